@@ -1,0 +1,57 @@
+# The manual of this project: `make help` lists what one can do. meson and ninja do the work.
+#
+# Data sets are looked for in $TACIT_DATA; ../shared/data serves where it exists and nobody chose.
+ifndef TACIT_DATA
+ifneq ($(wildcard ../shared/data),)
+export TACIT_DATA := $(abspath ../shared/data)
+endif
+endif
+
+BUILD := build
+SHELL := /bin/bash
+
+.DEFAULT_GOAL := build
+.PHONY: help build run test check check-long bench format install clean \
+	dependencies dependencies-test dependencies-check
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+dependencies:
+	@tools/install_dependencies.sh build
+
+dependencies-test:
+	@tools/install_dependencies.sh build test
+
+dependencies-check:
+	@tools/install_dependencies.sh build test check
+
+build: dependencies ## build the program: build/tacit
+	@tools/build.sh $(BUILD) -Dtests=false
+
+run: build ## three hospitals learn together, privately: result on the terminal, report in out/hospital
+	$(BUILD)/tacit run experiments/hospital/hospital.yaml --out out/hospital
+
+test: dependencies-test ## build and run all tests
+	@tools/build.sh build-test -Dtests=true
+	@tools/run_tests.sh build-test
+
+check: dependencies-check ## the gates: compilers, sanitizers, valgrind, purity, layers, format, function length
+	@tools/check.sh
+
+check-long: dependencies-check ## the gates, then long statistics, a large swarm and 30 s of each fuzz target
+	@tools/check.sh
+	@tools/check_long.sh
+
+bench: dependencies ## measure the workloads of bench/README.md
+	@tools/build.sh build-bench -Dtests=false -Dbench=true --buildtype=release
+	@bench/run.sh build-bench
+
+format: dependencies-check ## put all C files into the house's format
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+install: build ## install the program, the pure library and its headers (PREFIX by meson)
+	@meson install -C $(BUILD)
+
+clean: ## remove what was built
+	rm -rf build build-* out

@@ -1,0 +1,130 @@
+/* Data: finds data sets and reads tables: CSV, plain or packed (.xz, .gz); arm means; logged rows.
+ */
+#ifndef TACIT_DATA_H
+#define TACIT_DATA_H
+#include "tacit/base.h"
+#include "tacit/random.h"
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* A CSV file in memory: row_count x column_count fields, each NUL-terminated. */
+struct tacit_table {
+    char *bytes;
+    char **fields;
+    uint32_t *lines; /* line of each row in the file, from 1 */
+    uint32_t row_count;
+    uint32_t column_count;
+};
+
+/* Reads RFC 4180 (quotes, CRLF), plain, or packed if the name ends in .xz or .gz. Lines that are
+ * empty or begin with # are passed over. All rows must have the same number of fields. Errors:
+ * TACIT_IO, TACIT_MEMORY, TACIT_INVALID, with error->text = "path:line: what is wrong". */
+enum tacit_status tacit_table_read(struct tacit_table *table, const char *path,
+                                   struct tacit_error *error);
+void tacit_table_free(struct tacit_table *table);
+
+/* Index of a column by the name in row 0, or UINT32_MAX. */
+uint32_t tacit_table_column(const struct tacit_table *table, const char *name);
+
+/* ---- Arm means ------------------------------------------------------------------------------- */
+
+/* A matrix of means: a CSV without a header, one row (all agents alike) or one row an agent, one
+ * column an arm. */
+struct tacit_means {
+    double *values; /* row_count x arm_count */
+    uint32_t row_count;
+    uint32_t arm_count;
+};
+
+/* Requires: every field is a finite number in [lo, hi]; TACIT_ARMS_MAX columns at most.
+ * Errors: as tacit_table_read; the message names line, column, value and what is allowed. */
+enum tacit_status tacit_means_read(struct tacit_means *means, const char *path, double lo,
+                                   double hi, struct tacit_error *error);
+void tacit_means_free(struct tacit_means *means);
+
+/* ---- Logged rows ------------------------------------------------------------------------------
+ */
+
+enum tacit_log_match {
+    TACIT_LOG_MATCH_ANY, /* at least one of the columns holds the value */
+    TACIT_LOG_MATCH_ALL  /* every one of the columns holds the value */
+};
+
+/* Which rows are pulls of an arm. A row may count in several arms, or in none. */
+struct tacit_log_arm {
+    const char *name;
+    enum tacit_log_match match;
+    const char *const *columns;
+    uint32_t column_count;
+    const char *value;
+};
+
+enum tacit_log_split {
+    TACIT_LOG_BY_COLUMN,  /* the agent column says whose row it is */
+    TACIT_LOG_SEQUENTIAL, /* equal parts in file order: shows local bias */
+    TACIT_LOG_RANDOM      /* equal parts at random */
+};
+
+struct tacit_log_spec {
+    const struct tacit_log_arm
+        *arms; /* NULL: the values of arm_column are the arms, in sorted order */
+    uint32_t arm_count;
+    const char *arm_column;
+    const char *reward_column;
+    const char
+        *reward_value; /* reward 1 iff the column holds this value; NULL: the column is a number */
+    enum tacit_log_split split;
+    const char *agent_column; /* BY_COLUMN: its values are the agents, in sorted order */
+    uint32_t agent_count;
+};
+
+/* The rewards of each cell (agent, arm), as env wants them: cell c = agent*K + arm owns
+ * rewards[start[c]] up to, and without, rewards[start[c+1]]. */
+struct tacit_log {
+    uint32_t agent_count;
+    uint32_t arm_count;
+    char **arm_names; /* K */
+    uint32_t *start;  /* A*K + 1 */
+    double *rewards;
+    double *means; /* A x K averages */
+    bool binary;   /* all rewards are 0 or 1 */
+};
+
+/* Splits the table over agents and arms. With n rows, agent i of A gets the rows (in file order, or
+ * shuffled by `rng`) from floor(n i / A) up to floor(n (i+1) / A) (READINGS P2.10). `rng` is used
+ * by TACIT_LOG_RANDOM only. Errors: TACIT_INVALID (unknown column, reward that is no finite number,
+ * cell without rows, more or fewer agents than asked), TACIT_MEMORY; error->text names the file,
+ * and the line where there is one. */
+enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_table *table,
+                                  const char *path, const struct tacit_log_spec *spec,
+                                  struct tacit_rng *rng, struct tacit_error *error);
+void tacit_log_free(struct tacit_log *log);
+
+/* ---- Data sets ----------------------------------------------------------------------------------
+ */
+
+#define TACIT_PATH_BYTES 4096u
+
+struct tacit_dataset {
+    const char *name;    /* folder */
+    const char *content; /* one line */
+    const char *terms;
+    const char *const *files; /* NULL-terminated, relative to the folder */
+};
+
+/* The data sets tacit knows about; *count of them. Static storage. */
+const struct tacit_dataset *tacit_dataset_list(size_t *count);
+
+/* Path of `name` ("diabetes130/diabetic_data.csv"), or of the same name with .xz or .gz, in the
+ * first of $TACIT_DATA and ~/.local/share/tacit that has it. Errors: TACIT_IO if none has; *path
+ * untouched. */
+enum tacit_status tacit_dataset_find(const char *name, char path[TACIT_PATH_BYTES]);
+
+/* Does the file have the sha256 that SHA256SUMS, in the data directory, states for it?
+ * Errors: TACIT_IO (missing file or sums, with text), TACIT_INVALID (another sum, with text). */
+enum tacit_status tacit_dataset_verify(const char *directory, const char *relative,
+                                       struct tacit_error *error);
+
+/* The data directories in order of search, as text separated by ':'; for messages. */
+void tacit_dataset_directories(char directories[TACIT_PATH_BYTES]);
+#endif

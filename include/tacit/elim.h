@@ -1,0 +1,221 @@
+/* Epoch elimination (Li, Song: "Privacy-Preserving Communication-Efficient Federated Multi-Armed
+ * Bandits", Alg. 1 with rounds R and participation p): an agent core and a hub core that exchange
+ * messages. Pure functions of (state, event, entropy): no clock, I/O, allocation or globals.
+ *
+ * The caller owns the memory of a state (…_size), which is one relocatable block without pointers:
+ * to persist it is to copy its bytes; to restart is to copy them back and send TACIT_ELIM_START.
+ * The driver carries an update out in this order: persist, send, pull, set the timer.
+ *
+ * A agents, K arms, N reports a round, T horizon in pulls of one agent, S(r) pulls per active arm
+ * up to epoch r, C(r) confidence radius. src/proto/elim/NOTES.md maps the paper's lines to
+ * functions. */
+#ifndef TACIT_ELIM_H
+#define TACIT_ELIM_H
+#include "tacit/base.h"
+#include "tacit/privacy.h"
+#include "tacit/random.h"
+
+#define TACIT_ELIM_HUB UINT32_MAX            /* address of the hub */
+#define TACIT_ELIM_EVERYONE (UINT32_MAX - 1) /* address of a broadcast to all agents */
+#define TACIT_ELIM_EPOCHS_MAX 10000u
+
+/* ---- Schedule -----------------------------------------------------------------------------------
+ */
+
+struct tacit_elim_schedule {
+    uint32_t arm_count;        /* K */
+    uint32_t report_count;     /* N = ceil(p M) */
+    uint64_t horizon;          /* T */
+    double epsilon_per_reward; /* N times the paper's eps; INFINITY: no noise, second terms off */
+    uint32_t round_limit;      /* R, or 0 for none */
+    double gap;                /* Delta; only used with a round limit, in (0, 1] there */
+};
+
+/* N = ceil(p M), forgiving the rounding of p: 0.55 * 100 is 55. Requires: 0 < p <= 1, M > 0. */
+uint32_t tacit_elim_report_count(double participation, uint32_t agent_count);
+
+/* Delta~_r of epoch r >= 1: 2^-r (Alg. 1 l. 3), or Delta^(r/R) under a round limit (Sec. IV-B). */
+double tacit_elim_target_gap(const struct tacit_elim_schedule *schedule, uint32_t epoch);
+
+/* S(r) after epoch r, given |I^(r-1)| and S(r-1) (Alg. 1 l. 4; READINGS P1.1-4): the ceiling of the
+ * formula, never below S(r-1). Saturates at TACIT_HORIZON_MAX. */
+uint64_t tacit_elim_pulls(const struct tacit_elim_schedule *schedule, uint32_t epoch,
+                          uint32_t active_count, uint64_t pulls_before);
+
+/* C(r) for `pulls` = S(r) > 0 and `reports` aggregated agents (Alg. 1 l. 5). reports is N unless
+ * some are missing; the radius always uses the number that was really averaged (PRIVACY.md A.3). */
+double tacit_elim_radius(const struct tacit_elim_schedule *schedule, uint32_t epoch,
+                         uint32_t active_count, uint64_t pulls, uint32_t reports);
+
+/* ---- Messages
+ * ------------------------------------------------------------------------------------ */
+
+enum tacit_elim_message_kind {
+    TACIT_ELIM_HELLO, /* agent -> hub: "I know the order of `epoch`; what now?" */
+    TACIT_ELIM_ORDER, /* hub -> agents: the arm set, and how often each is to have been pulled */
+    TACIT_ELIM_REPORT /* agent -> hub: noised history sums of the active arms */
+};
+
+/* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
+struct tacit_elim_message {
+    enum tacit_elim_message_kind kind;
+    uint32_t from; /* agent, or TACIT_ELIM_HUB */
+    uint32_t to;   /* agent, TACIT_ELIM_HUB or TACIT_ELIM_EVERYONE */
+    uint64_t run_id;
+    uint32_t epoch; /* HELLO: last order known, 0 for none; ORDER, REPORT: the epoch, from 1 */
+    bool last;      /* ORDER: no epoch follows; play the one arm until T */
+    uint64_t pulls; /* S(r): pulls of each active arm since the start of the run */
+    const uint64_t *arms;        /* ORDER, REPORT: active set, TACIT_BITS_WORDS(K); else NULL */
+    const uint64_t *uploaders;   /* ORDER: who reports, TACIT_BITS_WORDS(A); NULL: everybody */
+    uint32_t sum_count;          /* REPORT: number of active arms */
+    const union tacit_sum *sums; /* REPORT: one noised history sum an active arm, by arm index */
+};
+
+/* Bytes that a deep copy of the message needs. */
+size_t tacit_elim_message_size(const struct tacit_elim_message *message, uint32_t arm_count,
+                               uint32_t agent_count);
+
+/* Deep copy into `memory` (8-byte aligned, …_size bytes). Ensures: the result points into memory
+ * only. */
+const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim_message *message,
+                                                         uint32_t arm_count, uint32_t agent_count,
+                                                         void *memory);
+
+/* Numbers that a message carries, as the paper's "scalars": one a sum in a REPORT, else 0. */
+uint32_t tacit_elim_message_scalars(const struct tacit_elim_message *message);
+
+/* ---- Events and updates
+ * --------------------------------------------------------------------------- */
+
+enum tacit_elim_event_kind {
+    TACIT_ELIM_START,     /* after init, or after the state was restored */
+    TACIT_ELIM_REWARD,    /* agent: `count` planned pulls of `arm` brought `sum` */
+    TACIT_ELIM_EXPLOITED, /* agent: `count` pulls were played outside the plan, while waiting */
+    TACIT_ELIM_RECEIVE,   /* a message came */
+    TACIT_ELIM_TIMEOUT    /* the deadline of an earlier update has come */
+};
+
+struct tacit_elim_event {
+    uint64_t now_us; /* the driver's clock; never decreases */
+    enum tacit_elim_event_kind kind;
+    union {
+        struct {
+            uint32_t arm;
+            uint64_t count;
+            union tacit_sum sum; /* on the mechanism's scale */
+        } reward;
+        uint64_t exploited_count;
+        const struct tacit_elim_message *message;
+    } as;
+};
+
+/* "Play this arm so many times before you ask again." */
+struct tacit_pull_block {
+    uint32_t arm;
+    uint64_t count;
+};
+
+struct tacit_elim_update {
+    bool persist; /* the state changed in a way that must survive: make it durable first */
+    bool send;
+    struct tacit_elim_message message;   /* if send */
+    uint32_t plan_count;                 /* > 0: a new plan, which replaces the one before */
+    const struct tacit_pull_block *plan; /* in arm order; valid until the next step */
+    uint64_t deadline_us;                /* TACIT_NEVER: no timer */
+};
+
+/* ---- Agent
+ * ------------------------------------------------------------------------------------------ */
+
+struct tacit_elim_agent_config {
+    uint64_t run_id;
+    uint32_t agent_id; /* < agent_count */
+    uint32_t agent_count;
+    uint32_t arm_count;
+    uint64_t horizon;
+    struct tacit_mechanism mechanism; /* the agent's own: nothing of it comes from the network */
+    uint64_t budget_nano;
+    uint64_t resend_after_us; /* > 0 */
+};
+
+struct tacit_elim_agent; /* opaque, relocatable */
+
+/* What a driver, a status page or a checker may look at. Pointers are valid until the next step. */
+struct tacit_elim_agent_view {
+    uint32_t epoch; /* of the last order accepted; 0: none yet */
+    bool waiting;   /* no open plan, and not at the horizon */
+    bool last;      /* the order said that no epoch follows: the plan is the last arm */
+    bool finished;  /* T pulls were played */
+    bool halted; /* the budget or the entropy source refused a release: nothing leaves any more */
+    const uint64_t *arms; /* active set */
+    uint32_t active_count;
+    uint64_t pull_count;    /* pulls acknowledged so far, exploration and exploitation */
+    uint32_t exploit_arm;   /* best noised history mean of the active arms; lowest index on ties */
+    uint64_t release_epoch; /* last epoch whose sums were noised; 0: none */
+    const union tacit_sum *noised; /* K noised history sums */
+    const struct tacit_ledger *ledger;
+};
+
+/* Bytes of a state. Errors: 0 if the configuration is not valid. */
+size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config);
+
+/* Errors: TACIT_INVALID, *agent untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
+                                        const struct tacit_elim_agent_config *config);
+
+/* One step. Late and repeated messages are normal: TACIT_OK, nothing changes. Others that do not
+ * fit are refused with a status and the state is unchanged, byte for byte. A reward that the plan
+ * did not ask for is TACIT_INVALID. TACIT_ENTROPY, TACIT_BUDGET: the epoch's last reward was taken
+ * in, but its release was not drawn; on TACIT_ENTROPY the next timeout tries again, on TACIT_BUDGET
+ * the agent is halted. Cost: O(1) a reward, O(K) at the end of an epoch. */
+enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
+                                        const struct tacit_elim_event *event,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_elim_update *update);
+
+/* Shows an agent's state without changing it. Cost: O(K). */
+void tacit_elim_agent_look(const struct tacit_elim_agent *agent,
+                           struct tacit_elim_agent_view *view);
+
+/* ---- Hub
+ * --------------------------------------------------------------------------------------------- */
+
+struct tacit_elim_hub_config {
+    uint64_t run_id;
+    uint32_t agent_count;
+    struct tacit_elim_schedule schedule;
+    struct tacit_mechanism mechanism; /* how to read the agents' sums; the hub draws no noise */
+};
+
+struct tacit_elim_hub; /* opaque, relocatable */
+
+struct tacit_elim_hub_view {
+    uint32_t epoch;       /* the epoch whose order stands */
+    bool finished;        /* the last order was given */
+    const uint64_t *arms; /* active set */
+    uint32_t active_count;
+    uint32_t round_count;       /* epochs whose reports were collected */
+    uint32_t reports_missing;   /* of the present epoch */
+    uint64_t pulls;             /* S(r) of the present epoch */
+    double radius;              /* C(r) of the last test; 0 before */
+    const double *means;        /* K aggregated means of the last round */
+    const uint32_t *eliminated; /* K: the epoch in which the arm was eliminated; 0: still active */
+};
+
+/* Bytes of a state: O(A K). Errors: 0 if the configuration is not valid. */
+size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config);
+/* Errors: TACIT_INVALID, *hub untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
+                                      const struct tacit_elim_hub_config *config);
+
+/* One step. The state is a function of the set of reports accepted: order, repetition and delay do
+ * not matter, down to the last bit. Entropy serves the choice of participants only. Cost: O(|I|) a
+ * report, O(N |I|) at the end of a round. */
+enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
+                                      const struct tacit_elim_event *event,
+                                      const struct tacit_entropy *entropy,
+                                      struct tacit_elim_update *update);
+
+/* Shows a hub's state without changing it. Cost: O(1). */
+void tacit_elim_hub_look(const struct tacit_elim_hub *hub, struct tacit_elim_hub_view *view);
+#endif

@@ -1,0 +1,141 @@
+/* Privacy: exact samplers, release mechanisms (sampler + cost + name), the ledger and the
+ * statement. Not here: entropy from the operating system (live/), budgets' files (live/). Pure.
+ *
+ * Words (PRIVACY.md): reward-level privacy compares two histories that differ in the value of ONE
+ * reward, with the same schedule and the same pulls. nano: billionths of an epsilon. */
+#ifndef TACIT_PRIVACY_H
+#define TACIT_PRIVACY_H
+#include "tacit/base.h"
+#include "tacit/random.h"
+
+#define TACIT_NANO UINT64_C(1000000000)
+/* Largest epsilon per reward: anything above protects nothing and would only cost accuracy here. */
+#define TACIT_EPSILON_MAX 1e6
+/* Above this, PRIVACY.md D.46: the guarantee is formal only. */
+#define TACIT_EPSILON_FORMAL 10.0
+
+/* ---- Exact samplers (Canonne, Kamath, Steinke 2020), in 64-bit integers only ------------------
+ */
+
+/* *heads becomes true with probability exactly exp(-numerator/denominator), given uniform bytes.
+ * Requires: numerator <= denominator, 0 < denominator <= 2^50.
+ * Errors: TACIT_INVALID, TACIT_ENTROPY; *heads untouched. Cost: 2.7 draws at most, expected.
+ * Reference: CKS 2020, Algorithm 1 (gamma <= 1).  Tested by: tests/kat/samplers.c,
+ * tests/stat/privacy_stat.c */
+enum tacit_status tacit_bernoulli_exp(uint64_t numerator, uint64_t denominator,
+                                      const struct tacit_entropy *entropy, bool *heads);
+
+/* *noise is drawn from the discrete Laplace law P(x) proportional to exp(-|x| s/t), t/s the scale.
+ * Requires: 0 < t <= 2^50, 0 < s <= 2^50.
+ * Errors: TACIT_INVALID, TACIT_ENTROPY; *noise untouched.
+ * Reference: CKS 2020, Algorithm 2.  Tested by: tests/kat/samplers.c, tests/stat/privacy_stat.c */
+enum tacit_status tacit_discrete_laplace(uint64_t t, uint64_t s,
+                                         const struct tacit_entropy *entropy, int64_t *noise);
+
+/* ---- Release mechanisms: one interface, two ways ----------------------------------------------
+ */
+
+enum tacit_privacy_mode {
+    TACIT_PRIVACY_NONE,  /* nothing is added and nothing is promised */
+    TACIT_PRIVACY_PAPER, /* the papers' letter: double sums, double Laplace. Simulation only */
+    TACIT_PRIVACY_SOUND  /* clipped integers, exact discrete Laplace: the promise holds */
+};
+
+struct tacit_mechanism_config {
+    enum tacit_privacy_mode mode;
+    double epsilon_per_reward; /* what one reward really costs; INFINITY: no noise */
+    double lo;                 /* public bounds of a reward */
+    double hi;
+};
+
+/* How a sum of rewards of one disjoint cell (one arm, one epoch) becomes a release. A plain value.
+ */
+struct tacit_mechanism {
+    enum tacit_privacy_mode mode;
+    bool noisy;
+    uint64_t epsilon_nano; /* cost of a release for each reward in it; 0 when not noisy */
+    struct tacit_scale scale;
+    double laplace_scale; /* paper: (hi-lo)/epsilon, on the sum */
+    uint64_t scale_t;     /* sound: discrete Laplace of scale t/s = STEPS/epsilon, on the sum */
+    uint64_t scale_s;
+};
+
+/* Requires: lo < hi finite, epsilon > 0 (written so that NaN fails).
+ * Sound mode rounds epsilon DOWN to nano-epsilon and noises with the rounded value; the smallest
+ * one is 1e-6 (beyond it the noise would exceed the integers). Errors: TACIT_INVALID, *mechanism
+ * untouched. */
+enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
+                                       const struct tacit_mechanism_config *config);
+
+/* "none", "paper: double Laplace", "sound: exact discrete Laplace". Static storage. */
+const char *tacit_mechanism_name(const struct tacit_mechanism *mechanism);
+
+/* What a release costs each reward that is in its cell, in nano-epsilon (rounded up). */
+uint64_t tacit_mechanism_cost_nano(const struct tacit_mechanism *mechanism);
+
+/* *noised = exact + fresh noise. The noise does not depend on how many rewards are in the sum: the
+ * paper's Lap(1/(M eps n)) on the mean of n (Li, Song, Alg. 1 l. 9) is Lap(1/(M eps)) on the sum.
+ * Errors: TACIT_ENTROPY, *noised untouched. */
+enum tacit_status tacit_mechanism_release(const struct tacit_mechanism *mechanism,
+                                          union tacit_sum exact,
+                                          const struct tacit_entropy *entropy,
+                                          union tacit_sum *noised);
+
+/* Could an honest peer have sent this as the noised sum of `count` rewards in `releases` releases?
+ * Laplace noise is unbounded, so the bound is generous: k = 60 scales a release (chance e^-60).
+ * Real sums must be finite. (PRIVACY.md D.31) */
+bool tacit_mechanism_plausible(const struct tacit_mechanism *mechanism, union tacit_sum noised,
+                               uint64_t count, uint32_t releases);
+
+/* ---- Ledger ------------------------------------------------------------------------------------
+ */
+
+/* What has been spent on one data scope, in integer nano-epsilon. Within a scope, cells are
+ * disjoint sets of rewards (one epoch each) and take the maximum; releases of the same cell add;
+ * scopes over the same data add. Never refunds. A plain value that is persisted with the state it
+ * guards. */
+struct tacit_ledger {
+    uint64_t budget_nano;
+    uint64_t past_scopes_nano;  /* scopes that are over */
+    uint64_t closed_cells_nano; /* maximum over the closed cells of this scope */
+    uint64_t open_cell_nano;    /* sum over the releases of the open cell */
+    uint64_t open_cell;         /* its number; cells are visited in growing order */
+    uint64_t release_count;     /* all spends ever */
+    uint64_t gross_nano;        /* plain sum of all spends ever: for audits, not the loss */
+};
+
+/* Ensures: nothing spent. */
+struct tacit_ledger tacit_ledger_init(uint64_t budget_nano);
+
+/* What one reward may have lost at most, so far. */
+uint64_t tacit_ledger_spent_nano(const struct tacit_ledger *ledger);
+
+/* Charges a release on `cell` (>= every cell before it; a larger one closes the open one).
+ * Errors: TACIT_BUDGET if the total would exceed the budget (equality is allowed), TACIT_INVALID if
+ * the cell is closed already or a sum overflows; the ledger is untouched. */
+enum tacit_status tacit_ledger_spend(struct tacit_ledger *ledger, uint64_t cell, uint64_t nano);
+
+/* The next spends are on a new scope over possibly the same data: its loss adds. */
+void tacit_ledger_next_scope(struct tacit_ledger *ledger);
+
+/* ---- Statement ----------------------------------------------------------------------------------
+ */
+
+#define TACIT_STATEMENT_BYTES 2048u
+
+/* What a run of epoch elimination promises, for tacit_statement_elim. */
+struct tacit_statement {
+    enum tacit_privacy_mode mode;
+    bool noisy;
+    uint64_t epsilon_nano;       /* per reward */
+    uint64_t paper_epsilon_nano; /* the letter eps of the paper; 0 if there is none */
+    uint32_t agent_count;
+    uint32_t report_count; /* N: agents that upload in a round */
+    bool clipped;          /* rewards are clipped to the public range */
+    bool bounded;          /* rewards are known to lie in the range without clipping */
+};
+
+/* Writes the statement in plain words: epsilon per reward, what is protected, against whom, what is
+ * not. Ensures: text->bytes is a few sentences, without line breaks. */
+void tacit_statement_elim(const struct tacit_statement *statement, struct tacit_text *text);
+#endif

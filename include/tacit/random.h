@@ -1,0 +1,88 @@
+/* Random: counter-based streams for simulated chance, exact and fast distributions on them, and the
+ * type through which cores receive entropy. Not for privacy: a daemon's noise comes from the
+ * operating system, through the same struct tacit_entropy. Pure. */
+#ifndef TACIT_RANDOM_H
+#define TACIT_RANDOM_H
+#include "tacit/base.h"
+
+/* What a stream is for. New randomness gets a new purpose at the end of the list, so that old
+ * streams, and with them old results, do not move. */
+enum tacit_purpose {
+    TACIT_PURPOSE_REWARD = 1,    /* rewards of one agent */
+    TACIT_PURPOSE_NOISE = 2,     /* privacy noise of one agent, in simulation */
+    TACIT_PURPOSE_SELECTION = 3, /* the hub's choice of participants */
+    TACIT_PURPOSE_INSTANCE = 4,  /* generated arm means */
+    TACIT_PURPOSE_FAULT = 5,     /* what the simulated network and the crashes do */
+    TACIT_PURPOSE_SPLIT = 6,     /* random split of logged rows over agents */
+};
+
+/* The stream of something that is nobody's in particular (the instance, the hub). */
+#define TACIT_STREAM_COMMON UINT32_MAX
+
+/* Philox 4x64-10 (Salmon et al. 2011): key = seed, counter = (position, run, agent, purpose).
+ * Streams with different (seed, run, agent, purpose) never overlap. A plain value: copy it to fork
+ * a replay. */
+struct tacit_rng {
+    uint64_t seed;
+    uint64_t counter[4];
+    uint64_t block[4];
+    uint32_t used; /* words of block already given out */
+};
+
+/* The stream (seed, run, agent, purpose) at its start. */
+struct tacit_rng tacit_rng_stream(uint64_t seed, uint32_t run, uint32_t agent,
+                                  enum tacit_purpose purpose);
+
+/* Next 64 uniform bits. */
+uint64_t tacit_rng_next(struct tacit_rng *rng);
+
+/* Uniform on {0, .., bound-1}, without bias. Requires: bound > 0. */
+uint64_t tacit_rng_below(struct tacit_rng *rng, uint64_t bound);
+
+/* Uniform on the 2^52 midpoints (j + 1/2)/2^52 of (0, 1): never 0, 1/2 or 1. */
+double tacit_rng_uniform(struct tacit_rng *rng);
+
+/* True with probability p. Requires: 0 <= p <= 1. Exact for p = 0 and p = 1, else to 2^-53. */
+bool tacit_rng_bernoulli(struct tacit_rng *rng, double p);
+
+/* Standard exponential, mean 1. */
+double tacit_rng_exponential(struct tacit_rng *rng);
+
+/* Laplace with mean 0 and the given scale (density exp(-|x|/scale)/(2 scale)). */
+double tacit_rng_laplace(struct tacit_rng *rng, double scale);
+
+/* Standard normal. */
+double tacit_rng_normal(struct tacit_rng *rng);
+
+/* Number of successes in n trials of probability p, exact up to double rounding of the log-density:
+ * sequential inversion where n min(p, 1-p) < 10, else transformed rejection with squeeze
+ * (Hormann 1993, BTRS) whose final test uses Loader's saddle-point form (2000), which keeps its
+ * accuracy at any n. Requires: 0 <= p <= 1, n <= TACIT_HORIZON_MAX.  Cost: O(1) expected. */
+uint64_t tacit_rng_binomial(struct tacit_rng *rng, uint64_t n, double p);
+
+/* ---- Entropy: how cores receive randomness --------------------------------------------------- */
+
+/* Fills bytes with uniform random bytes, or says TACIT_ENTROPY; failing is an ordinary status. The
+ * operating system in a daemon, a stream in the simulator, a recorded tape in a test. */
+struct tacit_entropy {
+    enum tacit_status (*fill)(void *context, void *bytes, size_t size);
+    void *context;
+};
+
+/* Entropy that draws from a simulation stream. Requires: rng outlives the result. */
+struct tacit_entropy tacit_rng_entropy(struct tacit_rng *rng);
+
+/* Uniform on {0, .., bound-1}, exact given uniform bytes. Requires: bound > 0.
+ * Errors: TACIT_ENTROPY, *out untouched. Cost: one fill of 8 bytes, rarely more. */
+enum tacit_status tacit_entropy_below(const struct tacit_entropy *entropy, uint64_t bound,
+                                      uint64_t *out);
+
+/* Uniform on the 2^52 midpoints (j + 1/2)/2^52 of (0, 1). Errors: TACIT_ENTROPY, *out untouched. */
+enum tacit_status tacit_entropy_uniform(const struct tacit_entropy *entropy, double *out);
+
+/* Makes bits a uniformly chosen subset of {0, .., population-1} with exactly `count` members
+ * (Floyd's method). Requires: count <= population, bits has TACIT_BITS_WORDS(population) words.
+ * Errors: TACIT_ENTROPY; bits is then unspecified. Cost: O(count + population/64). */
+enum tacit_status tacit_entropy_subset(const struct tacit_entropy *entropy, uint32_t count,
+                                       uint32_t population, uint64_t *bits);
+#endif

@@ -1,0 +1,471 @@
+/* The schema of the experiment file, section by section. */
+#include "tacit/config.h"
+#include "tacit/elim.h"
+#include "reader.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUNS_MAX 1000000u
+#define CHECKPOINTS_MAX 10000u
+#define EPSILON_MAX 1e5
+#define VALUE_MAX 1e9
+
+/* ---- Environment ---- */
+
+static const char **take_texts(struct config_reader *reader, const struct config_node *list,
+                               const char *key, uint32_t *count)
+{
+    if (list->kind != CONFIG_LIST || list->first == NULL) {
+        config_reader_fail(reader, list, key, "a list of column names is expected, like [insulin]");
+        return NULL;
+    }
+    for (const struct config_node *node = list->first; node != NULL; node = node->next)
+        ++*count;
+    const char **const texts = config_document_allocate(reader->document, *count * sizeof *texts);
+    if (texts == NULL) {
+        reader->status = TACIT_MEMORY;
+        return NULL;
+    }
+    uint32_t i = 0;
+    for (const struct config_node *node = list->first; node != NULL; node = node->next) {
+        if (node->kind != CONFIG_SCALAR) {
+            config_reader_fail(reader, node, key, "a column name is expected");
+            return NULL;
+        }
+        texts[i++] = node->text;
+    }
+    return texts;
+}
+
+static void read_log_arm(struct config_reader *reader, const struct config_node *node,
+                         struct tacit_config_log_arm *arm)
+{
+    static const char *const keys[] = {"name", "any", "all", "equals", NULL};
+    char const *const key = "environment.logged.arm";
+    if (node->kind != CONFIG_MAP) {
+        config_reader_fail(reader, node, key,
+                           "an arm is a map, like {name: insulin, any: [insulin], equals: Steady}");
+        return;
+    }
+    config_reader_keys(reader, node, key, keys);
+    config_reader_text(reader, node, "environment.logged.arm.name", true, &arm->name);
+    config_reader_text(reader, node, "environment.logged.arm.equals", true, &arm->value);
+    struct config_node const *const any = config_node_member(node, "any");
+    struct config_node const *const all = config_node_member(node, "all");
+    if ((any == NULL) == (all == NULL)) {
+        config_reader_fail(reader, node, key,
+                           "give one of 'any' and 'all': the columns that hold "
+                           "the value");
+        return;
+    }
+    arm->all = all != NULL;
+    arm->columns =
+        take_texts(reader, any != NULL ? any : all,
+                   any != NULL ? "environment.logged.arm.any" : "environment.logged.arm.all",
+                   &arm->column_count);
+}
+
+static void read_log_arms(struct config_reader *reader, const struct config_node *list,
+                          struct tacit_config_log *log)
+{
+    for (const struct config_node *node = list->first; node != NULL; node = node->next)
+        log->arm_count++;
+    if (log->arm_count < 2 || log->arm_count > TACIT_ARMS_MAX) {
+        config_reader_fail(reader, list, "environment.logged.arm", "%u arms; at least 2 are needed",
+                           log->arm_count);
+        return;
+    }
+    log->arms = config_document_allocate(reader->document, log->arm_count * sizeof *log->arms);
+    if (log->arms == NULL) {
+        reader->status = TACIT_MEMORY;
+        return;
+    }
+    struct tacit_config_log_arm *arm = log->arms;
+    for (const struct config_node *node = list->first; node != NULL; node = node->next, arm++) {
+        read_log_arm(reader, node, arm);
+        for (const struct tacit_config_log_arm *other = log->arms;
+             reader->status == TACIT_OK && other < arm; other++)
+            if (strcmp(other->name, arm->name) == 0)
+                config_reader_fail(reader, node, "environment.logged.arm.name",
+                                   "'%.60s' stands here twice; arms have different names",
+                                   arm->name);
+    }
+}
+
+static void read_log_reward(struct config_reader *reader, const struct config_node *logged,
+                            struct tacit_config_log *log)
+{
+    static const char *const keys[] = {"column", "equals", NULL};
+    struct config_node const *const reward = config_node_member(logged, "reward");
+    if (reward == NULL || reward->kind == CONFIG_SCALAR) {
+        config_reader_text(reader, logged, "environment.logged.reward", true, &log->reward_column);
+        return;
+    }
+    if (config_reader_map(reader, logged, "environment.logged.reward", true) == NULL)
+        return;
+    config_reader_keys(reader, reward, "environment.logged.reward", keys);
+    config_reader_text(reader, reward, "environment.logged.reward.column", true,
+                       &log->reward_column);
+    config_reader_text(reader, reward, "environment.logged.reward.equals", true,
+                       &log->reward_value);
+}
+
+static void read_log(struct config_reader *reader, const struct config_node *environment,
+                     struct tacit_config_log *log)
+{
+    static const char *const keys[] = {"csv", "fallback", "agent", "arm", "reward", "split", NULL};
+    static const struct config_choice splits[] = {{"sequential", TACIT_CONFIG_SPLIT_SEQUENTIAL},
+                                                  {"random", TACIT_CONFIG_SPLIT_RANDOM},
+                                                  {NULL, 0}};
+    struct config_node const *const logged =
+        config_reader_map(reader, environment, "environment.logged", true);
+    if (logged == NULL)
+        return;
+    int split = TACIT_CONFIG_SPLIT_NONE;
+    config_reader_keys(reader, logged, "environment.logged", keys);
+    config_reader_text(reader, logged, "environment.logged.csv", true, &log->csv);
+    config_reader_text(reader, logged, "environment.logged.fallback", false, &log->fallback);
+    config_reader_text(reader, logged, "environment.logged.agent", false, &log->agent_column);
+    config_reader_choice(reader, logged, "environment.logged.split", false, splits, &split);
+    log->split = (enum tacit_config_split)split;
+    if (reader->status == TACIT_OK &&
+        (log->agent_column == NULL) == (log->split == TACIT_CONFIG_SPLIT_NONE))
+        config_reader_fail(reader, logged, "environment.logged",
+                           "give one of 'agent' (the column that says whose row it is) and 'split' "
+                           "(sequential or random: equal parts)");
+    struct config_node const *const arm = config_node_member(logged, "arm");
+    if (arm != NULL && arm->kind == CONFIG_LIST)
+        read_log_arms(reader, arm, log);
+    else
+        config_reader_text(reader, logged, "environment.logged.arm", true, &log->arm_column);
+    read_log_reward(reader, logged, log);
+}
+
+static void read_generated(struct config_reader *reader, const struct config_node *environment,
+                           struct tacit_config *config)
+{
+    static const char *const keys[] = {"arms", "draw", "instance_seed", NULL};
+    static const struct config_choice draws[] = {{"uniform", 0}, {NULL, 0}};
+    struct config_node const *const generated =
+        config_reader_map(reader, environment, "environment.generated", false);
+    int draw = 0;
+    if (generated == NULL)
+        return;
+    config_reader_keys(reader, generated, "environment.generated", keys);
+    config_reader_u32(reader, generated, "environment.generated.arms", true, 2, TACIT_ARMS_MAX,
+                      &config->generated_arms);
+    config_reader_choice(reader, generated, "environment.generated.draw", false, draws, &draw);
+    config_reader_u64(reader, generated, "environment.generated.instance_seed", false, 0,
+                      UINT64_MAX, &config->instance_seed);
+    config->has_instance_seed = config_node_member(generated, "instance_seed") != NULL;
+}
+
+/* A key that belongs to another kind is a misunderstanding, not something to pass over. */
+static void refuse_others(struct config_reader *reader, const struct config_node *environment,
+                          const char *key, const char *owner)
+{
+    struct config_node const *const node = config_node_member(environment, key);
+    char name[64];
+    (void)snprintf(name, sizeof name, "environment.%s", key);
+    if (node != NULL)
+        config_reader_fail(reader, node, name, "belongs to kind: %s", owner);
+}
+
+static void read_gaussian(struct config_reader *reader, const struct config_node *environment,
+                          struct tacit_config *config)
+{
+    static const char *const keys[] = {"sd", NULL};
+    struct config_node const *const gaussian =
+        config_reader_map(reader, environment, "environment.gaussian", true);
+    if (gaussian == NULL)
+        return;
+    config_reader_keys(reader, gaussian, "environment.gaussian", keys);
+    config_reader_number(reader, gaussian, "environment.gaussian.sd", true,
+                         (struct config_range){0, VALUE_MAX, true, false}, &config->sd);
+}
+
+static void read_environment(struct config_reader *reader, const struct config_node *root,
+                             struct tacit_config *config)
+{
+    static const char *const keys[] = {"kind", "means", "generated", "gaussian", "logged", NULL};
+    static const struct config_choice kinds[] = {{"bernoulli", TACIT_ENV_BERNOULLI},
+                                                 {"constant", TACIT_ENV_CONSTANT},
+                                                 {"gaussian", TACIT_ENV_GAUSSIAN},
+                                                 {"logged", TACIT_ENV_LOGGED},
+                                                 {NULL, 0}};
+    struct config_node const *const environment =
+        config_reader_map(reader, root, "environment", true);
+    if (environment == NULL)
+        return;
+    int kind = TACIT_ENV_BERNOULLI;
+    config_reader_keys(reader, environment, "environment", keys);
+    config_reader_choice(reader, environment, "environment.kind", true, kinds, &kind);
+    config->environment = (enum tacit_env_kind)kind;
+    if (kind == TACIT_ENV_LOGGED) {
+        refuse_others(reader, environment, "means", "bernoulli, constant or gaussian");
+        refuse_others(reader, environment, "generated", "bernoulli, constant or gaussian");
+        refuse_others(reader, environment, "gaussian", "gaussian");
+        read_log(reader, environment, &config->log);
+        return;
+    }
+    refuse_others(reader, environment, "logged", "logged");
+    config_reader_text(reader, environment, "environment.means", false, &config->means);
+    read_generated(reader, environment, config);
+    if (reader->status == TACIT_OK && (config->means == NULL) == (config->generated_arms == 0))
+        config_reader_fail(reader, environment, "environment",
+                           "give one of 'means' (a CSV file) and 'generated' ({arms: 100, draw: "
+                           "uniform})");
+    if (kind == TACIT_ENV_GAUSSIAN)
+        read_gaussian(reader, environment, config);
+    else
+        refuse_others(reader, environment, "gaussian", "gaussian");
+}
+
+/* ---- The other sections ---- */
+
+static void read_network(struct config_reader *reader, const struct config_node *root)
+{
+    static const char *const keys[] = {"kind", NULL};
+    static const struct config_choice kinds[] = {{"star", 0}, {NULL, 0}};
+    struct config_node const *const network = config_reader_map(reader, root, "network", false);
+    int kind = 0;
+    if (network == NULL)
+        return;
+    config_reader_keys(reader, network, "network", keys);
+    config_reader_choice(reader, network, "network.kind", true, kinds, &kind);
+}
+
+static void read_protocol(struct config_reader *reader, const struct config_node *root,
+                          struct tacit_config *config)
+{
+    static const char *const keys[] = {
+        "kind", "rounds", "participation", "gap", "component_weights", NULL};
+    static const struct config_choice kinds[] = {{"elimination", 0}, {NULL, 0}};
+    static const struct config_choice weights[] = {{"agents", 0}, {"components", 1}, {NULL, 0}};
+    struct config_node const *const protocol = config_reader_map(reader, root, "protocol", true);
+    int kind = 0;
+    int weight = 0; /* a star has no components: either choice is the same */
+    if (protocol == NULL)
+        return;
+    config_reader_keys(reader, protocol, "protocol", keys);
+    config_reader_choice(reader, protocol, "protocol.kind", true, kinds, &kind);
+    config_reader_choice(reader, protocol, "protocol.component_weights", false, weights, &weight);
+    struct config_node const *const rounds = config_node_member(protocol, "rounds");
+    if (rounds != NULL && (rounds->kind != CONFIG_SCALAR || strcmp(rounds->text, "none") != 0))
+        config_reader_u32(reader, protocol, "protocol.rounds", false, 1, TACIT_ELIM_EPOCHS_MAX - 1,
+                          &config->round_limit);
+    config_reader_number(reader, protocol, "protocol.participation", false,
+                         (struct config_range){0, 1, true, false}, &config->participation);
+    config_reader_number(reader, protocol, "protocol.gap", false,
+                         (struct config_range){0, 1, true, false}, &config->gap);
+}
+
+static void read_reward_range(struct config_reader *reader, const struct config_node *privacy,
+                              struct tacit_config *config)
+{
+    struct config_node const *const range = config_node_member(privacy, "range");
+    struct config_range const any = {-VALUE_MAX, VALUE_MAX, false, false};
+    if (range == NULL)
+        return;
+    if (config->privacy != TACIT_PRIVACY_SOUND)
+        config_reader_fail(reader, range, "privacy.range", "belongs to mode: sound");
+    if (range->kind != CONFIG_LIST || range->first == NULL || range->first->next == NULL ||
+        range->first->next->next != NULL) {
+        config_reader_fail(reader, range, "privacy.range",
+                           "two numbers are expected: the public bounds of a reward, like [0, 1]");
+        return;
+    }
+    (void)config_reader_real(reader, range->first, "privacy.range", any, &config->lo);
+    (void)config_reader_real(reader, range->first->next, "privacy.range", any, &config->hi);
+    if (reader->status == TACIT_OK && !(config->lo < config->hi))
+        config_reader_fail(reader, range, "privacy.range",
+                           "the first bound must be the smaller one");
+    config->has_range = true;
+}
+
+static void read_privacy(struct config_reader *reader, const struct config_node *root,
+                         struct tacit_config *config)
+{
+    static const char *const keys[] = {"mode", "epsilon", "range", NULL};
+    static const struct config_choice modes[] = {{"paper", TACIT_PRIVACY_PAPER},
+                                                 {"sound", TACIT_PRIVACY_SOUND},
+                                                 {"none", TACIT_PRIVACY_NONE},
+                                                 {NULL, 0}};
+    struct config_node const *const privacy = config_reader_map(reader, root, "privacy", true);
+    int mode = TACIT_PRIVACY_NONE;
+    if (privacy == NULL)
+        return;
+    config_reader_keys(reader, privacy, "privacy", keys);
+    config_reader_choice(reader, privacy, "privacy.mode", true, modes, &mode);
+    config->privacy = (enum tacit_privacy_mode)mode;
+    config_reader_number(reader, privacy, "privacy.epsilon", mode != TACIT_PRIVACY_NONE,
+                         (struct config_range){mode == TACIT_PRIVACY_SOUND ? 1e-6 : 0, EPSILON_MAX,
+                                               mode != TACIT_PRIVACY_SOUND, true},
+                         &config->epsilon);
+    if (mode == TACIT_PRIVACY_NONE)
+        config->epsilon = INFINITY;
+    read_reward_range(reader, privacy, config);
+    if (reader->status == TACIT_OK && config->environment == TACIT_ENV_GAUSSIAN &&
+        mode == TACIT_PRIVACY_SOUND && !config->has_range)
+        config_reader_fail(reader, privacy, "privacy",
+                           "gaussian rewards have no bounds; sound mode needs 'range': the public "
+                           "bounds to clip them to, like [-2, 3]");
+}
+
+static void read_cost(struct config_reader *reader, const struct config_node *root,
+                      struct tacit_config *config)
+{
+    static const char *const keys[] = {"server_link", "peer_link", NULL};
+    struct config_range const range = {0, VALUE_MAX, false, false};
+    struct config_node const *const cost = config_reader_map(reader, root, "cost", false);
+    if (cost == NULL)
+        return;
+    config_reader_keys(reader, cost, "cost", keys);
+    config_reader_number(reader, cost, "cost.server_link", false, range, &config->server_link_cost);
+    config_reader_number(reader, cost, "cost.peer_link", false, range, &config->peer_link_cost);
+}
+
+static void read_checkpoint_list(struct config_reader *reader, const struct config_node *list,
+                                 struct tacit_config *config)
+{
+    uint32_t count = 0;
+    for (const struct config_node *node = list->first; node != NULL; node = node->next)
+        count++;
+    if (count == 0 || count > CHECKPOINTS_MAX) {
+        config_reader_fail(reader, list, "checkpoints", "%u slots in the list; 1 to %u are allowed",
+                           count, CHECKPOINTS_MAX);
+        return;
+    }
+    config->checkpoints = config_document_allocate(reader->document, count * sizeof(uint64_t));
+    if (config->checkpoints == NULL) {
+        reader->status = TACIT_MEMORY;
+        return;
+    }
+    config->checkpoint_count = count;
+    uint64_t before = 0;
+    uint64_t *slot = config->checkpoints;
+    for (const struct config_node *node = list->first; node != NULL; node = node->next, slot++) {
+        if (!config_reader_whole(reader, node, "checkpoints", 1, config->horizon, slot))
+            return;
+        if (*slot <= before)
+            config_reader_fail(reader, node, "checkpoints", "%llu does not grow; slots must grow",
+                               (unsigned long long)*slot);
+        before = *slot;
+    }
+}
+
+static void read_checkpoints(struct config_reader *reader, const struct config_node *root,
+                             struct tacit_config *config)
+{
+    struct config_node const *const node = config_node_member(root, "checkpoints");
+    if (node != NULL && node->kind == CONFIG_LIST)
+        read_checkpoint_list(reader, node, config);
+    else
+        config_reader_u32(reader, root, "checkpoints", false, 1, CHECKPOINTS_MAX,
+                          &config->checkpoint_count);
+}
+
+static void read_experiment(struct config_reader *reader, struct tacit_config *config)
+{
+    static const char *const keys[] = {"name",        "seed",        "runs",   "horizon",
+                                       "checkpoints", "environment", "agents", "network",
+                                       "protocol",    "privacy",     "cost",   NULL};
+    struct config_node const *const root = config_document_root(reader->document);
+    config_reader_keys(reader, root, "", keys);
+    config_reader_text(reader, root, "name", true, &config->name);
+    config_reader_u64(reader, root, "seed", false, 0, UINT64_MAX, &config->seed);
+    config_reader_u32(reader, root, "runs", false, 1, RUNS_MAX, &config->run_count);
+    config_reader_u64(reader, root, "horizon", true, 1, TACIT_HORIZON_MAX, &config->horizon);
+    config_reader_u32(reader, root, "agents", true, 1, TACIT_AGENTS_MAX, &config->agent_count);
+    read_checkpoints(reader, root, config);
+    read_environment(reader, root, config);
+    read_network(reader, root);
+    read_protocol(reader, root, config);
+    read_privacy(reader, root, config);
+    read_cost(reader, root, config);
+}
+
+/* ---- Public ---- */
+
+/* A message is one line for a person, whatever the words of the file in it are. */
+static void make_one_line(struct tacit_error *error)
+{
+    for (char *at = error->text; *at != '\0'; at++)
+        if ((unsigned char)*at < 0x20u || (unsigned char)*at == 0x7Fu)
+            *at = '?';
+}
+
+enum tacit_status tacit_config_load(struct tacit_config **config, const char *path,
+                                    const char *const *settings, uint32_t set_count,
+                                    struct tacit_error *error)
+{
+    struct tacit_config *const made = calloc(1, sizeof *made);
+    error->text[0] = '\0';
+    if (made == NULL)
+        return TACIT_MEMORY;
+    *made = (struct tacit_config){.seed = 1,
+                                  .run_count = 1,
+                                  .checkpoint_count = 50,
+                                  .participation = 1,
+                                  .lo = 0,
+                                  .hi = 1,
+                                  .server_link_cost = 1,
+                                  .peer_link_cost = 1};
+    enum tacit_status status = config_document_read(&made->document, path, error);
+    for (uint32_t i = 0; i < set_count && status == TACIT_OK; i++)
+        status = config_document_set(made->document, settings[i], error);
+    if (status == TACIT_OK) {
+        struct config_reader reader = {made->document, error, TACIT_OK};
+        read_experiment(&reader, made);
+        status = reader.status;
+    }
+    if (status != TACIT_OK) {
+        make_one_line(error);
+        tacit_config_free(made);
+        return status;
+    }
+    *config = made;
+    return TACIT_OK;
+}
+
+void tacit_config_free(struct tacit_config *config)
+{
+    if (config == NULL)
+        return;
+    config_document_free(config->document);
+    free(config);
+}
+
+void tacit_config_error(const struct tacit_config *config, const char *key, const char *text,
+                        struct tacit_error *error)
+{
+    struct config_node const *node = config_document_root(config->document);
+    for (const char *part = key; *part != '\0' && node->kind == CONFIG_MAP;) {
+        char name[64];
+        size_t const length = strcspn(part, ".");
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, part);
+        struct config_node const *const member = config_node_member(node, name);
+        if (member == NULL)
+            break;
+        node = member;
+        part += length + (part[length] == '.' ? 1 : 0);
+    }
+    struct config_place const place = config_document_place(config->document, node);
+    (void)snprintf(error->text, TACIT_ERROR_BYTES, "%s: %s: %.500s", place.text, key, text);
+    make_one_line(error);
+}
+
+char *tacit_config_path(const struct tacit_config *config, const char *name)
+{
+    char const *const file = config_document_path(config->document);
+    char const *const slash = strrchr(file, '/');
+    int const folder = name[0] == '/' || slash == NULL ? 0 : (int)(slash - file + 1);
+    char *path = NULL;
+    size_t const size = (size_t)folder + strlen(name) + 1;
+    path = malloc(size);
+    if (path != NULL)
+        (void)snprintf(path, size, "%.*s%s", folder, file, name);
+    return path;
+}

@@ -1,0 +1,283 @@
+/* Typed values from nodes, with errors that say what is allowed. */
+#include "reader.h"
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void config_reader_fail(struct config_reader *reader, const struct config_node *node,
+                        const char *key, const char *format, ...)
+{
+    if (reader->status != TACIT_OK)
+        return;
+    char what[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    struct config_place const place = config_document_place(reader->document, node);
+    (void)snprintf(reader->error->text, TACIT_ERROR_BYTES, "%s: %s%s%s", place.text,
+                   key == NULL ? "" : key, key == NULL ? "" : ": ", what);
+    reader->status = TACIT_INVALID;
+}
+
+/* ---- Nearest key ---- */
+
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Edits (insert, delete, replace) that turn one word into the other; long words count as far. */
+static size_t edit_distance(const char *from, const char *to)
+{
+    size_t row[64];
+    size_t const width = strlen(to);
+    if (width >= 64)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= width; j++)
+        row[j] = j;
+    for (size_t i = 1; from[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            size_t const replaced = diagonal + (from[i - 1] == to[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = smaller(replaced, smaller(row[j], row[j - 1]) + 1);
+        }
+    }
+    return row[width];
+}
+
+static const char *nearest(const char *word, const char *const *keys)
+{
+    const char *best = NULL;
+    size_t best_distance = SIZE_MAX;
+    for (; *keys != NULL; keys++) {
+        bool const is_start = *word != '\0' && strncmp(word, *keys, strlen(word)) == 0;
+        size_t const distance = is_start ? 1 : edit_distance(word, *keys);
+        if (distance < best_distance) {
+            best = *keys;
+            best_distance = distance;
+        }
+    }
+    return best_distance <= 1 + strlen(word) / 2 ? best : NULL;
+}
+
+static void list_words(const char *const *words, char *list, size_t capacity)
+{
+    size_t used = 0;
+    list[0] = '\0';
+    for (size_t i = 0; words[i] != NULL && used < capacity; i++)
+        used +=
+            (size_t)snprintf(list + used, capacity - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+}
+
+void config_reader_keys(struct config_reader *reader, const struct config_node *map,
+                        const char *prefix, const char *const *keys)
+{
+    char list[300];
+    for (const struct config_node *node = map->first; node != NULL; node = node->next) {
+        size_t i = 0;
+        while (keys[i] != NULL && strcmp(keys[i], node->key) != 0)
+            i++;
+        if (keys[i] != NULL)
+            continue;
+        char name[160];
+        (void)snprintf(name, sizeof name, "%.60s%s%.80s", prefix, *prefix == '\0' ? "" : ".",
+                       node->key);
+        char const *const guess = nearest(node->key, keys);
+        list_words(keys, list, sizeof list);
+        if (guess != NULL)
+            config_reader_fail(reader, node, name, "unknown key; did you mean '%s'? (allowed: %s)",
+                               guess, list);
+        else
+            config_reader_fail(reader, node, name, "unknown key; allowed: %s", list);
+        return;
+    }
+}
+
+/* ---- Finding ---- */
+
+/* The last part of a dotted key. */
+static const char *leaf(const char *key)
+{
+    char const *const dot = strrchr(key, '.');
+    return dot == NULL ? key : dot + 1;
+}
+
+static const struct config_node *find(struct config_reader *reader, const struct config_node *map,
+                                      const char *key, bool is_required)
+{
+    if (reader->status != TACIT_OK)
+        return NULL;
+    struct config_node const *const node = config_node_member(map, leaf(key));
+    if (node == NULL && is_required)
+        config_reader_fail(reader, map, key, "missing; it must be given");
+    return node;
+}
+
+static bool is_scalar(struct config_reader *reader, const struct config_node *node, const char *key,
+                      const char *wanted)
+{
+    if (node->kind == CONFIG_SCALAR && (*node->text != '\0' || !node->is_plain))
+        return true;
+    config_reader_fail(reader, node, key, "%s; %s is expected",
+                       node->kind == CONFIG_SCALAR ? "no value"
+                       : node->kind == CONFIG_LIST ? "a list"
+                                                   : "a map",
+                       wanted);
+    return false;
+}
+
+const struct config_node *config_reader_map(struct config_reader *reader,
+                                            const struct config_node *map, const char *key,
+                                            bool is_required)
+{
+    struct config_node const *const node = find(reader, map, key, is_required);
+    if (node == NULL || node->kind == CONFIG_MAP)
+        return node;
+    config_reader_fail(reader, node, key, "a map of keys is expected, like {key: value}");
+    return NULL;
+}
+
+/* ---- Scalars ---- */
+
+void config_reader_text(struct config_reader *reader, const struct config_node *map,
+                        const char *key, bool is_required, const char **value)
+{
+    struct config_node const *const node = find(reader, map, key, is_required);
+    if (node != NULL && is_scalar(reader, node, key, "a text"))
+        *value = node->text;
+}
+
+static bool is_infinity(const char *text)
+{
+    return strcmp(text, "inf") == 0 || strcmp(text, ".inf") == 0 || strcmp(text, "+.inf") == 0;
+}
+
+/* A decimal number and nothing else: no hexadecimal, no "infinity", no "nan", no spaces. */
+static bool parse_decimal(const char *text, double *value)
+{
+    if (*text == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
+        return false;
+    char *end;
+    errno = 0;
+    *value = strtod(text, &end);
+    return *end == '\0' && end != text && isfinite(*value);
+}
+
+static void describe_range(struct config_range range, char *text, size_t capacity)
+{
+    (void)snprintf(text, capacity, "a number %s %.12g%s%.12g%s",
+                   range.min_is_open ? "above" : "from", range.min,
+                   range.min_is_open ? " and up to " : " to ", range.max,
+                   range.infinity_is_allowed ? ", or inf" : "");
+}
+
+bool config_reader_real(struct config_reader *reader, const struct config_node *node,
+                        const char *key, struct config_range range, double *value)
+{
+    char allowed[120];
+    double number;
+    describe_range(range, allowed, sizeof allowed);
+    if (reader->status != TACIT_OK || !is_scalar(reader, node, key, allowed))
+        return false;
+    if (range.infinity_is_allowed && is_infinity(node->text)) {
+        *value = INFINITY;
+        return true;
+    }
+    bool const is_above = parse_decimal(node->text, &number) &&
+                          (range.min_is_open ? number > range.min : number >= range.min);
+    if (!is_above || !(number <= range.max)) {
+        config_reader_fail(reader, node, key, "'%.60s' is not allowed; allowed: %s", node->text,
+                           allowed);
+        return false;
+    }
+    *value = number;
+    return true;
+}
+
+void config_reader_number(struct config_reader *reader, const struct config_node *map,
+                          const char *key, bool is_required, struct config_range range,
+                          double *value)
+{
+    struct config_node const *const node = find(reader, map, key, is_required);
+    if (node != NULL)
+        (void)config_reader_real(reader, node, key, range, value);
+}
+
+/* Digits, or a decimal that is whole, like 1e6. */
+static bool parse_whole(const char *text, uint64_t *value)
+{
+    if (*text != '\0' && text[strspn(text, "0123456789")] == '\0') {
+        char *end;
+        errno = 0;
+        *value = strtoull(text, &end, 10);
+        return errno == 0 && *end == '\0';
+    }
+    double number;
+    if (!parse_decimal(text, &number) || !(number >= 0 && number <= 9007199254740992.0) ||
+        floor(number) < number)
+        return false;
+    *value = (uint64_t)number;
+    return true;
+}
+
+bool config_reader_whole(struct config_reader *reader, const struct config_node *node,
+                         const char *key, uint64_t min, uint64_t max, uint64_t *value)
+{
+    char allowed[100];
+    uint64_t number;
+    (void)snprintf(allowed, sizeof allowed, "a whole number from %llu to %llu",
+                   (unsigned long long)min, (unsigned long long)max);
+    if (reader->status != TACIT_OK || !is_scalar(reader, node, key, allowed))
+        return false;
+    if (!parse_whole(node->text, &number) || number < min || number > max) {
+        config_reader_fail(reader, node, key, "'%.60s' is not allowed; allowed: %s", node->text,
+                           allowed);
+        return false;
+    }
+    *value = number;
+    return true;
+}
+
+void config_reader_u64(struct config_reader *reader, const struct config_node *map, const char *key,
+                       bool is_required, uint64_t min, uint64_t max, uint64_t *value)
+{
+    struct config_node const *const node = find(reader, map, key, is_required);
+    if (node != NULL)
+        (void)config_reader_whole(reader, node, key, min, max, value);
+}
+
+void config_reader_u32(struct config_reader *reader, const struct config_node *map, const char *key,
+                       bool is_required, uint32_t min, uint32_t max, uint32_t *value)
+{
+    uint64_t wide = *value;
+    config_reader_u64(reader, map, key, is_required, min, max, &wide);
+    *value = (uint32_t)wide;
+}
+
+void config_reader_choice(struct config_reader *reader, const struct config_node *map,
+                          const char *key, bool is_required, const struct config_choice *choices,
+                          int *value)
+{
+    struct config_node const *const node = find(reader, map, key, is_required);
+    if (node == NULL || !is_scalar(reader, node, key, "a word"))
+        return;
+    char list[300] = "";
+    size_t used = 0;
+    for (const struct config_choice *choice = choices; choice->name != NULL; choice++) {
+        if (strcmp(choice->name, node->text) == 0) {
+            *value = choice->value;
+            return;
+        }
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used == 0 ? "" : ", ",
+                                     choice->name);
+    }
+    config_reader_fail(reader, node, key, "'%.60s' is not known here; allowed: %s", node->text,
+                       list);
+}

@@ -1,0 +1,529 @@
+/* Logged rows: which row is a pull of which arm, by which agent, with what reward. Cuts a table
+ * into the cells that env draws from; draws nothing itself but a shuffle.
+ *
+ * A agents, K arms, n rows without the header. */
+#include "tacit/data.h"
+#include "internal.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOG_CELLS_MAX (UINT64_C(1) << 27)
+#define LOG_REWARDS_MAX ((size_t)1 << 28)
+#define ENTRIES_MIN 1024u
+#define COLUMNS_SHOWN_BYTES 300u
+
+/* REFUSE(builder, line, format, ...): the message, and the status to return. */
+#define REFUSE(builder, ...)                                                                       \
+    tacit_data_fail((builder)->error, TACIT_INVALID, (builder)->path, __VA_ARGS__)
+
+struct entry {
+    uint32_t cell;
+    double reward;
+};
+
+/* Distinct values of a column, sorted. */
+struct values {
+    const char **texts;
+    uint32_t count;
+};
+
+struct builder {
+    const struct tacit_table *table;
+    const char *path;
+    const struct tacit_log_spec *spec;
+    struct tacit_error *error;
+    uint32_t n;
+    uint32_t agent_count;
+    uint32_t arm_count;
+    uint32_t reward_column;
+    uint32_t arm_column;        /* if there are no rules */
+    uint32_t *rule_columns;     /* of all rules, one rule after another */
+    struct values arm_values;   /* if there are no rules */
+    struct values agent_values; /* BY_COLUMN */
+    uint32_t *agents;           /* whose each row is */
+    struct entry *entries;      /* one for each row and arm that it counts in */
+    size_t entry_count;
+    size_t entry_capacity;
+};
+
+/* ---- Small things -------------------------------------------------------------------------- */
+
+static const char *field_at(const struct builder *builder, uint32_t row, uint32_t column)
+{
+    size_t const table_row = (size_t)row + 1; /* behind the header */
+    return builder->table->fields[table_row * builder->table->column_count + column];
+}
+
+static uint32_t line_of(const struct builder *builder, uint32_t row)
+{
+    return builder->table->lines[row + 1];
+}
+
+static enum tacit_status fail_memory(const struct builder *builder)
+{
+    return tacit_data_fail_memory(builder->error, builder->path);
+}
+
+static enum tacit_status fail_column(const struct builder *builder, const char *name)
+{
+    const struct tacit_table *const table = builder->table;
+    char bytes[COLUMNS_SHOWN_BYTES];
+    struct tacit_text list = tacit_text_init(bytes, sizeof bytes);
+    for (uint32_t column = 0; column < table->column_count && !list.truncated; column++) {
+        tacit_text_add(&list, column == 0 ? "" : ", ");
+        tacit_text_add(&list, tacit_shown_value(table->fields[column]).text);
+    }
+    return REFUSE(builder, table->lines[0], "no column '%s'; the columns are %s%s",
+                  tacit_shown_value(name).text, bytes, list.truncated ? "..." : "");
+}
+
+static enum tacit_status find_column(const struct builder *builder, const char *name,
+                                     uint32_t *column)
+{
+    const struct tacit_table *const table = builder->table;
+    uint32_t const found = tacit_table_column(table, name);
+    if (found == UINT32_MAX)
+        return fail_column(builder, name);
+    for (uint32_t other = found + 1; other < table->column_count; other++) {
+        if (strcmp(table->fields[other], name) == 0)
+            return REFUSE(builder, table->lines[0],
+                          "columns %u and %u are both '%s'; name a column that is there once",
+                          found + 1, other + 1, tacit_shown_value(name).text);
+    }
+    *column = found;
+    return TACIT_OK;
+}
+
+/* ---- Distinct values ----------------------------------------------------------------------- */
+
+/* A whole number as one writes it: no sign, no leading zero. */
+static bool is_plain_number(const char *text)
+{
+    size_t const digits = strspn(text, "0123456789");
+    return digits > 0 && text[digits] == '\0' && (text[0] != '0' || digits == 1);
+}
+
+/* Whole numbers first, by value (so that agent "10" is number 10 and not number 2), the rest by
+ * bytes. */
+static int compare_values(const void *left, const void *right)
+{
+    const char *const a = *(const char *const *)left;
+    const char *const b = *(const char *const *)right;
+    bool const a_number = is_plain_number(a);
+    bool const b_number = is_plain_number(b);
+    if (a_number != b_number)
+        return a_number ? -1 : 1;
+    size_t const a_size = strlen(a);
+    size_t const b_size = strlen(b);
+    if (a_number && a_size != b_size)
+        return a_size < b_size ? -1 : 1;
+    return strcmp(a, b);
+}
+
+static uint32_t remove_repeats(const char **texts, uint32_t count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (kept == 0 || strcmp(texts[kept - 1], texts[i]) != 0)
+            texts[kept++] = texts[i];
+    }
+    return kept;
+}
+
+static enum tacit_status collect_values(const struct builder *builder, uint32_t column,
+                                        struct values *values)
+{
+    values->texts = malloc(builder->n * sizeof *values->texts);
+    if (values->texts == NULL)
+        return fail_memory(builder);
+    for (uint32_t row = 0; row < builder->n; row++)
+        values->texts[row] = field_at(builder, row, column);
+    qsort(values->texts, builder->n, sizeof *values->texts, compare_values);
+    values->count = remove_repeats(values->texts, builder->n);
+    return TACIT_OK;
+}
+
+/* Requires: text is one of the values. */
+static uint32_t value_index(const struct values *values, const char *text)
+{
+    const char **const found =
+        bsearch(&text, values->texts, values->count, sizeof *values->texts, compare_values);
+    TACIT_ASSERT(found != NULL);
+    return (uint32_t)(found - values->texts);
+}
+
+/* As many values as asked for (0: any number), and not more than the limit. */
+static enum tacit_status check_values(const struct builder *builder, const char *column_name,
+                                      uint32_t count, uint32_t asked, uint32_t limit,
+                                      const char *what)
+{
+    const struct tacit_shown shown = tacit_shown_value(column_name);
+    if (count > limit)
+        return REFUSE(builder, 0, "column '%s' has %u values; at most %u %s", shown.text, count,
+                      limit, what);
+    if (asked != 0 && count != asked)
+        return REFUSE(
+            builder, 0,
+            "column '%s' has %u values, but the number of %s is %u; the two must be equal",
+            shown.text, count, what, asked);
+    return TACIT_OK;
+}
+
+/* ---- Arms ---------------------------------------------------------------------------------- */
+
+static enum tacit_status find_rule_columns(struct builder *builder)
+{
+    const struct tacit_log_spec *const spec = builder->spec;
+    size_t total = 0;
+    for (uint32_t arm = 0; arm < spec->arm_count; arm++) {
+        if (spec->arms[arm].column_count == 0)
+            return REFUSE(builder, 0, "arm '%s' names no columns; an arm looks at one at least",
+                          tacit_shown_value(spec->arms[arm].name).text);
+        total += spec->arms[arm].column_count;
+    }
+    builder->rule_columns = malloc(total * sizeof *builder->rule_columns);
+    if (builder->rule_columns == NULL)
+        return fail_memory(builder);
+    uint32_t *next = builder->rule_columns;
+    for (uint32_t arm = 0; arm < spec->arm_count; arm++) {
+        for (uint32_t i = 0; i < spec->arms[arm].column_count; i++) {
+            enum tacit_status const status =
+                find_column(builder, spec->arms[arm].columns[i], next++);
+            if (status != TACIT_OK)
+                return status;
+        }
+    }
+    return TACIT_OK;
+}
+
+static enum tacit_status find_arms_by_rules(struct builder *builder)
+{
+    builder->arm_count = builder->spec->arm_count;
+    if (builder->arm_count == 0 || builder->arm_count > TACIT_ARMS_MAX)
+        return REFUSE(builder, 0, "%u arms; a run has from 1 to %u", builder->arm_count,
+                      TACIT_ARMS_MAX);
+    return find_rule_columns(builder);
+}
+
+static enum tacit_status find_arms_by_column(struct builder *builder)
+{
+    const char *const name = builder->spec->arm_column;
+    TACIT_ASSERT(name != NULL);
+    enum tacit_status status = find_column(builder, name, &builder->arm_column);
+    if (status == TACIT_OK)
+        status = collect_values(builder, builder->arm_column, &builder->arm_values);
+    if (status != TACIT_OK)
+        return status;
+    builder->arm_count = builder->arm_values.count;
+    return check_values(builder, name, builder->arm_count, builder->spec->arm_count, TACIT_ARMS_MAX,
+                        "arms");
+}
+
+static enum tacit_status find_arms(struct builder *builder)
+{
+    return builder->spec->arms != NULL ? find_arms_by_rules(builder) : find_arms_by_column(builder);
+}
+
+static const char *arm_name(const struct builder *builder, uint32_t arm)
+{
+    return builder->spec->arms != NULL ? builder->spec->arms[arm].name
+                                       : builder->arm_values.texts[arm];
+}
+
+/* ---- Agents -------------------------------------------------------------------------------- */
+
+static enum tacit_status split_by_column(struct builder *builder)
+{
+    const char *const name = builder->spec->agent_column;
+    TACIT_ASSERT(name != NULL);
+    uint32_t column;
+    enum tacit_status status = find_column(builder, name, &column);
+    if (status == TACIT_OK)
+        status = collect_values(builder, column, &builder->agent_values);
+    if (status != TACIT_OK)
+        return status;
+    builder->agent_count = builder->agent_values.count;
+    status = check_values(builder, name, builder->agent_count, builder->spec->agent_count,
+                          TACIT_AGENTS_MAX, "agents");
+    if (status != TACIT_OK)
+        return status;
+    for (uint32_t row = 0; row < builder->n; row++)
+        builder->agents[row] = value_index(&builder->agent_values, field_at(builder, row, column));
+    return TACIT_OK;
+}
+
+/* Agent i gets the positions from floor(n i / A) up to floor(n (i+1) / A). */
+static enum tacit_status split_equally(struct builder *builder)
+{
+    uint64_t const n = builder->n;
+    uint64_t const agent_count = builder->spec->agent_count;
+    if (agent_count == 0 || agent_count > TACIT_AGENTS_MAX)
+        return REFUSE(builder, 0, "%u agents; a run has from 1 to %u", builder->spec->agent_count,
+                      TACIT_AGENTS_MAX);
+    if (agent_count > n)
+        return REFUSE(builder, 0, "%u rows for %u agents; every agent needs a row of every arm",
+                      builder->n, builder->spec->agent_count);
+    builder->agent_count = builder->spec->agent_count;
+    for (uint32_t agent = 0; agent < builder->agent_count; agent++) {
+        for (uint64_t at = n * agent / agent_count; at < n * (agent + 1) / agent_count; at++)
+            builder->agents[at] = agent;
+    }
+    return TACIT_OK;
+}
+
+/* Fisher-Yates on whose each row is: as good as shuffling the rows and cutting them. */
+static void shuffle(uint32_t *agents, uint32_t n, struct tacit_rng *rng)
+{
+    for (uint32_t left = n; left > 1; left--) {
+        uint64_t const chosen = tacit_rng_below(rng, left);
+        uint32_t const held = agents[left - 1];
+        agents[left - 1] = agents[chosen];
+        agents[chosen] = held;
+    }
+}
+
+static enum tacit_status split_rows(struct builder *builder, struct tacit_rng *rng)
+{
+    builder->agents = malloc(builder->n * sizeof *builder->agents);
+    if (builder->agents == NULL)
+        return fail_memory(builder);
+    if (builder->spec->split == TACIT_LOG_BY_COLUMN)
+        return split_by_column(builder);
+    enum tacit_status const status = split_equally(builder);
+    if (status == TACIT_OK && builder->spec->split == TACIT_LOG_RANDOM)
+        shuffle(builder->agents, builder->n, rng);
+    return status;
+}
+
+/* ---- Rows ---------------------------------------------------------------------------------- */
+
+static bool rule_matches(const struct builder *builder, uint32_t row,
+                         const struct tacit_log_arm *arm, const uint32_t *columns)
+{
+    bool const any = arm->match == TACIT_LOG_MATCH_ANY;
+    for (uint32_t i = 0; i < arm->column_count; i++) {
+        bool const holds = strcmp(field_at(builder, row, columns[i]), arm->value) == 0;
+        if (holds == any)
+            return any;
+    }
+    return !any;
+}
+
+static enum tacit_status read_reward(const struct builder *builder, uint32_t row, double *reward)
+{
+    const char *const field = field_at(builder, row, builder->reward_column);
+    if (builder->spec->reward_value != NULL) {
+        *reward = strcmp(field, builder->spec->reward_value) == 0 ? 1.0 : 0.0;
+        return TACIT_OK;
+    }
+    if (tacit_field_number(field, reward))
+        return TACIT_OK;
+    return REFUSE(builder, line_of(builder, row),
+                  "column '%s': '%s' is not a number; rewards are finite numbers",
+                  tacit_shown_value(builder->spec->reward_column).text,
+                  tacit_shown_value(field).text);
+}
+
+static enum tacit_status add_entry(struct builder *builder, uint32_t row, uint32_t arm)
+{
+    if (builder->entry_count == builder->entry_capacity) {
+        if (builder->entry_count >= LOG_REWARDS_MAX)
+            return REFUSE(builder, line_of(builder, row),
+                          "too many rows count in too many arms; at most %zu in all",
+                          LOG_REWARDS_MAX);
+        size_t const capacity =
+            builder->entry_capacity == 0 ? ENTRIES_MIN : 2 * builder->entry_capacity;
+        struct entry *const entries = realloc(builder->entries, capacity * sizeof *entries);
+        if (entries == NULL)
+            return fail_memory(builder);
+        builder->entries = entries;
+        builder->entry_capacity = capacity;
+    }
+    struct entry *const entry = &builder->entries[builder->entry_count++];
+    entry->cell = builder->agents[row] * builder->arm_count + arm;
+    return read_reward(builder, row, &entry->reward);
+}
+
+static enum tacit_status add_row(struct builder *builder, uint32_t row)
+{
+    const struct tacit_log_spec *const spec = builder->spec;
+    if (spec->arms == NULL) {
+        const char *const value = field_at(builder, row, builder->arm_column);
+        return add_entry(builder, row, value_index(&builder->arm_values, value));
+    }
+    const uint32_t *columns = builder->rule_columns;
+    for (uint32_t arm = 0; arm < spec->arm_count; arm++) {
+        if (rule_matches(builder, row, &spec->arms[arm], columns)) {
+            enum tacit_status const status = add_entry(builder, row, arm);
+            if (status != TACIT_OK)
+                return status;
+        }
+        columns += spec->arms[arm].column_count;
+    }
+    return TACIT_OK;
+}
+
+static enum tacit_status collect_entries(struct builder *builder)
+{
+    uint64_t const cell_count = (uint64_t)builder->agent_count * builder->arm_count;
+    if (cell_count > LOG_CELLS_MAX)
+        return REFUSE(builder, 0, "%u agents with %u arms; at most %llu cells (agent, arm)",
+                      builder->agent_count, builder->arm_count, (unsigned long long)LOG_CELLS_MAX);
+    for (uint32_t row = 0; row < builder->n; row++) {
+        enum tacit_status const status = add_row(builder, row);
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
+}
+
+/* ---- Cells --------------------------------------------------------------------------------- */
+
+/* One block: the K pointers, then the texts they point to. */
+static char **copy_names(const struct builder *builder)
+{
+    size_t size = builder->arm_count * sizeof(char *);
+    for (uint32_t arm = 0; arm < builder->arm_count; arm++)
+        size += strlen(arm_name(builder, arm)) + 1;
+    char **const names = malloc(size);
+    if (names == NULL)
+        return NULL;
+    char *next = (char *)(names + builder->arm_count);
+    for (uint32_t arm = 0; arm < builder->arm_count; arm++) {
+        size_t const name_size = strlen(arm_name(builder, arm)) + 1;
+        names[arm] = memcpy(next, arm_name(builder, arm), name_size);
+        next += name_size;
+    }
+    return names;
+}
+
+static enum tacit_status allocate_log(const struct builder *builder, struct tacit_log *log)
+{
+    size_t const cell_count = (size_t)builder->agent_count * builder->arm_count;
+    size_t const reward_count = builder->entry_count == 0 ? 1 : builder->entry_count;
+    *log = (struct tacit_log){
+        .agent_count = builder->agent_count,
+        .arm_count = builder->arm_count,
+        .arm_names = copy_names(builder),
+        .start = calloc(cell_count + 1, sizeof *log->start),
+        .rewards = malloc(reward_count * sizeof *log->rewards),
+        .means = malloc(cell_count * sizeof *log->means),
+        .binary = true,
+    };
+    bool const complete =
+        log->arm_names != NULL && log->start != NULL && log->rewards != NULL && log->means != NULL;
+    return complete ? TACIT_OK : fail_memory(builder);
+}
+
+/* Counting sort of the entries by cell; within a cell they keep the order of the file. */
+static void place_rewards(const struct builder *builder, struct tacit_log *log)
+{
+    size_t const cell_count = (size_t)log->agent_count * log->arm_count;
+    for (size_t i = 0; i < builder->entry_count; i++)
+        log->start[builder->entries[i].cell]++;
+    uint32_t end = 0;
+    for (size_t cell = 0; cell <= cell_count; cell++) { /* start[c] is where c ends, for now */
+        end += log->start[cell];
+        log->start[cell] = end;
+    }
+    for (size_t i = builder->entry_count; i > 0; i--) {
+        const struct entry *const entry = &builder->entries[i - 1];
+        log->rewards[--log->start[entry->cell]] = entry->reward;
+        log->binary = log->binary && (entry->reward == 0.0 || entry->reward == 1.0);
+    }
+}
+
+static enum tacit_status fail_cell(const struct builder *builder, size_t cell, const char *what)
+{
+    uint32_t const agent = (uint32_t)(cell / builder->arm_count);
+    uint32_t const arm = (uint32_t)(cell % builder->arm_count);
+    const struct tacit_shown shown_arm = tacit_shown_value(arm_name(builder, arm));
+    if (builder->spec->split != TACIT_LOG_BY_COLUMN)
+        return REFUSE(builder, 0, "agent %u (they count from 0), arm '%s': %s", agent,
+                      shown_arm.text, what);
+    return REFUSE(builder, 0, "agent '%s', arm '%s': %s",
+                  tacit_shown_value(builder->agent_values.texts[agent]).text, shown_arm.text, what);
+}
+
+static enum tacit_status average_cells(const struct builder *builder, struct tacit_log *log)
+{
+    size_t const cell_count = (size_t)log->agent_count * log->arm_count;
+    for (size_t cell = 0; cell < cell_count; cell++) {
+        uint32_t const first = log->start[cell];
+        uint32_t const end = log->start[cell + 1];
+        if (first == end)
+            return fail_cell(builder, cell, "no rows; every agent needs a row of every arm");
+        double sum = 0.0;
+        for (uint32_t i = first; i < end; i++)
+            sum += log->rewards[i];
+        if (!isfinite(sum))
+            return fail_cell(builder, cell, "the rewards are too large to be added");
+        log->means[cell] = sum / (double)(end - first);
+    }
+    return TACIT_OK;
+}
+
+static enum tacit_status make_log(const struct builder *builder, struct tacit_log *log)
+{
+    struct tacit_log made;
+    enum tacit_status status = allocate_log(builder, &made);
+    if (status == TACIT_OK) {
+        place_rewards(builder, &made);
+        status = average_cells(builder, &made);
+    }
+    if (status == TACIT_OK)
+        *log = made;
+    else
+        tacit_log_free(&made);
+    return status;
+}
+
+/* ---- Public -------------------------------------------------------------------------------- */
+
+static enum tacit_status check_rows(struct builder *builder)
+{
+    if (builder->table->row_count < 2)
+        return REFUSE(builder, 0,
+                      "no rows; the first line names the columns, a row a pull follows");
+    builder->n = builder->table->row_count - 1;
+    return find_column(builder, builder->spec->reward_column, &builder->reward_column);
+}
+
+static void free_builder(struct builder *builder)
+{
+    free(builder->rule_columns);
+    free((void *)builder->arm_values.texts);
+    free((void *)builder->agent_values.texts);
+    free(builder->agents);
+    free(builder->entries);
+}
+
+enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_table *table,
+                                  const char *path, const struct tacit_log_spec *spec,
+                                  struct tacit_rng *rng, struct tacit_error *error)
+{
+    TACIT_ASSERT(spec->reward_column != NULL);
+    TACIT_IMPLIES(spec->split == TACIT_LOG_RANDOM, rng != NULL);
+    struct builder builder = {.table = table, .path = path, .spec = spec, .error = error};
+    enum tacit_status status = check_rows(&builder);
+    if (status == TACIT_OK)
+        status = find_arms(&builder);
+    if (status == TACIT_OK)
+        status = split_rows(&builder, rng);
+    if (status == TACIT_OK)
+        status = collect_entries(&builder);
+    if (status == TACIT_OK)
+        status = make_log(&builder, log);
+    free_builder(&builder);
+    return status;
+}
+
+void tacit_log_free(struct tacit_log *log)
+{
+    free((void *)log->arm_names);
+    free(log->start);
+    free(log->rewards);
+    free(log->means);
+    *log = (struct tacit_log){0};
+}

@@ -1,0 +1,105 @@
+/* Reward environments: exact sums of many pulls where the law is known, single pulls where not. */
+#include "tacit/env.h"
+#include <math.h>
+
+/* Averages over agents of equal means may differ by rounding: that is no gap. */
+#define EQUAL_MEANS 1e-12
+
+double tacit_env_mean(const struct tacit_env *env, uint32_t agent, uint32_t arm)
+{
+    TACIT_ASSERT(arm < env->arm_count);
+    uint32_t const row = env->row_count == 1 ? 0 : agent;
+    TACIT_ASSERT(row < env->row_count);
+    return env->means[(size_t)row * env->arm_count + arm];
+}
+
+void tacit_env_global_means(const struct tacit_env *env, double *means)
+{
+    for (uint32_t arm = 0; arm < env->arm_count; arm++) {
+        double sum = 0;
+        for (uint32_t row = 0; row < env->row_count; row++)
+            sum += env->means[(size_t)row * env->arm_count + arm];
+        means[arm] = sum / env->row_count;
+    }
+}
+
+static void pull_binary(uint64_t count, double mean, const struct tacit_scale *scale,
+                        struct tacit_rng *rng, union tacit_sum *sum)
+{
+    uint64_t const ones = tacit_rng_binomial(rng, count, mean);
+    tacit_sum_add_reward(scale, sum, 1.0, ones);
+    tacit_sum_add_reward(scale, sum, 0.0, count - ones);
+}
+
+/* The sum of normals is normal; the sum of clipped, rounded normals has no such form. */
+static void pull_gaussian(uint64_t count, double mean, double sd, const struct tacit_scale *scale,
+                          struct tacit_rng *rng, union tacit_sum *sum)
+{
+    if (scale->kind == TACIT_SCALE_REAL) {
+        sum->real += (double)count * mean + sqrt((double)count) * sd * tacit_rng_normal(rng);
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++)
+        tacit_sum_add_reward(scale, sum, mean + sd * tacit_rng_normal(rng), 1);
+}
+
+static void pull_log(const struct tacit_env_log *log, size_t cell, uint64_t count,
+                     const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum)
+{
+    uint32_t const rows = log->start[cell + 1] - log->start[cell];
+    const double *const rewards = log->rewards + log->start[cell];
+    TACIT_ASSERT(rows > 0);
+    for (uint64_t i = 0; i < count; i++)
+        tacit_sum_add_reward(scale, sum, rewards[tacit_rng_below(rng, rows)], 1);
+}
+
+void tacit_env_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                    const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum)
+{
+    double const mean = tacit_env_mean(env, agent, arm);
+    switch (env->kind) {
+    case TACIT_ENV_BERNOULLI:
+        pull_binary(count, mean, scale, rng, sum);
+        return;
+    case TACIT_ENV_CONSTANT:
+        tacit_sum_add_reward(scale, sum, mean, count);
+        return;
+    case TACIT_ENV_GAUSSIAN:
+        pull_gaussian(count, mean, env->sd, scale, rng, sum);
+        return;
+    case TACIT_ENV_LOGGED:
+        /* Drawing rows of zeros and ones with replacement: the share of ones is the mean. */
+        if (env->log.binary)
+            pull_binary(count, mean, scale, rng, sum);
+        else
+            pull_log(&env->log, (size_t)agent * env->arm_count + arm, count, scale, rng, sum);
+        return;
+    }
+    TACIT_ASSERT(false);
+}
+
+bool tacit_env_pulls_singly(const struct tacit_env *env, const struct tacit_scale *scale)
+{
+    return (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_STEPS) ||
+           (env->kind == TACIT_ENV_LOGGED && !env->log.binary);
+}
+
+void tacit_env_generate(double *means, uint32_t arm_count, struct tacit_rng *rng)
+{
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        means[arm] = tacit_rng_uniform(rng);
+}
+
+double tacit_env_smallest_gap(const double *means, uint32_t arm_count)
+{
+    double best = means[0];
+    for (uint32_t arm = 1; arm < arm_count; arm++)
+        best = means[arm] > best ? means[arm] : best;
+    double smallest = 0;
+    for (uint32_t arm = 0; arm < arm_count; arm++) {
+        double const gap = best - means[arm];
+        if (gap > EQUAL_MEANS && (smallest <= 0 || gap < smallest))
+            smallest = gap;
+    }
+    return smallest;
+}

@@ -1,0 +1,132 @@
+/* The two ways to release a sum of rewards, behind one interface: sampler, cost, name. */
+#include "tacit/privacy.h"
+#include <math.h>
+
+#define EPSILON_MIN 1e-6
+/* A wider range would overflow the paper's scale, a narrower one underflow it: noise of scale 0. */
+#define RANGE_MIN 1e-150
+#define RANGE_MAX 1e150
+#define PLAUSIBLE_SCALES 60
+
+static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
+{
+    while (b != 0) {
+        uint64_t const rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Discrete Laplace of scale STEPS / epsilon as a reduced fraction t/s. */
+static void set_integer_scale(struct tacit_mechanism *mechanism)
+{
+    uint64_t const t = (uint64_t)TACIT_STEPS * TACIT_NANO;
+    uint64_t const common = greatest_common_divisor(t, mechanism->epsilon_nano);
+    mechanism->scale_t = t / common;
+    mechanism->scale_s = mechanism->epsilon_nano / common;
+}
+
+static bool is_valid(const struct tacit_mechanism_config *config)
+{
+    if (config->mode == TACIT_PRIVACY_NONE)
+        return true;
+    double const epsilon = config->epsilon_per_reward;
+    if (!(epsilon > 0) || !isfinite(config->lo) || !isfinite(config->hi) ||
+        !(config->lo < config->hi) || !isfinite(config->hi - config->lo))
+        return false;
+    double const range = config->hi - config->lo;
+    if (!(range >= RANGE_MIN && range <= RANGE_MAX))
+        return false;
+    return isinf(epsilon) || (epsilon >= EPSILON_MIN && epsilon <= TACIT_EPSILON_MAX);
+}
+
+enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
+                                       const struct tacit_mechanism_config *config)
+{
+    if (!is_valid(config))
+        return TACIT_INVALID;
+    struct tacit_mechanism made = {.mode = config->mode};
+    made.scale = (struct tacit_scale){TACIT_SCALE_REAL, config->lo, config->hi};
+    if (config->mode == TACIT_PRIVACY_SOUND)
+        made.scale.kind = TACIT_SCALE_STEPS;
+    made.noisy = config->mode != TACIT_PRIVACY_NONE && isfinite(config->epsilon_per_reward);
+    if (made.noisy) {
+        double const nano = config->epsilon_per_reward * (double)TACIT_NANO;
+        if (config->mode == TACIT_PRIVACY_SOUND) {
+            /* 4.1 * 1e9 is one unit in the last place below 4100000000, which is what was meant. */
+            made.epsilon_nano = (uint64_t)floor(nano * (1 + 0x1p-52));
+            set_integer_scale(&made);
+        } else {
+            made.epsilon_nano = (uint64_t)ceil(nano - 1e-3); /* 50 * 1.0 is 50, not 50.000000001 */
+            made.laplace_scale = (config->hi - config->lo) / config->epsilon_per_reward;
+        }
+    }
+    *mechanism = made;
+    return TACIT_OK;
+}
+
+const char *tacit_mechanism_name(const struct tacit_mechanism *mechanism)
+{
+    switch (mechanism->mode) {
+    case TACIT_PRIVACY_NONE:
+        return "none";
+    case TACIT_PRIVACY_PAPER:
+        return "paper: double Laplace";
+    case TACIT_PRIVACY_SOUND:
+        return "sound: exact discrete Laplace";
+    }
+    TACIT_ASSERT(false);
+    return "";
+}
+
+uint64_t tacit_mechanism_cost_nano(const struct tacit_mechanism *mechanism)
+{
+    return mechanism->epsilon_nano;
+}
+
+static enum tacit_status release_real(const struct tacit_mechanism *mechanism, double exact,
+                                      const struct tacit_entropy *entropy, double *noised)
+{
+    double u;
+    enum tacit_status const status = tacit_entropy_uniform(entropy, &u);
+    if (status != TACIT_OK)
+        return status;
+    /* Inverse of the Laplace distribution function; u is never 0, 1/2 or 1. */
+    double const b = mechanism->laplace_scale;
+    *noised = exact + (u < 0.5 ? b * log(2 * u) : -b * log(2 * (1 - u)));
+    return TACIT_OK;
+}
+
+enum tacit_status tacit_mechanism_release(const struct tacit_mechanism *mechanism,
+                                          union tacit_sum exact,
+                                          const struct tacit_entropy *entropy,
+                                          union tacit_sum *noised)
+{
+    if (!mechanism->noisy) {
+        *noised = exact;
+        return TACIT_OK;
+    }
+    if (mechanism->scale.kind == TACIT_SCALE_REAL)
+        return release_real(mechanism, exact.real, entropy, &noised->real);
+    int64_t noise;
+    enum tacit_status const status =
+        tacit_discrete_laplace(mechanism->scale_t, mechanism->scale_s, entropy, &noise);
+    if (status != TACIT_OK)
+        return status;
+    noised->steps = exact.steps + noise;
+    return TACIT_OK;
+}
+
+bool tacit_mechanism_plausible(const struct tacit_mechanism *mechanism, union tacit_sum noised,
+                               uint64_t count, uint32_t releases)
+{
+    if (mechanism->scale.kind == TACIT_SCALE_REAL)
+        return isfinite(noised.real);
+    double const noise_max = mechanism->noisy
+                                 ? (double)PLAUSIBLE_SCALES * (double)releases *
+                                       ((double)mechanism->scale_t / (double)mechanism->scale_s)
+                                 : 0;
+    double const sum = (double)noised.steps;
+    return sum >= -noise_max && sum <= (double)count * (double)TACIT_STEPS + noise_max;
+}

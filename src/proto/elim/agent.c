@@ -1,0 +1,550 @@
+/* The agent of epoch elimination (Li, Song, Alg. 1 l. 6-11 and l. 17). It explores what the hub
+ * orders, releases the noised sums of each finished epoch once, and reports its noised history.
+ *
+ * An order names S(r), not n_r: the agent pulls every active arm until it has S(r) pulls. For an
+ * agent that is up to date that is n_r; one that was away catches up by the same rule. */
+#include "tacit/elim.h"
+#include <math.h>
+#include <string.h>
+
+enum phase {
+    PHASE_IDLE,      /* no order yet */
+    PHASE_PULLING,   /* a plan is open */
+    PHASE_RELEASING, /* all rewards of the epoch are here; the noise is not drawn yet */
+    PHASE_WAITING,   /* for the next order */
+    PHASE_FINISHED,  /* T pulls were played */
+    PHASE_HALTED     /* the budget refused a release */
+};
+
+struct tacit_elim_agent {
+    struct tacit_elim_agent_config config;
+    struct tacit_ledger ledger;
+    uint64_t now_us;
+    uint64_t deadline_us;
+    uint64_t pulls;         /* S(r) of the order */
+    uint64_t pull_count;    /* pulls played, of T */
+    uint64_t left_count;    /* pulls left in the plan */
+    uint64_t release_epoch; /* last epoch whose sums were noised */
+    enum phase phase;
+    uint32_t epoch;
+    uint32_t active_count;
+    bool last;   /* the order said that no epoch follows */
+    bool upload; /* this epoch's report is asked for */
+    bool cut;    /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
+    /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks */
+    uint64_t words[];
+};
+
+_Static_assert(sizeof(union tacit_sum) == sizeof(uint64_t), "sums are stored as words");
+_Static_assert(sizeof(struct tacit_pull_block) == 2 * sizeof(uint64_t), "a block is two words");
+
+/* ---- Layout ---- */
+
+static uint64_t *arms_of(struct tacit_elim_agent *agent)
+{
+    return agent->words;
+}
+
+static uint64_t *column_of(struct tacit_elim_agent *agent, uint32_t column)
+{
+    size_t const arms = agent->config.arm_count;
+    return agent->words + TACIT_BITS_WORDS(arms) + column * arms;
+}
+
+/* Pulls of each arm that the plan still asks for. */
+static uint64_t *left_of(struct tacit_elim_agent *agent)
+{
+    return column_of(agent, 0);
+}
+
+/* Pulls of each arm since the start of the run. */
+static uint64_t *done_of(struct tacit_elim_agent *agent)
+{
+    return column_of(agent, 1);
+}
+
+/* Sums of the rewards that are not released yet. */
+static union tacit_sum *exact_of(struct tacit_elim_agent *agent)
+{
+    return (union tacit_sum *)column_of(agent, 2);
+}
+
+/* Sums of all releases: S(r) times the paper's y-bar (Eq. 6). */
+static union tacit_sum *noised_of(struct tacit_elim_agent *agent)
+{
+    return (union tacit_sum *)column_of(agent, 3);
+}
+
+/* The noised sums of the active arms, side by side as a report sends them. */
+static union tacit_sum *report_of(struct tacit_elim_agent *agent)
+{
+    return (union tacit_sum *)column_of(agent, 4);
+}
+
+static struct tacit_pull_block *plan_of(struct tacit_elim_agent *agent)
+{
+    return (struct tacit_pull_block *)column_of(agent, 5);
+}
+
+static bool config_is_valid(const struct tacit_elim_agent_config *config)
+{
+    return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
+           config->agent_count >= 1 && config->agent_count <= TACIT_AGENTS_MAX &&
+           config->agent_id < config->agent_count && config->horizon >= 1 &&
+           config->horizon <= TACIT_HORIZON_MAX && config->resend_after_us > 0;
+}
+
+size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
+{
+    if (!config_is_valid(config))
+        return 0;
+    size_t const arms = config->arm_count;
+    return sizeof(struct tacit_elim_agent) + (TACIT_BITS_WORDS(arms) + 7 * arms) * sizeof(uint64_t);
+}
+
+enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
+                                        const struct tacit_elim_agent_config *config)
+{
+    size_t const size = tacit_elim_agent_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(agent, 0, size);
+    agent->config = *config;
+    agent->ledger = tacit_ledger_init(config->budget_nano);
+    agent->deadline_us = TACIT_NEVER;
+    agent->active_count = config->arm_count;
+    tacit_bits_fill(arms_of(agent), config->arm_count);
+    return TACIT_OK;
+}
+
+/* ---- Phases ---- */
+
+/* Every phase change goes through here, so an illegal one cannot pass unseen. */
+static void set_phase(struct tacit_elim_agent *agent, enum phase next)
+{
+    enum phase const now = agent->phase;
+    bool const from_rest = now == PHASE_IDLE || now == PHASE_PULLING || now == PHASE_WAITING;
+    TACIT_IMPLIES(next == PHASE_PULLING, from_rest);
+    TACIT_IMPLIES(next == PHASE_RELEASING, now == PHASE_PULLING);
+    TACIT_IMPLIES(next == PHASE_WAITING, from_rest || now == PHASE_RELEASING);
+    TACIT_IMPLIES(next == PHASE_HALTED, now == PHASE_RELEASING);
+    TACIT_ASSERT(next != PHASE_IDLE);
+    TACIT_ASSERT(now != PHASE_HALTED);
+    TACIT_ASSERT(now != PHASE_FINISHED);
+    agent->phase = next;
+}
+
+static void check_invariants(struct tacit_elim_agent *agent)
+{
+    TACIT_ASSERT(agent->active_count >= 1);
+    TACIT_ASSERT(agent->pull_count <= agent->config.horizon);
+    TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
+    TACIT_IMPLIES(agent->phase == PHASE_PULLING, agent->left_count > 0);
+    TACIT_IMPLIES(agent->phase != PHASE_PULLING, agent->left_count == 0);
+    TACIT_ASSERT(tacit_ledger_spent_nano(&agent->ledger) <= agent->ledger.budget_nano);
+}
+
+/* ---- Plans ---- */
+
+/* Gives `slots` pulls to the active arms in turn, by index, none beyond its need. */
+static void plan_round_robin(struct tacit_elim_agent *agent, uint64_t slots)
+{
+    uint32_t const arms = agent->config.arm_count;
+    uint64_t *const left = left_of(agent);
+    uint64_t const *const done = done_of(agent);
+    while (slots > 0) {
+        uint64_t const each = slots / agent->active_count; /* whole turns at once */
+        for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms && slots > 0;
+             arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+            uint64_t const need = agent->pulls - done[arm] - left[arm];
+            uint64_t const wish = each > 0 ? each : 1;
+            uint64_t const more = need < wish ? need : wish;
+            left[arm] += more;
+            agent->left_count += more;
+            slots -= more;
+        }
+    }
+}
+
+/* Opens the plan that brings every active arm to S(r), cut at T. */
+static void plan_exploration(struct tacit_elim_agent *agent)
+{
+    uint32_t const arms = agent->config.arm_count;
+    uint64_t const *const done = done_of(agent);
+    uint64_t const slots = agent->config.horizon - agent->pull_count;
+    uint64_t need = 0;
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        uint64_t const more = agent->pulls > done[arm] ? agent->pulls - done[arm] : 0;
+        need += more; /* 2^16 arms of 2^40 pulls: 2^56 fits */
+        left_of(agent)[arm] = more;
+    }
+    agent->cut = need > slots;
+    agent->left_count = agent->cut ? 0 : need;
+    if (agent->cut) {
+        memset(left_of(agent), 0, arms * sizeof(uint64_t));
+        plan_round_robin(agent, slots);
+    }
+}
+
+/* l. 17: the last arm until T. */
+static void plan_last_arm(struct tacit_elim_agent *agent)
+{
+    uint32_t const arm = tacit_bits_next(arms_of(agent), agent->config.arm_count, 0);
+    agent->left_count = agent->config.horizon - agent->pull_count;
+    left_of(agent)[arm] = agent->left_count;
+}
+
+static void start_waiting(struct tacit_elim_agent *agent)
+{
+    bool const is_over = agent->pull_count == agent->config.horizon;
+    set_phase(agent, is_over ? PHASE_FINISHED : PHASE_WAITING);
+}
+
+static void fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    uint32_t const arms = agent->config.arm_count;
+    uint32_t count = 0;
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1))
+        if (left_of(agent)[arm] > 0)
+            plan_of(agent)[count++] = (struct tacit_pull_block){arm, left_of(agent)[arm]};
+    update->plan = plan_of(agent);
+    update->plan_count = count;
+}
+
+static void open_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    memset(left_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
+    agent->left_count = 0;
+    agent->cut = false;
+    if (agent->last)
+        plan_last_arm(agent);
+    else
+        plan_exploration(agent);
+    if (agent->left_count == 0) {
+        start_waiting(agent);
+        return;
+    }
+    set_phase(agent, PHASE_PULLING);
+    fill_plan(agent, update);
+}
+
+/* ---- Messages out ---- */
+
+static void send_report(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    uint32_t const arms = agent->config.arm_count;
+    uint32_t count = 0;
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1))
+        report_of(agent)[count++] = noised_of(agent)[arm];
+    TACIT_ASSERT(count == agent->active_count);
+    update->send = true;
+    update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
+                                                  .from = agent->config.agent_id,
+                                                  .to = TACIT_ELIM_HUB,
+                                                  .run_id = agent->config.run_id,
+                                                  .epoch = agent->epoch,
+                                                  .pulls = agent->pulls,
+                                                  .arms = arms_of(agent),
+                                                  .sum_count = count,
+                                                  .sums = report_of(agent)};
+}
+
+static void send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    update->send = true;
+    update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_HELLO,
+                                                  .from = agent->config.agent_id,
+                                                  .to = TACIT_ELIM_HUB,
+                                                  .run_id = agent->config.run_id,
+                                                  .epoch = agent->epoch};
+}
+
+/* What a waiting agent says when it has waited long enough: its report again, or "what now?". */
+static void ask_again(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    if (agent->upload && agent->release_epoch > 0)
+        send_report(agent, update);
+    else
+        send_hello(agent, update);
+}
+
+/* ---- Releases ---- */
+
+/* l. 9-10: noise the sum of this epoch, add it to the history. All arms or none; spend with it. */
+static enum tacit_status release(struct tacit_elim_agent *agent,
+                                 const struct tacit_entropy *entropy)
+{
+    uint32_t const arms = agent->config.arm_count;
+    struct tacit_mechanism const *const mechanism = &agent->config.mechanism;
+    struct tacit_ledger ledger = agent->ledger;
+    enum tacit_status status =
+        tacit_ledger_spend(&ledger, agent->epoch, tacit_mechanism_cost_nano(mechanism));
+    if (status != TACIT_OK) {
+        set_phase(agent, PHASE_HALTED);
+        return TACIT_BUDGET;
+    }
+    union tacit_sum *const drawn = report_of(agent);
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        status = tacit_mechanism_release(mechanism, exact_of(agent)[arm], entropy, &drawn[arm]);
+        if (status != TACIT_OK)
+            return status;
+    }
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        tacit_sum_add(&mechanism->scale, &noised_of(agent)[arm], drawn[arm]);
+        exact_of(agent)[arm] = (union tacit_sum){0};
+    }
+    agent->ledger = ledger;
+    agent->release_epoch = agent->epoch;
+    start_waiting(agent);
+    return TACIT_OK;
+}
+
+static enum tacit_status finish_epoch(struct tacit_elim_agent *agent,
+                                      const struct tacit_entropy *entropy,
+                                      struct tacit_elim_update *update)
+{
+    enum tacit_status const status = release(agent, entropy);
+    if (status == TACIT_OK && agent->upload)
+        send_report(agent, update);
+    return status;
+}
+
+/* ---- Events ---- */
+
+static enum tacit_status on_start(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    if (agent->phase == PHASE_WAITING)
+        ask_again(agent, update);
+    /* T came with the end of an epoch: whether its report got out before the crash is not known */
+    if (agent->phase == PHASE_FINISHED && agent->upload && agent->release_epoch == agent->epoch)
+        send_report(agent, update);
+    if (agent->phase == PHASE_PULLING)
+        fill_plan(agent, update);
+    if (agent->phase == PHASE_IDLE && agent->config.arm_count == 1) {
+        agent->last = true; /* one arm: nothing to learn and nothing to say (PRIVACY.md D.48) */
+        open_plan(agent, update);
+        update->persist = true;
+    }
+    return TACIT_OK;
+}
+
+static bool reward_is_valid(struct tacit_elim_agent *agent, const struct tacit_elim_event *event)
+{
+    uint32_t const arm = event->as.reward.arm;
+    uint64_t const count = event->as.reward.count;
+    if (agent->phase != PHASE_PULLING || arm >= agent->config.arm_count || count == 0 ||
+        count > left_of(agent)[arm])
+        return false;
+    if (agent->config.mechanism.scale.kind == TACIT_SCALE_REAL)
+        return isfinite(event->as.reward.sum.real);
+    int64_t const steps = event->as.reward.sum.steps;
+    return steps >= 0 && steps <= (int64_t)count * TACIT_STEPS;
+}
+
+static enum tacit_status on_reward(struct tacit_elim_agent *agent,
+                                   const struct tacit_elim_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_elim_update *update)
+{
+    if (!reward_is_valid(agent, event))
+        return TACIT_INVALID;
+    uint32_t const arm = event->as.reward.arm;
+    uint64_t const count = event->as.reward.count;
+    update->persist = true;
+    left_of(agent)[arm] -= count;
+    agent->left_count -= count;
+    agent->pull_count += count;
+    if (!agent->last) {
+        done_of(agent)[arm] += count;
+        tacit_sum_add(&agent->config.mechanism.scale, &exact_of(agent)[arm], event->as.reward.sum);
+    }
+    if (agent->left_count > 0)
+        return TACIT_OK;
+    if (agent->last || agent->cut) {
+        start_waiting(agent);
+        return TACIT_OK;
+    }
+    set_phase(agent, PHASE_RELEASING);
+    return finish_epoch(agent, entropy, update);
+}
+
+static enum tacit_status on_exploited(struct tacit_elim_agent *agent, uint64_t count,
+                                      struct tacit_elim_update *update)
+{
+    bool const is_waiting = agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE;
+    if (!is_waiting || count == 0 || count > agent->config.horizon - agent->pull_count)
+        return TACIT_INVALID;
+    agent->pull_count += count; /* these rewards enter no estimate (READINGS P1.11) */
+    if (agent->pull_count == agent->config.horizon)
+        set_phase(agent, PHASE_FINISHED);
+    update->persist = true;
+    return TACIT_OK;
+}
+
+static enum tacit_status check_order(struct tacit_elim_agent *agent,
+                                     const struct tacit_elim_message *order)
+{
+    uint32_t const arms = agent->config.arm_count;
+    if (order->from != TACIT_ELIM_HUB || order->run_id != agent->config.run_id)
+        return TACIT_STRANGER;
+    if (order->to != agent->config.agent_id && order->to != TACIT_ELIM_EVERYONE)
+        return TACIT_STRANGER;
+    if (order->epoch == 0 || order->epoch > TACIT_ELIM_EPOCHS_MAX || order->arms == NULL ||
+        order->pulls > TACIT_HORIZON_MAX)
+        return TACIT_MALFORMED;
+    if (order->epoch <= agent->epoch)
+        return TACIT_OK;
+    uint32_t const count = tacit_bits_count(order->arms, arms);
+    /* An arm set only shrinks, and S(r) only grows. */
+    if (count == 0 || !tacit_bits_within(order->arms, arms_of(agent), arms) ||
+        order->pulls < agent->pulls || (order->last && count != 1))
+        return TACIT_MALFORMED;
+    return TACIT_OK;
+}
+
+static enum tacit_status on_order(struct tacit_elim_agent *agent,
+                                  const struct tacit_elim_message *order,
+                                  struct tacit_elim_update *update)
+{
+    enum tacit_status const status = check_order(agent, order);
+    if (status != TACIT_OK || order->epoch <= agent->epoch)
+        return status;
+    if (agent->phase == PHASE_FINISHED || agent->phase == PHASE_HALTED || agent->last)
+        return TACIT_OK;
+    if (agent->phase ==
+        PHASE_RELEASING) /* the epoch before is released first; the hub says it again */
+        return TACIT_UNEXPECTED;
+    uint32_t const arms = agent->config.arm_count;
+    agent->epoch = order->epoch;
+    agent->pulls = order->pulls;
+    agent->last = order->last;
+    agent->upload = !order->last && (order->uploaders == NULL ||
+                                     tacit_bits_has(order->uploaders, agent->config.agent_id));
+    memcpy(arms_of(agent), order->arms, TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
+    agent->active_count = tacit_bits_count(order->arms, arms);
+    open_plan(agent, update);
+    update->persist = true;
+    if (agent->phase == PHASE_WAITING)
+        ask_again(agent, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status on_receive(struct tacit_elim_agent *agent,
+                                    const struct tacit_elim_message *message,
+                                    struct tacit_elim_update *update)
+{
+    switch (message->kind) {
+    case TACIT_ELIM_ORDER:
+        return on_order(agent, message, update);
+    case TACIT_ELIM_HELLO:
+    case TACIT_ELIM_REPORT:
+        return TACIT_UNEXPECTED; /* only hubs receive these */
+    }
+    return TACIT_MALFORMED;
+}
+
+static enum tacit_status on_timeout(struct tacit_elim_agent *agent, uint64_t now_us,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_elim_update *update)
+{
+    if (now_us < agent->deadline_us)
+        return TACIT_OK; /* a timer of an earlier update */
+    if (agent->phase == PHASE_RELEASING) {
+        update->persist = true;
+        return finish_epoch(agent, entropy, update);
+    }
+    if (agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE)
+        ask_again(agent, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status handle(struct tacit_elim_agent *agent,
+                                const struct tacit_elim_event *event,
+                                const struct tacit_entropy *entropy,
+                                struct tacit_elim_update *update)
+{
+    switch (event->kind) {
+    case TACIT_ELIM_START:
+        return on_start(agent, update);
+    case TACIT_ELIM_REWARD:
+        return on_reward(agent, event, entropy, update);
+    case TACIT_ELIM_EXPLOITED:
+        return on_exploited(agent, event->as.exploited_count, update);
+    case TACIT_ELIM_RECEIVE:
+        return on_receive(agent, event->as.message, update);
+    case TACIT_ELIM_TIMEOUT:
+        return on_timeout(agent, event->now_us, entropy, update);
+    }
+    TACIT_ASSERT(false);
+    return TACIT_INVALID;
+}
+
+/* ---- Public ---- */
+
+static bool wants_timer(const struct tacit_elim_agent *agent)
+{
+    return agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
+           agent->phase == PHASE_RELEASING;
+}
+
+enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
+                                        const struct tacit_elim_event *event,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_elim_update *update)
+{
+    bool const is_start = event->kind == TACIT_ELIM_START; /* a new process has a new clock */
+    TACIT_ASSERT(is_start || event->now_us >= agent->now_us);
+    check_invariants(agent);
+    *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
+    enum phase const before = agent->phase;
+    enum tacit_status const status = handle(agent, event, entropy, update);
+    check_invariants(agent);
+    if (status == TACIT_OK || update->persist) {
+        agent->now_us = event->now_us;
+        bool const is_due =
+            event->kind == TACIT_ELIM_TIMEOUT && event->now_us >= agent->deadline_us;
+        bool const restart = is_start || update->send || agent->phase != before || is_due;
+        if (!wants_timer(agent))
+            agent->deadline_us = TACIT_NEVER;
+        else if (restart)
+            agent->deadline_us = event->now_us + agent->config.resend_after_us;
+    }
+    update->deadline_us = agent->deadline_us;
+    return status;
+}
+
+/* The best noised history; all active arms share one number of released pulls. */
+static uint32_t best_noised_arm(struct tacit_elim_agent *agent)
+{
+    uint32_t const arms = agent->config.arm_count;
+    union tacit_sum const *const noised = noised_of(agent);
+    bool const is_real = agent->config.mechanism.scale.kind == TACIT_SCALE_REAL;
+    uint32_t best = tacit_bits_next(arms_of(agent), arms, 0);
+    for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(arms_of(agent), arms, arm + 1))
+        if (is_real ? noised[arm].real > noised[best].real : noised[arm].steps > noised[best].steps)
+            best = arm;
+    return best;
+}
+
+void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)
+{
+    struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
+    *view = (struct tacit_elim_agent_view){
+        .epoch = agent->epoch,
+        .waiting = agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING,
+        .last = agent->last,
+        .finished = agent->phase == PHASE_FINISHED,
+        .halted = agent->phase == PHASE_HALTED || agent->phase == PHASE_RELEASING,
+        .arms = arms_of(agent),
+        .active_count = agent->active_count,
+        .pull_count = agent->pull_count,
+        .exploit_arm = best_noised_arm(agent),
+        .release_epoch = agent->release_epoch,
+        .noised = noised_of(agent),
+        .ledger = &agent->ledger};
+}

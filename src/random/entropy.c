@@ -1,0 +1,113 @@
+/* What cores do with entropy: bounded and real uniforms, subsets. Exact given uniform bytes; bytes
+ * are read as little-endian words, so that a recorded tape means the same on every machine. */
+#include "tacit/random.h"
+#include <string.h>
+
+#define WORD_BYTES 8u
+
+__extension__ typedef unsigned __int128 wide;
+
+/* Written out, because compilers then see one store or load where the machine is little-endian. */
+static void store_word(uint8_t *bytes, uint64_t word)
+{
+    bytes[0] = (uint8_t)word;
+    bytes[1] = (uint8_t)(word >> 8);
+    bytes[2] = (uint8_t)(word >> 16);
+    bytes[3] = (uint8_t)(word >> 24);
+    bytes[4] = (uint8_t)(word >> 32);
+    bytes[5] = (uint8_t)(word >> 40);
+    bytes[6] = (uint8_t)(word >> 48);
+    bytes[7] = (uint8_t)(word >> 56);
+}
+
+static uint64_t load_word(const uint8_t *bytes)
+{
+    return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 |
+           (uint64_t)bytes[3] << 24 | (uint64_t)bytes[4] << 32 | (uint64_t)bytes[5] << 40 |
+           (uint64_t)bytes[6] << 48 | (uint64_t)bytes[7] << 56;
+}
+
+static enum tacit_status draw_word(const struct tacit_entropy *entropy, uint64_t *word)
+{
+    uint8_t bytes[WORD_BYTES];
+    enum tacit_status const status = entropy->fill(entropy->context, bytes, sizeof bytes);
+    if (status == TACIT_OK)
+        *word = load_word(bytes);
+    return status;
+}
+
+/* Every word of the stream gives 8 bytes; what a last, partial word has over is dropped. */
+static enum tacit_status fill_from_stream(void *context, void *bytes, size_t size)
+{
+    struct tacit_rng *const rng = context;
+    uint8_t *out = bytes;
+    for (; size >= WORD_BYTES; size -= WORD_BYTES, out += WORD_BYTES)
+        store_word(out, tacit_rng_next(rng));
+    if (size > 0) {
+        uint8_t last[WORD_BYTES];
+        store_word(last, tacit_rng_next(rng));
+        memcpy(out, last, size);
+    }
+    return TACIT_OK;
+}
+
+struct tacit_entropy tacit_rng_entropy(struct tacit_rng *rng)
+{
+    TACIT_ASSERT(rng != NULL);
+    return (struct tacit_entropy){.fill = fill_from_stream, .context = rng};
+}
+
+/* Lemire 2019, as in tacit_rng_below.
+ * Tested by: tests/unit/random.c */
+enum tacit_status tacit_entropy_below(const struct tacit_entropy *entropy, uint64_t bound,
+                                      uint64_t *out)
+{
+    TACIT_ASSERT(entropy != NULL);
+    TACIT_ASSERT(out != NULL);
+    TACIT_ASSERT(bound > 0);
+    for (;;) {
+        uint64_t word;
+        enum tacit_status const status = draw_word(entropy, &word);
+        if (status != TACIT_OK)
+            return status;
+        wide const product = (wide)word * bound;
+        /* The remainder is at most bound - 1, so most words need no division. */
+        if ((uint64_t)product >= bound || (uint64_t)product >= (0 - bound) % bound) {
+            *out = (uint64_t)(product >> 64);
+            return TACIT_OK;
+        }
+    }
+}
+
+enum tacit_status tacit_entropy_uniform(const struct tacit_entropy *entropy, double *out)
+{
+    TACIT_ASSERT(entropy != NULL);
+    TACIT_ASSERT(out != NULL);
+    uint64_t word;
+    enum tacit_status const status = draw_word(entropy, &word);
+    if (status == TACIT_OK)
+        *out = (double)(int64_t)((word >> 11) | 1u) * 0x1p-53;
+    return status;
+}
+
+/* Floyd's method (Bentley, Floyd 1987): when the universe grows from {0, .., top-1} to {0, ..,
+ * top}, one member is added: a uniform candidate, or top itself where the candidate is in already.
+ * Tested by: tests/unit/random.c, tests/stat/random_stat.c */
+enum tacit_status tacit_entropy_subset(const struct tacit_entropy *entropy, uint32_t count,
+                                       uint32_t population, uint64_t *bits)
+{
+    TACIT_ASSERT(entropy != NULL);
+    TACIT_ASSERT(bits != NULL || population == 0);
+    TACIT_ASSERT(count <= population);
+    if (population > 0)
+        memset(bits, 0, TACIT_BITS_WORDS(population) * sizeof bits[0]);
+    for (uint32_t top = population - count; top < population; top++) {
+        uint64_t candidate;
+        enum tacit_status const status =
+            tacit_entropy_below(entropy, (uint64_t)top + 1, &candidate);
+        if (status != TACIT_OK)
+            return status;
+        tacit_bits_add(bits, tacit_bits_has(bits, (uint32_t)candidate) ? top : (uint32_t)candidate);
+    }
+    return TACIT_OK;
+}

@@ -1,0 +1,137 @@
+/* Axes with readable ticks, and the line that is drawn on them. Knows no format: SVG and gnuplot
+ * share it. */
+#include "internal.h"
+#include <math.h>
+#include <stdlib.h>
+
+#define DRAWABLE_MAX 1e300 /* beyond it differences overflow */
+
+static bool is_drawable(double value)
+{
+    return fabs(value) < DRAWABLE_MAX; /* false for NaN */
+}
+
+/* 1, 2 or 5 times a power of ten, so that `span` holds four to ten of them. */
+static double nice_step(double span)
+{
+    double const magnitude = pow(10.0, floor(log10(span / 5.0)));
+    double const rest = span / 5.0 / magnitude;
+    return (rest < 1.5 ? 1.0 : rest < 3.5 ? 2.0 : rest < 7.5 ? 5.0 : 10.0) * magnitude;
+}
+
+static void add_tick(struct tacit_report_axis *axis, double value)
+{
+    double const slack = 1e-9 * (axis->hi - axis->lo);
+    if (axis->tick_count < TACIT_REPORT_TICKS_MAX && value >= axis->lo - slack &&
+        value <= axis->hi + slack)
+        axis->ticks[axis->tick_count++] = value;
+}
+
+static void add_even_ticks(struct tacit_report_axis *axis)
+{
+    double const step = nice_step(axis->hi - axis->lo);
+    double const first = ceil(axis->lo / step);
+    for (uint32_t i = 0; i < TACIT_REPORT_TICKS_MAX; i++)
+        add_tick(axis, (first + i) * step);
+}
+
+/* Requires: both drawable, lo <= hi. Ensures: ends on ticks; a single value gets room above it. */
+static struct tacit_report_axis linear_axis(double lo, double hi)
+{
+    if (!(hi - lo > fabs(hi) * 1e-9))
+        hi = lo + (lo == 0.0 ? 1.0 : fabs(lo));
+    double const step = nice_step(hi - lo);
+    struct tacit_report_axis axis = {.lo = floor(lo / step) * step, .hi = ceil(hi / step) * step};
+    add_even_ticks(&axis);
+    return axis;
+}
+
+/* Requires: 1 <= lo <= hi. Ensures: ticks at powers of ten; 2 and 5 between them if the axis is
+ * short. */
+static struct tacit_report_axis log_axis(double lo, double hi)
+{
+    struct tacit_report_axis axis = {.lo = lo, .hi = hi, .log = true};
+    if (hi / lo < 1.0 + 1e-9) {
+        axis.lo = lo / 2.0;
+        axis.hi = hi * 2.0;
+    }
+    if (axis.hi / axis.lo < 10.0) {
+        add_even_ticks(&axis);
+        return axis;
+    }
+    bool const is_short = axis.hi / axis.lo < 2000.0;
+    for (int exponent = -1; exponent < 24; exponent++) {
+        double const decade = pow(10.0, exponent);
+        add_tick(&axis, decade);
+        if (is_short) {
+            add_tick(&axis, 2.0 * decade);
+            add_tick(&axis, 5.0 * decade);
+        }
+    }
+    return axis;
+}
+
+double tacit_report_axis_place(const struct tacit_report_axis *axis, double value)
+{
+    double const place = axis->log ? log(value / axis->lo) / log(axis->hi / axis->lo)
+                                   : (value - axis->lo) / (axis->hi - axis->lo);
+    return place < 0.0 ? 0.0 : place > 1.0 ? 1.0 : place;
+}
+
+static void add_point(const struct tacit_report *report, struct tacit_report_line *line,
+                      uint32_t point_index)
+{
+    struct tacit_report_summary const summary =
+        tacit_report_point_summary(report, &report->curves[0], point_index);
+    if (!is_drawable(summary.mean) || !is_drawable(summary.ci95))
+        return;
+    uint64_t const t = report->points[point_index];
+    line->t[line->count] = t > 0 ? (double)t : 1.0; /* a log axis has no 0 */
+    line->mean[line->count] = summary.mean;
+    line->ci95[line->count] = summary.ci95;
+    line->count++;
+}
+
+/* The band may dip below zero by its normal approximation; the axis does not follow it there unless
+ * the curve does. */
+static void fit_axes(struct tacit_report_line *line)
+{
+    double lo = 0.0;
+    double hi = 0.0;
+    double first = INFINITY;
+    double last = 1.0;
+    for (uint32_t i = 0; i < line->count; i++) {
+        double const below = line->mean[i] < 0.0 ? line->mean[i] - line->ci95[i] : 0.0;
+        lo = fmin(lo, below);
+        hi = fmax(hi, line->mean[i] + line->ci95[i]);
+        first = fmin(first, line->t[i]);
+        last = fmax(last, line->t[i]);
+    }
+    line->x = log_axis(fmin(first, last), last);
+    line->y = linear_axis(lo, hi);
+}
+
+enum tacit_status tacit_report_line_new(const struct tacit_report *report,
+                                        struct tacit_report_line *line)
+{
+    uint32_t const capacity = report->curve_count > 0 ? report->point_count : 0;
+    *line = (struct tacit_report_line){.name = ""};
+    if (capacity > 0) {
+        line->name = report->curves[0].name;
+        line->t = calloc((size_t)capacity * 3, sizeof *line->t);
+        if (line->t == NULL)
+            return TACIT_MEMORY;
+        line->mean = line->t + capacity;
+        line->ci95 = line->mean + capacity;
+    }
+    for (uint32_t i = 0; i < capacity; i++)
+        add_point(report, line, i);
+    fit_axes(line);
+    return TACIT_OK;
+}
+
+void tacit_report_line_free(struct tacit_report_line *line)
+{
+    free(line->t);
+    line->t = NULL;
+}

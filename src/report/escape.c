@@ -1,0 +1,181 @@
+/* Text made safe for where it is put. Names come from experiment files and may hold any byte. */
+#include "internal.h"
+#include <string.h>
+
+#define REPLACEMENT 0xFFFDu
+
+/* One character, and the bytes it was read from. */
+struct character {
+    uint32_t code; /* REPLACEMENT if the bytes are not UTF-8 */
+    size_t size;   /* >= 1 */
+};
+
+static size_t sequence_size(unsigned char lead)
+{
+    if (lead < 0x80)
+        return 1;
+    if (lead >= 0xC2 && lead < 0xE0)
+        return 2;
+    if (lead >= 0xE0 && lead < 0xF0)
+        return 3;
+    return lead >= 0xF0 && lead < 0xF5 ? 4 : 0;
+}
+
+/* Requires: *text is not the end. Refuses overlong forms, surrogates and what lies past U+10FFFF.
+ */
+static struct character next_character(const char *text)
+{
+    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    const unsigned char *const bytes = (const unsigned char *)text;
+    struct character const broken = {REPLACEMENT, 1};
+    size_t const size = sequence_size(bytes[0]);
+    if (size == 0)
+        return broken;
+    uint32_t code = size == 1 ? bytes[0] : bytes[0] & (0x7Fu >> size);
+    for (size_t i = 1; i < size; i++) {
+        if ((bytes[i] & 0xC0u) != 0x80u) /* also the terminating NUL */
+            return broken;
+        code = code << 6 | (bytes[i] & 0x3Fu);
+    }
+    if (code < least[size] || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
+        return broken;
+    return (struct character){code, size};
+}
+
+/* Ensures: a NUL-terminated text of one character. */
+static void encode(uint32_t code, char bytes[5])
+{
+    static const unsigned leads[4] = {0, 0xC0, 0xE0, 0xF0};
+    unsigned const tail = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    bytes[0] = (char)(leads[tail] | code >> (6 * tail));
+    for (unsigned i = 1; i <= tail; i++)
+        bytes[i] = (char)(0x80u | (code >> (6 * (tail - i)) & 0x3Fu));
+    bytes[tail + 1] = '\0';
+}
+
+static void put_utf8(FILE *out, uint32_t code)
+{
+    char bytes[5];
+    encode(code, bytes);
+    (void)fputs(bytes, out);
+}
+
+/* Controls could command a terminal; direction marks could make a name read as something else; the
+ * last two are not allowed in XML. */
+static bool is_unprintable(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x202A && code <= 0x202E) ||
+           (code >= 0x2066 && code <= 0x2069) || code == 0x2028 || code == 0x2029 ||
+           code == 0xFFFE || code == 0xFFFF;
+}
+
+/* For people: white space of any kind is a blank. */
+static uint32_t printable(uint32_t code)
+{
+    if (code == '\n' || code == '\r' || code == '\t')
+        return ' ';
+    return is_unprintable(code) ? REPLACEMENT : code;
+}
+
+static void put_json(FILE *out, uint32_t code)
+{
+    if (code == '"' || code == '\\')
+        (void)fprintf(out, "\\%c", (int)code);
+    else if (code == '\n')
+        (void)fputs("\\n", out);
+    else if (code == '\t')
+        (void)fputs("\\t", out);
+    else if (code < 0x20 || code == 0x7F)
+        (void)fprintf(out, "\\u%04x", (unsigned)code);
+    else
+        put_utf8(out, code);
+}
+
+static void put_html(FILE *out, uint32_t code)
+{
+    switch (code) {
+    case '&':
+        (void)fputs("&amp;", out);
+        return;
+    case '<':
+        (void)fputs("&lt;", out);
+        return;
+    case '>':
+        (void)fputs("&gt;", out);
+        return;
+    case '"':
+        (void)fputs("&quot;", out);
+        return;
+    case '\'':
+        (void)fputs("&#39;", out);
+        return;
+    default:
+        put_utf8(out, printable(code));
+    }
+}
+
+/* gnuplot substitutes `commands` and @macros in what it reads; it sees digits and backslashes only.
+ */
+static void put_gnuplot(FILE *out, uint32_t code)
+{
+    char bytes[5];
+    encode(printable(code), bytes);
+    for (size_t i = 0; bytes[i] != '\0'; i++)
+        (void)fprintf(out, "\\%03o", (unsigned)(unsigned char)bytes[i]);
+}
+
+static void put_character(FILE *out, uint32_t code, enum tacit_report_syntax syntax)
+{
+    switch (syntax) {
+    case TACIT_REPORT_JSON:
+        put_json(out, code);
+        break;
+    case TACIT_REPORT_HTML:
+        put_html(out, code);
+        break;
+    case TACIT_REPORT_CSV:
+        (void)fputs(code == '"' ? "\"" : "", out);
+        put_utf8(out, code);
+        break;
+    case TACIT_REPORT_GNUPLOT:
+        put_gnuplot(out, code);
+        break;
+    case TACIT_REPORT_TERMINAL:
+        put_utf8(out, printable(code));
+        break;
+    }
+}
+
+/* gnuplot leaves ">" as it is, but XML does not allow "]]>" in text. */
+static bool ends_section(const char *start, const char *at)
+{
+    return at[0] == '>' && at - start >= 2 && at[-1] == ']' && at[-2] == ']';
+}
+
+void tacit_report_put_start(FILE *out, const char *text, enum tacit_report_syntax syntax,
+                            uint32_t character_count)
+{
+    const char *at = text;
+    for (; *at != '\0' && character_count > 0; character_count--) {
+        struct character const character = next_character(at);
+        if (syntax == TACIT_REPORT_GNUPLOT && ends_section(text, at))
+            put_character(out, ' ', syntax);
+        put_character(out, character.code, syntax);
+        at += character.size;
+    }
+    for (int i = 0; *at != '\0' && i < 3; i++)
+        put_character(out, '.', syntax);
+}
+
+void tacit_report_put(FILE *out, const char *text, enum tacit_report_syntax syntax)
+{
+    tacit_report_put_start(out, text, syntax, UINT32_MAX);
+}
+
+uint32_t tacit_report_width(const char *text)
+{
+    uint32_t width = 0;
+    for (; *text != '\0'; width++)
+        text += next_character(text).size;
+    return width;
+}

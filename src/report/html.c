@@ -1,0 +1,122 @@
+/* report.html: the page that a person reads. One file that asks for nothing: no script, no request.
+ */
+#include "internal.h"
+#include <inttypes.h>
+
+static void put_text(FILE *out, const char *text)
+{
+    tacit_report_put(out, text, TACIT_REPORT_HTML);
+}
+
+static void put_top(const struct tacit_report *report, FILE *out)
+{
+    (void)fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+                "style-src 'unsafe-inline'; img-src data:\">\n"
+                "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                "<link rel=\"icon\" href=\"data:,\">\n<title>",
+                out);
+    put_text(out, report->name);
+    (void)fputs(" \xc2\xb7 tacit</title>\n", out);
+    tacit_report_html_style(out);
+    (void)fputs("</head><body><main>\n", out);
+}
+
+static void put_fact(FILE *out, uint64_t count, const char *one, const char *many)
+{
+    (void)fprintf(out, "<span>%s %s</span>", tacit_report_grouped(count).text,
+                  count == 1 ? one : many);
+}
+
+static void put_header(const struct tacit_report *report, FILE *out)
+{
+    (void)fputs("<header><h1><bdi>", out);
+    put_text(out, report->name);
+    (void)fputs("</bdi></h1>\n", out);
+    if (report->title_note != NULL) {
+        (void)fputs("<p>", out);
+        put_text(out, report->title_note);
+        (void)fputs("</p>\n", out);
+    }
+    (void)fputs("<p class=\"facts\">", out);
+    put_fact(out, report->run_count, "run", "runs");
+    put_fact(out, report->agent_count, "agent", "agents");
+    if (report->arm_count > 0)
+        put_fact(out, report->arm_count, "arm", "arms");
+    (void)fprintf(out, "<span>horizon %s</span><span>seed %" PRIu64 "</span></p></header>\n",
+                  tacit_report_grouped(report->horizon).text, report->seed);
+}
+
+static void put_interruption(const struct tacit_report *report, FILE *out)
+{
+    if (!tacit_report_interrupted(report))
+        return;
+    (void)fprintf(out,
+                  "<div class=\"box warn\" role=\"alert\"><h2>Stopped before the end</h2>\n"
+                  "<p>%s of %s runs finished. Everything below is about these.</p></div>\n",
+                  tacit_report_grouped(report->run_count).text,
+                  tacit_report_grouped(report->runs_asked).text);
+}
+
+static void put_privacy(const struct tacit_report *report, FILE *out)
+{
+    bool const unprotected = tacit_report_unprotected(report);
+    (void)fprintf(out, "<div class=\"box%s\"><h2>What leaves a site <span class=\"tag\">privacy: ",
+                  unprotected ? " warn" : "");
+    put_text(out, report->privacy_mode);
+    (void)fputs("</span>", out);
+    if (unprotected)
+        (void)fputs("<span class=\"tag\">no noise</span>", out);
+    else
+        (void)fprintf(out, "<span class=\"tag\">epsilon %s per reward</span>",
+                      tacit_report_rounded(report->epsilon_per_reward, 5).text);
+    (void)fputs("</h2>\n<p>", out);
+    put_text(out, report->statement);
+    (void)fputs("</p></div>\n", out);
+}
+
+static void put_bottom(const struct tacit_report *report, FILE *out)
+{
+    (void)fputs("<footer>tacit ", out);
+    put_text(out, report->version);
+    (void)fputs(" \xc2\xb7 beside this page: summary.json, curve.csv, runs.csv, figure.svg"
+                "</footer>\n</main></body></html>\n",
+                out);
+}
+
+static enum tacit_status put_chart(const struct tacit_report *report, FILE *out)
+{
+    struct tacit_report_line line;
+    enum tacit_status const status = tacit_report_line_new(report, &line);
+    if (status == TACIT_OK && line.count > 0)
+        tacit_report_html_chart(report, &line, out);
+    tacit_report_line_free(&line);
+    return status;
+}
+
+static enum tacit_status put_arms(const struct tacit_report *report, FILE *out)
+{
+    struct tacit_report_fates fates;
+    enum tacit_status const status = tacit_report_fates_new(report, &fates);
+    if (status == TACIT_OK)
+        tacit_report_html_arms(report, &fates, out);
+    tacit_report_fates_free(&fates);
+    return status;
+}
+
+enum tacit_status tacit_report_html(const struct tacit_report *report, FILE *out)
+{
+    put_top(report, out);
+    put_header(report, out);
+    put_interruption(report, out);
+    put_privacy(report, out);
+    tacit_report_html_cards(report, out);
+    enum tacit_status status = put_chart(report, out);
+    if (status == TACIT_OK)
+        status = put_arms(report, out);
+    if (status != TACIT_OK)
+        return status;
+    tacit_report_html_metrics(report, out);
+    put_bottom(report, out);
+    return tacit_report_finish(out);
+}

@@ -1,0 +1,164 @@
+/* The arms on the page: the winner, means as bars, when and how often each was given up. */
+#include "internal.h"
+#include <inttypes.h>
+#include <math.h>
+
+#define ROWS_OPEN 15u  /* shown at once; the rest is folded */
+#define ROWS_MAX 1000u /* the page stays a page; summary.json has them all */
+#define FOLD_LEAST 3u  /* folding one or two rows saves nothing */
+
+/* What a bar's length means. */
+struct scale {
+    double lo; /* <= 0 */
+    double hi; /* >= 0 */
+    uint32_t latest_epoch;
+};
+
+static struct scale scale_of(const struct tacit_report_fates *fates)
+{
+    struct scale scale = {.latest_epoch = fates->latest};
+    for (uint32_t i = 0; i < fates->count; i++) {
+        scale.lo = fmin(scale.lo, fates->items[i].mean); /* fmin and fmax pass over NaN */
+        scale.hi = fmax(scale.hi, fates->items[i].mean);
+    }
+    return scale;
+}
+
+static void put_name(const struct tacit_report *report, uint32_t arm_index, FILE *out)
+{
+    const char *const name = report->arms[arm_index].name;
+    if (name != NULL)
+        tacit_report_put(out, name, TACIT_REPORT_HTML);
+    else
+        (void)fprintf(out, "arm %" PRIu32, arm_index);
+}
+
+static double percent(double part, double whole)
+{
+    double const share = 100.0 * part / whole;
+    if (!(share >= 0.0) || isinf(share)) /* also 0/0 */
+        return 0.0;
+    return fmin(share, 100.0); /* 100 * x / x may be a little more */
+}
+
+static void put_mean(const struct scale *scale, double mean, FILE *out)
+{
+    double const width = scale->hi - scale->lo;
+    (void)fprintf(out, "<td><div class=\"bar\"><span>%s</span>",
+                  isfinite(mean) ? tacit_report_rounded(mean, 4).text : "varies");
+    if (isfinite(mean))
+        (void)fprintf(out, "<div><b style=\"left:%.1f%%;width:%.1f%%\"></b></div>",
+                      percent(fmin(mean, 0.0) - scale->lo, width), percent(fabs(mean), width));
+    (void)fputs("</div></td>", out);
+}
+
+static void put_epochs(const struct scale *scale, const struct tacit_report_fate *fate, FILE *out)
+{
+    double const last = scale->latest_epoch;
+    if (fate->eliminated == 0) {
+        (void)fputs("<td class=\"soft\"><div class=\"bar\"><span class=\"wide\">never</span></div>"
+                    "</td>",
+                    out);
+        return;
+    }
+    (void)fprintf(out,
+                  "<td title=\"earliest %" PRIu32 ", latest %" PRIu32 "\"><div class=\"bar\">"
+                  "<span class=\"wide\">",
+                  fate->earliest, fate->latest);
+    if (fate->earliest == fate->latest)
+        (void)fprintf(out, "%" PRIu32 "</span>", fate->latest);
+    else
+        (void)fprintf(out, "%" PRIu32 " \xe2\x80\x93 %s \xe2\x80\x93 %" PRIu32 "</span>",
+                      fate->earliest, tacit_report_short(fate->eliminated_mean, 3).text,
+                      fate->latest);
+    (void)fprintf(out, "<div><u style=\"left:%.1f%%;width:%.1f%%\"></u>",
+                  percent(fate->earliest, last), percent(fate->latest - fate->earliest, last));
+    (void)fprintf(out, "<s style=\"left:%.1f%%\"></s></div></div></td>",
+                  percent(fate->eliminated_mean, last));
+}
+
+static void put_survival(double survived, FILE *out)
+{
+    double const share = 100.0 * survived;
+    /* 99.96 % must not read as all, nor 0.04 % as none. */
+    const char *const text = share > 99.9 && share < 100.0 ? "&gt; 99.9"
+                             : share > 0.0 && share < 0.1  ? "&lt; 0.1"
+                                                           : tacit_report_short(share, 3).text;
+    (void)fprintf(out, "<td><div class=\"bar\"><span>%s %%</span><div>", text);
+    (void)fprintf(out, "<b style=\"width:%.1f%%\"></b></div></div></td>", percent(share, 100.0));
+}
+
+static void put_row(const struct tacit_report *report, const struct tacit_report_fates *fates,
+                    const struct scale *scale, uint32_t row, FILE *out)
+{
+    const struct tacit_report_fate *const fate = &fates->items[row];
+    bool const wins = fates->has_winner && row == 0;
+    (void)fprintf(out, "<tr%s><td><div class=\"name\" title=\"", wins ? " class=\"win\"" : "");
+    put_name(report, fate->arm_index, out);
+    (void)fputs("\"><span>", out);
+    put_name(report, fate->arm_index, out);
+    (void)fputs("</span>", out);
+    if (wins)
+        (void)fprintf(out, "<i class=\"tag\">%s</i>", fates->eliminates ? "winner" : "best mean");
+    (void)fputs("</div></td>", out);
+    put_mean(scale, fate->mean, out);
+    if (!isnan(fate->survived)) {
+        put_epochs(scale, fate, out);
+        put_survival(fate->survived, out);
+    }
+    (void)fputs("</tr>\n", out);
+}
+
+static void put_rows(const struct tacit_report *report, const struct tacit_report_fates *fates,
+                     const struct scale *scale, uint32_t from, uint32_t to, FILE *out)
+{
+    bool const has_survival = !isnan(fates->items[0].survived);
+    (void)fputs("<div class=\"scroll\"><table class=\"arms\"><thead><tr>"
+                "<th style=\"width:27%\">arm</th><th>true mean</th>",
+                out);
+    if (has_survival)
+        (void)fputs("<th style=\"width:33%\">epoch of elimination</th>"
+                    "<th style=\"width:19%\">survived</th>",
+                    out);
+    (void)fputs("</tr></thead><tbody>\n", out);
+    for (uint32_t row = from; row < to; row++)
+        put_row(report, fates, scale, row, out);
+    (void)fputs("</tbody></table></div>\n", out);
+}
+
+static void put_lead(const struct tacit_report_fates *fates, FILE *out)
+{
+    (void)fprintf(out, "<section><h2>%s %s</h2>\n<p class=\"lead\">",
+                  tacit_report_grouped(fates->count).text, fates->count == 1 ? "arm" : "arms");
+    if (fates->eliminates)
+        (void)fputs("When each was given up: earliest \xe2\x80\x93 mean \xe2\x80\x93 latest epoch "
+                    "over the runs; and the share of runs that it survived.",
+                    out);
+    else if (!isnan(fates->items[0].survived))
+        (void)fputs("No arm was given up in any run.", out);
+    else
+        (void)fputs("By true mean.", out);
+    (void)fputs("</p>\n", out);
+}
+
+void tacit_report_html_arms(const struct tacit_report *report,
+                            const struct tacit_report_fates *fates, FILE *out)
+{
+    if (fates->count == 0)
+        return;
+    struct scale const scale = scale_of(fates);
+    uint32_t const shown = fates->count < ROWS_MAX ? fates->count : ROWS_MAX;
+    uint32_t const open = shown < ROWS_OPEN + FOLD_LEAST ? shown : ROWS_OPEN;
+    put_lead(fates, out);
+    put_rows(report, fates, &scale, 0, open, out);
+    if (open < shown) {
+        (void)fprintf(out, "<details><summary>%s more arms</summary>\n",
+                      tacit_report_grouped(shown - open).text);
+        put_rows(report, fates, &scale, open, shown, out);
+        if (shown < fates->count)
+            (void)fprintf(out, "<p class=\"lead\">And %s more, in summary.json.</p>\n",
+                          tacit_report_grouped(fates->count - shown).text);
+        (void)fputs("</details>\n", out);
+    }
+    (void)fputs("</section>\n", out);
+}

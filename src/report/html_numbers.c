@@ -1,0 +1,119 @@
+/* The numbers on the page: cards for the key figures, what was said between sites, all metrics. */
+#include "internal.h"
+#include <math.h>
+
+#define PLUS_MINUS "\xc2\xb1"
+
+/* Big figures are for the eye: few digits, and from a million on a suffix. */
+static struct tacit_report_number figure(double value, int digits)
+{
+    return fabs(value) < 999999.5 ? tacit_report_rounded(value, digits)
+                                  : tacit_report_short(value, digits);
+}
+
+static void put_card(const struct tacit_report *report, const char *name, const char *style,
+                     FILE *out)
+{
+    const struct tacit_report_metric *const metric = tacit_report_find(report, name);
+    const struct tacit_report_word *const word = tacit_report_word(name);
+    TACIT_ASSERT(word != NULL);
+    if (metric == NULL)
+        return;
+    struct tacit_report_summary const summary = tacit_report_metric_summary(report, metric);
+    (void)fprintf(out, "<div class=\"card%s\"><p class=\"what\">%s</p><p class=\"value\">%s", style,
+                  word->label, figure(summary.mean, 4).text);
+    if (summary.sd > 0.0)
+        (void)fprintf(out, " <small>" PLUS_MINUS " %s</small>", figure(summary.ci95, 3).text);
+    (void)fprintf(out, "</p><p class=\"more\">%s</p></div>\n",
+                  word->hint != NULL ? word->hint : "");
+}
+
+void tacit_report_html_cards(const struct tacit_report *report, FILE *out)
+{
+    bool const unprotected = tacit_report_unprotected(report);
+    (void)fputs("<div class=\"cards\">\n", out);
+    put_card(report, "regret", " main", out);
+    put_card(report, "rounds", "", out);
+    put_card(report, "messages", "", out);
+    put_card(report, "bytes", "", out);
+    put_card(report, "cost", "", out);
+    (void)fprintf(out,
+                  "<div class=\"card%s\"><p class=\"what\">Epsilon per reward</p>"
+                  "<p class=\"value\">%s</p><p class=\"more\">%s</p></div>\n</div>\n",
+                  unprotected ? " warn" : "",
+                  unprotected ? "none" : tacit_report_rounded(report->epsilon_per_reward, 5).text,
+                  unprotected ? "no noise is added" : "smaller is more private");
+}
+
+/* Metrics that say how much was said. */
+static const char *const traffic[] = {"rounds",  "messages", "messages_per_receiver",
+                                      "scalars", "bytes",    "links",
+                                      "cost",    "updates",  "aggregations"};
+
+static void put_traffic_row(const struct tacit_report *report,
+                            const struct tacit_report_metric *metric, FILE *out)
+{
+    struct tacit_report_summary const summary = tacit_report_metric_summary(report, metric);
+    const struct tacit_report_word *const word = tacit_report_word(metric->name);
+    TACIT_ASSERT(word != NULL);
+    (void)fprintf(out, "<tr><td>%s</td><td class=\"n\">%s</td>", word->label,
+                  tacit_report_rounded(summary.mean, 5).text);
+    (void)fprintf(out, "<td class=\"n soft\">%s</td>",
+                  tacit_report_interval(report, summary.ci95).text);
+    (void)fprintf(out, "<td class=\"n\">%s</td>",
+                  tacit_report_rounded(summary.mean / report->agent_count, 5).text);
+    (void)fprintf(out, "<td class=\"soft\">%s</td></tr>\n", word->hint != NULL ? word->hint : "");
+}
+
+static void put_traffic(const struct tacit_report *report, FILE *out)
+{
+    bool begun = false;
+    for (size_t i = 0; i < sizeof traffic / sizeof traffic[0]; i++) {
+        const struct tacit_report_metric *const metric = tacit_report_find(report, traffic[i]);
+        if (metric == NULL)
+            continue;
+        if (!begun)
+            (void)fputs(
+                "<section><h2>What was said</h2>\n<p class=\"lead\">Per run, and shared "
+                "out over the agents.</p>\n<div class=\"scroll\"><table><thead><tr>"
+                "<th></th><th class=\"n\">mean of a run</th><th class=\"n\">\xc2\xb1 95 %</th>"
+                "<th class=\"n\">per agent</th><th></th></tr></thead><tbody>\n",
+                out);
+        begun = true;
+        put_traffic_row(report, metric, out);
+    }
+    if (begun)
+        (void)fputs("</tbody></table></div></section>\n", out);
+}
+
+static void put_metric_row(const struct tacit_report *report,
+                           const struct tacit_report_metric *metric, FILE *out)
+{
+    struct tacit_report_summary const summary = tacit_report_metric_summary(report, metric);
+    struct tacit_report_number const numbers[] = {
+        tacit_report_rounded(summary.mean, 5), tacit_report_interval(report, summary.ci95),
+        tacit_report_rounded(summary.sd, 3), tacit_report_rounded(summary.min, 5),
+        tacit_report_rounded(summary.max, 5)};
+    (void)fputs("<tr><td><code>", out);
+    tacit_report_put(out, metric->name, TACIT_REPORT_HTML);
+    (void)fputs("</code></td>", out);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        (void)fprintf(out, "<td class=\"n\">%s</td>", numbers[i].text);
+    (void)fputs("</tr>\n", out);
+}
+
+void tacit_report_html_metrics(const struct tacit_report *report, FILE *out)
+{
+    if (report->metric_count == 0)
+        return;
+    put_traffic(report, out);
+    (void)fputs("<section><h2>All metrics</h2>\n<p class=\"lead\">Exact values are in "
+                "summary.json, one row a run in runs.csv.</p>\n<div class=\"scroll\"><table><thead>"
+                "<tr><th>metric</th><th class=\"n\">mean</th><th class=\"n\">" PLUS_MINUS
+                " 95 %</th><th class=\"n\">sd</th><th class=\"n\">min</th><th class=\"n\">max</th>"
+                "</tr></thead><tbody>\n",
+                out);
+    for (uint32_t i = 0; i < report->metric_count; i++)
+        put_metric_row(report, &report->metrics[i], out);
+    (void)fputs("</tbody></table></div></section>\n", out);
+}

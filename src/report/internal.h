@@ -1,0 +1,175 @@
+/* Report, inside: what the writers of the five files share: numbers as text, text made safe for
+ * where it goes, facts about arms, axes. Not a public header; nothing here knows a protocol. */
+#ifndef TACIT_REPORT_INTERNAL_H
+#define TACIT_REPORT_INTERNAL_H
+#include <locale.h>
+#include <stdio.h>
+#include "tacit/base.h"
+#include "tacit/report.h"
+
+/* ---- Numbers as text (number.c) ------------------------------------------------------------- */
+
+#define TACIT_REPORT_NUMBER_BYTES 48u
+
+struct tacit_report_number {
+    char text[TACIT_REPORT_NUMBER_BYTES];
+};
+
+/* The shortest decimal that reads back as the same double; whole numbers below 2^53 have neither
+ * point nor exponent; "null" if the value is not finite, as JSON has no word for it. */
+struct tacit_report_number tacit_report_exact(double value);
+
+/* For people: `digits` digits, but no whole one is lost; thousands grouped: 12,346 and 3.1416. A
+ * dash if the value is not finite. */
+struct tacit_report_number tacit_report_rounded(double value, int digits);
+
+/* Half an interval in three digits; a dash for one run, which says nothing about spread. */
+struct tacit_report_number tacit_report_interval(const struct tacit_report *report, double ci95);
+
+/* For axes and cards: `digits` digits and a suffix: 10k, 2.5M. A dash if the value is not finite.
+ */
+struct tacit_report_number tacit_report_short(double value, int digits);
+
+/* A count with grouped thousands: 1,000,000. */
+struct tacit_report_number tacit_report_grouped(uint64_t count);
+
+/* A decimal point is a point, whatever locale the host has chosen: every public writer begins with
+ * enter and ends with leave. Affects the calling thread only. */
+locale_t tacit_report_locale_enter(void);
+void tacit_report_locale_leave(locale_t before);
+
+/* ---- Text made safe (escape.c) -------------------------------------------------------------- */
+
+enum tacit_report_syntax {
+    TACIT_REPORT_JSON,     /* inside double quotes */
+    TACIT_REPORT_HTML,     /* element content and quoted attributes, HTML and SVG alike */
+    TACIT_REPORT_CSV,      /* inside double quotes */
+    TACIT_REPORT_GNUPLOT,  /* inside double quotes; every byte as an octal escape */
+    TACIT_REPORT_TERMINAL, /* printable characters only, one line */
+};
+
+/* Writes `text` so that it means itself, and nothing else, where it is put. Bytes that are not
+ * UTF-8 become U+FFFD everywhere; control and direction-changing characters do where people read.
+ */
+void tacit_report_put(FILE *out, const char *text, enum tacit_report_syntax syntax);
+
+/* The same for the first `character_count` characters, with "..." if there are more. */
+void tacit_report_put_start(FILE *out, const char *text, enum tacit_report_syntax syntax,
+                            uint32_t character_count);
+
+/* Characters (code points) in a text. */
+uint32_t tacit_report_width(const char *text);
+
+/* ---- Facts (summary.c) ---------------------------------------------------------------------- */
+
+/* Stops the program if the report breaks its contract. */
+void tacit_report_check(const struct tacit_report *report);
+
+/* Errors that the stream has collected. Errors: TACIT_IO. */
+enum tacit_status tacit_report_finish(FILE *out);
+
+bool tacit_report_interrupted(const struct tacit_report *report);
+
+/* Does an arm's reward leave a site without noise? */
+bool tacit_report_unprotected(const struct tacit_report *report);
+
+/* NULL if there is no metric of that name. */
+const struct tacit_report_metric *tacit_report_find(const struct tacit_report *report,
+                                                    const char *name);
+
+struct tacit_report_summary tacit_report_metric_summary(const struct tacit_report *report,
+                                                        const struct tacit_report_metric *metric);
+
+struct tacit_report_summary tacit_report_point_summary(const struct tacit_report *report,
+                                                       const struct tacit_report_curve *curve,
+                                                       uint32_t point_index);
+
+/* How one arm fared over the runs. Epochs are over the runs in which it was eliminated. */
+struct tacit_report_fate {
+    uint32_t arm_index;
+    double mean;            /* as in the report */
+    double survived;        /* share of runs, 0..1; NaN if the protocol eliminates nothing */
+    uint32_t eliminated;    /* number of runs */
+    uint32_t earliest;      /* 0 if it never was */
+    uint32_t latest;        /* 0 if it never was */
+    double eliminated_mean; /* mean epoch; NaN if it never was */
+};
+struct tacit_report_fate tacit_report_arm_fate(const struct tacit_report *report,
+                                               uint32_t arm_index);
+
+/* The winner is the arm that survived most often (ties: the higher mean); without any elimination
+ * it is the arm with the highest mean. Ensures: false if no arm deserves the name. Cost: O(K runs).
+ */
+bool tacit_report_winner(const struct tacit_report *report, struct tacit_report_fate *winner);
+
+/* All arms, the winner first, then by mean, by survival, by index. */
+struct tacit_report_fates {
+    uint32_t count;
+    bool eliminates; /* some arm was eliminated in some run */
+    bool has_winner; /* fates[0] is the winner */
+    uint32_t latest; /* latest epoch over all arms */
+    struct tacit_report_fate *items;
+};
+/* Errors: TACIT_MEMORY. */
+enum tacit_status tacit_report_fates_new(const struct tacit_report *report,
+                                         struct tacit_report_fates *fates);
+void tacit_report_fates_free(struct tacit_report_fates *fates);
+
+/* What a metric is called in front of people, and one clause about it; NULL for names not known
+ * here, which are shown as they are. */
+struct tacit_report_word {
+    const char *name;
+    const char *label;
+    const char *hint;
+};
+const struct tacit_report_word *tacit_report_word(const char *name);
+
+/* ---- Axes and the line that is drawn (axis.c) ----------------------------------------------- */
+
+#define TACIT_REPORT_TICKS_MAX 64u
+
+struct tacit_report_axis {
+    double lo; /* lo < hi; both > 0 on a log axis */
+    double hi;
+    bool log;
+    uint32_t tick_count;
+    double ticks[TACIT_REPORT_TICKS_MAX];
+};
+/* Where a value lies on the axis: 0 at lo, 1 at hi; never outside. */
+double tacit_report_axis_place(const struct tacit_report_axis *axis, double value);
+
+/* The first curve with its band, finite points only, and the axes it fits on. Never empty of axes.
+ */
+struct tacit_report_line {
+    uint32_t count;
+    double *t; /* >= 1 */
+    double *mean;
+    double *ci95;
+    const char *name; /* of the curve; "" if there is none */
+    struct tacit_report_axis x;
+    struct tacit_report_axis y;
+};
+/* Errors: TACIT_MEMORY. */
+enum tacit_status tacit_report_line_new(const struct tacit_report *report,
+                                        struct tacit_report_line *line);
+void tacit_report_line_free(struct tacit_report_line *line);
+
+/* ---- The files ------------------------------------------------------------------------------ */
+
+/* Errors of all four: TACIT_IO, TACIT_MEMORY. */
+enum tacit_status tacit_report_curve_csv(const struct tacit_report *report, FILE *out);
+enum tacit_status tacit_report_runs_csv(const struct tacit_report *report, FILE *out);
+enum tacit_status tacit_report_html(const struct tacit_report *report, FILE *out);
+/* Runs gnuplot; error->text says what went wrong. */
+enum tacit_status tacit_report_svg(const struct tacit_report *report, FILE *out,
+                                   struct tacit_error *error);
+
+/* Parts of the page. */
+void tacit_report_html_style(FILE *out);
+void tacit_report_html_chart(const struct tacit_report *report,
+                             const struct tacit_report_line *line, FILE *out);
+void tacit_report_html_arms(const struct tacit_report *report,
+                            const struct tacit_report_fates *fates, FILE *out);
+void tacit_report_html_cards(const struct tacit_report *report, FILE *out);
+void tacit_report_html_metrics(const struct tacit_report *report, FILE *out);
+#endif

@@ -1,0 +1,222 @@
+/* What the numbers of a report say: summaries, how the arms fared, what metrics are called. */
+#include "internal.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NORMAL_97_5 1.959963984540054 /* the 97.5 % point of the normal law */
+
+void tacit_report_check(const struct tacit_report *report)
+{
+    TACIT_ASSERT(report != NULL);
+    TACIT_ASSERT(report->name != NULL);
+    TACIT_ASSERT(report->version != NULL);
+    TACIT_ASSERT(report->privacy_mode != NULL);
+    TACIT_ASSERT(report->statement != NULL);
+    TACIT_ASSERT(report->run_count > 0);
+    TACIT_IMPLIES(report->metric_count > 0, report->metrics != NULL);
+    TACIT_IMPLIES(report->point_count > 0, report->points != NULL);
+    TACIT_IMPLIES(report->curve_count > 0, report->curves != NULL);
+    TACIT_IMPLIES(report->arm_count > 0, report->arms != NULL);
+}
+
+enum tacit_status tacit_report_finish(FILE *out)
+{
+    return fflush(out) != 0 || ferror(out) ? TACIT_IO : TACIT_OK;
+}
+
+/* Sums are taken from the first value, so that equal values have exactly that mean and no spread.
+ */
+struct tacit_report_summary tacit_report_summarise(const double *values, uint32_t count,
+                                                   uint32_t stride)
+{
+    TACIT_ASSERT(values != NULL);
+    TACIT_ASSERT(count > 0);
+    double const first = values[0];
+    struct tacit_report_summary summary = {.mean = first, .min = first, .max = first};
+    double shift = 0.0;
+    for (size_t i = 1; i < count; i++) {
+        double const value = values[i * stride];
+        shift += value - first;
+        summary.min = value < summary.min ? value : summary.min;
+        summary.max = value > summary.max ? value : summary.max;
+    }
+    summary.mean = first + shift / count;
+    if (count == 1)
+        return summary;
+    double squares = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        double const distance = values[i * stride] - summary.mean;
+        squares += distance * distance;
+    }
+    summary.sd = sqrt(squares / (count - 1));
+    summary.ci95 = NORMAL_97_5 * summary.sd / sqrt(count);
+    return summary;
+}
+
+bool tacit_report_interrupted(const struct tacit_report *report)
+{
+    return report->runs_asked > report->run_count;
+}
+
+bool tacit_report_unprotected(const struct tacit_report *report)
+{
+    return strcmp(report->privacy_mode, "none") == 0 || !isfinite(report->epsilon_per_reward);
+}
+
+const struct tacit_report_metric *tacit_report_find(const struct tacit_report *report,
+                                                    const char *name)
+{
+    for (uint32_t i = 0; i < report->metric_count; i++) {
+        if (strcmp(report->metrics[i].name, name) == 0)
+            return &report->metrics[i];
+    }
+    return NULL;
+}
+
+struct tacit_report_summary tacit_report_metric_summary(const struct tacit_report *report,
+                                                        const struct tacit_report_metric *metric)
+{
+    return tacit_report_summarise(metric->values, report->run_count, 1);
+}
+
+struct tacit_report_summary tacit_report_point_summary(const struct tacit_report *report,
+                                                       const struct tacit_report_curve *curve,
+                                                       uint32_t point_index)
+{
+    TACIT_ASSERT(point_index < report->point_count);
+    return tacit_report_summarise(curve->values + point_index, report->run_count,
+                                  report->point_count);
+}
+
+struct tacit_report_fate tacit_report_arm_fate(const struct tacit_report *report,
+                                               uint32_t arm_index)
+{
+    TACIT_ASSERT(arm_index < report->arm_count);
+    const struct tacit_report_arm *const arm = &report->arms[arm_index];
+    struct tacit_report_fate fate = {
+        .arm_index = arm_index, .mean = arm->mean, .survived = NAN, .eliminated_mean = NAN};
+    if (arm->eliminated_epoch == NULL)
+        return fate;
+    uint64_t sum = 0;
+    for (uint32_t run = 0; run < report->run_count; run++) {
+        uint32_t const epoch = arm->eliminated_epoch[run];
+        if (epoch == 0)
+            continue;
+        sum += epoch;
+        fate.earliest = fate.eliminated == 0 || epoch < fate.earliest ? epoch : fate.earliest;
+        fate.latest = epoch > fate.latest ? epoch : fate.latest;
+        fate.eliminated++;
+    }
+    fate.survived = (double)(report->run_count - fate.eliminated) / report->run_count;
+    if (fate.eliminated > 0)
+        fate.eliminated_mean = (double)sum / fate.eliminated;
+    return fate;
+}
+
+/* Larger first, NaN last. */
+static int compare_down(double a, double b)
+{
+    if (isnan(a) || isnan(b))
+        return (isnan(a) ? 1 : 0) - (isnan(b) ? 1 : 0);
+    return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int compare_fates(const void *left, const void *right)
+{
+    const struct tacit_report_fate *const a = left;
+    const struct tacit_report_fate *const b = right;
+    int order = compare_down(a->mean, b->mean);
+    if (order == 0)
+        order = compare_down(a->survived, b->survived);
+    if (order == 0 && a->eliminated > 0 && b->eliminated > 0)
+        order = compare_down(a->eliminated_mean, b->eliminated_mean);
+    if (order == 0)
+        order = a->arm_index > b->arm_index ? 1 : -1;
+    return order;
+}
+
+bool tacit_report_winner(const struct tacit_report *report, struct tacit_report_fate *winner)
+{
+    bool eliminates = false;
+    for (uint32_t i = 0; i < report->arm_count; i++) {
+        struct tacit_report_fate const fate = tacit_report_arm_fate(report, i);
+        int const order = i == 0 ? -1 : compare_down(fate.survived, winner->survived);
+        eliminates = eliminates || fate.eliminated > 0;
+        if (order < 0 || (order == 0 && compare_fates(&fate, winner) < 0))
+            *winner = fate;
+    }
+    return report->arm_count > 0 && (eliminates ? winner->survived > 0.0 : !isnan(winner->mean));
+}
+
+/* Requires: the winner is among the fates. */
+static void move_first(struct tacit_report_fates *fates, uint32_t arm_index)
+{
+    uint32_t at = 0;
+    while (fates->items[at].arm_index != arm_index)
+        at++;
+    struct tacit_report_fate const winner = fates->items[at];
+    memmove(fates->items + 1, fates->items, at * sizeof *fates->items);
+    fates->items[0] = winner;
+}
+
+enum tacit_status tacit_report_fates_new(const struct tacit_report *report,
+                                         struct tacit_report_fates *fates)
+{
+    *fates = (struct tacit_report_fates){.count = report->arm_count};
+    if (fates->count == 0)
+        return TACIT_OK;
+    fates->items = calloc(fates->count, sizeof *fates->items);
+    if (fates->items == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < fates->count; i++) {
+        struct tacit_report_fate const fate = tacit_report_arm_fate(report, i);
+        fates->items[i] = fate;
+        fates->eliminates = fates->eliminates || fate.eliminated > 0;
+        fates->latest = fate.latest > fates->latest ? fate.latest : fates->latest;
+    }
+    qsort(fates->items, fates->count, sizeof *fates->items, compare_fates);
+    struct tacit_report_fate winner;
+    fates->has_winner = tacit_report_winner(report, &winner);
+    if (fates->has_winner)
+        move_first(fates, winner.arm_index);
+    return TACIT_OK;
+}
+
+void tacit_report_fates_free(struct tacit_report_fates *fates)
+{
+    free(fates->items);
+    fates->items = NULL;
+}
+
+const struct tacit_report_word *tacit_report_word(const char *name)
+{
+    static const struct tacit_report_word words[] = {
+        {"regret", "Regret", "summed over all agents"},
+        {"regret_per_agent", "Regret per agent", "the average site"},
+        {"regret_exploit", "Regret while exploiting", "local exploitation only"},
+        {"regret_shared", "Regret, shared part", NULL},
+        {"regret_genie", "Regret against the genie", NULL},
+        {"reward", "Reward", NULL},
+        {"rounds", "Rounds", "of communication"},
+        {"cost", "Communication cost", "links weighted by their price"},
+        {"links", "Links used", NULL},
+        {"messages", "Messages", "a broadcast counts once"},
+        {"messages_per_receiver", "Messages by receiver", "a broadcast counts once per receiver"},
+        {"scalars", "Scalars", "numbers inside the messages"},
+        {"bytes", "Bytes", "what the wire format needs"},
+        {"single_arm_fraction", "Ended with one arm", "share of agents"},
+        {"best_arm_fraction", "Found the best arm", "share of agents"},
+        {"samples", "Samples", "rewards drawn"},
+        {"samples_vote", "Samples until the vote", NULL},
+        {"updates", "Updates", NULL},
+        {"aggregations", "Aggregations", NULL},
+        {"latency", "Latency", NULL},
+        {"leakage_max", "Largest leakage", "over all users"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(words[i].name, name) == 0)
+            return &words[i];
+    }
+    return NULL;
+}

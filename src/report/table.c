@@ -1,0 +1,123 @@
+/* The short table that a terminal shows. Plain ASCII but for names, and no line longer than needed.
+ */
+#include "internal.h"
+#include <inttypes.h>
+#include <string.h>
+
+#define TERMINAL_WIDTH 78u
+#define NAME_WIDTH_MIN 22u
+
+/* One text, broken at blanks. */
+static void put_wrapped(FILE *out, const char *text, const char *indent)
+{
+    size_t column = TERMINAL_WIDTH; /* the first word starts a line */
+    while (*(text += strspn(text, " \n\t\r")) != '\0') {
+        size_t const bytes = strcspn(text, " \n\t\r");
+        char word[256];
+        size_t const kept = bytes < sizeof word ? bytes : sizeof word - 1;
+        memcpy(word, text, kept);
+        word[kept] = '\0';
+        size_t const width = tacit_report_width(word);
+        bool const breaks = column + 1 + width > TERMINAL_WIDTH;
+        (void)fprintf(out, breaks ? "\n%s" : " ", indent);
+        tacit_report_put(out, word, TACIT_REPORT_TERMINAL);
+        column = (breaks ? strlen(indent) : column + 1) + width;
+        text += kept;
+    }
+    (void)fputc('\n', out);
+}
+
+static const char *plain(const struct tacit_report_number *number)
+{
+    return number->text[0] == '\xe2' ? "-" : number->text;
+}
+
+static void put_head(const struct tacit_report *report, FILE *out)
+{
+    tacit_report_put(out, report->name, TACIT_REPORT_TERMINAL);
+    (void)fprintf(out, ": %" PRIu32 " %s, %" PRIu32 " %s, horizon %s, seed %" PRIu64 "\n",
+                  report->run_count, report->run_count == 1 ? "run" : "runs", report->agent_count,
+                  report->agent_count == 1 ? "agent" : "agents",
+                  tacit_report_grouped(report->horizon).text, report->seed);
+    if (tacit_report_interrupted(report))
+        (void)fprintf(out, "STOPPED: %" PRIu32 " of %" PRIu32 " runs finished\n", report->run_count,
+                      report->runs_asked);
+    (void)fputs("privacy: ", out);
+    tacit_report_put(out, report->privacy_mode, TACIT_REPORT_TERMINAL);
+    if (tacit_report_unprotected(report))
+        (void)fputs(", no noise", out);
+    else
+        (void)fprintf(out, ", epsilon %s per reward",
+                      tacit_report_exact(report->epsilon_per_reward).text);
+    put_wrapped(out, report->statement, "  ");
+}
+
+static void put_padded(FILE *out, const char *name, size_t width)
+{
+    size_t const own = tacit_report_width(name);
+    (void)fputs("  ", out);
+    tacit_report_put(out, name, TACIT_REPORT_TERMINAL);
+    (void)fprintf(out, "%*s", own < width ? (int)(width - own) : 0, "");
+}
+
+static void put_metric(const struct tacit_report *report, const struct tacit_report_metric *metric,
+                       size_t name_width, FILE *out)
+{
+    struct tacit_report_summary const summary = tacit_report_metric_summary(report, metric);
+    struct tacit_report_number const numbers[] = {
+        tacit_report_rounded(summary.mean, 5), tacit_report_interval(report, summary.ci95),
+        tacit_report_rounded(summary.min, 5), tacit_report_rounded(summary.max, 5)};
+    put_padded(out, metric->name, name_width);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        (void)fprintf(out, " %12s", plain(&numbers[i]));
+    (void)fputc('\n', out);
+}
+
+static void put_metrics(const struct tacit_report *report, FILE *out)
+{
+    size_t name_width = NAME_WIDTH_MIN;
+    for (uint32_t i = 0; i < report->metric_count; i++) {
+        size_t const width = tacit_report_width(report->metrics[i].name);
+        name_width = width > name_width && width <= TERMINAL_WIDTH ? width : name_width;
+    }
+    (void)fputc('\n', out);
+    put_padded(out, "metric", name_width);
+    (void)fprintf(out, " %12s %12s %12s %12s\n", "mean", "+/- 95 %", "min", "max");
+    for (uint32_t i = 0; i < report->metric_count; i++)
+        put_metric(report, &report->metrics[i], name_width, out);
+}
+
+/* Only where arms are eliminated: elsewhere the winner is known beforehand and no result. */
+static void put_winner(const struct tacit_report *report, FILE *out)
+{
+    struct tacit_report_fate winner;
+    uint32_t eliminated = 0;
+    for (uint32_t i = 0; i < report->arm_count; i++)
+        eliminated += tacit_report_arm_fate(report, i).eliminated > 0 ? 1 : 0;
+    if (eliminated == 0 || !tacit_report_winner(report, &winner))
+        return;
+    const char *const name = report->arms[winner.arm_index].name;
+    (void)fputs("\n  winner: ", out);
+    if (name != NULL)
+        tacit_report_put(out, name, TACIT_REPORT_TERMINAL);
+    else
+        (void)fprintf(out, "arm %" PRIu32, winner.arm_index);
+    (void)fprintf(out,
+                  ", left over in %s %% of the runs; %" PRIu32 " of %" PRIu32
+                  " arms were eliminated in some run\n",
+                  tacit_report_rounded(100.0 * winner.survived, 5).text, eliminated,
+                  report->arm_count);
+}
+
+enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *out)
+{
+    tacit_report_check(report);
+    locale_t const before = tacit_report_locale_enter();
+    put_head(report, out);
+    if (report->metric_count > 0)
+        put_metrics(report, out);
+    put_winner(report, out);
+    enum tacit_status const status = tacit_report_finish(out);
+    tacit_report_locale_leave(before);
+    return status;
+}

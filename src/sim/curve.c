@@ -1,0 +1,67 @@
+/* Regret at the recorded points, without walking through the slots. */
+#include "curve.h"
+
+/* First point >= slot, or point_count. */
+static uint32_t first_point_from(const struct sim_curve *curve, uint64_t slot)
+{
+    uint32_t low = 0;
+    uint32_t high = curve->point_count;
+    while (low < high) {
+        uint32_t const middle = low + (high - low) / 2;
+        if (curve->points[middle] < slot)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Loss of the first `slots` slots of a plan whose arms are played in turn: each arm has had
+ * floor(slots/arms) turns, the first slots mod arms one more. A plan that catches up an absent
+ * agent may ask arms for unequal counts: none is then played beyond its count, the rest is in
+ * proportion. */
+static double loss_after(const struct tacit_pull_block *plan, uint32_t plan_count,
+                         const double *gaps, uint64_t slots, uint64_t length, double loss)
+{
+    uint64_t const turns = slots / plan_count;
+    uint64_t const rest = slots % plan_count;
+    double lost = 0;
+    uint64_t played = 0;
+    for (uint32_t i = 0; i < plan_count; i++) {
+        uint64_t const wish = turns + (i < rest ? 1 : 0);
+        uint64_t const pulls = wish < plan[i].count ? wish : plan[i].count;
+        played += pulls;
+        lost += (double)pulls * gaps[plan[i].arm];
+    }
+    if (played == slots)
+        return lost;
+    return loss * (double)slots / (double)length;
+}
+
+void sim_curve_add_plan(struct sim_curve *curve, uint64_t first,
+                        const struct tacit_pull_block *plan, uint32_t plan_count,
+                        const double *gaps)
+{
+    uint64_t length = 0;
+    double loss = 0;
+    for (uint32_t i = 0; i < plan_count; i++) {
+        length += plan[i].count;
+        loss += (double)plan[i].count * gaps[plan[i].arm];
+    }
+    curve->total += loss;
+    uint32_t point = first_point_from(curve, first + 1);
+    for (; point < curve->point_count && curve->points[point] < first + length; point++)
+        curve->partial[point] +=
+            loss_after(plan, plan_count, gaps, curve->points[point] - first, length, loss);
+    if (point < curve->point_count)
+        curve->step[point] += loss;
+}
+
+void sim_curve_read(const struct sim_curve *curve, double *regret)
+{
+    double sum = 0;
+    for (uint32_t point = 0; point < curve->point_count; point++) {
+        sum += curve->step[point];
+        regret[point] = sum + curve->partial[point];
+    }
+}

@@ -1,0 +1,39 @@
+/* A queue of things to happen, in order of virtual time and, at one time, of arrival. */
+#ifndef TACIT_SIM_QUEUE_H
+#define TACIT_SIM_QUEUE_H
+#include "tacit/base.h"
+
+enum sim_item_kind {
+    SIM_ITEM_DELIVER, /* a packet reaches `node` */
+    SIM_ITEM_PULLS,   /* part of the plan of `node` has been played */
+    SIM_ITEM_TIMER,   /* a deadline of `node` */
+    SIM_ITEM_RESTART  /* `node` comes back after a crash */
+};
+
+struct sim_packet;
+
+struct sim_item {
+    uint64_t time_us;
+    uint64_t order; /* given by the queue */
+    enum sim_item_kind kind;
+    uint32_t node;
+    uint64_t number; /* PULLS: plan number; TIMER: deadline */
+    uint32_t part;   /* PULLS: which part of the plan */
+    struct sim_packet *packet;
+};
+
+struct sim_queue {
+    struct sim_item *items; /* a binary heap */
+    size_t count;
+    size_t capacity;
+    uint64_t pushed_count;
+};
+
+/* Errors: TACIT_MEMORY. */
+enum tacit_status sim_queue_push(struct sim_queue *queue, struct sim_item item);
+
+/* Takes the next item out. Returns false if there is none. Cost: O(log n). */
+bool sim_queue_pop(struct sim_queue *queue, struct sim_item *item);
+
+void sim_queue_free(struct sim_queue *queue);
+#endif

@@ -1,0 +1,875 @@
+/* The real program at work: what it prints and writes, that nothing but the file and the seed
+ * decides a result, how it stops, and that its bounds hold. Wrong input is in wrong_input.c. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <jansson.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "tacit/config.h"
+#include "tacit/data.h"
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define WORDS_MAX 16u
+#define HOSPITAL_DATA "diabetes130/diabetic_data.csv"
+#define GENERATED "environment={kind: bernoulli, generated: {arms: 5}}"
+#define HOSPITALS 3u
+#define HOSPITAL_ARMS 5u
+
+static const char base_text[] = "name: base\n"
+                                "seed: 3\n"
+                                "runs: 12\n"
+                                "horizon: 20000\n"
+                                "agents: 3\n"
+                                "checkpoints: 5\n"
+                                "environment: {kind: bernoulli, means: means.csv}\n"
+                                "protocol: {kind: elimination}\n"
+                                "privacy: {mode: sound, epsilon: 1}\n";
+
+/* A hundred thousand runs of about half a millisecond. */
+static const char long_text[] = "name: long\n"
+                                "runs: 100000\n"
+                                "horizon: 1000000\n"
+                                "agents: 50\n"
+                                "checkpoints: 5\n"
+                                "environment: {kind: bernoulli, generated: {arms: 20}}\n"
+                                "protocol: {kind: elimination}\n"
+                                "privacy: {mode: paper, epsilon: 1}\n";
+
+/* The metrics of DESIGN.md that epoch elimination has. */
+static const char *const metric_names[] = {"regret",
+                                           "regret_per_agent",
+                                           "regret_exploit",
+                                           "rounds",
+                                           "cost",
+                                           "links",
+                                           "messages",
+                                           "messages_per_receiver",
+                                           "scalars",
+                                           "bytes",
+                                           "single_arm_fraction",
+                                           "best_arm_fraction",
+                                           "samples"};
+#define METRIC_COUNT (sizeof metric_names / sizeof metric_names[0])
+
+/* ---- A folder of its own for each test ---- */
+
+struct bench {
+    char directory[TEMP_PATH_BYTES];
+    char file[TEMP_PATH_BYTES]; /* the experiment */
+    char out[TEMP_PATH_BYTES];  /* does not exist yet */
+};
+
+static int open_bench(void **state)
+{
+    struct bench *const bench = malloc(sizeof *bench);
+    if (bench == NULL)
+        return -1;
+    temp_directory_make(bench->directory);
+    temp_path(bench->file, bench->directory, "experiment.yaml");
+    temp_path(bench->out, bench->directory, "out");
+    temp_file_write(bench->directory, "experiment.yaml", base_text);
+    temp_file_write(bench->directory, "means.csv", "0.9,0.5,0.1\n");
+    *state = bench;
+    return 0;
+}
+
+static int close_bench(void **state)
+{
+    struct bench *const bench = *state;
+    temp_directory_remove(bench->directory);
+    free(bench);
+    return 0;
+}
+
+/* ---- Running ---- */
+
+/* Runs `tacit WORD...`; the words end with NULL. */
+static struct process_result tacit_with(struct process_plan plan, const char *const *words)
+{
+    const char *arguments[WORDS_MAX + 2] = {process_tacit()};
+    for (size_t i = 0; words[i] != NULL; i++) {
+        assert_true(i < WORDS_MAX);
+        arguments[i + 1] = words[i];
+    }
+    plan.arguments = arguments;
+    struct process_result const result = process_run(&plan);
+    assert_false(result.timed_out);
+    return result;
+}
+
+#define TACIT(...) tacit_with((struct process_plan){0}, (const char *const[]){__VA_ARGS__, NULL})
+#define TACIT_AS(plan, ...) tacit_with((plan), (const char *const[]){__VA_ARGS__, NULL})
+
+static void assert_ok(const struct process_result *result)
+{
+    if (result->code != 0)
+        print_error("%s", result->err);
+    assert_int_equal(result->code, 0);
+    assert_string_equal(result->err, "");
+}
+
+static json_t *parse(const char *text)
+{
+    json_error_t error;
+    json_t *const json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (json == NULL)
+        print_error("line %d: %s\n", error.line, error.text);
+    assert_non_null(json);
+    return json;
+}
+
+/* The object that `run --json` prints, after the experiment with up to two settings. */
+static json_t *run_json(const struct bench *bench, const char *first, const char *second)
+{
+    const char *const words[] = {"run",    bench->file,
+                                 "--json", first == NULL ? NULL : "--set",
+                                 first,    second == NULL ? NULL : "--set",
+                                 second,   NULL};
+    struct process_result result = tacit_with((struct process_plan){0}, words);
+    assert_ok(&result);
+    json_t *const json = parse(result.out);
+    process_free(&result);
+    return json;
+}
+
+static double number_at(const json_t *json, const char *section, const char *name, const char *key)
+{
+    json_t const *const value =
+        json_object_get(json_object_get(json_object_get(json, section), name), key);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+static char *read_file(const char *directory, const char *name)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    FILE *const file = fopen(path, "rb");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    size_t const size = (size_t)ftell(file);
+    rewind(file);
+    char *const text = malloc(size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, size, file), size);
+    text[size] = '\0';
+    (void)fclose(file);
+    return text;
+}
+
+/* ---- JSON ---- */
+
+static void assert_keys(const json_t *object, const char *const *keys, size_t count)
+{
+    assert_true(json_is_object(object));
+    for (size_t i = 0; i < count; i++) {
+        if (json_object_get(object, keys[i]) == NULL)
+            print_error("missing: %s\n", keys[i]);
+        assert_non_null(json_object_get(object, keys[i]));
+    }
+    assert_int_equal(json_object_size(object), count);
+}
+#define ASSERT_KEYS(object, ...)                                                                   \
+    assert_keys((object), (const char *const[]){__VA_ARGS__},                                      \
+                sizeof(const char *const[]){__VA_ARGS__} / sizeof(const char *))
+
+static void json_has_the_keys_of_the_contract(void **state)
+{
+    json_t *const json = run_json(*state, NULL, NULL);
+    json_t const *const curve = json_object_get(json, "curve");
+    /* agents and arms extend the contract */
+    ASSERT_KEYS(json, "name", "seed", "runs", "horizon", "version", "privacy", "metrics", "curve",
+                "agents", "arms");
+    ASSERT_KEYS(json_object_get(json, "privacy"), "mode", "epsilon_per_reward", "statement");
+    ASSERT_KEYS(curve, "t", "regret");
+    ASSERT_KEYS(json_object_get(curve, "regret"), "mean", "ci95");
+    assert_keys(json_object_get(json, "metrics"), metric_names, METRIC_COUNT);
+    for (size_t i = 0; i < METRIC_COUNT; i++)
+        ASSERT_KEYS(json_object_get(json_object_get(json, "metrics"), metric_names[i]), "mean",
+                    "sd", "ci95", "min", "max");
+    assert_string_equal(json_string_value(json_object_get(json, "name")), "base");
+    assert_int_equal(json_integer_value(json_object_get(json, "seed")), 3);
+    assert_int_equal(json_integer_value(json_object_get(json, "runs")), 12);
+    assert_int_equal(json_integer_value(json_object_get(json, "horizon")), 20000);
+    json_decref(json);
+}
+
+/* Curve and metrics are two ways to the same regret; N links a round; and so on. */
+static void json_agrees_with_itself(void **state)
+{
+    json_t *const json = run_json(*state, "cost={server_link: 25}", "checkpoints=[10, 500, 20000]");
+    json_t const *const curve = json_object_get(json, "curve");
+    json_t const *const times = json_object_get(curve, "t");
+    json_t const *const regret = json_object_get(json_object_get(curve, "regret"), "mean");
+    double const total = number_at(json, "metrics", "regret", "mean");
+    double const rounds = number_at(json, "metrics", "rounds", "mean");
+    assert_int_equal(json_array_size(times), 3);
+    assert_int_equal(json_array_size(regret), 3);
+    assert_int_equal(json_integer_value(json_array_get(times, 1)), 500);
+    assert_true(fabs(json_number_value(json_array_get(regret, 2)) - total) <= 1e-9 * total);
+    assert_true(fabs(3 * number_at(json, "metrics", "regret_per_agent", "mean") - total) < 1e-6);
+    assert_true(fabs(number_at(json, "metrics", "links", "mean") - 3 * rounds) < 1e-9);
+    assert_true(fabs(number_at(json, "metrics", "cost", "mean") - 75 * rounds) < 1e-9);
+    for (size_t i = 0; i < METRIC_COUNT; i++) {
+        double const mean = number_at(json, "metrics", metric_names[i], "mean");
+        assert_true(number_at(json, "metrics", metric_names[i], "min") <= mean + 1e-9);
+        assert_true(number_at(json, "metrics", metric_names[i], "max") >= mean - 1e-9);
+    }
+    json_decref(json);
+}
+
+static double epsilon_of(const struct bench *bench, const char *first, const char *second)
+{
+    json_t *const json = run_json(bench, first, second);
+    json_t const *const epsilon =
+        json_object_get(json_object_get(json, "privacy"), "epsilon_per_reward");
+    double const value = json_is_null(epsilon) ? INFINITY : json_number_value(epsilon);
+    json_decref(json);
+    return value;
+}
+
+static void paper_epsilon_counts_the_agents(void **state)
+{
+    assert_true(epsilon_of(*state, "agents=50", "privacy={mode: paper, epsilon: 1}") == 50);
+    assert_true(epsilon_of(*state, "privacy={mode: paper, epsilon: 0.5}",
+                           "protocol.participation=0.5") == 1); /* 2 of 3 report */
+    assert_true(epsilon_of(*state, "agents=50", "privacy={mode: sound, epsilon: 1}") == 1);
+}
+
+static void without_noise_the_statement_warns(void **state)
+{
+    static const char *const settings[] = {"privacy={mode: none}",
+                                           "privacy={mode: paper, epsilon: inf}",
+                                           "privacy={mode: sound, epsilon: inf}"};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *const json = run_json(*state, settings[i], NULL);
+        json_t const *const privacy = json_object_get(json, "privacy");
+        assert_true(json_is_null(json_object_get(privacy, "epsilon_per_reward")));
+        assert_non_null(strstr(json_string_value(json_object_get(privacy, "statement")),
+                               "No noise is added: nothing protects the rewards."));
+        json_decref(json);
+    }
+}
+
+/* ---- Same file, same seed, same result ---- */
+
+static void threads_do_not_matter(void **state)
+{
+    static const char *const threads[] = {"1", "2", "16"};
+    struct bench const *const bench = *state;
+    char *outputs[3];
+    temp_file_write(bench->directory, "experiment.yaml", long_text);
+    for (size_t i = 0; i < 3; i++) {
+        struct process_result result =
+            TACIT("run", bench->file, "--runs", "60", "--json", "--threads", threads[i]);
+        assert_ok(&result);
+        outputs[i] = result.out;
+        free(result.err);
+    }
+    assert_string_equal(outputs[0], outputs[1]);
+    assert_string_equal(outputs[0], outputs[2]);
+    for (size_t i = 0; i < 3; i++)
+        free(outputs[i]);
+}
+
+static void seeds_do_matter(void **state)
+{
+    json_t *const one = run_json(*state, "seed=1", GENERATED);
+    json_t *const again = run_json(*state, "seed=1", GENERATED);
+    json_t *const other = run_json(*state, "seed=2", GENERATED);
+    assert_true(json_equal(one, again));
+    assert_false(json_equal(json_object_get(one, "metrics"), json_object_get(other, "metrics")));
+    json_decref(one);
+    json_decref(again);
+    json_decref(other);
+}
+
+static void options_overrule_the_file(void **state)
+{
+    struct bench const *const bench = *state;
+    struct process_result result =
+        TACIT("run", bench->file, "--set", "runs=4", "--runs", "5", "--seed", "77", "--set",
+              "name=other", "--set", "privacy.mode=paper", "--json");
+    assert_ok(&result);
+    json_t *const json = parse(result.out);
+    assert_int_equal(json_integer_value(json_object_get(json, "runs")), 5);
+    assert_int_equal(json_integer_value(json_object_get(json, "seed")), 77);
+    assert_string_equal(json_string_value(json_object_get(json, "name")), "other");
+    assert_true(number_at(json, "metrics", "rounds", "mean") >= 1);
+    json_decref(json);
+    process_free(&result);
+}
+
+/* A result is a property of the file, not of the folder from which the program was started. */
+static void means_lie_beside_the_experiment(void **state)
+{
+    struct bench const *const bench = *state;
+    char folder[TEMP_PATH_BYTES];
+    char inside[TEMP_PATH_BYTES];
+    temp_path(folder, bench->directory, "data");
+    assert_int_equal(mkdir(folder, 0777), 0);
+    temp_path(inside, folder, "means.csv");
+    temp_file_write(folder, "means.csv", "0.2,0.4\n");
+    json_t *const json = run_json(bench, "environment.means=data/means.csv", NULL);
+    assert_int_equal(json_array_size(json_object_get(json, "arms")), 2);
+    json_decref(json);
+}
+
+/* ---- stdout, stderr, terminal ---- */
+
+static void stdout_is_the_result(void **state)
+{
+    struct bench const *const bench = *state;
+    struct process_result table = TACIT("run", bench->file);
+    struct process_result quiet = TACIT("run", bench->file, "--quiet");
+    assert_ok(&table);
+    assert_ok(&quiet);
+    assert_int_equal(strncmp(table.out, "base: 12 runs, 3 agents, horizon 20,000, seed 3\n", 48),
+                     0);
+    assert_string_equal(table.out, quiet.out);
+    for (size_t i = 0; i < METRIC_COUNT; i++)
+        assert_non_null(strstr(table.out, metric_names[i]));
+    process_free(&table);
+    process_free(&quiet);
+}
+
+static void bar_on_a_terminal_only(void **state)
+{
+    struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "experiment.yaml", long_text);
+    struct process_plan const terminal = {.terminal = true, .interrupt_after_ms = 500};
+    struct process_plan const pipe = {.interrupt_after_ms = 500};
+    struct process_result seen = TACIT_AS(terminal, "run", bench->file, "--json");
+    struct process_result quiet = TACIT_AS(terminal, "run", bench->file, "--json", "--quiet");
+    struct process_result piped = TACIT_AS(pipe, "run", bench->file, "--json");
+    assert_non_null(strstr(seen.err, " of 100000 runs, "));
+    assert_non_null(strstr(seen.err, "\r\033[K["));
+    assert_non_null(strstr(seen.err, "\r\033[Ktacit run: stopped; ")); /* the bar is wiped */
+    assert_null(strstr(quiet.err, "\033["));
+    assert_null(strstr(piped.err, "\033["));
+    assert_int_equal(process_line_count(piped.err), 1);
+    assert_int_equal(seen.out[0], '{');
+    process_free(&seen);
+    process_free(&quiet);
+    process_free(&piped);
+}
+
+/* The bar is gone when all is over, and leaves nothing behind on stdout. */
+static void bar_is_wiped(void **state)
+{
+    struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "experiment.yaml", long_text);
+    struct process_plan const terminal = {.terminal = true};
+    struct process_result result =
+        TACIT_AS(terminal, "run", bench->file, "--runs", "600", "--threads", "1", "--json");
+    static const char wipe[] = "\r\033[K";
+    assert_int_equal(result.code, 0);
+    assert_true(result.err_size >= strlen(wipe));
+    assert_string_equal(result.err + result.err_size - strlen(wipe), wipe);
+    json_decref(parse(result.out));
+    process_free(&result);
+}
+
+static void help_and_version(void **state)
+{
+    static const char *const wanted[][3] = {{"--help", NULL, "Usage: tacit COMMAND"},
+                                            {"--version", NULL, "tacit "},
+                                            {"run", "--help", "Usage: tacit run [OPTION...] FILE"},
+                                            {"check", "--help", "Usage: tacit check [OPTION...]"},
+                                            {"data", "--help", "Usage: tacit data list"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
+        struct process_result result = TACIT(wanted[i][0], wanted[i][1]);
+        assert_ok(&result);
+        assert_non_null(strstr(result.out, wanted[i][2]));
+        process_free(&result);
+    }
+}
+
+/* ---- Ctrl-C ---- */
+
+static void assert_stopped(const struct process_result *result)
+{
+    assert_int_equal(result->code, 130);
+    assert_true(result->ended_ms < 2000);
+    assert_non_null(strstr(result->err, "tacit run: stopped; "));
+}
+
+/* On one thread the runs that finished are the first ones: asking for just these is the same. */
+static void interrupt_keeps_what_is_finished(void **state)
+{
+    struct bench const *const bench = *state;
+    char runs[32];
+    temp_file_write(bench->directory, "experiment.yaml", long_text);
+    struct process_plan const plan = {.interrupt_after_ms = 300};
+    struct process_result stopped =
+        TACIT_AS(plan, "run", bench->file, "--json", "--threads", "1", "--out", bench->out);
+    assert_stopped(&stopped);
+    json_t *const json = parse(stopped.out);
+    long long const finished = json_integer_value(json_object_get(json, "runs"));
+    assert_int_equal(json_integer_value(json_object_get(json, "runs_asked")), 100000);
+    assert_true(finished > 0 && finished < 100000);
+    char said[128];
+    (void)snprintf(said, sizeof said,
+                   "%lld of 100000 runs were finished, and the results are of these\n", finished);
+    assert_non_null(strstr(stopped.err, said));
+    char *const summary = read_file(bench->out, "summary.json");
+    assert_string_equal(summary, stopped.out);
+    (void)snprintf(runs, sizeof runs, "%lld", finished);
+    struct process_result whole =
+        TACIT("run", bench->file, "--json", "--threads", "1", "--runs", runs);
+    assert_ok(&whole);
+    json_t *const same = parse(whole.out);
+    static const char *const parts[] = {"metrics", "curve", "arms"};
+    for (size_t i = 0; i < 3; i++)
+        assert_true(json_equal(json_object_get(json, parts[i]), json_object_get(same, parts[i])));
+    assert_null(json_object_get(same, "runs_asked"));
+    json_decref(json);
+    json_decref(same);
+    free(summary);
+    process_free(&stopped);
+    process_free(&whole);
+}
+
+static void interrupt_shows_in_the_table(void **state)
+{
+    struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "experiment.yaml", long_text);
+    struct process_plan const plan = {.interrupt_after_ms = 300};
+    struct process_result result = TACIT_AS(plan, "run", bench->file);
+    assert_stopped(&result);
+    assert_non_null(strstr(result.out, "STOPPED: "));
+    assert_non_null(strstr(result.out, " of 100000 runs finished"));
+    process_free(&result);
+}
+
+/* Rewards that are drawn one by one: a single run that takes minutes. */
+static void interrupt_before_anything_is_finished(void **state)
+{
+    struct bench const *const bench = *state;
+    struct process_plan const plan = {.interrupt_after_ms = 300};
+    struct process_result result = TACIT_AS(
+        plan, "run", bench->file, "--runs", "1", "--set", "horizon=1e12", "--set", "agents=1",
+        "--set", "environment={kind: gaussian, means: means.csv, gaussian: {sd: 1}}", "--set",
+        "privacy={mode: sound, epsilon: 1e-5, range: [-1, 2]}", "--out", bench->out);
+    assert_stopped(&result);
+    assert_non_null(strstr(result.err, "0 of 1 runs were finished; there are no results\n"));
+    assert_string_equal(result.out, "");
+    assert_int_equal(access(bench->out, F_OK), -1);
+    process_free(&result);
+}
+
+/* ---- --out ---- */
+
+static bool is_report_file(const char *name)
+{
+    static const char *const names[] = {"summary.json", "curve.csv", "runs.csv", "figure.svg",
+                                        "report.html"};
+    for (size_t i = 0; i < 5; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static void assert_report_files(const char *directory)
+{
+    DIR *const stream = opendir(directory);
+    size_t count = 0;
+    assert_non_null(stream);
+    for (struct dirent *entry; (entry = readdir(stream)) != NULL;) {
+        if (entry->d_name[0] == '.' && strspn(entry->d_name, ".") == strlen(entry->d_name))
+            continue;
+        assert_true(is_report_file(entry->d_name));
+        count++;
+    }
+    (void)closedir(stream);
+    assert_int_equal(count, 5);
+}
+
+/* No attribute and no style fetches anything: addresses begin with # or data:, or are not there. */
+static void assert_self_contained(const char *html)
+{
+    static const char *const openings[] = {"src=", "href=", "url(", "action=", "srcset=", "data="};
+    for (size_t i = 0; i < sizeof openings / sizeof openings[0]; i++) {
+        for (const char *at = html; (at = strstr(at, openings[i])) != NULL;) {
+            at += strlen(openings[i]);
+            char const *const address = at + strspn(at, "\"' ");
+            assert_true(*address == '#' || strncmp(address, "data:", 5) == 0);
+        }
+    }
+    assert_null(strstr(html, "@import"));
+    assert_null(strstr(html, "<iframe"));
+}
+
+static void out_writes_the_five_files(void **state)
+{
+    struct bench const *const bench = *state;
+    char deep[TEMP_PATH_BYTES];
+    temp_path(deep, bench->out, "a/b");
+    struct process_result result = TACIT("run", bench->file, "--json", "--out", deep);
+    assert_ok(&result);
+    assert_report_files(deep);
+    char *const summary = read_file(deep, "summary.json");
+    char *const runs = read_file(deep, "runs.csv");
+    char *const curve = read_file(deep, "curve.csv");
+    char *const html = read_file(deep, "report.html");
+    char *const svg = read_file(deep, "figure.svg");
+    assert_string_equal(summary, result.out);
+    assert_int_equal(process_line_count(runs), 1 + 12);
+    assert_int_equal(process_line_count(curve), 1 + 5);
+    assert_self_contained(html);
+    assert_non_null(strstr(html, "</html>"));
+    assert_non_null(strstr(svg, "</svg>"));
+    free(summary);
+    free(runs);
+    free(curve);
+    free(html);
+    free(svg);
+    process_free(&result);
+}
+
+static void out_may_exist(void **state)
+{
+    struct bench const *const bench = *state;
+    for (int i = 0; i < 2; i++) {
+        struct process_result result = TACIT("run", bench->file, "--out", bench->out);
+        assert_ok(&result);
+        assert_non_null(strstr(result.out, "/out/report.html\n"));
+        assert_report_files(bench->out);
+        process_free(&result);
+    }
+}
+
+/* The results are worth more than their folder: they are printed all the same. */
+static void out_that_cannot_be_written(void **state)
+{
+    struct bench const *const bench = *state;
+    char below[TEMP_PATH_BYTES];
+    temp_file_write(bench->directory, "out", "a file");
+    temp_path(below, bench->out, "below");
+    const char *const places[] = {bench->out, below, "/proc/nobody/out"};
+    for (size_t i = 0; i < 3; i++) {
+        struct process_result result = TACIT("run", bench->file, "--json", "--out", places[i]);
+        assert_int_equal(result.code, 1);
+        json_decref(parse(result.out));
+        assert_int_equal(process_line_count(result.err), 1);
+        assert_int_equal(strncmp(result.err, "tacit run: ", 11), 0);
+        assert_non_null(strstr(result.err, places[i]));
+        process_free(&result);
+    }
+    char *const untouched = read_file(bench->directory, "out");
+    assert_string_equal(untouched, "a file");
+    free(untouched);
+}
+
+static void stdout_that_is_full(void **state)
+{
+    struct bench const *const bench = *state;
+    struct process_plan const plan = {.output = "/dev/full"};
+    struct process_result result = TACIT_AS(plan, "run", bench->file, "--json");
+    assert_int_equal(result.code, 1);
+    assert_non_null(strstr(result.err, "tacit run: the results could not be printed: "));
+    process_free(&result);
+}
+
+/* ---- check ---- */
+
+static double bound_of(const char *text, const char *name)
+{
+    char line[32];
+    (void)snprintf(line, sizeof line, "\n  %s ", name);
+    char const *const at = strstr(text, line);
+    assert_non_null(at);
+    return strtod(at + strlen(line), NULL);
+}
+
+static void check_states_what_run_states(void **state)
+{
+    struct bench const *const bench = *state;
+    struct process_result result = TACIT("check", bench->file);
+    assert_ok(&result);
+    json_t *const json = run_json(bench, NULL, NULL);
+    json_t const *const statement = json_object_get(json_object_get(json, "privacy"), "statement");
+    assert_non_null(strstr(result.out, ": ok: 3 agents, 3 arms, 20000 slots, 12 runs\n"));
+    assert_non_null(strstr(result.out, json_string_value(statement)));
+    assert_non_null(strstr(result.out, "epsilon per reward: 1\n"));
+    json_decref(json);
+    process_free(&result);
+}
+
+/* Rounds, messages, bytes and cost of real runs stay within what check says, for easy and hard
+ * problems, many and few agents and arms, with and without a limit on the rounds. */
+static void bounds_hold(void **state)
+{
+    static const char *const configurations[][2] = {
+        {"horizon=285", "runs=3"}, /* one epoch, exactly */
+        {"horizon=1e6", "environment={kind: bernoulli, generated: {arms: 10}}"},
+        {"horizon=1e9", "environment={kind: constant, generated: {arms: 30}}"},
+        {"agents=2000", "horizon=1e5"}, /* epochs without new pulls */
+        {"agents=400", "protocol={kind: elimination, participation: 0.31}"},
+        {"protocol={kind: elimination, rounds: 3}", "agents=70"},
+        {"protocol={kind: elimination, rounds: 200, gap: 0.9}", "agents=900"},
+        {"protocol={kind: elimination, rounds: 40}",
+         "environment={kind: bernoulli, generated: {arms: 5}}"}, /* a gap for each run */
+        {"privacy={mode: none}", "environment={kind: bernoulli, generated: {arms: 70}}"},
+        {"privacy={mode: paper, epsilon: 0.01}", "horizon=1e6"},
+        {"privacy={mode: sound, epsilon: 0.02}", "horizon=1e6"},
+        {"cost={server_link: 2.5}", "agents=65"},
+    };
+    static const char *const names[] = {"rounds", "messages", "bytes", "cost"};
+    struct bench const *const bench = *state;
+    for (size_t i = 0; i < sizeof configurations / sizeof configurations[0]; i++) {
+        struct process_result check = TACIT("check", bench->file, "--set", configurations[i][0],
+                                            "--set", configurations[i][1]);
+        assert_ok(&check);
+        json_t *const json = run_json(bench, configurations[i][0], configurations[i][1]);
+        for (size_t j = 0; j < 4; j++) {
+            double const bound = bound_of(check.out, names[j]);
+            double const found = number_at(json, "metrics", names[j], "max");
+            if (found > bound)
+                print_error("%s, %s: %s %g > %g\n", configurations[i][0], configurations[i][1],
+                            names[j], found, bound);
+            assert_true(found <= bound);
+        }
+        json_decref(json);
+        process_free(&check);
+    }
+}
+
+/* ---- data ---- */
+
+/* A data directory with one data set, whose second file is damaged or not there. */
+static void make_data(const struct bench *bench)
+{
+    char folder[TEMP_PATH_BYTES];
+    temp_path(folder, bench->directory, "diabetes130");
+    assert_int_equal(mkdir(folder, 0777), 0);
+    temp_file_write(folder, "diabetic_data.csv.xz", "abc");
+    temp_file_write(folder, "IDs_mapping.csv", "abc");
+    temp_file_write(bench->directory, "SHA256SUMS",
+                    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  "
+                    "diabetes130/diabetic_data.csv.xz\n"
+                    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  "
+                    "diabetes130/IDs_mapping.csv\n");
+}
+
+static void assert_data(const struct process_plan *plan, const char *verb, const char *name,
+                        int code, const char *out, const char *err)
+{
+    struct process_result result = TACIT_AS(*plan, "data", verb, name);
+    assert_int_equal(result.code, code);
+    assert_non_null(strstr(result.out, out));
+    assert_non_null(strstr(result.err, err));
+    process_free(&result);
+}
+
+static void data_codes(void **state)
+{
+    struct bench const *const bench = *state;
+    char variable[TEMP_PATH_BYTES + 16];
+    char folder[TEMP_PATH_BYTES];
+    const char *const environment[] = {variable, "HOME=/nonexistent", NULL};
+    struct process_plan const plan = {.environment = environment};
+    (void)snprintf(variable, sizeof variable, "TACIT_DATA=%s", bench->directory);
+    make_data(bench);
+    temp_path(folder, bench->directory, "diabetes130");
+    assert_data(&plan, "list", NULL, 0, "mnist        absent", "");
+    assert_data(&plan, "list", NULL, 0, "diabetes130  here", "");
+    assert_data(&plan, "verify", NULL, 0, "diabetes130/IDs_mapping.csv: ok\n", "");
+    assert_data(&plan, "verify", "diabetes130", 0, "diabetic_data.csv.xz: ok\n", "");
+    assert_data(&plan, "verify", "mnist", 1, "mnist: absent\n", "");
+    assert_data(&plan, "path", "diabetes130", 0, folder, "");
+    assert_data(&plan, "path", "diabetes130/diabetic_data.csv", 0, "diabetic_data.csv.xz\n", "");
+    assert_data(&plan, "path", "mnist", 1, "", "tacit data: 'mnist' is not in a data directory (");
+    assert_data(&plan, "path", "diabetes130/none", 1, "", "'diabetes130/none' is not in");
+    assert_data(&plan, "path", "imagenet", 2, "", "'imagenet' is not a data set that tacit knows");
+    temp_file_write(folder, "IDs_mapping.csv", "abd");
+    assert_data(&plan, "verify", "diabetes130", 1, "diabetes130/IDs_mapping.csv: WRONG: ", "");
+    assert_data(&plan, "verify", NULL, 1, "IDs_mapping.csv: WRONG: ", "");
+}
+
+/* ---- The hospitals ---- */
+
+/* Copies a file of experiments/hospital, found from the folder the tests run in, or skips. */
+static void copy_hospital(const struct bench *bench, const char *name, const char *as)
+{
+    char const *const source = getenv("TACIT_SOURCE");
+    char folder[TEMP_PATH_BYTES];
+    temp_path(folder, source == NULL ? "." : source, "experiments/hospital");
+    char *const text = read_file(folder, name);
+    temp_file_write(bench->directory, as, text);
+    free(text);
+}
+
+static void take_hospital(const struct bench *bench)
+{
+    copy_hospital(bench, "hospital.yaml", "experiment.yaml");
+    copy_hospital(bench, "means.csv", "means.csv");
+}
+
+static void read_means(const struct bench *bench, struct tacit_means *means)
+{
+    char path[TEMP_PATH_BYTES];
+    struct tacit_error error;
+    temp_path(path, bench->directory, "means.csv");
+    assert_int_equal(tacit_means_read(means, path, 0, 1, &error), TACIT_OK);
+    assert_int_equal(means->row_count, HOSPITALS);
+    assert_int_equal(means->arm_count, HOSPITAL_ARMS);
+}
+
+/* Names, and means that are the averages of the columns of means.csv. */
+static void assert_arms(const struct bench *bench, const json_t *json)
+{
+    static const char *const names[] = {"insulin", "metformin", "glipizide group",
+                                        "glyburide group", "no medication"};
+    json_t const *const arms = json_object_get(json, "arms");
+    struct tacit_means means;
+    read_means(bench, &means);
+    assert_int_equal(json_array_size(arms), HOSPITAL_ARMS);
+    for (size_t arm = 0; arm < HOSPITAL_ARMS; arm++) {
+        json_t const *const one = json_array_get(arms, arm);
+        double sum = 0;
+        for (size_t hospital = 0; hospital < HOSPITALS; hospital++)
+            sum += means.values[hospital * HOSPITAL_ARMS + arm];
+        assert_string_equal(json_string_value(json_object_get(one, "name")), names[arm]);
+        assert_true(fabs(json_number_value(json_object_get(one, "mean")) - sum / HOSPITALS) <=
+                    1e-12);
+    }
+    tacit_means_free(&means);
+}
+
+/* Runs it twice, for the table and for the JSON and the report; all must tell where rewards come
+ * from. */
+static void assert_hospital(const struct bench *bench, const char *const *environment,
+                            const char *note)
+{
+    struct process_plan const plan = {.environment = environment};
+    struct process_result table = TACIT_AS(plan, "run", bench->file, "--runs", "4");
+    struct process_result json =
+        TACIT_AS(plan, "run", bench->file, "--runs", "4", "--json", "--out", bench->out);
+    assert_ok(&table);
+    assert_ok(&json);
+    assert_non_null(strstr(table.out, note));
+    char *const html = read_file(bench->out, "report.html");
+    assert_non_null(strstr(html, note));
+    json_t *const parsed = parse(json.out);
+    assert_arms(bench, parsed);
+    assert_true(number_at(parsed, "metrics", "best_arm_fraction", "mean") == 1);
+    json_decref(parsed);
+    free(html);
+    process_free(&table);
+    process_free(&json);
+}
+
+static void hospital_with_its_data(void **state)
+{
+    struct bench const *const bench = *state;
+    char path[TACIT_PATH_BYTES];
+    if (tacit_dataset_find(HOSPITAL_DATA, path) != TACIT_OK)
+        skip();
+    take_hospital(bench);
+    assert_hospital(bench, NULL, "Rewards are drawn from the rows of " HOSPITAL_DATA ".");
+}
+
+static void hospital_without_its_data(void **state)
+{
+    static const char *const nowhere[] = {"TACIT_DATA=", "HOME=", NULL};
+    struct bench const *const bench = *state;
+    take_hospital(bench);
+    assert_hospital(bench, nowhere,
+                    "The data set " HOSPITAL_DATA " is not here: rewards are drawn with the arm "
+                    "means of means.csv");
+}
+
+/* ---- Do the means of the fallback come from the data? ---- */
+
+static enum tacit_status build_log(const struct tacit_config *config, const char *path,
+                                   struct tacit_log *log, struct tacit_error *error)
+{
+    struct tacit_config_log const *const from = &config->log;
+    struct tacit_log_arm arms[HOSPITAL_ARMS];
+    struct tacit_table table;
+    assert_int_equal(from->arm_count, HOSPITAL_ARMS);
+    assert_int_equal(tacit_table_read(&table, path, error), TACIT_OK);
+    for (size_t i = 0; i < HOSPITAL_ARMS; i++)
+        arms[i] = (struct tacit_log_arm){.name = from->arms[i].name,
+                                         .match = from->arms[i].all ? TACIT_LOG_MATCH_ALL
+                                                                    : TACIT_LOG_MATCH_ANY,
+                                         .columns = from->arms[i].columns,
+                                         .column_count = from->arms[i].column_count,
+                                         .value = from->arms[i].value};
+    struct tacit_log_spec const spec = {.arms = arms,
+                                        .arm_count = HOSPITAL_ARMS,
+                                        .reward_column = from->reward_column,
+                                        .reward_value = from->reward_value,
+                                        .split = TACIT_LOG_SEQUENTIAL,
+                                        .agent_count = HOSPITALS};
+    enum tacit_status const status = tacit_log_build(log, &table, path, &spec, NULL, error);
+    tacit_table_free(&table);
+    return status;
+}
+
+static void hospital_means_are_those_of_the_data(void **state)
+{
+    struct bench const *const bench = *state;
+    char path[TACIT_PATH_BYTES];
+    struct tacit_config *config;
+    struct tacit_means means;
+    struct tacit_log log;
+    struct tacit_error error;
+    if (tacit_dataset_find(HOSPITAL_DATA, path) != TACIT_OK)
+        skip();
+    take_hospital(bench);
+    read_means(bench, &means);
+    assert_int_equal(tacit_config_load(&config, bench->file, NULL, 0, &error), TACIT_OK);
+    assert_int_equal(config->log.split, TACIT_CONFIG_SPLIT_SEQUENTIAL);
+    assert_int_equal(build_log(config, path, &log, &error), TACIT_OK);
+    for (size_t cell = 0; cell < (size_t)HOSPITALS * HOSPITAL_ARMS; cell++)
+        assert_true(fabs(log.means[cell] - means.values[cell]) <= 1e-12);
+    tacit_log_free(&log);
+    tacit_means_free(&means);
+    tacit_config_free(config);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, open_bench, close_bench)
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        TEST(json_has_the_keys_of_the_contract),
+        TEST(json_agrees_with_itself),
+        TEST(paper_epsilon_counts_the_agents),
+        TEST(without_noise_the_statement_warns),
+        TEST(threads_do_not_matter),
+        TEST(seeds_do_matter),
+        TEST(options_overrule_the_file),
+        TEST(means_lie_beside_the_experiment),
+        TEST(stdout_is_the_result),
+        TEST(bar_on_a_terminal_only),
+        TEST(bar_is_wiped),
+        TEST(help_and_version),
+        TEST(interrupt_keeps_what_is_finished),
+        TEST(interrupt_shows_in_the_table),
+        TEST(interrupt_before_anything_is_finished),
+        TEST(out_writes_the_five_files),
+        TEST(out_may_exist),
+        TEST(out_that_cannot_be_written),
+        TEST(stdout_that_is_full),
+        TEST(check_states_what_run_states),
+        TEST(bounds_hold),
+        TEST(data_codes),
+        TEST(hospital_with_its_data),
+        TEST(hospital_without_its_data),
+        TEST(hospital_means_are_those_of_the_data),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,823 @@
+/* Wrong input to the real program: exit code 2, one line on stderr that says where, which key, what
+ * is wrong and what is allowed; nothing on stdout, nothing written. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define TEXT_BYTES 8192u
+#define OPTIONS_MAX 6u
+
+/* ---- A right experiment, which each case spoils in one place ---- */
+
+static const char *const base[] = {
+    "name: base",                                       /* 1 */
+    "seed: 3",                                          /* 2 */
+    "runs: 2",                                          /* 3 */
+    "horizon: 20000",                                   /* 4 */
+    "agents: 3",                                        /* 5 */
+    "checkpoints: 5",                                   /* 6 */
+    "environment: {kind: bernoulli, means: means.csv}", /* 7 */
+    "protocol: {kind: elimination}",                    /* 8 */
+    "privacy: {mode: sound, epsilon: 1}",               /* 9 */
+};
+#define BASE_LINES (sizeof base / sizeof base[0])
+
+static const char base_means[] = "0.9,0.5,0.1\n";
+static const char base_log[] = "site,drug,y\na,x,1\na,z,0\nb,x,1\nb,z,1\nc,x,0\nc,z,0\n";
+
+/* In `begins`, @ stands for the experiment file and % for its folder. */
+struct wrong {
+    const char *name;
+    uint32_t line;    /* of the base, to be replaced; 0: none */
+    const char *text; /* what stands there instead */
+    const char *file; /* the whole file instead of the base */
+    const char *means;
+    const char *log;
+    const char *options[OPTIONS_MAX];
+    const char *begins; /* what stderr begins with */
+    const char *says;   /* and holds: what is allowed */
+};
+
+#define MEANS(kind, more) "environment: {kind: " kind ", means: means.csv" more "}"
+#define LOGGED(text) "environment:\n  kind: logged\n  logged: {" text "}"
+#define ARMS(text) LOGGED("csv: log.csv, agent: site, reward: y, arm: [" text "]")
+#define ARM(name) "{name: " name ", any: [drug], equals: x}"
+
+/* One thing is wrong: a line of the base, the whole file, the means, an option. */
+#define SPOILT(words, number, instead, place, allowed)                                             \
+    {                                                                                              \
+        .name = (words), .line = (number), .text = (instead), .begins = (place), .says = (allowed) \
+    }
+#define FILE_IS(words, content, place, allowed)                                                    \
+    {                                                                                              \
+        .name = (words), .file = (content), .begins = (place), .says = (allowed)                   \
+    }
+#define MEANS_ARE(words, content, place, allowed)                                                  \
+    {                                                                                              \
+        .name = (words), .means = (content), .begins = (place), .says = (allowed)                  \
+    }
+#define OPTION(words, option, value, place, allowed)                                               \
+    {                                                                                              \
+        .name = (words), .options = {(option), (value)}, .begins = (place), .says = (allowed)      \
+    }
+
+static const struct wrong cases[] = {
+    /* The form of the file */
+    SPOILT("unknown key names the nearest", 5, "agents: 3\nhorizn: 5",
+           "@:6: horizn: ", "did you mean 'horizon'? (allowed: name, seed, runs, horizon, "),
+    SPOILT("unknown key far from all", 2, "qqqqqqqqqqqqqqq: 1",
+           "@:2: qqqqqqqqqqqqqqq: ", "unknown key; allowed: name, seed, "),
+    SPOILT("unknown key in a section", 9, "privacy:\n  mode: sound\n  epsilom: 1",
+           "@:11: privacy.epsilom: ", "did you mean 'epsilon'? (allowed: mode, epsilon, range)"),
+    {.name = "unknown key in generated",
+     .line = 7,
+     .text = "environment: {kind: bernoulli, generated: {arm: 5}}",
+     .begins = "@:7: environment.generated.arm: ",
+     .says = "did you mean 'arms'?"},
+    SPOILT("unknown key with a line feed is still one line", 2, "\"se\\ned\\x1b\": 1",
+           "@:2: se?ed?: ", "did you mean 'seed'?"),
+    SPOILT("duplicate key", 5, "agents: 3\nseed: 4", "@:6: seed: ", "twice; allowed: once"),
+    SPOILT("duplicate key in a section", 9, "privacy: {mode: sound, epsilon: 1,\n  epsilon: 2}",
+           "@:10: epsilon: ", "twice; allowed: once"),
+    SPOILT("missing horizon", 4, "", "@:1: horizon: ", "missing"),
+    SPOILT("missing name", 1, "", "@:2: name: ", "missing"),
+    SPOILT("missing agents", 5, "", "@:1: agents: ", "missing"),
+    SPOILT("missing environment", 7, "", "@:1: environment: ", "missing"),
+    SPOILT("missing protocol", 8, "", "@:1: protocol: ", "missing"),
+    SPOILT("missing privacy", 9, "", "@:1: privacy: ", "missing"),
+    SPOILT("missing epsilon", 9, "privacy: {mode: sound}",
+           "@:9: privacy.epsilon: ", "missing; it must be given"),
+    SPOILT("missing mode", 9, "privacy: {epsilon: 1}",
+           "@:9: privacy.mode: ", "missing; it must be given"),
+    SPOILT("no value", 4, "horizon:", "@:4: horizon: ", "a whole number from 1"),
+    SPOILT("list for a number", 4, "horizon: [1, 2]",
+           "@:4: horizon: ", "a list; a whole number from 1 to 1099511627776 is expected"),
+    SPOILT("map for a number", 5, "agents: {a: 1}",
+           "@:5: agents: ", "a map; a whole number from 1 to 1048576 is expected"),
+    SPOILT("number for a map", 9, "privacy: 1", "@:9: privacy: ", "a map of keys is expected"),
+    SPOILT("list for a map", 8, "protocol: [elimination]",
+           "@:8: protocol: ", "a map of keys is expected"),
+    SPOILT("list for a word", 9, "privacy: {mode: [sound], epsilon: 1}",
+           "@:9: privacy.mode: ", "a list; a word is expected"),
+    SPOILT("text for a number", 2, "seed: seven", "@:2: seed: ",
+           "'seven' is not allowed; allowed: a whole number from 0 to 18446744073709551615"),
+    SPOILT("seed beyond 64 bits", 2, "seed: 18446744073709551616",
+           "@:2: seed: ", "allowed: a whole number from 0 to 18446744073709551615"),
+    SPOILT("fraction for a whole number", 5, "agents: 2.5",
+           "@:5: agents: ", "'2.5' is not allowed; allowed: a whole number"),
+    FILE_IS("a list is no experiment", "- 1\n- 2\n", "@:1: ", "a map of keys"),
+    FILE_IS("a word is no experiment", "\nhello\n", "@:2: ", "a map of keys"),
+    SPOILT("list as a key", 2, "? [a, b]\n: 1", "@:2: ", "a key must be a word"),
+    SPOILT("NUL in a key", 2, "\"seed\\0x\": 1", "@:2: ", "may not hold a NUL"),
+    SPOILT("NUL in a value", 1, "name: \"a\\0b\"", "@:1: ", "may not hold a NUL"),
+    SPOILT("tab", 9, "privacy:\n\tmode: sound", "@:10: not YAML", "cannot start any token"),
+    {.name = "unclosed bracket",
+     .line = 8,
+     .text = "protocol: {kind: elimination",
+     .begins = "@:9: not YAML",
+     .says = "did not find expected ',' or '}'"},
+    SPOILT("unclosed quote", 1, "name: \"base", "@:", "not YAML"),
+    SPOILT("unknown anchor", 1, "name: *who", "@:1: not YAML", "undefined alias"),
+    SPOILT("bracket behind the end", 9, "privacy: {mode: none}\n...\n]",
+           "@:11: ", "one document is allowed"),
+    SPOILT("two documents", 9, "privacy: {mode: none}\n---\nname: second",
+           "@:11: ", "one document is allowed"),
+    FILE_IS("empty file", "", "@:1: empty; ", "an experiment is expected"),
+    FILE_IS("only a comment", "# soon\n", "@:1: empty; ", "an experiment is expected"),
+    SPOILT("not UTF-8", 3, "runs: 2 # caf\xe9", "@:3: not YAML in UTF-8: ", "octet"),
+    FILE_IS("cut UTF-8 at the end", "name: caf\xc3",
+            "@:1: not YAML in UTF-8: ", "incomplete UTF-8"),
+    SPOILT("deep nesting", 2, "seed: [[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]",
+           "@:2: nested too deeply; ", "16 levels are allowed"),
+    SPOILT("deep nesting by anchors", 2,
+           "a: &a [1]\nb: &b [*a]\nc: &c [*b, [[[[[[[*b]]]]]]]]\nd: [[[[[[[[[*c]]]]]]]]]",
+           "@:4: nested too deeply; ", "16 levels are allowed"),
+    SPOILT("an anchor in itself", 2, "seed: &a [*a]", "@:2: nested too deeply; ", "16 levels"),
+    SPOILT("a thousand million laughs", 2,
+           "a: &a [1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
+           "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
+           "e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e,*e]",
+           "@:", "too large; 100000 values are allowed"),
+
+    /* Numbers of the run */
+    SPOILT("horizon 0", 4, "horizon: 0", "@:4: horizon: ", "from 1 to 1099511627776"),
+    SPOILT("horizon too long", 4, "horizon: 1099511627777",
+           "@:4: horizon: ", "from 1 to 1099511627776"),
+    SPOILT("horizon far too long", 4, "horizon: 1e300",
+           "@:4: horizon: ", "from 1 to 1099511627776"),
+    SPOILT("horizon without a number", 4, "horizon: .nan", "@:4: horizon: ", "a whole number"),
+    SPOILT("horizon too short for an epoch", 4, "horizon: 10",
+           "@:4: horizon: 10 is too short for the first epoch ", "allowed: at least "),
+    {.name = "no horizon is long enough",
+     .line = 7,
+     .text = "environment: {kind: bernoulli, generated: {arms: 65536}}",
+     .options = {"--set", "privacy.epsilon=1e-6", "--set", "agents=1"},
+     .begins = "@:4: horizon: no horizon is long enough",
+     .says = "allowed: fewer arms, more agents or a larger epsilon"},
+    SPOILT("agents 0", 5, "agents: 0", "@:5: agents: ", "from 1 to 1048576"),
+    SPOILT("agents -3", 5, "agents: -3", "@:5: agents: ", "from 1 to 1048576"),
+    SPOILT("too many agents", 5, "agents: 1048577", "@:5: agents: ", "from 1 to 1048576"),
+    SPOILT("runs 0", 3, "runs: 0", "@:3: runs: ", "from 1 to 1000000"),
+    SPOILT("runs in hexadecimal", 3, "runs: 0x10", "@:3: runs: ", "from 1 to 1000000"),
+    SPOILT("runs with an underscore", 3, "runs: 1_000", "@:3: runs: ", "from 1 to 1000000"),
+    SPOILT("checkpoints 0", 6, "checkpoints: 0", "@:6: checkpoints: ", "from 1 to 10000"),
+    SPOILT("checkpoints none", 6, "checkpoints: []",
+           "@:6: checkpoints: ", "1 to 10000 are allowed"),
+    SPOILT("checkpoints do not grow", 6, "checkpoints: [10, 100,\n 100]",
+           "@:7: checkpoints: ", "slots must grow"),
+    SPOILT("checkpoints fall", 6, "checkpoints: [10, 9]", "@:6: checkpoints: ", "slots must grow"),
+    SPOILT("checkpoint beyond the horizon", 6, "checkpoints: [10, 20001]",
+           "@:6: checkpoints: ", "from 1 to 20000"),
+    SPOILT("checkpoint 0", 6, "checkpoints: [0, 10]", "@:6: checkpoints: ", "from 1 to 20000"),
+
+    /* Privacy */
+    SPOILT("epsilon 0 sound", 9, "privacy: {mode: sound, epsilon: 0}", "@:9: privacy.epsilon: '0' ",
+           "a number from 1e-06 to 100000, or inf"),
+    SPOILT("epsilon 0 paper", 9, "privacy: {mode: paper, epsilon: 0}", "@:9: privacy.epsilon: '0' ",
+           "a number above 0 and up to 100000, or inf"),
+    SPOILT("epsilon -1", 9, "privacy: {mode: paper, epsilon: -1}", "@:9: privacy.epsilon: '-1' ",
+           "above 0"),
+    SPOILT("epsilon NaN", 9, "privacy: {mode: paper, epsilon: NaN}", "@:9: privacy.epsilon: 'NaN' ",
+           "above 0"),
+    SPOILT("epsilon .nan", 9, "privacy: {mode: sound, epsilon: .nan}",
+           "@:9: privacy.epsilon: '.nan' ", "from 1e-06"),
+    SPOILT("epsilon -inf", 9, "privacy: {mode: paper, epsilon: -inf}",
+           "@:9: privacy.epsilon: '-inf' ", "above 0"),
+    SPOILT("epsilon with a comma", 9, "privacy: {mode: paper, epsilon: \"1,0\"}",
+           "@:9: privacy.epsilon: '1,0' ", "above 0"),
+    SPOILT("epsilon in hexadecimal", 9, "privacy: {mode: paper, epsilon: 0x1p3}",
+           "@:9: privacy.epsilon: '0x1p3' ", "above 0"),
+    SPOILT("epsilon with a unit", 9, "privacy: {mode: paper, epsilon: 1 nat}",
+           "@:9: privacy.epsilon: '1 nat' ", "above 0"),
+    SPOILT("epsilon 1e-12 sound", 9, "privacy: {mode: sound, epsilon: 1e-12}",
+           "@:9: privacy.epsilon: '1e-12' ", "from 1e-06"),
+    SPOILT("epsilon 1e-12 paper", 9, "privacy: {mode: paper, epsilon: 1e-12}",
+           "@:9: privacy.epsilon: ", "from 1e-6 to 1e6, or inf"),
+    SPOILT("epsilon huge", 9, "privacy: {mode: sound, epsilon: 1e6}",
+           "@:9: privacy.epsilon: '1e6' ", "to 100000, or inf"),
+    SPOILT("epsilon 1e999", 9, "privacy: {mode: paper, epsilon: 1e999}",
+           "@:9: privacy.epsilon: '1e999' ", "to 100000, or inf"),
+    {.name = "epsilon times the agents huge",
+     .line = 9,
+     .text = "privacy: {mode: paper, epsilon: 1e5}",
+     .options = {"--set", "agents=100"},
+     .begins = "@:9: privacy.epsilon: ",
+     .says = "times the agents that report) must be from 1e-6 to 1e6"},
+    SPOILT("mode unknown", 9, "privacy: {mode: secret, epsilon: 1}", "@:9: privacy.mode: 'secret' ",
+           "allowed: paper, sound, none"),
+    SPOILT("mode in capitals", 9, "privacy: {mode: Sound, epsilon: 1}",
+           "@:9: privacy.mode: 'Sound' ", "allowed: paper, sound, none"),
+    SPOILT("range in paper mode", 9, "privacy: {mode: paper, epsilon: 1, range: [0, 1]}",
+           "@:9: privacy.range: ", "belongs to mode: sound"),
+    SPOILT("range reversed", 9, "privacy: {mode: sound, epsilon: 1, range: [1, 0]}",
+           "@:9: privacy.range: ", "first bound must be the smaller"),
+    SPOILT("range empty", 9, "privacy: {mode: sound, epsilon: 1, range: [1, 1]}",
+           "@:9: privacy.range: ", "first bound must be the smaller"),
+    SPOILT("range of three", 9, "privacy: {mode: sound, epsilon: 1, range: [0, 1, 2]}",
+           "@:9: privacy.range: ", "two numbers are expected"),
+    SPOILT("range infinite", 9, "privacy: {mode: sound, epsilon: 1, range: [0, inf]}",
+           "@:9: privacy.range: 'inf' ", "a number from -1000000000 to 1000000000"),
+
+    /* Protocol, network, cost */
+    SPOILT("protocol unknown", 8, "protocol: {kind: gossip}", "@:8: protocol.kind: 'gossip' ",
+           "allowed: elimination"),
+    SPOILT("network not there yet", 2, "network: {kind: ring}", "@:2: network.kind: 'ring' ",
+           "allowed: star"),
+    SPOILT("participation 0", 8, "protocol: {kind: elimination, participation: 0}",
+           "@:8: protocol.participation: '0' ", "above 0 and up to 1"),
+    SPOILT("participation above 1", 8, "protocol: {kind: elimination, participation: 1.01}",
+           "@:8: protocol.participation: '1.01' ", "above 0 and up to 1"),
+    SPOILT("participation NaN", 8, "protocol: {kind: elimination, participation: nan}",
+           "@:8: protocol.participation: 'nan' ", "above 0 and up to 1"),
+    SPOILT("rounds 0", 8, "protocol: {kind: elimination, rounds: 0}", "@:8: protocol.rounds: '0' ",
+           "a whole number from 1 to 9999"),
+    SPOILT("rounds -2", 8, "protocol: {kind: elimination, rounds: -2}",
+           "@:8: protocol.rounds: '-2' ", "from 1 to 9999"),
+    SPOILT("rounds few", 8, "protocol: {kind: elimination, rounds: few}",
+           "@:8: protocol.rounds: 'few' ", "from 1 to 9999"),
+    SPOILT("rounds beyond the limit", 8, "protocol: {kind: elimination, rounds: 10000}",
+           "@:8: protocol.rounds: '10000' ", "from 1 to 9999"),
+    SPOILT("gap 0", 8, "protocol: {kind: elimination, rounds: 3, gap: 0}",
+           "@:8: protocol.gap: '0' ", "above 0 and up to 1"),
+    SPOILT("cost negative", 2, "cost: {server_link: -1}", "@:2: cost.server_link: '-1' ",
+           "a number from 0 to 1000000000"),
+    SPOILT("cost without a map", 2, "cost: 25", "@:2: cost: ", "a map of keys is expected"),
+
+    /* Environment */
+    SPOILT("environment unknown", 7, "environment: {kind: poisson, means: means.csv}",
+           "@:7: environment.kind: 'poisson' ", "allowed: bernoulli, constant, gaussian, logged"),
+    SPOILT("means and generated", 7, MEANS("bernoulli", ", generated: {arms: 5}"),
+           "@:7: environment: ", "give one of 'means' (a CSV file) and 'generated'"),
+    SPOILT("neither means nor generated", 7, "environment: {kind: bernoulli}",
+           "@:7: environment: ", "give one of 'means' (a CSV file) and 'generated'"),
+    {.name = "generated without arms",
+     .line = 7,
+     .text = "environment: {kind: bernoulli, generated: {arms: 0}}",
+     .begins = "@:7: environment.generated.arms: '0' ",
+     .says = "from 2 to 65536"},
+    {.name = "generated one arm",
+     .line = 7,
+     .text = "environment: {kind: bernoulli, generated: {arms: 1}}",
+     .begins = "@:7: environment.generated.arms: '1' ",
+     .says = "from 2 to 65536"},
+    {.name = "generated too many arms",
+     .line = 7,
+     .text = "environment: {kind: bernoulli, generated: {arms: 65537}}",
+     .begins = "@:7: environment.generated.arms: '65537' ",
+     .says = "from 2 to 65536"},
+    {.name = "generated by an unknown law",
+     .line = 7,
+     .text = "environment: {kind: bernoulli, generated: {arms: 5, draw: normal}}",
+     .begins = "@:7: environment.generated.draw: 'normal' ",
+     .says = "allowed: uniform"},
+    SPOILT("gaussian without sd", 7, MEANS("gaussian", ""),
+           "@:7: environment.gaussian: ", "missing"),
+    SPOILT("gaussian with an empty map", 7, MEANS("gaussian", ", gaussian: {}"),
+           "@:7: environment.gaussian.sd: ", "missing"),
+    SPOILT("gaussian sd 0", 7, MEANS("gaussian", ", gaussian: {sd: 0}"),
+           "@:7: environment.gaussian.sd: '0' ", "above 0 and up to 1000000000"),
+    SPOILT("gaussian sound without range", 7, MEANS("gaussian", ", gaussian: {sd: 1}"),
+           "@:9: privacy: ", "sound mode needs 'range'"),
+    {.name = "gaussian far means with rounds",
+     .line = 7,
+     .text = MEANS("gaussian", ", gaussian: {sd: 1}"),
+     .means = "5,0,1\n",
+     .options = {"--set", "privacy={mode: none}", "--set", "protocol.rounds=5"},
+     .begins = "@:8: protocol: ",
+     .says = "'rounds' then needs 'gap': a number above 0 and up to 1"},
+    SPOILT("bernoulli with sd", 7, MEANS("bernoulli", ", gaussian: {sd: 1}"),
+           "@:7: environment.gaussian: ", "belongs to kind: gaussian"),
+    SPOILT("bernoulli with a log", 7, MEANS("bernoulli", ", logged: {csv: log.csv}"),
+           "@:7: environment.logged: ", "belongs to kind: logged"),
+
+    /* Means */
+    SPOILT("means missing", 7, "environment: {kind: bernoulli,\n means: none.csv}",
+           "@:8: environment.means: %/none.csv: ", "No such file"),
+    SPOILT("means a folder", 7, "environment: {kind: bernoulli, means: .}",
+           "@:7: environment.means: %/.: ", "Is a directory"),
+    MEANS_ARE("means NaN", "0.5,nan\n", "%/means.csv:1: column 2: 'nan' is not a number; ",
+              "means are numbers from 0 to 1"),
+    MEANS_ARE("means text", "# c\n0.5,0.5\nhalf,0.5\n",
+              "%/means.csv:3: column 1: 'half' is not a number; ", "means are numbers from 0 to 1"),
+    MEANS_ARE("means above 1", "0.5,1.01\n", "%/means.csv:1: column 2: '1.01' is out of range; ",
+              "means are numbers from 0 to 1"),
+    MEANS_ARE("means below 0", "0.5,-0.01\n", "%/means.csv:1: column 2: '-0.01' is out of range; ",
+              "means are numbers from 0 to 1"),
+    MEANS_ARE("means inf", "inf,0.5\n", "%/means.csv:1: column 1: 'inf' is not a number; ",
+              "means are numbers from 0 to 1"),
+    MEANS_ARE("means with a hole", "0.5,,0.5\n", "%/means.csv:1: column 2: '' is not a number; ",
+              "means are numbers from 0 to 1"),
+    MEANS_ARE("means ragged", "0.5,0.5\n0.5\n0.5,0.5\n",
+              "%/means.csv:2: 1 field, but line 1 has 2; ", "every row has one field an arm"),
+    MEANS_ARE("means empty", "", "%/means.csv: no rows; ",
+              "one row for all agents or one row an agent"),
+    MEANS_ARE("means one arm", "0.5\n", "@:7: environment.means: means.csv has 1 arm; ",
+              "at least 2 are needed"),
+    MEANS_ARE("means rows are not agents", "0.5,0.4\n0.5,0.4\n",
+              "@:7: environment.means: means.csv has 2 rows, but there are 3 agents; ",
+              "allowed: 1 row (all agents alike) or one an agent"),
+
+    /* Logs */
+    SPOILT("log missing", 7, LOGGED("csv: none.csv, agent: site, arm: drug, reward: y"),
+           "@:9: environment.logged.csv: 'none.csv' is neither beside this file nor in ",
+           "allowed: a CSV file there, or a 'fallback' with arm means"),
+    SPOILT("log and its fallback missing", 7,
+           LOGGED("csv: none.csv, fallback: nor.csv, agent: site, arm: drug, reward: y"),
+           "@:9: environment.logged.fallback: %/nor.csv: ", "No such file"),
+    SPOILT("log without csv", 7, LOGGED("agent: site, arm: drug, reward: y"),
+           "@:9: environment.logged.csv: ", "missing"),
+    SPOILT("log without reward", 7, LOGGED("csv: log.csv, agent: site, arm: drug"),
+           "@:9: environment.logged.reward: ", "missing"),
+    SPOILT("log without arm", 7, LOGGED("csv: log.csv, agent: site, reward: y"),
+           "@:9: environment.logged.arm: ", "missing"),
+    SPOILT("log unknown key", 7, LOGGED("csv: log.csv, agents: site, arm: drug, reward: y"),
+           "@:9: environment.logged.agents: ", "did you mean 'agent'?"),
+    SPOILT("log agent and split", 7,
+           LOGGED("csv: log.csv, agent: site, split: random, arm: drug, reward: y"),
+           "@:9: environment.logged: ",
+           "give one of 'agent' (the column that says whose row it is) and 'split'"),
+    SPOILT("log neither agent nor split", 7, LOGGED("csv: log.csv, arm: drug, reward: y"),
+           "@:9: environment.logged: ", "give one of 'agent'"),
+    SPOILT("log split unknown", 7, LOGGED("csv: log.csv, split: fair, arm: drug, reward: y"),
+           "@:9: environment.logged.split: 'fair' ", "allowed: sequential, random"),
+    SPOILT("log with means", 7, "environment: {kind: logged, means: means.csv}",
+           "@:7: environment.means: ", "belongs to kind: bernoulli, constant or gaussian"),
+    SPOILT("log unknown column", 7, LOGGED("csv: log.csv, agent: site, arm: pill, reward: y"),
+           "%/log.csv:1: no column 'pill'; ", "the columns are site, drug, y"),
+    {.name = "log cell without rows",
+     .line = 7,
+     .text = LOGGED("csv: log.csv, agent: site, arm: drug, reward: y"),
+     .log = "site,drug,y\na,x,1\na,z,0\nb,x,1\nb,z,1\nc,x,0\n",
+     .begins = "%/log.csv: agent 'c', arm 'z': no rows; ",
+     .says = "every agent needs a row of every arm"},
+    {.name = "log other number of agents",
+     .line = 7,
+     .text = LOGGED("csv: log.csv, agent: site, arm: drug, reward: y"),
+     .options = {"--set", "agents=2"},
+     .begins = "%/log.csv: column 'site' has 3 values, but the number of agents is 2; ",
+     .says = "the two must be equal"},
+    {.name = "log one arm",
+     .line = 7,
+     .text = LOGGED("csv: log.csv, agent: site, arm: y, reward: y"),
+     .log = "site,y\na,1\nb,1\nc,1\n",
+     .begins = "@:9: environment.logged.arm: 1 arm; ",
+     .says = "at least 2 are needed"},
+    {.name = "log reward is no number",
+     .line = 7,
+     .text = LOGGED("csv: log.csv, agent: site, arm: drug, reward: y"),
+     .log = "site,drug,y\na,x,1\na,z,yes\n",
+     .options = {"--set", "agents=1"},
+     .begins = "%/log.csv:3: ",
+     .says = "'yes'"},
+    {.name = "log reward outside 0 and 1 sound",
+     .line = 7,
+     .text = LOGGED("csv: log.csv, agent: site, arm: drug, reward: y"),
+     .log = "site,drug,y\na,x,1\na,z,0.5\nb,x,1\nb,z,1\nc,x,0\nc,z,1.5\n",
+     .begins = "@:11: privacy: ",
+     .says = "sound mode needs 'range': the public bounds of a reward"},
+    {.name = "log ragged",
+     .line = 7,
+     .text = LOGGED("csv: log.csv, agent: site, arm: drug, reward: y"),
+     .log = "site,drug,y\na,x\n",
+     .begins = "%/log.csv:2: 2 fields, but line 1 has 3; ",
+     .says = "every row has the same number of fields"},
+    {.name = "log empty",
+     .line = 7,
+     .text = LOGGED("csv: log.csv, agent: site, arm: drug, reward: y"),
+     .log = "site,drug,y\n",
+     .begins = "%/log.csv: no rows; ",
+     .says = "the first line names the columns"},
+    SPOILT("log one arm by rules", 7, ARMS(ARM("p")), "@:9: environment.logged.arm: 1 arms; ",
+           "at least 2 are needed"),
+    SPOILT("log arm is a word", 7, ARMS("p, q"), "@:9: environment.logged.arm: ",
+           "an arm is a map, like {name: insulin, any: [insulin], equals: Steady}"),
+    SPOILT("log arm any and all", 7,
+           ARMS(ARM("p") ", {name: q, any: [drug], all: [drug], equals: z}"),
+           "@:9: environment.logged.arm: ", "give one of 'any' and 'all'"),
+    SPOILT("log arm without columns", 7, ARMS(ARM("p") ", {name: q, any: [], equals: z}"),
+           "@:9: environment.logged.arm.any: ", "a list of column names is expected"),
+    SPOILT("log arm twice", 7, ARMS(ARM("p") ",\n " ARM("p")),
+           "@:10: environment.logged.arm.name: 'p' ", "arms have different names"),
+    SPOILT("fallback has another number of arms", 7,
+           LOGGED("csv: none.csv, fallback: means.csv, agent: site, reward: y, arm: [" ARM(
+               "p") ", " ARM("q") "]"),
+           "@:9: environment.logged.fallback: means.csv has 3 columns, but there are 2 arms; ",
+           "allowed: one column an arm"),
+
+    /* Settings */
+    OPTION("set without =", "--set", "privacy.epsilon",
+           "--set privacy.epsilon: ", "not of the form key=value, like privacy.epsilon=0.5"),
+    OPTION("set without a value", "--set", "seed=", "--set seed=: ", "not of the form key=value"),
+    OPTION("set without a key", "--set", "=5", "--set =5: ", "not of the form key=value"),
+    OPTION("set a blank", "--set", "seed= ", "--set seed= : empty; ", "a value is expected"),
+    OPTION("set an empty key", "--set", "privacy..epsilon=1",
+           "--set privacy..epsilon=1: ", "keys look like privacy.epsilon"),
+    OPTION("set an unknown key", "--set", "privcy.epsilon=1",
+           "--set: privcy: ", "did you mean 'privacy'?"),
+    OPTION("set an unknown key in a section", "--set", "privacy.eps=1",
+           "--set: privacy.eps: ", "did you mean 'epsilon'?"),
+    OPTION("set into a single value", "--set", "seed.x=1",
+           "--set seed.x=1: ", "only maps have keys"),
+    OPTION("set a wrong value", "--set", "privacy.epsilon=0", "--set: privacy.epsilon: '0' ",
+           "a number from 1e-06"),
+    OPTION("set what is not YAML", "--set", "seed=[1", "--set seed=[1: not YAML",
+           "did not find expected"),
+    OPTION("set two documents", "--set", "seed=1\n---\n2",
+           "--set seed=1?---?2: ", "one document is allowed"),
+    OPTION("runs abc", "--runs", "abc", "--set: runs: 'abc' ",
+           "allowed: a whole number from 1 to 1000000"),
+    OPTION("runs 0 as an option", "--runs", "0", "--set: runs: '0' ",
+           "allowed: a whole number from 1 to 1000000"),
+    OPTION("seed -1 as an option", "--seed", "-1", "--set: seed: '-1' ",
+           "allowed: a whole number from 0 to"),
+};
+#define CASE_COUNT (sizeof cases / sizeof cases[0])
+
+/* ---- Writing a case down ---- */
+
+static void append(char text[TEXT_BYTES], const char *more)
+{
+    size_t const size = strlen(text);
+    int const written = snprintf(text + size, TEXT_BYTES - size, "%s", more);
+    assert_true(written >= 0 && (size_t)written < TEXT_BYTES - size);
+}
+
+static void experiment_text(char text[TEXT_BYTES], uint32_t line, const char *instead)
+{
+    text[0] = '\0';
+    for (uint32_t i = 0; i < BASE_LINES; i++) {
+        append(text, i + 1 == line ? instead : base[i]);
+        append(text, "\n");
+    }
+}
+
+static void write_case(const char *directory, const struct wrong *wrong)
+{
+    char text[TEXT_BYTES];
+    experiment_text(text, wrong->line, wrong->text);
+    temp_file_write(directory, "experiment.yaml", wrong->file != NULL ? wrong->file : text);
+    temp_file_write(directory, "means.csv", wrong->means != NULL ? wrong->means : base_means);
+    temp_file_write(directory, "log.csv", wrong->log != NULL ? wrong->log : base_log);
+}
+
+/* @ becomes the experiment file, % its folder. */
+static void expand(char text[TEXT_BYTES], const char *pattern, const char *directory)
+{
+    text[0] = '\0';
+    for (; *pattern != '\0'; pattern++) {
+        char const single[] = {*pattern, '\0'};
+        append(text, *pattern == '@' || *pattern == '%' ? directory : single);
+        append(text, *pattern == '@' ? "/experiment.yaml" : "");
+    }
+}
+
+static size_t count_files(const char *directory)
+{
+    DIR *const stream = opendir(directory);
+    size_t count = 0;
+    assert_non_null(stream);
+    while (readdir(stream) != NULL)
+        count++;
+    (void)closedir(stream);
+    return count - 2; /* . and .. */
+}
+
+/* ---- What every refusal has in common ---- */
+
+static void assert_refused(const char *const *arguments, const char *begins, const char *says)
+{
+    /* No data set is found, whoever runs the test. */
+    static const char *const environment[] = {"TACIT_DATA=", "HOME=/nonexistent", NULL};
+    struct process_plan const plan = {.arguments = arguments, .environment = environment};
+    struct process_result result = process_run(&plan);
+    bool const as_wanted = result.code == 2 && process_line_count(result.err) == 1 &&
+                           strncmp(result.err, begins, strlen(begins)) == 0 &&
+                           strstr(result.err, says) != NULL;
+    if (!as_wanted)
+        print_error("wanted: %s … %s\nfound, with code %d: %s\n", begins, says, result.code,
+                    result.err);
+    assert_false(result.timed_out);
+    assert_int_equal(result.code, 2);
+    assert_string_equal(result.out, "");
+    assert_true(result.err_size > 0 && result.err[result.err_size - 1] == '\n');
+    assert_true(as_wanted);
+    process_free(&result);
+}
+
+static void case_is_refused(void **state)
+{
+    struct wrong const *const wrong = *state;
+    char directory[TEMP_PATH_BYTES];
+    char file[TEMP_PATH_BYTES];
+    char out[TEMP_PATH_BYTES];
+    char begins[TEXT_BYTES];
+    temp_directory_make(directory);
+    temp_path(file, directory, "experiment.yaml");
+    temp_path(out, directory, "out");
+    write_case(directory, wrong);
+    expand(begins, wrong->begins, directory);
+    const char *arguments[OPTIONS_MAX + 7] = {process_tacit(), "run", file, "--out", out, "--json"};
+    for (size_t i = 0; i < OPTIONS_MAX; i++)
+        arguments[6 + i] = wrong->options[i];
+    assert_refused(arguments, begins, wrong->says);
+    if (wrong->options[0] == NULL) {
+        const char *const check[] = {process_tacit(), "check", file, NULL};
+        assert_refused(check, begins, wrong->says);
+    }
+    assert_int_equal(count_files(directory), 3);
+    temp_directory_remove(directory);
+}
+
+/* ---- The command line ---- */
+
+struct usage {
+    const char *arguments[OPTIONS_MAX];
+    const char *begins;
+    const char *says;
+};
+
+static const struct usage usages[] = {
+    {{"run"}, "tacit run: no experiment file given; ", "usage: tacit run FILE"},
+    {{"check"}, "tacit check: no experiment file given; ", "usage: tacit check FILE"},
+    {{"run", "a.yaml", "b.yaml"}, "tacit run: one experiment file at a time; ", "'b.yaml'"},
+    {{"run", "a.yaml", "--thread", "0"},
+     "tacit run: --threads: '0' ",
+     "a whole number from 1 to 1024"},
+    {{"run", "a.yaml", "--threads", "x"},
+     "tacit run: --threads: 'x' ",
+     "a whole number from 1 to 1024"},
+    {{"run", "a.yaml", "--threads", "1025"}, "tacit run: --threads: '1025' ", "from 1 to 1024"},
+    {{"run", "a.yaml", "--threads=-1"}, "tacit run: --threads: '-1' ", "from 1 to 1024"},
+    {{"run", "a.yaml", "--threads="}, "tacit run: --threads: '' ", "from 1 to 1024"},
+    {{"run", "a.yaml", "--threads"},
+     "tacit run (see 'tacit run --help'): ",
+     "requires an argument"},
+    {{"run", "a.yaml", "--fast"},
+     "tacit run (see 'tacit run --help'): ",
+     "unrecognized option '--fast'"},
+    {{"run", "a.yaml", "-x"}, "tacit run (see 'tacit run --help'): ", "invalid option -- 'x'"},
+    {{"run", "a.yaml", "--json=yes"},
+     "tacit run (see 'tacit run --help'): ",
+     "doesn't allow an argument"},
+    {{"run", "a.yaml", "--se", "1"}, "tacit run (see 'tacit run --help'): ", "'--set' '--seed'"},
+    {{"check", "a.yaml", "--runs", "4"}, "tacit check (see 'tacit check --help'): ", "'--runs'"},
+    {{"run", "/nonexistent/a.yaml"}, "/nonexistent/a.yaml: ", "No such file"},
+    {{"check", "/nonexistent/a.yaml"}, "/nonexistent/a.yaml: ", "No such file"},
+    {{"run", "/"}, "/: cannot be read: ", "Is a directory"},
+    {{"run", ""}, ": ", "No such file"},
+    {{"run", "/dev/zero"}, "/dev/zero: too large; ", "1048576 bytes are allowed"},
+    {{"walk"}, "tacit: unknown command 'walk'; ", "allowed: run, check, data"},
+    {{""}, "tacit: unknown command ''; ", "allowed: run, check, data"},
+    {{"data"}, "tacit data: cannot do ''; ", "allowed: list, verify [NAME...], path NAME"},
+    {{"data", "fetch"},
+     "tacit data: cannot do 'fetch'; ",
+     "allowed: list, verify [NAME...], path NAME"},
+    {{"data", "path"}, "tacit data: cannot do 'path'; ", "path NAME"},
+    {{"data", "list", "mnist"}, "tacit data: cannot do 'list'; ", "allowed: list"},
+    {{"data", "verify", "imagenet"},
+     "tacit data: 'imagenet' is not a data set that tacit knows; ",
+     "allowed: diabetes130, mnist, "},
+    {{"data", "path", "imagenet"},
+     "tacit data: 'imagenet' is not a data set that tacit knows; ",
+     "allowed: diabetes130, mnist, "},
+};
+
+static void wrong_usage(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++) {
+        const char *arguments[OPTIONS_MAX + 2] = {process_tacit()};
+        for (size_t j = 0; j < OPTIONS_MAX; j++)
+            arguments[j + 1] = usages[i].arguments[j];
+        assert_refused(arguments, usages[i].begins, usages[i].says);
+    }
+}
+
+static void no_command(void **state)
+{
+    (void)state;
+    const char *const arguments[] = {process_tacit(), NULL};
+    struct process_plan const plan = {.arguments = arguments};
+    struct process_result result = process_run(&plan);
+    assert_int_equal(result.code, 2);
+    assert_string_equal(result.out, "");
+    assert_non_null(strstr(result.err, "Usage: tacit COMMAND"));
+    process_free(&result);
+}
+
+static void too_many_settings(void **state)
+{
+    (void)state;
+    const char *arguments[2 * 65 + 4] = {process_tacit(), "run", "a.yaml"};
+    for (size_t i = 0; i < 65; i++) {
+        arguments[3 + 2 * i] = "--set";
+        arguments[4 + 2 * i] = "seed=1";
+    }
+    assert_refused(arguments, "tacit run: too many settings; ", "64 are allowed");
+}
+
+/* ---- Large hostile files end soon ---- */
+
+static void assert_refused_soon(const char *text, size_t size, const char *says)
+{
+    char directory[TEMP_PATH_BYTES];
+    char file[TEMP_PATH_BYTES];
+    temp_directory_make(directory);
+    temp_path(file, directory, "experiment.yaml");
+    temp_file_write_bytes(directory, "experiment.yaml", text, size);
+    const char *const arguments[] = {process_tacit(), "check", file, NULL};
+    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 5000};
+    struct process_result result = process_run(&plan);
+    assert_false(result.timed_out);
+    assert_int_equal(result.code, 2);
+    assert_int_equal(process_line_count(result.err), 1);
+    assert_non_null(strstr(result.err, says));
+    process_free(&result);
+    temp_directory_remove(directory);
+}
+
+/* Repeats a pattern that may hold one %zu. */
+static char *repeat(const char *pattern, size_t count, size_t *size)
+{
+    char *const text = malloc(count * 16);
+    assert_non_null(text);
+    *size = 0;
+    for (size_t i = 0; i < count; i++) {
+        char const *const number = strstr(pattern, "%zu");
+        int const head = number == NULL ? (int)strlen(pattern) : (int)(number - pattern);
+        *size += (size_t)snprintf(text + *size, 16, "%.*s", head, pattern);
+        if (number != NULL)
+            *size += (size_t)snprintf(text + *size, 16, "%zu%s", i, number + 3);
+    }
+    return text;
+}
+
+static void hostile_files(void **state)
+{
+    static const struct {
+        const char *pattern;
+        size_t count;
+        const char *says;
+    } files[] = {
+        {"[", 100000, ":1: nested too deeply; 16 levels are allowed"},
+        {"- ", 100000, ":1: nested too deeply; 16 levels are allowed"},
+        {"{a: ", 100000, ":1: nested too deeply; 16 levels are allowed"},
+        {"? ", 100000, ":1: nested too deeply; 16 levels are allowed"},
+        {"k%zu: 1\n", 60000, ":1: too many keys; 1000 are allowed"},
+        {"- %zu\n", 110000, "too large; 100000 values are allowed"},
+        {"          \n", 100000, "too large; 1048576 bytes are allowed"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        size_t size;
+        char *const text = repeat(files[i].pattern, files[i].count, &size);
+        assert_refused_soon(text, size, files[i].says);
+        free(text);
+    }
+}
+
+/* ---- The other side of the limits ---- */
+
+static struct process_result run_with(const char *directory, const char *command,
+                                      const char *const settings[OPTIONS_MAX])
+{
+    char file[TEMP_PATH_BYTES];
+    const char *arguments[2 * OPTIONS_MAX + 4] = {process_tacit(), command, file};
+    temp_path(file, directory, "experiment.yaml");
+    for (size_t i = 0; i < OPTIONS_MAX && settings[i] != NULL; i++) {
+        arguments[3 + 2 * i] = "--set";
+        arguments[4 + 2 * i] = settings[i];
+    }
+    struct process_plan const plan = {.arguments = arguments};
+    return process_run(&plan);
+}
+
+static void limits_are_allowed(void **state)
+{
+    static const char *const rights[][OPTIONS_MAX] = {
+        {NULL},
+        {"privacy.epsilon=inf"},
+        {"privacy.epsilon=.inf"},
+        {"privacy.epsilon=1e-6"},
+        {"privacy.epsilon=100000"},
+        {"privacy={mode: paper, epsilon: inf}"},
+        {"privacy={mode: paper, epsilon: 1e5}"},
+        {"privacy={mode: none}"},
+        {"privacy={mode: none, epsilon: 1}"},
+        {"privacy.range=[-1, 2]"},
+        {"protocol.rounds=none"},
+        {"protocol.rounds=1"},
+        {"protocol.rounds=9999"},
+        {"protocol.participation=1"},
+        {"protocol.participation=1e-9"},
+        {"protocol.component_weights=components"},
+        {"agents=1"},
+        {"agents=1048576"},
+        {"seed=0"},
+        {"seed=18446744073709551615"},
+        {"runs=1000000"},
+        {"runs=1e6"},
+        {"horizon=1099511627776"},
+        {"checkpoints=1"},
+        {"checkpoints=10000"},
+        {"checkpoints=[1, 20000]"},
+        {"environment={kind: bernoulli, generated: {arms: 2}}"},
+        {"environment={kind: constant, generated: {arms: 65536}}", "horizon=1e12"},
+        {"environment={kind: gaussian, means: means.csv, gaussian: {sd: 2}}",
+         "privacy.range=[0, 1]"},
+        {"network={kind: star}", "cost={server_link: 0, peer_link: 0}"},
+    };
+    struct wrong const right = {.name = "right", .line = 4, .text = "horizon: 1e10"};
+    char directory[TEMP_PATH_BYTES];
+    (void)state;
+    temp_directory_make(directory);
+    write_case(directory, &right);
+    for (size_t i = 0; i < sizeof rights / sizeof rights[0]; i++) {
+        struct process_result result = run_with(directory, "check", rights[i]);
+        if (result.code != 0)
+            print_error("%s: %s", rights[i][0], result.err);
+        assert_int_equal(result.code, 0);
+        assert_string_equal(result.err, "");
+        process_free(&result);
+    }
+    temp_directory_remove(directory);
+}
+
+/* The minimum that a refusal of a short horizon names. */
+static unsigned long long least_horizon(const char *directory,
+                                        const char *const settings[OPTIONS_MAX])
+{
+    static const char words[] = "allowed: at least ";
+    struct process_result result = run_with(directory, "check", settings);
+    char const *const at = strstr(result.err, words);
+    assert_int_equal(result.code, 2);
+    assert_non_null(at);
+    unsigned long long const least = strtoull(at + strlen(words), NULL, 10);
+    process_free(&result);
+    return least;
+}
+
+/* With the least horizon the first epoch ends, in every run; with one slot less it is refused. */
+static void least_horizon_is_least(void **state)
+{
+    static const char *const configurations[][OPTIONS_MAX - 1] = {
+        {NULL},
+        {"privacy={mode: paper, epsilon: 1}"},
+        {"privacy={mode: none}"},
+        {"privacy.epsilon=0.01"},
+        {"agents=1"},
+        {"agents=1000"},
+        {"agents=100", "protocol.participation=0.07"},
+        {"protocol.rounds=3"},
+        {"protocol={kind: elimination, rounds: 4, gap: 0.05}"},
+        {"environment={kind: bernoulli, generated: {arms: 37}}"},
+    };
+    struct wrong const right = {.name = "right"};
+    char directory[TEMP_PATH_BYTES];
+    (void)state;
+    temp_directory_make(directory);
+    write_case(directory, &right);
+    for (size_t i = 0; i < sizeof configurations / sizeof configurations[0]; i++) {
+        char horizon[40] = "horizon=2";
+        const char *settings[OPTIONS_MAX] = {horizon};
+        for (size_t j = 0; j + 1 < OPTIONS_MAX; j++)
+            settings[j + 1] = configurations[i][j];
+        unsigned long long const least = least_horizon(directory, settings);
+        (void)snprintf(horizon, sizeof horizon, "horizon=%llu", least - 1);
+        assert_int_equal(least_horizon(directory, settings), least);
+        (void)snprintf(horizon, sizeof horizon, "horizon=%llu", least);
+        struct process_result result = run_with(directory, "run", settings);
+        char const *const scalars = strstr(result.out, "  scalars ");
+        assert_int_equal(result.code, 0);
+        assert_non_null(scalars);
+        assert_true(strtod(scalars + strlen("  scalars "), NULL) >= 1); /* reports were sent */
+        process_free(&result);
+    }
+    temp_directory_remove(directory);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest others[] = {
+        cmocka_unit_test(wrong_usage),        cmocka_unit_test(no_command),
+        cmocka_unit_test(too_many_settings),  cmocka_unit_test(hostile_files),
+        cmocka_unit_test(limits_are_allowed), cmocka_unit_test(least_horizon_is_least),
+    };
+    static struct CMUnitTest tests[CASE_COUNT + sizeof others / sizeof others[0]];
+    for (size_t i = 0; i < CASE_COUNT; i++)
+        tests[i] = (struct CMUnitTest){.name = cases[i].name,
+                                       .test_func = case_is_refused,
+                                       .initial_state = (void *)(uintptr_t)&cases[i]};
+    memcpy(tests + CASE_COUNT, others, sizeof others);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

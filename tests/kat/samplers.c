@@ -1,0 +1,343 @@
+/* Known answers of the exact samplers on a fixed tape of bytes. A change here moves every noised
+ * result: it needs a decision record and a line in the changelog. The frozen values are also
+ * derived again by a twin written from the paper (Canonne, Kamath, Steinke 2020, Algorithms 1 and
+ * 2), and short tapes are worked out by hand. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include "tacit/privacy.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define HALF_WORD (UINT64_C(1) << 63) /* the smallest word that makes below(2) give 1 */
+#define STEPS_NANO ((uint64_t)TACIT_STEPS * TACIT_NANO)
+
+__extension__ typedef unsigned __int128 wide;
+
+/* ---- Tapes ----------------------------------------------------------------------------------- */
+
+/* Bytes of little-endian words: those given, or, without any, the endless tape of a seed. */
+struct tape {
+    const uint64_t *words;
+    uint64_t word_count;
+    uint64_t seed;
+    uint64_t words_used;
+};
+
+/* Word number `position` of the tape of a seed: SplitMix64 (Steele, Lea, Flood 2014). */
+static uint64_t endless_word(uint64_t seed, uint64_t position)
+{
+    uint64_t word = seed + (position + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    word = (word ^ (word >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    word = (word ^ (word >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return word ^ (word >> 31);
+}
+
+static uint64_t next_word(struct tape *tape)
+{
+    uint64_t const position = tape->words_used++;
+    return tape->words == NULL ? endless_word(tape->seed, position) : tape->words[position];
+}
+
+static enum tacit_status fill_from_tape(void *context, void *bytes, size_t size)
+{
+    struct tape *const tape = context;
+    assert_int_equal(size, 8);
+    if (tape->words != NULL && tape->words_used == tape->word_count)
+        return TACIT_ENTROPY;
+    uint64_t const word = next_word(tape);
+    for (uint32_t i = 0; i < 8; i++)
+        ((uint8_t *)bytes)[i] = (uint8_t)(word >> (8 * i));
+    return TACIT_OK;
+}
+
+static struct tacit_entropy tape_entropy(struct tape *tape)
+{
+    return (struct tacit_entropy){.fill = fill_from_tape, .context = tape};
+}
+
+/* ---- The twin -------------------------------------------------------------------------------- */
+
+/* A word w stands for floor(w bound / 2^64); of the words of one value, the first few are refused
+ * so that all values keep equally many. */
+static uint64_t twin_below(struct tape *tape, uint64_t bound)
+{
+    uint64_t const surplus = (uint64_t)(((wide)1 << 64) % bound);
+    wide product;
+    do {
+        product = (wide)next_word(tape) * bound;
+    } while ((uint64_t)product < surplus);
+    return (uint64_t)(product >> 64);
+}
+
+/* Von Neumann: the number k of the first Bernoulli(x/k) that fails is odd with chance e^-x. */
+static bool twin_bernoulli_exp(struct tape *tape, uint64_t numerator, uint64_t denominator,
+                               uint64_t k)
+{
+    if (twin_below(tape, denominator * k) < numerator)
+        return twin_bernoulli_exp(tape, numerator, denominator, k + 1);
+    return k % 2 != 0;
+}
+
+static int64_t twin_discrete_laplace(struct tape *tape, uint64_t t, uint64_t s)
+{
+    uint64_t x = twin_below(tape, t);
+    if (!twin_bernoulli_exp(tape, x, t, 1))
+        return twin_discrete_laplace(tape, t, s);
+    while (twin_bernoulli_exp(tape, 1, 1, 1))
+        x += t;
+    bool const minus = twin_below(tape, 2) != 0;
+    if (minus && x < s)
+        return twin_discrete_laplace(tape, t, s);
+    return minus ? -(int64_t)(x / s) : (int64_t)(x / s);
+}
+
+static void bernoulli_exp_agrees_with_the_twin(void **state)
+{
+    (void)state;
+    uint64_t const denominators[] = {1, 2, 3, 10, 1000000007, STEPS_NANO, UINT64_C(1) << 50};
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        uint64_t const denominator = denominators[seed % COUNT(denominators)];
+        uint64_t const numerator = endless_word(seed, 1000) % (denominator + 1);
+        struct tape tape = {.seed = seed};
+        struct tape twin = tape;
+        struct tacit_entropy const entropy = tape_entropy(&tape);
+        bool heads = false;
+        assert_int_equal(tacit_bernoulli_exp(numerator, denominator, &entropy, &heads), TACIT_OK);
+        assert_int_equal(heads, twin_bernoulli_exp(&twin, numerator, denominator, 1));
+        assert_int_equal(tape.words_used, twin.words_used);
+    }
+}
+
+static void discrete_laplace_agrees_with_the_twin(void **state)
+{
+    (void)state;
+    uint64_t const scales[][2] = {{1, 1},
+                                  {1, 3},
+                                  {5, 2},
+                                  {1000, 7},
+                                  {(uint64_t)TACIT_STEPS, 1},
+                                  {STEPS_NANO, 999999937},
+                                  {STEPS_NANO, 1000},
+                                  {UINT64_C(1) << 50, UINT64_C(1) << 50},
+                                  {UINT64_C(1) << 50, 1}};
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        uint64_t const *const scale = scales[seed % COUNT(scales)];
+        struct tape tape = {.seed = seed};
+        struct tape twin = tape;
+        struct tacit_entropy const entropy = tape_entropy(&tape);
+        int64_t noise = 0;
+        assert_int_equal(tacit_discrete_laplace(scale[0], scale[1], &entropy, &noise), TACIT_OK);
+        assert_true(noise == twin_discrete_laplace(&twin, scale[0], scale[1]));
+        assert_int_equal(tape.words_used, twin.words_used);
+    }
+}
+
+/* ---- Frozen answers -------------------------------------------------------------------------- */
+
+#define FROZEN_SEED UINT64_C(0x7461636974) /* "tacit" */
+
+struct coins {
+    uint64_t numerator;
+    uint64_t denominator;
+    uint64_t heads; /* bit i: outcome i, of 64 */
+    uint64_t words_used;
+};
+
+static const struct coins frozen_coins[] = {
+    {0, 1, 0xffffffffffffffff, 64},
+    {1, 1, 0x6b4e705c06034028, 181},
+    {1, 2, 0x76d37b036f9e1938, 105},
+    {123456789, 1000000007, 0x7eff7ff7dfdbd7ff, 73},
+    {STEPS_NANO / 3, STEPS_NANO, 0xdef78f7eeffcf4fb, 89},
+    {(UINT64_C(1) << 50) - 1, UINT64_C(1) << 50, 0x6b4e705c06034028, 181},
+};
+
+static void bernoulli_exp_gives_the_frozen_coins(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(frozen_coins); i++) {
+        struct coins const *const coins = &frozen_coins[i];
+        struct tape tape = {.seed = FROZEN_SEED};
+        struct tacit_entropy const entropy = tape_entropy(&tape);
+        uint64_t outcomes = 0;
+        for (uint32_t bit = 0; bit < 64; bit++) {
+            bool heads = false;
+            assert_int_equal(
+                tacit_bernoulli_exp(coins->numerator, coins->denominator, &entropy, &heads),
+                TACIT_OK);
+            outcomes |= (uint64_t)heads << bit;
+        }
+        assert_true(outcomes == coins->heads);
+        assert_int_equal(tape.words_used, coins->words_used);
+    }
+}
+
+#define NOISES 8u
+
+struct noises {
+    uint64_t t;
+    uint64_t s;
+    int64_t values[NOISES];
+    uint64_t words_used;
+};
+
+static const struct noises frozen_noises[] = {
+    {1, 1, {-1, -2, 1, 0, 0, 1, 1, 0}, 82},
+    {1, 3, {0, 0, 0, 0, 0, 0, 0, -1}, 103},
+    {5, 2, {2, 1, 4, 4, 1, -1, 0, 1}, 93},
+    {1000, 7, {-22, -1, 36, 78, 380, 66, 60, -65}, 77},
+    {(uint64_t)TACIT_STEPS,
+     1,
+     {-164295, -9340, 269058, 579625, 2795748, 489483, 442782, -484403},
+     77},
+    {STEPS_NANO, 999999937, {-164295, -9340, 269058, 579626, 2795748, 489483, 442782, -484403}, 77},
+    {STEPS_NANO,
+     1000,
+     {-164295888047, -9340323951, 269058813265, 579625975819, 2795748297132, 489483352077,
+      442782417901, -484403102554},
+     77},
+    {UINT64_C(1) << 50, UINT64_C(1) << 50, {0, 0, 2, 0, 0, 0, 0, -1}, 103},
+    {UINT64_C(1) << 50,
+     1,
+     {-176411366508041, -10029096476352, 288899700919045, 622368652514174, 3001911876007626,
+      525578747277344, 475434001032461, -520123870887968},
+     77},
+};
+
+static void discrete_laplace_gives_the_frozen_noises(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(frozen_noises); i++) {
+        struct noises const *const noises = &frozen_noises[i];
+        struct tape tape = {.seed = FROZEN_SEED};
+        struct tacit_entropy const entropy = tape_entropy(&tape);
+        for (uint32_t draw = 0; draw < NOISES; draw++) {
+            int64_t noise = 0;
+            assert_int_equal(tacit_discrete_laplace(noises->t, noises->s, &entropy, &noise),
+                             TACIT_OK);
+            assert_true(noise == noises->values[draw]);
+        }
+        assert_int_equal(tape.words_used, noises->words_used);
+    }
+}
+
+/* ---- Tapes worked out by hand ---------------------------------------------------------------- */
+
+/* Draws from exactly these words. */
+static bool coin_of(uint64_t numerator, uint64_t denominator, const uint64_t *words,
+                    uint64_t word_count)
+{
+    struct tape tape = {.words = words, .word_count = word_count};
+    struct tacit_entropy const entropy = tape_entropy(&tape);
+    bool heads = false;
+    assert_int_equal(tacit_bernoulli_exp(numerator, denominator, &entropy, &heads), TACIT_OK);
+    assert_int_equal(tape.words_used, word_count);
+    return heads;
+}
+
+static int64_t noise_of(uint64_t t, uint64_t s, const uint64_t *words, uint64_t word_count)
+{
+    struct tape tape = {.words = words, .word_count = word_count};
+    struct tacit_entropy const entropy = tape_entropy(&tape);
+    int64_t noise = INT64_MIN;
+    assert_int_equal(tacit_discrete_laplace(t, s, &entropy, &noise), TACIT_OK);
+    assert_int_equal(tape.words_used, word_count);
+    return noise;
+}
+
+/* A word w gives floor(w bound / 2^64); the test is draw < numerator. */
+static void bernoulli_exp_by_hand(void **state)
+{
+    (void)state;
+    uint64_t const fails_at_1[] = {HALF_WORD};        /* below(2) = 1 */
+    uint64_t const fails_at_2[] = {0, HALF_WORD};     /* 0, then below(4) = 2 */
+    uint64_t const fails_at_3[] = {0, 0, UINT64_MAX}; /* 0, 0, then below(6) = 5 */
+    uint64_t const refused_at_3[] = {0, 1, 0, UINT64_MAX};
+    assert_true(coin_of(1, 2, fails_at_1, 1));
+    assert_false(coin_of(1, 2, fails_at_2, 2));
+    assert_true(coin_of(1, 2, fails_at_3, 3));
+    assert_true(coin_of(1, 2, refused_at_3, 4)); /* below(6) refuses the word 0: 2^64 mod 6 = 4 */
+}
+
+static void bernoulli_exp_at_0_and_1_by_hand(void **state)
+{
+    (void)state;
+    uint64_t const any[] = {0};
+    uint64_t const one_fails_at_2[] = {UINT64_MAX, HALF_WORD}; /* below(1) = 0, below(2) = 1 */
+    uint64_t const one_fails_at_3[] = {0, HALF_WORD - 1, HALF_WORD}; /* 0, 0, below(3) = 1 */
+    assert_true(coin_of(0, 1, any, 1));
+    assert_false(coin_of(1, 1, one_fails_at_2, 2));
+    assert_true(coin_of(1, 1, one_fails_at_3, 3));
+}
+
+/* With t = 1: u takes a word, its Bernoulli(exp(0)) a word; v ends at once with 0, HALF (k = 2);
+ * the sign is the last word. */
+#define ROUND_WITHOUT_SCALES 0, 0, 0, HALF_WORD
+/* One whole scale: the coin succeeds at k = 3, then fails at k = 2. */
+#define ROUND_WITH_ONE_SCALE 0, 0, 0, 0, HALF_WORD, 0, HALF_WORD
+
+static void discrete_laplace_rejects_minus_0(void **state)
+{
+    (void)state;
+    uint64_t const plus_0[] = {ROUND_WITHOUT_SCALES, 0};
+    uint64_t const minus_0_then_plus_0[] = {ROUND_WITHOUT_SCALES, HALF_WORD, ROUND_WITHOUT_SCALES,
+                                            0};
+    uint64_t const minus_0_then_minus_1[] = {ROUND_WITHOUT_SCALES, HALF_WORD, ROUND_WITH_ONE_SCALE,
+                                             HALF_WORD};
+    assert_int_equal(noise_of(1, 1, plus_0, COUNT(plus_0)), 0);
+    assert_int_equal(noise_of(1, 1, minus_0_then_plus_0, COUNT(minus_0_then_plus_0)), 0);
+    assert_int_equal(noise_of(1, 1, minus_0_then_minus_1, COUNT(minus_0_then_minus_1)), -1);
+}
+
+/* What counts is the magnitude AFTER the division by s. */
+static void discrete_laplace_rejects_minus_0_that_division_made(void **state)
+{
+    (void)state;
+    uint64_t const plus[] = {ROUND_WITH_ONE_SCALE, 0};
+    uint64_t const minus[] = {ROUND_WITH_ONE_SCALE, HALF_WORD};
+    uint64_t const minus_then_plus[] = {ROUND_WITH_ONE_SCALE, HALF_WORD, ROUND_WITH_ONE_SCALE, 0};
+    assert_int_equal(noise_of(1, 1, plus, COUNT(plus)), 1);
+    assert_int_equal(noise_of(1, 1, minus, COUNT(minus)), -1);
+    assert_int_equal(noise_of(1, 2, plus, COUNT(plus)), 0);
+    assert_int_equal(noise_of(1, 2, minus_then_plus, COUNT(minus_then_plus)), 0);
+}
+
+static void discrete_laplace_without_entropy_for_the_second_round_fails(void **state)
+{
+    (void)state;
+    uint64_t const minus_0[] = {ROUND_WITHOUT_SCALES, HALF_WORD};
+    struct tape tape = {.words = minus_0, .word_count = COUNT(minus_0)};
+    struct tacit_entropy const entropy = tape_entropy(&tape);
+    int64_t noise = 77;
+    assert_int_equal(tacit_discrete_laplace(1, 1, &entropy, &noise), TACIT_ENTROPY);
+    assert_int_equal(noise, 77);
+    assert_int_equal(tape.words_used, COUNT(minus_0));
+}
+
+/* t = 4: below(4) = 3 from the top word; 3/4 is refused by a coin that fails at k = 2 (below(4) =
+ * 0, below(8) = 4), so u is drawn again: 2, kept by below(4) = 2; no whole scale; plus. */
+static void discrete_laplace_draws_u_again_when_its_coin_fails(void **state)
+{
+    (void)state;
+    uint64_t const words[] = {UINT64_MAX, 0, HALF_WORD, HALF_WORD, HALF_WORD, 0, HALF_WORD, 0};
+    assert_int_equal(noise_of(4, 1, words, COUNT(words)), 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bernoulli_exp_agrees_with_the_twin),
+        cmocka_unit_test(discrete_laplace_agrees_with_the_twin),
+        cmocka_unit_test(bernoulli_exp_gives_the_frozen_coins),
+        cmocka_unit_test(discrete_laplace_gives_the_frozen_noises),
+        cmocka_unit_test(bernoulli_exp_by_hand),
+        cmocka_unit_test(bernoulli_exp_at_0_and_1_by_hand),
+        cmocka_unit_test(discrete_laplace_rejects_minus_0),
+        cmocka_unit_test(discrete_laplace_rejects_minus_0_that_division_made),
+        cmocka_unit_test(discrete_laplace_without_entropy_for_the_second_round_fails),
+        cmocka_unit_test(discrete_laplace_draws_u_again_when_its_coin_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

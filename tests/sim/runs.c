@@ -1,0 +1,198 @@
+/* The simulator's machinery: queue, curve, points, runs over threads, stopping. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "tacit/sim.h"
+#include "../../src/sim/curve.h"
+#include "../../src/sim/queue.h"
+
+/* ---- Queue ---- */
+
+static void queue_gives_items_by_time_and_then_by_arrival(void **state)
+{
+    struct sim_queue queue = {0};
+    struct sim_item item;
+    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_FAULT);
+    uint64_t last_time = 0;
+    uint64_t last_order = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 5000; i++) {
+        item = (struct sim_item){.time_us = tacit_rng_below(&rng, 50), .node = i};
+        assert_int_equal(sim_queue_push(&queue, item), TACIT_OK);
+    }
+    for (uint32_t i = 0; i < 5000; i++) {
+        assert_true(sim_queue_pop(&queue, &item));
+        assert_true(item.time_us > last_time ||
+                    (item.time_us == last_time && (i == 0 || item.order > last_order)));
+        last_time = item.time_us;
+        last_order = item.order;
+    }
+    assert_false(sim_queue_pop(&queue, &item));
+    sim_queue_free(&queue);
+}
+
+/* ---- Curve ---- */
+
+/* Against walking through the slots, the arms in turn. */
+static void curve_equals_a_walk_through_the_slots(void **state)
+{
+    enum { SLOTS = 120 };
+    static const double gaps[] = {0, 0.25, 0.5, 0.75};
+    static const struct tacit_pull_block first[] = {{0, 10}, {1, 10}, {2, 10}, {3, 10}};
+    static const struct tacit_pull_block second[] = {
+        {0, 14}, {2, 13}, {3, 13}}; /* cut: first ones more */
+    static const struct tacit_pull_block third[] = {{2, 40}};
+    uint64_t points[SLOTS];
+    double step[SLOTS] = {0};
+    double partial[SLOTS] = {0};
+    double regret[SLOTS];
+    struct sim_curve curve = {points, SLOTS, step, partial, 0};
+    (void)state;
+    for (uint64_t slot = 1; slot <= SLOTS; slot++)
+        points[slot - 1] = slot;
+    sim_curve_add_plan(&curve, 0, first, 4, gaps);
+    sim_curve_add_plan(&curve, 40, second, 3, gaps);
+    sim_curve_add_plan(&curve, 80, third, 1, gaps);
+    sim_curve_read(&curve, regret);
+    double walked = 0;
+    for (uint32_t slot = 0; slot < SLOTS; slot++) {
+        uint32_t const arm = slot < 40 ? slot % 4 : slot < 80 ? second[(slot - 40) % 3].arm : 2;
+        walked += gaps[arm];
+        assert_true(fabs(regret[slot] - walked) < 1e-12);
+    }
+    assert_true(fabs(curve.total - walked) < 1e-12);
+}
+
+static void log_points_grow_and_end_at_the_horizon(void **state)
+{
+    static const uint64_t horizons[] = {1, 2, 10, 1000, 1000000, TACIT_HORIZON_MAX};
+    uint64_t points[200];
+    (void)state;
+    for (size_t i = 0; i < sizeof horizons / sizeof horizons[0]; i++)
+        for (uint32_t wanted = 1; wanted <= 200; wanted += 33) {
+            uint32_t const count = tacit_sim_log_points(horizons[i], wanted, points);
+            assert_true(count >= 1 && count <= wanted);
+            assert_true(points[0] >= 1);
+            assert_true(points[count - 1] == horizons[i]);
+            for (uint32_t k = 1; k < count; k++)
+                assert_true(points[k] > points[k - 1]);
+        }
+}
+
+/* ---- Runs over threads ---- */
+
+#define RUNS 40u
+#define ARMS 6u
+
+struct outcome {
+    double metrics[TACIT_SIM_METRIC_COUNT * RUNS];
+    double regret[RUNS];
+    uint32_t eliminated[ARMS * RUNS];
+    bool finished[RUNS];
+};
+
+static struct tacit_sim_elim experiment(uint64_t horizon, const uint64_t *point)
+{
+    static const double means[ARMS] = {0.9, 0.8, 0.5, 0.4, 0.3, 0.1};
+    struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND, 1, 0, 1};
+    struct tacit_sim_elim sim = {.seed = 5,
+                                 .run_count = RUNS,
+                                 .agent_count = 7,
+                                 .report_count = 4,
+                                 .horizon = horizon,
+                                 .points = point,
+                                 .point_count = 1,
+                                 .env = {TACIT_ENV_BERNOULLI, 1, ARMS, means, 0, {0}},
+                                 .instance_per_run = true,
+                                 .epsilon_per_reward = 1,
+                                 .server_link_cost = 1};
+    assert_int_equal(tacit_mechanism_init(&sim.mechanism, &config), TACIT_OK);
+    return sim;
+}
+
+static enum tacit_status run_on(uint32_t threads, const struct tacit_sim_elim *sim,
+                                struct outcome *outcome, struct tacit_sim_control *control)
+{
+    struct tacit_sim_results const results = {outcome->metrics, outcome->regret,
+                                              outcome->eliminated, outcome->finished};
+    memset(outcome, 0, sizeof *outcome);
+    return tacit_sim_elim_run(sim, threads, &results, control);
+}
+
+static void results_do_not_depend_on_the_number_of_threads(void **state)
+{
+    static const uint32_t threads[] = {2, 3, 16, 100};
+    uint64_t const horizon = 50000;
+    struct tacit_sim_elim const sim = experiment(horizon, &horizon);
+    struct tacit_sim_control control = {0};
+    static struct outcome alone;
+    static struct outcome together;
+    (void)state;
+    assert_int_equal(run_on(1, &sim, &alone, &control), TACIT_OK);
+    assert_int_equal(atomic_load(&control.finished_count), RUNS);
+    for (size_t i = 0; i < sizeof threads / sizeof threads[0]; i++) {
+        assert_int_equal(run_on(threads[i], &sim, &together, &control), TACIT_OK);
+        assert_memory_equal(&alone, &together, sizeof alone);
+    }
+    assert_true(alone.regret[0] != alone.regret[1]); /* the runs themselves differ */
+}
+
+static void *stop_soon(void *argument)
+{
+    struct tacit_sim_control *const control = argument;
+    struct timespec const pause = {.tv_nsec = 50000000};
+    (void)nanosleep(&pause, NULL);
+    atomic_store(&control->stop, true);
+    return NULL;
+}
+
+/* Gaussian rewards in sound mode are drawn one by one: this takes minutes if nobody stops it. */
+static void a_stop_from_another_thread_ends_the_runs(void **state)
+{
+    uint64_t const horizon = UINT64_C(1) << 25;
+    struct tacit_sim_elim sim = experiment(horizon, &horizon);
+    struct tacit_sim_control control = {0};
+    static struct outcome outcome;
+    pthread_t thread;
+    (void)state;
+    sim.env.kind = TACIT_ENV_GAUSSIAN;
+    sim.env.sd = 0.1;
+    sim.agent_count = 4;
+    assert_int_equal(pthread_create(&thread, NULL, stop_soon, &control), 0);
+    enum tacit_status const status = run_on(2, &sim, &outcome, &control);
+    (void)pthread_join(thread, NULL);
+    assert_int_equal(status, TACIT_INTERRUPTED);
+    for (uint32_t run = 0; run < RUNS; run++)
+        assert_true(outcome.finished[run] || outcome.regret[run] == 0);
+}
+
+static void what_a_core_refuses_is_refused(void **state)
+{
+    uint64_t const horizon = 1000;
+    struct tacit_sim_elim sim = experiment(horizon, &horizon);
+    struct tacit_sim_control control = {0};
+    static struct outcome outcome;
+    (void)state;
+    sim.report_count = sim.agent_count + 1;
+    assert_int_equal(run_on(1, &sim, &outcome, &control), TACIT_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(queue_gives_items_by_time_and_then_by_arrival),
+        cmocka_unit_test(curve_equals_a_walk_through_the_slots),
+        cmocka_unit_test(log_points_grow_and_end_at_the_horizon),
+        cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
+        cmocka_unit_test(a_stop_from_another_thread_ends_the_runs),
+        cmocka_unit_test(what_a_core_refuses_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,345 @@
+/* Swarm simulation: many seeds, each with its own small federation and its own mix of faults;
+ * checkers look on from outside; when the faults are over, the run must end. A failing case prints
+ * first the command that replays it.
+ *
+ * usage: swarm [--seed N | --seeds COUNT]       default: the test group with 2,000 seeds */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/sim.h"
+
+#define SEEDS_DEFAULT 2000u
+#define ARMS_MAX 8u
+#define AGENTS_MAX 8u
+
+struct world {
+    struct tacit_sim_elim sim;
+    struct tacit_sim_faults faults;
+    struct tacit_sim_observer observer;
+    double means[AGENTS_MAX * ARMS_MAX];
+    uint64_t points[1];
+    double metrics[TACIT_SIM_METRIC_COUNT];
+    double regret[1];
+    uint32_t eliminated[ARMS_MAX];
+    bool finished[1];
+};
+
+static const char *program_name = "swarm";
+static uint32_t seed_count = SEEDS_DEFAULT;
+
+/* ---- Worlds ---- */
+
+static double chance(struct tacit_rng *rng, double share_of_worlds, double max)
+{
+    bool const is_on = tacit_rng_bernoulli(rng, share_of_worlds);
+    double const value = max * tacit_rng_uniform(rng);
+    return is_on ? value : 0;
+}
+
+/* Each kind of fault is on in a random subset of the worlds, so that rare mixtures come up too. */
+static struct tacit_sim_faults make_faults(struct tacit_rng *rng, uint64_t horizon)
+{
+    return (struct tacit_sim_faults){
+        .loss = chance(rng, 0.6, 0.5),
+        .duplication = chance(rng, 0.6, 0.5),
+        .delay_us_max = tacit_rng_bernoulli(rng, 0.7) ? tacit_rng_below(rng, 5000) : 0,
+        .agent_crash = chance(rng, 0.7, 0.15),
+        .hub_crash = chance(rng, 0.6, 0.15),
+        .down_us_max = 1 + tacit_rng_below(rng, 3000),
+        .plan_parts = 1 + (uint32_t)tacit_rng_below(rng, 5),
+        .noise_failure = chance(rng, 0.4, 0.02),
+        .healed_at_us = horizon / 2 + tacit_rng_below(rng, 2 * horizon)};
+}
+
+static struct tacit_mechanism make_mechanism(struct tacit_rng *rng, double *epsilon)
+{
+    static const double epsilons[] = {0.3, 1, 5, INFINITY};
+    enum tacit_privacy_mode const mode =
+        tacit_rng_bernoulli(rng, 0.6) ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER;
+    *epsilon = epsilons[tacit_rng_below(rng, 4)];
+    struct tacit_mechanism_config const config = {mode, *epsilon, 0, 1};
+    struct tacit_mechanism mechanism;
+    assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
+    return mechanism;
+}
+
+static void make_world(struct world *world, uint64_t seed)
+{
+    struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE);
+    memset(world, 0, sizeof *world);
+    uint32_t const agents = 1 + (uint32_t)tacit_rng_below(&rng, AGENTS_MAX);
+    uint32_t const arms = 2 + (uint32_t)tacit_rng_below(&rng, ARMS_MAX - 1);
+    uint64_t const horizon = 5000 + tacit_rng_below(&rng, 100000);
+    for (uint32_t i = 0; i < agents * arms; i++)
+        world->means[i] = tacit_rng_uniform(&rng);
+    world->points[0] = horizon;
+    world->sim = (struct tacit_sim_elim){
+        .seed = seed,
+        .run_count = 1,
+        .agent_count = agents,
+        .report_count = 1 + (uint32_t)tacit_rng_below(&rng, agents),
+        .round_limit = tacit_rng_bernoulli(&rng, 0.3) ? 1 + (uint32_t)tacit_rng_below(&rng, 12) : 0,
+        .horizon = horizon,
+        .points = world->points,
+        .point_count = 1,
+        .env = {.kind = TACIT_ENV_BERNOULLI,
+                .row_count = tacit_rng_bernoulli(&rng, 0.5) ? agents : 1,
+                .arm_count = arms,
+                .means = world->means},
+        .server_link_cost = 1};
+    world->sim.mechanism = make_mechanism(&rng, &world->sim.epsilon_per_reward);
+    world->faults = make_faults(&rng, horizon);
+    world->sim.faults = &world->faults;
+}
+
+/* Plays the world under the checkers; returns the first broken promise in `fault`, or "". */
+static void play(struct world *world,
+                 void (*meddle)(void *, uint32_t, struct tacit_elim_agent *,
+                                struct tacit_elim_update *),
+                 char fault[400])
+{
+    struct tacit_sim_checker *const checker = tacit_sim_checker_new(&world->sim);
+    struct tacit_sim_results const results = {world->metrics, world->regret, world->eliminated,
+                                              world->finished};
+    struct tacit_sim_control control = {0};
+    bool healed = false;
+    assert_non_null(checker);
+    world->observer = tacit_sim_checker_observer(checker);
+    world->observer.meddle = meddle;
+    world->sim.observer = &world->observer;
+    enum tacit_status const status =
+        tacit_sim_elim_run_one(&world->sim, 0, &results, &control, &healed);
+    if (status == TACIT_OK)
+        tacit_sim_checker_finish(checker, &results, 0);
+    char const *const broken = tacit_sim_checker_fault(checker);
+    fault[0] = '\0';
+    if (broken != NULL)
+        (void)snprintf(fault, 400, "%s", broken);
+    else if (status != TACIT_OK)
+        (void)snprintf(fault, 400, "the run failed: %s", tacit_status_text(status));
+    else if (!healed)
+        (void)snprintf(fault, 400, "the faults are over, but not every agent reached the horizon");
+    tacit_sim_checker_free(checker);
+}
+
+/* ---- The swarm ---- */
+
+static bool seed_is_good(uint64_t seed)
+{
+    struct world world;
+    char fault[400];
+    make_world(&world, seed);
+    play(&world, NULL, fault);
+    if (fault[0] == '\0')
+        return true;
+    print_message("replay: %s --seed %llu\n", program_name, (unsigned long long)seed);
+    print_message("seed %llu: %s\n", (unsigned long long)seed, fault);
+    return false;
+}
+
+static void every_seed_keeps_every_promise_and_ends(void **state)
+{
+    (void)state;
+    uint32_t bad = 0;
+    for (uint64_t seed = 1; seed <= seed_count; seed++)
+        bad += seed_is_good(seed) ? 0 : 1;
+    assert_int_equal(bad, 0);
+}
+
+/* The swarm is only worth something if its faults really happen. */
+static void swarm_worlds_have_faults_and_rounds(void **state)
+{
+    (void)state;
+    uint32_t resent = 0;
+    uint32_t with_rounds = 0;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct world world;
+        char fault[400];
+        make_world(&world, seed);
+        play(&world, NULL, fault);
+        double const rounds = world.metrics[TACIT_SIM_ROUNDS];
+        with_rounds += rounds >= 2 ? 1 : 0;
+        resent += world.metrics[TACIT_SIM_MESSAGES] >
+                          rounds * (world.sim.report_count + 1) + world.sim.report_count + 1
+                      ? 1
+                      : 0;
+    }
+    assert_true(with_rounds > 100);
+    assert_true(resent > 100);
+}
+
+/* Faults change when things happen, not what is learnt: without crashes and entropy failures, and
+ * with everybody reporting, the eliminations are those of the undisturbed run, down to the last
+ * bit. */
+static void network_faults_alone_change_no_elimination(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct world faulty;
+        struct world clean;
+        char fault[400];
+        make_world(&faulty, seed);
+        faulty.sim.report_count = faulty.sim.agent_count;
+        faulty.faults.agent_crash = 0;
+        faulty.faults.hub_crash = 0;
+        faulty.faults.noise_failure = 0;
+        faulty.faults.plan_parts = 1;
+        clean = faulty;
+        clean.sim.env.means = clean.means;
+        clean.sim.points = clean.points;
+        clean.sim.faults = NULL;
+        faulty.faults.delay_us_max = 3; /* waiting costs slots: too many would move the cut at T */
+        play(&faulty, NULL, fault);
+        assert_string_equal(fault, "");
+        play(&clean, NULL, fault);
+        assert_string_equal(fault, "");
+        uint32_t const rounds = (uint32_t)faulty.metrics[TACIT_SIM_ROUNDS];
+        for (uint32_t arm = 0; arm < clean.sim.env.arm_count; arm++)
+            if (clean.eliminated[arm] <= rounds)
+                assert_int_equal(faulty.eliminated[arm], clean.eliminated[arm]);
+    }
+}
+
+/* ---- Planted bugs ---- */
+
+/* Counts the seeds in which the checkers catch the bug, and those in which they say the right
+ * thing. */
+static void count_catches(void (*meddle)(void *, uint32_t, struct tacit_elim_agent *,
+                                         struct tacit_elim_update *),
+                          const char *words, uint32_t *caught, uint32_t *well_said)
+{
+    *caught = 0;
+    *well_said = 0;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct world world;
+        char fault[400];
+        make_world(&world, seed);
+        play(&world, meddle, fault);
+        *caught += fault[0] == '\0' ? 0 : 1;
+        *well_said += strstr(fault, words) == NULL ? 0 : 1;
+    }
+}
+
+/* The driver forgets to persist before it sends: after a crash the release is drawn again. */
+static void forget_to_persist_a_release(void *context, uint32_t agent,
+                                        struct tacit_elim_agent *state,
+                                        struct tacit_elim_update *update)
+{
+    (void)context;
+    (void)agent;
+    (void)state;
+    if (update->send && update->message.kind == TACIT_ELIM_REPORT)
+        update->persist = false;
+}
+
+/* The core noises its history afresh for every report. */
+static void redraw_when_reporting(void *context, uint32_t agent, struct tacit_elim_agent *state,
+                                  struct tacit_elim_update *update)
+{
+    struct tacit_elim_agent_view view;
+    (void)context;
+    (void)agent;
+    if (!update->send || update->message.kind != TACIT_ELIM_REPORT || update->persist)
+        return;
+    tacit_elim_agent_look(state, &view);
+    union tacit_sum *const noised = (union tacit_sum *)(uintptr_t)view.noised;
+    union tacit_sum *const sums = (union tacit_sum *)(uintptr_t)update->message.sums;
+    uint32_t const arm = tacit_bits_next(view.arms, ARMS_MAX, 0);
+    noised[arm].steps += 1; /* another draw */
+    sums[0] = noised[arm];
+    update->persist = true;
+}
+
+static void spend_twice(void *context, uint32_t agent, struct tacit_elim_agent *state,
+                        struct tacit_elim_update *update)
+{
+    struct tacit_elim_agent_view view;
+    (void)context;
+    (void)agent;
+    if (!update->send || update->message.kind != TACIT_ELIM_REPORT)
+        return;
+    tacit_elim_agent_look(state, &view);
+    struct tacit_ledger *const ledger = (struct tacit_ledger *)(uintptr_t)view.ledger;
+    ledger->budget_nano = UINT64_MAX / 2;
+    (void)tacit_ledger_spend(ledger, view.epoch, ledger->gross_nano / ledger->release_count);
+    update->persist = true;
+}
+
+static void pull_an_eliminated_arm(void *context, uint32_t agent, struct tacit_elim_agent *state,
+                                   struct tacit_elim_update *update)
+{
+    struct tacit_elim_agent_view view;
+    (void)context;
+    (void)agent;
+    tacit_elim_agent_look(state, &view);
+    for (uint32_t arm = 0; update->plan_count > 0 && arm < 2; arm++)
+        if (!tacit_bits_has(view.arms, arm)) {
+            struct tacit_pull_block *const plan =
+                (struct tacit_pull_block *)(uintptr_t)update->plan;
+            plan[0].arm = arm;
+        }
+}
+
+static void a_release_sent_before_it_is_durable_is_caught(void **state)
+{
+    uint32_t caught;
+    uint32_t well_said;
+    (void)state;
+    count_catches(forget_to_persist_a_release, "not durable", &caught, &well_said);
+    assert_true(well_said > 200);
+}
+
+static void a_redrawn_release_is_caught(void **state)
+{
+    uint32_t caught;
+    uint32_t well_said;
+    (void)state;
+    count_catches(redraw_when_reporting, "drawn twice", &caught, &well_said);
+    assert_true(well_said > 50);
+}
+
+static void a_double_spend_is_caught(void **state)
+{
+    uint32_t caught;
+    uint32_t well_said;
+    (void)state;
+    count_catches(spend_twice, "the ledger shows", &caught, &well_said);
+    assert_true(well_said > 200);
+}
+
+static void a_pull_of_an_eliminated_arm_is_caught(void **state)
+{
+    uint32_t caught;
+    uint32_t well_said;
+    (void)state;
+    count_catches(pull_an_eliminated_arm, "which was eliminated", &caught, &well_said);
+    assert_true(well_said > 30);
+}
+
+int main(int argument_count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_seed_keeps_every_promise_and_ends),
+        cmocka_unit_test(swarm_worlds_have_faults_and_rounds),
+        cmocka_unit_test(network_faults_alone_change_no_elimination),
+        cmocka_unit_test(a_release_sent_before_it_is_durable_is_caught),
+        cmocka_unit_test(a_redrawn_release_is_caught),
+        cmocka_unit_test(a_double_spend_is_caught),
+        cmocka_unit_test(a_pull_of_an_eliminated_arm_is_caught),
+    };
+    program_name = arguments[0];
+    if (argument_count == 3 && strcmp(arguments[1], "--seed") == 0) {
+        bool const good = seed_is_good(strtoull(arguments[2], NULL, 10));
+        (void)printf("seed %s: %s\n", arguments[2], good ? "good" : "BAD");
+        return good ? 0 : 1;
+    }
+    if (argument_count == 3 && strcmp(arguments[1], "--seeds") == 0)
+        seed_count = (uint32_t)strtoul(arguments[2], NULL, 10);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,340 @@
+/* Drives the cores of epoch elimination by hand: see elim_driver.h. */
+#include "elim_driver.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* ---- Configuration ---- */
+
+struct driver_setup driver_setup_plain(uint32_t agent_count, uint32_t arm_count, uint64_t horizon)
+{
+    return (struct driver_setup){.agent_count = agent_count,
+                                 .arm_count = arm_count,
+                                 .report_count = agent_count,
+                                 .horizon = horizon,
+                                 .epsilon = INFINITY,
+                                 .mode = TACIT_PRIVACY_SOUND,
+                                 .budget_nano = UINT64_MAX};
+}
+
+struct tacit_mechanism driver_mechanism(const struct driver_setup *setup)
+{
+    struct tacit_mechanism mechanism;
+    struct tacit_mechanism_config const config = {
+        .mode = setup->mode, .epsilon_per_reward = setup->epsilon, .lo = 0, .hi = 1};
+    assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
+    return mechanism;
+}
+
+struct tacit_elim_agent_config driver_agent_config(const struct driver_setup *setup,
+                                                   uint32_t agent_id)
+{
+    return (struct tacit_elim_agent_config){.run_id = DRIVER_RUN_ID,
+                                            .agent_id = agent_id,
+                                            .agent_count = setup->agent_count,
+                                            .arm_count = setup->arm_count,
+                                            .horizon = setup->horizon,
+                                            .mechanism = driver_mechanism(setup),
+                                            .budget_nano = setup->budget_nano,
+                                            .resend_after_us = DRIVER_RESEND_US};
+}
+
+struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
+{
+    return (struct tacit_elim_hub_config){.run_id = DRIVER_RUN_ID,
+                                          .agent_count = setup->agent_count,
+                                          .schedule = {.arm_count = setup->arm_count,
+                                                       .report_count = setup->report_count,
+                                                       .horizon = setup->horizon,
+                                                       .epsilon_per_reward = setup->epsilon,
+                                                       .round_limit = setup->round_limit,
+                                                       .gap = setup->gap},
+                                          .mechanism = driver_mechanism(setup)};
+}
+
+/* ---- Cores ---- */
+
+static struct driver_core new_core(const struct driver_setup *setup, size_t size, uint32_t stream)
+{
+    struct driver_core core = {
+        .agent_count = setup->agent_count, .arm_count = setup->arm_count, .size = size};
+    assert_true(size > 0);
+    core.scale = driver_mechanism(setup).scale;
+    core.state = malloc(size);
+    assert_non_null(core.state);
+    core.entropy.rng = tacit_rng_stream(1, 0, stream, TACIT_PURPOSE_NOISE);
+    core.update.deadline_us = TACIT_NEVER;
+    return core;
+}
+
+struct driver_core driver_agent_open(const struct driver_setup *setup, uint32_t agent_id)
+{
+    struct tacit_elim_agent_config const config = driver_agent_config(setup, agent_id);
+    struct driver_core const core = new_core(setup, tacit_elim_agent_size(&config), agent_id);
+    assert_int_equal(tacit_elim_agent_init(core.state, &config), TACIT_OK);
+    return core;
+}
+
+struct driver_core driver_hub_open(const struct driver_setup *setup)
+{
+    struct tacit_elim_hub_config const config = driver_hub_config(setup);
+    struct driver_core core = new_core(setup, tacit_elim_hub_size(&config), TACIT_STREAM_COMMON);
+    core.is_hub = true;
+    assert_int_equal(tacit_elim_hub_init(core.state, &config), TACIT_OK);
+    return core;
+}
+
+void driver_close(struct driver_core *core)
+{
+    free(core->state);
+    core->state = NULL;
+}
+
+static void *copy_state(const struct driver_core *core)
+{
+    void *const copy = malloc(core->size);
+    assert_non_null(copy);
+    memcpy(copy, core->state, core->size);
+    return copy;
+}
+
+struct driver_core driver_copy(const struct driver_core *core)
+{
+    struct driver_core copy = *core;
+    copy.state = copy_state(core);
+    copy.update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
+    return copy;
+}
+
+void driver_move(struct driver_core *core)
+{
+    void *const copy = copy_state(core);
+    memset(core->state, 0xa5, core->size);
+    free(core->state);
+    core->state = copy;
+    core->update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
+}
+
+struct tacit_elim_agent_view driver_agent_view(const struct driver_core *agent)
+{
+    struct tacit_elim_agent_view view;
+    assert_false(agent->is_hub);
+    tacit_elim_agent_look(agent->state, &view);
+    return view;
+}
+
+struct tacit_elim_hub_view driver_hub_view(const struct driver_core *hub)
+{
+    struct tacit_elim_hub_view view;
+    assert_true(hub->is_hub);
+    tacit_elim_hub_look(hub->state, &view);
+    return view;
+}
+
+/* ---- Events ---- */
+
+struct tacit_elim_event driver_start(void)
+{
+    return (struct tacit_elim_event){.kind = TACIT_ELIM_START};
+}
+
+struct tacit_elim_event driver_timeout(void)
+{
+    return (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT};
+}
+
+struct tacit_elim_event driver_exploited(uint64_t count)
+{
+    return (struct tacit_elim_event){.kind = TACIT_ELIM_EXPLOITED, .as.exploited_count = count};
+}
+
+struct tacit_elim_event driver_receive(const struct tacit_elim_message *message)
+{
+    return (struct tacit_elim_event){.kind = TACIT_ELIM_RECEIVE, .as.message = message};
+}
+
+struct tacit_elim_event driver_reward(uint32_t arm, uint64_t count, union tacit_sum sum)
+{
+    struct tacit_elim_event event = {.kind = TACIT_ELIM_REWARD};
+    event.as.reward.arm = arm;
+    event.as.reward.count = count;
+    event.as.reward.sum = sum;
+    return event;
+}
+
+/* ---- Steps ---- */
+
+static enum tacit_status countdown_fill(void *context, void *bytes, size_t size)
+{
+    struct driver_entropy *const entropy = context;
+    uint64_t const number = entropy->fill_count++;
+    if (number >= entropy->fail_from && number - entropy->fail_from < entropy->fail_count)
+        return TACIT_ENTROPY;
+    struct tacit_entropy const stream = tacit_rng_entropy(&entropy->rng);
+    return stream.fill(stream.context, bytes, size);
+}
+
+enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event event)
+{
+    struct tacit_entropy const entropy = {countdown_fill, &core->entropy};
+    event.now_us = core->now_us;
+    if (core->is_hub)
+        return tacit_elim_hub_step(core->state, &event, &entropy, &core->update);
+    return tacit_elim_agent_step(core->state, &event, &entropy, &core->update);
+}
+
+void driver_expect(struct driver_core *core, struct tacit_elim_event event,
+                   enum tacit_status status)
+{
+    assert_int_equal(driver_step(core, event), status);
+}
+
+static void expect_unchanged(struct driver_core *core, struct tacit_elim_event event,
+                             enum tacit_status status)
+{
+    void *const before = copy_state(core);
+    driver_expect(core, event, status);
+    assert_memory_equal(core->state, before, core->size);
+    assert_false(core->update.persist);
+    assert_int_equal(core->update.plan_count, 0);
+    free(before);
+}
+
+void driver_expect_nothing(struct driver_core *core, struct tacit_elim_event event,
+                           enum tacit_status status)
+{
+    expect_unchanged(core, event, status);
+    assert_false(core->update.send);
+}
+
+void driver_expect_answer(struct driver_core *hub, struct tacit_elim_event event, uint32_t to)
+{
+    expect_unchanged(hub, event, TACIT_OK);
+    struct tacit_elim_hub_view const view = driver_hub_view(hub);
+    assert_true(hub->update.send);
+    assert_int_equal(hub->update.message.kind, TACIT_ELIM_ORDER);
+    assert_int_equal(hub->update.message.to, to);
+    assert_int_equal(hub->update.message.epoch, view.epoch);
+    assert_int_equal(hub->update.message.pulls, view.pulls);
+    assert_int_equal(hub->update.message.last, view.finished);
+}
+
+uint64_t driver_plan_length(const struct driver_core *agent)
+{
+    uint64_t length = 0;
+    for (uint32_t i = 0; i < agent->update.plan_count; i++)
+        length += agent->update.plan[i].count;
+    return length;
+}
+
+void driver_play(struct driver_core *agent, const double *means, uint64_t left)
+{
+    struct tacit_pull_block plan[DRIVER_ARMS_MAX];
+    uint32_t const count = agent->update.plan_count;
+    uint64_t slots = driver_plan_length(agent);
+    assert_in_range(count, 1, DRIVER_ARMS_MAX);
+    assert_true(slots >= left);
+    memcpy(plan, agent->update.plan, count * sizeof *plan);
+    slots -= left;
+    for (uint32_t i = 0; i < count && slots > 0; i++) {
+        uint64_t const pulls = plan[i].count < slots ? plan[i].count : slots;
+        union tacit_sum sum = {0};
+        tacit_sum_add_reward(&agent->scale, &sum, means[plan[i].arm], pulls);
+        driver_expect(agent, driver_reward(plan[i].arm, pulls, sum), TACIT_OK);
+        slots -= pulls;
+    }
+}
+
+/* ---- Messages ---- */
+
+struct tacit_elim_message *driver_keep(const struct driver_core *core)
+{
+    struct tacit_elim_message const *const message = &core->update.message;
+    assert_true(core->update.send);
+    void *const memory =
+        malloc(tacit_elim_message_size(message, core->arm_count, core->agent_count));
+    assert_non_null(memory);
+    (void)tacit_elim_message_copy(message, core->arm_count, core->agent_count, memory);
+    return memory;
+}
+
+static void expect_same_words(const uint64_t *a, const uint64_t *b, uint32_t count)
+{
+    assert_int_equal(a == NULL, b == NULL);
+    if (a != NULL)
+        assert_memory_equal(a, b, TACIT_BITS_WORDS(count) * sizeof *a);
+}
+
+void driver_expect_same(const struct driver_core *core, const struct tacit_elim_message *a,
+                        const struct tacit_elim_message *b)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->from, b->from);
+    assert_int_equal(a->to, b->to);
+    assert_int_equal(a->run_id, b->run_id);
+    assert_int_equal(a->epoch, b->epoch);
+    assert_int_equal(a->last, b->last);
+    assert_int_equal(a->pulls, b->pulls);
+    assert_int_equal(a->sum_count, b->sum_count);
+    expect_same_words(a->arms, b->arms, core->arm_count);
+    expect_same_words(a->uploaders, b->uploaders, core->agent_count);
+    if (a->sum_count > 0)
+        assert_memory_equal(a->sums, b->sums, a->sum_count * sizeof *a->sums);
+}
+
+/* ---- Federations ---- */
+
+static void keep_order(struct driver_run *run)
+{
+    free(run->order);
+    run->order = run->hub.update.send ? driver_keep(&run->hub) : NULL;
+}
+
+void driver_run_open(struct driver_run *run, const struct driver_setup *setup, const double *means)
+{
+    assert_in_range(setup->agent_count, 1, DRIVER_AGENTS_MAX);
+    *run = (struct driver_run){.setup = *setup, .means = means};
+    for (uint32_t agent = 0; agent < setup->agent_count; agent++) {
+        run->agents[agent] = driver_agent_open(setup, agent);
+        driver_expect(&run->agents[agent], driver_start(), TACIT_OK);
+    }
+    run->hub = driver_hub_open(setup);
+    driver_expect(&run->hub, driver_start(), TACIT_OK);
+    keep_order(run);
+}
+
+bool driver_run_round(struct driver_run *run)
+{
+    bool is_new = false;
+    struct tacit_elim_message *const order = run->order;
+    run->order = NULL;
+    assert_non_null(order);
+    for (uint32_t agent = 0; agent < run->setup.agent_count; agent++) {
+        struct driver_core *const core = &run->agents[agent];
+        driver_expect(core, driver_receive(order), TACIT_OK);
+        if (core->update.plan_count > 0)
+            driver_play(core, run->means, 0);
+        if (!core->update.send)
+            continue;
+        run->report_count++;
+        driver_expect(&run->hub, driver_receive(&core->update.message), TACIT_OK);
+        if (run->hub.update.send) {
+            keep_order(run);
+            is_new = true;
+        }
+    }
+    free(order);
+    return is_new;
+}
+
+void driver_run_close(struct driver_run *run)
+{
+    for (uint32_t agent = 0; agent < run->setup.agent_count; agent++)
+        driver_close(&run->agents[agent]);
+    driver_close(&run->hub);
+    free(run->order);
+    run->order = NULL;
+}

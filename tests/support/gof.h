@@ -1,0 +1,43 @@
+/* Goodness of fit: p-values and confidence bounds that tests compare with a stated false-alarm
+ * rate. Not part of the library: it may use all of libm and aborts where a number would not be
+ * reliable. */
+#ifndef TACIT_TESTS_GOF_H
+#define TACIT_TESTS_GOF_H
+#include <stddef.h>
+#include <stdint.h>
+
+/* Cells that expect fewer observations than this are pooled with their right-hand neighbours. */
+#define GOF_EXPECTED_MIN 10.0
+
+/* P(X > statistic) for X chi-square with the given degrees of freedom.
+ * Requires: statistic >= 0, degrees > 0. */
+double gof_chi_square_tail(double statistic, double degrees);
+
+/* P(K > root_n_d) for K Kolmogorov's limit law. */
+double gof_kolmogorov_tail(double root_n_d);
+
+/* P(|Z| > |z|) for Z standard normal. */
+double gof_normal_tail(double z);
+
+/* Chi-square test of counts against expected counts, which must have the same total (to 1e-6 of
+ * it). Neighbouring cells are pooled from the left until each pool expects GOF_EXPECTED_MIN; what
+ * is left at the right end joins the last pool. Result: the p-value; 1 where fewer than two pools
+ * remain; 0 where something was observed in a pool that expects nothing. Cost: O(cells). */
+double gof_chi_square_p(const uint64_t *observed, const double *expected, size_t cells);
+
+/* Chi-square test that two samples come from one law, given their counts in the same cells. Pools
+ * so that each sample expects GOF_EXPECTED_MIN in every pool. Result: the p-value, as above. */
+double gof_two_sample_p(const uint64_t *first, const uint64_t *second, size_t cells);
+
+/* Kolmogorov-Smirnov test that a sample is uniform on [0, 1]; give it F(x_i) to test x_i ~ F. Sorts
+ * the sample in place. Limit law with Stephens' (1970) small-sample correction. Requires: count >
+ * 0. */
+double gof_ks_p(double *sample, size_t count);
+
+/* Clopper-Pearson bounds for the success probability of a binomial, one-sided: each holds with at
+ * least the given confidence (use both at 1 - alpha/2 for an interval of confidence 1 - alpha).
+ * Good to about 1e-9 relative up to a million trials. Requires: successes <= trials, trials > 0, 0
+ * < confidence < 1. */
+double gof_binomial_lower(uint64_t successes, uint64_t trials, double confidence);
+double gof_binomial_upper(uint64_t successes, uint64_t trials, double confidence);
+#endif

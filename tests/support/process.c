@@ -1,0 +1,226 @@
+/* posix_spawn, two pipes (or a pseudo terminal for stderr) and one poll loop. */
+#include "process.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TIMEOUT_MS_DEFAULT 30000u
+#define POLL_MS 5
+#define READ_BYTES 65536u
+#define VARIABLES_MAX 512u
+
+extern char **environ;
+
+static _Noreturn void give_up(const char *what)
+{
+    fprintf(stderr, "process: cannot %s: %s\n", what, strerror(errno));
+    abort();
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* ---- What the program says ---- */
+
+struct stream {
+    int handle; /* our end; -1: closed */
+    char *text;
+    size_t size;
+};
+
+static void stream_read(struct stream *stream)
+{
+    char bytes[READ_BYTES];
+    ssize_t const got = read(stream->handle, bytes, sizeof bytes);
+    if (got < 0 && errno == EINTR)
+        return;
+    if (got <= 0) { /* the end; EIO is the end of a terminal */
+        (void)close(stream->handle);
+        stream->handle = -1;
+        return;
+    }
+    char *const text = realloc(stream->text, stream->size + (size_t)got + 1);
+    if (text == NULL)
+        give_up("keep the output");
+    memcpy(text + stream->size, bytes, (size_t)got);
+    stream->text = text;
+    stream->size += (size_t)got;
+    stream->text[stream->size] = '\0';
+}
+
+static struct stream stream_make(int handle)
+{
+    struct stream const stream = {.handle = handle, .text = calloc(1, 1)};
+    if (stream.text == NULL)
+        give_up("keep the output");
+    return stream;
+}
+
+/* ---- Starting ---- */
+
+/* Two ends; the program gets the second. */
+static void make_pipe(int ends[2])
+{
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        give_up("make a pipe");
+}
+
+static void make_terminal(int ends[2])
+{
+    ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (ends[0] < 0 || grantpt(ends[0]) != 0 || unlockpt(ends[0]) != 0)
+        give_up("make a terminal");
+    ends[1] = open(ptsname(ends[0]), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (ends[1] < 0)
+        give_up("open the terminal");
+}
+
+static bool is_overruled(const char *variable, const char *const *changes)
+{
+    size_t const name_size = strcspn(variable, "=") + 1;
+    for (; changes != NULL && *changes != NULL; changes++)
+        if (strncmp(variable, *changes, name_size) == 0)
+            return true;
+    return false;
+}
+
+static void merge_environment(const char *const *changes, char *merged[VARIABLES_MAX + 1])
+{
+    size_t count = 0;
+    for (char **variable = environ; *variable != NULL && count < VARIABLES_MAX; variable++)
+        if (!is_overruled(*variable, changes))
+            merged[count++] = *variable;
+    for (; changes != NULL && *changes != NULL && count < VARIABLES_MAX; changes++)
+        merged[count++] = (char *)(uintptr_t)*changes;
+    merged[count] = NULL;
+}
+
+static pid_t start(const struct process_plan *plan, int out, int err)
+{
+    posix_spawn_file_actions_t actions;
+    char *variables[VARIABLES_MAX + 1];
+    pid_t pid;
+    merge_environment(plan->environment, variables);
+    (void)posix_spawn_file_actions_init(&actions);
+    (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (plan->output != NULL)
+        (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, plan->output, O_WRONLY, 0);
+    else
+        (void)posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
+    (void)posix_spawn_file_actions_adddup2(&actions, err, STDERR_FILENO);
+    errno = posix_spawn(&pid, plan->arguments[0], &actions, NULL,
+                        (char *const *)(uintptr_t)plan->arguments, variables);
+    if (errno != 0)
+        give_up(plan->arguments[0]);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    return pid;
+}
+
+/* ---- Watching ---- */
+
+struct watch {
+    pid_t pid;
+    struct stream out;
+    struct stream err;
+    uint64_t started_ms;
+    uint64_t marked_ms; /* the interrupt, or the start */
+    bool interrupted;
+    bool timed_out;
+};
+
+static void read_both(struct watch *watch)
+{
+    struct pollfd ends[] = {{.fd = watch->out.handle, .events = POLLIN},
+                            {.fd = watch->err.handle, .events = POLLIN}};
+    (void)poll(ends, 2, POLL_MS);
+    if (ends[0].revents != 0)
+        stream_read(&watch->out);
+    if (ends[1].revents != 0)
+        stream_read(&watch->err);
+}
+
+static void keep_time(struct watch *watch, const struct process_plan *plan)
+{
+    uint32_t const timeout_ms = plan->timeout_ms == 0 ? TIMEOUT_MS_DEFAULT : plan->timeout_ms;
+    uint64_t const passed_ms = now_ms() - watch->started_ms;
+    if (plan->interrupt_after_ms > 0 && !watch->interrupted &&
+        passed_ms >= plan->interrupt_after_ms) {
+        watch->interrupted = true;
+        watch->marked_ms = now_ms();
+        (void)kill(watch->pid, SIGINT);
+    }
+    if (!watch->timed_out && passed_ms >= timeout_ms) {
+        watch->timed_out = true;
+        (void)kill(watch->pid, SIGKILL);
+    }
+}
+
+struct process_result process_run(const struct process_plan *plan)
+{
+    int out[2];
+    int err[2];
+    int state;
+    make_pipe(out);
+    if (plan->terminal)
+        make_terminal(err);
+    else
+        make_pipe(err);
+    struct watch watch = {.pid = start(plan, out[1], err[1]),
+                          .out = stream_make(out[0]),
+                          .err = stream_make(err[0]),
+                          .started_ms = now_ms()};
+    watch.marked_ms = watch.started_ms;
+    (void)close(out[1]);
+    (void)close(err[1]);
+    while (watch.out.handle >= 0 || watch.err.handle >= 0) {
+        read_both(&watch);
+        keep_time(&watch, plan);
+    }
+    if (waitpid(watch.pid, &state, 0) != watch.pid)
+        give_up("wait for the program");
+    return (struct process_result){.code = WIFEXITED(state) ? WEXITSTATUS(state)
+                                                            : 128 + WTERMSIG(state),
+                                   .timed_out = watch.timed_out,
+                                   .ended_ms = (uint32_t)(now_ms() - watch.marked_ms),
+                                   .out = watch.out.text,
+                                   .out_size = watch.out.size,
+                                   .err = watch.err.text,
+                                   .err_size = watch.err.size};
+}
+
+void process_free(struct process_result *result)
+{
+    free(result->out);
+    free(result->err);
+    *result = (struct process_result){0};
+}
+
+/* ---- Small things ---- */
+
+const char *process_tacit(void)
+{
+    char const *const path = getenv("TACIT_PROGRAM");
+    return path == NULL || *path == '\0' ? "build/tacit" : path;
+}
+
+size_t process_line_count(const char *text)
+{
+    size_t count = 0;
+    for (; *text != '\0'; text += *text == '\n' ? 1 : 0) {
+        text += strcspn(text, "\n");
+        count++;
+    }
+    return count;
+}

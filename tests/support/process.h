@@ -1,0 +1,38 @@
+/* Runs a program and collects what it says, with a limit on the time it may take. Failing to start
+ * one ends the test. */
+#ifndef TACIT_TESTS_PROCESS_H
+#define TACIT_TESTS_PROCESS_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct process_plan {
+    const char *const *arguments; /* the program, its arguments, NULL */
+    const char *const
+        *environment;            /* "NAME=value" over the environment of the test, NULL; or NULL */
+    const char *output;          /* a file that takes stdout, or NULL: it is collected */
+    bool terminal;               /* stderr is a terminal, not a pipe */
+    uint32_t interrupt_after_ms; /* SIGINT after this time; 0: never */
+    uint32_t timeout_ms;         /* SIGKILL after this time; 0: 30 s */
+};
+
+struct process_result {
+    int code;          /* exit code; 128 + signal if one ended it */
+    bool timed_out;    /* it had to be killed */
+    uint32_t ended_ms; /* time from the interrupt (or the start, without one) to the end */
+    char *out;         /* stdout; NUL-terminated, as is err */
+    size_t out_size;
+    char *err;
+    size_t err_size;
+};
+
+/* Ensures: the program is over; the result is to be given to process_free. */
+struct process_result process_run(const struct process_plan *plan);
+void process_free(struct process_result *result);
+
+/* The program under test: $TACIT_PROGRAM, or build/tacit. */
+const char *process_tacit(void);
+
+/* Lines in a text; a last one without a line feed counts. */
+size_t process_line_count(const char *text);
+#endif

@@ -1,0 +1,494 @@
+/* Scenarios of epoch elimination as readable logs: who refused what, who sent how many bytes, what
+ * was made durable before. A changed log is a changed protocol: commit only what you can explain.
+ *
+ * To record a log anew: TACIT_TRACE_RECORD=1 elim_trace prints the logs as C strings and compares
+ * nothing. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "tacit/wire.h"
+#include "../support/elim_driver.h"
+
+#define AGENTS 2u
+#define ARMS 3u
+#define LOG_BYTES 32768u
+
+static const double means[ARMS] = {0.75, 0.25, 0.6};
+
+struct trace {
+    struct driver_setup setup;
+    struct driver_core hub;
+    struct driver_core agents[AGENTS];
+    char log[LOG_BYTES];
+    size_t size;
+};
+
+/* ---- Writing the log ------------------------------------------------------------------------- */
+
+static void __attribute__((format(printf, 2, 3))) say(struct trace *trace, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    int const size =
+        vsnprintf(trace->log + trace->size, LOG_BYTES - trace->size, format, arguments);
+    va_end(arguments);
+    assert_in_range(size, 0, LOG_BYTES - trace->size - 1);
+    trace->size += (size_t)size;
+}
+
+/* What happens from outside to the scenario. */
+static void note(struct trace *trace, const char *text)
+{
+    say(trace, "--- %s\n", text);
+}
+
+static const char *name_of(const struct trace *trace, const struct driver_core *core)
+{
+    static const char *const names[AGENTS] = {"a0", "a1"};
+    return core->is_hub ? "hub" : names[core - trace->agents];
+}
+
+static void begin_line(struct trace *trace, const struct driver_core *core)
+{
+    say(trace, "[%4llu] %s ", (unsigned long long)core->now_us, name_of(trace, core));
+}
+
+static const char *status_name(enum tacit_status status)
+{
+    switch (status) {
+#define X(name, value, text)                                                                       \
+    case name:                                                                                     \
+        return #name;
+        TACIT_STATUS_LIST(X)
+#undef X
+    }
+    return "?";
+}
+
+static void say_set(struct trace *trace, const char *what, const uint64_t *bits, uint32_t count)
+{
+    say(trace, " %s ", what);
+    for (uint32_t i = 0; i < count; i++)
+        if (tacit_bits_has(bits, i))
+            say(trace, "%u", i);
+}
+
+static void say_message(struct trace *trace, const struct tacit_elim_message *message)
+{
+    static const char *const kinds[] = {"hello", "order", "report"};
+    if (message->to == TACIT_ELIM_HUB)
+        say(trace, "-> hub");
+    else if (message->to == TACIT_ELIM_EVERYONE)
+        say(trace, "-> all");
+    else
+        say(trace, "-> a%u", message->to);
+    say(trace, " %s epoch %u", kinds[message->kind], message->epoch);
+    if (message->last)
+        say(trace, " last");
+    if (message->arms != NULL) {
+        say(trace, " S %llu", (unsigned long long)message->pulls);
+        say_set(trace, "arms", message->arms, ARMS);
+    }
+    if (message->uploaders != NULL)
+        say_set(trace, "asks", message->uploaders, AGENTS);
+    for (uint32_t i = 0; i < message->sum_count; i++)
+        say(trace, "%s%lld", i == 0 ? " sums " : " ", (long long)message->sums[i].steps);
+    say(trace, " (%zu bytes)\n", tacit_wire_elim_bytes(message, ARMS, AGENTS));
+}
+
+static void say_persist(struct trace *trace, const struct driver_core *core)
+{
+    begin_line(trace, core);
+    if (core->is_hub) {
+        struct tacit_elim_hub_view const view = driver_hub_view(core);
+        say(trace, "persist epoch %u rounds %u missing %u radius %.6f", view.epoch,
+            view.round_count, view.reports_missing, view.radius);
+        say_set(trace, "arms", view.arms, ARMS);
+    } else {
+        struct tacit_elim_agent_view const view = driver_agent_view(core);
+        say(trace, "persist epoch %u pulls %llu released %llu spent %llu%s", view.epoch,
+            (unsigned long long)view.pull_count, (unsigned long long)view.release_epoch,
+            (unsigned long long)tacit_ledger_spent_nano(view.ledger),
+            view.finished ? " finished" : "");
+    }
+    say(trace, "\n");
+}
+
+static void say_plan(struct trace *trace, const struct driver_core *core)
+{
+    begin_line(trace, core);
+    say(trace, "plan");
+    for (uint32_t i = 0; i < core->update.plan_count; i++)
+        say(trace, " %u:%llu", core->update.plan[i].arm,
+            (unsigned long long)core->update.plan[i].count);
+    say(trace, "\n");
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static void step(struct trace *trace, struct driver_core *core, struct tacit_elim_event event)
+{
+    uint64_t const deadline_us = core->update.deadline_us;
+    size_t const size = trace->size;
+    enum tacit_status const status = driver_step(core, event);
+    struct tacit_elim_update const *const update = &core->update;
+    if (status != TACIT_OK) {
+        begin_line(trace, core);
+        say(trace, "refuse %s\n", status_name(status));
+    }
+    if (update->persist)
+        say_persist(trace, core);
+    if (update->send) {
+        begin_line(trace, core);
+        say_message(trace, &update->message);
+    }
+    if (update->plan_count > 0)
+        say_plan(trace, core);
+    if (update->deadline_us != deadline_us && update->deadline_us != TACIT_NEVER) {
+        begin_line(trace, core);
+        say(trace, "timer %llu\n", (unsigned long long)update->deadline_us);
+    }
+    if (trace->size == size) {
+        begin_line(trace, core);
+        say(trace, "nothing\n");
+    }
+}
+
+static void receive(struct trace *trace, struct driver_core *core,
+                    const struct tacit_elim_message *message)
+{
+    step(trace, core, driver_receive(message));
+}
+
+/* Rewards of `count` pulls of one arm. */
+static void pull(struct trace *trace, struct driver_core *agent, uint32_t arm, uint64_t count)
+{
+    union tacit_sum sum = {.steps = 0};
+    tacit_sum_add_reward(&agent->scale, &sum, means[arm], count);
+    step(trace, agent, driver_reward(arm, count, sum));
+}
+
+static void play(struct trace *trace, struct driver_core *agent)
+{
+    struct tacit_pull_block plan[ARMS];
+    uint32_t const count = agent->update.plan_count;
+    assert_in_range(count, 1, ARMS);
+    memcpy(plan, agent->update.plan, count * sizeof *plan);
+    for (uint32_t i = 0; i < count; i++)
+        pull(trace, agent, plan[i].arm, plan[i].count);
+}
+
+static void crash_and_restart(struct trace *trace, struct driver_core *core)
+{
+    driver_move(core);
+    step(trace, core, driver_start());
+}
+
+static void set_clock(struct trace *trace, uint64_t now_us)
+{
+    trace->hub.now_us = now_us;
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        trace->agents[agent].now_us = now_us;
+}
+
+static struct trace *open_trace(double epsilon)
+{
+    struct trace *const trace = calloc(1, sizeof *trace);
+    assert_non_null(trace);
+    trace->setup = driver_setup_plain(AGENTS, ARMS, 4000);
+    trace->setup.epsilon = epsilon;
+    trace->hub = driver_hub_open(&trace->setup);
+    for (uint32_t agent = 0; agent < AGENTS; agent++) {
+        trace->agents[agent] = driver_agent_open(&trace->setup, agent);
+        step(trace, &trace->agents[agent], driver_start());
+    }
+    step(trace, &trace->hub, driver_start());
+    return trace;
+}
+
+/* Prints the log as the C string that it is compared with. */
+static void record(const char *log)
+{
+    for (const char *line = log; *line != '\0'; line = strchr(line, '\n') + 1)
+        printf("    \"%.*s\\n\"\n", (int)strcspn(line, "\n"), line);
+}
+
+static void close_trace(struct trace *trace, const char *wanted)
+{
+    if (getenv("TACIT_TRACE_RECORD") != NULL)
+        record(trace->log);
+    else
+        assert_string_equal(trace->log, wanted);
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        driver_close(&trace->agents[agent]);
+    driver_close(&trace->hub);
+    free(trace);
+}
+
+/* ---- A clean run ----------------------------------------------------------------------------- */
+
+static const char clean_log[] =
+    "[   0] a0 timer 100\n"
+    "[   0] a1 timer 100\n"
+    "[   0] hub persist epoch 1 rounds 0 missing 2 radius 0.000000 arms 012\n"
+    "[   0] hub -> all order epoch 1 S 184 arms 012 (51 bytes)\n"
+    "[  10] a0 persist epoch 1 pulls 0 released 0 spent 0\n"
+    "[  10] a0 plan 0:184 1:184 2:184\n"
+    "[  10] a0 persist epoch 1 pulls 184 released 0 spent 0\n"
+    "[  10] a0 persist epoch 1 pulls 368 released 0 spent 0\n"
+    "[  10] a0 persist epoch 1 pulls 552 released 1 spent 0\n"
+    "[  10] a0 -> hub report epoch 1 S 184 arms 012 sums 144703488 48234496 115762864 "
+    "(72 bytes)\n"
+    "[  10] a0 timer 110\n"
+    "[  10] hub persist epoch 1 rounds 0 missing 1 radius 0.000000 arms 012\n"
+    "[  10] a1 persist epoch 1 pulls 0 released 0 spent 0\n"
+    "[  10] a1 plan 0:184 1:184 2:184\n"
+    "[  10] a1 persist epoch 1 pulls 184 released 0 spent 0\n"
+    "[  10] a1 persist epoch 1 pulls 368 released 0 spent 0\n"
+    "[  10] a1 persist epoch 1 pulls 552 released 1 spent 0\n"
+    "[  10] a1 -> hub report epoch 1 S 184 arms 012 sums 144703488 48234496 115762864 "
+    "(72 bytes)\n"
+    "[  10] a1 timer 110\n"
+    "[  10] hub persist epoch 2 rounds 1 missing 2 radius 0.124848 arms 02\n"
+    "[  10] hub -> all order epoch 2 S 797 arms 02 (51 bytes)\n"
+    "[  20] a0 persist epoch 2 pulls 552 released 1 spent 0\n"
+    "[  20] a0 plan 0:613 2:613\n"
+    "[  20] a0 persist epoch 2 pulls 1165 released 1 spent 0\n"
+    "[  20] a0 persist epoch 2 pulls 1778 released 2 spent 0\n"
+    "[  20] a0 -> hub report epoch 2 S 797 arms 02 sums 626786304 501429362 (64 bytes)\n"
+    "[  20] a0 timer 120\n"
+    "[  20] hub persist epoch 2 rounds 1 missing 1 radius 0.124848 arms 02\n"
+    "[  20] a1 persist epoch 2 pulls 552 released 1 spent 0\n"
+    "[  20] a1 plan 0:613 2:613\n"
+    "[  20] a1 persist epoch 2 pulls 1165 released 1 spent 0\n"
+    "[  20] a1 persist epoch 2 pulls 1778 released 2 spent 0\n"
+    "[  20] a1 -> hub report epoch 2 S 797 arms 02 sums 626786304 501429362 (64 bytes)\n"
+    "[  20] a1 timer 120\n"
+    "[  20] hub persist epoch 3 rounds 2 missing 0 radius 0.062500 arms 0\n"
+    "[  20] hub -> all order epoch 3 last S 797 arms 0 (51 bytes)\n"
+    "[  30] a0 persist epoch 3 pulls 1778 released 2 spent 0\n"
+    "[  30] a0 plan 0:2222\n"
+    "[  30] a0 persist epoch 3 pulls 4000 released 2 spent 0 finished\n"
+    "[  30] a1 persist epoch 3 pulls 1778 released 2 spent 0\n"
+    "[  30] a1 plan 0:2222\n"
+    "[  30] a1 persist epoch 3 pulls 4000 released 2 spent 0 finished\n";
+
+static void clean_run_of_2_agents_and_3_arms_is_this(void **state)
+{
+    (void)state;
+    struct trace *const trace = open_trace(INFINITY);
+    struct tacit_elim_message *order = driver_keep(&trace->hub);
+    for (uint64_t now_us = 10; order != NULL; now_us += 10) {
+        set_clock(trace, now_us);
+        trace->hub.update.send = false;
+        for (uint32_t agent = 0; agent < AGENTS; agent++) {
+            struct driver_core *const core = &trace->agents[agent];
+            receive(trace, core, order);
+            play(trace, core);
+            if (core->update.send)
+                receive(trace, &trace->hub, &core->update.message);
+        }
+        free(order);
+        order = trace->hub.update.send ? driver_keep(&trace->hub) : NULL;
+    }
+    close_trace(trace, clean_log);
+}
+
+/* ---- A run in which much goes wrong ---------------------------------------------------------- */
+
+static const char troubled_log[] =
+    "[   0] a0 timer 100\n"
+    "[   0] a1 timer 100\n"
+    "[   0] hub persist epoch 1 rounds 0 missing 2 radius 0.000000 arms 012\n"
+    "[   0] hub -> all order epoch 1 S 184 arms 012 (51 bytes)\n"
+    "--- the order is lost on its way to a1; the report of a0 comes twice\n"
+    "[  10] a0 persist epoch 1 pulls 0 released 0 spent 0\n"
+    "[  10] a0 plan 0:184 1:184 2:184\n"
+    "[  10] a0 persist epoch 1 pulls 184 released 0 spent 0\n"
+    "[  10] a0 persist epoch 1 pulls 368 released 0 spent 0\n"
+    "[  10] a0 persist epoch 1 pulls 552 released 1 spent 1000000000\n"
+    "[  10] a0 -> hub report epoch 1 S 184 arms 012 sums 144117540 50772733 115255342 "
+    "(72 bytes)\n"
+    "[  10] a0 timer 110\n"
+    "[  10] hub persist epoch 1 rounds 0 missing 1 radius 0.000000 arms 012\n"
+    "[  10] hub nothing\n"
+    "--- a1 waited in vain: its timer\n"
+    "[ 100] a1 -> hub hello epoch 0 (27 bytes)\n"
+    "[ 100] a1 timer 200\n"
+    "--- hello of a stranger, of another run, from the future; then the true one\n"
+    "[ 100] hub refuse TACIT_STRANGER\n"
+    "[ 100] hub refuse TACIT_STRANGER\n"
+    "[ 100] hub refuse TACIT_UNEXPECTED\n"
+    "[ 100] hub -> a1 order epoch 1 S 184 arms 012 (51 bytes)\n"
+    "--- a1 gets an order from a0, one for a0, one with a fourth arm, a report\n"
+    "[ 100] a1 refuse TACIT_STRANGER\n"
+    "[ 100] a1 refuse TACIT_STRANGER\n"
+    "[ 100] a1 refuse TACIT_MALFORMED\n"
+    "[ 100] a1 refuse TACIT_UNEXPECTED\n"
+    "[ 100] a1 persist epoch 1 pulls 0 released 0 spent 0\n"
+    "[ 100] a1 plan 0:184 1:184 2:184\n"
+    "--- rewards that nobody asked for: too many, arm 3, an impossible sum\n"
+    "[ 100] a1 refuse TACIT_INVALID\n"
+    "[ 100] a1 refuse TACIT_INVALID\n"
+    "[ 100] a1 refuse TACIT_INVALID\n"
+    "[ 100] a1 persist epoch 1 pulls 184 released 0 spent 0\n"
+    "[ 100] a1 persist epoch 1 pulls 284 released 0 spent 0\n"
+    "--- a1 dies and comes back; its second fill fails\n"
+    "[ 200] a1 plan 1:84 2:184\n"
+    "[ 200] a1 persist epoch 1 pulls 368 released 0 spent 0\n"
+    "[ 200] a1 refuse TACIT_ENTROPY\n"
+    "[ 200] a1 persist epoch 1 pulls 552 released 0 spent 0\n"
+    "[ 200] a1 timer 300\n"
+    "--- a1 dies and comes back, twice: before the release and before it is sent\n"
+    "[ 200] a1 timer 300\n"
+    "[ 300] a1 persist epoch 1 pulls 552 released 1 spent 1000000000\n"
+    "[ 300] a1 -> hub report epoch 1 S 184 arms 012 sums 144316796 48399282 115783847 "
+    "(72 bytes)\n"
+    "[ 300] a1 timer 400\n"
+    "[ 310] a1 -> hub report epoch 1 S 184 arms 012 sums 144316796 48399282 115783847 "
+    "(72 bytes)\n"
+    "[ 310] a1 timer 410\n"
+    "--- a report of a0 that is its first one but for one step; one with another S\n"
+    "[ 310] hub refuse TACIT_MALFORMED\n"
+    "[ 310] hub refuse TACIT_MALFORMED\n"
+    "--- the report of a1 ends the epoch; a late copy of a0's is answered\n"
+    "[ 310] hub persist epoch 2 rounds 1 missing 2 radius 0.161664 arms 02\n"
+    "[ 310] hub -> all order epoch 2 S 797 arms 02 (51 bytes)\n"
+    "[ 310] hub -> a0 order epoch 2 S 797 arms 02 (51 bytes)\n"
+    "--- the hub dies and comes back\n"
+    "[ 400] hub -> all order epoch 2 S 797 arms 02 (51 bytes)\n"
+    "[ 400] a0 persist epoch 2 pulls 552 released 1 spent 1000000000\n"
+    "[ 400] a0 plan 0:613 2:613\n"
+    "--- a0 gets the order again, and the one that was meant for a1\n"
+    "[ 400] a0 nothing\n"
+    "[ 400] a0 refuse TACIT_STRANGER\n";
+
+/* a1 never got the order of epoch 1; strangers and liars speak up. Result: a1's order. */
+static struct tacit_elim_message *lost_order_and_hello(struct trace *trace)
+{
+    struct driver_core *const a1 = &trace->agents[1];
+    set_clock(trace, 100);
+    note(trace, "a1 waited in vain: its timer");
+    step(trace, a1, driver_timeout());
+    struct tacit_elim_message *const hello = driver_keep(a1);
+    note(trace, "hello of a stranger, of another run, from the future; then the true one");
+    struct tacit_elim_message bad = *hello;
+    bad.from = 7;
+    receive(trace, &trace->hub, &bad);
+    bad = *hello;
+    bad.run_id++;
+    receive(trace, &trace->hub, &bad);
+    bad = *hello;
+    bad.epoch = 2;
+    receive(trace, &trace->hub, &bad);
+    receive(trace, &trace->hub, hello);
+    free(hello);
+    return driver_keep(&trace->hub);
+}
+
+static void hostile_orders(struct trace *trace, const struct tacit_elim_message *order)
+{
+    struct driver_core *const a1 = &trace->agents[1];
+    uint64_t const more[] = {15};
+    struct tacit_elim_message bad = *order;
+    note(trace, "a1 gets an order from a0, one for a0, one with a fourth arm, a report");
+    bad.from = 0;
+    receive(trace, a1, &bad);
+    bad = *order;
+    bad.to = 0;
+    receive(trace, a1, &bad);
+    bad = *order;
+    bad.arms = more;
+    receive(trace, a1, &bad);
+    bad = *order;
+    bad.kind = TACIT_ELIM_REPORT;
+    receive(trace, a1, &bad);
+}
+
+/* a1 dies in the middle of its plan, its entropy fails once, it dies before it could send. */
+static void crashes_of_a1(struct trace *trace, const struct tacit_elim_message *order)
+{
+    struct driver_core *const a1 = &trace->agents[1];
+    receive(trace, a1, order);
+    note(trace, "rewards that nobody asked for: too many, arm 3, an impossible sum");
+    pull(trace, a1, 0, order->pulls + 1);
+    step(trace, a1, driver_reward(3, 1, (union tacit_sum){.steps = 0}));
+    step(trace, a1, driver_reward(0, 1, (union tacit_sum){.steps = TACIT_STEPS + 1}));
+    pull(trace, a1, 0, order->pulls);
+    pull(trace, a1, 1, 100);
+    set_clock(trace, 200);
+    note(trace, "a1 dies and comes back; its second fill fails");
+    crash_and_restart(trace, a1);
+    a1->entropy.fail_from = a1->entropy.fill_count + 1;
+    a1->entropy.fail_count = 1;
+    play(trace, a1);
+    note(trace, "a1 dies and comes back, twice: before the release and before it is sent");
+    crash_and_restart(trace, a1);
+    set_clock(trace, 300);
+    step(trace, a1, driver_timeout());
+    set_clock(trace, 310);
+    crash_and_restart(trace, a1);
+}
+
+static void hostile_reports(struct trace *trace, const struct tacit_elim_message *report)
+{
+    union tacit_sum sums[ARMS];
+    memcpy(sums, report->sums, sizeof sums);
+    sums[2].steps++;
+    struct tacit_elim_message bad = *report;
+    note(trace, "a report of a0 that is its first one but for one step; one with another S");
+    bad.sums = sums;
+    receive(trace, &trace->hub, &bad);
+    bad = *report;
+    bad.pulls--;
+    receive(trace, &trace->hub, &bad);
+}
+
+static void lost_duplicated_late_and_hostile_messages_and_crashes_end_like_this(void **state)
+{
+    (void)state;
+    struct trace *const trace = open_trace(1);
+    struct driver_core *const a0 = &trace->agents[0];
+    struct driver_core *const a1 = &trace->agents[1];
+    set_clock(trace, 10);
+    note(trace, "the order is lost on its way to a1; the report of a0 comes twice");
+    receive(trace, a0, &trace->hub.update.message);
+    play(trace, a0);
+    struct tacit_elim_message *const report = driver_keep(a0);
+    receive(trace, &trace->hub, report);
+    receive(trace, &trace->hub, report);
+    struct tacit_elim_message *const first = lost_order_and_hello(trace);
+    hostile_orders(trace, first);
+    crashes_of_a1(trace, first);
+    hostile_reports(trace, report);
+    note(trace, "the report of a1 ends the epoch; a late copy of a0's is answered");
+    receive(trace, &trace->hub, &a1->update.message);
+    receive(trace, &trace->hub, report);
+    note(trace, "the hub dies and comes back");
+    set_clock(trace, 400);
+    crash_and_restart(trace, &trace->hub);
+    struct tacit_elim_message *const second = driver_keep(&trace->hub);
+    receive(trace, a0, second);
+    note(trace, "a0 gets the order again, and the one that was meant for a1");
+    receive(trace, a0, second);
+    receive(trace, a0, first);
+    free(first);
+    free(second);
+    free(report);
+    close_trace(trace, troubled_log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clean_run_of_2_agents_and_3_arms_is_this),
+        cmocka_unit_test(lost_duplicated_late_and_hostile_messages_and_crashes_end_like_this),
+    };
+    return cmocka_run_group_tests_name("trace/elim", tests, NULL, NULL);
+}

@@ -1,0 +1,333 @@
+/* Room base, one function at a time: bit sets around the word boundary, sums of rewards, text in
+ * too little room, status texts. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <math.h>
+#include <string.h>
+#include <cmocka.h>
+#include "tacit/base.h"
+
+#define MEMBERS_MAX 128u
+
+static const uint32_t sizes[] = {1, 63, 64, 65, 127, 128};
+#define SIZE_COUNT (sizeof sizes / sizeof sizes[0])
+
+/* ---- Bit sets -------------------------------------------------------------------------------- */
+
+static void fill_makes_all_members_and_no_bit_beyond_at_each_size(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIZE_COUNT; i++) {
+        uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX) + 1] = {0};
+        uint64_t const guard = UINT64_C(0x5555555555555555);
+        size_t const words = TACIT_BITS_WORDS(sizes[i]);
+        bits[words] = guard;
+        tacit_bits_fill(bits, sizes[i]);
+        for (uint32_t index = 0; index < words * 64; index++)
+            assert_int_equal(tacit_bits_has(bits, index), index < sizes[i]);
+        assert_int_equal(bits[words], guard);
+    }
+}
+
+static void fill_of_nothing_writes_nothing(void **state)
+{
+    (void)state;
+    uint64_t bits = 12;
+    tacit_bits_fill(&bits, 0);
+    assert_int_equal(bits, 12);
+    assert_int_equal(tacit_bits_count(&bits, 0), 0);
+    assert_int_equal(tacit_bits_next(&bits, 0, 0), 0);
+    assert_true(tacit_bits_within(&bits, &bits, 0));
+}
+
+static void count_follows_each_add_and_remove_at_each_size(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIZE_COUNT; i++) {
+        uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
+        for (uint32_t index = 0; index < sizes[i]; index++) {
+            assert_int_equal(tacit_bits_count(bits, sizes[i]), index);
+            tacit_bits_add(bits, index);
+            tacit_bits_add(bits, index); /* twice is once */
+        }
+        assert_int_equal(tacit_bits_count(bits, sizes[i]), sizes[i]);
+        for (uint32_t index = 0; index < sizes[i]; index++) {
+            tacit_bits_remove(bits, index);
+            tacit_bits_remove(bits, index);
+            assert_false(tacit_bits_has(bits, index));
+            assert_int_equal(tacit_bits_count(bits, sizes[i]), sizes[i] - index - 1);
+        }
+    }
+}
+
+static void next_from_each_place_finds_the_only_member_or_the_end(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIZE_COUNT; i++) {
+        for (uint32_t member = 0; member < sizes[i]; member++) {
+            uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
+            tacit_bits_add(bits, member);
+            for (uint32_t from = 0; from <= sizes[i] + 1; from++)
+                assert_int_equal(tacit_bits_next(bits, sizes[i], from),
+                                 from <= member ? member : sizes[i]);
+        }
+    }
+}
+
+static void next_of_the_full_set_is_from_itself_and_of_the_empty_set_the_end(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIZE_COUNT; i++) {
+        uint64_t full[TACIT_BITS_WORDS(MEMBERS_MAX)];
+        uint64_t const empty[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
+        tacit_bits_fill(full, sizes[i]);
+        for (uint32_t from = 0; from < sizes[i]; from++) {
+            assert_int_equal(tacit_bits_next(full, sizes[i], from), from);
+            assert_int_equal(tacit_bits_next(empty, sizes[i], from), sizes[i]);
+        }
+        assert_int_equal(tacit_bits_next(full, sizes[i], sizes[i]), sizes[i]);
+        assert_int_equal(tacit_bits_next(full, sizes[i], UINT32_MAX), sizes[i]);
+    }
+}
+
+static void next_with_bits_beyond_the_end_stops_at_the_end(void **state)
+{
+    (void)state;
+    uint64_t const bits[] = {0, UINT64_C(1) << 2};
+    assert_int_equal(tacit_bits_next(bits, 66, 0), 66);
+    assert_int_equal(tacit_bits_next(bits, 67, 0), 66);
+}
+
+static void within_holds_for_a_set_and_itself_and_fails_for_each_single_extra(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIZE_COUNT; i++) {
+        uint64_t outer[TACIT_BITS_WORDS(MEMBERS_MAX)];
+        uint64_t inner[TACIT_BITS_WORDS(MEMBERS_MAX)];
+        tacit_bits_fill(outer, sizes[i]);
+        tacit_bits_fill(inner, sizes[i]);
+        assert_true(tacit_bits_within(inner, outer, sizes[i]));
+        for (uint32_t index = 0; index < sizes[i]; index++) {
+            tacit_bits_remove(outer, index);
+            assert_false(tacit_bits_within(inner, outer, sizes[i]));
+            assert_true(tacit_bits_within(outer, inner, sizes[i]));
+            tacit_bits_add(outer, index);
+        }
+    }
+}
+
+static void within_fails_for_each_bit_beyond_the_end_even_if_both_have_it(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < SIZE_COUNT; i++) {
+        for (uint32_t index = sizes[i]; index < TACIT_BITS_WORDS(sizes[i]) * 64; index++) {
+            uint64_t bits[TACIT_BITS_WORDS(MEMBERS_MAX)] = {0};
+            tacit_bits_add(bits, index);
+            assert_false(tacit_bits_within(bits, bits, sizes[i]));
+        }
+    }
+}
+
+/* ---- Sums of rewards ------------------------------------------------------------------------- */
+
+static struct tacit_scale steps_between(double lo, double hi)
+{
+    return (struct tacit_scale){.kind = TACIT_SCALE_STEPS, .lo = lo, .hi = hi};
+}
+
+static void level_outside_the_range_is_clipped_and_nan_is_lo(void **state)
+{
+    (void)state;
+    struct tacit_scale const scale = steps_between(-1, 3);
+    double const low[] = {-INFINITY, -1e300, -1.0000001, -1, NAN, -NAN};
+    double const high[] = {3, 3.0000001, 1e300, INFINITY};
+    for (size_t i = 0; i < sizeof low / sizeof low[0]; i++)
+        assert_int_equal(tacit_scale_level(&scale, low[i]), 0);
+    for (size_t i = 0; i < sizeof high / sizeof high[0]; i++)
+        assert_int_equal(tacit_scale_level(&scale, high[i]), TACIT_STEPS);
+}
+
+static void level_inside_the_range_is_rounded_to_nearest(void **state)
+{
+    (void)state;
+    struct tacit_scale const unit = steps_between(0, 1);
+    struct tacit_scale const wide = steps_between(-1, 3);
+    double const step = 1.0 / (double)TACIT_STEPS;
+    assert_int_equal(tacit_scale_level(&unit, 0.5), TACIT_STEPS / 2);
+    assert_int_equal(tacit_scale_level(&wide, 0), TACIT_STEPS / 4);
+    assert_int_equal(tacit_scale_level(&unit, 0.49 * step), 0);
+    assert_int_equal(tacit_scale_level(&unit, 0.51 * step), 1);
+    assert_int_equal(tacit_scale_level(&unit, 1 - 0.51 * step), TACIT_STEPS - 1);
+    assert_int_equal(tacit_scale_level(&unit, 1 - 0.49 * step), TACIT_STEPS);
+    assert_int_equal(tacit_scale_level(&unit, 5e-324), 0);
+}
+
+static void add_reward_many_times_is_exact_up_to_the_longest_horizon(void **state)
+{
+    (void)state;
+    struct tacit_scale const scale = steps_between(0, 1);
+    union tacit_sum sum = {.steps = 0};
+    tacit_sum_add_reward(&scale, &sum, 1, TACIT_HORIZON_MAX);
+    assert_true(sum.steps == INT64_C(1) << 60);
+    assert_true(tacit_sum_mean(&scale, sum, TACIT_HORIZON_MAX) == 1.0);
+    tacit_sum_add_reward(&scale, &sum, 0.25, 3);
+    assert_true(sum.steps == (INT64_C(1) << 60) + 3 * TACIT_STEPS / 4);
+    tacit_sum_add_reward(&scale, &sum, 1, 0);
+    assert_true(sum.steps == (INT64_C(1) << 60) + 3 * TACIT_STEPS / 4);
+}
+
+static void add_and_mean_on_a_real_scale_are_plain_doubles(void **state)
+{
+    (void)state;
+    struct tacit_scale const scale = {.kind = TACIT_SCALE_REAL};
+    union tacit_sum sum = {.real = 0};
+    tacit_sum_add_reward(&scale, &sum, -2.5, 4);
+    tacit_sum_add(&scale, &sum, (union tacit_sum){.real = 5});
+    assert_true(sum.real == -5.0);
+    assert_true(tacit_sum_mean(&scale, sum, 2) == -2.5);
+}
+
+static void add_and_mean_on_steps_map_the_range_to_0_and_1(void **state)
+{
+    (void)state;
+    struct tacit_scale const scale = steps_between(-10, 10);
+    union tacit_sum sum = {.steps = 0};
+    tacit_sum_add_reward(&scale, &sum, 0, 2);
+    tacit_sum_add(&scale, &sum, (union tacit_sum){.steps = -TACIT_STEPS});
+    assert_int_equal(sum.steps, 0);
+    tacit_sum_add_reward(&scale, &sum, 5, 1);
+    assert_true(tacit_sum_mean(&scale, sum, 1) == 0.75);
+}
+
+/* ---- Text ------------------------------------------------------------------------------------ */
+
+static void text_that_just_fits_is_whole_and_one_byte_more_is_cut(void **state)
+{
+    (void)state;
+    char bytes[] = "????????";
+    struct tacit_text text = tacit_text_init(bytes, 4);
+    assert_string_equal(text.bytes, "");
+    tacit_text_add(&text, "ab");
+    tacit_text_add(&text, "");
+    tacit_text_add(&text, "c");
+    assert_string_equal(bytes, "abc");
+    assert_false(text.truncated);
+    tacit_text_add(&text, "");
+    assert_false(text.truncated);
+    tacit_text_add(&text, "d");
+    assert_string_equal(bytes, "abc");
+    assert_true(text.truncated);
+    assert_int_equal(text.size, 3);
+    assert_int_equal(bytes[4], '?');
+}
+
+static void text_cut_in_the_middle_keeps_the_beginning(void **state)
+{
+    (void)state;
+    char bytes[6];
+    struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
+    tacit_text_add_u64(&text, 1234567);
+    assert_string_equal(bytes, "12345");
+    assert_true(text.truncated);
+}
+
+static void text_in_one_byte_is_empty_and_cut(void **state)
+{
+    (void)state;
+    char byte[1];
+    struct tacit_text text = tacit_text_init(byte, 1);
+    assert_false(text.truncated);
+    tacit_text_add(&text, "a");
+    assert_string_equal(byte, "");
+    assert_true(text.truncated);
+}
+
+static void expect_nano(uint64_t nano, const char *wanted)
+{
+    char bytes[64];
+    struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
+    tacit_text_add_nano(&text, nano);
+    assert_string_equal(bytes, wanted);
+    assert_int_equal(text.size, strlen(wanted));
+    assert_false(text.truncated);
+}
+
+static void nano_is_a_decimal_without_trailing_zeros(void **state)
+{
+    (void)state;
+    expect_nano(0, "0");
+    expect_nano(1, "0.000000001");
+    expect_nano(10, "0.00000001");
+    expect_nano(100000000, "0.1");
+    expect_nano(999999999, "0.999999999");
+    expect_nano(1000000000, "1");
+    expect_nano(1000000001, "1.000000001");
+    expect_nano(1500000000, "1.5");
+    expect_nano(50000000000, "50");
+    expect_nano(UINT64_MAX, "18446744073.709551615");
+}
+
+static void u64_at_both_ends_is_written_in_full(void **state)
+{
+    (void)state;
+    char bytes[64];
+    struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
+    tacit_text_add_u64(&text, 0);
+    tacit_text_add(&text, " ");
+    tacit_text_add_u64(&text, UINT64_MAX);
+    assert_string_equal(bytes, "0 18446744073709551615");
+}
+
+/* ---- Statuses -------------------------------------------------------------------------------- */
+
+static void status_text_of_each_status_is_its_own_sentence(void **state)
+{
+    (void)state;
+    static const enum tacit_status all[] = {
+#define X(name, value, text) name,
+        TACIT_STATUS_LIST(X)
+#undef X
+    };
+    size_t const count = sizeof all / sizeof all[0];
+    assert_string_equal(tacit_status_text(TACIT_OK), "ok");
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(all[i], -(int)i);
+        for (size_t j = 0; j < i; j++)
+            assert_string_not_equal(tacit_status_text(all[i]), tacit_status_text(all[j]));
+    }
+}
+
+static void status_text_of_an_unknown_status_is_not_null(void **state)
+{
+    (void)state;
+    assert_string_equal(tacit_status_text((enum tacit_status)(-100)), "an unknown status");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fill_makes_all_members_and_no_bit_beyond_at_each_size),
+        cmocka_unit_test(fill_of_nothing_writes_nothing),
+        cmocka_unit_test(count_follows_each_add_and_remove_at_each_size),
+        cmocka_unit_test(next_from_each_place_finds_the_only_member_or_the_end),
+        cmocka_unit_test(next_of_the_full_set_is_from_itself_and_of_the_empty_set_the_end),
+        cmocka_unit_test(next_with_bits_beyond_the_end_stops_at_the_end),
+        cmocka_unit_test(within_holds_for_a_set_and_itself_and_fails_for_each_single_extra),
+        cmocka_unit_test(within_fails_for_each_bit_beyond_the_end_even_if_both_have_it),
+        cmocka_unit_test(level_outside_the_range_is_clipped_and_nan_is_lo),
+        cmocka_unit_test(level_inside_the_range_is_rounded_to_nearest),
+        cmocka_unit_test(add_reward_many_times_is_exact_up_to_the_longest_horizon),
+        cmocka_unit_test(add_and_mean_on_a_real_scale_are_plain_doubles),
+        cmocka_unit_test(add_and_mean_on_steps_map_the_range_to_0_and_1),
+        cmocka_unit_test(text_that_just_fits_is_whole_and_one_byte_more_is_cut),
+        cmocka_unit_test(text_cut_in_the_middle_keeps_the_beginning),
+        cmocka_unit_test(text_in_one_byte_is_empty_and_cut),
+        cmocka_unit_test(nano_is_a_decimal_without_trailing_zeros),
+        cmocka_unit_test(u64_at_both_ends_is_written_in_full),
+        cmocka_unit_test(status_text_of_each_status_is_its_own_sentence),
+        cmocka_unit_test(status_text_of_an_unknown_status_is_not_null),
+    };
+    return cmocka_run_group_tests_name("unit/base", tests, NULL, NULL);
+}

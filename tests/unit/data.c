@@ -1,0 +1,1415 @@
+/* The data room on files that the test makes: tables, packed files, means, logged rows, data sets.
+ *
+ * Linked with -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc it also fails every allocation once.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "tacit/data.h"
+#include "../../src/data/internal.h"
+#include "../support/temp.h"
+#include <locale.h>
+#include <lzma.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <cmocka.h>
+
+#define PACKED_BYTES 65536u
+
+static char directory[TEMP_PATH_BYTES];
+
+/* ---- Allocations that fail ----------------------------------------------------------------- */
+
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *bytes, size_t size);
+extern void *__real_malloc(size_t size) __attribute__((weak));
+extern void *__real_calloc(size_t count, size_t size) __attribute__((weak));
+extern void *__real_realloc(void *bytes, size_t size) __attribute__((weak));
+
+/* Fails the allocation that finds the countdown at 0; fires once. */
+static struct {
+    bool armed;
+    bool fired;
+    uint32_t countdown;
+} fault;
+
+static bool fault_fires(void)
+{
+    if (!fault.armed || fault.countdown-- > 0)
+        return false;
+    fault.armed = false;
+    fault.fired = true;
+    return true;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fault_fires() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fault_fires() ? NULL : __real_calloc(count, size);
+}
+
+void *__wrap_realloc(void *bytes, size_t size)
+{
+    return fault_fires() ? NULL : __real_realloc(bytes, size);
+}
+
+/* Runs the operation with its 1st, 2nd, .. allocation failing, until it has no more of them. */
+static void expect_memory_errors(enum tacit_status (*operation)(void), uint32_t allocations_min)
+{
+    if (__real_malloc == NULL)
+        skip(); /* not linked with --wrap */
+    for (uint32_t k = 0;; k++) {
+        fault.armed = true;
+        fault.fired = false;
+        fault.countdown = k;
+        enum tacit_status const status = operation();
+        fault.armed = false;
+        if (!fault.fired) {
+            assert_int_equal(status, TACIT_OK);
+            assert_true(k >= allocations_min);
+            return;
+        }
+        assert_int_equal(status, TACIT_MEMORY);
+    }
+}
+
+/* ---- Helpers ------------------------------------------------------------------------------- */
+
+static int make_directory(void **state)
+{
+    (void)state;
+    temp_directory_make(directory);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    temp_directory_remove(directory);
+    return 0;
+}
+
+/* The message must be the path of the file and then exactly `rest`. */
+static void assert_message(const struct tacit_error *error, const char *name, const char *rest)
+{
+    char expected[TEMP_PATH_BYTES + TACIT_ERROR_BYTES];
+    snprintf(expected, sizeof expected, "%s/%s%s", directory, name, rest);
+    assert_string_equal(error->text, expected);
+}
+
+static void expect_table(const char *name, struct tacit_table *table)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    struct tacit_error error = {{0}};
+    enum tacit_status const status = tacit_table_read(table, path, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(status, TACIT_OK);
+}
+
+static void expect_table_of(const char *text, struct tacit_table *table)
+{
+    temp_file_write(directory, "t.csv", text);
+    expect_table("t.csv", table);
+}
+
+static void expect_table_error(const char *name, enum tacit_status wanted, const char *rest)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    struct tacit_table table = {.row_count = 77};
+    struct tacit_error error;
+    assert_int_equal(tacit_table_read(&table, path, &error), wanted);
+    assert_message(&error, name, rest);
+    assert_int_equal(table.row_count, 77); /* untouched */
+    assert_null(table.bytes);
+}
+
+static void expect_refused(const char *text, const char *rest)
+{
+    temp_file_write(directory, "t.csv", text);
+    expect_table_error("t.csv", TACIT_INVALID, rest);
+}
+
+static const char *field(const struct tacit_table *table, uint32_t row, uint32_t column)
+{
+    assert_true(row < table->row_count);
+    assert_true(column < table->column_count);
+    return table->fields[(size_t)row * table->column_count + column];
+}
+
+static size_t pack_xz(const char *text, size_t size, uint8_t packed[PACKED_BYTES])
+{
+    size_t packed_size = 0;
+    assert_int_equal(lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, (const uint8_t *)text, size,
+                                             packed, &packed_size, PACKED_BYTES),
+                     LZMA_OK);
+    return packed_size;
+}
+
+/* Mode "wb" begins the file, "ab" adds a member to it. */
+static void write_gz(const char *name, const char *mode, const char *text)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    gzFile const file = gzopen(path, mode);
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, text, (unsigned)strlen(text)), strlen(text));
+    assert_int_equal(gzclose(file), Z_OK);
+}
+
+static size_t read_back(const char *name, uint8_t bytes[PACKED_BYTES])
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    FILE *const file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t const size = fread(bytes, 1, PACKED_BYTES, file);
+    fclose(file);
+    return size;
+}
+
+/* A table of 3000 rows "i,i*i" with a header, as text. */
+static char *long_text(void)
+{
+    size_t const capacity = 100000;
+    char *const text = malloc(capacity);
+    assert_non_null(text);
+    size_t size = (size_t)snprintf(text, capacity, "i,square\n");
+    for (int i = 0; i < 3000; i++)
+        size += (size_t)snprintf(text + size, capacity - size, "%d,%d\n", i, i * i);
+    return text;
+}
+
+static void assert_long_table(struct tacit_table *table)
+{
+    assert_int_equal(table->row_count, 3001);
+    assert_int_equal(table->column_count, 2);
+    assert_string_equal(field(table, 3000, 0), "2999");
+    assert_string_equal(field(table, 3000, 1), "8994001");
+    tacit_table_free(table);
+}
+
+/* ---- Tables -------------------------------------------------------------------------------- */
+
+static void table_plain(void **state)
+{
+    (void)state;
+    struct tacit_table table;
+    expect_table_of("a,b\n1,2\n3,\n", &table);
+    assert_int_equal(table.row_count, 3);
+    assert_int_equal(table.column_count, 2);
+    assert_string_equal(field(&table, 0, 1), "b");
+    assert_string_equal(field(&table, 1, 0), "1");
+    assert_string_equal(field(&table, 2, 1), "");
+    assert_int_equal(table.lines[2], 3);
+    tacit_table_free(&table);
+    assert_null(table.bytes);
+    tacit_table_free(&table); /* twice is harmless */
+}
+
+static void table_no_last_newline(void **state)
+{
+    (void)state;
+    struct tacit_table table;
+    expect_table_of("a,b\n1,", &table);
+    assert_int_equal(table.row_count, 2);
+    assert_string_equal(field(&table, 1, 1), "");
+    tacit_table_free(&table);
+}
+
+static void table_crlf(void **state)
+{
+    (void)state;
+    struct tacit_table table;
+    expect_table_of("a,b\r\n\"1\",2\r\n\r\n3,4\r\n", &table);
+    assert_int_equal(table.row_count, 3);
+    assert_string_equal(field(&table, 0, 1), "b");
+    assert_string_equal(field(&table, 1, 0), "1");
+    assert_string_equal(field(&table, 2, 1), "4");
+    assert_int_equal(table.lines[2], 4);
+    tacit_table_free(&table);
+}
+
+static void table_quotes(void **state)
+{
+    (void)state;
+    struct tacit_table table;
+    expect_table_of("\"a,b\",\"say \"\"hi\"\"\"\n\"two\nlines\",\"\"\nx,y\n", &table);
+    assert_string_equal(field(&table, 0, 0), "a,b");
+    assert_string_equal(field(&table, 0, 1), "say \"hi\"");
+    assert_string_equal(field(&table, 1, 0), "two\nlines");
+    assert_string_equal(field(&table, 1, 1), "");
+    assert_int_equal(table.lines[1], 2);
+    assert_int_equal(table.lines[2], 4); /* the line feed in quotes counts */
+    tacit_table_free(&table);
+}
+
+static void table_idle_lines(void **state)
+{
+    (void)state;
+    struct tacit_table table;
+    expect_table_of("# made by hand, \"today\n\na,b\n#\r\n\r\n1,#2\n\"#3\",4\n# end", &table);
+    assert_int_equal(table.row_count, 3);
+    assert_string_equal(field(&table, 0, 0), "a");
+    assert_string_equal(field(&table, 1, 1), "#2");
+    assert_string_equal(field(&table, 2, 0), "#3");
+    assert_int_equal(table.lines[0], 3);
+    assert_int_equal(table.lines[1], 6);
+    tacit_table_free(&table);
+}
+
+static void table_byte_order_mark(void **state)
+{
+    (void)state;
+    struct tacit_table table;
+    expect_table_of("\xEF\xBB\xBF"
+                    "a,b\n1,2\n",
+                    &table);
+    assert_string_equal(field(&table, 0, 0), "a");
+    tacit_table_free(&table);
+    expect_table_of("\xEF\xBB\xBF# comment\na\n", &table);
+    assert_int_equal(table.row_count, 1);
+    tacit_table_free(&table);
+}
+
+static void table_empty(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"", "\xEF\xBB\xBF", "\n\r\n", "# nothing"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct tacit_table table;
+        expect_table_of(texts[i], &table);
+        assert_int_equal(table.row_count, 0);
+        assert_int_equal(table.column_count, 0);
+        assert_int_equal(tacit_table_column(&table, "a"), UINT32_MAX);
+        tacit_table_free(&table);
+    }
+}
+
+static void table_column(void **state)
+{
+    (void)state;
+    struct tacit_table table;
+    expect_table_of("a,b,b\n1,2,3\n", &table);
+    assert_int_equal(tacit_table_column(&table, "a"), 0);
+    assert_int_equal(tacit_table_column(&table, "b"), 1);
+    assert_int_equal(tacit_table_column(&table, "1"), UINT32_MAX);
+    assert_int_equal(tacit_table_column(&table, ""), UINT32_MAX);
+    tacit_table_free(&table);
+}
+
+static void table_ragged(void **state)
+{
+    (void)state;
+    expect_refused("a,b\n1\n",
+                   ":2: 1 field, but line 1 has 2; every row has the same number of fields");
+    expect_refused("# x\na,b\n1,2\n1,2,\n",
+                   ":4: 3 fields, but line 2 has 2; every row has the same number of fields");
+}
+
+static void table_bad_quotes(void **state)
+{
+    (void)state;
+    expect_refused("a\n\"b\nc\n\nd", ":2: a quote is opened and never closed");
+    expect_refused("\"", ":1: a quote is opened and never closed");
+    expect_refused("\"a\"\"", ":1: a quote is opened and never closed");
+    expect_refused("a\n\"b\nc\"d\n",
+                   ":3: text behind a closing quote; a quote inside quotes is written twice");
+    expect_refused("a\n5\" disk\n",
+                   ":2: a quote inside a field; put the field in quotes and write the quote twice");
+}
+
+static void table_bare_carriage_return(void **state)
+{
+    (void)state;
+    expect_refused("a\rb\r", ":1: a carriage return without a line feed; lines end in LF or CR LF");
+    expect_refused("a\nb\r", ":2: a carriage return without a line feed; lines end in LF or CR LF");
+}
+
+static void table_nul(void **state)
+{
+    (void)state;
+    temp_file_write_bytes(directory, "t.csv", "a,b\n1,\0\n", 8);
+    expect_table_error("t.csv", TACIT_INVALID, ":2: a NUL byte; a table is text in UTF-8 or ASCII");
+    temp_file_write_bytes(directory, "t.csv", "a\n\0", 3);
+    expect_table_error("t.csv", TACIT_INVALID, ":2: a NUL byte; a table is text in UTF-8 or ASCII");
+}
+
+static void table_missing(void **state)
+{
+    (void)state;
+    expect_table_error("none.csv", TACIT_IO, ": No such file or directory");
+    expect_table_error("none.csv.xz", TACIT_IO, ": No such file or directory");
+    expect_table_error(".", TACIT_IO, ": Is a directory");
+}
+
+static void table_long_path_in_message(void **state)
+{
+    (void)state;
+    char path[3000];
+    memset(path, 'x', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    path[1] = '\n';
+    memcpy(path + sizeof path - 8, "end\n.gz", 8);
+    struct tacit_table table;
+    struct tacit_error error;
+    assert_int_equal(tacit_table_read(&table, path, &error), TACIT_IO);
+    assert_memory_equal(error.text, "...xxx", 6);
+    assert_non_null(strstr(error.text, "xxend?.gz: File name too long"));
+}
+
+/* ---- Packed files -------------------------------------------------------------------------- */
+
+static void packed_xz(void **state)
+{
+    (void)state;
+    char *const text = long_text();
+    uint8_t packed[PACKED_BYTES];
+    size_t const size = pack_xz(text, strlen(text), packed);
+    temp_file_write_bytes(directory, "t.csv.xz", packed, size);
+    struct tacit_table table;
+    expect_table("t.csv.xz", &table);
+    assert_long_table(&table);
+    free(text);
+}
+
+static void packed_xz_two_streams(void **state)
+{
+    (void)state;
+    uint8_t packed[PACKED_BYTES];
+    size_t size = pack_xz("a,b\n1", 5, packed);
+    size += pack_xz(",2\n", 3, packed + size);
+    temp_file_write_bytes(directory, "t.csv.xz", packed, size);
+    struct tacit_table table;
+    expect_table("t.csv.xz", &table);
+    assert_int_equal(table.row_count, 2);
+    assert_string_equal(field(&table, 1, 1), "2");
+    tacit_table_free(&table);
+}
+
+static void packed_xz_cut_everywhere(void **state)
+{
+    (void)state;
+    uint8_t packed[PACKED_BYTES];
+    size_t const size = pack_xz("a,b\n1,2\n", 8, packed);
+    for (size_t cut = 0; cut < size; cut++) {
+        temp_file_write_bytes(directory, "t.csv.xz", packed, cut);
+        expect_table_error("t.csv.xz", TACIT_IO,
+                           ": the xz data ends early; the file is incomplete");
+    }
+}
+
+static void packed_xz_damaged(void **state)
+{
+    (void)state;
+    uint8_t packed[PACKED_BYTES];
+    size_t const size = pack_xz("a,b\n1,2\n", 8, packed);
+    packed[size / 2] ^= 0x10;
+    temp_file_write_bytes(directory, "t.csv.xz", packed, size);
+    expect_table_error("t.csv.xz", TACIT_IO, ": damaged xz data");
+    temp_file_write(directory, "t.csv.xz", "a,b\n1,2\n3,4\n");
+    expect_table_error("t.csv.xz", TACIT_IO, ": not an xz file, though its name ends in .xz");
+}
+
+static void packed_gz(void **state)
+{
+    (void)state;
+    char *const text = long_text();
+    write_gz("t.csv.gz", "wb", text);
+    struct tacit_table table;
+    expect_table("t.csv.gz", &table);
+    assert_long_table(&table);
+    free(text);
+}
+
+static void packed_gz_two_members(void **state)
+{
+    (void)state;
+    write_gz("t.csv.gz", "wb", "a,b\n1");
+    write_gz("t.csv.gz", "ab", ",2\n");
+    struct tacit_table table;
+    expect_table("t.csv.gz", &table);
+    assert_int_equal(table.row_count, 2);
+    assert_string_equal(field(&table, 1, 1), "2");
+    tacit_table_free(&table);
+}
+
+static void packed_gz_cut_everywhere(void **state)
+{
+    (void)state;
+    write_gz("t.csv.gz", "wb", "a,b\n1,2\n");
+    uint8_t packed[PACKED_BYTES];
+    size_t const size = read_back("t.csv.gz", packed);
+    for (size_t cut = 0; cut < size; cut++) {
+        temp_file_write_bytes(directory, "t.csv.gz", packed, cut);
+        expect_table_error("t.csv.gz", TACIT_IO,
+                           ": the gzip data ends early; the file is incomplete");
+    }
+}
+
+static void packed_gz_damaged(void **state)
+{
+    (void)state;
+    static const char *const wrong = ": not a gzip file, though its name ends in .gz, or damaged";
+    write_gz("t.csv.gz", "wb", "a,b\n1,2\n");
+    uint8_t packed[PACKED_BYTES];
+    size_t const size = read_back("t.csv.gz", packed);
+    packed[size - 5] ^= 1; /* the checksum */
+    temp_file_write_bytes(directory, "t.csv.gz", packed, size);
+    expect_table_error("t.csv.gz", TACIT_IO, wrong);
+    packed[size - 5] ^= 1;
+    memcpy(packed + size, "more", 4);
+    temp_file_write_bytes(directory, "t.csv.gz", packed, size + 4);
+    expect_table_error("t.csv.gz", TACIT_IO, wrong);
+    temp_file_write(directory, "t.csv.gz", "a,b\n1,2\n");
+    expect_table_error("t.csv.gz", TACIT_IO, wrong);
+}
+
+static void expect_limit(const char *name, size_t size)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    struct tacit_error error;
+    struct tacit_unpacked unpacked;
+    assert_int_equal(tacit_unpack_file(&unpacked, path, size, &error), TACIT_OK);
+    assert_int_equal(unpacked.size, size);
+    assert_int_equal(unpacked.bytes[size], '\0');
+    free(unpacked.bytes);
+    assert_int_equal(tacit_unpack_file(&unpacked, path, size - 1, &error), TACIT_INVALID);
+    char rest[64];
+    snprintf(rest, sizeof rest, ": too large; at most %zu bytes, unpacked", size - 1);
+    assert_message(&error, name, rest);
+}
+
+static void unpack_limit(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1000, 65535, 65536, 65537, 131072, 200000};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        char *const text = malloc(sizes[i] + 1);
+        assert_non_null(text);
+        memset(text, 'x', sizes[i]);
+        text[sizes[i]] = '\0';
+        uint8_t packed[PACKED_BYTES];
+        size_t const size = pack_xz(text, sizes[i], packed);
+        temp_file_write(directory, "t", text);
+        temp_file_write_bytes(directory, "t.xz", packed, size);
+        write_gz("t.gz", "wb", text);
+        expect_limit("t", sizes[i]);
+        expect_limit("t.xz", sizes[i]);
+        expect_limit("t.gz", sizes[i]);
+        free(text);
+    }
+}
+
+/* ---- Numbers ------------------------------------------------------------------------------- */
+
+static void number_accepted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *field;
+        double value;
+    } cases[] = {{"0", 0.0},      {"1", 1.0},
+                 {"0.25", 0.25},  {".5", 0.5},
+                 {"5.", 5.0},     {"-2.5", -2.5},
+                 {"+1", 1.0},     {"1e-3", 1e-3},
+                 {"1E+2", 100.0}, {" 0.5 ", 0.5},
+                 {"\t7", 7.0},    {"0.1", 0.1},
+                 {"1e-999", 0.0}, {"007", 7.0},
+                 {"-0", 0.0},     {"1.7976931348623157e308", 1.7976931348623157e308}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double value = 77.0;
+        assert_true(tacit_field_number(cases[i].field, &value));
+        assert_true(value == cases[i].value);
+    }
+}
+
+static void number_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[] = {
+        "",    " ",     "abc",      "nan",   "NaN",          "inf",   "-inf", "1e",
+        "1e+", "0x1p3", "0x10",     "1e999", "1,5",          "1.5x",  "1 2",  ".",
+        "-",   "--1",   "infinity", "1.2.3", "\xC2\xA0\x31", "1e5.0", "- 1",  "\n1"};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        double value = 77.0;
+        assert_false(tacit_field_number(cases[i], &value));
+        assert_true(value == 77.0);
+    }
+    char digits[700];
+    memset(digits, '1', sizeof digits);
+    double value;
+    digits[511] = '\0';
+    assert_false(tacit_field_number(digits, &value)); /* 511 digits are more than a double holds */
+    memset(digits, '0', 511);
+    assert_true(tacit_field_number(digits, &value));
+    digits[511] = '0';
+    digits[512] = '\0';
+    assert_false(tacit_field_number(digits, &value)); /* NUMBER_BYTES */
+}
+
+static void number_in_a_locale_with_comma(void **state)
+{
+    (void)state;
+    if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL &&
+        setlocale(LC_NUMERIC, "fr_FR.UTF-8") == NULL)
+        skip();
+    double value = 0.0;
+    bool const read = tacit_field_number("0.25", &value);
+    setlocale(LC_NUMERIC, "C");
+    assert_true(read);
+    assert_true(value == 0.25);
+}
+
+static void shown_value(void **state)
+{
+    (void)state;
+    assert_string_equal(tacit_shown_value("").text, "");
+    char value[100];
+    memset(value, 'a', sizeof value);
+    value[TACIT_SHOWN_BYTES - 1] = '\0';
+    assert_string_equal(tacit_shown_value(value).text, value); /* just fits */
+    value[TACIT_SHOWN_BYTES - 1] = 'a';
+    value[TACIT_SHOWN_BYTES] = '\0';
+    struct tacit_shown shown = tacit_shown_value(value);
+    assert_int_equal(strlen(shown.text), TACIT_SHOWN_BYTES - 1);
+    assert_string_equal(shown.text + TACIT_SHOWN_BYTES - 5, "a...");
+    memcpy(value + TACIT_SHOWN_BYTES - 5, "\xC3\xA9", 2); /* would be cut in the middle */
+    shown = tacit_shown_value(value);
+    assert_int_equal(strlen(shown.text), TACIT_SHOWN_BYTES - 2);
+    assert_string_equal(shown.text + TACIT_SHOWN_BYTES - 6, "a...");
+}
+
+/* ---- Means --------------------------------------------------------------------------------- */
+
+static enum tacit_status read_means(const char *text, struct tacit_means *means,
+                                    struct tacit_error *error)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, "means.csv");
+    temp_file_write(directory, "means.csv", text);
+    return tacit_means_read(means, path, 0.0, 1.0, error);
+}
+
+static void means_read(void **state)
+{
+    (void)state;
+    struct tacit_means means;
+    struct tacit_error error;
+    assert_int_equal(read_means("# two agents\n0.1,0.2, 0.3\n0,1,1e-1\r\n", &means, &error),
+                     TACIT_OK);
+    assert_int_equal(means.row_count, 2);
+    assert_int_equal(means.arm_count, 3);
+    static const double expected[] = {0.1, 0.2, 0.3, 0.0, 1.0, 0.1};
+    for (size_t i = 0; i < 6; i++)
+        assert_true(means.values[i] == expected[i]);
+    tacit_means_free(&means);
+    assert_null(means.values);
+    tacit_means_free(&means);
+}
+
+static void means_in_another_range(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, "means.csv");
+    temp_file_write(directory, "means.csv", "-2.5,7\n");
+    struct tacit_means means;
+    struct tacit_error error;
+    assert_int_equal(tacit_means_read(&means, path, -2.5, 7.0, &error), TACIT_OK);
+    tacit_means_free(&means);
+    assert_int_equal(tacit_means_read(&means, path, -2.5, 6.5, &error), TACIT_INVALID);
+    assert_message(&error, "means.csv",
+                   ":1: column 2: '7' is out of range; means are numbers from -2.5 to 6.5");
+}
+
+static void means_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *rest;
+    } cases[] = {
+        {"", ": no rows; one row for all agents or one row an agent"},
+        {"0.1,0.2\n0.1,0.2\n0.1,abc\n",
+         ":3: column 2: 'abc' is not a number; means are numbers from 0 to 1"},
+        {"1,1,1,1,1\n1,1,1,1\n", ":2: 4 fields, but line 1 has 5; every row has one field an arm"},
+        {"0.5,nan\n", ":1: column 2: 'nan' is not a number; means are numbers from 0 to 1"},
+        {"inf\n", ":1: column 1: 'inf' is not a number; means are numbers from 0 to 1"},
+        {"0.5,0.5x\n", ":1: column 2: '0.5x' is not a number; means are numbers from 0 to 1"},
+        {"0x1p-1\n", ":1: column 1: '0x1p-1' is not a number; means are numbers from 0 to 1"},
+        {"0.5,\n", ":1: column 2: '' is not a number; means are numbers from 0 to 1"},
+        {"\n0.5,1.01\n", ":2: column 2: '1.01' is out of range; means are numbers from 0 to 1"},
+        {"-1e-9\n", ":1: column 1: '-1e-9' is out of range; means are numbers from 0 to 1"},
+        {"\"a\nb\"\n", ":1: column 1: 'a?b' is not a number; means are numbers from 0 to 1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_means means = {.arm_count = 77};
+        struct tacit_error error;
+        assert_int_equal(read_means(cases[i].text, &means, &error), TACIT_INVALID);
+        assert_message(&error, "means.csv", cases[i].rest);
+        assert_int_equal(means.arm_count, 77);
+    }
+}
+
+static void means_missing(void **state)
+{
+    (void)state;
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, "none.csv");
+    struct tacit_means means;
+    struct tacit_error error;
+    assert_int_equal(tacit_means_read(&means, path, 0.0, 1.0, &error), TACIT_IO);
+    assert_message(&error, "none.csv", ": No such file or directory");
+}
+
+static void means_most_arms(void **state)
+{
+    (void)state;
+    char *const text = malloc(2 * TACIT_ARMS_MAX + 3);
+    assert_non_null(text);
+    for (size_t i = 0; i <= TACIT_ARMS_MAX; i++)
+        memcpy(text + 2 * i, "1,", 2);
+    text[2 * TACIT_ARMS_MAX - 1] = '\0';
+    struct tacit_means means;
+    struct tacit_error error;
+    assert_int_equal(read_means(text, &means, &error), TACIT_OK);
+    assert_int_equal(means.arm_count, TACIT_ARMS_MAX);
+    tacit_means_free(&means);
+    text[2 * TACIT_ARMS_MAX - 1] = ',';
+    text[2 * TACIT_ARMS_MAX + 1] = '\0';
+    assert_int_equal(read_means(text, &means, &error), TACIT_INVALID);
+    assert_message(&error, "means.csv", ":1: 65537 columns; at most 65536 arms");
+    free(text);
+}
+
+/* ---- Logged rows --------------------------------------------------------------------------- */
+
+/* Reads the text as a table and builds the log; the table is gone when this returns. */
+static enum tacit_status build(const char *text, const struct tacit_log_spec *spec,
+                               struct tacit_rng *rng, struct tacit_log *log,
+                               struct tacit_error *error)
+{
+    struct tacit_table table;
+    expect_table_of(text, &table);
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, "t.csv");
+    enum tacit_status const status = tacit_log_build(log, &table, path, spec, rng, error);
+    tacit_table_free(&table);
+    return status;
+}
+
+static void expect_log_refused(const char *text, const struct tacit_log_spec *spec,
+                               const char *rest)
+{
+    struct tacit_log log = {.arm_count = 77};
+    struct tacit_error error;
+    assert_int_equal(build(text, spec, NULL, &log, &error), TACIT_INVALID);
+    assert_message(&error, "t.csv", rest);
+    assert_int_equal(log.arm_count, 77);
+}
+
+static void assert_cell(const struct tacit_log *log, uint32_t agent, uint32_t arm,
+                        const double *rewards, uint32_t count)
+{
+    uint32_t const cell = agent * log->arm_count + arm;
+    assert_int_equal(log->start[cell + 1] - log->start[cell], count);
+    double sum = 0.0;
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(log->rewards[log->start[cell] + i] == rewards[i]);
+        sum += rewards[i];
+    }
+    assert_true(log->means[cell] == sum / (double)count);
+}
+
+#define CELL(log, agent, arm, ...)                                                                 \
+    assert_cell(log, agent, arm, (const double[]){__VA_ARGS__},                                    \
+                sizeof((const double[]){__VA_ARGS__}) / sizeof(double))
+
+static const struct tacit_log_arm drug_arms[] = {
+    {.name = "any",
+     .match = TACIT_LOG_MATCH_ANY,
+     .columns = (const char *const[]){"x", "y"},
+     .column_count = 2,
+     .value = "Up"},
+    {.name = "all",
+     .match = TACIT_LOG_MATCH_ALL,
+     .columns = (const char *const[]){"y", "x"},
+     .column_count = 2,
+     .value = "No"},
+    {.name = "y up",
+     .match = TACIT_LOG_MATCH_ANY,
+     .columns = (const char *const[]){"y"},
+     .column_count = 1,
+     .value = "Up"},
+};
+
+static const char drug_text[] = "r,x,y\n"
+                                "yes,Up,No\n"
+                                "no,Up,Up\n" /* in two arms */
+                                "maybe,No,No\n"
+                                "yes,No,Down\n" /* in none */
+                                "no,No,Up\n"
+                                "yes,No,No\n";
+
+static const struct tacit_log_spec drug_spec = {.arms = drug_arms,
+                                                .arm_count = 3,
+                                                .reward_column = "r",
+                                                .reward_value = "yes",
+                                                .split = TACIT_LOG_SEQUENTIAL,
+                                                .agent_count = 2};
+
+static void log_by_rules(void **state)
+{
+    (void)state;
+    struct tacit_log log;
+    struct tacit_error error;
+    assert_int_equal(build(drug_text, &drug_spec, NULL, &log, &error), TACIT_OK);
+    assert_int_equal(log.agent_count, 2);
+    assert_int_equal(log.arm_count, 3);
+    assert_string_equal(log.arm_names[0], "any");
+    assert_string_equal(log.arm_names[2], "y up");
+    assert_true(log.binary);
+    assert_int_equal(log.start[6], 7);
+    CELL(&log, 0, 0, 1.0, 0.0);
+    CELL(&log, 0, 1, 0.0);
+    CELL(&log, 0, 2, 0.0);
+    CELL(&log, 1, 0, 0.0);
+    CELL(&log, 1, 1, 1.0);
+    CELL(&log, 1, 2, 0.0);
+    tacit_log_free(&log);
+    assert_null(log.start);
+    tacit_log_free(&log);
+}
+
+static const char column_text[] = "who,arm,reward\n"
+                                  "10,b,0.5\n"
+                                  "2,a,1\n"
+                                  "2,b,0\n"
+                                  "10,a,-3e1\n"
+                                  "10,b,0.25\n";
+
+static const struct tacit_log_spec column_spec = {.arm_column = "arm",
+                                                  .reward_column = "reward",
+                                                  .split = TACIT_LOG_BY_COLUMN,
+                                                  .agent_column = "who",
+                                                  .agent_count = 2};
+
+static void log_by_columns(void **state)
+{
+    (void)state;
+    struct tacit_log log;
+    struct tacit_error error;
+    assert_int_equal(build(column_text, &column_spec, NULL, &log, &error), TACIT_OK);
+    assert_int_equal(log.agent_count, 2);
+    assert_int_equal(log.arm_count, 2);
+    assert_string_equal(log.arm_names[0], "a");
+    assert_string_equal(log.arm_names[1], "b");
+    assert_false(log.binary);
+    CELL(&log, 0, 0, 1.0); /* agent 0 is "2": whole numbers sort by value */
+    CELL(&log, 0, 1, 0.0);
+    CELL(&log, 1, 0, -30.0);
+    CELL(&log, 1, 1, 0.5, 0.25);
+    tacit_log_free(&log);
+}
+
+static void log_sorts_values(void **state)
+{
+    (void)state;
+    struct tacit_log_spec const spec = {
+        .arm_column = "arm", .reward_column = "r", .split = TACIT_LOG_SEQUENTIAL, .agent_count = 1};
+    struct tacit_log log;
+    struct tacit_error error;
+    assert_int_equal(build("arm,r\nb,1\n10,1\n9,1\n007,1\nB,1\n0,1\n1a,1\n\"\",1\n9,0\n", &spec,
+                           NULL, &log, &error),
+                     TACIT_OK);
+    static const char *const expected[] = {"0", "9", "10", "", "007", "1a", "B", "b"};
+    assert_int_equal(log.arm_count, 8);
+    for (size_t i = 0; i < 8; i++)
+        assert_string_equal(log.arm_names[i], expected[i]);
+    assert_true(log.binary);
+    tacit_log_free(&log);
+}
+
+/* n rows of one arm whose reward is the number of the row. */
+static void write_numbered(char *text, size_t capacity, uint32_t n)
+{
+    size_t size = (size_t)snprintf(text, capacity, "arm,reward\n");
+    for (uint32_t row = 0; row < n; row++)
+        size += (size_t)snprintf(text + size, capacity - size, "x,%u\n", row);
+}
+
+static void build_numbered(uint32_t n, uint32_t agent_count, enum tacit_log_split split,
+                           struct tacit_rng rng, struct tacit_log *log)
+{
+    char text[4096];
+    write_numbered(text, sizeof text, n);
+    struct tacit_log_spec const spec = {
+        .arm_column = "arm", .reward_column = "reward", .split = split, .agent_count = agent_count};
+    struct tacit_error error;
+    assert_int_equal(build(text, &spec, &rng, log, &error), TACIT_OK);
+}
+
+static struct tacit_rng split_stream(uint64_t seed)
+{
+    return tacit_rng_stream(seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SPLIT);
+}
+
+static void log_sequential_split(void **state)
+{
+    (void)state;
+    for (uint32_t n = 1; n <= 20; n++) {
+        for (uint32_t agent_count = 1; agent_count <= n; agent_count++) {
+            struct tacit_log log;
+            build_numbered(n, agent_count, TACIT_LOG_SEQUENTIAL, split_stream(1), &log);
+            for (uint32_t agent = 0; agent <= agent_count; agent++)
+                assert_int_equal(log.start[agent], n * agent / agent_count);
+            for (uint32_t row = 0; row < n; row++)
+                assert_true(log.rewards[row] == (double)row);
+            tacit_log_free(&log);
+        }
+    }
+}
+
+static void log_random_split(void **state)
+{
+    (void)state;
+    enum { N = 200, A = 7 };
+    struct tacit_log log;
+    struct tacit_log again;
+    struct tacit_log other;
+    build_numbered(N, A, TACIT_LOG_RANDOM, split_stream(5), &log);
+    build_numbered(N, A, TACIT_LOG_RANDOM, split_stream(5), &again);
+    build_numbered(N, A, TACIT_LOG_RANDOM, split_stream(6), &other);
+    for (uint32_t agent = 0; agent <= A; agent++)
+        assert_int_equal(log.start[agent], N * agent / A);
+    bool seen[N] = {false};
+    for (uint32_t i = 0; i < N; i++) {
+        uint32_t const row = (uint32_t)log.rewards[i];
+        assert_true(row < N);
+        assert_false(seen[row]);
+        seen[row] = true;
+    }
+    assert_memory_equal(log.rewards, again.rewards, N * sizeof(double));
+    assert_memory_not_equal(log.rewards, other.rewards, N * sizeof(double));
+    tacit_log_free(&log);
+    tacit_log_free(&again);
+    tacit_log_free(&other);
+}
+
+/* Each of 4 rows goes to agent 0 of 4 with probability 1/4: over 2000 splits the deviation is 19.4,
+ * and 5.4 of them (105) are passed with probability below 1e-6 over the 4 rows. */
+static void log_random_split_is_fair(void **state)
+{
+    (void)state;
+    enum { SPLITS = 2000, N = 4 };
+    uint32_t counts[N] = {0};
+    for (uint32_t i = 0; i < SPLITS; i++) {
+        struct tacit_log log;
+        build_numbered(N, N, TACIT_LOG_RANDOM, split_stream(i), &log);
+        for (uint32_t j = log.start[0]; j < log.start[1]; j++)
+            counts[(uint32_t)log.rewards[j]]++;
+        tacit_log_free(&log);
+    }
+    for (uint32_t row = 0; row < N; row++)
+        assert_in_range(counts[row], SPLITS / 4 - 105, SPLITS / 4 + 105);
+}
+
+static void log_empty_cells(void **state)
+{
+    (void)state;
+    struct tacit_log_spec spec = drug_spec;
+    spec.agent_count = 3;
+    expect_log_refused(drug_text, &spec,
+                       ": agent 0 (they count from 0), arm 'all': no rows; every agent needs a row "
+                       "of every arm");
+    expect_log_refused("who,arm,reward\nw,a,1\nw,b,1\nv,b,1\n", &column_spec,
+                       ": agent 'v', arm 'a': no rows; every agent needs a row of every arm");
+    spec = drug_spec;
+    spec.agent_count = 1;
+    expect_log_refused("r,x,y\n1,2,3\n", &spec,
+                       ": agent 0 (they count from 0), arm 'any': no rows; every agent needs a row "
+                       "of every arm");
+}
+
+static void log_no_rows(void **state)
+{
+    (void)state;
+    static const char *const rest =
+        ": no rows; the first line names the columns, a row a pull follows";
+    expect_log_refused("", &column_spec, rest);
+    expect_log_refused("who,arm,reward\n", &column_spec, rest);
+}
+
+static void log_unknown_columns(void **state)
+{
+    (void)state;
+    static const char text[] = "# log\nwho,arm,reward\n1,2,3\n";
+    struct tacit_log_spec spec = column_spec;
+    spec.agent_column = "whom";
+    expect_log_refused(text, &spec, ":2: no column 'whom'; the columns are who, arm, reward");
+    spec = column_spec;
+    spec.arm_column = "";
+    expect_log_refused(text, &spec, ":2: no column ''; the columns are who, arm, reward");
+    spec = column_spec;
+    spec.reward_column = "2";
+    expect_log_refused(text, &spec, ":2: no column '2'; the columns are who, arm, reward");
+    expect_log_refused("r,x,z\n1,2,3\n", &drug_spec, ":1: no column 'y'; the columns are r, x, z");
+    expect_log_refused("who,arm,reward,arm\n1,2,3,4\n", &column_spec,
+                       ":1: columns 2 and 4 are both 'arm'; name a column that is there once");
+}
+
+static void log_unknown_column_of_many(void **state)
+{
+    (void)state;
+    char text[4096] = "c0";
+    size_t size = 2;
+    for (int i = 1; i < 200; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, ",c%d", i);
+    text[size++] = '\n';
+    memset(text + size, ',', 199); /* a row of 200 empty fields */
+    text[size + 199] = '\0';
+    struct tacit_table table;
+    temp_file_write(directory, "t.csv", text);
+    expect_table("t.csv", &table);
+    struct tacit_log log;
+    struct tacit_error error;
+    assert_int_equal(tacit_log_build(&log, &table, "t.csv", &column_spec, NULL, &error),
+                     TACIT_INVALID);
+    tacit_table_free(&table);
+    assert_non_null(strstr(error.text, "t.csv:1: no column 'reward'; the columns are c0, c1, "));
+    assert_string_equal(error.text + strlen(error.text) - 3, "...");
+}
+
+static void log_bad_rewards(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"much", "nan", "", "1e999"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[128];
+        char rest[128];
+        snprintf(text, sizeof text, "who,arm,reward\n1,a,1\n\n2,b,%s\n", bad[i]);
+        snprintf(rest, sizeof rest,
+                 ":4: column 'reward': '%s' is not a number; rewards are finite numbers", bad[i]);
+        expect_log_refused(text, &column_spec, rest);
+    }
+    struct tacit_log_spec spec = column_spec;
+    spec.agent_count = 1;
+    expect_log_refused("who,arm,reward\n1,a,1e308\n1,a,1e308\n", &spec,
+                       ": agent '1', arm 'a': the rewards are too large to be added");
+}
+
+/* A reward that belongs to no arm is nobody's, so it may be anything. */
+static void log_reward_outside_all_arms(void **state)
+{
+    (void)state;
+    struct tacit_log_spec spec = drug_spec;
+    spec.reward_value = NULL;
+    spec.arm_count = 1;
+    spec.agent_count = 1;
+    struct tacit_log log;
+    struct tacit_error error;
+    assert_int_equal(build("r,x,y\n?,No,No\n0.5,Up,No\n", &spec, NULL, &log, &error), TACIT_OK);
+    CELL(&log, 0, 0, 0.5);
+    assert_false(log.binary);
+    tacit_log_free(&log);
+}
+
+static void log_wrong_counts(void **state)
+{
+    (void)state;
+    struct tacit_log_spec spec = column_spec;
+    spec.agent_count = 3;
+    expect_log_refused(
+        column_text, &spec,
+        ": column 'who' has 2 values, but the number of agents is 3; the two must be equal");
+    spec.agent_count = 1;
+    expect_log_refused(
+        column_text, &spec,
+        ": column 'who' has 2 values, but the number of agents is 1; the two must be equal");
+    spec = column_spec;
+    spec.arm_count = 5;
+    expect_log_refused(
+        column_text, &spec,
+        ": column 'arm' has 2 values, but the number of arms is 5; the two must be equal");
+    spec = drug_spec;
+    spec.agent_count = 7;
+    expect_log_refused(drug_text, &spec,
+                       ": 6 rows for 7 agents; every agent needs a row of every arm");
+    spec.agent_count = 0;
+    expect_log_refused(drug_text, &spec, ": 0 agents; a run has from 1 to 1048576");
+    spec = drug_spec;
+    spec.arm_count = 0;
+    expect_log_refused(drug_text, &spec, ": 0 arms; a run has from 1 to 65536");
+}
+
+static void log_arm_without_columns(void **state)
+{
+    (void)state;
+    static const struct tacit_log_arm arm = {.name = "none", .value = "Up"};
+    struct tacit_log_spec spec = drug_spec;
+    spec.arms = &arm;
+    spec.arm_count = 1;
+    expect_log_refused(drug_text, &spec,
+                       ": arm 'none' names no columns; an arm looks at one at least");
+}
+
+/* 0 is "as many as there are". */
+static void log_counts_not_asked(void **state)
+{
+    (void)state;
+    struct tacit_log_spec spec = column_spec;
+    spec.agent_count = 0;
+    struct tacit_log log;
+    struct tacit_error error;
+    assert_int_equal(build(column_text, &spec, NULL, &log, &error), TACIT_OK);
+    assert_int_equal(log.agent_count, 2);
+    tacit_log_free(&log);
+}
+
+/* ---- Data sets ----------------------------------------------------------------------------- */
+
+/* Sets or, for NULL, unsets. */
+static void set_environment(const char *data, const char *home)
+{
+    assert_int_equal(data != NULL ? setenv("TACIT_DATA", data, 1) : unsetenv("TACIT_DATA"), 0);
+    assert_int_equal(home != NULL ? setenv("HOME", home, 1) : unsetenv("HOME"), 0);
+}
+
+static void dataset_list(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    const struct tacit_dataset *const list = tacit_dataset_list(&count);
+    static const char *const names[] = {"diabetes130", "mnist", "cifar10",
+                                        "movielens",   "obd",   "lastfm"};
+    assert_int_equal(count, sizeof names / sizeof names[0]);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal(list[i].name, names[i]);
+        assert_true(strlen(list[i].content) > 0);
+        assert_true(strlen(list[i].terms) > 0);
+        assert_non_null(list[i].files[0]);
+    }
+}
+
+static void make_home_data(char home[TEMP_PATH_BYTES], char data[TEMP_PATH_BYTES])
+{
+    static const char *const folders[] = {"home", "home/.local", "home/.local/share",
+                                          "home/.local/share/tacit"};
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++) {
+        temp_path(data, directory, folders[i]);
+        mkdir(data, 0700); /* it may be there from the test before */
+    }
+    temp_path(home, directory, "home");
+}
+
+static void assert_found(const char *name, const char *expected_directory,
+                         const char *expected_name)
+{
+    char path[TACIT_PATH_BYTES];
+    char expected[TEMP_PATH_BYTES];
+    assert_int_equal(tacit_dataset_find(name, path), TACIT_OK);
+    temp_path(expected, expected_directory, expected_name);
+    assert_string_equal(path, expected);
+}
+
+static void dataset_find(void **state)
+{
+    (void)state;
+    char home[TEMP_PATH_BYTES];
+    char data[TEMP_PATH_BYTES];
+    make_home_data(home, data);
+    temp_file_write(directory, "one.csv", "a\n");
+    temp_file_write(directory, "one.csv.xz", "");
+    temp_file_write(directory, "two.csv.xz", "");
+    temp_file_write(directory, "two.csv.gz", "");
+    temp_file_write(data, "two.csv", "a\n");
+    temp_file_write(data, "three.csv.gz", "");
+    set_environment(directory, home);
+    assert_found("one.csv", directory, "one.csv");
+    assert_found("two.csv", directory, "two.csv.xz"); /* the first directory wins */
+    assert_found("three.csv", data, "three.csv.gz");
+    char path[TACIT_PATH_BYTES] = "untouched";
+    assert_int_equal(tacit_dataset_find("four.csv", path), TACIT_IO);
+    assert_int_equal(tacit_dataset_find("home", path), TACIT_IO); /* a directory is no file */
+    assert_string_equal(path, "untouched");
+    set_environment(NULL, home);
+    assert_found("two.csv", data, "two.csv");
+    assert_int_equal(tacit_dataset_find("one.csv", path), TACIT_IO);
+    set_environment("", NULL);
+    assert_int_equal(tacit_dataset_find("two.csv", path), TACIT_IO);
+}
+
+static void dataset_directories(void **state)
+{
+    (void)state;
+    char text[TACIT_PATH_BYTES];
+    set_environment("/d", "/h");
+    tacit_dataset_directories(text);
+    assert_string_equal(text, "/d:/h/.local/share/tacit");
+    set_environment(NULL, "/h");
+    tacit_dataset_directories(text);
+    assert_string_equal(text, "/h/.local/share/tacit");
+    set_environment("/d", NULL);
+    tacit_dataset_directories(text);
+    assert_string_equal(text, "/d");
+    set_environment(NULL, NULL);
+    tacit_dataset_directories(text);
+    assert_string_equal(text, "");
+}
+
+static void dataset_paths_too_long(void **state)
+{
+    (void)state;
+    char name[TACIT_PATH_BYTES + 1];
+    memset(name, 'x', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    char path[TACIT_PATH_BYTES];
+    set_environment(name, name);
+    assert_int_equal(tacit_dataset_find("a", path), TACIT_IO);
+    tacit_dataset_directories(path);
+    assert_string_equal(path, "");
+    set_environment("/", NULL);
+    assert_int_equal(tacit_dataset_find(name, path), TACIT_IO);
+    struct tacit_error error;
+    assert_int_equal(tacit_dataset_verify("/", name, &error), TACIT_IO);
+    assert_int_equal(tacit_dataset_verify(name, "a", &error), TACIT_IO);
+}
+
+#define SHA_OF_ABC                                                                                 \
+    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" /* FIPS 180-2 */
+
+static void dataset_verify(void **state)
+{
+    (void)state;
+    struct tacit_error error;
+    temp_file_write(directory, "abc", "abc");
+    temp_file_write(directory, "abd", "abd");
+    temp_file_write(directory, "SHA256SUMS",
+                    SHA_OF_ABC "  ./abc.more\r\n\n" SHA_OF_ABC "  ./abd\n" SHA_OF_ABC
+                               "  ./gone\n1234  ./short\n" SHA_OF_ABC "  ./abc");
+    assert_int_equal(tacit_dataset_verify(directory, "abc", &error), TACIT_OK);
+    assert_int_equal(tacit_dataset_verify(directory, "abd", &error), TACIT_INVALID);
+    assert_message(&error, "abd",
+                   ": its sha256 is not the one in SHA256SUMS; the file is another or damaged");
+    assert_int_equal(tacit_dataset_verify(directory, "gone", &error), TACIT_IO);
+    assert_message(&error, "gone", ": No such file or directory");
+    assert_int_equal(tacit_dataset_verify(directory, "ab", &error), TACIT_IO);
+    assert_message(&error, "SHA256SUMS", ": no line for 'ab'");
+    assert_int_equal(tacit_dataset_verify(directory, "short", &error), TACIT_INVALID);
+    assert_message(&error, "SHA256SUMS",
+                   ":5: not a sha256; a line is 64 hex digits, two blanks, the name");
+}
+
+static void dataset_verify_other_spellings(void **state)
+{
+    (void)state;
+    struct tacit_error error;
+    temp_file_write(directory, "abc", "abc");
+    temp_file_write(directory, "SHA256SUMS",
+                    "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD *abc\n");
+    assert_int_equal(tacit_dataset_verify(directory, "abc", &error), TACIT_OK);
+    temp_file_write(directory, "SHA256SUMS",
+                    "xa7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  abc\n");
+    assert_int_equal(tacit_dataset_verify(directory, "abc", &error), TACIT_INVALID);
+    char sums[TEMP_PATH_BYTES];
+    temp_path(sums, directory, "SHA256SUMS");
+    assert_int_equal(remove(sums), 0);
+    assert_int_equal(tacit_dataset_verify(directory, "abc", &error), TACIT_IO);
+    assert_message(&error, "SHA256SUMS", ": No such file or directory");
+}
+
+static int lowest_free_descriptor(void)
+{
+    int const descriptor = dup(STDERR_FILENO);
+    assert_true(descriptor >= 0);
+    assert_int_equal(close(descriptor), 0);
+    return descriptor;
+}
+
+static void files_are_closed(void **state)
+{
+    (void)state;
+    int const before = lowest_free_descriptor();
+    table_plain(state);
+    table_missing(state); /* one of them is a directory, which opens and does not read */
+    table_ragged(state);
+    packed_xz_damaged(state);
+    dataset_verify(state);
+    assert_int_equal(lowest_free_descriptor(), before);
+}
+
+/* ---- Out of memory ------------------------------------------------------------------------- */
+
+static enum tacit_status read_xz_once(void)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, "memory.csv.xz");
+    struct tacit_table table;
+    struct tacit_error error;
+    enum tacit_status const status = tacit_table_read(&table, path, &error);
+    if (status == TACIT_OK)
+        tacit_table_free(&table);
+    return status;
+}
+
+static void memory_table(void **state)
+{
+    (void)state;
+    char *const text = long_text();
+    uint8_t packed[PACKED_BYTES];
+    size_t const size = pack_xz(text, strlen(text), packed);
+    temp_file_write_bytes(directory, "memory.csv.xz", packed, size);
+    free(text);
+    expect_memory_errors(read_xz_once, 8);
+}
+
+static enum tacit_status read_means_once(void)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, "memory.csv.gz");
+    struct tacit_means means;
+    struct tacit_error error;
+    enum tacit_status const status = tacit_means_read(&means, path, 0.0, 1.0, &error);
+    if (status == TACIT_OK)
+        tacit_means_free(&means);
+    return status;
+}
+
+static void memory_means(void **state)
+{
+    (void)state;
+    write_gz("memory.csv.gz", "wb", "0.5,0.25\n");
+    expect_memory_errors(read_means_once, 5);
+}
+
+static enum tacit_status build_once(const struct tacit_log_spec *spec)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, "memory.csv");
+    struct tacit_table table;
+    struct tacit_error error;
+    enum tacit_status status = tacit_table_read(&table, path, &error);
+    if (status != TACIT_OK)
+        return status;
+    struct tacit_log log;
+    struct tacit_rng rng = split_stream(3);
+    status = tacit_log_build(&log, &table, path, spec, &rng, &error);
+    tacit_table_free(&table);
+    if (status == TACIT_OK)
+        tacit_log_free(&log);
+    return status;
+}
+
+static enum tacit_status build_rules_once(void)
+{
+    struct tacit_log_spec spec = drug_spec;
+    spec.split = TACIT_LOG_RANDOM;
+    spec.agent_count = 1;
+    return build_once(&spec);
+}
+
+static enum tacit_status build_columns_once(void)
+{
+    return build_once(&column_spec);
+}
+
+static void memory_log(void **state)
+{
+    (void)state;
+    temp_file_write(directory, "memory.csv", drug_text);
+    expect_memory_errors(build_rules_once, 10);
+    temp_file_write(directory, "memory.csv", column_text);
+    expect_memory_errors(build_columns_once, 11);
+}
+
+static enum tacit_status verify_once(void)
+{
+    struct tacit_error error;
+    return tacit_dataset_verify(directory, "abc", &error);
+}
+
+static void memory_verify(void **state)
+{
+    (void)state;
+    temp_file_write(directory, "abc", "abc");
+    temp_file_write(directory, "SHA256SUMS", SHA_OF_ABC "  ./abc\n");
+    expect_memory_errors(verify_once, 1);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(table_plain),
+        cmocka_unit_test(table_no_last_newline),
+        cmocka_unit_test(table_crlf),
+        cmocka_unit_test(table_quotes),
+        cmocka_unit_test(table_idle_lines),
+        cmocka_unit_test(table_byte_order_mark),
+        cmocka_unit_test(table_empty),
+        cmocka_unit_test(table_column),
+        cmocka_unit_test(table_ragged),
+        cmocka_unit_test(table_bad_quotes),
+        cmocka_unit_test(table_bare_carriage_return),
+        cmocka_unit_test(table_nul),
+        cmocka_unit_test(table_missing),
+        cmocka_unit_test(table_long_path_in_message),
+        cmocka_unit_test(packed_xz),
+        cmocka_unit_test(packed_xz_two_streams),
+        cmocka_unit_test(packed_xz_cut_everywhere),
+        cmocka_unit_test(packed_xz_damaged),
+        cmocka_unit_test(packed_gz),
+        cmocka_unit_test(packed_gz_two_members),
+        cmocka_unit_test(packed_gz_cut_everywhere),
+        cmocka_unit_test(packed_gz_damaged),
+        cmocka_unit_test(unpack_limit),
+        cmocka_unit_test(number_accepted),
+        cmocka_unit_test(number_refused),
+        cmocka_unit_test(number_in_a_locale_with_comma),
+        cmocka_unit_test(shown_value),
+        cmocka_unit_test(means_read),
+        cmocka_unit_test(means_in_another_range),
+        cmocka_unit_test(means_refused),
+        cmocka_unit_test(means_missing),
+        cmocka_unit_test(means_most_arms),
+        cmocka_unit_test(log_by_rules),
+        cmocka_unit_test(log_by_columns),
+        cmocka_unit_test(log_sorts_values),
+        cmocka_unit_test(log_sequential_split),
+        cmocka_unit_test(log_random_split),
+        cmocka_unit_test(log_random_split_is_fair),
+        cmocka_unit_test(log_empty_cells),
+        cmocka_unit_test(log_no_rows),
+        cmocka_unit_test(log_unknown_columns),
+        cmocka_unit_test(log_unknown_column_of_many),
+        cmocka_unit_test(log_bad_rewards),
+        cmocka_unit_test(log_reward_outside_all_arms),
+        cmocka_unit_test(log_wrong_counts),
+        cmocka_unit_test(log_arm_without_columns),
+        cmocka_unit_test(log_counts_not_asked),
+        cmocka_unit_test(dataset_list),
+        cmocka_unit_test(dataset_find),
+        cmocka_unit_test(dataset_directories),
+        cmocka_unit_test(dataset_paths_too_long),
+        cmocka_unit_test(dataset_verify),
+        cmocka_unit_test(dataset_verify_other_spellings),
+        cmocka_unit_test(files_are_closed),
+        cmocka_unit_test(memory_table),
+        cmocka_unit_test(memory_means),
+        cmocka_unit_test(memory_log),
+        cmocka_unit_test(memory_verify),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

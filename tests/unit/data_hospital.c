@@ -1,0 +1,198 @@
+/* The five-arm hospital problem (READINGS P2.10) cut from the real "Diabetes 130-US hospitals"
+ * rows: counts and sums that an independent script (Python's csv module) found. Skips if the data
+ * is absent. */
+#include "tacit/data.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define FILE_NAME "diabetes130/diabetic_data.csv"
+#define ROW_COUNT 101766u
+#define HOSPITAL_COUNT 3u
+#define ARM_COUNT 5u
+#define DRUG_COUNT 23u
+
+/* Arms 0 to 3 are runs of this list; tolazamide, the last, is in none of them. */
+static const char *const drugs[DRUG_COUNT] = {
+    "insulin", "metformin",
+    /* arm 2 */
+    "repaglinide", "glipizide", "rosiglitazone", "acarbose", "miglitol", "troglitazone",
+    /* arm 3 */
+    "nateglinide", "chlorpropamide", "glyburide", "examide", "glimepiride", "acetohexamide",
+    "tolbutamide", "pioglitazone", "citoglipton", "glyburide-metformin", "glipizide-metformin",
+    "glimepiride-pioglitazone", "metformin-rosiglitazone", "metformin-pioglitazone",
+    /* no arm */
+    "tolazamide"};
+
+static const struct tacit_log_arm arms[ARM_COUNT] = {
+    {"insulin", TACIT_LOG_MATCH_ANY, drugs, 1, "Steady"},
+    {"metformin", TACIT_LOG_MATCH_ANY, drugs + 1, 1, "Steady"},
+    {"third group", TACIT_LOG_MATCH_ANY, drugs + 2, 6, "Steady"},
+    {"fourth group", TACIT_LOG_MATCH_ANY, drugs + 8, 14, "Steady"},
+    {"no drug", TACIT_LOG_MATCH_ALL, drugs, DRUG_COUNT, "No"},
+};
+
+struct cell {
+    uint32_t rows;
+    uint32_t ones;
+};
+
+static const struct cell sequential_cells[HOSPITAL_COUNT][ARM_COUNT] = {
+    {{10876, 3565}, {5410, 1653}, {5791, 2031}, {6759, 2175}, {8928, 2588}},
+    {{10041, 3763}, {6233, 2423}, {6574, 2756}, {6982, 2975}, {7712, 2728}},
+    {{9932, 3154}, {6703, 2093}, {5532, 1991}, {6955, 2365}, {6763, 1911}},
+};
+
+static const struct cell all_cells[ARM_COUNT] = {
+    {30849, 10482}, {18346, 6169}, {17897, 6778}, {20696, 7515}, {23403, 7227}};
+
+/* The table is read once for all tests. */
+static struct {
+    bool present;
+    char path[TACIT_PATH_BYTES];
+    struct tacit_table table;
+} hospital;
+
+static int read_hospital(void **state)
+{
+    (void)state;
+    if (tacit_dataset_find(FILE_NAME, hospital.path) != TACIT_OK) {
+        char directories[TACIT_PATH_BYTES];
+        tacit_dataset_directories(directories);
+        print_message("skipped: no " FILE_NAME " in %s\n", directories);
+        return 0;
+    }
+    struct tacit_error error;
+    if (tacit_table_read(&hospital.table, hospital.path, &error) != TACIT_OK) {
+        print_error("%s\n", error.text);
+        return -1;
+    }
+    hospital.present = true;
+    return 0;
+}
+
+static int free_hospital(void **state)
+{
+    (void)state;
+    if (hospital.present)
+        tacit_table_free(&hospital.table);
+    return 0;
+}
+
+static void build(enum tacit_log_split split, uint32_t agent_count, struct tacit_rng *rng,
+                  struct tacit_log *log)
+{
+    struct tacit_log_spec const spec = {.arms = arms,
+                                        .arm_count = ARM_COUNT,
+                                        .reward_column = "readmitted",
+                                        .reward_value = ">30",
+                                        .split = split,
+                                        .agent_count = agent_count};
+    struct tacit_error error = {{0}};
+    enum tacit_status const status =
+        tacit_log_build(log, &hospital.table, hospital.path, &spec, rng, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(status, TACIT_OK);
+    assert_true(log->binary);
+    assert_int_equal(log->agent_count, agent_count);
+    assert_int_equal(log->arm_count, ARM_COUNT);
+}
+
+static struct cell count_cell(const struct tacit_log *log, uint32_t agent, uint32_t arm)
+{
+    uint32_t const index = agent * log->arm_count + arm;
+    struct cell cell = {.rows = log->start[index + 1] - log->start[index]};
+    for (uint32_t i = log->start[index]; i < log->start[index + 1]; i++)
+        cell.ones += log->rewards[i] == 1.0;
+    return cell;
+}
+
+static void assert_cell(const struct tacit_log *log, uint32_t agent, uint32_t arm,
+                        struct cell expected)
+{
+    struct cell const found = count_cell(log, agent, arm);
+    assert_int_equal(found.rows, expected.rows);
+    assert_int_equal(found.ones, expected.ones);
+    assert_true(log->means[agent * log->arm_count + arm] ==
+                (double)expected.ones / (double)expected.rows);
+}
+
+static void hospital_table(void **state)
+{
+    (void)state;
+    if (!hospital.present)
+        skip();
+    assert_int_equal(hospital.table.row_count, ROW_COUNT + 1);
+    assert_int_equal(hospital.table.column_count, 50);
+    assert_int_equal(hospital.table.lines[ROW_COUNT], ROW_COUNT + 1);
+    assert_int_equal(tacit_table_column(&hospital.table, "readmitted"), 49);
+}
+
+static void hospital_sequential(void **state)
+{
+    (void)state;
+    if (!hospital.present)
+        skip();
+    struct tacit_log log;
+    build(TACIT_LOG_SEQUENTIAL, HOSPITAL_COUNT, NULL, &log);
+    for (uint32_t agent = 0; agent < HOSPITAL_COUNT; agent++) {
+        for (uint32_t arm = 0; arm < ARM_COUNT; arm++)
+            assert_cell(&log, agent, arm, sequential_cells[agent][arm]);
+    }
+    tacit_log_free(&log);
+}
+
+static void hospital_overall(void **state)
+{
+    (void)state;
+    if (!hospital.present)
+        skip();
+    static const double means[ARM_COUNT] = {0.339784, 0.336259, 0.378723, 0.363114, 0.308807};
+    struct tacit_log log;
+    build(TACIT_LOG_SEQUENTIAL, 1, NULL, &log);
+    for (uint32_t arm = 0; arm < ARM_COUNT; arm++) {
+        assert_cell(&log, 0, arm, all_cells[arm]);
+        assert_true(fabs(log.means[arm] - means[arm]) < 1e-6);
+    }
+    tacit_log_free(&log);
+}
+
+/* However the rows are dealt, each arm keeps all of them. */
+static void hospital_random(void **state)
+{
+    (void)state;
+    if (!hospital.present)
+        skip();
+    struct tacit_rng rng = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SPLIT);
+    struct tacit_log log;
+    build(TACIT_LOG_RANDOM, HOSPITAL_COUNT, &rng, &log);
+    for (uint32_t arm = 0; arm < ARM_COUNT; arm++) {
+        struct cell total = {0, 0};
+        for (uint32_t agent = 0; agent < HOSPITAL_COUNT; agent++) {
+            struct cell const cell = count_cell(&log, agent, arm);
+            /* Local bias is gone: a third each, within 7 deviations (at most 75) of a random third.
+             */
+            assert_true(fabs((double)cell.rows - all_cells[arm].rows / 3.0) < 7.0 * 75.0);
+            total.rows += cell.rows;
+            total.ones += cell.ones;
+        }
+        assert_int_equal(total.rows, all_cells[arm].rows);
+        assert_int_equal(total.ones, all_cells[arm].ones);
+    }
+    tacit_log_free(&log);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hospital_table),
+        cmocka_unit_test(hospital_sequential),
+        cmocka_unit_test(hospital_overall),
+        cmocka_unit_test(hospital_random),
+    };
+    return cmocka_run_group_tests(tests, read_hospital, free_hospital);
+}

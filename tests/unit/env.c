@@ -1,0 +1,390 @@
+/* Room env: what each environment adds to a sum, on both scales, and what is known of its means.
+ * Laws are tested at ALPHA a test with fixed seeds: a failure means a change, not bad luck. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <math.h>
+#include <string.h>
+#include <cmocka.h>
+#include "tacit/env.h"
+#include "../support/gof.h"
+
+#define ALPHA 1e-6
+#define DRAWS 40000u
+
+static const struct tacit_scale real_scale = {.kind = TACIT_SCALE_REAL};
+static const struct tacit_scale unit_steps = {.kind = TACIT_SCALE_STEPS, .lo = 0, .hi = 1};
+static const struct tacit_scale wide_steps = {.kind = TACIT_SCALE_STEPS, .lo = -1, .hi = 3};
+
+static struct tacit_rng stream(uint32_t number)
+{
+    return tacit_rng_stream(5, number, 0, TACIT_PURPOSE_REWARD);
+}
+
+static double pull_real(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                        struct tacit_rng *rng)
+{
+    union tacit_sum sum = {.real = 0};
+    tacit_env_pull(env, agent, arm, count, &real_scale, rng, &sum);
+    return sum.real;
+}
+
+static int64_t pull_steps(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                          const struct tacit_scale *scale, struct tacit_rng *rng)
+{
+    union tacit_sum sum = {.steps = 0};
+    tacit_env_pull(env, agent, arm, count, scale, rng, &sum);
+    return sum.steps;
+}
+
+/* DRAWS values against the mean, variance and fourth central moment of their law. */
+struct moments {
+    double mean;
+    double variance;
+    double fourth;
+    double sum;
+    double square;
+};
+
+static void moments_add(struct moments *moments, double value)
+{
+    double const off = value - moments->mean;
+    moments->sum += off;
+    moments->square += off * off;
+}
+
+static void moments_expect(const struct moments *moments)
+{
+    double const n = DRAWS;
+    double const spread = moments->fourth - moments->variance * moments->variance;
+    assert_true(gof_normal_tail(moments->sum / sqrt(n * moments->variance)) > ALPHA);
+    assert_true(gof_normal_tail((moments->square - n * moments->variance) / sqrt(n * spread)) >
+                ALPHA);
+}
+
+static struct moments binomial_moments(double n, double p)
+{
+    double const variance = n * p * (1 - p);
+    return (struct moments){
+        .mean = n * p, .variance = variance, .fourth = variance * (1 + (3 * n - 6) * p * (1 - p))};
+}
+
+/* ---- Constant -------------------------------------------------------------------------------- */
+
+static void constant_adds_exactly_count_times_its_mean_and_draws_nothing(void **state)
+{
+    (void)state;
+    double const means[] = {0.25, 1.0, 0.3};
+    struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 3, means, 0, {0}};
+    struct tacit_rng rng = stream(0);
+    struct tacit_rng const before = rng;
+    union tacit_sum sum = {.real = 100};
+    tacit_env_pull(&env, 0, 0, 8, &real_scale, &rng, &sum);
+    assert_true(sum.real == 102.0);
+    sum.steps = -1;
+    tacit_env_pull(&env, 0, 0, 8, &unit_steps, &rng, &sum);
+    assert_true(sum.steps == 2 * TACIT_STEPS - 1);
+    assert_true(pull_steps(&env, 0, 1, 3, &wide_steps, &rng) == 3 * TACIT_STEPS / 2);
+    assert_true(pull_steps(&env, 0, 2, 10, &unit_steps, &rng) ==
+                10 * (int64_t)lround(0.3 * (double)TACIT_STEPS));
+    assert_true(pull_steps(&env, 0, 1, TACIT_HORIZON_MAX, &unit_steps, &rng) == INT64_C(1) << 60);
+    assert_true(pull_steps(&env, 0, 1, 0, &unit_steps, &rng) == 0);
+    assert_memory_equal(&rng, &before, sizeof rng);
+}
+
+/* ---- Bernoulli ------------------------------------------------------------------------------- */
+
+static void bernoulli_at_0_and_1_is_certain(void **state)
+{
+    (void)state;
+    double const means[] = {0, 1};
+    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 2, means, 0, {0}};
+    struct tacit_rng rng = stream(1);
+    for (uint64_t count = 0; count < 40; count++) {
+        assert_true(pull_real(&env, 0, 0, count, &rng) == 0.0);
+        assert_true(pull_real(&env, 0, 1, count, &rng) == (double)count);
+        assert_true(pull_steps(&env, 0, 1, count, &unit_steps, &rng) ==
+                    (int64_t)count * TACIT_STEPS);
+    }
+}
+
+static void bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_moments(void **state)
+{
+    (void)state;
+    double const means[] = {0.3};
+    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}};
+    uint64_t const counts[] = {1, 7, 1000};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct tacit_rng rng = stream((uint32_t)(10 + i));
+        struct moments moments = binomial_moments((double)counts[i], 0.3);
+        for (uint32_t draw = 0; draw < DRAWS; draw++) {
+            double const sum = pull_real(&env, 0, 0, counts[i], &rng);
+            assert_true(sum >= 0 && sum <= (double)counts[i] && sum == floor(sum));
+            moments_add(&moments, sum);
+        }
+        moments_expect(&moments);
+    }
+}
+
+static void bernoulli_on_steps_has_the_same_ones_as_on_reals(void **state)
+{
+    (void)state;
+    double const means[] = {0.6};
+    struct tacit_env const env = {TACIT_ENV_BERNOULLI, 1, 1, means, 0, {0}};
+    struct tacit_rng rng = stream(2);
+    for (uint64_t count = 1; count < 300; count++) {
+        struct tacit_rng again = rng;
+        struct tacit_rng once_more = rng;
+        int64_t const ones = (int64_t)pull_real(&env, 0, 0, count, &rng);
+        assert_true(pull_steps(&env, 0, 0, count, &unit_steps, &again) == ones * TACIT_STEPS);
+        /* On [-1, 3] a 0 is a quarter of the range and a 1 is half of it. */
+        assert_true(pull_steps(&env, 0, 0, count, &wide_steps, &once_more) ==
+                    ((int64_t)count + ones) * (TACIT_STEPS / 4));
+    }
+}
+
+/* ---- Gaussian -------------------------------------------------------------------------------- */
+
+static void gaussian_on_reals_is_one_normal_draw_whatever_the_count(void **state)
+{
+    (void)state;
+    double const means[] = {-2.0};
+    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 3.0, {0}};
+    struct tacit_rng rng = stream(3);
+    struct moments moments = {.mean = -200, .variance = 900, .fourth = 3 * 900.0 * 900.0};
+    for (uint32_t draw = 0; draw < DRAWS; draw++) {
+        struct tacit_rng one = rng;
+        (void)tacit_rng_normal(&one);
+        moments_add(&moments, pull_real(&env, 0, 0, 100, &rng));
+        assert_memory_equal(&rng, &one, sizeof rng);
+    }
+    moments_expect(&moments);
+}
+
+/* A reward is max(0, min(1, Z)), Z standard normal. With f the density and Q the upper tail:
+ * mean f(0) - f(1) + Q(1); second moment 1/2 - Q(1) - f(1) + Q(1) = 1/2 - f(1). */
+static void gaussian_on_steps_is_clipped_pull_by_pull(void **state)
+{
+    (void)state;
+    double const means[] = {0};
+    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 1.0, {0}};
+    struct tacit_rng rng = stream(4);
+    double const f0 = 0.3989422804014327;
+    double const f1 = 0.2419707245191434;
+    double const mean = f0 - f1 + 0.15865525393145705;
+    double const variance = 0.5 - f1 - mean * mean;
+    double off = 0;
+    for (uint32_t draw = 0; draw < DRAWS / 10; draw++) {
+        int64_t const sum = pull_steps(&env, 0, 0, 10, &unit_steps, &rng);
+        assert_true(sum >= 0 && sum <= 10 * TACIT_STEPS);
+        off += (double)sum / (double)TACIT_STEPS - 10 * mean;
+    }
+    assert_true(gof_normal_tail(off / sqrt(DRAWS * variance)) > ALPHA);
+}
+
+static void gaussian_on_steps_many_pulls_are_as_many_single_ones(void **state)
+{
+    (void)state;
+    double const means[] = {0.4};
+    struct tacit_env const env = {TACIT_ENV_GAUSSIAN, 1, 1, means, 0.7, {0}};
+    struct tacit_rng rng = stream(5);
+    struct tacit_rng single = rng;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < 500; i++)
+        sum += pull_steps(&env, 0, 0, 1, &wide_steps, &single);
+    assert_true(pull_steps(&env, 0, 0, 500, &wide_steps, &rng) == sum);
+    assert_memory_equal(&rng, &single, sizeof rng);
+}
+
+/* ---- Logged ---------------------------------------------------------------------------------- */
+
+static void logged_binary_is_the_binomial_of_the_share_of_ones(void **state)
+{
+    (void)state;
+    /* Two agents, two arms; the cell (1, 0) has one 1 in four. */
+    uint32_t const start[] = {0, 1, 2, 6, 7};
+    double const rewards[] = {0, 1, 0, 1, 0, 0, 1};
+    double const means[] = {0, 1, 0.25, 1};
+    struct tacit_env const env = {TACIT_ENV_LOGGED, 2, 2, means, 0, {start, rewards, true}};
+    struct tacit_rng rng = stream(6);
+    struct moments moments = binomial_moments(20, 0.25);
+    for (uint32_t draw = 0; draw < DRAWS; draw++) {
+        double const sum = pull_real(&env, 1, 0, 20, &rng);
+        assert_true(sum >= 0 && sum <= 20 && sum == floor(sum));
+        moments_add(&moments, sum);
+    }
+    moments_expect(&moments);
+    assert_true(pull_real(&env, 0, 0, 50, &rng) == 0.0);
+    assert_true(pull_real(&env, 0, 1, 50, &rng) == 50.0);
+    assert_true(pull_steps(&env, 1, 1, 50, &unit_steps, &rng) == 50 * TACIT_STEPS);
+}
+
+static void logged_draws_each_row_of_its_own_cell_equally_often(void **state)
+{
+    (void)state;
+    /* Other cells hold values that would be seen at once. */
+    uint32_t const start[] = {0, 1, 2, 5, 6};
+    double const rewards[] = {50, 51, 1, 2, 3, 52};
+    double const means[] = {50, 51, 2, 52};
+    struct tacit_env const env = {TACIT_ENV_LOGGED, 2, 2, means, 0, {start, rewards, false}};
+    struct tacit_rng rng = stream(7);
+    uint64_t seen[4] = {0};
+    double const expected[] = {0, DRAWS / 3.0, DRAWS / 3.0, DRAWS / 3.0};
+    for (uint32_t draw = 0; draw < DRAWS; draw++) {
+        double const reward = pull_real(&env, 1, 0, 1, &rng);
+        assert_true(reward == 1.0 || reward == 2.0 || reward == 3.0);
+        seen[(uint32_t)reward]++;
+    }
+    assert_true(gof_chi_square_p(seen + 1, expected + 1, 3) > ALPHA);
+    assert_true(pull_real(&env, 0, 0, 3, &rng) == 150.0);
+    assert_true(pull_real(&env, 1, 1, 3, &rng) == 156.0);
+}
+
+static void logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps(void **state)
+{
+    (void)state;
+    uint32_t const start[] = {0, 4};
+    double const rewards[] = {-5, 0.5, NAN, 9};
+    double const means[] = {0.5};
+    struct tacit_env const env = {TACIT_ENV_LOGGED, 1, 1, means, 0, {start, rewards, false}};
+    struct tacit_rng rng = stream(8);
+    struct tacit_rng single = rng;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < 300; i++) {
+        int64_t const one = pull_steps(&env, 0, 0, 1, &unit_steps, &single);
+        assert_true(one == 0 || one == TACIT_STEPS / 2 || one == TACIT_STEPS);
+        sum += one;
+    }
+    assert_true(pull_steps(&env, 0, 0, 300, &unit_steps, &rng) == sum);
+}
+
+/* ---- Means ----------------------------------------------------------------------------------- */
+
+static void mean_with_one_row_is_the_same_for_every_agent(void **state)
+{
+    (void)state;
+    double const means[] = {0.1, 0.2};
+    struct tacit_env const env = {TACIT_ENV_CONSTANT, 1, 2, means, 0, {0}};
+    struct tacit_rng rng = stream(9);
+    assert_true(tacit_env_mean(&env, 0, 1) == 0.2);
+    assert_true(tacit_env_mean(&env, 1000, 1) == 0.2);
+    assert_true(pull_real(&env, 1000, 0, 1, &rng) == 0.1);
+}
+
+static void mean_with_a_row_an_agent_is_its_own(void **state)
+{
+    (void)state;
+    double const means[] = {0.1, 0.2, 0.3, 0.4, 0.5, 0.6};
+    struct tacit_env const env = {TACIT_ENV_CONSTANT, 3, 2, means, 0, {0}};
+    struct tacit_rng rng = stream(9);
+    for (uint32_t agent = 0; agent < 3; agent++) {
+        for (uint32_t arm = 0; arm < 2; arm++) {
+            assert_true(tacit_env_mean(&env, agent, arm) == means[agent * 2 + arm]);
+            assert_true(pull_real(&env, agent, arm, 1, &rng) == means[agent * 2 + arm]);
+        }
+    }
+}
+
+static void global_means_are_the_averages_over_rows(void **state)
+{
+    (void)state;
+    double const means[] = {0, 1, 0.5, 0.25, 1, 0};
+    struct tacit_env env = {TACIT_ENV_BERNOULLI, 3, 2, means, 0, {0}};
+    double out[2];
+    tacit_env_global_means(&env, out);
+    assert_true(out[0] == 0.5);
+    assert_true(fabs(out[1] - 1.25 / 3) < 1e-15);
+    env.row_count = 1;
+    tacit_env_global_means(&env, out);
+    assert_true(out[0] == 0.0);
+    assert_true(out[1] == 1.0);
+}
+
+static void generate_fills_every_mean_and_only_those_uniformly_inside_0_and_1(void **state)
+{
+    (void)state;
+    static double means[DRAWS + 1];
+    struct tacit_rng rng = stream(20);
+    means[DRAWS] = -7;
+    tacit_env_generate(means, DRAWS, &rng);
+    assert_true(means[DRAWS] == -7.0);
+    for (uint32_t arm = 0; arm < DRAWS; arm++)
+        assert_true(means[arm] > 0 && means[arm] < 1);
+    assert_true(gof_ks_p(means, DRAWS) > ALPHA);
+}
+
+static void generate_from_the_same_stream_gives_the_same_means(void **state)
+{
+    (void)state;
+    double first[5];
+    double second[5];
+    struct tacit_rng one = stream(21);
+    struct tacit_rng two = stream(21);
+    tacit_env_generate(first, 5, &one);
+    tacit_env_generate(second, 5, &two);
+    assert_memory_equal(first, second, sizeof first);
+}
+
+/* ---- Smallest gap ---------------------------------------------------------------------------- */
+
+static void gap_is_to_the_second_best_wherever_the_best_stands(void **state)
+{
+    (void)state;
+    double const first[] = {0.75, 0.5, 0.25};
+    double const last[] = {0.25, 0.5, 0.75};
+    double const middle[] = {0.5, 0.75, 0.25};
+    assert_true(tacit_env_smallest_gap(first, 3) == 0.25);
+    assert_true(tacit_env_smallest_gap(last, 3) == 0.25);
+    assert_true(tacit_env_smallest_gap(middle, 3) == 0.25);
+}
+
+static void gap_passes_over_ties_with_the_best(void **state)
+{
+    (void)state;
+    double const means[] = {0.75, 0.25, 0.75, 0.25, 0.75};
+    assert_true(tacit_env_smallest_gap(means, 5) == 0.5);
+}
+
+static void gap_passes_over_rounding_but_not_over_more(void **state)
+{
+    (void)state;
+    double const rounding[] = {0.1, 0.1 + 1e-17, nextafter(0.1, 1), 0.1 - 1e-13, 0.05};
+    double const more[] = {0.1, 0.1 - 1e-11, 0.05};
+    assert_true(fabs(tacit_env_smallest_gap(rounding, 5) - 0.05) < 1e-15);
+    assert_true(fabs(tacit_env_smallest_gap(more, 3) - 1e-11) < 1e-15);
+}
+
+static void gap_is_0_if_all_are_equal_or_there_is_one(void **state)
+{
+    (void)state;
+    double const means[] = {0.3, 0.3, 0.1 + 0.2, 0.3};
+    assert_true(tacit_env_smallest_gap(means, 4) == 0.0);
+    assert_true(tacit_env_smallest_gap(means, 1) == 0.0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(constant_adds_exactly_count_times_its_mean_and_draws_nothing),
+        cmocka_unit_test(bernoulli_at_0_and_1_is_certain),
+        cmocka_unit_test(bernoulli_sums_are_whole_within_the_count_and_have_the_binomial_moments),
+        cmocka_unit_test(bernoulli_on_steps_has_the_same_ones_as_on_reals),
+        cmocka_unit_test(gaussian_on_reals_is_one_normal_draw_whatever_the_count),
+        cmocka_unit_test(gaussian_on_steps_is_clipped_pull_by_pull),
+        cmocka_unit_test(gaussian_on_steps_many_pulls_are_as_many_single_ones),
+        cmocka_unit_test(logged_binary_is_the_binomial_of_the_share_of_ones),
+        cmocka_unit_test(logged_draws_each_row_of_its_own_cell_equally_often),
+        cmocka_unit_test(logged_many_pulls_are_as_many_single_ones_and_are_clipped_on_steps),
+        cmocka_unit_test(mean_with_one_row_is_the_same_for_every_agent),
+        cmocka_unit_test(mean_with_a_row_an_agent_is_its_own),
+        cmocka_unit_test(global_means_are_the_averages_over_rows),
+        cmocka_unit_test(generate_fills_every_mean_and_only_those_uniformly_inside_0_and_1),
+        cmocka_unit_test(generate_from_the_same_stream_gives_the_same_means),
+        cmocka_unit_test(gap_is_to_the_second_best_wherever_the_best_stands),
+        cmocka_unit_test(gap_passes_over_ties_with_the_best),
+        cmocka_unit_test(gap_passes_over_rounding_but_not_over_more),
+        cmocka_unit_test(gap_is_0_if_all_are_equal_or_there_is_one),
+    };
+    return cmocka_run_group_tests_name("unit/env", tests, NULL, NULL);
+}

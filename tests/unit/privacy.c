@@ -1,0 +1,1041 @@
+/* Room privacy, one function at a time: both sides of each limit, failing entropy at every fill,
+ * the ledger against a stupid twin in 128 bits, golden statements; and the sums of base that carry
+ * the promise. Laws are tested in tests/stat/privacy_stat.c, known answers in tests/kat/samplers.c.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+#include "tacit/privacy.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define SAMPLER_MAX (UINT64_C(1) << 50)
+#define STEPS_NANO ((uint64_t)TACIT_STEPS * TACIT_NANO)
+
+__extension__ typedef unsigned __int128 wide;
+
+/* Entropy from a stream that fails after some fills. */
+struct failing {
+    struct tacit_rng rng;
+    uint32_t fills_left;
+};
+
+static enum tacit_status fill_or_fail(void *context, void *bytes, size_t size)
+{
+    struct failing *const failing = context;
+    if (failing->fills_left == 0)
+        return TACIT_ENTROPY;
+    failing->fills_left--;
+    struct tacit_entropy const inner = tacit_rng_entropy(&failing->rng);
+    return inner.fill(inner.context, bytes, size);
+}
+
+static struct tacit_rng some_stream(uint32_t run)
+{
+    return tacit_rng_stream(13, run, 0, TACIT_PURPOSE_NOISE);
+}
+
+static struct tacit_mechanism_config some_config(enum tacit_privacy_mode mode)
+{
+    return (struct tacit_mechanism_config){.mode = mode, .epsilon_per_reward = 1, .lo = 0, .hi = 1};
+}
+
+static struct tacit_mechanism mechanism_of(enum tacit_privacy_mode mode, double epsilon)
+{
+    struct tacit_mechanism_config config = some_config(mode);
+    config.epsilon_per_reward = epsilon;
+    struct tacit_mechanism mechanism;
+    assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
+    return mechanism;
+}
+
+/* ---- Samplers: limits ------------------------------------------------------------------------ */
+
+static enum tacit_status status_of_coin(uint64_t numerator, uint64_t denominator)
+{
+    struct tacit_rng rng = some_stream(1);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    bool heads = false;
+    return tacit_bernoulli_exp(numerator, denominator, &entropy, &heads);
+}
+
+static void bernoulli_exp_refuses_what_is_outside_its_limits(void **state)
+{
+    (void)state;
+    assert_int_equal(status_of_coin(0, 0), TACIT_INVALID);
+    assert_int_equal(status_of_coin(0, 1), TACIT_OK);
+    assert_int_equal(status_of_coin(1, 1), TACIT_OK);
+    assert_int_equal(status_of_coin(2, 1), TACIT_INVALID);
+    assert_int_equal(status_of_coin(SAMPLER_MAX, SAMPLER_MAX), TACIT_OK);
+    assert_int_equal(status_of_coin(0, SAMPLER_MAX + 1), TACIT_INVALID);
+    assert_int_equal(status_of_coin(SAMPLER_MAX + 1, SAMPLER_MAX), TACIT_INVALID);
+    assert_int_equal(status_of_coin(UINT64_MAX, UINT64_MAX), TACIT_INVALID);
+}
+
+static enum tacit_status status_of_noise(uint64_t t, uint64_t s)
+{
+    struct tacit_rng rng = some_stream(2);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    int64_t noise = 77;
+    enum tacit_status const status = tacit_discrete_laplace(t, s, &entropy, &noise);
+    assert_true(status == TACIT_OK || noise == 77);
+    return status;
+}
+
+static void discrete_laplace_refuses_what_is_outside_its_limits(void **state)
+{
+    (void)state;
+    assert_int_equal(status_of_noise(0, 1), TACIT_INVALID);
+    assert_int_equal(status_of_noise(1, 0), TACIT_INVALID);
+    assert_int_equal(status_of_noise(1, 1), TACIT_OK);
+    assert_int_equal(status_of_noise(SAMPLER_MAX, 1), TACIT_OK);
+    assert_int_equal(status_of_noise(1, SAMPLER_MAX), TACIT_OK);
+    assert_int_equal(status_of_noise(SAMPLER_MAX, SAMPLER_MAX), TACIT_OK);
+    assert_int_equal(status_of_noise(SAMPLER_MAX + 1, 1), TACIT_INVALID);
+    assert_int_equal(status_of_noise(1, SAMPLER_MAX + 1), TACIT_INVALID);
+}
+
+/* ---- Samplers: failing entropy --------------------------------------------------------------- */
+
+static void bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouched(void **state)
+{
+    (void)state;
+    uint32_t most_fills = 0;
+    for (uint32_t run = 0; run < 300; run++) {
+        enum tacit_status status = TACIT_ENTROPY;
+        uint32_t fills = 0;
+        for (; status != TACIT_OK; fills++) {
+            struct failing failing = {.rng = some_stream(run), .fills_left = fills};
+            struct tacit_entropy const entropy = {.fill = fill_or_fail, .context = &failing};
+            bool outputs[2] = {false, true};
+            status = tacit_bernoulli_exp(999, 1000, &entropy, &outputs[0]);
+            failing = (struct failing){.rng = some_stream(run), .fills_left = fills};
+            assert_int_equal(tacit_bernoulli_exp(999, 1000, &entropy, &outputs[1]), status);
+            assert_true(status == TACIT_OK ||
+                        (status == TACIT_ENTROPY && !outputs[0] && outputs[1]));
+            assert_true(status == TACIT_ENTROPY || outputs[0] == outputs[1]);
+        }
+        most_fills = fills > most_fills ? fills : most_fills;
+    }
+    assert_true(most_fills >= 5);
+}
+
+static void discrete_laplace_without_entropy_at_any_fill_leaves_its_output_untouched(void **state)
+{
+    (void)state;
+    uint32_t most_fills = 0;
+    for (uint32_t run = 0; run < 100; run++) {
+        enum tacit_status status = TACIT_ENTROPY;
+        uint32_t fills = 0;
+        for (; status != TACIT_OK; fills++) {
+            struct failing failing = {.rng = some_stream(run), .fills_left = fills};
+            struct tacit_entropy const entropy = {.fill = fill_or_fail, .context = &failing};
+            int64_t noise = INT64_MIN;
+            status = tacit_discrete_laplace(3, 2, &entropy, &noise);
+            assert_true(status == TACIT_OK || status == TACIT_ENTROPY);
+            assert_true((status == TACIT_ENTROPY) == (noise == INT64_MIN));
+        }
+        most_fills = fills > most_fills ? fills : most_fills;
+    }
+    assert_true(most_fills >= 20);
+}
+
+static void check_release_at_every_fill(const struct tacit_mechanism *mechanism)
+{
+    enum tacit_status status = TACIT_ENTROPY;
+    for (uint32_t fills = 0; status != TACIT_OK; fills++) {
+        struct failing failing = {.rng = some_stream(7), .fills_left = fills};
+        struct tacit_entropy const entropy = {.fill = fill_or_fail, .context = &failing};
+        union tacit_sum const exact = {.steps = INT64_C(1) << 61};
+        union tacit_sum noised = {.steps = 77};
+        status = tacit_mechanism_release(mechanism, exact, &entropy, &noised);
+        assert_true(status == TACIT_OK || status == TACIT_ENTROPY);
+        assert_true((status == TACIT_ENTROPY) == (noised.steps == 77));
+        assert_true(status == TACIT_ENTROPY || fills > 0);
+    }
+}
+
+static void release_without_entropy_at_any_fill_leaves_its_output_untouched(void **state)
+{
+    (void)state;
+    struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, 0.5);
+    struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, 0.5);
+    check_release_at_every_fill(&paper);
+    check_release_at_every_fill(&sound);
+}
+
+/* ---- Mechanism: limits ----------------------------------------------------------------------- */
+
+/* Ensures: a refusal leaves the mechanism untouched. */
+static enum tacit_status status_of(const struct tacit_mechanism_config *config)
+{
+    struct tacit_mechanism mechanism;
+    struct tacit_mechanism before;
+    memset(&mechanism, 0x5a, sizeof mechanism);
+    memset(&before, 0x5a, sizeof before);
+    enum tacit_status const status = tacit_mechanism_init(&mechanism, config);
+    if (status != TACIT_OK)
+        assert_memory_equal(&mechanism, &before, sizeof before);
+    return status;
+}
+
+static void init_takes_epsilons_from_1e_6_to_1e6_and_infinity(void **state)
+{
+    (void)state;
+    double const good[] = {1e-6, 1, 10, 1e6, INFINITY};
+    double const bad[] = {
+        NAN,   0,      -0.0, -1,     -INFINITY, nextafter(1e-6, 0), nextafter(1e6, INFINITY),
+        1e-12, 5e-324, 1e7,  DBL_MAX};
+    enum tacit_privacy_mode const modes[] = {TACIT_PRIVACY_PAPER, TACIT_PRIVACY_SOUND};
+    for (size_t mode = 0; mode < COUNT(modes); mode++) {
+        struct tacit_mechanism_config config = some_config(modes[mode]);
+        for (size_t i = 0; i < COUNT(good); i++) {
+            config.epsilon_per_reward = good[i];
+            assert_int_equal(status_of(&config), TACIT_OK);
+        }
+        for (size_t i = 0; i < COUNT(bad); i++) {
+            config.epsilon_per_reward = bad[i];
+            assert_int_equal(status_of(&config), TACIT_INVALID);
+        }
+    }
+}
+
+static void init_takes_finite_ranges_that_doubles_can_divide(void **state)
+{
+    (void)state;
+    double const good[][2] = {{0, 1},         {-3, 3},      {-1, -0.5},
+                              {0, 1e-150},    {0, 1e150},   {1, 1 + DBL_EPSILON},
+                              {1e20, 1.5e20}, {-1e-150, 0}, {-5e149, 5e149}};
+    double const bad[][2] = {{0, 0},
+                             {1, 0},
+                             {NAN, 1},
+                             {0, NAN},
+                             {NAN, NAN},
+                             {-INFINITY, 1},
+                             {0, INFINITY},
+                             {INFINITY, 0},
+                             {-INFINITY, INFINITY},
+                             {0, 1e-151},
+                             {0, 5e-324},
+                             {0, 1e151},
+                             {0, DBL_MAX},
+                             {-DBL_MAX, DBL_MAX},
+                             {INFINITY, INFINITY}};
+    enum tacit_privacy_mode const modes[] = {TACIT_PRIVACY_PAPER, TACIT_PRIVACY_SOUND};
+    double const epsilons[] = {1e-6, 1e6, INFINITY};
+    for (size_t i = 0; i < COUNT(modes) * COUNT(epsilons); i++) {
+        struct tacit_mechanism_config config = some_config(modes[i % COUNT(modes)]);
+        config.epsilon_per_reward = epsilons[i / COUNT(modes)];
+        for (size_t range = 0; range < COUNT(good); range++) {
+            config.lo = good[range][0];
+            config.hi = good[range][1];
+            assert_int_equal(status_of(&config), TACIT_OK);
+        }
+        for (size_t range = 0; range < COUNT(bad); range++) {
+            config.lo = bad[range][0];
+            config.hi = bad[range][1];
+            assert_int_equal(status_of(&config), TACIT_INVALID);
+        }
+    }
+}
+
+static void init_without_privacy_looks_at_nothing(void **state)
+{
+    (void)state;
+    struct tacit_mechanism_config const config = {
+        .mode = TACIT_PRIVACY_NONE, .epsilon_per_reward = NAN, .lo = 1, .hi = -INFINITY};
+    struct tacit_mechanism mechanism;
+    assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
+    assert_false(mechanism.noisy);
+    assert_int_equal(mechanism.scale.kind, TACIT_SCALE_REAL);
+    assert_int_equal(tacit_mechanism_cost_nano(&mechanism), 0);
+}
+
+/* ---- Mechanism: scale and cost --------------------------------------------------------------- */
+
+static void sound_epsilon_is_rounded_down_to_a_nano_epsilon(void **state)
+{
+    (void)state;
+    struct {
+        double epsilon;
+        uint64_t nano;
+    } const cases[] = {{1e-6, 1000},
+                       {1.0009e-6, 1000},
+                       {1.0019e-6, 1001},
+                       {0.1234567895, 123456789},
+                       {0.12345678999, 123456789},
+                       {1.9999999999, 1999999999},
+                       {1e6, UINT64_C(1000000000000000)},
+                       {999999.9999999995, UINT64_C(999999999999999)}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, cases[i].epsilon);
+        assert_int_equal(sound.epsilon_nano, cases[i].nano);
+        assert_int_equal(tacit_mechanism_cost_nano(&sound), cases[i].nano);
+    }
+}
+
+/* 4.1 * 1e9 is a little below 4100000000 in doubles; a statement must not say 4.099999999. */
+static void epsilons_with_four_decimals_are_kept_as_they_were_written(void **state)
+{
+    (void)state;
+    for (uint64_t i = 1; i <= 200000; i++) {
+        double const epsilon = (double)i / 10000; /* correctly rounded, as a parser's would be */
+        struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, epsilon);
+        struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, epsilon);
+        assert_int_equal(tacit_mechanism_cost_nano(&sound), i * 100000);
+        assert_int_equal(tacit_mechanism_cost_nano(&paper), i * 100000);
+    }
+}
+
+static void sound_scale_is_steps_over_epsilon_in_lowest_terms(void **state)
+{
+    (void)state;
+    struct {
+        double epsilon;
+        uint64_t t;
+        uint64_t s;
+    } const cases[] = {{1, (uint64_t)TACIT_STEPS, 1},        {2, (uint64_t)TACIT_STEPS / 2, 1},
+                       {0.5, 2 * (uint64_t)TACIT_STEPS, 1},  {3, (uint64_t)TACIT_STEPS, 3},
+                       {0.3, 10 * (uint64_t)TACIT_STEPS, 3}, {0.999999937, STEPS_NANO, 999999937},
+                       {1e-6, STEPS_NANO / 1000, 1},         {1e6, 16384, 15625},
+                       {(double)TACIT_STEPS / 2, 2, 1}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, cases[i].epsilon);
+        assert_int_equal(sound.scale_t, cases[i].t);
+        assert_int_equal(sound.scale_s, cases[i].s);
+    }
+}
+
+/* t/s = STEPS / (nano / 1e9) exactly, in lowest terms, and within what the sampler takes. */
+static void sound_scale_is_exact_for_any_epsilon(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream(9);
+    for (uint32_t i = 0; i < 20000; i++) {
+        double const epsilon = 1e-6 * pow(1e12, tacit_rng_uniform(&rng));
+        struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, epsilon);
+        assert_true((wide)sound.scale_t * sound.epsilon_nano == (wide)STEPS_NANO * sound.scale_s);
+        assert_true(sound.scale_t <= SAMPLER_MAX && sound.scale_s <= SAMPLER_MAX);
+        uint64_t a = sound.scale_t;
+        for (uint64_t b = sound.scale_s; b != 0;) {
+            uint64_t const rest = a % b;
+            a = b;
+            b = rest;
+        }
+        assert_int_equal(a, 1);
+        double const nano = epsilon * 1e9;
+        assert_true((double)sound.epsilon_nano <= nano * (1 + 4 * DBL_EPSILON));
+        assert_true((double)sound.epsilon_nano > nano - 1);
+    }
+}
+
+static void paper_scale_is_the_range_over_epsilon(void **state)
+{
+    (void)state;
+    struct tacit_mechanism_config const config = {
+        .mode = TACIT_PRIVACY_PAPER, .epsilon_per_reward = 50, .lo = -1, .hi = 4};
+    struct tacit_mechanism mechanism;
+    assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
+    assert_true(mechanism.noisy);
+    assert_true(mechanism.laplace_scale == 0.1);
+    assert_int_equal(mechanism.scale.kind, TACIT_SCALE_REAL);
+    assert_int_equal(tacit_mechanism_cost_nano(&mechanism), 50 * TACIT_NANO);
+}
+
+static void paper_cost_is_rounded_up_to_a_nano_epsilon(void **state)
+{
+    (void)state;
+    struct tacit_mechanism const above = mechanism_of(TACIT_PRIVACY_PAPER, 0.1234567891);
+    struct tacit_mechanism const just = mechanism_of(TACIT_PRIVACY_PAPER, 0.123456789);
+    struct tacit_mechanism const product = mechanism_of(TACIT_PRIVACY_PAPER, 50 * 0.1);
+    assert_int_equal(tacit_mechanism_cost_nano(&above), 123456790);
+    assert_int_equal(tacit_mechanism_cost_nano(&just), 123456789);
+    assert_int_equal(tacit_mechanism_cost_nano(&product), 5 * TACIT_NANO);
+}
+
+static void names_say_mode_and_noise(void **state)
+{
+    (void)state;
+    struct tacit_mechanism const none = mechanism_of(TACIT_PRIVACY_NONE, 1);
+    struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, 1);
+    struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, 1);
+    assert_string_equal(tacit_mechanism_name(&none), "none");
+    assert_string_equal(tacit_mechanism_name(&paper), "paper: double Laplace");
+    assert_string_equal(tacit_mechanism_name(&sound), "sound: exact discrete Laplace");
+}
+
+/* ---- Mechanism: release ---------------------------------------------------------------------- */
+
+static void check_release_without_noise(const struct tacit_mechanism *mechanism)
+{
+    struct failing failing = {.fills_left = 0};
+    struct tacit_entropy const entropy = {.fill = fill_or_fail, .context = &failing};
+    int64_t const sums[] = {0, 1, -5, INT64_C(1) << 60, INT64_MAX, INT64_MIN};
+    assert_false(mechanism->noisy);
+    assert_int_equal(tacit_mechanism_cost_nano(mechanism), 0);
+    for (size_t i = 0; i < COUNT(sums); i++) {
+        union tacit_sum const exact = {.steps = sums[i]};
+        union tacit_sum noised = {.steps = 77};
+        assert_int_equal(tacit_mechanism_release(mechanism, exact, &entropy, &noised), TACIT_OK);
+        assert_memory_equal(&noised, &exact, sizeof exact);
+    }
+}
+
+static void release_without_noise_is_the_sum_and_needs_no_entropy(void **state)
+{
+    (void)state;
+    struct tacit_mechanism const none = mechanism_of(TACIT_PRIVACY_NONE, 1);
+    struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, INFINITY);
+    struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, INFINITY);
+    check_release_without_noise(&none);
+    check_release_without_noise(&paper);
+    check_release_without_noise(&sound);
+    assert_int_equal(sound.scale.kind, TACIT_SCALE_STEPS);
+}
+
+static void sound_release_is_the_sum_plus_the_samplers_noise(void **state)
+{
+    (void)state;
+    struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, 0.3);
+    int64_t const sums[] = {0, 12345, -(INT64_C(1) << 60), INT64_C(1) << 60};
+    for (uint32_t run = 0; run < 400; run++) {
+        union tacit_sum const exact = {.steps = sums[run % COUNT(sums)]};
+        union tacit_sum noised = {0};
+        int64_t noise = 0;
+        struct tacit_rng here = some_stream(run);
+        struct tacit_rng there = some_stream(run);
+        struct tacit_entropy const entropy_here = tacit_rng_entropy(&here);
+        struct tacit_entropy const entropy_there = tacit_rng_entropy(&there);
+        assert_int_equal(tacit_mechanism_release(&sound, exact, &entropy_here, &noised), TACIT_OK);
+        assert_int_equal(
+            tacit_discrete_laplace(10 * (uint64_t)TACIT_STEPS, 3, &entropy_there, &noise),
+            TACIT_OK);
+        assert_true(noised.steps - exact.steps == noise);
+    }
+}
+
+/* The noise must not depend on the sum (nor, therefore, on how many rewards are in it). */
+static void noise_is_the_same_whatever_the_sum(void **state)
+{
+    (void)state;
+    struct tacit_mechanism const paper = mechanism_of(TACIT_PRIVACY_PAPER, 1);
+    for (uint32_t run = 0; run < 400; run++) {
+        struct tacit_rng here = some_stream(run);
+        struct tacit_rng there = some_stream(run);
+        struct tacit_entropy const entropy_here = tacit_rng_entropy(&here);
+        struct tacit_entropy const entropy_there = tacit_rng_entropy(&there);
+        union tacit_sum const large = {.real = 1e6};
+        union tacit_sum zero = {.real = 0};
+        union tacit_sum noised = {0};
+        assert_int_equal(tacit_mechanism_release(&paper, large, &entropy_here, &noised), TACIT_OK);
+        assert_int_equal(tacit_mechanism_release(&paper, zero, &entropy_there, &zero), TACIT_OK);
+        assert_true(fabs(noised.real - large.real - zero.real) < 1e-9);
+        assert_true(here.used == there.used && here.counter[0] == there.counter[0]);
+    }
+}
+
+/* ---- Mechanism: plausible -------------------------------------------------------------------- */
+
+static bool is_plausible(const struct tacit_mechanism *mechanism, int64_t steps, uint64_t count,
+                         uint32_t releases)
+{
+    union tacit_sum const noised = {.steps = steps};
+    return tacit_mechanism_plausible(mechanism, noised, count, releases);
+}
+
+static void plausible_in_sound_mode_allows_60_scales_a_release_on_either_side(void **state)
+{
+    (void)state;
+    struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, 0.5);
+    int64_t const scale = 2 * TACIT_STEPS;
+    for (uint32_t releases = 1; releases <= 40; releases += 13) {
+        int64_t const noise_max = 60 * (int64_t)releases * scale;
+        int64_t const sum_max = 100 * TACIT_STEPS;
+        assert_true(is_plausible(&sound, 0, 100, releases));
+        assert_true(is_plausible(&sound, -noise_max, 100, releases));
+        assert_false(is_plausible(&sound, -noise_max - 1, 100, releases));
+        assert_true(is_plausible(&sound, sum_max + noise_max, 100, releases));
+        assert_false(is_plausible(&sound, sum_max + noise_max + 1, 100, releases));
+    }
+    assert_false(is_plausible(&sound, INT64_MIN, TACIT_HORIZON_MAX, 40));
+    assert_false(is_plausible(&sound, INT64_MAX, TACIT_HORIZON_MAX, 40));
+}
+
+static void plausible_without_noise_allows_only_sums_that_rewards_can_make(void **state)
+{
+    (void)state;
+    struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, INFINITY);
+    assert_true(is_plausible(&sound, 0, 3, 1));
+    assert_false(is_plausible(&sound, -1, 3, 1));
+    assert_true(is_plausible(&sound, 3 * TACIT_STEPS, 3, 1));
+    assert_false(is_plausible(&sound, 3 * TACIT_STEPS + 1, 3, 1));
+    assert_true(is_plausible(&sound, 0, 0, 0));
+    assert_false(is_plausible(&sound, 1, 0, 0));
+}
+
+static void plausible_in_doubles_means_finite(void **state)
+{
+    (void)state;
+    enum tacit_privacy_mode const modes[] = {TACIT_PRIVACY_NONE, TACIT_PRIVACY_PAPER};
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        struct tacit_mechanism const mechanism = mechanism_of(modes[i], 1);
+        double const good[] = {0, -37, DBL_MAX, -DBL_MAX, 5e-324};
+        double const bad[] = {NAN, INFINITY, -INFINITY};
+        for (size_t j = 0; j < COUNT(good); j++)
+            assert_true(
+                tacit_mechanism_plausible(&mechanism, (union tacit_sum){.real = good[j]}, 5, 1));
+        for (size_t j = 0; j < COUNT(bad); j++)
+            assert_false(
+                tacit_mechanism_plausible(&mechanism, (union tacit_sum){.real = bad[j]}, 5, 1));
+    }
+}
+
+static void plausible_accepts_every_honest_release(void **state)
+{
+    (void)state;
+    double const epsilons[] = {1e-6, 0.1, 1, 1e6};
+    struct tacit_rng rng = some_stream(21);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    for (size_t i = 0; i < COUNT(epsilons); i++) {
+        struct tacit_mechanism const sound = mechanism_of(TACIT_PRIVACY_SOUND, epsilons[i]);
+        for (uint32_t draw = 0; draw < 20000; draw++) {
+            union tacit_sum sum = {.steps = draw % 2 == 0 ? 0 : 10 * TACIT_STEPS};
+            assert_int_equal(tacit_mechanism_release(&sound, sum, &entropy, &sum), TACIT_OK);
+            assert_true(tacit_mechanism_plausible(&sound, sum, 10, 1));
+        }
+    }
+}
+
+/* ---- Base: levels and sums ------------------------------------------------------------------- */
+
+static int64_t level(double lo, double hi, double reward)
+{
+    struct tacit_scale const scale = {TACIT_SCALE_STEPS, lo, hi};
+    return tacit_scale_level(&scale, reward);
+}
+
+static void level_clips_to_the_range_and_takes_bad_rewards_for_lo(void **state)
+{
+    (void)state;
+    double const ranges[][2] = {{0, 1},      {-3, 5},         {-2, -1},
+                                {0, 1e-150}, {-5e149, 5e149}, {1e20, 2e20}};
+    for (size_t i = 0; i < COUNT(ranges); i++) {
+        double const lo = ranges[i][0];
+        double const hi = ranges[i][1];
+        assert_int_equal(level(lo, hi, lo), 0);
+        assert_int_equal(level(lo, hi, nextafter(lo, -INFINITY)), 0);
+        assert_int_equal(level(lo, hi, -INFINITY), 0);
+        assert_int_equal(level(lo, hi, -DBL_MAX), 0);
+        assert_int_equal(level(lo, hi, NAN), 0);
+        assert_int_equal(level(lo, hi, -NAN), 0);
+        assert_int_equal(level(lo, hi, hi), TACIT_STEPS);
+        assert_int_equal(level(lo, hi, nextafter(hi, lo)), TACIT_STEPS);
+        assert_int_equal(level(lo, hi, nextafter(hi, INFINITY)), TACIT_STEPS);
+        assert_int_equal(level(lo, hi, DBL_MAX), TACIT_STEPS);
+        assert_int_equal(level(lo, hi, INFINITY), TACIT_STEPS);
+        assert_int_equal(level(lo, hi, lo + (hi - lo) / 2), TACIT_STEPS / 2);
+    }
+}
+
+static void level_of_denormals_and_of_signed_zeros_is_0(void **state)
+{
+    (void)state;
+    double const tiny[] = {5e-324, -5e-324, DBL_MIN, -DBL_MIN, DBL_MIN / 2, 0.0, -0.0};
+    for (size_t i = 0; i < COUNT(tiny); i++) {
+        assert_int_equal(level(0, 1, tiny[i]), 0);
+        assert_int_equal(level(-1, 1, tiny[i]), TACIT_STEPS / 2);
+    }
+}
+
+/* Halves go up; the points tested are exact in binary. */
+static void level_rounds_to_the_nearest_step(void **state)
+{
+    (void)state;
+    double const step = 0x1p-20;
+    for (int64_t k = 0; k < TACIT_STEPS; k += k < 100 || k > TACIT_STEPS - 100 ? 1 : 997) {
+        double const here = (double)k * step;
+        assert_int_equal(level(0, 1, here), k);
+        assert_int_equal(level(0, 1, here + step * (0.5 - 0x1p-30)), k);
+        assert_int_equal(level(0, 1, here + step / 2), k + 1);
+        assert_int_equal(level(0, 1, here + step), k + 1);
+        assert_int_equal(level(-1, 3, 4 * here - 1), k);
+    }
+}
+
+static void level_of_any_double_grows_with_it_and_stays_in_its_range(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream(31);
+    for (uint32_t i = 0; i < 200000; i++) {
+        double rewards[2];
+        for (uint32_t j = 0; j < 2; j++) {
+            uint64_t word = tacit_rng_next(&rng); /* any bits at all, or a number near the range */
+            memcpy(&rewards[j], &word, sizeof word);
+            if (i % 2 == 0)
+                rewards[j] = 8 * tacit_rng_uniform(&rng) - 4;
+        }
+        int64_t const first = level(-2, 3, rewards[0]);
+        int64_t const second = level(-2, 3, rewards[1]);
+        assert_true(first >= 0 && first <= TACIT_STEPS);
+        if (rewards[0] <= rewards[1])
+            assert_true(first <= second);
+    }
+}
+
+static void sums_of_2_to_the_40_rewards_are_exact(void **state)
+{
+    (void)state;
+    struct tacit_scale const scale = {TACIT_SCALE_STEPS, 0, 1};
+    union tacit_sum sum = {0};
+    tacit_sum_add_reward(&scale, &sum, 1, TACIT_HORIZON_MAX);
+    assert_true(sum.steps == INT64_C(1) << 60);
+    assert_true(tacit_sum_mean(&scale, sum, TACIT_HORIZON_MAX) == 1);
+    sum.steps = 0;
+    tacit_sum_add_reward(&scale, &sum, 1, TACIT_HORIZON_MAX - 1);
+    tacit_sum_add_reward(&scale, &sum, 0x1p-20, 1); /* one step: lost in a double, not here */
+    assert_true(sum.steps == (INT64_C(1) << 60) - TACIT_STEPS + 1);
+    union tacit_sum const other = {.steps = TACIT_STEPS - 1};
+    tacit_sum_add(&scale, &sum, other);
+    assert_true(sum.steps == INT64_C(1) << 60);
+}
+
+static void sums_in_steps_do_not_depend_on_order_or_grouping(void **state)
+{
+    (void)state;
+    struct tacit_scale const scale = {TACIT_SCALE_STEPS, -1, 2};
+    double const rewards[] = {0.1, 1e9, -0.3, NAN, 1.7, -INFINITY, 0.1};
+    union tacit_sum forward = {0};
+    union tacit_sum backward = {0};
+    union tacit_sum grouped = {0};
+    for (size_t i = 0; i < COUNT(rewards); i++) {
+        for (uint32_t times = 0; times < 1000; times++)
+            tacit_sum_add_reward(&scale, &forward, rewards[i], 1);
+        tacit_sum_add_reward(&scale, &backward, rewards[COUNT(rewards) - 1 - i], 1000);
+        union tacit_sum part = {0};
+        tacit_sum_add_reward(&scale, &part, rewards[i], 1000);
+        tacit_sum_add(&scale, &grouped, part);
+    }
+    assert_true(forward.steps == backward.steps);
+    assert_true(forward.steps == grouped.steps);
+}
+
+/* ---- Ledger: rules --------------------------------------------------------------------------- */
+
+static void expect_spend(struct tacit_ledger *ledger, uint64_t cell, uint64_t nano,
+                         enum tacit_status expected)
+{
+    struct tacit_ledger const before = *ledger;
+    assert_int_equal(tacit_ledger_spend(ledger, cell, nano), expected);
+    if (expected != TACIT_OK) {
+        assert_memory_equal(ledger, &before, sizeof before);
+        return;
+    }
+    assert_int_equal(ledger->release_count, before.release_count + 1);
+    assert_int_equal(ledger->gross_nano, before.gross_nano + nano);
+    assert_true(tacit_ledger_spent_nano(ledger) >= tacit_ledger_spent_nano(&before));
+}
+
+static void ledger_starts_with_nothing_spent(void **state)
+{
+    (void)state;
+    struct tacit_ledger const ledger = tacit_ledger_init(5);
+    assert_int_equal(ledger.budget_nano, 5);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), 0);
+    assert_int_equal(ledger.release_count, 0);
+    assert_int_equal(ledger.gross_nano, 0);
+}
+
+static void ledger_can_be_exhausted_exactly_but_not_by_one_nano_more(void **state)
+{
+    (void)state;
+    struct tacit_ledger ledger = tacit_ledger_init(TACIT_NANO);
+    expect_spend(&ledger, 0, TACIT_NANO + 1, TACIT_BUDGET);
+    expect_spend(&ledger, 0, TACIT_NANO - 1, TACIT_OK);
+    expect_spend(&ledger, 0, 2, TACIT_BUDGET);
+    expect_spend(&ledger, 0, 1, TACIT_OK);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), TACIT_NANO);
+    expect_spend(&ledger, 0, 1, TACIT_BUDGET);
+    expect_spend(&ledger, 0, 0, TACIT_OK);
+    expect_spend(&ledger, 1, TACIT_NANO + 1, TACIT_BUDGET);
+    expect_spend(&ledger, 1, TACIT_NANO, TACIT_OK); /* another cell: the maximum counts */
+}
+
+static void ledger_without_a_budget_takes_only_nothing(void **state)
+{
+    (void)state;
+    struct tacit_ledger ledger = tacit_ledger_init(0);
+    expect_spend(&ledger, 0, 1, TACIT_BUDGET);
+    expect_spend(&ledger, 0, 0, TACIT_OK);
+}
+
+static void ledger_cells_take_the_maximum_and_repeats_add(void **state)
+{
+    (void)state;
+    struct tacit_ledger ledger = tacit_ledger_init(100);
+    expect_spend(&ledger, 3, 10, TACIT_OK);
+    expect_spend(&ledger, 4, 7, TACIT_OK);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), 10);
+    expect_spend(&ledger, 4, 7, TACIT_OK);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), 14);
+    expect_spend(&ledger, UINT64_MAX, 14, TACIT_OK);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), 14);
+    expect_spend(&ledger, UINT64_MAX, 1, TACIT_OK);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), 15);
+    assert_int_equal(ledger.release_count, 5);
+    assert_int_equal(ledger.gross_nano, 39);
+}
+
+static void ledger_refuses_a_closed_cell(void **state)
+{
+    (void)state;
+    struct tacit_ledger ledger = tacit_ledger_init(100);
+    expect_spend(&ledger, 5, 1, TACIT_OK);
+    expect_spend(&ledger, 4, 1, TACIT_INVALID);
+    expect_spend(&ledger, 4, 0, TACIT_INVALID);
+    expect_spend(&ledger, 6, 1, TACIT_OK);
+    expect_spend(&ledger, 5, 1, TACIT_INVALID);
+    expect_spend(&ledger, 6, 1, TACIT_OK);
+}
+
+/* A refused spend on a later cell must not close the open one. */
+static void ledger_refusal_leaves_the_open_cell_open(void **state)
+{
+    (void)state;
+    struct tacit_ledger ledger = tacit_ledger_init(100);
+    expect_spend(&ledger, 1, 60, TACIT_OK);
+    expect_spend(&ledger, 2, 101, TACIT_BUDGET);
+    expect_spend(&ledger, 1, 40, TACIT_OK);
+    expect_spend(&ledger, 1, 1, TACIT_BUDGET);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), 100);
+}
+
+static void ledger_scopes_add_and_number_their_cells_anew(void **state)
+{
+    (void)state;
+    struct tacit_ledger ledger = tacit_ledger_init(100);
+    tacit_ledger_next_scope(&ledger);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), 0);
+    expect_spend(&ledger, 7, 30, TACIT_OK);
+    expect_spend(&ledger, 8, 40, TACIT_OK);
+    tacit_ledger_next_scope(&ledger);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), 40);
+    expect_spend(&ledger, 0, 61, TACIT_BUDGET);
+    expect_spend(&ledger, 0, 25, TACIT_OK);
+    expect_spend(&ledger, 1, 20, TACIT_OK);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), 65);
+    tacit_ledger_next_scope(&ledger);
+    tacit_ledger_next_scope(&ledger);
+    assert_int_equal(tacit_ledger_spent_nano(&ledger), 65);
+    expect_spend(&ledger, 0, 35, TACIT_OK);
+    expect_spend(&ledger, 1, 36, TACIT_BUDGET);
+    assert_int_equal(ledger.release_count, 5);
+    assert_int_equal(ledger.gross_nano, 150);
+}
+
+static void ledger_refuses_sums_that_overflow(void **state)
+{
+    (void)state;
+    struct tacit_ledger ledger = tacit_ledger_init(UINT64_MAX);
+    expect_spend(&ledger, 0, 1, TACIT_OK);
+    expect_spend(&ledger, 0, UINT64_MAX, TACIT_INVALID); /* the cell */
+    expect_spend(&ledger, 1, UINT64_MAX, TACIT_INVALID); /* the gross sum */
+    expect_spend(&ledger, 0, UINT64_MAX - 1, TACIT_OK);
+    assert_true(tacit_ledger_spent_nano(&ledger) == UINT64_MAX);
+    expect_spend(&ledger, 0, 1, TACIT_INVALID);
+    expect_spend(&ledger, 0, 0, TACIT_OK);
+    tacit_ledger_next_scope(&ledger);
+    expect_spend(&ledger, 0, 1, TACIT_INVALID); /* scopes together */
+    expect_spend(&ledger, 0, 0, TACIT_OK);
+}
+
+/* ---- Ledger: the stupid twin ----------------------------------------------------------------- */
+
+#define TWIN_CELLS 64u
+#define TWIN_SPENDS 1000000u
+
+struct twin {
+    wide budget;
+    wide past;
+    wide cells[TWIN_CELLS]; /* all of this scope, closed or not */
+    uint64_t last_cell;
+    wide gross;
+    uint64_t release_count;
+};
+
+static wide twin_spent(const struct twin *twin)
+{
+    wide most = 0;
+    for (uint32_t i = 0; i < TWIN_CELLS; i++)
+        most = twin->cells[i] > most ? twin->cells[i] : most;
+    return twin->past + most;
+}
+
+static enum tacit_status twin_spend(struct twin *twin, uint64_t cell, uint64_t nano)
+{
+    if (cell < twin->last_cell)
+        return TACIT_INVALID;
+    twin->cells[cell] += nano;
+    wide const spent = twin_spent(twin);
+    if (twin->cells[cell] > UINT64_MAX || twin->gross + nano > UINT64_MAX || spent > UINT64_MAX ||
+        spent > twin->budget) {
+        bool const overflow =
+            twin->cells[cell] > UINT64_MAX || twin->gross + nano > UINT64_MAX || spent > UINT64_MAX;
+        twin->cells[cell] -= nano;
+        return overflow ? TACIT_INVALID : TACIT_BUDGET;
+    }
+    twin->last_cell = cell;
+    twin->gross += nano;
+    twin->release_count++;
+    return TACIT_OK;
+}
+
+static void twin_next_scope(struct twin *twin)
+{
+    twin->past = twin_spent(twin);
+    memset(twin->cells, 0, sizeof twin->cells);
+    twin->last_cell = 0;
+}
+
+/* Amounts of every size: small ones mostly, now and then the rest of the budget, or huge ones. */
+static uint64_t some_amount(struct tacit_rng *rng, const struct twin *twin)
+{
+    uint64_t const kind = tacit_rng_below(rng, 100);
+    if (kind == 0)
+        return tacit_rng_next(rng);
+    if (kind == 1)
+        return (uint64_t)(twin->budget - twin->past) + tacit_rng_below(rng, 3) - 1;
+    return tacit_rng_next(rng) >> (10 + tacit_rng_below(rng, 54));
+}
+
+static void check_agreement(const struct tacit_ledger *ledger, const struct twin *twin)
+{
+    assert_true(tacit_ledger_spent_nano(ledger) == twin_spent(twin));
+    assert_true(tacit_ledger_spent_nano(ledger) <= ledger->budget_nano);
+    assert_true(ledger->gross_nano == twin->gross);
+    assert_true(ledger->release_count == twin->release_count);
+}
+
+static void ledger_agrees_with_the_twin_on_a_million_random_spends(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream(41);
+    uint32_t seen[3] = {0, 0, 0}; /* accepted, refused as invalid, refused for the budget */
+    for (uint32_t done = 0; done < TWIN_SPENDS;) {
+        uint64_t const budget = tacit_rng_next(&rng) >> tacit_rng_below(&rng, 64);
+        struct tacit_ledger ledger = tacit_ledger_init(budget);
+        struct twin twin = {.budget = budget};
+        for (uint32_t i = 0; i < 500; i++, done++) {
+            if (tacit_rng_below(&rng, 50) == 0) {
+                tacit_ledger_next_scope(&ledger);
+                twin_next_scope(&twin);
+            }
+            uint64_t const ahead = twin.last_cell + tacit_rng_below(&rng, 4);
+            uint64_t const cell = ahead == 0 ? 0 : (ahead - 1) % TWIN_CELLS; /* also one back */
+            uint64_t const nano = some_amount(&rng, &twin);
+            struct tacit_ledger const before = ledger;
+            enum tacit_status const status = tacit_ledger_spend(&ledger, cell, nano);
+            assert_int_equal(status, twin_spend(&twin, cell, nano));
+            if (status != TACIT_OK)
+                assert_memory_equal(&ledger, &before, sizeof before);
+            check_agreement(&ledger, &twin);
+            seen[status == TACIT_OK ? 0 : status == TACIT_INVALID ? 1 : 2]++;
+        }
+    }
+    for (uint32_t i = 0; i < COUNT(seen); i++)
+        assert_true(seen[i] > TWIN_SPENDS / 20);
+}
+
+/* ---- Statement ------------------------------------------------------------------------------- */
+
+#define AGAINST                                                                                    \
+    " (pure, local, replace-one: the value of one reward changes, the schedule does not) against " \
+    "everybody who sees the network, the coordinator and all other agents together included. "
+#define FORMAL                                                                                     \
+    "An epsilon above 10 is formal only: it hardly limits what can be learnt about a reward. "
+#define NOT_BOUNDED                                                                                \
+    "These rewards are not bounded and paper mode does not clip them: the guarantee does NOT "     \
+    "hold for this run. "
+#define PAPER_NOISE                                                                                \
+    "Paper mode adds floating-point noise, whose low bits can betray a reward; it is for "         \
+    "simulation only. "
+#define SOUND_NOISE                                                                                \
+    "Rewards are clipped to the public range and added as integers; the noise is exact discrete "  \
+    "Laplace. "
+#define REST                                                                                       \
+    "A person who contributes m rewards is protected with m times this epsilon. Not protected: "   \
+    "whether, when and how often a person came; the number of pulls, the arm sets and the time "   \
+    "of messages, which are public; the averages of a site beyond the noise. This was a "          \
+    "simulation: its random numbers come from a seed and are not private."
+
+static void expect_statement(const struct tacit_statement *statement, const char *expected)
+{
+    char bytes[TACIT_STATEMENT_BYTES];
+    struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
+    tacit_statement_elim(statement, &text);
+    assert_string_equal(bytes, expected);
+    assert_false(text.truncated);
+    assert_null(strchr(bytes, '\n'));
+}
+
+static struct tacit_statement paper_statement(void)
+{
+    return (struct tacit_statement){.mode = TACIT_PRIVACY_PAPER,
+                                    .noisy = true,
+                                    .epsilon_nano = 50 * TACIT_NANO,
+                                    .paper_epsilon_nano = TACIT_NANO,
+                                    .agent_count = 50,
+                                    .report_count = 50,
+                                    .bounded = true};
+}
+
+static struct tacit_statement sound_statement(uint64_t epsilon_nano)
+{
+    return (struct tacit_statement){.mode = TACIT_PRIVACY_SOUND,
+                                    .noisy = true,
+                                    .epsilon_nano = epsilon_nano,
+                                    .agent_count = 50,
+                                    .report_count = 50,
+                                    .clipped = true};
+}
+
+static void statement_without_noise(void **state)
+{
+    (void)state;
+    struct tacit_statement const none = {.mode = TACIT_PRIVACY_NONE};
+    struct tacit_statement infinite = sound_statement(0);
+    infinite.noisy = false;
+    const char *const expected = "No noise is added: nothing protects the rewards. The sums of the "
+                                 "rewards of each epoch leave the agents as they are.";
+    expect_statement(&none, expected);
+    expect_statement(&infinite, expected);
+}
+
+static void statement_of_the_paper_with_full_participation(void **state)
+{
+    (void)state;
+    struct tacit_statement const statement = paper_statement();
+    expect_statement(
+        &statement,
+        "Each single reward is protected with epsilon = 50" AGAINST FORMAL
+        "The paper's letter eps = 1 is not that number: its noise has scale 1/(N eps), so a "
+        "reward loses N eps with N = 50 agents. " PAPER_NOISE REST);
+}
+
+static void statement_of_the_paper_with_partial_participation(void **state)
+{
+    (void)state;
+    struct tacit_statement statement = paper_statement();
+    statement.report_count = 13;
+    statement.paper_epsilon_nano = TACIT_NANO / 10;
+    statement.epsilon_nano = 13 * TACIT_NANO / 10;
+    expect_statement(
+        &statement,
+        "Each single reward is protected with epsilon = 1.3" AGAINST
+        "The paper's letter eps = 0.1 is not that number: its noise has scale 1/(N eps), so a "
+        "reward loses N eps with N = 13 reporting of 50 agents. " PAPER_NOISE REST);
+}
+
+static void statement_of_the_paper_with_unbounded_rewards_takes_the_promise_back(void **state)
+{
+    (void)state;
+    struct tacit_statement statement = paper_statement();
+    statement.bounded = false;
+    expect_statement(
+        &statement,
+        "Each single reward is protected with epsilon = 50" AGAINST FORMAL
+        "The paper's letter eps = 1 is not that number: its noise has scale 1/(N eps), so a "
+        "reward loses N eps with N = 50 agents. " NOT_BOUNDED PAPER_NOISE REST);
+}
+
+static void statement_of_the_sound_way(void **state)
+{
+    (void)state;
+    struct tacit_statement const statement = sound_statement(1500000001);
+    expect_statement(&statement, "Each single reward is protected with epsilon = "
+                                 "1.500000001" AGAINST SOUND_NOISE REST);
+}
+
+static void statement_calls_an_epsilon_above_10_formal(void **state)
+{
+    (void)state;
+    struct tacit_statement const at_10 = sound_statement(10 * TACIT_NANO);
+    struct tacit_statement const above = sound_statement(10 * TACIT_NANO + 1);
+    expect_statement(&at_10,
+                     "Each single reward is protected with epsilon = 10" AGAINST SOUND_NOISE REST);
+    expect_statement(&above, "Each single reward is protected with epsilon = "
+                             "10.000000001" AGAINST FORMAL SOUND_NOISE REST);
+}
+
+static void statement_of_the_largest_numbers_fits(void **state)
+{
+    (void)state;
+    struct tacit_statement statement = paper_statement();
+    statement.bounded = false;
+    statement.epsilon_nano = UINT64_MAX;
+    statement.paper_epsilon_nano = UINT64_MAX;
+    statement.agent_count = UINT32_MAX;
+    statement.report_count = UINT32_MAX - 1;
+    char bytes[TACIT_STATEMENT_BYTES];
+    struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
+    tacit_statement_elim(&statement, &text);
+    assert_false(text.truncated);
+    assert_int_equal(text.size, strlen(bytes));
+    assert_non_null(strstr(bytes, "epsilon = 18446744073.709551615 "));
+    assert_non_null(strstr(bytes, "N = 4294967294 reporting of 4294967295 agents"));
+    assert_non_null(strstr(bytes, "does NOT hold"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bernoulli_exp_refuses_what_is_outside_its_limits),
+        cmocka_unit_test(discrete_laplace_refuses_what_is_outside_its_limits),
+        cmocka_unit_test(bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouched),
+        cmocka_unit_test(discrete_laplace_without_entropy_at_any_fill_leaves_its_output_untouched),
+        cmocka_unit_test(release_without_entropy_at_any_fill_leaves_its_output_untouched),
+        cmocka_unit_test(init_takes_epsilons_from_1e_6_to_1e6_and_infinity),
+        cmocka_unit_test(init_takes_finite_ranges_that_doubles_can_divide),
+        cmocka_unit_test(init_without_privacy_looks_at_nothing),
+        cmocka_unit_test(sound_epsilon_is_rounded_down_to_a_nano_epsilon),
+        cmocka_unit_test(epsilons_with_four_decimals_are_kept_as_they_were_written),
+        cmocka_unit_test(sound_scale_is_steps_over_epsilon_in_lowest_terms),
+        cmocka_unit_test(sound_scale_is_exact_for_any_epsilon),
+        cmocka_unit_test(paper_scale_is_the_range_over_epsilon),
+        cmocka_unit_test(paper_cost_is_rounded_up_to_a_nano_epsilon),
+        cmocka_unit_test(names_say_mode_and_noise),
+        cmocka_unit_test(release_without_noise_is_the_sum_and_needs_no_entropy),
+        cmocka_unit_test(sound_release_is_the_sum_plus_the_samplers_noise),
+        cmocka_unit_test(noise_is_the_same_whatever_the_sum),
+        cmocka_unit_test(plausible_in_sound_mode_allows_60_scales_a_release_on_either_side),
+        cmocka_unit_test(plausible_without_noise_allows_only_sums_that_rewards_can_make),
+        cmocka_unit_test(plausible_in_doubles_means_finite),
+        cmocka_unit_test(plausible_accepts_every_honest_release),
+        cmocka_unit_test(level_clips_to_the_range_and_takes_bad_rewards_for_lo),
+        cmocka_unit_test(level_of_denormals_and_of_signed_zeros_is_0),
+        cmocka_unit_test(level_rounds_to_the_nearest_step),
+        cmocka_unit_test(level_of_any_double_grows_with_it_and_stays_in_its_range),
+        cmocka_unit_test(sums_of_2_to_the_40_rewards_are_exact),
+        cmocka_unit_test(sums_in_steps_do_not_depend_on_order_or_grouping),
+        cmocka_unit_test(ledger_starts_with_nothing_spent),
+        cmocka_unit_test(ledger_can_be_exhausted_exactly_but_not_by_one_nano_more),
+        cmocka_unit_test(ledger_without_a_budget_takes_only_nothing),
+        cmocka_unit_test(ledger_cells_take_the_maximum_and_repeats_add),
+        cmocka_unit_test(ledger_refuses_a_closed_cell),
+        cmocka_unit_test(ledger_refusal_leaves_the_open_cell_open),
+        cmocka_unit_test(ledger_scopes_add_and_number_their_cells_anew),
+        cmocka_unit_test(ledger_refuses_sums_that_overflow),
+        cmocka_unit_test(ledger_agrees_with_the_twin_on_a_million_random_spends),
+        cmocka_unit_test(statement_without_noise),
+        cmocka_unit_test(statement_of_the_paper_with_full_participation),
+        cmocka_unit_test(statement_of_the_paper_with_partial_participation),
+        cmocka_unit_test(statement_of_the_paper_with_unbounded_rewards_takes_the_promise_back),
+        cmocka_unit_test(statement_of_the_sound_way),
+        cmocka_unit_test(statement_calls_an_epsilon_above_10_formal),
+        cmocka_unit_test(statement_of_the_largest_numbers_fits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,398 @@
+/* Room random, one function at a time: both sides of each limit, failing entropy, and the bounded
+ * uniform at bounds where a careless one is biased. Laws are tested in tests/stat/random_stat.c. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+#include "tacit/random.h"
+
+#define TAPE_WORDS_MAX 64u
+#define AWKWARD_BOUND (UINT64_C(3) << 61) /* 2^64 is a whole multiple and a third of it */
+
+__extension__ typedef unsigned __int128 wide;
+
+/* Entropy from a recorded tape of words; at its end it fails. */
+struct tape {
+    uint64_t words[TAPE_WORDS_MAX];
+    uint32_t word_count;
+    uint32_t words_used;
+};
+
+static enum tacit_status fill_from_tape(void *context, void *bytes, size_t size)
+{
+    struct tape *const tape = context;
+    assert_int_equal(size, 8);
+    if (tape->words_used == tape->word_count)
+        return TACIT_ENTROPY;
+    uint64_t const word = tape->words[tape->words_used++];
+    for (uint32_t i = 0; i < 8; i++)
+        ((uint8_t *)bytes)[i] = (uint8_t)(word >> (8 * i));
+    return TACIT_OK;
+}
+
+static struct tacit_entropy tape_entropy(struct tape *tape)
+{
+    return (struct tacit_entropy){.fill = fill_from_tape, .context = tape};
+}
+
+static struct tacit_rng some_stream(void)
+{
+    return tacit_rng_stream(11, 0, 0, TACIT_PURPOSE_REWARD);
+}
+
+/* ---- Streams --------------------------------------------------------------------------------- */
+
+static void next_after_copy_replays_the_same_words(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    for (uint32_t used = 0; used < 9; used++) {
+        struct tacit_rng first = rng;
+        struct tacit_rng second = rng;
+        for (uint32_t i = 0; i < 20; i++)
+            assert_int_equal(tacit_rng_next(&first), tacit_rng_next(&second));
+        tacit_rng_next(&rng);
+    }
+}
+
+static void uniform_at_extreme_words_stays_inside_0_and_1(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    rng.used = 0;
+    rng.block[0] = 0;
+    rng.block[1] = UINT64_MAX;
+    rng.block[2] = UINT64_C(1) << 63;
+    assert_true(tacit_rng_uniform(&rng) == 0x1p-53);
+    assert_true(tacit_rng_uniform(&rng) == 1.0 - 0x1p-53);
+    assert_true(tacit_rng_uniform(&rng) == 0.5 + 0x1p-53);
+}
+
+static void bernoulli_at_0_and_1_is_certain_at_extreme_words(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    rng.used = 0;
+    rng.block[0] = rng.block[1] = 0;
+    rng.block[2] = rng.block[3] = UINT64_MAX;
+    assert_false(tacit_rng_bernoulli(&rng, 0.0));
+    assert_true(tacit_rng_bernoulli(&rng, 1.0));
+    assert_false(tacit_rng_bernoulli(&rng, 0.0));
+    assert_true(tacit_rng_bernoulli(&rng, 1.0));
+}
+
+static void bernoulli_spends_one_word_whatever_p_is(void **state)
+{
+    (void)state;
+    double const ps[] = {0.0, 1e-300, 0.5, 1.0};
+    for (size_t i = 0; i < sizeof ps / sizeof ps[0]; i++) {
+        struct tacit_rng left = some_stream();
+        struct tacit_rng right = some_stream();
+        tacit_rng_bernoulli(&left, ps[i]);
+        tacit_rng_next(&right);
+        assert_int_equal(tacit_rng_next(&left), tacit_rng_next(&right));
+    }
+}
+
+static void bernoulli_just_inside_the_limits_can_go_both_ways(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    rng.used = 0;
+    rng.block[0] = 0;
+    rng.block[1] = UINT64_MAX;
+    assert_true(tacit_rng_bernoulli(&rng, 0x1p-53));
+    assert_false(tacit_rng_bernoulli(&rng, 1.0 - 0x1p-53));
+}
+
+static void below_1_is_0_and_below_the_largest_bound_is_below_it(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    for (uint32_t i = 0; i < 1000; i++) {
+        assert_int_equal(tacit_rng_below(&rng, 1), 0);
+        assert_true(tacit_rng_below(&rng, UINT64_MAX) < UINT64_MAX);
+        assert_true(tacit_rng_below(&rng, 3) < 3);
+    }
+}
+
+static void below_from_a_stream_and_from_its_entropy_agree(void **state)
+{
+    (void)state;
+    uint64_t const bounds[] = {1, 2, 3, 10, UINT64_C(1) << 63, AWKWARD_BOUND, UINT64_MAX};
+    struct tacit_rng left = some_stream();
+    struct tacit_rng right = some_stream();
+    struct tacit_entropy const entropy = tacit_rng_entropy(&right);
+    for (uint32_t i = 0; i < 7000; i++) {
+        uint64_t value = 0;
+        assert_int_equal(tacit_entropy_below(&entropy, bounds[i % 7], &value), TACIT_OK);
+        assert_int_equal(tacit_rng_below(&left, bounds[i % 7]), value);
+    }
+}
+
+/* ---- Binomial -------------------------------------------------------------------------------- */
+
+static void binomial_without_trials_or_chance_is_certain(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    uint64_t const ns[] = {0, 1, 19, 20, 1000000, TACIT_HORIZON_MAX};
+    for (size_t i = 0; i < sizeof ns / sizeof ns[0]; i++) {
+        assert_int_equal(tacit_rng_binomial(&rng, ns[i], 0.0), 0);
+        assert_int_equal(tacit_rng_binomial(&rng, ns[i], 1.0), ns[i]);
+    }
+    assert_int_equal(tacit_rng_binomial(&rng, 0, 0.3), 0);
+}
+
+static void binomial_stays_within_0_and_n(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    double const ps[] = {5e-324, 1e-12, 0.3, 0.49999, 0.5, 0.50001, 0.9, 1.0 - 0x1p-53};
+    uint64_t const ns[] = {1, 2, 19, 20, 21, 33, 1000, TACIT_HORIZON_MAX - 1, TACIT_HORIZON_MAX};
+    for (size_t i = 0; i < sizeof ps / sizeof ps[0]; i++)
+        for (size_t j = 0; j < sizeof ns / sizeof ns[0]; j++)
+            for (uint32_t draw = 0; draw < 2000; draw++)
+                assert_true(tacit_rng_binomial(&rng, ns[j], ps[i]) <= ns[j]);
+}
+
+/* 1 - p is exact for these p, so the two walk through the same words. */
+static void binomial_of_p_and_of_1_minus_p_mirror_each_other(void **state)
+{
+    (void)state;
+    double const ps[] = {0.0625, 0.25, 0.4375};
+    uint64_t const ns[] = {1, 7, 24, 100, 4096, TACIT_HORIZON_MAX};
+    struct tacit_rng left = some_stream();
+    struct tacit_rng right = some_stream();
+    for (size_t i = 0; i < 3; i++)
+        for (size_t j = 0; j < 6; j++)
+            for (uint32_t draw = 0; draw < 200; draw++) {
+                uint64_t const successes = tacit_rng_binomial(&left, ns[j], ps[i]);
+                assert_int_equal(tacit_rng_binomial(&right, ns[j], 1.0 - ps[i]), ns[j] - successes);
+            }
+}
+
+/* The smallest u takes every walk to its end quickly, the largest one as far as it goes. */
+static void binomial_by_inversion_ends_at_extreme_words(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    double const ps[] = {1e-13, 0.001, 0.09, 0.4999};
+    for (size_t i = 0; i < 4; i++) {
+        uint64_t const n = i == 0 ? TACIT_HORIZON_MAX : 19;
+        rng.used = 0;
+        rng.block[0] = 0;
+        rng.block[1] = UINT64_MAX;
+        assert_int_equal(tacit_rng_binomial(&rng, n, ps[i]), 0);
+        assert_in_range(tacit_rng_binomial(&rng, n, ps[i]), 1, 19);
+    }
+}
+
+/* ---- Entropy --------------------------------------------------------------------------------- */
+
+static void entropy_failure_is_reported_and_leaves_outputs_untouched(void **state)
+{
+    (void)state;
+    struct tape tape = {.word_count = 0};
+    struct tacit_entropy const entropy = tape_entropy(&tape);
+    uint64_t value = 77;
+    double real = 0.25;
+    uint64_t bits[1] = {0};
+    assert_int_equal(tacit_entropy_below(&entropy, 10, &value), TACIT_ENTROPY);
+    assert_int_equal(value, 77);
+    assert_int_equal(tacit_entropy_uniform(&entropy, &real), TACIT_ENTROPY);
+    assert_true(real == 0.25);
+    assert_int_equal(tacit_entropy_subset(&entropy, 1, 10, bits), TACIT_ENTROPY);
+}
+
+static void entropy_failure_after_a_refused_word_leaves_the_output_untouched(void **state)
+{
+    (void)state;
+    struct tape tape = {.words = {0}, .word_count = 1};
+    struct tacit_entropy const entropy = tape_entropy(&tape);
+    uint64_t value = 77;
+    assert_int_equal(tacit_entropy_below(&entropy, 3, &value), TACIT_ENTROPY);
+    assert_int_equal(value, 77);
+    assert_int_equal(tape.words_used, 1);
+}
+
+/* Every member costs one word here, so a tape of k words fails at member k + 1. */
+static void subset_fails_wherever_the_entropy_fails(void **state)
+{
+    (void)state;
+    for (uint32_t length = 0; length <= 5; length++) {
+        struct tape tape = {.word_count = length};
+        for (uint32_t i = 0; i < length; i++)
+            tape.words[i] = UINT64_C(0x123456789abcdef1) * (i + 1);
+        struct tacit_entropy const entropy = tape_entropy(&tape);
+        uint64_t bits[2];
+        enum tacit_status const expected = length < 5 ? TACIT_ENTROPY : TACIT_OK;
+        assert_int_equal(tacit_entropy_subset(&entropy, 5, 100, bits), expected);
+    }
+}
+
+static void entropy_uniform_reads_little_endian_midpoints(void **state)
+{
+    (void)state;
+    struct tape tape = {.words = {0, UINT64_MAX, UINT64_C(1) << 62}, .word_count = 3};
+    struct tacit_entropy const entropy = tape_entropy(&tape);
+    double const expected[] = {0x1p-53, 1.0 - 0x1p-53, 0.25 + 0x1p-53};
+    for (size_t i = 0; i < 3; i++) {
+        double real = 0.0;
+        assert_int_equal(tacit_entropy_uniform(&entropy, &real), TACIT_OK);
+        assert_true(real == expected[i]);
+    }
+}
+
+/* Feeds one word, then one that is certainly accepted. Result: was the first word refused? */
+static bool refuses(uint64_t bound, uint64_t word, uint64_t *value)
+{
+    struct tape tape = {.words = {word, UINT64_MAX}, .word_count = 2};
+    struct tacit_entropy const entropy = tape_entropy(&tape);
+    assert_int_equal(tacit_entropy_below(&entropy, bound, value), TACIT_OK);
+    return tape.words_used == 2;
+}
+
+/* The words w with value*2^64 <= w*bound < (value+1)*2^64 lead to value; the first few of them,
+ * those with w*bound < value*2^64 + 2^64 mod bound, must be refused, and exactly floor(2^64/bound)
+ * stay. */
+static void check_words_of_value(uint64_t bound, uint64_t value)
+{
+    wide const two_64 = (wide)1 << 64;
+    wide const start = (wide)value << 64;
+    wide const surplus = two_64 % bound;
+    wide const first_any = (start + bound - 1) / bound;
+    wide const first_kept = (start + surplus + bound - 1) / bound;
+    wide const last = (start + two_64 - 1) / bound;
+    assert_true(last - first_kept + 1 == two_64 / bound);
+    uint64_t got = 0;
+    assert_false(refuses(bound, (uint64_t)first_kept, &got));
+    assert_int_equal(got, value);
+    assert_false(refuses(bound, (uint64_t)last, &got));
+    assert_int_equal(got, value);
+    if (first_kept > first_any) {
+        assert_true(refuses(bound, (uint64_t)first_any, &got));
+        assert_true(refuses(bound, (uint64_t)(first_kept - 1), &got));
+    }
+}
+
+static void below_at_awkward_bounds_gives_every_value_equally_many_words(void **state)
+{
+    (void)state;
+    uint64_t const bounds[] = {2,
+                               3,
+                               10,
+                               65537,
+                               UINT64_C(1) << 63,
+                               (UINT64_C(1) << 63) + 1,
+                               AWKWARD_BOUND,
+                               UINT64_MAX - 1,
+                               UINT64_MAX};
+    for (size_t i = 0; i < sizeof bounds / sizeof bounds[0]; i++) {
+        check_words_of_value(bounds[i], 0);
+        check_words_of_value(bounds[i], 1);
+        check_words_of_value(bounds[i], bounds[i] / 2);
+        check_words_of_value(bounds[i], bounds[i] - 1);
+    }
+}
+
+static void below_1_spends_one_word_and_gives_0(void **state)
+{
+    (void)state;
+    uint64_t value = 77;
+    assert_false(refuses(1, 0, &value));
+    assert_int_equal(value, 0);
+    assert_false(refuses(1, UINT64_MAX, &value));
+    assert_int_equal(value, 0);
+}
+
+/* ---- Subsets --------------------------------------------------------------------------------- */
+
+static void subset_of_none_is_empty_and_of_all_is_full(void **state)
+{
+    (void)state;
+    uint32_t const populations[] = {1, 2, 63, 64, 65, 128, 1000};
+    struct tacit_rng rng = some_stream();
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    for (size_t i = 0; i < sizeof populations / sizeof populations[0]; i++) {
+        uint32_t const population = populations[i];
+        uint64_t bits[TACIT_BITS_WORDS(1000)];
+        memset(bits, 0xff, sizeof bits);
+        assert_int_equal(tacit_entropy_subset(&entropy, 0, population, bits), TACIT_OK);
+        for (uint32_t member = 0; member < population; member++)
+            assert_false(tacit_bits_has(bits, member));
+        assert_int_equal(tacit_entropy_subset(&entropy, population, population, bits), TACIT_OK);
+        for (uint32_t member = 0; member < population; member++)
+            assert_true(tacit_bits_has(bits, member));
+        if (population % 64 != 0)
+            assert_int_equal(bits[population / 64] >> (population % 64), 0);
+    }
+}
+
+static void subset_of_an_empty_population_touches_nothing(void **state)
+{
+    (void)state;
+    struct tape tape = {.word_count = 0};
+    struct tacit_entropy const entropy = tape_entropy(&tape);
+    uint64_t bits[1] = {UINT64_C(0xdeadbeef)};
+    assert_int_equal(tacit_entropy_subset(&entropy, 0, 0, bits), TACIT_OK);
+    assert_int_equal(bits[0], UINT64_C(0xdeadbeef));
+    assert_int_equal(tacit_entropy_subset(&entropy, 0, 0, NULL), TACIT_OK);
+}
+
+static void subset_has_exactly_count_members(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    for (uint32_t population = 1; population <= 130; population++)
+        for (uint32_t count = 0; count <= population; count++) {
+            uint64_t bits[TACIT_BITS_WORDS(130)];
+            assert_int_equal(tacit_entropy_subset(&entropy, count, population, bits), TACIT_OK);
+            uint32_t members = 0;
+            for (uint32_t member = 0; member < population; member++)
+                members += tacit_bits_has(bits, member) ? 1u : 0u;
+            assert_int_equal(members, count);
+        }
+}
+
+/* A repeated candidate is replaced by the newest member of the universe. */
+static void subset_replaces_a_repeated_candidate_by_the_top(void **state)
+{
+    (void)state;
+    struct tape tape = {.words = {1, 1, 1}, .word_count = 3}; /* candidate 0 each time */
+    struct tacit_entropy const entropy = tape_entropy(&tape);
+    uint64_t bits[1];
+    assert_int_equal(tacit_entropy_subset(&entropy, 2, 16, bits), TACIT_OK);
+    assert_int_equal(bits[0], (1u << 0) | (1u << 15));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(next_after_copy_replays_the_same_words),
+        cmocka_unit_test(uniform_at_extreme_words_stays_inside_0_and_1),
+        cmocka_unit_test(bernoulli_at_0_and_1_is_certain_at_extreme_words),
+        cmocka_unit_test(bernoulli_spends_one_word_whatever_p_is),
+        cmocka_unit_test(bernoulli_just_inside_the_limits_can_go_both_ways),
+        cmocka_unit_test(below_1_is_0_and_below_the_largest_bound_is_below_it),
+        cmocka_unit_test(below_from_a_stream_and_from_its_entropy_agree),
+        cmocka_unit_test(binomial_without_trials_or_chance_is_certain),
+        cmocka_unit_test(binomial_stays_within_0_and_n),
+        cmocka_unit_test(binomial_of_p_and_of_1_minus_p_mirror_each_other),
+        cmocka_unit_test(binomial_by_inversion_ends_at_extreme_words),
+        cmocka_unit_test(entropy_failure_is_reported_and_leaves_outputs_untouched),
+        cmocka_unit_test(entropy_failure_after_a_refused_word_leaves_the_output_untouched),
+        cmocka_unit_test(subset_fails_wherever_the_entropy_fails),
+        cmocka_unit_test(entropy_uniform_reads_little_endian_midpoints),
+        cmocka_unit_test(below_at_awkward_bounds_gives_every_value_equally_many_words),
+        cmocka_unit_test(below_1_spends_one_word_and_gives_0),
+        cmocka_unit_test(subset_of_none_is_empty_and_of_all_is_full),
+        cmocka_unit_test(subset_of_an_empty_population_touches_nothing),
+        cmocka_unit_test(subset_has_exactly_count_members),
+        cmocka_unit_test(subset_replaces_a_repeated_candidate_by_the_top),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

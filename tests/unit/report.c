@@ -1,0 +1,807 @@
+/* The report room: summaries, JSON, CSV, SVG, the page, and files that appear whole or not at all.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <jansson.h>
+#include <locale.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "tacit/report.h"
+
+#define LINE_BYTES 512
+#define ARMS_MANY 2000u
+
+/* ---- A small report, and what is needed to read it back. ------------------------------------- */
+
+static const double regret[] = {10.0, 12.0, 14.0};
+static const double fraction[] = {0.1, 0.1, 0.1};
+static const double curve_regret[] = {1.0, 10.0, 2.0, 12.0, 3.0, 14.0};
+static const uint64_t points[] = {10, 1000};
+static const uint32_t epochs_never[] = {0, 0, 0};
+static const uint32_t epochs_mixed[] = {2, 0, 3};
+static const struct tacit_report_metric metrics[] = {{"regret", regret}, {"fraction", fraction}};
+static const struct tacit_report_curve curves[] = {{"regret", curve_regret}};
+static const struct tacit_report_arm arms[] = {{"good", 0.9, epochs_never},
+                                               {NULL, NAN, epochs_mixed}};
+
+static struct tacit_report small_report(void)
+{
+    return (struct tacit_report){
+        .name = "small",
+        .version = "1.2.3",
+        .seed = UINT64_MAX,
+        .run_count = 3,
+        .runs_asked = 3,
+        .agent_count = 4,
+        .horizon = 1000,
+        .privacy_mode = "sound",
+        .epsilon_per_reward = 0.1,
+        .statement = "One sentence.",
+        .metrics = metrics,
+        .metric_count = 2,
+        .points = points,
+        .point_count = 2,
+        .curves = curves,
+        .curve_count = 1,
+        .arms = arms,
+        .arm_count = 2,
+    };
+}
+
+/* A name that tries to get out of every syntax it is put into, and one byte that is not UTF-8. */
+#define HOSTILE                                                                                    \
+    "q\"'<script>alert(1)</script>\n\\`touch pwned`@m $(x),%s "                                    \
+    "\xc3\xa9\xe2\x82\xac\x1b[2J\xff|&]]>"
+
+static struct tacit_report hostile_report(struct tacit_report_metric *metric,
+                                          struct tacit_report_curve *curve,
+                                          struct tacit_report_arm *arm)
+{
+    struct tacit_report report = small_report();
+    *metric = (struct tacit_report_metric){HOSTILE, regret};
+    *curve = (struct tacit_report_curve){HOSTILE, curve_regret};
+    *arm = (struct tacit_report_arm){HOSTILE, 0.5, epochs_mixed};
+    report.name = HOSTILE;
+    report.title_note = HOSTILE;
+    report.version = HOSTILE;
+    report.statement = HOSTILE;
+    report.privacy_mode = HOSTILE;
+    report.metrics = metric;
+    report.metric_count = 1;
+    report.curves = curve;
+    report.arms = arm;
+    report.arm_count = 1;
+    return report;
+}
+
+typedef enum tacit_status (*printer)(const struct tacit_report *report, FILE *out);
+
+/* Ensures: the printed text, which the caller frees. */
+static char *printed(printer print, const struct tacit_report *report)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(print(report, out), TACIT_OK);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(strlen(text), size);
+    return text;
+}
+
+static json_t *parsed(const struct tacit_report *report)
+{
+    char *const text = printed(tacit_report_json, report);
+    json_error_t error;
+    json_t *const root = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+    if (root == NULL)
+        fail_msg("line %d: %s in %s", error.line, error.text, text);
+    free(text);
+    return root;
+}
+
+/* ---- Directories ------------------------------------------------------------------------------
+ */
+
+struct scratch {
+    char root[64];
+    char out[LINE_BYTES]; /* inside root; does not exist at first */
+};
+
+static int scratch_new(void **state)
+{
+    struct scratch *const scratch = calloc(1, sizeof *scratch);
+    if (scratch == NULL)
+        return -1;
+    const char *const base = getenv("TMPDIR");
+    (void)snprintf(scratch->root, sizeof scratch->root, "%s/tacit-report-XXXXXX",
+                   base != NULL && strlen(base) < 32 ? base : "/tmp");
+    *state = scratch;
+    if (mkdtemp(scratch->root) == NULL)
+        return -1;
+    (void)snprintf(scratch->out, sizeof scratch->out, "%s/a/b", scratch->root);
+    return 0;
+}
+
+static void remove_tree(const char *path)
+{
+    DIR *const directory = opendir(path);
+    struct dirent *entry;
+    while (directory != NULL && (entry = readdir(directory)) != NULL) {
+        char inner[LINE_BYTES * 2];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        (void)snprintf(inner, sizeof inner, "%s/%s", path, entry->d_name);
+        if (unlink(inner) != 0)
+            remove_tree(inner);
+    }
+    if (directory != NULL)
+        (void)closedir(directory);
+    (void)rmdir(path);
+}
+
+static int scratch_free(void **state)
+{
+    struct scratch *const scratch = *state;
+    remove_tree(scratch->root);
+    free(scratch);
+    return 0;
+}
+
+static int entry_count(const char *path)
+{
+    DIR *const directory = opendir(path);
+    int count = -2; /* "." and ".." */
+    while (directory != NULL && readdir(directory) != NULL)
+        count++;
+    if (directory != NULL)
+        (void)closedir(directory);
+    return count;
+}
+
+/* Ensures: the file's text, which the caller frees; NULL if there is no such file. */
+static char *file_text(const char *directory, const char *name)
+{
+    char path[LINE_BYTES * 2];
+    (void)snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *const in = fopen(path, "rb");
+    if (in == NULL)
+        return NULL;
+    assert_int_equal(fseek(in, 0, SEEK_END), 0);
+    long const size = ftell(in);
+    assert_true(size >= 0);
+    rewind(in);
+    char *const text = calloc((size_t)size + 1, 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, (size_t)size, in), (size_t)size);
+    (void)fclose(in);
+    return text;
+}
+
+static void expect_written(const struct tacit_report *report, const char *directory)
+{
+    struct tacit_error error = {""};
+    if (tacit_report_write(report, directory, &error) != TACIT_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(entry_count(directory), 5);
+}
+
+static void expect_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("no \"%s\" in:\n%s", part, text);
+}
+
+static void expect_lacks(const char *text, const char *part)
+{
+    if (strstr(text, part) != NULL)
+        fail_msg("\"%s\" in:\n%s", part, text);
+}
+
+/* ---- Summaries ---------------------------------------------------------------------------------
+ */
+
+static void summarise_known(void **state)
+{
+    (void)state;
+    double const values[] = {2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0};
+    struct tacit_report_summary const summary = tacit_report_summarise(values, 8, 1);
+    assert_true(summary.mean == 5.0);
+    assert_true(fabs(summary.sd - sqrt(32.0 / 7.0)) < 1e-15);
+    assert_true(fabs(summary.ci95 - 1.959963984540054 * sqrt(32.0 / 7.0 / 8.0)) < 1e-15);
+    assert_true(summary.min == 2.0);
+    assert_true(summary.max == 9.0);
+}
+
+static void summarise_strideSkips(void **state)
+{
+    (void)state;
+    double const values[] = {1.0, 100.0, 3.0, 100.0, 5.0};
+    struct tacit_report_summary const summary = tacit_report_summarise(values, 3, 2);
+    assert_true(summary.mean == 3.0);
+    assert_true(summary.sd == 2.0);
+    assert_true(summary.max == 5.0);
+}
+
+static void summarise_oneValue(void **state)
+{
+    (void)state;
+    double const value = 0.3;
+    struct tacit_report_summary const summary = tacit_report_summarise(&value, 1, 1);
+    assert_true(summary.mean == 0.3);
+    assert_true(summary.sd == 0.0);
+    assert_true(summary.ci95 == 0.0);
+}
+
+/* 0.1 + 0.1 + 0.1 is not 0.3 in doubles; equal values must have no spread all the same. */
+static void summarise_equalValues(void **state)
+{
+    (void)state;
+    struct tacit_report_summary const summary = tacit_report_summarise(fraction, 3, 1);
+    assert_true(summary.mean == 0.1);
+    assert_true(summary.sd == 0.0);
+}
+
+/* A large offset must not eat a small spread. */
+static void summarise_largeOffset(void **state)
+{
+    (void)state;
+    double const values[] = {1e9 + 4.0, 1e9 + 7.0, 1e9 + 13.0, 1e9 + 16.0};
+    struct tacit_report_summary const summary = tacit_report_summarise(values, 4, 1);
+    assert_true(summary.mean == 1e9 + 10.0);
+    assert_true(fabs(summary.sd - sqrt(30.0)) < 1e-12);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------
+ */
+
+static void json_golden(void **state)
+{
+    (void)state;
+    struct tacit_report const report = small_report();
+    char *const text = printed(tacit_report_json, &report);
+    assert_string_equal(
+        text,
+        "{\"name\": \"small\", \"seed\": 18446744073709551615, \"runs\": 3, \"horizon\": 1000, "
+        "\"version\": \"1.2.3\",\n"
+        " \"privacy\": {\"mode\": \"sound\", \"epsilon_per_reward\": 0.1, "
+        "\"statement\": \"One sentence.\"},\n"
+        " \"metrics\": {\n"
+        "  \"regret\": {\"mean\": 12, \"sd\": 2, \"ci95\": 2.2631714681523434, \"min\": 10, "
+        "\"max\": 14},\n"
+        "  \"fraction\": {\"mean\": 0.1, \"sd\": 0, \"ci95\": 0, \"min\": 0.1, \"max\": 0.1}},\n"
+        " \"curve\": {\"t\": [10, 1000],\n"
+        "  \"regret\": {\"mean\": [2, 12], \"ci95\": [1.1315857340761717, 2.2631714681523434]}},\n"
+        " \"agents\": 4,\n"
+        " \"arms\": [\n"
+        "  {\"index\": 0, \"name\": \"good\", \"mean\": 0.9, \"survived_fraction\": 1, "
+        "\"eliminated_epoch_mean\": null},\n"
+        "  {\"index\": 1, \"name\": \"arm 1\", \"mean\": null, "
+        "\"survived_fraction\": 0.3333333333333333, \"eliminated_epoch_mean\": 2.5}]}\n");
+    free(text);
+}
+
+/* jansson is a reader that we did not write; it holds integers below 2^63 only. */
+static void json_readsBack(void **state)
+{
+    (void)state;
+    struct tacit_report report = small_report();
+    report.seed = 7;
+    json_t *const root = parsed(&report);
+    json_t *const metric = json_object_get(json_object_get(root, "metrics"), "regret");
+    assert_int_equal(json_integer_value(json_object_get(root, "seed")), 7);
+    assert_true(json_number_value(json_object_get(metric, "ci95")) ==
+                tacit_report_summarise(regret, 3, 1).ci95);
+    json_t *const curve = json_object_get(json_object_get(root, "curve"), "regret");
+    assert_int_equal(json_array_size(json_object_get(curve, "mean")), 2);
+    assert_int_equal(json_array_size(json_object_get(root, "arms")), 2);
+    assert_null(json_object_get(root, "runs_asked"));
+    json_decref(root);
+}
+
+static void json_numbersRoundTrip(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        const char *text;
+    } cases[] = {{0.1, "0.1"},
+                 {1.0 / 3.0, "0.3333333333333333"},
+                 {0.1 + 0.2, "0.30000000000000004"},
+                 {9007199254740991.0, "9007199254740991"},
+                 {1e20, "1e+20"},
+                 {-0.0, "0"},
+                 {-2.5, "-2.5"},
+                 {1e15, "1000000000000000"},
+                 {5e-324, "4.94065645841247e-324"},
+                 {INFINITY, "null"},
+                 {NAN, "null"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_report report = small_report();
+        char expected[LINE_BYTES];
+        report.epsilon_per_reward = cases[i].value;
+        (void)snprintf(expected, sizeof expected, "\"epsilon_per_reward\": %s, ", cases[i].text);
+        char *const text = printed(tacit_report_json, &report);
+        expect_has(text, expected);
+        free(text);
+    }
+}
+
+static void json_interrupted(void **state)
+{
+    (void)state;
+    struct tacit_report report = small_report();
+    report.seed = 0;
+    report.runs_asked = 10;
+    json_t *const root = parsed(&report);
+    assert_int_equal(json_integer_value(json_object_get(root, "runs_asked")), 10);
+    assert_int_equal(json_integer_value(json_object_get(root, "runs")), 3);
+    json_decref(root);
+}
+
+static void json_hostileNames(void **state)
+{
+    (void)state;
+    struct tacit_report_metric metric;
+    struct tacit_report_curve curve;
+    struct tacit_report_arm arm;
+    struct tacit_report report = hostile_report(&metric, &curve, &arm);
+    report.seed = 1;
+    json_t *const root = parsed(&report);
+    /* Everything survives but the byte that is not UTF-8. */
+    assert_string_equal(json_string_value(json_object_get(root, "name")),
+                        "q\"'<script>alert(1)</script>\n\\`touch pwned`@m $(x),%s "
+                        "\xc3\xa9\xe2\x82\xac\x1b[2J\xef\xbf\xbd|&]]>");
+    json_decref(root);
+}
+
+/* Overlong forms, surrogates, stray tails, a sequence cut by the end: each byte is replaced. */
+static void json_brokenUtf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t replaced;
+    } cases[] = {{"\xc0\xaf", 2}, {"\xe0\x80\xaf", 3},     {"\xed\xa0\x80", 3},    {"\x80", 1},
+                 {"\xe2\x82", 2}, {"\xf4\x90\x80\x80", 4}, {"\xf0\x9f\x98\x80", 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_report report = small_report();
+        report.seed = 1;
+        report.name = cases[i].bytes;
+        json_t *const root = parsed(&report);
+        const char *name = json_string_value(json_object_get(root, "name"));
+        size_t replaced = 0;
+        while ((name = strstr(name, "\xef\xbf\xbd")) != NULL) {
+            name += 3;
+            replaced++;
+        }
+        assert_int_equal(replaced, cases[i].replaced);
+        json_decref(root);
+    }
+}
+
+/* An arm without epochs belongs to a protocol that eliminates nothing. */
+static void json_withoutElimination(void **state)
+{
+    (void)state;
+    static const struct tacit_report_arm plain[] = {{"a", 0.5, NULL}};
+    struct tacit_report report = small_report();
+    report.arms = plain;
+    report.arm_count = 1;
+    char *const text = printed(tacit_report_json, &report);
+    expect_has(text, "\"survived_fraction\": null, \"eliminated_epoch_mean\": null}");
+    free(text);
+}
+
+static void json_fullDisk(void **state)
+{
+    (void)state;
+    struct tacit_report const report = small_report();
+    FILE *const out = fopen("/dev/full", "w");
+    if (out == NULL)
+        skip();
+    assert_int_equal(tacit_report_json(&report, out), TACIT_IO);
+    assert_int_equal(tacit_report_table(&report, out), TACIT_IO);
+    (void)fclose(out);
+}
+
+/* A host may have chosen a locale with a decimal comma; machines read points. */
+static void json_decimalComma(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8"};
+    bool chosen = false;
+    for (size_t i = 0; !chosen && i < sizeof names / sizeof names[0]; i++)
+        chosen = setlocale(LC_NUMERIC, names[i]) != NULL;
+    if (!chosen)
+        skip();
+    struct tacit_report const report = small_report();
+    char *const text = printed(tacit_report_json, &report);
+    expect_has(text, "\"epsilon_per_reward\": 0.1,");
+    free(text);
+    assert_non_null(setlocale(LC_NUMERIC, "C"));
+}
+
+/* ---- The table ---------------------------------------------------------------------------------
+ */
+
+static void table_golden(void **state)
+{
+    (void)state;
+    struct tacit_report report = small_report();
+    report.runs_asked = 5;
+    char *const text = printed(tacit_report_table, &report);
+    assert_string_equal(
+        text, "small: 3 runs, 4 agents, horizon 1,000, seed 18446744073709551615\n"
+              "STOPPED: 3 of 5 runs finished\n"
+              "privacy: sound, epsilon 0.1 per reward\n"
+              "  One sentence.\n"
+              "\n"
+              "  metric                         mean     +/- 95 %          min          max\n"
+              "  regret                           12         2.26           10           14\n"
+              "  fraction                        0.1            0          0.1          0.1\n"
+              "\n"
+              "  winner: good, left over in 100 % of the runs; 1 of 2 arms were eliminated in "
+              "some run\n");
+    free(text);
+}
+
+/* What is printed must not command the terminal. */
+static void table_hostileNames(void **state)
+{
+    (void)state;
+    struct tacit_report_metric metric;
+    struct tacit_report_curve curve;
+    struct tacit_report_arm arm;
+    struct tacit_report const report = hostile_report(&metric, &curve, &arm);
+    char *const text = printed(tacit_report_table, &report);
+    expect_lacks(text, "\x1b");
+    expect_lacks(text, "</script>\n");
+    expect_has(text, "</script> \\`touch pwned`@m $(x),%s \xc3\xa9\xe2\x82\xac\xef\xbf\xbd[2J");
+    free(text);
+}
+
+/* ---- Files -------------------------------------------------------------------------------------
+ */
+
+static void write_csv(void **state)
+{
+    const struct scratch *const scratch = *state;
+    struct tacit_report const report = small_report();
+    expect_written(&report, scratch->out);
+    char *const curve = file_text(scratch->out, "curve.csv");
+    char *const runs = file_text(scratch->out, "runs.csv");
+    assert_string_equal(curve, "t,regret_mean,regret_ci95\n10,2,1.1315857340761717\n"
+                               "1000,12,2.2631714681523434\n");
+    assert_string_equal(runs, "run,regret,fraction\n0,10,0.1\n1,12,0.1\n2,14,0.1\n");
+    free(curve);
+    free(runs);
+}
+
+static void write_sameBytes(void **state)
+{
+    static const char *const names[] = {"summary.json", "curve.csv", "runs.csv", "figure.svg",
+                                        "report.html"};
+    const struct scratch *const scratch = *state;
+    struct tacit_report const report = small_report();
+    expect_written(&report, scratch->out);
+    char *before[5];
+    for (size_t i = 0; i < 5; i++)
+        before[i] = file_text(scratch->out, names[i]);
+    expect_written(&report, scratch->out); /* over the old files */
+    for (size_t i = 0; i < 5; i++) {
+        char *const after = file_text(scratch->out, names[i]);
+        assert_non_null(before[i]);
+        assert_string_equal(before[i], after);
+        free(before[i]);
+        free(after);
+    }
+}
+
+static void write_hostileNames(void **state)
+{
+    const struct scratch *const scratch = *state;
+    struct tacit_report_metric metric;
+    struct tacit_report_curve curve;
+    struct tacit_report_arm arm;
+    struct tacit_report const report = hostile_report(&metric, &curve, &arm);
+    expect_written(&report, scratch->out);
+    char *const page = file_text(scratch->out, "report.html");
+    char *const figure = file_text(scratch->out, "figure.svg");
+    char *const runs = file_text(scratch->out, "runs.csv");
+    expect_lacks(page, "<script");
+    expect_lacks(page, "\x1b");
+    expect_lacks(page, "\xff");
+    expect_has(page, "q&quot;&#39;&lt;script&gt;alert(1)&lt;/script&gt; \\`touch pwned`@m $(x),%s "
+                     "\xc3\xa9\xe2\x82\xac\xef\xbf\xbd[2J\xef\xbf\xbd|&amp;]]&gt;");
+    expect_lacks(figure, "<script");
+    expect_lacks(figure, "\x1b");
+    expect_lacks(figure, "]]>"); /* not allowed in XML */
+    expect_has(figure, "q\"'&lt;script>alert(1)&lt;/script> \\`touch pwned`@m $(x),%s \xc3\xa9");
+    assert_int_equal(access("pwned", F_OK), -1);
+    expect_has(runs, "run,\"q\"\"'<script>alert(1)</script>\n\\`touch");
+    free(page);
+    free(figure);
+    free(runs);
+}
+
+static void write_epsilonInfinite(void **state)
+{
+    const struct scratch *const scratch = *state;
+    struct tacit_report report = small_report();
+    report.epsilon_per_reward = INFINITY;
+    expect_written(&report, scratch->out);
+    char *const summary = file_text(scratch->out, "summary.json");
+    char *const page = file_text(scratch->out, "report.html");
+    expect_has(summary, "\"epsilon_per_reward\": null");
+    expect_has(page, "<div class=\"box warn\"><h2>What leaves a site");
+    free(summary);
+    free(page);
+}
+
+static void write_interrupted(void **state)
+{
+    const struct scratch *const scratch = *state;
+    struct tacit_report report = small_report();
+    expect_written(&report, scratch->out);
+    char *page = file_text(scratch->out, "report.html");
+    expect_lacks(page, "Stopped before the end");
+    expect_lacks(page, "<div class=\"box warn\">");
+    free(page);
+    report.runs_asked = 1000;
+    expect_written(&report, scratch->out);
+    page = file_text(scratch->out, "report.html");
+    expect_has(page, "Stopped before the end");
+    expect_has(page, "3 of 1,000 runs finished");
+    free(page);
+}
+
+/* The page asks nobody for anything. */
+static void write_pageSelfContained(void **state)
+{
+    const struct scratch *const scratch = *state;
+    struct tacit_report const report = small_report();
+    expect_written(&report, scratch->out);
+    char *const page = file_text(scratch->out, "report.html");
+    static const char *const asking[] = {"http:", "https:", "src=\"", "url(", "@import", "<script"};
+    for (size_t i = 0; i < sizeof asking / sizeof asking[0]; i++)
+        expect_lacks(page, asking[i]);
+    free(page);
+}
+
+static void expect_drawn(const struct tacit_report *report, const char *directory)
+{
+    expect_written(report, directory);
+    char *const page = file_text(directory, "report.html");
+    char *const figure = file_text(directory, "figure.svg");
+    expect_lacks(page, "nan");
+    expect_lacks(page, "inf");
+    expect_has(figure, "</svg>");
+    free(page);
+    free(figure);
+}
+
+/* 100 * x / x is a little above 100 for this x; the best arm's bar is full all the same. */
+#define BEST_MEAN 0.007
+static void write_fullBar(void **state)
+{
+    const struct scratch *const scratch = *state;
+    static const struct tacit_report_arm arm[] = {{"best", BEST_MEAN, epochs_never}};
+    struct tacit_report report = small_report();
+    report.arms = arm;
+    report.arm_count = 1;
+    assert_true(100.0 * BEST_MEAN / BEST_MEAN > 100.0);
+    expect_written(&report, scratch->out);
+    char *const page = file_text(scratch->out, "report.html");
+    expect_has(page, "left:0.0%;width:100.0%");
+    free(page);
+}
+
+/* One run, one arm, one checkpoint, no regret: nothing to spread an axis over. */
+static void write_leastReport(void **state)
+{
+    const struct scratch *const scratch = *state;
+    static const double zero[] = {0.0};
+    static const uint64_t start[] = {0};
+    static const struct tacit_report_metric metric[] = {{"regret", zero}};
+    static const struct tacit_report_curve curve[] = {{"regret", zero}};
+    static const struct tacit_report_arm arm[] = {{"only", 0.0, epochs_never}};
+    struct tacit_report report = small_report();
+    report.run_count = report.runs_asked = report.agent_count = 1;
+    report.metrics = metric;
+    report.metric_count = report.point_count = report.arm_count = 1;
+    report.points = start;
+    report.curves = curve;
+    report.arms = arm;
+    expect_drawn(&report, scratch->out);
+    char *const summary = file_text(scratch->out, "summary.json");
+    expect_has(summary,
+               "\"regret\": {\"mean\": 0, \"sd\": 0, \"ci95\": 0, \"min\": 0, \"max\": 0}");
+    free(summary);
+}
+
+static void write_nothingAtAll(void **state)
+{
+    const struct scratch *const scratch = *state;
+    struct tacit_report report = small_report();
+    report.metric_count = report.point_count = report.curve_count = report.arm_count = 0;
+    expect_drawn(&report, scratch->out);
+    char *const curve = file_text(scratch->out, "curve.csv");
+    assert_string_equal(curve, "t\n");
+    free(curve);
+}
+
+static void write_regretAllZero(void **state)
+{
+    const struct scratch *const scratch = *state;
+    static const double zeros[6];
+    static const struct tacit_report_curve curve[] = {{"regret", zeros}};
+    struct tacit_report report = small_report();
+    report.curves = curve;
+    expect_drawn(&report, scratch->out);
+}
+
+/* Values that have no place on an axis are left out, and so are infinite ones. */
+static void write_curveNotFinite(void **state)
+{
+    const struct scratch *const scratch = *state;
+    static const double values[] = {1.0, NAN, 2.0, 12.0, INFINITY, 14.0};
+    static const struct tacit_report_curve curve[] = {{"regret", values}};
+    struct tacit_report report = small_report();
+    report.curves = curve;
+    expect_written(&report, scratch->out);
+    char *const csv = file_text(scratch->out, "curve.csv");
+    assert_string_equal(csv, "t,regret_mean,regret_ci95\n10,,\n1000,,\n");
+    free(csv);
+}
+
+/* The page stays readable, the JSON complete. */
+static void write_manyArms(void **state)
+{
+    const struct scratch *const scratch = *state;
+    static struct tacit_report_arm many[ARMS_MANY];
+    for (uint32_t i = 0; i < ARMS_MANY; i++)
+        many[i] = (struct tacit_report_arm){NULL, i / (double)ARMS_MANY,
+                                            i == 1234 ? epochs_never : epochs_mixed};
+    struct tacit_report report = small_report();
+    report.arms = many;
+    report.arm_count = ARMS_MANY;
+    report.seed = 1;
+    expect_drawn(&report, scratch->out);
+    char *const page = file_text(scratch->out, "report.html");
+    expect_has(page, "<tr class=\"win\"><td><div class=\"name\" title=\"arm 1234\">");
+    expect_has(page, "<summary>985 more arms</summary>");
+    expect_has(page, "And 1,000 more, in summary.json.");
+    free(page);
+    json_t *const root = parsed(&report);
+    assert_int_equal(json_array_size(json_object_get(root, "arms")), ARMS_MANY);
+    json_decref(root);
+}
+
+/* ---- When files cannot be written --------------------------------------------------------------
+ */
+
+static void write_directoryBelowFile(void **state)
+{
+    const struct scratch *const scratch = *state;
+    struct tacit_report const report = small_report();
+    struct tacit_error error = {""};
+    char path[LINE_BYTES];
+    (void)snprintf(path, sizeof path, "%s/plain", scratch->root);
+    FILE *const plain = fopen(path, "w");
+    assert_non_null(plain);
+    (void)fclose(plain);
+    assert_int_equal(tacit_report_write(&report, path, &error), TACIT_IO);
+    expect_has(error.text, path);
+    (void)snprintf(path, sizeof path, "%s/plain/below", scratch->root);
+    assert_int_equal(tacit_report_write(&report, path, &error), TACIT_IO);
+    expect_has(error.text, path);
+    assert_int_equal(entry_count(scratch->root), 1);
+}
+
+static void write_directoryReadOnly(void **state)
+{
+    const struct scratch *const scratch = *state;
+    struct tacit_report const report = small_report();
+    struct tacit_error error = {""};
+    if (geteuid() == 0)
+        skip(); /* nothing is read-only for root */
+    assert_int_equal(chmod(scratch->root, 0500), 0);
+    assert_int_equal(tacit_report_write(&report, scratch->root, &error), TACIT_IO);
+    assert_int_equal(entry_count(scratch->root), 0);
+    assert_int_equal(chmod(scratch->root, 0700), 0);
+    expect_has(error.text, "summary.json");
+}
+
+/* A name is taken by a directory: the file before it is whole, no temporary one is left. */
+static void write_nameTaken(void **state)
+{
+    const struct scratch *const scratch = *state;
+    struct tacit_report const report = small_report();
+    struct tacit_error error = {""};
+    char path[LINE_BYTES];
+    (void)snprintf(path, sizeof path, "%s/curve.csv", scratch->root);
+    assert_int_equal(mkdir(path, 0700), 0);
+    assert_int_equal(tacit_report_write(&report, scratch->root, &error), TACIT_IO);
+    expect_has(error.text, path);
+    assert_int_equal(entry_count(scratch->root), 2); /* summary.json and the directory */
+}
+
+static void write_emptyDirectoryName(void **state)
+{
+    (void)state;
+    struct tacit_report const report = small_report();
+    struct tacit_error error = {""};
+    assert_int_equal(tacit_report_write(&report, "", &error), TACIT_IO);
+    assert_true(error.text[0] != '\0');
+}
+
+/* Everything else is there, the old figure is not, and the text says why. */
+static void write_withoutGnuplot(void **state)
+{
+    const struct scratch *const scratch = *state;
+    struct tacit_report const report = small_report();
+    struct tacit_error error = {""};
+    expect_written(&report, scratch->out);
+    char *const path = strdup(getenv("PATH") != NULL ? getenv("PATH") : "");
+    assert_non_null(path);
+    assert_int_equal(setenv("PATH", scratch->root, 1), 0);
+    enum tacit_status const status = tacit_report_write(&report, scratch->out, &error);
+    assert_int_equal(setenv("PATH", path, 1), 0);
+    free(path);
+    assert_int_equal(status, TACIT_IO);
+    expect_has(error.text, "figure.svg was not written");
+    expect_has(error.text, "gnuplot was not found");
+    assert_int_equal(entry_count(scratch->out), 4);
+    char *const figure = file_text(scratch->out, "figure.svg");
+    assert_null(figure);
+}
+
+#define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_new, scratch_free)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(summarise_known),
+        cmocka_unit_test(summarise_strideSkips),
+        cmocka_unit_test(summarise_oneValue),
+        cmocka_unit_test(summarise_equalValues),
+        cmocka_unit_test(summarise_largeOffset),
+        cmocka_unit_test(json_golden),
+        cmocka_unit_test(json_readsBack),
+        cmocka_unit_test(json_numbersRoundTrip),
+        cmocka_unit_test(json_interrupted),
+        cmocka_unit_test(json_hostileNames),
+        cmocka_unit_test(json_brokenUtf8),
+        cmocka_unit_test(json_withoutElimination),
+        cmocka_unit_test(json_fullDisk),
+        cmocka_unit_test(json_decimalComma),
+        cmocka_unit_test(table_golden),
+        cmocka_unit_test(table_hostileNames),
+        IN_SCRATCH(write_csv),
+        IN_SCRATCH(write_sameBytes),
+        IN_SCRATCH(write_hostileNames),
+        IN_SCRATCH(write_epsilonInfinite),
+        IN_SCRATCH(write_interrupted),
+        IN_SCRATCH(write_pageSelfContained),
+        IN_SCRATCH(write_fullBar),
+        IN_SCRATCH(write_leastReport),
+        IN_SCRATCH(write_nothingAtAll),
+        IN_SCRATCH(write_regretAllZero),
+        IN_SCRATCH(write_curveNotFinite),
+        IN_SCRATCH(write_manyArms),
+        IN_SCRATCH(write_directoryBelowFile),
+        IN_SCRATCH(write_directoryReadOnly),
+        IN_SCRATCH(write_nameTaken),
+        cmocka_unit_test(write_emptyDirectoryName),
+        IN_SCRATCH(write_withoutGnuplot),
+    };
+    return cmocka_run_group_tests_name("report", tests, NULL, NULL);
+}

@@ -1,0 +1,13 @@
+#!/bin/sh
+# Configures a build directory the first time (or anew when asked for other options) and builds it.
+#
+# usage: build.sh DIRECTORY [MESON OPTION...]
+set -eu
+directory=$1
+shift
+if [ ! -f "$directory/build.ninja" ]; then
+    rm -rf "$directory"
+    meson setup "$directory" "$@" >"$directory.log" 2>&1 || { cat "$directory.log" >&2; exit 1; }
+    rm -f "$directory.log"
+fi
+ninja -C "$directory" --quiet

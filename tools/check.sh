@@ -1,0 +1,47 @@
+#!/bin/bash
+# The gates, cheapest first. Each says its name; the first that fails ends the check.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+gate() {
+    echo "== $1"
+}
+sources=$(git ls-files '*.c' '*.h')
+
+gate "format"
+clang-format --dry-run --Werror $sources
+
+gate "layers: includes point left only"
+python3 tools/check_layers.py .
+
+gate "headers: every public function is documented"
+python3 tools/check_headers.py include/tacit/*.h
+
+gate "function length"
+python3 tools/check_functions.py $sources
+
+gate "tidy: no banned calls, no paths of one machine"
+tools/check_tidy.sh
+
+gate "purity: the pure rooms reach nothing outside"
+tools/build.sh build-gate -Dtests=false --buildtype=release
+tools/check_purity.sh build-gate/src/libtacit.a
+
+gate "clang: warnings are errors, all tests pass"
+CC=clang tools/build.sh build-clang -Dtests=true
+tools/run_tests.sh build-clang --quiet
+
+gate "address and undefined-behaviour sanitizers over all tests"
+CC=clang tools/build.sh build-asan -Dtests=true -Db_sanitize=address,undefined -Db_lundef=false
+ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+    tools/run_tests.sh build-asan --quiet --timeout-multiplier 5
+
+gate "thread sanitizer over what has threads"
+CC=clang tools/build.sh build-tsan -Dtests=true -Db_sanitize=thread -Db_lundef=false
+tools/run_tests.sh build-tsan --quiet --timeout-multiplier 5 --suite sim --suite cli
+
+gate "valgrind over the cores and a whole run"
+tools/build.sh build-gate-tests -Dtests=true
+tools/check_valgrind.sh build-gate-tests
+
+echo "All gates passed."

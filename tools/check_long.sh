@@ -1,0 +1,28 @@
+#!/bin/bash
+# What takes too long for every change: long statistics, a large swarm, 30 s of each fuzz target.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${FUZZ_SECONDS:-30}
+
+echo "== long statistics"
+tools/build.sh build-test -Dtests=true
+TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite stat --timeout-multiplier 20
+
+echo "== swarm of 500,000 seeds"
+build-test/tests/sim_swarm --seeds 500000
+
+echo "== fuzzing, $seconds s a target"
+CC=clang tools/build.sh build-fuzz -Dtests=true -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
+for target in build-fuzz/tests/fuzz/fuzz_*; do
+    [ -f "$target" ] && [ -x "$target" ] || continue
+    name=$(basename "$target")
+    name=${name#fuzz_}
+    mkdir -p "build-fuzz/corpus/$name"
+    seeds=
+    [ ! -d "tests/fuzz/corpus/$name" ] || seeds="tests/fuzz/corpus/$name"
+    echo "-- $name"
+    # shellcheck disable=SC2086
+    "$target" -max_total_time="$seconds" -print_final_stats=1 -artifact_prefix=build-fuzz/ \
+        "build-fuzz/corpus/$name" $seeds 2>&1 | tail -n 8
+done
+echo "All long checks passed."

@@ -1,0 +1,65 @@
+#!/bin/sh
+# Installs the Debian packages that are missing, and says what it does.
+#
+# usage: install_dependencies.sh build|test|check...
+set -eu
+
+build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
+librandom123-dev libprotobuf-c-dev protobuf-c-compiler gnuplot-nox'
+test='libcmocka-dev libjansson-dev'
+check='clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils git'
+
+packages=
+for set in "$@"; do
+    case $set in
+    build) packages="$packages $build" ;;
+    test) packages="$packages $test" ;;
+    check) packages="$packages $check" ;;
+    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, test, check" >&2; exit 2 ;;
+    esac
+done
+
+# Without dpkg we can still tell whether the tools and libraries are there.
+missing_without_dpkg() {
+    for tool in cc meson ninja pkg-config python3 protoc-c gnuplot; do
+        command -v "$tool" >/dev/null 2>&1 || printf ' %s' "$tool"
+    done
+    command -v pkg-config >/dev/null 2>&1 || return 0
+    for library in yaml-0.1 liblzma zlib libcrypto libprotobuf-c; do
+        pkg-config --exists "$library" 2>/dev/null || printf ' %s' "$library"
+    done
+}
+
+if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+    missing=$(missing_without_dpkg)
+    if [ -n "$missing" ]; then
+        echo "There is no apt-get here. Please install:$missing" >&2
+        echo "(and Random123; for the tests also cmocka and jansson)" >&2
+        exit 1
+    fi
+    exit 0
+fi
+
+missing=
+for package in $packages; do
+    status=$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null || true)
+    case $status in
+    ii*) ;;
+    *) missing="$missing $package" ;;
+    esac
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" = 0 ]; then
+    as_root=
+elif command -v sudo >/dev/null 2>&1; then
+    as_root=sudo
+else
+    echo "Missing packages:$missing" >&2
+    echo "Installing them needs root. As root: apt-get install$missing" >&2
+    exit 1
+fi
+echo "Installing missing Debian packages:$missing" >&2
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update >&2
+# shellcheck disable=SC2086
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $missing >&2
