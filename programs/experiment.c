@@ -298,6 +298,7 @@ struct tacit_elim_schedule experiment_schedule(const struct experiment *experime
     double gap = sim->gap;
     if (gap <= 0 && experiment->global_means != NULL)
         gap = tacit_env_smallest_gap(experiment->global_means, sim->env.arm_count);
+    gap = tacit_scale_gap(&sim->mechanism.scale, gap);
     return (struct tacit_elim_schedule){.arm_count = sim->env.arm_count,
                                         .report_count = sim->report_count,
                                         .horizon = sim->horizon,
@@ -364,8 +365,9 @@ static enum tacit_status set_up_global_means(struct experiment *experiment,
     if (experiment->global_means == NULL)
         return out_of_memory(error);
     tacit_env_global_means(&experiment->sim.env, experiment->global_means);
-    double const gap =
-        tacit_env_smallest_gap(experiment->global_means, experiment->sim.env.arm_count);
+    double const gap = tacit_scale_gap(
+        &experiment->sim.mechanism.scale,
+        tacit_env_smallest_gap(experiment->global_means, experiment->sim.env.arm_count));
     if (experiment->sim.round_limit > 0 && experiment->sim.gap <= 0 && gap > 1)
         return refuse(experiment, "protocol",
                       "the smallest gap between the means is above 1; 'rounds' then needs 'gap': a "

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* ---- Programmer errors stop the program, in every build. ------------------------------------ */
+/* ---- Programmer errors stop the program, in every build. ------------------------------------- */
 
 /* Reports a broken assertion and does not return. The host supplies it (src/live/panic.c writes to
  * stderr and aborts; a device supplies its own), so that the cores stay free of I/O. */
@@ -17,7 +17,7 @@ _Noreturn void tacit_panic(const char *file, int line, const char *what);
 #define TACIT_ASSERT(cond) ((cond) ? (void)0 : tacit_panic(__FILE__, __LINE__, #cond))
 #define TACIT_IMPLIES(a, b) TACIT_ASSERT(!(a) || (b))
 
-/* ---- Operating errors are values that the caller handles. ----------------------------------- */
+/* ---- Operating errors are values that the caller handles. ------------------------------------ */
 
 #define TACIT_STATUS_LIST(X)                                                                       \
     X(TACIT_OK, 0, "ok")                                                                           \
@@ -46,7 +46,7 @@ struct tacit_error {
     char text[TACIT_ERROR_BYTES];
 };
 
-/* ---- Limits: everything has one, and it has a name. ----------------------------------------- */
+/* ---- Limits: everything has one, and it has a name. ------------------------------------------ */
 
 #define TACIT_ARMS_MAX 65536u
 #define TACIT_AGENTS_MAX 1048576u
@@ -54,7 +54,7 @@ struct tacit_error {
 #define TACIT_NO_ARM UINT32_MAX
 #define TACIT_NEVER UINT64_MAX
 
-/* ---- Bit sets: arms, agents. The words belong to the caller. -------------------------------- */
+/* ---- Bit sets: arms, agents. The words belong to the caller. --------------------------------- */
 
 #define TACIT_BITS_WORDS(count) (((size_t)(count) + 63u) / 64u)
 
@@ -89,7 +89,7 @@ uint32_t tacit_bits_next(const uint64_t *bits, uint32_t count, uint32_t from);
  */
 bool tacit_bits_within(const uint64_t *inner, const uint64_t *outer, uint32_t count);
 
-/* ---- Sums of rewards ------------------------------------------------------------------------ */
+/* ---- Sums of rewards ------------------------------------------------------------------------- */
 
 /* Sound mode adds integers between the reward and the wire (PRIVACY.md, decision 1): a reward is
  * clipped to the public range [lo, hi] and rounded to one of TACIT_STEPS+1 levels. Paper mode adds
@@ -126,7 +126,10 @@ void tacit_sum_add(const struct tacit_scale *scale, union tacit_sum *sum, union 
  * that is, with [lo, hi] mapped to [0, 1]. Requires: count > 0. */
 double tacit_sum_mean(const struct tacit_scale *scale, union tacit_sum sum, uint64_t count);
 
-/* ---- Text without stdio --------------------------------------------------------------------- */
+/* A difference of two mean rewards on that scale. */
+double tacit_scale_gap(const struct tacit_scale *scale, double gap);
+
+/* ---- Text without stdio ---------------------------------------------------------------------- */
 
 /* A bounded text under construction. What does not fit is dropped, and `truncated` says so. */
 struct tacit_text {

@@ -42,8 +42,7 @@ enum tacit_status tacit_means_read(struct tacit_means *means, const char *path, 
                                    double hi, struct tacit_error *error);
 void tacit_means_free(struct tacit_means *means);
 
-/* ---- Logged rows ------------------------------------------------------------------------------
- */
+/* ---- Logged rows ----------------------------------------------------------------------------- */
 
 enum tacit_log_match {
     TACIT_LOG_MATCH_ANY, /* at least one of the columns holds the value */
@@ -100,8 +99,7 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
                                   struct tacit_rng *rng, struct tacit_error *error);
 void tacit_log_free(struct tacit_log *log);
 
-/* ---- Data sets ----------------------------------------------------------------------------------
- */
+/* ---- Data sets ------------------------------------------------------------------------------- */
 
 #define TACIT_PATH_BYTES 4096u
 

@@ -19,8 +19,7 @@
 #define TACIT_ELIM_EVERYONE (UINT32_MAX - 1) /* address of a broadcast to all agents */
 #define TACIT_ELIM_EPOCHS_MAX 10000u
 
-/* ---- Schedule -----------------------------------------------------------------------------------
- */
+/* ---- Schedule -------------------------------------------------------------------------------- */
 
 struct tacit_elim_schedule {
     uint32_t arm_count;        /* K */
@@ -47,8 +46,7 @@ uint64_t tacit_elim_pulls(const struct tacit_elim_schedule *schedule, uint32_t e
 double tacit_elim_radius(const struct tacit_elim_schedule *schedule, uint32_t epoch,
                          uint32_t active_count, uint64_t pulls, uint32_t reports);
 
-/* ---- Messages
- * ------------------------------------------------------------------------------------ */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 enum tacit_elim_message_kind {
     TACIT_ELIM_HELLO, /* agent -> hub: "I know the order of `epoch`; what now?" */
@@ -84,8 +82,7 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
 /* Numbers that a message carries, as the paper's "scalars": one a sum in a REPORT, else 0. */
 uint32_t tacit_elim_message_scalars(const struct tacit_elim_message *message);
 
-/* ---- Events and updates
- * --------------------------------------------------------------------------- */
+/* ---- Events and updates ---------------------------------------------------------------------- */
 
 enum tacit_elim_event_kind {
     TACIT_ELIM_START,     /* after init, or after the state was restored */
@@ -124,8 +121,7 @@ struct tacit_elim_update {
     uint64_t deadline_us;                /* TACIT_NEVER: no timer */
 };
 
-/* ---- Agent
- * ------------------------------------------------------------------------------------------ */
+/* ---- Agent ----------------------------------------------------------------------------------- */
 
 struct tacit_elim_agent_config {
     uint64_t run_id;
@@ -177,8 +173,7 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
 void tacit_elim_agent_look(const struct tacit_elim_agent *agent,
                            struct tacit_elim_agent_view *view);
 
-/* ---- Hub
- * --------------------------------------------------------------------------------------------- */
+/* ---- Hub ------------------------------------------------------------------------------------- */
 
 struct tacit_elim_hub_config {
     uint64_t run_id;

@@ -14,8 +14,7 @@
 /* Above this, PRIVACY.md D.46: the guarantee is formal only. */
 #define TACIT_EPSILON_FORMAL 10.0
 
-/* ---- Exact samplers (Canonne, Kamath, Steinke 2020), in 64-bit integers only ------------------
- */
+/* ---- Exact samplers (Canonne, Kamath, Steinke 2020), in 64-bit integers only ----------------- */
 
 /* *heads becomes true with probability exactly exp(-numerator/denominator), given uniform bytes.
  * Requires: numerator <= denominator, 0 < denominator <= 2^50.
@@ -32,8 +31,7 @@ enum tacit_status tacit_bernoulli_exp(uint64_t numerator, uint64_t denominator,
 enum tacit_status tacit_discrete_laplace(uint64_t t, uint64_t s,
                                          const struct tacit_entropy *entropy, int64_t *noise);
 
-/* ---- Release mechanisms: one interface, two ways ----------------------------------------------
- */
+/* ---- Release mechanisms: one interface, two ways --------------------------------------------- */
 
 enum tacit_privacy_mode {
     TACIT_PRIVACY_NONE,  /* nothing is added and nothing is promised */
@@ -60,12 +58,16 @@ struct tacit_mechanism {
     uint64_t scale_s;
 };
 
-/* Requires: lo < hi finite, epsilon > 0 (written so that NaN fails).
+/* Requires: lo < hi finite, 1e-150 <= hi - lo <= 1e150, epsilon > 0 (written so that NaN fails).
  * Sound mode rounds epsilon DOWN to nano-epsilon and noises with the rounded value; the smallest
  * one is 1e-6 (beyond it the noise would exceed the integers). Errors: TACIT_INVALID, *mechanism
  * untouched. */
 enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
                                        const struct tacit_mechanism_config *config);
+
+/* Copies member by member. The gaps between the members of *copy keep their bytes: a state that was
+ * zeroed before, and is persisted as bytes, holds nothing of the caller's stack. */
+void tacit_mechanism_copy(struct tacit_mechanism *copy, const struct tacit_mechanism *mechanism);
 
 /* "none", "paper: double Laplace", "sound: exact discrete Laplace". Static storage. */
 const char *tacit_mechanism_name(const struct tacit_mechanism *mechanism);
@@ -87,8 +89,7 @@ enum tacit_status tacit_mechanism_release(const struct tacit_mechanism *mechanis
 bool tacit_mechanism_plausible(const struct tacit_mechanism *mechanism, union tacit_sum noised,
                                uint64_t count, uint32_t releases);
 
-/* ---- Ledger ------------------------------------------------------------------------------------
- */
+/* ---- Ledger ---------------------------------------------------------------------------------- */
 
 /* What has been spent on one data scope, in integer nano-epsilon. Within a scope, cells are
  * disjoint sets of rewards (one epoch each) and take the maximum; releases of the same cell add;
@@ -118,8 +119,7 @@ enum tacit_status tacit_ledger_spend(struct tacit_ledger *ledger, uint64_t cell,
 /* The next spends are on a new scope over possibly the same data: its loss adds. */
 void tacit_ledger_next_scope(struct tacit_ledger *ledger);
 
-/* ---- Statement ----------------------------------------------------------------------------------
- */
+/* ---- Statement ------------------------------------------------------------------------------- */
 
 #define TACIT_STATEMENT_BYTES 2048u
 

@@ -36,8 +36,7 @@ enum tacit_sim_metric {
 /* The metric's name in JSON. Static storage. */
 const char *tacit_sim_metric_name(enum tacit_sim_metric metric);
 
-/* ---- Faults as data -----------------------------------------------------------------------------
- */
+/* ---- Faults as data -------------------------------------------------------------------------- */
 
 struct tacit_sim_faults {
     double loss;           /* chance that a message to one receiver is lost */
@@ -52,8 +51,7 @@ struct tacit_sim_faults {
     uint64_t healed_at_us; /* from here on nothing goes wrong any more */
 };
 
-/* ---- Looking on and meddling
- * ---------------------------------------------------------------------- */
+/* ---- Looking on and meddling ----------------------------------------------------------------- */
 
 /* What an outside observer sees of a run, in order. Any function may be NULL. */
 struct tacit_sim_observer {
@@ -67,8 +65,7 @@ struct tacit_sim_observer {
                    struct tacit_elim_update *update);
 };
 
-/* ---- Experiment
- * ------------------------------------------------------------------------------------ */
+/* ---- Experiment ------------------------------------------------------------------------------ */
 
 struct tacit_sim_elim {
     uint64_t seed;
@@ -120,8 +117,7 @@ enum tacit_status tacit_sim_elim_run_one(const struct tacit_sim_elim *experiment
  * returns how many are different (<= wanted). Requires: wanted >= 1. */
 uint32_t tacit_sim_log_points(uint64_t horizon, uint32_t wanted, uint64_t *points);
 
-/* ---- Checkers
- * ----------------------------------------------------------------------------------------- */
+/* ---- Checkers -------------------------------------------------------------------------------- */
 
 /* Watches a run from outside and remembers the first broken promise. */
 struct tacit_sim_checker;

@@ -40,3 +40,8 @@ double tacit_sum_mean(const struct tacit_scale *scale, union tacit_sum sum, uint
         return sum.real / (double)count;
     return (double)sum.steps / ((double)count * (double)TACIT_STEPS);
 }
+
+double tacit_scale_gap(const struct tacit_scale *scale, double gap)
+{
+    return scale->kind == TACIT_SCALE_REAL ? gap : gap / (scale->hi - scale->lo);
+}

@@ -66,6 +66,19 @@ enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
     return TACIT_OK;
 }
 
+void tacit_mechanism_copy(struct tacit_mechanism *copy, const struct tacit_mechanism *mechanism)
+{
+    copy->mode = mechanism->mode;
+    copy->noisy = mechanism->noisy;
+    copy->epsilon_nano = mechanism->epsilon_nano;
+    copy->scale.kind = mechanism->scale.kind;
+    copy->scale.lo = mechanism->scale.lo;
+    copy->scale.hi = mechanism->scale.hi;
+    copy->laplace_scale = mechanism->laplace_scale;
+    copy->scale_t = mechanism->scale_t;
+    copy->scale_s = mechanism->scale_s;
+}
+
 const char *tacit_mechanism_name(const struct tacit_mechanism *mechanism)
 {
     switch (mechanism->mode) {

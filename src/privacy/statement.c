@@ -33,9 +33,6 @@ static void add_paper_letter(const struct tacit_statement *statement, struct tac
 
 static void add_conditions(const struct tacit_statement *statement, struct tacit_text *text)
 {
-    if (!statement->clipped && !statement->bounded)
-        tacit_text_add(text, "These rewards are not bounded and paper mode does not clip them: the "
-                             "guarantee does NOT hold for this run. ");
     if (statement->mode == TACIT_PRIVACY_PAPER)
         tacit_text_add(text, "Paper mode adds floating-point noise, whose low bits can betray a "
                              "reward; it is for simulation only. ");
@@ -51,6 +48,10 @@ void tacit_statement_elim(const struct tacit_statement *statement, struct tacit_
                              "rewards of each epoch leave the agents as they are.");
         return;
     }
+    if (!statement->clipped && !statement->bounded)
+        tacit_text_add(text, "The guarantee does NOT hold for this run: these rewards are not "
+                             "bounded, and paper mode does not clip them. For rewards between 0 "
+                             "and 1 it would be: ");
     add_promise(statement, text);
     add_paper_letter(statement, text);
     add_conditions(statement, text);

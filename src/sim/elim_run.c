@@ -9,8 +9,9 @@
 
 #define EVENTS_BETWEEN_STOP_CHECKS 256u
 #define PULLS_BETWEEN_STOP_CHECKS (UINT64_C(1) << 20)
-/* A run that still goes on after so many events has lost its way. */
-#define EVENTS_MAX UINT64_C(50000000)
+/* A run with faults that still goes on after so many events has lost its way. Without faults each
+ * event moves the run on, and there is no limit. */
+#define FAULTY_EVENTS_MAX UINT64_C(50000000)
 
 struct sim_packet {
     uint32_t references;
@@ -482,10 +483,18 @@ static void clear_queue(struct elim_run *run)
         drop_reference(item.packet);
 }
 
+/* Is everybody at the horizon, and everything delivered that was sent at this very moment? */
+static bool is_over(const struct elim_run *run)
+{
+    return run->done_count == run->agent_count &&
+           (run->queue.count == 0 || run->queue.items[0].time_us > run->now_us);
+}
+
 static enum tacit_status loop(struct elim_run *run)
 {
+    uint64_t const events_max = run->experiment->faults == NULL ? UINT64_MAX : FAULTY_EVENTS_MAX;
     struct sim_item item;
-    for (uint64_t events = 0; run->done_count < run->agent_count && events < EVENTS_MAX; events++) {
+    for (uint64_t events = 0; !is_over(run) && events < events_max; events++) {
         if (events % EVENTS_BETWEEN_STOP_CHECKS == 0 && atomic_load(run->stop))
             return TACIT_INTERRUPTED;
         if (!sim_queue_pop(&run->queue, &item))
@@ -539,7 +548,8 @@ static enum tacit_status set_up_cores(struct elim_run *run, uint32_t index)
     double gap = experiment->gap;
     if (experiment->round_limit > 0 && gap <= 0)
         gap = tacit_env_smallest_gap(run->global_means, run->arm_count);
-    if (gap <= 0)
+    gap = tacit_scale_gap(&experiment->mechanism.scale, gap);
+    if (gap <= 0 || gap > 1)
         gap = 1; /* all arms alike: there is nothing to tell apart */
     struct tacit_elim_hub_config const hub = hub_config(experiment, run_id, gap);
     enum tacit_status status = tacit_elim_hub_init(hub_of(run)->state, &hub);

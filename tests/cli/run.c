@@ -127,14 +127,28 @@ static json_t *parse(const char *text)
     return json;
 }
 
-/* The object that `run --json` prints, after the experiment with up to two settings. */
+/* `tacit COMMAND FILE [OPTION]` with up to two settings; what is NULL is left out. */
+static struct process_result run_with(const struct bench *bench, const char *command,
+                                      const char *option, const char *const settings[2])
+{
+    const char *words[WORDS_MAX] = {command, bench->file};
+    size_t count = 2;
+    if (option != NULL)
+        words[count++] = option;
+    for (size_t i = 0; i < 2; i++) {
+        if (settings[i] == NULL)
+            continue;
+        words[count++] = "--set";
+        words[count++] = settings[i];
+    }
+    return tacit_with((struct process_plan){0}, words);
+}
+
+/* The object that `run --json` prints. */
 static json_t *run_json(const struct bench *bench, const char *first, const char *second)
 {
-    const char *const words[] = {"run",    bench->file,
-                                 "--json", first == NULL ? NULL : "--set",
-                                 first,    second == NULL ? NULL : "--set",
-                                 second,   NULL};
-    struct process_result result = tacit_with((struct process_plan){0}, words);
+    const char *const settings[] = {first, second};
+    struct process_result result = run_with(bench, "run", "--json", settings);
     assert_ok(&result);
     json_t *const json = parse(result.out);
     process_free(&result);
@@ -307,6 +321,30 @@ static void options_overrule_the_file(void **state)
     assert_true(number_at(json, "metrics", "rounds", "mean") >= 1);
     json_decref(json);
     process_free(&result);
+}
+
+/* The mean of the first arm, NaN if each run has its own. */
+static double first_mean(const struct bench *bench, const char *first, const char *second)
+{
+    json_t *const json = run_json(bench, first, second);
+    json_t const *const mean =
+        json_object_get(json_array_get(json_object_get(json, "arms"), 0), "mean");
+    double const value = json_is_null(mean) ? NAN : json_number_value(mean);
+    json_decref(json);
+    return value;
+}
+
+static void instance_seed_fixes_the_instance(void **state)
+{
+    static const char with_7[] =
+        "environment={kind: bernoulli, generated: {arms: 5, instance_seed: 7}}";
+    static const char with_8[] =
+        "environment={kind: bernoulli, generated: {arms: 5, instance_seed: 8}}";
+    double const mean = first_mean(*state, with_7, "seed=1");
+    assert_true(mean > 0 && mean < 1);
+    assert_true(first_mean(*state, with_7, "seed=2") == mean);
+    assert_false(first_mean(*state, with_8, "seed=1") == mean);
+    assert_true(isnan(first_mean(*state, GENERATED, "seed=1")));
 }
 
 /* A result is a property of the file, not of the folder from which the program was started. */
@@ -606,38 +644,50 @@ static void check_states_what_run_states(void **state)
     process_free(&result);
 }
 
+static const char bounds_text[] = "name: bounds\n"
+                                  "runs: 6\n"
+                                  "horizon: 20000\n"
+                                  "agents: 50\n"
+                                  "environment: {kind: bernoulli, generated: {arms: 5}}\n"
+                                  "protocol: {kind: elimination}\n"
+                                  "privacy: {mode: none}\n";
+#define ROUNDS(more) "protocol={kind: elimination, rounds: " more "}"
+#define ALIKE "environment={kind: constant, means: alike.csv}"
+
 /* Rounds, messages, bytes and cost of real runs stay within what check says, for easy and hard
  * problems, many and few agents and arms, with and without a limit on the rounds. */
 static void bounds_hold(void **state)
 {
     static const char *const configurations[][2] = {
-        {"horizon=285", "runs=3"}, /* one epoch, exactly */
-        {"horizon=1e6", "environment={kind: bernoulli, generated: {arms: 10}}"},
+        {NULL, NULL},
+        {"environment={kind: bernoulli, means: means.csv}", "horizon=100"}, /* one epoch: reached */
+        {ALIKE, "horizon=20000"}, /* two arms to the end: the last epoch just fits in one */
+        {ALIKE, "horizon=30000"},
+        {ALIKE, "horizon=45000"},
         {"horizon=1e9", "environment={kind: constant, generated: {arms: 30}}"},
         {"agents=2000", "horizon=1e5"}, /* epochs without new pulls */
         {"agents=400", "protocol={kind: elimination, participation: 0.31}"},
-        {"protocol={kind: elimination, rounds: 3}", "agents=70"},
-        {"protocol={kind: elimination, rounds: 200, gap: 0.9}", "agents=900"},
-        {"protocol={kind: elimination, rounds: 40}",
-         "environment={kind: bernoulli, generated: {arms: 5}}"}, /* a gap for each run */
-        {"privacy={mode: none}", "environment={kind: bernoulli, generated: {arms: 70}}"},
+        {ROUNDS("3"), "agents=70"},
+        {ROUNDS("40"), NULL}, /* a gap for each run */
+        {ROUNDS("200, gap: 0.9"), "agents=900"},
+        {ROUNDS("20, gap: 0.5"), NULL}, /* five arms need pulls where two do not */
         {"privacy={mode: paper, epsilon: 0.01}", "horizon=1e6"},
         {"privacy={mode: sound, epsilon: 0.02}", "horizon=1e6"},
         {"cost={server_link: 2.5}", "agents=65"},
     };
     static const char *const names[] = {"rounds", "messages", "bytes", "cost"};
     struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "experiment.yaml", bounds_text);
+    temp_file_write(bench->directory, "alike.csv", "0.5,0.5\n");
     for (size_t i = 0; i < sizeof configurations / sizeof configurations[0]; i++) {
-        struct process_result check = TACIT("check", bench->file, "--set", configurations[i][0],
-                                            "--set", configurations[i][1]);
+        struct process_result check = run_with(bench, "check", NULL, configurations[i]);
         assert_ok(&check);
         json_t *const json = run_json(bench, configurations[i][0], configurations[i][1]);
         for (size_t j = 0; j < 4; j++) {
             double const bound = bound_of(check.out, names[j]);
             double const found = number_at(json, "metrics", names[j], "max");
             if (found > bound)
-                print_error("%s, %s: %s %g > %g\n", configurations[i][0], configurations[i][1],
-                            names[j], found, bound);
+                print_error("configuration %zu: %s %g > %g\n", i, names[j], found, bound);
             assert_true(found <= bound);
         }
         json_decref(json);
@@ -852,6 +902,7 @@ int main(void)
         TEST(threads_do_not_matter),
         TEST(seeds_do_matter),
         TEST(options_overrule_the_file),
+        TEST(instance_seed_fixes_the_instance),
         TEST(means_lie_beside_the_experiment),
         TEST(stdout_is_the_result),
         TEST(bar_on_a_terminal_only),

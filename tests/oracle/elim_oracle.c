@@ -340,6 +340,23 @@ static void without_chance_simulator_equals_the_twin(void **state)
     }
 }
 
+/* The first epoch ends at T itself. It is whole, so it is reported and counted. */
+static void an_epoch_that_ends_at_the_horizon_counts(void **state)
+{
+    struct setting setting = {"edge", 5, 10, false, 0, INFINITY, false, 1, 0, 1};
+    struct tacit_elim_schedule schedule = {
+        .arm_count = 10, .report_count = 5, .epsilon_per_reward = INFINITY};
+    uint64_t horizon = 1;
+    (void)state;
+    for (uint64_t before = 0; before != horizon;) { /* T = 10 S(1), and S(1) depends on T */
+        before = horizon;
+        schedule.horizon = horizon;
+        horizon = 10 * tacit_elim_pulls(&schedule, 1, 10, 0);
+    }
+    setting.horizon = horizon;
+    compare_exactly(&setting, 5);
+}
+
 /* The whole curve, not just its end: at every slot of a short run. */
 static void without_chance_the_curve_equals_the_twin_at_every_slot(void **state)
 {
@@ -381,6 +398,7 @@ int main(void)
         cmocka_unit_test(simulator_agrees_with_the_naive_twin),
         cmocka_unit_test(comparison_notices_a_slightly_different_algorithm),
         cmocka_unit_test(without_chance_simulator_equals_the_twin),
+        cmocka_unit_test(an_epoch_that_ends_at_the_horizon_counts),
         cmocka_unit_test(without_chance_the_curve_equals_the_twin_at_every_slot),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,8 +75,7 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
-/* ---- Stage: uniform below ---------------------------------------------------------------------
- */
+/* ---- Stage: uniform below -------------------------------------------------------------------- */
 
 #define UNIFORM_CELLS 1000u
 
@@ -130,8 +129,7 @@ static void uniform_is_uniform_at_the_bounds_of_the_sampler(void **state)
     expect_fit("all, 2", remainders_p(2, 2, 18));
 }
 
-/* ---- Stage: Bernoulli(exp(-a/b)) --------------------------------------------------------------
- */
+/* ---- Stage: Bernoulli(exp(-a/b)) ------------------------------------------------------------- */
 
 typedef enum tacit_status bernoulli_draw(uint64_t numerator, uint64_t denominator,
                                          const struct tacit_entropy *entropy, bool *heads);
@@ -172,8 +170,7 @@ static void bernoulli_exp_succeeds_with_its_probability(void **state)
                    bernoulli_exp_p(tacit_bernoulli_exp, fractions[i][0], fractions[i][1], 30 + i));
 }
 
-/* ---- Stages: truncated geometric u and whole scales v, where |y| = u + t v (s = 1) -------------
- */
+/* ---- Stages: truncated geometric u and whole scales v, where |y| = u + t v (s = 1) ----------- */
 
 #define U_CELLS 64u
 #define V_CELLS 12u
@@ -508,8 +505,7 @@ static void paper_release_adds_laplace_of_scale_range_over_epsilon(void **state)
     }
 }
 
-/* ---- The checks are able to fail --------------------------------------------------------------
- */
+/* ---- The checks are able to fail ------------------------------------------------------------- */
 
 /* Draws a magnitude with its right law, gives it a sign, and forgets to reject (minus, 0). */
 static enum tacit_status draw_zero_twice(const void *context, const struct tacit_entropy *entropy,

@@ -22,8 +22,7 @@ static double away_from_zero(double x)
     return fabs(x) < TINY ? TINY : x;
 }
 
-/* ---- Continued fractions: 1/(b0 + a1/(b1 + a2/(b2 + ...))) by Lentz ----------------------------
- */
+/* ---- Continued fractions: 1/(b0 + a1/(b1 + a2/(b2 + ...))) by Lentz -------------------------- */
 
 struct lentz {
     double value;

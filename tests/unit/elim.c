@@ -174,6 +174,25 @@ static void agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothi
     }
 }
 
+static void agent_with_every_parameter_at_its_limit_is_allowed(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct tacit_elim_agent_config config = driver_agent_config(&setup, 0);
+    config.arm_count = TACIT_ARMS_MAX;
+    config.agent_count = TACIT_AGENTS_MAX;
+    config.agent_id = TACIT_AGENTS_MAX - 1;
+    config.horizon = TACIT_HORIZON_MAX;
+    config.budget_nano = 0;
+    config.resend_after_us = 1;
+    size_t const words = 7 * TACIT_ARMS_MAX;
+    assert_true(tacit_elim_agent_size(&config) >= words * sizeof(uint64_t));
+    config.arm_count = config.agent_count = 1;
+    config.agent_id = 0;
+    config.horizon = 1;
+    assert_true(tacit_elim_agent_size(&config) > 0);
+}
+
 static void agent_after_init_has_all_arms_and_spent_nothing(void **state)
 {
     (void)state;
@@ -215,6 +234,7 @@ static void reward_that_the_plan_did_not_ask_for_is_refused_without_trace(void *
     driver_expect(&agent, driver_reward(1, 9, steps(0)), TACIT_OK);
     driver_expect_nothing(&agent, driver_reward(0, 1, steps(0)), TACIT_INVALID);
     driver_expect_nothing(&agent, driver_reward(1, 2, steps(0)), TACIT_INVALID);
+    driver_expect_nothing(&agent, driver_reward(3, 1, steps(0)), TACIT_INVALID);
     assert_int_equal(driver_agent_view(&agent).pull_count, 19);
     driver_close(&agent);
 }
@@ -375,12 +395,12 @@ static void late_or_repeated_order_in_each_phase_changes_nothing(void **state)
         /* Also one that says something else under the same number. */
         refuse_order(&agents[i], order_of(1, 10, all_3), TACIT_OK);
         refuse_order(&agents[i], order_of(1, 5000, only_1), TACIT_OK);
+        refuse_order(&agents[i], order_of(1, 0, none), TACIT_OK);
         driver_close(&agents[i]);
     }
 }
 
-static void
-new_order_to_an_agent_that_is_finished_halted_or_on_its_last_arm_changes_nothing(void **state)
+static void new_order_to_an_agent_at_its_end_changes_nothing(void **state)
 {
     (void)state;
     struct driver_setup const setup = noisy_setup();
@@ -493,8 +513,7 @@ static void plan_cut_at_t_gives_no_arm_more_than_it_still_needs(void **state)
     driver_close(&agent);
 }
 
-static void
-plan_of_the_longest_horizon_is_cut_where_the_need_is_larger_than_any_horizon(void **state)
+static void need_beyond_any_horizon_is_cut_at_the_longest_horizon(void **state)
 {
     (void)state;
     struct driver_setup const setup = driver_setup_plain(2, 3, TACIT_HORIZON_MAX);
@@ -649,6 +668,45 @@ static void exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties
     give_order(&agent, 2, 20, without_1);
     assert_int_equal(driver_agent_view(&agent).exploit_arm, 2);
     driver_close(&agent);
+}
+
+static void exploit_arm_on_reals_compares_reals(void **state)
+{
+    (void)state;
+    struct driver_setup setup = driver_setup_plain(2, 3, 100000);
+    setup.mode = TACIT_PRIVACY_NONE;
+    double const means[] = {-1.0, -0.5, -0.5}; /* as integers, -1.0 is larger than -0.5 */
+    struct driver_core agent = pulling_agent(&setup, 8);
+    driver_play(&agent, means, 0);
+    assert_int_equal(driver_agent_view(&agent).exploit_arm, 1);
+    driver_close(&agent);
+}
+
+/* No honest hub says so; an agent must neither release again nor stop asking. */
+static void order_that_asks_for_no_pulls_is_answered_at_once_without_a_release(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core idle = driver_agent_open(&setup, 0);
+    driver_expect(&idle, driver_start(), TACIT_OK);
+    give_order(&idle, 1, 0, all_3);
+    expect_hello(&idle, 1);
+    assert_true(driver_agent_view(&idle).waiting);
+    struct driver_core pulling = pulling_agent(&setup, 10);
+    driver_play(&pulling, means_3, 20); /* arm 0 has its 10 */
+    give_order(&pulling, 2, 10, only_0);
+    expect_hello(&pulling, 2);
+    assert_true(driver_agent_view(&pulling).waiting);
+    struct driver_core waiting = waiting_agent(&setup, 10);
+    union tacit_sum const before = driver_agent_view(&waiting).noised[0];
+    give_order(&waiting, 2, 10, only_0);
+    assert_int_equal(waiting.update.message.kind, TACIT_ELIM_REPORT);
+    assert_int_equal(waiting.update.message.epoch, 2);
+    assert_int_equal(waiting.update.message.sums[0].steps, before.steps);
+    assert_int_equal(driver_agent_view(&waiting).ledger->release_count, 1);
+    driver_close(&idle);
+    driver_close(&pulling);
+    driver_close(&waiting);
 }
 
 /* ---- Agent: budget and entropy --------------------------------------------------------------- */
@@ -970,6 +1028,42 @@ static void hub_that_moves_before_every_step_continues_identically(void **state)
     driver_close(&mover);
 }
 
+/* Two inits from configurations that differ in the bytes between their members. */
+static void state_is_a_function_of_the_values_of_its_configuration_alone(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct tacit_elim_agent_config agent;
+    struct tacit_elim_hub_config hub;
+    struct driver_core agents[2];
+    struct driver_core hubs[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        agents[i] = driver_agent_open(&setup, 1);
+        hubs[i] = driver_hub_open(&setup);
+        memset(&agent, i == 0 ? 0x00 : 0xff, sizeof agent);
+        memset(&hub, i == 0 ? 0x00 : 0xff, sizeof hub);
+        agent.run_id = hub.run_id = DRIVER_RUN_ID;
+        agent.agent_id = 1;
+        agent.agent_count = hub.agent_count = hub.schedule.report_count = 2;
+        agent.arm_count = hub.schedule.arm_count = 3;
+        agent.horizon = hub.schedule.horizon = 1000;
+        agent.budget_nano = agent.resend_after_us = 1;
+        hub.schedule.epsilon_per_reward = hub.schedule.gap = 1;
+        hub.schedule.round_limit = 1;
+        struct tacit_mechanism const mechanism = driver_mechanism(&setup);
+        tacit_mechanism_copy(&agent.mechanism, &mechanism);
+        tacit_mechanism_copy(&hub.mechanism, &mechanism);
+        assert_int_equal(tacit_elim_agent_init(agents[i].state, &agent), TACIT_OK);
+        assert_int_equal(tacit_elim_hub_init(hubs[i].state, &hub), TACIT_OK);
+    }
+    assert_memory_equal(agents[0].state, agents[1].state, agents[0].size);
+    assert_memory_equal(hubs[0].state, hubs[1].state, hubs[0].size);
+    for (uint32_t i = 0; i < 2; i++) {
+        driver_close(&agents[i]);
+        driver_close(&hubs[i]);
+    }
+}
+
 /* ---- Hub: configuration ---------------------------------------------------------------------- */
 
 static void hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing(void **state)
@@ -1007,6 +1101,25 @@ static void hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing
                          TACIT_INVALID);
         assert_memory_equal(memory, before, sizeof before);
     }
+}
+
+static void hub_with_every_parameter_at_its_limit_is_allowed(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct tacit_elim_hub_config config = driver_hub_config(&setup);
+    config.agent_count = config.schedule.report_count = TACIT_AGENTS_MAX;
+    config.schedule.arm_count = TACIT_ARMS_MAX;
+    config.schedule.horizon = TACIT_HORIZON_MAX;
+    config.schedule.round_limit = TACIT_ELIM_EPOCHS_MAX - 1;
+    config.schedule.gap = 1;
+    size_t const sums = (size_t)TACIT_AGENTS_MAX * TACIT_ARMS_MAX;
+    assert_true(tacit_elim_hub_size(&config) >= sums * sizeof(uint64_t));
+    config.agent_count = config.schedule.report_count = 1;
+    config.schedule.arm_count = 1;
+    config.schedule.horizon = 1;
+    config.schedule.epsilon_per_reward = INFINITY;
+    assert_true(tacit_elim_hub_size(&config) > 0);
 }
 
 /* ---- Hub: refusals --------------------------------------------------------------------------- */
@@ -1374,6 +1487,75 @@ static void aggregate_is_the_mean_of_the_reports_on_the_scale_of_0_to_1(void **s
     driver_close(&hub);
 }
 
+/* The double whose quotient by `pulls` is `mean`, or 0 if there is none. */
+static double sum_with_mean(double mean, uint64_t pulls)
+{
+    double sum = mean * (double)pulls * (1 - 1e-15);
+    while (sum / (double)pulls < mean)
+        sum = nextafter(sum, INFINITY);
+    return sum / (double)pulls > mean ? 0 : sum;
+}
+
+/* One agent reports these sums of two arms. Result: is the second arm still in? */
+static bool survives(uint64_t horizon, double best)
+{
+    struct driver_setup setup = driver_setup_plain(1, 2, horizon);
+    setup.mode = TACIT_PRIVACY_NONE;
+    struct driver_core hub = started_hub(&setup);
+    union tacit_sum const sums[2] = {{.real = best}, {.real = 0}};
+    struct tacit_elim_message const report =
+        report_of(0, 1, driver_hub_view(&hub).pulls, first_2, sums, 2);
+    driver_expect(&hub, driver_receive(&report), TACIT_OK);
+    bool const is_in = tacit_bits_has(driver_hub_view(&hub).arms, 1);
+    driver_close(&hub);
+    return is_in;
+}
+
+static void arm_exactly_two_radii_below_the_best_goes_and_one_just_above_stays(void **state)
+{
+    (void)state;
+    uint32_t exact = 0;
+    for (uint64_t horizon = 2000; horizon < 2100; horizon++) {
+        struct tacit_elim_schedule const schedule = {2, 1, horizon, INFINITY, 0, 0};
+        uint64_t const pulls = tacit_elim_pulls(&schedule, 1, 2, 0);
+        double const threshold = 2 * tacit_elim_radius(&schedule, 1, 2, pulls, 1);
+        double const at = sum_with_mean(threshold, pulls);
+        double const below = sum_with_mean(nextafter(threshold, 0), pulls);
+        if (at > 0 && below > 0) {
+            assert_false(survives(horizon, at));
+            assert_true(survives(horizon, below));
+            exact++;
+        }
+    }
+    assert_in_range(exact, 1, 100); /* not every double is a quotient */
+}
+
+static void arms_that_tie_for_ever_end_with_the_last_epoch_that_has_a_number(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = driver_setup_plain(1, 2, TACIT_HORIZON_MAX);
+    struct driver_core hub = started_hub(&setup);
+    while (!driver_hub_view(&hub).finished) {
+        struct tacit_elim_hub_view const view = driver_hub_view(&hub);
+        int64_t const half = (int64_t)view.pulls * (TACIT_STEPS / 2);
+        union tacit_sum const sums[2] = {{.steps = half}, {.steps = half}};
+        struct tacit_elim_message const report =
+            report_of(0, view.epoch, view.pulls, first_2, sums, 2);
+        assert_true(view.round_count < 64);
+        driver_expect(&hub, driver_receive(&report), TACIT_OK);
+    }
+    assert_int_equal(driver_hub_view(&hub).pulls, TACIT_HORIZON_MAX); /* S can grow no more */
+    assert_int_equal(driver_hub_view(&hub).active_count, 2);
+    assert_int_equal(hub.update.message.epoch, TACIT_ELIM_EPOCHS_MAX);
+    assert_int_equal(hub.update.message.arms[0], 1);
+    struct driver_core agent = driver_agent_open(&setup, 0);
+    driver_expect(&agent, driver_start(), TACIT_OK);
+    driver_expect(&agent, driver_receive(&hub.update.message), TACIT_OK);
+    assert_int_equal(driver_plan_length(&agent), setup.horizon);
+    driver_close(&agent);
+    driver_close(&hub);
+}
+
 /* ---- Federations ----------------------------------------------------------------------------- */
 
 /* One collected round: the order that stood, and what the hub knew after its test. */
@@ -1654,75 +1836,81 @@ static void message_copy_points_into_its_own_memory_only(void **state)
     driver_close(&agent);
 }
 
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing),
+    cmocka_unit_test(agent_with_every_parameter_at_its_limit_is_allowed),
+    cmocka_unit_test(agent_after_init_has_all_arms_and_spent_nothing),
+    cmocka_unit_test(reward_that_the_plan_did_not_ask_for_is_refused_without_trace),
+    cmocka_unit_test(reward_on_reals_is_refused_unless_finite),
+    cmocka_unit_test(reward_in_each_phase_without_a_plan_is_refused_without_trace),
+    cmocka_unit_test(exploited_in_each_phase_that_does_not_wait_is_refused_without_trace),
+    cmocka_unit_test(exploited_while_waiting_counts_to_t_and_enters_no_estimate),
+    cmocka_unit_test(order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trace),
+    cmocka_unit_test(order_that_makes_no_sense_is_refused_without_trace),
+    cmocka_unit_test(message_for_hubs_is_refused_by_an_agent_without_trace),
+    cmocka_unit_test(late_or_repeated_order_in_each_phase_changes_nothing),
+    cmocka_unit_test(new_order_to_an_agent_at_its_end_changes_nothing),
+    cmocka_unit_test(order_while_the_release_is_not_drawn_is_refused_without_trace),
+    cmocka_unit_test(order_of_a_later_epoch_lets_an_absent_agent_catch_up_to_s),
+    cmocka_unit_test(order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s),
+    cmocka_unit_test(plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing),
+    cmocka_unit_test(plan_cut_at_t_gives_no_arm_more_than_it_still_needs),
+    cmocka_unit_test(need_beyond_any_horizon_is_cut_at_the_longest_horizon),
+    cmocka_unit_test(epoch_that_ends_exactly_at_t_is_released_and_reported),
+    cmocka_unit_test(last_order_plays_its_arm_until_t_and_says_no_more),
+    cmocka_unit_test(one_arm_needs_no_message),
+    cmocka_unit_test(report_carries_the_history_of_the_active_arms_in_index_order),
+    cmocka_unit_test(agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report),
+    cmocka_unit_test(waiting_agent_repeats_itself_at_each_deadline_and_not_before),
+    cmocka_unit_test(exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties),
+    cmocka_unit_test(exploit_arm_on_reals_compares_reals),
+    cmocka_unit_test(order_that_asks_for_no_pulls_is_answered_at_once_without_a_release),
+    cmocka_unit_test(budget_smaller_than_the_cost_halts_the_agent_for_good_without_sending),
+    cmocka_unit_test(budget_equal_to_the_cost_lasts_for_every_epoch),
+    cmocka_unit_test(entropy_that_fails_at_any_fill_delays_the_release_and_it_is_drawn_once),
+    cmocka_unit_test(entropy_that_fails_again_and_again_is_asked_at_each_deadline),
+    cmocka_unit_test(without_noise_no_entropy_is_asked_for),
+    cmocka_unit_test(restart_before_any_order_waits_and_then_says_hello),
+    cmocka_unit_test(restart_in_the_middle_of_a_plan_finds_what_is_left_of_it),
+    cmocka_unit_test(restart_with_an_undrawn_release_sends_nothing_until_it_is_drawn),
+    cmocka_unit_test(restart_after_a_report_sends_the_identical_report),
+    cmocka_unit_test(restart_of_a_waiting_agent_that_was_not_asked_says_hello),
+    cmocka_unit_test(restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing),
+    cmocka_unit_test(agent_that_moves_before_every_step_continues_identically),
+    cmocka_unit_test(hub_that_moves_before_every_step_continues_identically),
+    cmocka_unit_test(state_is_a_function_of_the_values_of_its_configuration_alone),
+    cmocka_unit_test(hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing),
+    cmocka_unit_test(hub_with_every_parameter_at_its_limit_is_allowed),
+    cmocka_unit_test(report_not_of_this_run_is_refused_without_trace),
+    cmocka_unit_test(report_that_does_not_fit_its_order_is_refused_without_trace),
+    cmocka_unit_test(report_with_an_implausible_sum_is_refused_whole),
+    cmocka_unit_test(report_on_reals_is_refused_unless_every_sum_is_finite),
+    cmocka_unit_test(report_of_an_agent_that_was_not_asked_is_refused_without_trace),
+    cmocka_unit_test(second_report_is_taken_if_it_is_the_same_and_refused_if_it_differs),
+    cmocka_unit_test(hub_before_its_start_refuses_every_message),
+    cmocka_unit_test(event_for_agents_is_refused_by_a_hub_without_trace),
+    cmocka_unit_test(late_report_is_answered_with_the_standing_order_and_changes_nothing),
+    cmocka_unit_test(hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead),
+    cmocka_unit_test(restart_of_the_hub_repeats_the_standing_order_to_everyone),
+    cmocka_unit_test(entropy_that_fails_at_the_start_leaves_the_hub_unstarted),
+    cmocka_unit_test(entropy_that_fails_at_the_last_report_leaves_that_report_out),
+    cmocka_unit_test(aggregate_in_any_order_of_arrival_is_the_same_to_the_last_bit),
+    cmocka_unit_test(aggregate_is_the_mean_of_the_reports_on_the_scale_of_0_to_1),
+    cmocka_unit_test(arm_exactly_two_radii_below_the_best_goes_and_one_just_above_stays),
+    cmocka_unit_test(arms_that_tie_for_ever_end_with_the_last_epoch_that_has_a_number),
+    cmocka_unit_test(federation_of_3_agents_and_4_arms_does_what_the_oracle_computes),
+    cmocka_unit_test(federation_whose_third_epoch_passes_t_stops_after_two_rounds),
+    cmocka_unit_test(epochs_in_which_s_stands_still_cost_no_message),
+    cmocka_unit_test(epoch_in_which_s_stands_still_may_eliminate),
+    cmocka_unit_test(round_limit_with_several_arms_left_ends_with_the_best_mean),
+    cmocka_unit_test(round_limit_with_arms_that_tie_ends_with_the_lowest_index_of_the_best),
+    cmocka_unit_test(finished_hub_refuses_reports_and_answers_late_agents_with_its_last_order),
+    cmocka_unit_test(participation_asks_exactly_n_agents_each_round_and_everyone_explores),
+    cmocka_unit_test(noise_with_a_large_budget_still_finds_the_best_arm),
+    cmocka_unit_test(message_copy_points_into_its_own_memory_only),
+};
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing),
-        cmocka_unit_test(agent_after_init_has_all_arms_and_spent_nothing),
-        cmocka_unit_test(reward_that_the_plan_did_not_ask_for_is_refused_without_trace),
-        cmocka_unit_test(reward_on_reals_is_refused_unless_finite),
-        cmocka_unit_test(reward_in_each_phase_without_a_plan_is_refused_without_trace),
-        cmocka_unit_test(exploited_in_each_phase_that_does_not_wait_is_refused_without_trace),
-        cmocka_unit_test(exploited_while_waiting_counts_to_t_and_enters_no_estimate),
-        cmocka_unit_test(order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trace),
-        cmocka_unit_test(order_that_makes_no_sense_is_refused_without_trace),
-        cmocka_unit_test(message_for_hubs_is_refused_by_an_agent_without_trace),
-        cmocka_unit_test(late_or_repeated_order_in_each_phase_changes_nothing),
-        cmocka_unit_test(
-            new_order_to_an_agent_that_is_finished_halted_or_on_its_last_arm_changes_nothing),
-        cmocka_unit_test(order_while_the_release_is_not_drawn_is_refused_without_trace),
-        cmocka_unit_test(order_of_a_later_epoch_lets_an_absent_agent_catch_up_to_s),
-        cmocka_unit_test(order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s),
-        cmocka_unit_test(plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing),
-        cmocka_unit_test(plan_cut_at_t_gives_no_arm_more_than_it_still_needs),
-        cmocka_unit_test(
-            plan_of_the_longest_horizon_is_cut_where_the_need_is_larger_than_any_horizon),
-        cmocka_unit_test(epoch_that_ends_exactly_at_t_is_released_and_reported),
-        cmocka_unit_test(last_order_plays_its_arm_until_t_and_says_no_more),
-        cmocka_unit_test(one_arm_needs_no_message),
-        cmocka_unit_test(report_carries_the_history_of_the_active_arms_in_index_order),
-        cmocka_unit_test(agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report),
-        cmocka_unit_test(waiting_agent_repeats_itself_at_each_deadline_and_not_before),
-        cmocka_unit_test(exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties),
-        cmocka_unit_test(budget_smaller_than_the_cost_halts_the_agent_for_good_without_sending),
-        cmocka_unit_test(budget_equal_to_the_cost_lasts_for_every_epoch),
-        cmocka_unit_test(entropy_that_fails_at_any_fill_delays_the_release_and_it_is_drawn_once),
-        cmocka_unit_test(entropy_that_fails_again_and_again_is_asked_at_each_deadline),
-        cmocka_unit_test(without_noise_no_entropy_is_asked_for),
-        cmocka_unit_test(restart_before_any_order_waits_and_then_says_hello),
-        cmocka_unit_test(restart_in_the_middle_of_a_plan_finds_what_is_left_of_it),
-        cmocka_unit_test(restart_with_an_undrawn_release_sends_nothing_until_it_is_drawn),
-        cmocka_unit_test(restart_after_a_report_sends_the_identical_report),
-        cmocka_unit_test(restart_of_a_waiting_agent_that_was_not_asked_says_hello),
-        cmocka_unit_test(restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing),
-        cmocka_unit_test(agent_that_moves_before_every_step_continues_identically),
-        cmocka_unit_test(hub_that_moves_before_every_step_continues_identically),
-        cmocka_unit_test(hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing),
-        cmocka_unit_test(report_not_of_this_run_is_refused_without_trace),
-        cmocka_unit_test(report_that_does_not_fit_its_order_is_refused_without_trace),
-        cmocka_unit_test(report_with_an_implausible_sum_is_refused_whole),
-        cmocka_unit_test(report_on_reals_is_refused_unless_every_sum_is_finite),
-        cmocka_unit_test(report_of_an_agent_that_was_not_asked_is_refused_without_trace),
-        cmocka_unit_test(second_report_is_taken_if_it_is_the_same_and_refused_if_it_differs),
-        cmocka_unit_test(hub_before_its_start_refuses_every_message),
-        cmocka_unit_test(event_for_agents_is_refused_by_a_hub_without_trace),
-        cmocka_unit_test(late_report_is_answered_with_the_standing_order_and_changes_nothing),
-        cmocka_unit_test(hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead),
-        cmocka_unit_test(restart_of_the_hub_repeats_the_standing_order_to_everyone),
-        cmocka_unit_test(entropy_that_fails_at_the_start_leaves_the_hub_unstarted),
-        cmocka_unit_test(entropy_that_fails_at_the_last_report_leaves_that_report_out),
-        cmocka_unit_test(aggregate_in_any_order_of_arrival_is_the_same_to_the_last_bit),
-        cmocka_unit_test(aggregate_is_the_mean_of_the_reports_on_the_scale_of_0_to_1),
-        cmocka_unit_test(federation_of_3_agents_and_4_arms_does_what_the_oracle_computes),
-        cmocka_unit_test(federation_whose_third_epoch_passes_t_stops_after_two_rounds),
-        cmocka_unit_test(epochs_in_which_s_stands_still_cost_no_message),
-        cmocka_unit_test(epoch_in_which_s_stands_still_may_eliminate),
-        cmocka_unit_test(round_limit_with_several_arms_left_ends_with_the_best_mean),
-        cmocka_unit_test(round_limit_with_arms_that_tie_ends_with_the_lowest_index_of_the_best),
-        cmocka_unit_test(finished_hub_refuses_reports_and_answers_late_agents_with_its_last_order),
-        cmocka_unit_test(participation_asks_exactly_n_agents_each_round_and_everyone_explores),
-        cmocka_unit_test(noise_with_a_large_budget_still_finds_the_best_arm),
-        cmocka_unit_test(message_copy_points_into_its_own_memory_only),
-    };
     return cmocka_run_group_tests_name("unit/elim", tests, NULL, NULL);
 }

@@ -107,8 +107,7 @@ static json_t *parsed(const struct tacit_report *report)
     return root;
 }
 
-/* ---- Directories ------------------------------------------------------------------------------
- */
+/* ---- Directories ----------------------------------------------------------------------------- */
 
 struct scratch {
     char root[64];
@@ -205,8 +204,7 @@ static void expect_lacks(const char *text, const char *part)
         fail_msg("\"%s\" in:\n%s", part, text);
 }
 
-/* ---- Summaries ---------------------------------------------------------------------------------
- */
+/* ---- Summaries ------------------------------------------------------------------------------- */
 
 static void summarise_known(void **state)
 {
@@ -259,8 +257,7 @@ static void summarise_largeOffset(void **state)
     assert_true(fabs(summary.sd - sqrt(30.0)) < 1e-12);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------
- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_golden(void **state)
 {
@@ -429,8 +426,7 @@ static void json_decimalComma(void **state)
     assert_non_null(setlocale(LC_NUMERIC, "C"));
 }
 
-/* ---- The table ---------------------------------------------------------------------------------
- */
+/* ---- The table ------------------------------------------------------------------------------- */
 
 static void table_golden(void **state)
 {
@@ -468,8 +464,7 @@ static void table_hostileNames(void **state)
     free(text);
 }
 
-/* ---- Files -------------------------------------------------------------------------------------
- */
+/* ---- Files ----------------------------------------------------------------------------------- */
 
 static void write_csv(void **state)
 {
@@ -685,8 +680,7 @@ static void write_manyArms(void **state)
     json_decref(root);
 }
 
-/* ---- When files cannot be written --------------------------------------------------------------
- */
+/* ---- When files cannot be written ------------------------------------------------------------ */
 
 static void write_directoryBelowFile(void **state)
 {

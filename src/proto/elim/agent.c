@@ -102,6 +102,20 @@ size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
     return sizeof(struct tacit_elim_agent) + (TACIT_BITS_WORDS(arms) + 7 * arms) * sizeof(uint64_t);
 }
 
+/* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
+static void copy_config(struct tacit_elim_agent_config *copy,
+                        const struct tacit_elim_agent_config *config)
+{
+    copy->run_id = config->run_id;
+    copy->agent_id = config->agent_id;
+    copy->agent_count = config->agent_count;
+    copy->arm_count = config->arm_count;
+    copy->horizon = config->horizon;
+    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
+    copy->budget_nano = config->budget_nano;
+    copy->resend_after_us = config->resend_after_us;
+}
+
 enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
                                         const struct tacit_elim_agent_config *config)
 {
@@ -109,7 +123,7 @@ enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
     if (size == 0)
         return TACIT_INVALID;
     memset(agent, 0, size);
-    agent->config = *config;
+    copy_config(&agent->config, config);
     agent->ledger = tacit_ledger_init(config->budget_nano);
     agent->deadline_us = TACIT_NEVER;
     agent->active_count = config->arm_count;
@@ -206,9 +220,13 @@ static void fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *
     uint32_t const arms = agent->config.arm_count;
     uint32_t count = 0;
     for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(arms_of(agent), arms, arm + 1))
-        if (left_of(agent)[arm] > 0)
-            plan_of(agent)[count++] = (struct tacit_pull_block){arm, left_of(agent)[arm]};
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        if (left_of(agent)[arm] == 0)
+            continue;
+        plan_of(agent)[count].arm = arm;
+        plan_of(agent)[count].count = left_of(agent)[arm];
+        count++;
+    }
     update->plan = plan_of(agent);
     update->plan_count = count;
 }

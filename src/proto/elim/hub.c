@@ -98,6 +98,21 @@ size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config)
     return sizeof(struct tacit_elim_hub) + words * sizeof(uint64_t);
 }
 
+/* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
+static void copy_config(struct tacit_elim_hub_config *copy,
+                        const struct tacit_elim_hub_config *config)
+{
+    copy->run_id = config->run_id;
+    copy->agent_count = config->agent_count;
+    copy->schedule.arm_count = config->schedule.arm_count;
+    copy->schedule.report_count = config->schedule.report_count;
+    copy->schedule.horizon = config->schedule.horizon;
+    copy->schedule.epsilon_per_reward = config->schedule.epsilon_per_reward;
+    copy->schedule.round_limit = config->schedule.round_limit;
+    copy->schedule.gap = config->schedule.gap;
+    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
+}
+
 enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_hub_config *config)
 {
@@ -105,7 +120,7 @@ enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
     if (size == 0)
         return TACIT_INVALID;
     memset(hub, 0, size);
-    hub->config = *config;
+    copy_config(&hub->config, config);
     hub->active_count = config->schedule.arm_count;
     tacit_bits_fill(active_of(hub), hub->active_count);
     return TACIT_OK;
