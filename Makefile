@@ -11,8 +11,8 @@ BUILD := build
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test check check-long bench format install clean \
-	dependencies dependencies-test dependencies-check
+.PHONY: help build run live test check check-long bench format install clean \
+	dependencies dependencies-live dependencies-test dependencies-check
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,17 +20,23 @@ help: ## list these targets
 dependencies:
 	@tools/install_dependencies.sh build
 
+dependencies-live:
+	@tools/install_dependencies.sh build live
+
 dependencies-test:
-	@tools/install_dependencies.sh build test
+	@tools/install_dependencies.sh build live test
 
 dependencies-check:
-	@tools/install_dependencies.sh build test check
+	@tools/install_dependencies.sh build live test check
 
 build: dependencies ## build the program: build/tacit
 	@tools/build.sh $(BUILD) -Dtests=false
 
 run: build ## three hospitals learn together, privately: result on the terminal, report in out/hospital
 	$(BUILD)/tacit run experiments/hospital/hospital.yaml --out out/hospital
+
+live: dependencies-live build ## a live federation on this machine: broker, coordinator, three agents; ends by itself
+	@python3 examples/live/demo.py $(BUILD)/tacit
 
 test: dependencies-test ## build and run all tests
 	@tools/build.sh build-test -Dtests=true
@@ -43,7 +49,7 @@ check-long: dependencies-check ## the gates, then long statistics, a large swarm
 	@tools/check.sh
 	@tools/check_long.sh
 
-bench: dependencies ## measure the workloads of bench/README.md
+bench: dependencies-live ## measure the workloads of bench/README.md
 	@tools/build.sh build-bench -Dtests=false -Dbench=true --buildtype=release
 	@bench/run.sh build-bench
 

@@ -13,6 +13,11 @@ static const struct command commands[] = {
     {"run", command_run, "run an experiment file in the simulator"},
     {"check", command_check, "validate an experiment file; print its privacy statement and bounds"},
     {"data", command_data, "list, verify or find data sets"},
+    {"agent", command_agent, "run the agent of a site"},
+    {"coordinator", command_coordinator, "run the coordinator of a federation"},
+    {"status", command_status, "ask a running agent or coordinator how it is"},
+    {"pki", command_pki, "make a private CA and certificates for a trial"},
+    {"broker-config", command_broker_config, "write the broker's configuration and access list"},
 };
 
 static void print_help(FILE *out)
@@ -20,7 +25,7 @@ static void print_help(FILE *out)
     (void)fprintf(out, "Usage: tacit COMMAND [ARGUMENTS]\n\n"
                        "Private, communication-efficient federated bandits.\n\n");
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        (void)fprintf(out, "  %-8s %s\n", commands[i].name, commands[i].summary);
+        (void)fprintf(out, "  %-14s %s\n", commands[i].name, commands[i].summary);
     (void)fprintf(out, "\n'tacit COMMAND --help' explains a command; 'tacit --version' says which "
                        "tacit this is.\n");
 }
@@ -43,6 +48,9 @@ int main(int argument_count, char **arguments)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
         if (strcmp(commands[i].name, name) == 0)
             return commands[i].run(argument_count - 1, arguments + 1);
-    (void)fprintf(stderr, "tacit: unknown command '%s'; allowed: run, check, data\n", name);
+    (void)fprintf(stderr, "tacit: unknown command '%s'; allowed:", name);
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+        (void)fprintf(stderr, "%s %s", i == 0 ? "" : ",", commands[i].name);
+    (void)fprintf(stderr, "\n");
     return EXIT_WRONG_INPUT;
 }

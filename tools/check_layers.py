@@ -30,7 +30,7 @@ def included_room(target, room, protocols):
     """The room that an include points to; its own for a plain file name."""
     if target.startswith("tacit/"):
         return header_room(pathlib.PurePath(target).stem, protocols)
-    parts = [part for part in pathlib.PurePath(target).parts[:-1] if part != ".."]
+    parts = [part for part in pathlib.PurePath(target).parts[:-1] if part not in ("..", "src")]
     return parts[0] if parts else room
 
 

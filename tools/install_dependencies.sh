@@ -1,21 +1,24 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and says what it does.
 #
-# usage: install_dependencies.sh build|test|check...
+# usage: install_dependencies.sh build|live|test|check...
 set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
-librandom123-dev libprotobuf-c-dev protobuf-c-compiler gnuplot-nox'
-test='libcmocka-dev libjansson-dev'
+librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquitto-dev libmicrohttpd-dev
+libjansson-dev gnuplot-nox'
+live='mosquitto openssl'
+test='libcmocka-dev libcurl4-openssl-dev'
 check='clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils git'
 
 packages=
 for set in "$@"; do
     case $set in
     build) packages="$packages $build" ;;
+    live) packages="$packages $live" ;;
     test) packages="$packages $test" ;;
     check) packages="$packages $check" ;;
-    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, test, check" >&2; exit 2 ;;
+    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, live, test, check" >&2; exit 2 ;;
     esac
 done
 
@@ -25,7 +28,7 @@ missing_without_dpkg() {
         command -v "$tool" >/dev/null 2>&1 || printf ' %s' "$tool"
     done
     command -v pkg-config >/dev/null 2>&1 || return 0
-    for library in yaml-0.1 liblzma zlib libcrypto libprotobuf-c; do
+    for library in yaml-0.1 liblzma zlib libcrypto libprotobuf-c sqlite3 libmosquitto libmicrohttpd jansson; do
         pkg-config --exists "$library" 2>/dev/null || printf ' %s' "$library"
     done
 }
@@ -34,7 +37,7 @@ if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>
     missing=$(missing_without_dpkg)
     if [ -n "$missing" ]; then
         echo "There is no apt-get here. Please install:$missing" >&2
-        echo "(and Random123; for the tests also cmocka and jansson)" >&2
+        echo "(and Random123; for the tests also cmocka, libcurl, mosquitto and openssl)" >&2
         exit 1
     fi
     exit 0
@@ -62,4 +65,4 @@ fi
 echo "Installing missing Debian packages:$missing" >&2
 $as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update >&2
 # shellcheck disable=SC2086
-$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $missing >&2
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install $missing >/dev/null

@@ -29,7 +29,9 @@ _Noreturn void tacit_panic(const char *file, int line, const char *what);
     X(TACIT_ENTROPY, -6, "the random source failed")                                               \
     X(TACIT_MEMORY, -7, "out of memory")                                                           \
     X(TACIT_IO, -8, "a file could not be read or written")                                         \
-    X(TACIT_INTERRUPTED, -9, "stopped on request")
+    X(TACIT_INTERRUPTED, -9, "stopped on request")                                                 \
+    X(TACIT_REFUSED, -10, "what a peer asks for is more than the site's policy allows")            \
+    X(TACIT_ROLLBACK, -11, "a peer has seen more from us than our state knows: it is too old")
 
 enum tacit_status {
 #define X(name, value, text) name = value,

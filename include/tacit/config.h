@@ -80,4 +80,81 @@ void tacit_config_error(const struct tacit_config *config, const char *key, cons
 /* Path of a file that the experiment names: relative names start at the experiment file's folder.
  * Ensures: a path to be given to free(), or NULL when out of memory. */
 char *tacit_config_path(const struct tacit_config *config, const char *name);
+
+/* ---- Files of the daemons -------------------------------------------------------------------- */
+
+struct tacit_config_broker {
+    const char *host;
+    uint16_t port;
+    const char *ca_file;
+    const char *certificate_file;
+    const char *key_file;
+};
+
+/* A Unix socket, or a port on loopback. */
+struct tacit_config_listener {
+    const char *unix_path;
+    uint16_t port;
+};
+
+/* What a site runs and allows. Paths are relative to the file. */
+struct tacit_config_agent {
+    const char *federation;
+    const char *site;
+    const char *state_directory;
+    struct tacit_config_broker broker;
+    const char **arm_names;
+    uint32_t arm_count;
+    double epsilon;
+    double budget;
+    double lo;
+    double hi;
+    uint32_t agents_max;
+    uint32_t rounds_max;
+    uint64_t pulls_max;
+    struct tacit_config_listener api;
+    uint32_t deadline_s;
+    uint32_t remember_s;
+    uint32_t open_max;
+    bool log_is_json;
+    struct config_document *document; /* owns the strings */
+};
+
+/* Errors: as tacit_config_load. There is no paper mode here, and no seed. */
+enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent, const char *path,
+                                          struct tacit_error *error);
+/* Gives the memory back; NULL is allowed. */
+void tacit_config_agent_free(struct tacit_config_agent *agent);
+
+/* What a coordinator runs. */
+struct tacit_config_coordinator {
+    const char *federation;
+    const char *state_directory;
+    struct tacit_config_broker broker;
+    const char **sites; /* by agent index */
+    uint32_t site_count;
+    const char **arm_names;
+    uint32_t arm_count;
+    uint64_t run_id;
+    uint64_t horizon;
+    double epsilon;
+    double participation;
+    uint32_t round_limit; /* 0: none */
+    double gap;
+    uint32_t quorum;
+    uint32_t deadline_s;
+    struct tacit_config_listener status;
+    bool log_is_json;
+    struct config_document *document;
+};
+
+/* Errors: as tacit_config_load. */
+enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator **coordinator,
+                                                const char *path, struct tacit_error *error);
+/* Gives the memory back; NULL is allowed. */
+void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator);
+
+/* Does the file look like a coordinator's (it has a run or a list of sites), not like an agent's?
+ * False also if it cannot be read: loading it then says why. */
+bool tacit_config_is_coordinator(const char *path);
 #endif

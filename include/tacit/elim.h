@@ -18,6 +18,7 @@
 #define TACIT_ELIM_HUB UINT32_MAX            /* address of the hub */
 #define TACIT_ELIM_EVERYONE (UINT32_MAX - 1) /* address of a broadcast to all agents */
 #define TACIT_ELIM_EPOCHS_MAX 10000u
+#define TACIT_ELIM_PAUSE_US_MAX (UINT64_C(1) << 56) /* of every pause that is configured */
 
 /* ---- Schedule -------------------------------------------------------------------------------- */
 
@@ -61,6 +62,7 @@ struct tacit_elim_message {
     uint32_t to;   /* agent, TACIT_ELIM_HUB or TACIT_ELIM_EVERYONE */
     uint64_t run_id;
     uint32_t epoch; /* HELLO: last order known, 0 for none; ORDER, REPORT: the epoch, from 1 */
+    uint32_t seen;  /* ORDER to one agent: last epoch whose report the hub holds from it; else 0 */
     bool last;      /* ORDER: no epoch follows; play the one arm until T */
     uint64_t pulls; /* S(r): pulls of each active arm since the start of the run */
     const uint64_t *arms;        /* ORDER, REPORT: active set, TACIT_BITS_WORDS(K); else NULL */
@@ -87,7 +89,7 @@ uint32_t tacit_elim_message_scalars(const struct tacit_elim_message *message);
 enum tacit_elim_event_kind {
     TACIT_ELIM_START,     /* after init, or after the state was restored */
     TACIT_ELIM_REWARD,    /* agent: `count` planned pulls of `arm` brought `sum` */
-    TACIT_ELIM_EXPLOITED, /* agent: `count` pulls were played outside the plan, while waiting */
+    TACIT_ELIM_EXPLOITED, /* agent: `count` pulls were played outside the plan */
     TACIT_ELIM_RECEIVE,   /* a message came */
     TACIT_ELIM_TIMEOUT    /* the deadline of an earlier update has come */
 };
@@ -131,7 +133,8 @@ struct tacit_elim_agent_config {
     uint64_t horizon;
     struct tacit_mechanism mechanism; /* the agent's own: nothing of it comes from the network */
     uint64_t budget_nano;
-    uint64_t resend_after_us; /* > 0 */
+    uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
+    uint32_t epoch_max;       /* policy: orders of later epochs are refused; 0: no limit */
 };
 
 struct tacit_elim_agent; /* opaque, relocatable */
@@ -142,7 +145,8 @@ struct tacit_elim_agent_view {
     bool waiting;   /* no open plan, and not at the horizon */
     bool last;      /* the order said that no epoch follows: the plan is the last arm */
     bool finished;  /* T pulls were played */
-    bool halted; /* the budget or the entropy source refused a release: nothing leaves any more */
+    bool halted;    /* a release was refused, or the hub has seen more than this state knows */
+    bool reported;  /* the hub said that it holds the report of this epoch */
     const uint64_t *arms; /* active set */
     uint32_t active_count;
     uint64_t pull_count;    /* pulls acknowledged so far, exploration and exploitation */
@@ -159,11 +163,18 @@ size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config);
 enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
                                         const struct tacit_elim_agent_config *config);
 
-/* One step. Late and repeated messages are normal: TACIT_OK, nothing changes. Others that do not
- * fit are refused with a status and the state is unchanged, byte for byte. A reward that the plan
- * did not ask for is TACIT_INVALID. TACIT_ENTROPY, TACIT_BUDGET: the epoch's last reward was taken
- * in, but its release was not drawn; on TACIT_ENTROPY the next timeout tries again, on TACIT_BUDGET
- * the agent is halted. Cost: O(1) a reward, O(K) at the end of an epoch. */
+/* Are these bytes, put back from where they were persisted, a state of this configuration?
+ * Errors: TACIT_MALFORMED: another size, another configuration, or a state that cannot be. */
+enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *agent, size_t size,
+                                         const struct tacit_elim_agent_config *config);
+
+/* One step. Late and repeated messages are normal: TACIT_OK, nothing changes but what is known of
+ * the hub. Others that do not fit are refused with a status and the state is unchanged, byte for
+ * byte. A reward that the plan did not ask for is TACIT_INVALID. TACIT_ENTROPY, TACIT_BUDGET: the
+ * epoch's last reward was taken in, but its release was not drawn; on TACIT_ENTROPY the next
+ * timeout tries again, on TACIT_BUDGET the agent is halted. TACIT_ROLLBACK: this state is an old
+ * copy of one that released more; the agent is halted, and what is left of its plan is void. Cost:
+ * O(1) a reward, O(K) at the end of an epoch. */
 enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
                                         const struct tacit_elim_event *event,
                                         const struct tacit_entropy *entropy,
@@ -180,6 +191,9 @@ struct tacit_elim_hub_config {
     uint32_t agent_count;
     struct tacit_elim_schedule schedule;
     struct tacit_mechanism mechanism; /* how to read the agents' sums; the hub draws no noise */
+    uint32_t quorum;                  /* reports that suffice once the deadline is over; 0: all N */
+    uint64_t round_timeout_us; /* from the order to the deadline of a round; 0: no deadline */
+    bool answers_all; /* answer every report and HELLO with the standing order (a live hub) */
 };
 
 struct tacit_elim_hub; /* opaque, relocatable */
@@ -191,6 +205,11 @@ struct tacit_elim_hub_view {
     uint32_t active_count;
     uint32_t round_count;       /* epochs whose reports were collected */
     uint32_t reports_missing;   /* of the present epoch */
+    uint32_t report_count;      /* received in the present epoch */
+    bool overdue;               /* the deadline is over, but the quorum is not there */
+    const uint64_t *uploaders;  /* A: who is asked to report in the present epoch */
+    const uint64_t *received;   /* A: who has */
+    const uint32_t *seen;       /* A: last epoch whose report is held from each agent */
     uint64_t pulls;             /* S(r) of the present epoch */
     double radius;              /* C(r) of the last test; 0 before */
     const double *means;        /* K aggregated means of the last round */
@@ -203,9 +222,14 @@ size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config);
 enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_hub_config *config);
 
+/* As tacit_elim_agent_check. */
+enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *hub, size_t size,
+                                       const struct tacit_elim_hub_config *config);
+
 /* One step. The state is a function of the set of reports accepted: order, repetition and delay do
- * not matter, down to the last bit. Entropy serves the choice of participants only. Cost: O(|I|) a
- * report, O(N |I|) at the end of a round. */
+ * not matter, down to the last bit; with a deadline, delay decides which set that is. Entropy
+ * serves the choice of participants only: on TACIT_ENTROPY nothing changed, and the same report or
+ * a timeout tries again. Cost: O(|I|) a report, O(N |I|) at the end of a round. */
 enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_event *event,
                                       const struct tacit_entropy *entropy,

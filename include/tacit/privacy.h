@@ -133,6 +133,7 @@ struct tacit_statement {
     uint32_t report_count; /* N: agents that upload in a round */
     bool clipped;          /* rewards are clipped to the public range */
     bool bounded;          /* rewards are known to lie in the range without clipping */
+    bool live;             /* a site's own daemon with entropy of the operating system */
 };
 
 /* Writes the statement in plain words: epsilon per reward, what is protected, against whom, what is

@@ -48,7 +48,8 @@ struct tacit_sim_faults {
     uint64_t down_us_max;  /* a crashed node is back after a uniform time up to this */
     uint32_t plan_parts;   /* a plan is served in so many parts, >= 1 */
     double noise_failure;  /* chance that a fill of an agent's entropy fails */
-    uint64_t healed_at_us; /* from here on nothing goes wrong any more */
+    uint32_t lost_agents;  /* so many agents, the first ones, go at a random time for good */
+    uint64_t healed_at_us; /* from here on nothing goes wrong any more; lost agents are gone */
 };
 
 /* ---- Looking on and meddling ----------------------------------------------------------------- */
@@ -80,8 +81,11 @@ struct tacit_sim_elim {
     struct tacit_env env;
     bool instance_per_run; /* env.means are drawn anew for each run */
     struct tacit_mechanism mechanism;
-    double epsilon_per_reward;             /* in S and C; INFINITY switches the second terms off */
-    double server_link_cost;               /* c1 */
+    double epsilon_per_reward; /* in S and C; INFINITY switches the second terms off */
+    double server_link_cost;   /* c1 */
+    uint32_t quorum;           /* of the hub, as the two below; 0: all N */
+    uint64_t round_timeout_us; /* 0: no deadline */
+    bool hub_answers_all;
     const struct tacit_sim_faults *faults; /* NULL: every message arrives at once, nothing fails */
     const struct tacit_sim_observer *observer; /* NULL: none. Single-threaded use only */
 };
@@ -107,7 +111,8 @@ enum tacit_status tacit_sim_elim_run(const struct tacit_sim_elim *experiment, ui
                                      const struct tacit_sim_results *results,
                                      struct tacit_sim_control *control);
 
-/* Runs run `run` alone. healed: did every agent reach T? (Only faults can prevent it.)
+/* Runs run `run` alone. healed: did every agent that is not lost reach T? (Only faults can prevent
+ * it.)
  * Errors: as above. */
 enum tacit_status tacit_sim_elim_run_one(const struct tacit_sim_elim *experiment, uint32_t run,
                                          const struct tacit_sim_results *results,

@@ -24,4 +24,25 @@ enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *messag
 enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
                                          uint32_t agent_count, uint32_t to,
                                          struct tacit_elim_message **message);
+
+/* What the hub tells a site about the run (tacit.proto, Announcement). */
+struct tacit_wire_announcement {
+    uint64_t run_id;
+    uint32_t agent;
+    uint32_t agent_count;
+    uint32_t arm_count;
+    uint64_t horizon;
+    uint64_t epsilon_nano;
+};
+
+#define TACIT_WIRE_ANNOUNCEMENT_BYTES 47u
+
+/* Ensures: exactly TACIT_WIRE_ANNOUNCEMENT_BYTES bytes are written. */
+void tacit_wire_announcement_encode(const struct tacit_wire_announcement *announcement,
+                                    uint8_t bytes[TACIT_WIRE_ANNOUNCEMENT_BYTES]);
+
+/* Errors: TACIT_MALFORMED (another length or version, an index or a count out of its limits),
+ * TACIT_MEMORY; *announcement untouched. */
+enum tacit_status tacit_wire_announcement_decode(const uint8_t *bytes, size_t size,
+                                                 struct tacit_wire_announcement *announcement);
 #endif

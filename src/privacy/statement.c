@@ -59,6 +59,9 @@ void tacit_statement_elim(const struct tacit_statement *statement, struct tacit_
                    "A person who contributes m rewards is protected with m times this epsilon. "
                    "Not protected: whether, when and how often a person came; the number of "
                    "pulls, the arm sets and the time of messages, which are public; the "
-                   "averages of a site beyond the noise. This was a simulation: its random "
-                   "numbers come from a seed and are not private.");
+                   "averages of a site beyond the noise.");
+    tacit_text_add(text, statement->live
+                             ? " The noise comes from the entropy of the operating system."
+                             : " This was a simulation: its random numbers come from a seed and "
+                               "are not private.");
 }

@@ -4,7 +4,9 @@
  *  - no release is drawn twice: for an epoch, what was made durable and what is sent never changes,
  *    and nothing is sent that is not durable;
  *  - the ledger equals the sum of the distinct releases and stays within the budget;
- *  - the hub's aggregate equals a recomputation from the distinct reports that were sent;
+ *  - the hub's aggregate equals a recomputation from the reports that it holds, as they were sent:
+ *    all N, or at least the quorum where there is a deadline;
+ *  - the hub holds, and says that it holds, nothing that was not sent;
  *  - messages and bytes counted equal those sent. */
 #include "tacit/sim.h"
 #include "tacit/wire.h"
@@ -31,8 +33,10 @@ struct tacit_sim_checker {
     uint32_t arm_count;
     struct watched_agent *agents;
     uint64_t *hub_arms;
+    uint64_t *hub_uploaders;
     uint32_t hub_rounds;
-    uint64_t hub_pulls; /* S of the epoch that was being collected */
+    uint32_t hub_epoch; /* that was being collected */
+    uint64_t hub_pulls; /* its S */
     uint64_t messages;
     uint64_t bytes;
     unsigned char *arena;
@@ -146,6 +150,16 @@ static void check_report(struct tacit_sim_checker *checker, const struct tacit_e
     }
 }
 
+/* A broadcast says nothing of anybody. */
+static void check_seen(struct tacit_sim_checker *checker, const struct tacit_elim_message *order)
+{
+    uint32_t const sent =
+        order->to == TACIT_ELIM_EVERYONE ? 0 : checker->agents[order->to].sent_epoch;
+    if (order->seen > sent)
+        blame(checker, "hub: claims to hold the report of epoch %u, but that of %u was the last",
+              order->seen, sent);
+}
+
 static void on_sent(void *context, const struct tacit_elim_message *message)
 {
     struct tacit_sim_checker *const checker = context;
@@ -154,53 +168,66 @@ static void on_sent(void *context, const struct tacit_elim_message *message)
         tacit_wire_elim_bytes(message, checker->arm_count, checker->experiment->agent_count);
     if (message->kind == TACIT_ELIM_REPORT)
         check_report(checker, message);
+    if (message->kind == TACIT_ELIM_ORDER)
+        check_seen(checker, message);
 }
 
 /* ---- Hub ---- */
 
-/* Mean over all distinct reports of the epoch, in agent order, as the hub must have computed it. */
-static double recompute_mean(const struct tacit_sim_checker *checker, uint32_t epoch, uint32_t rank,
-                             uint32_t *reports)
+/* Who reported, by what the hub says that it holds after the round? Nobody else can have been
+ * asked, and a report of that epoch must have been sent. */
+static uint32_t check_reporters(struct tacit_sim_checker *checker,
+                                const struct tacit_elim_hub_view *view)
+{
+    uint32_t reports = 0;
+    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++) {
+        if (view->seen[agent] > checker->agents[agent].sent_epoch)
+            blame(checker, "hub: holds the report of epoch %u from agent %u, which never sent it",
+                  view->seen[agent], agent);
+        if (view->seen[agent] != checker->hub_epoch)
+            continue;
+        if (!tacit_bits_has(checker->hub_uploaders, agent))
+            blame(checker, "hub: aggregated agent %u in epoch %u, which was not asked", agent,
+                  checker->hub_epoch);
+        reports++;
+    }
+    return reports;
+}
+
+/* Mean over the reports of the epoch as they were sent, in agent order, as the hub must have
+ * computed it. */
+static double recompute_mean(const struct tacit_sim_checker *checker,
+                             const struct tacit_elim_hub_view *view, uint32_t rank,
+                             uint32_t reports)
 {
     double sum = 0;
-    *reports = 0;
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++) {
-        struct watched_agent const *const watched = &checker->agents[agent];
-        if (watched->sent_epoch != epoch)
-            continue;
-        sum += tacit_sum_mean(&checker->experiment->mechanism.scale, watched->sent[rank],
-                              checker->hub_pulls);
-        ++*reports;
-    }
-    return sum / checker->experiment->report_count;
+    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++)
+        if (view->seen[agent] == checker->hub_epoch)
+            sum += tacit_sum_mean(&checker->experiment->mechanism.scale,
+                                  checker->agents[agent].sent[rank], checker->hub_pulls);
+    return sum / reports;
 }
 
 /* A round was completed: the durable arm set is still the one of that round. */
 static void check_aggregate(struct tacit_sim_checker *checker,
-                            const struct tacit_elim_hub_view *view, uint32_t epoch)
+                            const struct tacit_elim_hub_view *view)
 {
+    struct tacit_sim_elim const *const experiment = checker->experiment;
+    bool const may_lack = experiment->quorum > 0 && experiment->round_timeout_us > 0;
+    uint32_t const least = may_lack ? experiment->quorum : experiment->report_count;
+    uint32_t const reports = check_reporters(checker, view);
     uint32_t rank = 0;
-    for (uint32_t arm = 0; arm < checker->arm_count; arm++) {
-        uint32_t reports;
+    if (reports < least || reports > experiment->report_count)
+        blame(checker, "hub: aggregated epoch %u, but %u agents reported", checker->hub_epoch,
+              reports);
+    for (uint32_t arm = 0; arm < checker->arm_count && !checker->is_broken; arm++) {
         if (!tacit_bits_has(checker->hub_arms, arm))
             continue;
-        double const mean = recompute_mean(checker, epoch, rank++, &reports);
-        if (reports != checker->experiment->report_count)
-            blame(checker, "hub: aggregated epoch %u, but %u agents reported", epoch, reports);
-        else if (memcmp(&mean, &view->means[arm], sizeof mean) != 0)
+        double const mean = recompute_mean(checker, view, rank++, reports);
+        if (memcmp(&mean, &view->means[arm], sizeof mean) != 0)
             blame(checker, "hub: the mean of arm %u in epoch %u is not that of the reports", arm,
-                  epoch);
+                  checker->hub_epoch);
     }
-}
-
-/* The epoch whose reports the agents sent last. */
-static uint32_t last_reported_epoch(const struct tacit_sim_checker *checker)
-{
-    uint32_t epoch = 0;
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++)
-        if (checker->agents[agent].sent_epoch > epoch)
-            epoch = checker->agents[agent].sent_epoch;
-    return epoch;
 }
 
 static void on_hub_persisted(void *context, const struct tacit_elim_hub *state)
@@ -214,10 +241,13 @@ static void on_hub_persisted(void *context, const struct tacit_elim_hub *state)
     if (view.round_count < checker->hub_rounds || view.round_count > checker->hub_rounds + 1)
         blame(checker, "hub: round %u follows round %u", view.round_count, checker->hub_rounds);
     if (view.round_count == checker->hub_rounds + 1)
-        check_aggregate(checker, &view, last_reported_epoch(checker));
+        check_aggregate(checker, &view);
     checker->hub_rounds = view.round_count;
+    checker->hub_epoch = view.epoch;
     checker->hub_pulls = view.pulls;
     memcpy(checker->hub_arms, view.arms, TACIT_BITS_WORDS(checker->arm_count) * sizeof(uint64_t));
+    memcpy(checker->hub_uploaders, view.uploaders,
+           TACIT_BITS_WORDS(checker->experiment->agent_count) * sizeof(uint64_t));
 }
 
 /* ---- Public ---- */
@@ -236,11 +266,12 @@ struct tacit_sim_checker *tacit_sim_checker_new(const struct tacit_sim_elim *exp
     size_t const set = TACIT_BITS_WORDS(arms) * sizeof(uint64_t);
     size_t const sums = arms * sizeof(union tacit_sum);
     size_t const agent = sizeof(struct watched_agent) + set + 2 * sums;
+    size_t const agent_set = TACIT_BITS_WORDS(experiment->agent_count) * sizeof(uint64_t);
     if (checker == NULL)
         return NULL;
     checker->experiment = experiment;
     checker->arm_count = experiment->env.arm_count;
-    checker->arena = calloc(1, set + experiment->agent_count * agent);
+    checker->arena = calloc(1, set + agent_set + experiment->agent_count * agent);
     if (checker->arena == NULL) {
         free(checker);
         return NULL;
@@ -248,6 +279,7 @@ struct tacit_sim_checker *tacit_sim_checker_new(const struct tacit_sim_elim *exp
     unsigned char *next = checker->arena;
     checker->agents = carve(&next, experiment->agent_count * sizeof(struct watched_agent));
     checker->hub_arms = carve(&next, set);
+    checker->hub_uploaders = carve(&next, agent_set);
     tacit_bits_fill(checker->hub_arms, checker->arm_count);
     for (uint32_t i = 0; i < experiment->agent_count; i++) {
         checker->agents[i].arms = carve(&next, set);

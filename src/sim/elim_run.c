@@ -25,7 +25,8 @@ struct node {
     void *disk; /* the persisted state, when there are faults */
     size_t size;
     bool is_up;
-    bool is_done; /* nothing planned, nothing waited for */
+    bool is_lost; /* and will not be up again */
+    bool is_done; /* nothing planned, nothing waited for; or lost */
     bool is_waiting;
     uint64_t deadline_us;
     uint64_t waiting_since_us;
@@ -120,7 +121,10 @@ static struct tacit_elim_hub_config hub_config(const struct tacit_sim_elim *expe
                      .epsilon_per_reward = experiment->epsilon_per_reward,
                      .round_limit = experiment->round_limit,
                      .gap = gap},
-        .mechanism = experiment->mechanism};
+        .mechanism = experiment->mechanism,
+        .quorum = experiment->quorum,
+        .round_timeout_us = experiment->round_timeout_us,
+        .answers_all = experiment->hub_answers_all};
 }
 
 /* ---- The network ---- */
@@ -209,7 +213,7 @@ static void set_done(struct elim_run *run, struct node *node, bool is_done)
 }
 
 /* What was not persisted is gone. */
-static void crash(struct elim_run *run, struct node *node)
+static void go_down(struct elim_run *run, struct node *node)
 {
     memcpy(node->state, node->disk, node->size);
     node->is_up = false;
@@ -218,7 +222,12 @@ static void crash(struct elim_run *run, struct node *node)
     node->plan_count = 0;
     node->parts_left = 0;
     node->deadline_us = TACIT_NEVER;
-    set_done(run, node, false);
+    set_done(run, node, node->is_lost);
+}
+
+static void crash(struct elim_run *run, struct node *node)
+{
+    go_down(run, node);
     uint64_t const down_us = up_to(run, run->experiment->faults->down_us_max);
     push(run, (struct sim_item){.time_us = run->now_us + down_us,
                                 .kind = SIM_ITEM_RESTART,
@@ -456,7 +465,12 @@ static void play_waiting(struct elim_run *run, struct node *node)
 static void happen(struct elim_run *run, const struct sim_item *item)
 {
     struct node *const node = &run->nodes[item->node];
-    if (item->kind == SIM_ITEM_RESTART) {
+    if (item->kind == SIM_ITEM_LOSS) {
+        node->is_lost = true;
+        go_down(run, node);
+        return;
+    }
+    if (item->kind == SIM_ITEM_RESTART && !node->is_lost) {
         node->is_up = true;
         step(run, node, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
         return;
@@ -483,7 +497,8 @@ static void clear_queue(struct elim_run *run)
         drop_reference(item.packet);
 }
 
-/* Is everybody at the horizon, and everything delivered that was sent at this very moment? */
+/* Is everybody who is there at the horizon, and everything delivered that was sent at this very
+ * moment? */
 static bool is_over(const struct elim_run *run)
 {
     return run->done_count == run->agent_count &&
@@ -529,6 +544,7 @@ static void set_up_instance(struct elim_run *run, uint32_t index)
 static void set_up_node(struct node *node)
 {
     node->is_up = true;
+    node->is_lost = false;
     node->is_done = false;
     node->is_waiting = false;
     node->deadline_us = TACIT_NEVER;
@@ -611,6 +627,16 @@ static void write_results(struct elim_run *run, uint32_t index,
     results->finished[index] = true;
 }
 
+/* Decides when the agents that get lost do. */
+static void plan_losses(struct elim_run *run)
+{
+    struct tacit_sim_faults const *const faults = run->experiment->faults;
+    for (uint32_t agent = 0; faults != NULL && agent < faults->lost_agents; agent++)
+        push(run, (struct sim_item){.time_us = up_to(run, faults->healed_at_us),
+                                    .kind = SIM_ITEM_LOSS,
+                                    .node = agent});
+}
+
 enum tacit_status elim_run_play(struct elim_run *run, uint32_t index,
                                 const struct tacit_sim_results *results, atomic_bool *stop,
                                 bool *healed)
@@ -622,6 +648,7 @@ enum tacit_status elim_run_play(struct elim_run *run, uint32_t index,
             step_agent(run, &run->nodes[agent],
                        (struct tacit_elim_event){.kind = TACIT_ELIM_START});
         step_hub(run, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+        plan_losses(run);
         status = loop(run);
     }
     clear_queue(run);
@@ -681,7 +708,8 @@ struct elim_run *elim_run_new(const struct tacit_sim_elim *experiment, enum taci
     struct tacit_elim_agent_config const agent = agent_config(experiment, 1, 0);
     struct tacit_elim_hub_config const hub = hub_config(experiment, 1, 1);
     *status = TACIT_INVALID;
-    if (tacit_elim_agent_size(&agent) == 0 || tacit_elim_hub_size(&hub) == 0)
+    if (tacit_elim_agent_size(&agent) == 0 || tacit_elim_hub_size(&hub) == 0 ||
+        (experiment->faults != NULL && experiment->faults->lost_agents > experiment->agent_count))
         return NULL;
     *status = TACIT_MEMORY;
     struct elim_run *const run = calloc(1, sizeof *run);

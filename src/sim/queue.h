@@ -7,7 +7,8 @@ enum sim_item_kind {
     SIM_ITEM_DELIVER, /* a packet reaches `node` */
     SIM_ITEM_PULLS,   /* part of the plan of `node` has been played */
     SIM_ITEM_TIMER,   /* a deadline of `node` */
-    SIM_ITEM_RESTART  /* `node` comes back after a crash */
+    SIM_ITEM_RESTART, /* `node` comes back after a crash */
+    SIM_ITEM_LOSS     /* `node` goes for good */
 };
 
 struct sim_packet;

@@ -34,7 +34,7 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
     case TACIT_ELIM_HELLO:
         return 0;
     case TACIT_ELIM_ORDER:
-        return (1 + 4) + (1 + 8) + field_bytes(set_bytes(arm_count)) +
+        return (1 + 4) + (1 + 8) + (1 + 4) + field_bytes(set_bytes(arm_count)) +
                (message->uploaders == NULL ? 0 : field_bytes(set_bytes(agent_count)));
     case TACIT_ELIM_REPORT:
         return (1 + 8) + field_bytes(set_bytes(arm_count)) + field_bytes(sums);
@@ -84,6 +84,7 @@ static void fill_order(struct encoding *encoding, const struct tacit_elim_messag
     tacit__v1__elim_order__init(order);
     order->last = message->last ? 1 : 0;
     order->pulls = message->pulls;
+    order->seen = message->seen;
     order->arms = (ProtobufCBinaryData){set_bytes(arm_count), scratch};
     set_to_bytes(message->arms, arm_count, scratch);
     if (message->uploaders != NULL) {
@@ -158,6 +159,7 @@ static bool take_order(const Tacit__V1__ElimOrder *order, uint32_t arm_count, ui
     parts->message.kind = TACIT_ELIM_ORDER;
     parts->message.last = order->last == 1;
     parts->message.pulls = order->pulls;
+    parts->message.seen = order->seen;
     parts->message.arms = parts->arms;
     if (order->last > 1 || !set_from_bytes(order->arms, arm_count, parts->arms))
         return false;

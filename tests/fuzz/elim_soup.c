@@ -5,8 +5,12 @@
  *  - arm sets shrink and are never empty, epochs and releases never go back;
  *  - the ledger shows each release once and stays within the budget;
  *  - no report leaves before it is durable, and no epoch is reported in two ways;
- *  - plans stay within T and within the active arms.
- * Where no forged order was believed, the federation is healed at the end and must come to its end.
+ *  - plans stay within T and within the active arms;
+ *  - the hub holds only what was asked for, and says to each agent what it holds;
+ *  - an agent that is halted, or whose report is held, sends no report;
+ *  - the cores' own checks take every state, and no timer asks to be woken in the past.
+ * Where no forged message was believed, the federation is healed at the end and must come to its
+ * end.
  *
  * Build: clang -fsanitize=fuzzer,address,undefined, with the pure rooms and live/panic.c. */
 #include <math.h>
@@ -48,8 +52,11 @@ struct soup {
     uint32_t report_count;
     uint64_t horizon;
     uint64_t cost_nano;
+    uint32_t epoch_max;
+    struct tacit_elim_agent_config agents[AGENTS];
+    struct tacit_elim_hub_config hub;
     bool entropy_fails;
-    bool was_deceived; /* an agent believed a forged order */
+    bool was_deceived; /* somebody believed a forged message */
     struct tacit_mechanism mechanism;
     struct tacit_rng rng;
     struct node nodes[NODES];
@@ -109,35 +116,41 @@ static void open_agents(struct soup *soup)
 {
     uint64_t const budget_nano = below(soup, 16) == 0 ? 0 : soup->cost_nano;
     for (uint32_t agent = 0; agent < AGENTS; agent++) {
-        struct tacit_elim_agent_config const config = {.run_id = RUN_ID,
-                                                       .agent_id = agent,
-                                                       .agent_count = AGENTS,
-                                                       .arm_count = soup->arm_count,
-                                                       .horizon = soup->horizon,
-                                                       .mechanism = soup->mechanism,
-                                                       .budget_nano = budget_nano,
-                                                       .resend_after_us = RESEND_US};
+        soup->agents[agent] = (struct tacit_elim_agent_config){.run_id = RUN_ID,
+                                                               .agent_id = agent,
+                                                               .agent_count = AGENTS,
+                                                               .arm_count = soup->arm_count,
+                                                               .horizon = soup->horizon,
+                                                               .mechanism = soup->mechanism,
+                                                               .budget_nano = budget_nano,
+                                                               .resend_after_us = RESEND_US,
+                                                               .epoch_max = soup->epoch_max};
+        struct tacit_elim_agent_config const *const config = &soup->agents[agent];
         struct node *const node = &soup->nodes[agent];
-        open_node(node, tacit_elim_agent_size(&config));
-        TACIT_ASSERT(tacit_elim_agent_init(node->state, &config) == TACIT_OK);
+        open_node(node, tacit_elim_agent_size(config));
+        TACIT_ASSERT(tacit_elim_agent_init(node->state, config) == TACIT_OK);
         memcpy(node->disk, node->state, node->size);
     }
 }
 
 static void open_hub(struct soup *soup, double epsilon)
 {
-    struct tacit_elim_hub_config const config = {.run_id = RUN_ID,
-                                                 .agent_count = AGENTS,
-                                                 .schedule = {.arm_count = soup->arm_count,
-                                                              .report_count = soup->report_count,
-                                                              .horizon = soup->horizon,
-                                                              .epsilon_per_reward = epsilon,
-                                                              .round_limit = below(soup, 20),
-                                                              .gap = (1 + below(soup, 64)) / 64.0},
-                                                 .mechanism = soup->mechanism};
+    soup->hub = (struct tacit_elim_hub_config){.run_id = RUN_ID,
+                                               .agent_count = AGENTS,
+                                               .schedule = {.arm_count = soup->arm_count,
+                                                            .report_count = soup->report_count,
+                                                            .horizon = soup->horizon,
+                                                            .epsilon_per_reward = epsilon,
+                                                            .round_limit = below(soup, 20),
+                                                            .gap = (1 + below(soup, 64)) / 64.0},
+                                               .mechanism = soup->mechanism,
+                                               .quorum = below(soup, soup->report_count + 1),
+                                               .round_timeout_us =
+                                                   next_byte(soup) * (uint64_t)below(soup, 4),
+                                               .answers_all = below(soup, 2) == 1};
     struct node *const node = &soup->nodes[HUB];
-    open_node(node, tacit_elim_hub_size(&config));
-    TACIT_ASSERT(tacit_elim_hub_init(node->state, &config) == TACIT_OK);
+    open_node(node, tacit_elim_hub_size(&soup->hub));
+    TACIT_ASSERT(tacit_elim_hub_init(node->state, &soup->hub) == TACIT_OK);
     memcpy(node->disk, node->state, node->size);
 }
 
@@ -153,6 +166,7 @@ static void open_soup(struct soup *soup, const uint8_t *bytes, size_t size)
     TACIT_ASSERT(tacit_mechanism_init(&soup->mechanism, &config) == TACIT_OK);
     soup->cost_nano = tacit_mechanism_cost_nano(&soup->mechanism);
     soup->rng = tacit_rng_stream(next_byte(soup), 0, 0, TACIT_PURPOSE_NOISE);
+    soup->epoch_max = below(soup, 4) == 0 ? below(soup, 8) : 0;
     open_agents(soup);
     open_hub(soup, epsilon);
 }
@@ -206,6 +220,8 @@ static void check_agent(const struct soup *soup, const struct node *node)
     TACIT_ASSERT(tacit_ledger_spent_nano(is.ledger) <= is.ledger->budget_nano);
     TACIT_ASSERT(tacit_ledger_spent_nano(is.ledger) ==
                  (is.ledger->release_count > 0 ? soup->cost_nano : 0));
+    TACIT_ASSERT(tacit_elim_agent_check(node->state, node->size,
+                                        &soup->agents[node - soup->nodes]) == TACIT_OK);
 }
 
 static void check_hub(const struct soup *soup, const struct node *node)
@@ -223,6 +239,12 @@ static void check_hub(const struct soup *soup, const struct node *node)
     TACIT_ASSERT(is.reports_missing <= soup->report_count);
     TACIT_IMPLIES(was.finished, is.finished);
     TACIT_IMPLIES(is.finished, is.reports_missing == 0);
+    TACIT_IMPLIES(is.finished, !is.overdue);
+    TACIT_ASSERT(is.report_count == tacit_bits_count(is.received, AGENTS));
+    TACIT_ASSERT(tacit_bits_within(is.received, is.uploaders, AGENTS));
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        TACIT_ASSERT(is.seen[agent] >= was.seen[agent]);
+    TACIT_ASSERT(tacit_elim_hub_check(node->state, node->size, &soup->hub) == TACIT_OK);
     for (uint32_t arm = 0; arm < arms; arm++) {
         TACIT_ASSERT(isfinite(is.means[arm]));
         TACIT_ASSERT((is.eliminated[arm] == 0) == tacit_bits_has(is.arms, arm));
@@ -251,6 +273,7 @@ static void check_report(const struct soup *soup, struct node *node,
     struct tacit_elim_agent_view const disk = agent_view(node->disk);
     uint32_t rank = 0;
     TACIT_ASSERT(!disk.halted);
+    TACIT_ASSERT(!agent_view(node->state).reported);
     TACIT_ASSERT(report->epoch == disk.epoch);
     TACIT_ASSERT(report->sum_count == disk.active_count);
     for (uint32_t arm = 0; arm < soup->arm_count; arm++)
@@ -271,6 +294,9 @@ static void check_order(const struct soup *soup, const struct tacit_elim_message
     TACIT_ASSERT(order->epoch >= 1);
     TACIT_ASSERT(order->epoch <= TACIT_ELIM_EPOCHS_MAX);
     TACIT_ASSERT(tacit_bits_count(order->arms, soup->arm_count) >= 1);
+    TACIT_ASSERT(
+        order->seen ==
+        (order->to == TACIT_ELIM_EVERYONE ? 0 : hub_view(soup->nodes[HUB].disk).seen[order->to]));
     TACIT_IMPLIES(order->last, tacit_bits_count(order->arms, soup->arm_count) == 1);
     if (order->uploaders != NULL)
         TACIT_ASSERT(tacit_bits_count(order->uploaders, AGENTS) == soup->report_count);
@@ -368,6 +394,8 @@ static void step(struct soup *soup, uint32_t index, struct tacit_elim_event even
         TACIT_ASSERT(update.plan_count == 0);
     }
     TACIT_IMPLIES(status != TACIT_OK, !update.send);
+    TACIT_IMPLIES(status == TACIT_OK && event.kind == TACIT_ELIM_TIMEOUT,
+                  update.deadline_us > event.now_us);
     if (index == HUB)
         check_hub(soup, node);
     else
@@ -404,6 +432,19 @@ static void deliver(struct soup *soup)
     free(copy);
 }
 
+/* Did the last step change what the node takes for true? */
+static bool believed(const struct node *node, bool is_hub)
+{
+    if (is_hub) {
+        struct tacit_elim_hub_view const was = hub_view(node->before);
+        struct tacit_elim_hub_view const is = hub_view(node->state);
+        return memcmp(was.seen, is.seen, AGENTS * sizeof *is.seen) != 0;
+    }
+    struct tacit_elim_agent_view const was = agent_view(node->before);
+    struct tacit_elim_agent_view const is = agent_view(node->state);
+    return is.epoch != was.epoch || is.halted != was.halted || is.reported != was.reported;
+}
+
 /* A true message with fields changed, or one made up from nothing. */
 static void forge(struct soup *soup)
 {
@@ -428,10 +469,9 @@ static void forge(struct soup *soup)
     forged.sums = change & 128 ? sums : NULL;
     forged.sum_count = forged.sums == NULL ? 0 : below(soup, ARMS_MAX + 1);
     forged.last = below(soup, 2) == 1;
-    uint32_t const epoch = index == HUB ? 0 : agent_view(soup->nodes[index].state).epoch;
+    forged.seen = below(soup, 2) == 1 ? (uint32_t)odd_number(soup) : forged.seen;
     receive(soup, index, &forged, DEATH_NONE);
-    if (index != HUB && agent_view(soup->nodes[index].state).epoch != epoch)
-        soup->was_deceived = true;
+    soup->was_deceived = soup->was_deceived || believed(&soup->nodes[index], index == HUB);
 }
 
 static void reward(struct soup *soup, uint32_t agent, uint32_t arm, uint64_t count, int64_t steps,
@@ -555,19 +595,22 @@ static uint32_t sweep(struct soup *soup, bool *is_stuck)
     uint32_t finished = 0;
     deliver_all(soup);
     soup->now_us += RESEND_US;
+    step(soup, HUB, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT}, DEATH_NONE);
     for (uint32_t agent = 0; agent < AGENTS; agent++) {
         serve_all(soup, agent);
         step(soup, agent, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT}, DEATH_NONE);
         struct tacit_elim_agent_view const view = agent_view(soup->nodes[agent].state);
-        bool const is_out = view.finished || view.halted;
-        *is_stuck = *is_stuck || (is_out && !hub_view(soup->nodes[HUB].state).finished);
+        struct tacit_elim_hub_view const hub = hub_view(soup->nodes[HUB].state);
+        bool const refuses = soup->epoch_max > 0 && hub.epoch > soup->epoch_max;
+        bool const is_out = view.finished || view.halted || refuses;
+        *is_stuck = *is_stuck || (is_out && !hub.finished);
         finished += view.finished;
     }
     return finished;
 }
 
 /* Everybody restarts, nothing fails any more: then everybody reaches T, unless somebody who was
- * there before the hub came to its end, or who has no budget, is waited for. */
+ * there before the hub came to its end, or who has no budget or may not go on, is waited for. */
 static void heal(struct soup *soup)
 {
     bool is_stuck = false;

@@ -1,6 +1,6 @@
 /* Swarm simulation: many seeds, each with its own small federation and its own mix of faults;
- * checkers look on from outside; when the faults are over, the run must end. A failing case prints
- * first the command that replays it.
+ * checkers look on from outside; when the faults are over, every agent that is there must end, also
+ * where others never come back. A failing case prints first the command that replays it.
  *
  * usage: swarm [--seed N | --seeds COUNT]       default: the test group with 2,000 seeds */
 #include <stdarg.h>
@@ -69,6 +69,19 @@ static struct tacit_mechanism make_mechanism(struct tacit_rng *rng, double *epsi
     return mechanism;
 }
 
+/* Drawn last, so that a seed has the same faults as before there were deadlines. */
+static void make_absences(struct tacit_rng *rng, struct world *world)
+{
+    struct tacit_sim_elim *const sim = &world->sim;
+    if (tacit_rng_bernoulli(rng, 0.3)) /* mostly one; with 1 agent, all */
+        world->faults.lost_agents = tacit_rng_bernoulli(rng, 0.8) || sim->agent_count == 1 ? 1 : 2;
+    if (tacit_rng_bernoulli(rng, 0.5))
+        sim->round_timeout_us = 1 + tacit_rng_below(rng, sim->horizon);
+    if (tacit_rng_bernoulli(rng, 0.8))
+        sim->quorum = 1 + (uint32_t)tacit_rng_below(rng, sim->report_count);
+    sim->hub_answers_all = tacit_rng_bernoulli(rng, 0.5);
+}
+
 static void make_world(struct world *world, uint64_t seed)
 {
     struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE);
@@ -96,13 +109,36 @@ static void make_world(struct world *world, uint64_t seed)
     world->sim.mechanism = make_mechanism(&rng, &world->sim.epsilon_per_reward);
     world->faults = make_faults(&rng, horizon);
     world->sim.faults = &world->faults;
+    make_absences(&rng, world);
+}
+
+typedef void meddle_fn(void *context, uint32_t agent, struct tacit_elim_agent *state,
+                       struct tacit_elim_update *update);
+
+/* What a hub with a bug would have made durable, and would say. Set by one test at a time. */
+static void (*hub_bug)(struct tacit_elim_hub_view *view);
+static void (*order_bug)(struct tacit_elim_message *order);
+static struct tacit_sim_observer honest;
+
+static void show_hub_with_bug(void *context, const struct tacit_elim_hub *state)
+{
+    struct tacit_elim_hub_view view;
+    tacit_elim_hub_look(state, &view);
+    if (hub_bug != NULL)
+        hub_bug(&view);
+    honest.hub_persisted(context, state);
+}
+
+static void show_order_with_bug(void *context, const struct tacit_elim_message *message)
+{
+    struct tacit_elim_message copy = *message;
+    if (order_bug != NULL && message->kind == TACIT_ELIM_ORDER)
+        order_bug(&copy);
+    honest.sent(context, &copy);
 }
 
 /* Plays the world under the checkers; returns the first broken promise in `fault`, or "". */
-static void play(struct world *world,
-                 void (*meddle)(void *, uint32_t, struct tacit_elim_agent *,
-                                struct tacit_elim_update *),
-                 char fault[400])
+static void play(struct world *world, meddle_fn *meddle, char fault[400])
 {
     struct tacit_sim_checker *const checker = tacit_sim_checker_new(&world->sim);
     struct tacit_sim_results const results = {world->metrics, world->regret, world->eliminated,
@@ -110,8 +146,11 @@ static void play(struct world *world,
     struct tacit_sim_control control = {0};
     bool healed = false;
     assert_non_null(checker);
-    world->observer = tacit_sim_checker_observer(checker);
+    honest = tacit_sim_checker_observer(checker);
+    world->observer = honest;
     world->observer.meddle = meddle;
+    world->observer.hub_persisted = show_hub_with_bug;
+    world->observer.sent = show_order_with_bug;
     world->sim.observer = &world->observer;
     enum tacit_status const status =
         tacit_sim_elim_run_one(&world->sim, 0, &results, &control, &healed);
@@ -124,7 +163,9 @@ static void play(struct world *world,
     else if (status != TACIT_OK)
         (void)snprintf(fault, 400, "the run failed: %s", tacit_status_text(status));
     else if (!healed)
-        (void)snprintf(fault, 400, "the faults are over, but not every agent reached the horizon");
+        (void)snprintf(
+            fault, 400,
+            "the faults are over, but not every agent that is there reached the horizon");
     tacit_sim_checker_free(checker);
 }
 
@@ -158,6 +199,7 @@ static void swarm_worlds_have_faults_and_rounds(void **state)
     (void)state;
     uint32_t resent = 0;
     uint32_t with_rounds = 0;
+    uint32_t with_rounds_and_losses = 0;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         struct world world;
         char fault[400];
@@ -165,13 +207,17 @@ static void swarm_worlds_have_faults_and_rounds(void **state)
         play(&world, NULL, fault);
         double const rounds = world.metrics[TACIT_SIM_ROUNDS];
         with_rounds += rounds >= 2 ? 1 : 0;
+        with_rounds_and_losses += rounds >= 2 && world.faults.lost_agents > 0 ? 1 : 0;
+        if (world.sim.hub_answers_all)
+            continue; /* its answers are messages, too */
         resent += world.metrics[TACIT_SIM_MESSAGES] >
                           rounds * (world.sim.report_count + 1) + world.sim.report_count + 1
                       ? 1
                       : 0;
     }
     assert_true(with_rounds > 100);
-    assert_true(resent > 100);
+    assert_true(with_rounds_and_losses > 20);
+    assert_true(resent > 60);
 }
 
 /* Faults change when things happen, not what is learnt: without crashes and entropy failures, and
@@ -189,7 +235,9 @@ static void network_faults_alone_change_no_elimination(void **state)
         faulty.faults.agent_crash = 0;
         faulty.faults.hub_crash = 0;
         faulty.faults.noise_failure = 0;
+        faulty.faults.lost_agents = 0;
         faulty.faults.plan_parts = 1;
+        faulty.sim.quorum = 0;
         clean = faulty;
         clean.sim.env.means = clean.means;
         clean.sim.points = clean.points;
@@ -206,13 +254,75 @@ static void network_faults_alone_change_no_elimination(void **state)
     }
 }
 
+/* ---- Who never comes back ---- */
+
+/* Agent 0 goes at the very start, and nothing else goes wrong. */
+static void make_lonely_world(struct world *world, uint64_t seed)
+{
+    make_world(world, seed);
+    world->sim.report_count = world->sim.agent_count;
+    world->sim.round_limit = 0;
+    world->faults = (struct tacit_sim_faults){.lost_agents = 1, .plan_parts = 1};
+    world->sim.quorum = 0;
+    world->sim.round_timeout_us = 0;
+}
+
+static void round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum(void **state)
+{
+    (void)state;
+    uint32_t decided = 0;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct world world;
+        char fault[400];
+        make_lonely_world(&world, seed);
+        play(&world, NULL, fault);
+        assert_string_equal(fault, "");
+        assert_true(world.metrics[TACIT_SIM_ROUNDS] == 0);
+        if (world.sim.agent_count == 1)
+            continue;
+        world.sim.round_timeout_us = 1000; /* without a quorum, it only says so */
+        play(&world, NULL, fault);
+        assert_string_equal(fault, "");
+        assert_true(world.metrics[TACIT_SIM_ROUNDS] == 0);
+        world.sim.quorum = world.sim.agent_count - 1;
+        play(&world, NULL, fault);
+        assert_string_equal(fault, "");
+        decided += world.metrics[TACIT_SIM_ROUNDS] >= 2 ? 1 : 0;
+    }
+    assert_true(decided > 100);
+}
+
+static void deadline_that_is_never_reached_changes_no_result(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        struct world plain;
+        struct world patient;
+        char fault[400];
+        make_world(&plain, seed);
+        plain.sim.faults = NULL;
+        plain.sim.round_timeout_us = 0;
+        patient = plain;
+        patient.sim.env.means = patient.means;
+        patient.sim.points = patient.points;
+        patient.sim.quorum = 1;
+        patient.sim.round_timeout_us = 2 * plain.sim.horizon;
+        play(&plain, NULL, fault);
+        assert_string_equal(fault, "");
+        play(&patient, NULL, fault);
+        assert_string_equal(fault, "");
+        assert_memory_equal(plain.metrics, patient.metrics, sizeof plain.metrics);
+        assert_memory_equal(plain.regret, patient.regret, sizeof plain.regret);
+        assert_memory_equal(plain.eliminated, patient.eliminated, sizeof plain.eliminated);
+    }
+}
+
 /* ---- Planted bugs ---- */
 
 /* Counts the seeds in which the checkers catch the bug, and those in which they say the right
  * thing. */
-static void count_catches(void (*meddle)(void *, uint32_t, struct tacit_elim_agent *,
-                                         struct tacit_elim_update *),
-                          const char *words, uint32_t *caught, uint32_t *well_said)
+static void count_catches(meddle_fn *meddle, const char *words, uint32_t *caught,
+                          uint32_t *well_said)
 {
     *caught = 0;
     *well_said = 0;
@@ -286,6 +396,86 @@ static void pull_an_eliminated_arm(void *context, uint32_t agent, struct tacit_e
         }
 }
 
+/* It does not wait for the quorum: one of the reports of the round was never there. */
+static void forget_a_report(struct tacit_elim_hub_view *view)
+{
+    static uint32_t rounds;
+    uint32_t *const seen = (uint32_t *)(uintptr_t)view->seen;
+    if (view->round_count > rounds)
+        for (uint32_t agent = 0; agent < AGENTS_MAX; agent++)
+            if (seen[agent] > 0) {
+                seen[agent]--;
+                break;
+            }
+    rounds = view->round_count;
+}
+
+static void shift_a_mean(struct tacit_elim_hub_view *view)
+{
+    double *const means = (double *)(uintptr_t)view->means;
+    means[tacit_bits_next(view->arms, ARMS_MAX, 0)] += 1e-9;
+}
+
+/* A report that nobody sent. */
+static void invent_a_report(struct tacit_elim_hub_view *view)
+{
+    uint32_t *const seen = (uint32_t *)(uintptr_t)view->seen;
+    if (view->round_count == 0)
+        seen[0] = view->epoch;
+}
+
+static void claim_to_have_seen_more(struct tacit_elim_message *order)
+{
+    if (order->to != TACIT_ELIM_EVERYONE)
+        order->seen++;
+}
+
+static void claim_to_have_seen_something_from_everyone(struct tacit_elim_message *order)
+{
+    if (order->to == TACIT_ELIM_EVERYONE)
+        order->seen = 1;
+}
+
+/* The bug is in what the checkers are shown of the hub. */
+static uint32_t hub_catches(void (*state_bug)(struct tacit_elim_hub_view *),
+                            void (*word_bug)(struct tacit_elim_message *), const char *words)
+{
+    uint32_t caught;
+    uint32_t well_said;
+    hub_bug = state_bug;
+    order_bug = word_bug;
+    count_catches(NULL, words, &caught, &well_said);
+    hub_bug = NULL;
+    order_bug = NULL;
+    return well_said;
+}
+
+static void a_round_closed_without_its_quorum_is_caught(void **state)
+{
+    (void)state;
+    assert_true(hub_catches(forget_a_report, NULL, "agents reported") > 100);
+}
+
+static void a_wrong_mean_is_caught(void **state)
+{
+    (void)state;
+    assert_true(hub_catches(shift_a_mean, NULL, "is not that of the reports") > 200);
+}
+
+static void a_report_that_nobody_sent_is_caught(void **state)
+{
+    (void)state;
+    assert_true(hub_catches(invent_a_report, NULL, "which never sent it") > 20);
+}
+
+static void a_false_word_of_what_the_hub_holds_is_caught(void **state)
+{
+    (void)state;
+    assert_true(hub_catches(NULL, claim_to_have_seen_more, "claims to hold") > 100);
+    assert_true(hub_catches(NULL, claim_to_have_seen_something_from_everyone, "claims to hold") >
+                200);
+}
+
 static void a_release_sent_before_it_is_durable_is_caught(void **state)
 {
     uint32_t caught;
@@ -328,6 +518,12 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(every_seed_keeps_every_promise_and_ends),
         cmocka_unit_test(swarm_worlds_have_faults_and_rounds),
         cmocka_unit_test(network_faults_alone_change_no_elimination),
+        cmocka_unit_test(round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum),
+        cmocka_unit_test(deadline_that_is_never_reached_changes_no_result),
+        cmocka_unit_test(a_round_closed_without_its_quorum_is_caught),
+        cmocka_unit_test(a_wrong_mean_is_caught),
+        cmocka_unit_test(a_report_that_nobody_sent_is_caught),
+        cmocka_unit_test(a_false_word_of_what_the_hub_holds_is_caught),
         cmocka_unit_test(a_release_sent_before_it_is_durable_is_caught),
         cmocka_unit_test(a_redrawn_release_is_caught),
         cmocka_unit_test(a_double_spend_is_caught),

@@ -39,7 +39,8 @@ struct tacit_elim_agent_config driver_agent_config(const struct driver_setup *se
                                             .horizon = setup->horizon,
                                             .mechanism = driver_mechanism(setup),
                                             .budget_nano = setup->budget_nano,
-                                            .resend_after_us = DRIVER_RESEND_US};
+                                            .resend_after_us = DRIVER_RESEND_US,
+                                            .epoch_max = setup->epoch_max};
 }
 
 struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
@@ -52,7 +53,10 @@ struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
                                                        .epsilon_per_reward = setup->epsilon,
                                                        .round_limit = setup->round_limit,
                                                        .gap = setup->gap},
-                                          .mechanism = driver_mechanism(setup)};
+                                          .mechanism = driver_mechanism(setup),
+                                          .quorum = setup->quorum,
+                                          .round_timeout_us = setup->round_timeout_us,
+                                          .answers_all = setup->answers_all};
 }
 
 /* ---- Cores ---- */
@@ -73,7 +77,8 @@ static struct driver_core new_core(const struct driver_setup *setup, size_t size
 struct driver_core driver_agent_open(const struct driver_setup *setup, uint32_t agent_id)
 {
     struct tacit_elim_agent_config const config = driver_agent_config(setup, agent_id);
-    struct driver_core const core = new_core(setup, tacit_elim_agent_size(&config), agent_id);
+    struct driver_core core = new_core(setup, tacit_elim_agent_size(&config), agent_id);
+    core.agent_config = config;
     assert_int_equal(tacit_elim_agent_init(core.state, &config), TACIT_OK);
     return core;
 }
@@ -83,6 +88,7 @@ struct driver_core driver_hub_open(const struct driver_setup *setup)
     struct tacit_elim_hub_config const config = driver_hub_config(setup);
     struct driver_core core = new_core(setup, tacit_elim_hub_size(&config), TACIT_STREAM_COMMON);
     core.is_hub = true;
+    core.hub_config = config;
     assert_int_equal(tacit_elim_hub_init(core.state, &config), TACIT_OK);
     return core;
 }
@@ -177,13 +183,24 @@ static enum tacit_status countdown_fill(void *context, void *bytes, size_t size)
     return stream.fill(stream.context, bytes, size);
 }
 
+enum tacit_status driver_check(const struct driver_core *core)
+{
+    if (core->is_hub)
+        return tacit_elim_hub_check(core->state, core->size, &core->hub_config);
+    return tacit_elim_agent_check(core->state, core->size, &core->agent_config);
+}
+
 enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event event)
 {
     struct tacit_entropy const entropy = {countdown_fill, &core->entropy};
     event.now_us = core->now_us;
-    if (core->is_hub)
-        return tacit_elim_hub_step(core->state, &event, &entropy, &core->update);
-    return tacit_elim_agent_step(core->state, &event, &entropy, &core->update);
+    enum tacit_status const status =
+        core->is_hub ? tacit_elim_hub_step(core->state, &event, &entropy, &core->update)
+                     : tacit_elim_agent_step(core->state, &event, &entropy, &core->update);
+    assert_int_equal(driver_check(core), TACIT_OK);
+    if (event.kind == TACIT_ELIM_TIMEOUT && status == TACIT_OK)
+        assert_true(core->update.deadline_us > core->now_us);
+    return status;
 }
 
 void driver_expect(struct driver_core *core, struct tacit_elim_event event,
@@ -224,6 +241,7 @@ void driver_expect_answer(struct driver_core *hub, struct tacit_elim_event event
     assert_int_equal(hub->update.message.epoch, view.epoch);
     assert_int_equal(hub->update.message.pulls, view.pulls);
     assert_int_equal(hub->update.message.last, view.finished);
+    assert_int_equal(hub->update.message.seen, to == TACIT_ELIM_EVERYONE ? 0 : view.seen[to]);
 }
 
 uint64_t driver_plan_length(const struct driver_core *agent)
@@ -280,6 +298,7 @@ void driver_expect_same(const struct driver_core *core, const struct tacit_elim_
     assert_int_equal(a->to, b->to);
     assert_int_equal(a->run_id, b->run_id);
     assert_int_equal(a->epoch, b->epoch);
+    assert_int_equal(a->seen, b->seen);
     assert_int_equal(a->last, b->last);
     assert_int_equal(a->pulls, b->pulls);
     assert_int_equal(a->sum_count, b->sum_count);
@@ -291,10 +310,16 @@ void driver_expect_same(const struct driver_core *core, const struct tacit_elim_
 
 /* ---- Federations ---- */
 
+/* Answers to one agent are of no use to the others. */
+static bool says_order_to_all(const struct driver_core *hub)
+{
+    return hub->update.send && hub->update.message.to == TACIT_ELIM_EVERYONE;
+}
+
 static void keep_order(struct driver_run *run)
 {
     free(run->order);
-    run->order = run->hub.update.send ? driver_keep(&run->hub) : NULL;
+    run->order = says_order_to_all(&run->hub) ? driver_keep(&run->hub) : NULL;
 }
 
 void driver_run_open(struct driver_run *run, const struct driver_setup *setup, const double *means)
@@ -325,7 +350,7 @@ bool driver_run_round(struct driver_run *run)
             continue;
         run->report_count++;
         driver_expect(&run->hub, driver_receive(&core->update.message), TACIT_OK);
-        if (run->hub.update.send) {
+        if (says_order_to_all(&run->hub)) {
             keep_order(run);
             is_new = true;
         }

@@ -1,6 +1,7 @@
 /* Drives the cores of epoch elimination by hand: one event at a time, with entropy that fails when
  * told to, and small federations with constant rewards whose messages arrive at once. Not a
- * simulator: nothing is lost, late or random unless a test makes it so. */
+ * simulator: nothing is lost, late or random unless a test makes it so. After every step the state
+ * is one that the core's own check accepts, and no timer asks to be woken in the past. */
 #ifndef TACIT_TESTS_ELIM_DRIVER_H
 #define TACIT_TESTS_ELIM_DRIVER_H
 #include "tacit/elim.h"
@@ -21,6 +22,10 @@ struct driver_setup {
     double epsilon; /* INFINITY: no noise */
     enum tacit_privacy_mode mode;
     uint64_t budget_nano;
+    uint32_t epoch_max; /* the agents' policy */
+    uint32_t quorum;    /* of the hub, as the two below */
+    uint64_t round_timeout_us;
+    bool answers_all;
 };
 
 /* A stream whose fills number fail_from, .., fail_from + fail_count - 1, counted from 0, fail. */
@@ -34,6 +39,8 @@ struct driver_entropy {
 /* An agent or the hub, in memory of its own, with what its last step asked for. */
 struct driver_core {
     bool is_hub;
+    struct tacit_elim_agent_config agent_config; /* of an agent */
+    struct tacit_elim_hub_config hub_config;     /* of the hub */
     uint32_t agent_count;
     uint32_t arm_count;
     struct tacit_scale scale;
@@ -84,11 +91,15 @@ void driver_expect(struct driver_core *core, struct tacit_elim_event event,
 void driver_expect_nothing(struct driver_core *core, struct tacit_elim_event event,
                            enum tacit_status status);
 
-/* TACIT_OK, every byte of the state as it was, and the hub says its order to `to`. */
+/* TACIT_OK, every byte of the state as it was, and the hub says its order, and what it holds, to
+ * `to`. */
 void driver_expect_answer(struct driver_core *hub, struct tacit_elim_event event, uint32_t to);
 
 /* Serves the plan of the last update with constant rewards, all but its last `left` pulls. */
 void driver_play(struct driver_core *agent, const double *means, uint64_t left);
+
+/* Do the core's own checks take the state? */
+enum tacit_status driver_check(const struct driver_core *core);
 
 struct tacit_elim_agent_view driver_agent_view(const struct driver_core *agent);
 struct tacit_elim_hub_view driver_hub_view(const struct driver_core *hub);

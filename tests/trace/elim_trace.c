@@ -19,10 +19,12 @@
 #define ARMS 3u
 #define LOG_BYTES 32768u
 
-static const double means[ARMS] = {0.75, 0.25, 0.6};
+static const double usual_means[ARMS] = {0.75, 0.25, 0.6};
+static const double close_means[ARMS] = {0.75, 0.25, 0.7};
 
 struct trace {
     struct driver_setup setup;
+    const double *means;
     struct driver_core hub;
     struct driver_core agents[AGENTS];
     char log[LOG_BYTES];
@@ -91,6 +93,8 @@ static void say_message(struct trace *trace, const struct tacit_elim_message *me
     say(trace, " %s epoch %u", kinds[message->kind], message->epoch);
     if (message->last)
         say(trace, " last");
+    if (message->kind == TACIT_ELIM_ORDER && message->to != TACIT_ELIM_EVERYONE)
+        say(trace, " seen %u", message->seen);
     if (message->arms != NULL) {
         say(trace, " S %llu", (unsigned long long)message->pulls);
         say_set(trace, "arms", message->arms, ARMS);
@@ -110,12 +114,13 @@ static void say_persist(struct trace *trace, const struct driver_core *core)
         say(trace, "persist epoch %u rounds %u missing %u radius %.6f", view.epoch,
             view.round_count, view.reports_missing, view.radius);
         say_set(trace, "arms", view.arms, ARMS);
+        say(trace, "%s", view.overdue ? " overdue" : "");
     } else {
         struct tacit_elim_agent_view const view = driver_agent_view(core);
-        say(trace, "persist epoch %u pulls %llu released %llu spent %llu%s", view.epoch,
+        say(trace, "persist epoch %u pulls %llu released %llu spent %llu%s%s", view.epoch,
             (unsigned long long)view.pull_count, (unsigned long long)view.release_epoch,
             (unsigned long long)tacit_ledger_spent_nano(view.ledger),
-            view.finished ? " finished" : "");
+            view.finished ? " finished" : "", view.halted ? " halted" : "");
     }
     say(trace, "\n");
 }
@@ -170,7 +175,7 @@ static void receive(struct trace *trace, struct driver_core *core,
 static void pull(struct trace *trace, struct driver_core *agent, uint32_t arm, uint64_t count)
 {
     union tacit_sum sum = {.steps = 0};
-    tacit_sum_add_reward(&agent->scale, &sum, means[arm], count);
+    tacit_sum_add_reward(&agent->scale, &sum, trace->means[arm], count);
     step(trace, agent, driver_reward(arm, count, sum));
 }
 
@@ -197,12 +202,19 @@ static void set_clock(struct trace *trace, uint64_t now_us)
         trace->agents[agent].now_us = now_us;
 }
 
-static struct trace *open_trace(double epsilon)
+static struct driver_setup setup_of(double epsilon)
+{
+    struct driver_setup setup = driver_setup_plain(AGENTS, ARMS, 4000);
+    setup.epsilon = epsilon;
+    return setup;
+}
+
+static struct trace *open_trace(struct driver_setup setup, const double *means)
 {
     struct trace *const trace = calloc(1, sizeof *trace);
     assert_non_null(trace);
-    trace->setup = driver_setup_plain(AGENTS, ARMS, 4000);
-    trace->setup.epsilon = epsilon;
+    trace->setup = setup;
+    trace->means = means;
     trace->hub = driver_hub_open(&trace->setup);
     for (uint32_t agent = 0; agent < AGENTS; agent++) {
         trace->agents[agent] = driver_agent_open(&trace->setup, agent);
@@ -237,14 +249,13 @@ static const char clean_log[] =
     "[   0] a0 timer 100\n"
     "[   0] a1 timer 100\n"
     "[   0] hub persist epoch 1 rounds 0 missing 2 radius 0.000000 arms 012\n"
-    "[   0] hub -> all order epoch 1 S 184 arms 012 (51 bytes)\n"
+    "[   0] hub -> all order epoch 1 S 184 arms 012 (56 bytes)\n"
     "[  10] a0 persist epoch 1 pulls 0 released 0 spent 0\n"
     "[  10] a0 plan 0:184 1:184 2:184\n"
     "[  10] a0 persist epoch 1 pulls 184 released 0 spent 0\n"
     "[  10] a0 persist epoch 1 pulls 368 released 0 spent 0\n"
     "[  10] a0 persist epoch 1 pulls 552 released 1 spent 0\n"
-    "[  10] a0 -> hub report epoch 1 S 184 arms 012 sums 144703488 48234496 115762864 "
-    "(72 bytes)\n"
+    "[  10] a0 -> hub report epoch 1 S 184 arms 012 sums 144703488 48234496 115762864 (72 bytes)\n"
     "[  10] a0 timer 110\n"
     "[  10] hub persist epoch 1 rounds 0 missing 1 radius 0.000000 arms 012\n"
     "[  10] a1 persist epoch 1 pulls 0 released 0 spent 0\n"
@@ -252,11 +263,10 @@ static const char clean_log[] =
     "[  10] a1 persist epoch 1 pulls 184 released 0 spent 0\n"
     "[  10] a1 persist epoch 1 pulls 368 released 0 spent 0\n"
     "[  10] a1 persist epoch 1 pulls 552 released 1 spent 0\n"
-    "[  10] a1 -> hub report epoch 1 S 184 arms 012 sums 144703488 48234496 115762864 "
-    "(72 bytes)\n"
+    "[  10] a1 -> hub report epoch 1 S 184 arms 012 sums 144703488 48234496 115762864 (72 bytes)\n"
     "[  10] a1 timer 110\n"
     "[  10] hub persist epoch 2 rounds 1 missing 2 radius 0.124848 arms 02\n"
-    "[  10] hub -> all order epoch 2 S 797 arms 02 (51 bytes)\n"
+    "[  10] hub -> all order epoch 2 S 797 arms 02 (56 bytes)\n"
     "[  20] a0 persist epoch 2 pulls 552 released 1 spent 0\n"
     "[  20] a0 plan 0:613 2:613\n"
     "[  20] a0 persist epoch 2 pulls 1165 released 1 spent 0\n"
@@ -271,7 +281,7 @@ static const char clean_log[] =
     "[  20] a1 -> hub report epoch 2 S 797 arms 02 sums 626786304 501429362 (64 bytes)\n"
     "[  20] a1 timer 120\n"
     "[  20] hub persist epoch 3 rounds 2 missing 0 radius 0.062500 arms 0\n"
-    "[  20] hub -> all order epoch 3 last S 797 arms 0 (51 bytes)\n"
+    "[  20] hub -> all order epoch 3 last S 797 arms 0 (56 bytes)\n"
     "[  30] a0 persist epoch 3 pulls 1778 released 2 spent 0\n"
     "[  30] a0 plan 0:2222\n"
     "[  30] a0 persist epoch 3 pulls 4000 released 2 spent 0 finished\n"
@@ -282,7 +292,7 @@ static const char clean_log[] =
 static void clean_run_of_2_agents_and_3_arms_is_this(void **state)
 {
     (void)state;
-    struct trace *const trace = open_trace(INFINITY);
+    struct trace *const trace = open_trace(setup_of(INFINITY), usual_means);
     struct tacit_elim_message *order = driver_keep(&trace->hub);
     for (uint64_t now_us = 10; order != NULL; now_us += 10) {
         set_clock(trace, now_us);
@@ -306,15 +316,14 @@ static const char troubled_log[] =
     "[   0] a0 timer 100\n"
     "[   0] a1 timer 100\n"
     "[   0] hub persist epoch 1 rounds 0 missing 2 radius 0.000000 arms 012\n"
-    "[   0] hub -> all order epoch 1 S 184 arms 012 (51 bytes)\n"
+    "[   0] hub -> all order epoch 1 S 184 arms 012 (56 bytes)\n"
     "--- the order is lost on its way to a1; the report of a0 comes twice\n"
     "[  10] a0 persist epoch 1 pulls 0 released 0 spent 0\n"
     "[  10] a0 plan 0:184 1:184 2:184\n"
     "[  10] a0 persist epoch 1 pulls 184 released 0 spent 0\n"
     "[  10] a0 persist epoch 1 pulls 368 released 0 spent 0\n"
     "[  10] a0 persist epoch 1 pulls 552 released 1 spent 1000000000\n"
-    "[  10] a0 -> hub report epoch 1 S 184 arms 012 sums 144117540 50772733 115255342 "
-    "(72 bytes)\n"
+    "[  10] a0 -> hub report epoch 1 S 184 arms 012 sums 144117540 50772733 115255342 (72 bytes)\n"
     "[  10] a0 timer 110\n"
     "[  10] hub persist epoch 1 rounds 0 missing 1 radius 0.000000 arms 012\n"
     "[  10] hub nothing\n"
@@ -325,7 +334,7 @@ static const char troubled_log[] =
     "[ 100] hub refuse TACIT_STRANGER\n"
     "[ 100] hub refuse TACIT_STRANGER\n"
     "[ 100] hub refuse TACIT_UNEXPECTED\n"
-    "[ 100] hub -> a1 order epoch 1 S 184 arms 012 (51 bytes)\n"
+    "[ 100] hub -> a1 order epoch 1 seen 0 S 184 arms 012 (56 bytes)\n"
     "--- a1 gets an order from a0, one for a0, one with a fourth arm, a report\n"
     "[ 100] a1 refuse TACIT_STRANGER\n"
     "[ 100] a1 refuse TACIT_STRANGER\n"
@@ -340,29 +349,28 @@ static const char troubled_log[] =
     "[ 100] a1 persist epoch 1 pulls 184 released 0 spent 0\n"
     "[ 100] a1 persist epoch 1 pulls 284 released 0 spent 0\n"
     "--- a1 dies and comes back; its second fill fails\n"
+    "[ 200] a1 -> hub hello epoch 1 (27 bytes)\n"
     "[ 200] a1 plan 1:84 2:184\n"
     "[ 200] a1 persist epoch 1 pulls 368 released 0 spent 0\n"
     "[ 200] a1 refuse TACIT_ENTROPY\n"
-    "[ 200] a1 persist epoch 1 pulls 552 released 0 spent 0\n"
+    "[ 200] a1 persist epoch 1 pulls 552 released 0 spent 0 halted\n"
     "[ 200] a1 timer 300\n"
     "--- a1 dies and comes back, twice: before the release and before it is sent\n"
     "[ 200] a1 timer 300\n"
     "[ 300] a1 persist epoch 1 pulls 552 released 1 spent 1000000000\n"
-    "[ 300] a1 -> hub report epoch 1 S 184 arms 012 sums 144316796 48399282 115783847 "
-    "(72 bytes)\n"
+    "[ 300] a1 -> hub report epoch 1 S 184 arms 012 sums 144316796 48399282 115783847 (72 bytes)\n"
     "[ 300] a1 timer 400\n"
-    "[ 310] a1 -> hub report epoch 1 S 184 arms 012 sums 144316796 48399282 115783847 "
-    "(72 bytes)\n"
-    "[ 310] a1 timer 410\n"
+    "[ 310] a1 -> hub report epoch 1 S 184 arms 012 sums 144316796 48399282 115783847 (72 bytes)\n"
+    "[ 310] a1 timer 510\n"
     "--- a report of a0 that is its first one but for one step; one with another S\n"
     "[ 310] hub refuse TACIT_MALFORMED\n"
     "[ 310] hub refuse TACIT_MALFORMED\n"
     "--- the report of a1 ends the epoch; a late copy of a0's is answered\n"
     "[ 310] hub persist epoch 2 rounds 1 missing 2 radius 0.161664 arms 02\n"
-    "[ 310] hub -> all order epoch 2 S 797 arms 02 (51 bytes)\n"
-    "[ 310] hub -> a0 order epoch 2 S 797 arms 02 (51 bytes)\n"
+    "[ 310] hub -> all order epoch 2 S 797 arms 02 (56 bytes)\n"
+    "[ 310] hub -> a0 order epoch 2 seen 1 S 797 arms 02 (56 bytes)\n"
     "--- the hub dies and comes back\n"
-    "[ 400] hub -> all order epoch 2 S 797 arms 02 (51 bytes)\n"
+    "[ 400] hub -> all order epoch 2 S 797 arms 02 (56 bytes)\n"
     "[ 400] a0 persist epoch 2 pulls 552 released 1 spent 1000000000\n"
     "[ 400] a0 plan 0:613 2:613\n"
     "--- a0 gets the order again, and the one that was meant for a1\n"
@@ -453,7 +461,7 @@ static void hostile_reports(struct trace *trace, const struct tacit_elim_message
 static void lost_duplicated_late_and_hostile_messages_and_crashes_end_like_this(void **state)
 {
     (void)state;
-    struct trace *const trace = open_trace(1);
+    struct trace *const trace = open_trace(setup_of(1), usual_means);
     struct driver_core *const a0 = &trace->agents[0];
     struct driver_core *const a1 = &trace->agents[1];
     set_clock(trace, 10);
@@ -484,11 +492,179 @@ static void lost_duplicated_late_and_hostile_messages_and_crashes_end_like_this(
     close_trace(trace, troubled_log);
 }
 
+/* ---- A live run without everybody ------------------------------------------------------------ */
+
+static const char live_log[] =
+    "[   0] a0 timer 100\n"
+    "[   0] a1 timer 100\n"
+    "[   0] hub persist epoch 1 rounds 0 missing 2 radius 0.000000 arms 012\n"
+    "[   0] hub -> all order epoch 1 S 210 arms 012 (56 bytes)\n"
+    "[   0] hub timer 300\n"
+    "--- a0 reports and hears that its report is held; a1 is slow\n"
+    "[  10] a1 persist epoch 1 pulls 0 released 0 spent 0\n"
+    "[  10] a1 plan 0:210 1:210 2:210\n"
+    "[  10] a0 persist epoch 1 pulls 0 released 0 spent 0\n"
+    "[  10] a0 plan 0:210 1:210 2:210\n"
+    "[  10] a0 persist epoch 1 pulls 210 released 0 spent 0\n"
+    "[  10] a0 persist epoch 1 pulls 420 released 0 spent 0\n"
+    "[  10] a0 persist epoch 1 pulls 630 released 1 spent 0\n"
+    "[  10] a0 -> hub report epoch 1 S 210 arms 012 sums 165150720 55050240 154140630 (72 bytes)\n"
+    "[  10] a0 timer 110\n"
+    "[  10] hub persist epoch 1 rounds 0 missing 1 radius 0.000000 arms 012\n"
+    "[  10] hub -> a0 order epoch 1 seen 1 S 210 arms 012 (56 bytes)\n"
+    "[  10] a0 nothing\n"
+    "--- a0 waits: it says hello now, and is answered\n"
+    "[ 110] a0 -> hub hello epoch 1 (27 bytes)\n"
+    "[ 110] a0 timer 210\n"
+    "[ 110] hub -> a0 order epoch 1 seen 1 S 210 arms 012 (56 bytes)\n"
+    "[ 110] a0 nothing\n"
+    "--- the deadline: one report is enough\n"
+    "[ 300] hub persist epoch 2 rounds 1 missing 2 radius 0.176484 arms 02\n"
+    "[ 300] hub -> all order epoch 2 S 900 arms 02 (56 bytes)\n"
+    "[ 300] hub timer 600\n"
+    "--- a1 reports epoch 1 too late; both do epoch 2\n"
+    "[ 300] a1 -> hub hello epoch 1 (27 bytes)\n"
+    "[ 300] a1 plan 0:210 1:210 2:210\n"
+    "[ 300] a1 persist epoch 1 pulls 210 released 0 spent 0\n"
+    "[ 300] a1 persist epoch 1 pulls 420 released 0 spent 0\n"
+    "[ 300] a1 persist epoch 1 pulls 630 released 1 spent 0\n"
+    "[ 300] a1 -> hub report epoch 1 S 210 arms 012 sums 165150720 55050240 154140630 (72 bytes)\n"
+    "[ 300] a1 timer 400\n"
+    "[ 300] hub -> a1 order epoch 2 seen 0 S 900 arms 02 (56 bytes)\n"
+    "[ 300] a1 persist epoch 2 pulls 630 released 1 spent 0\n"
+    "[ 300] a1 plan 0:690 2:690\n"
+    "[ 300] a1 persist epoch 2 pulls 1320 released 1 spent 0\n"
+    "[ 300] a1 persist epoch 2 pulls 2010 released 2 spent 0\n"
+    "[ 300] a1 -> hub report epoch 2 S 900 arms 02 sums 707788800 660602700 (64 bytes)\n"
+    "[ 300] a1 timer 400\n"
+    "[ 300] hub persist epoch 2 rounds 1 missing 1 radius 0.176484 arms 02\n"
+    "[ 300] hub -> a1 order epoch 2 seen 2 S 900 arms 02 (56 bytes)\n"
+    "[ 300] a0 persist epoch 2 pulls 630 released 1 spent 0\n"
+    "[ 300] a0 plan 0:690 2:690\n"
+    "[ 300] a0 persist epoch 2 pulls 1320 released 1 spent 0\n"
+    "[ 300] a0 persist epoch 2 pulls 2010 released 2 spent 0\n"
+    "[ 300] a0 -> hub report epoch 2 S 900 arms 02 sums 707788800 660602700 (64 bytes)\n"
+    "[ 300] a0 timer 400\n"
+    "[ 300] hub persist epoch 3 rounds 2 missing 2 radius 0.062500 arms 02\n"
+    "[ 300] hub -> all order epoch 3 S 3808 arms 02 (56 bytes)\n"
+    "--- the disk of a1 is put back to epoch 1: it is found out before it releases\n"
+    "[ 400] a1 -> hub hello epoch 1 (27 bytes)\n"
+    "[ 400] a1 plan 0:210 1:210 2:210\n"
+    "[ 400] hub -> a1 order epoch 3 seen 2 S 3808 arms 02 (56 bytes)\n"
+    "[ 400] a1 refuse TACIT_ROLLBACK\n"
+    "[ 400] a1 persist epoch 1 pulls 0 released 0 spent 0 halted\n"
+    "--- a1 is out; at the deadline nobody has reported, and the hub dies and comes back\n"
+    "[ 599] hub nothing\n"
+    "[ 600] hub persist epoch 3 rounds 2 missing 2 radius 0.062500 arms 02 overdue\n"
+    "[ 600] hub -> all order epoch 3 S 3808 arms 02 (56 bytes)\n"
+    "--- the report of a0 is enough; epoch 4 is more than its policy allows\n"
+    "[ 600] a0 persist epoch 3 pulls 2010 released 2 spent 0\n"
+    "[ 600] a0 plan 0:2908 2:2908\n"
+    "[ 600] a0 persist epoch 3 pulls 4918 released 2 spent 0\n"
+    "[ 600] a0 persist epoch 3 pulls 7826 released 3 spent 0\n"
+    "[ 600] a0 -> hub report epoch 3 S 3808 arms 02 sums 2994733056 2795083424 (64 bytes)\n"
+    "[ 600] a0 timer 700\n"
+    "[ 600] hub persist epoch 4 rounds 3 missing 2 radius 0.044192 arms 02\n"
+    "[ 600] hub -> all order epoch 4 S 15820 arms 02 (56 bytes)\n"
+    "[ 600] hub timer 900\n"
+    "[ 600] a0 refuse TACIT_REFUSED\n";
+
+/* Rounds of a hub that waits 300 us for 2 reports and is content with 1. */
+static struct driver_setup live_setup(void)
+{
+    struct driver_setup setup = setup_of(INFINITY);
+    setup.horizon = 20000;
+    setup.quorum = 1;
+    setup.round_timeout_us = 300;
+    setup.answers_all = true;
+    setup.epoch_max = 3;
+    return setup;
+}
+
+/* The agent gets what the hub says, plays and reports; it gets the hub's answer. */
+static void take_part(struct trace *trace, struct driver_core *agent,
+                      const struct tacit_elim_message *order)
+{
+    receive(trace, agent, order);
+    play(trace, agent);
+    receive(trace, &trace->hub, &agent->update.message);
+}
+
+/* Round 1 is closed at its deadline without a1, whose report comes later. Result: a backup of a1.
+ */
+static struct driver_core round_without_a1(struct trace *trace)
+{
+    struct driver_core *const a0 = &trace->agents[0];
+    struct driver_core *const a1 = &trace->agents[1];
+    struct tacit_elim_message *const order = driver_keep(&trace->hub);
+    set_clock(trace, 10);
+    note(trace, "a0 reports and hears that its report is held; a1 is slow");
+    receive(trace, a1, order);
+    struct driver_core const slow = driver_copy(a1);
+    take_part(trace, a0, order);
+    receive(trace, a0, &trace->hub.update.message);
+    set_clock(trace, 110);
+    note(trace, "a0 waits: it says hello now, and is answered");
+    step(trace, a0, driver_timeout());
+    receive(trace, &trace->hub, &a0->update.message);
+    receive(trace, a0, &trace->hub.update.message);
+    set_clock(trace, 300);
+    note(trace, "the deadline: one report is enough");
+    step(trace, &trace->hub, driver_timeout());
+    free(order);
+    return slow;
+}
+
+/* a1 catches up; then somebody puts a1's backup of epoch 1 back. */
+static void rollback_of_a1(struct trace *trace, struct driver_core *backup)
+{
+    struct driver_core *const a0 = &trace->agents[0];
+    struct driver_core *const a1 = &trace->agents[1];
+    struct tacit_elim_message *const order = driver_keep(&trace->hub);
+    note(trace, "a1 reports epoch 1 too late; both do epoch 2");
+    step(trace, a1, driver_start());
+    play(trace, a1);
+    receive(trace, &trace->hub, &a1->update.message);
+    take_part(trace, a1, &trace->hub.update.message);
+    take_part(trace, a0, order);
+    set_clock(trace, 400);
+    backup->now_us = 400;
+    note(trace, "the disk of a1 is put back to epoch 1: it is found out before it releases");
+    driver_close(a1);
+    *a1 = *backup;
+    step(trace, a1, driver_start());
+    receive(trace, &trace->hub, &a1->update.message);
+    receive(trace, a1, &trace->hub.update.message);
+    free(order);
+}
+
+static void quorum_a_late_report_a_rollback_and_a_policy_end_like_this(void **state)
+{
+    (void)state;
+    struct trace *const trace = open_trace(live_setup(), close_means);
+    struct driver_core *const a0 = &trace->agents[0];
+    struct driver_core backup = round_without_a1(trace);
+    rollback_of_a1(trace, &backup);
+    note(trace, "a1 is out; at the deadline nobody has reported, and the hub dies and comes back");
+    set_clock(trace, 599);
+    step(trace, &trace->hub, driver_timeout());
+    set_clock(trace, 600);
+    step(trace, &trace->hub, driver_timeout());
+    crash_and_restart(trace, &trace->hub);
+    note(trace, "the report of a0 is enough; epoch 4 is more than its policy allows");
+    struct tacit_elim_message *const order = driver_keep(&trace->hub);
+    take_part(trace, a0, order);
+    receive(trace, a0, &trace->hub.update.message);
+    free(order);
+    close_trace(trace, live_log);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clean_run_of_2_agents_and_3_arms_is_this),
         cmocka_unit_test(lost_duplicated_late_and_hostile_messages_and_crashes_end_like_this),
+        cmocka_unit_test(quorum_a_late_report_a_rollback_and_a_policy_end_like_this),
     };
     return cmocka_run_group_tests_name("trace/elim", tests, NULL, NULL);
 }

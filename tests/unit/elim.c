@@ -1,6 +1,7 @@
 /* The cores of epoch elimination, driven by hand: what they refuse and that a refusal leaves no
  * trace, what late and repeated messages do (nothing), what a restart finds, how an epoch ends when
- * the budget, the entropy or T is at its end, and whole small federations against the oracle
+ * the budget, the entropy or T is at its end, how old copies are found out, how a round ends
+ * without everybody, and whole small federations against the oracle
  * tests/oracle/elim_schedule_check.py. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -152,8 +153,8 @@ static void agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothi
     (void)state;
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_agent_config const good = driver_agent_config(&setup, 1);
-    struct tacit_elim_agent_config bad[9];
-    for (size_t i = 0; i < 9; i++)
+    struct tacit_elim_agent_config bad[10];
+    for (size_t i = 0; i < 10; i++)
         bad[i] = good;
     bad[0].arm_count = 0;
     bad[1].arm_count = TACIT_ARMS_MAX + 1;
@@ -164,7 +165,8 @@ static void agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothi
     bad[6].horizon = TACIT_HORIZON_MAX + 1;
     bad[7].resend_after_us = 0;
     bad[8].agent_id = TACIT_ELIM_HUB;
-    for (size_t i = 0; i < 9; i++) {
+    bad[9].resend_after_us = TACIT_ELIM_PAUSE_US_MAX + 1;
+    for (size_t i = 0; i < 10; i++) {
         uint64_t memory[4] = {1, 2, 3, 4};
         uint64_t const before[4] = {1, 2, 3, 4};
         assert_int_equal(tacit_elim_agent_size(&bad[i]), 0);
@@ -184,12 +186,13 @@ static void agent_with_every_parameter_at_its_limit_is_allowed(void **state)
     config.agent_id = TACIT_AGENTS_MAX - 1;
     config.horizon = TACIT_HORIZON_MAX;
     config.budget_nano = 0;
-    config.resend_after_us = 1;
+    config.resend_after_us = TACIT_ELIM_PAUSE_US_MAX;
+    config.epoch_max = UINT32_MAX;
     size_t const words = 7 * TACIT_ARMS_MAX;
     assert_true(tacit_elim_agent_size(&config) >= words * sizeof(uint64_t));
     config.arm_count = config.agent_count = 1;
     config.agent_id = 0;
-    config.horizon = 1;
+    config.horizon = config.resend_after_us = 1;
     assert_true(tacit_elim_agent_size(&config) > 0);
 }
 
@@ -268,12 +271,12 @@ static void reward_in_each_phase_without_a_plan_is_refused_without_trace(void **
     }
 }
 
-static void exploited_in_each_phase_that_does_not_wait_is_refused_without_trace(void **state)
+static void
+exploited_in_each_phase_that_neither_waits_nor_pulls_is_refused_without_trace(void **state)
 {
     (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agents[] = {
-        pulling_agent(&setup, 10),
         releasing_agent(&setup, 10),
         halted_agent(10),
         finished_agent(&setup),
@@ -282,6 +285,53 @@ static void exploited_in_each_phase_that_does_not_wait_is_refused_without_trace(
         driver_expect_nothing(&agents[i], driver_exploited(1), TACIT_INVALID);
         driver_close(&agents[i]);
     }
+}
+
+static void exploited_while_pulling_takes_the_slots_beyond_the_plan_and_no_more(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = driver_setup_plain(2, 3, 35);
+    struct driver_core agent = pulling_agent(&setup, 10); /* 30 of 35 slots are planned */
+    driver_expect_nothing(&agent, driver_exploited(0), TACIT_INVALID);
+    driver_expect_nothing(&agent, driver_exploited(6), TACIT_INVALID);
+    driver_expect_nothing(&agent, driver_exploited(UINT64_MAX), TACIT_INVALID);
+    struct driver_core whole = driver_copy(&agent);
+    driver_expect(&whole, driver_exploited(5), TACIT_OK);
+    assert_true(whole.update.persist);
+    assert_int_equal(driver_agent_view(&whole).pull_count, 5);
+    driver_expect_nothing(&whole, driver_exploited(1), TACIT_INVALID);
+    driver_expect(&agent, driver_start(), TACIT_OK);
+    driver_play(&agent, means_3, 10);
+    driver_expect(&agent, driver_exploited(4), TACIT_OK);
+    driver_expect_nothing(&agent, driver_exploited(2), TACIT_INVALID);
+    driver_expect(&agent, driver_start(), TACIT_OK);
+    driver_play(&agent, means_3, 0);
+    assert_int_equal(agent.update.message.sums[0].steps, 10 * TACIT_STEPS / 4 * 3);
+    assert_int_equal(driver_agent_view(&agent).pull_count, 34);
+    assert_false(driver_agent_view(&agent).finished);
+    driver_expect(&whole, driver_start(), TACIT_OK);
+    driver_play(&whole, means_3, 0);
+    assert_true(driver_agent_view(&whole).finished);
+    assert_int_equal(whole.update.message.kind, TACIT_ELIM_REPORT); /* the epoch was not cut */
+    driver_close(&whole);
+    driver_close(&agent);
+}
+
+static void exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_trace(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = driver_setup_plain(2, 3, 35);
+    struct driver_core cut = driver_agent_open(&setup, 0);
+    driver_expect(&cut, driver_start(), TACIT_OK);
+    give_order(&cut, 1, 12, all_3);
+    driver_expect_nothing(&cut, driver_exploited(1), TACIT_INVALID);
+    struct driver_core last = waiting_agent(&setup, 10);
+    struct tacit_elim_message order = order_of(2, 10, only_1);
+    order.last = true;
+    driver_expect(&last, driver_receive(&order), TACIT_OK);
+    driver_expect_nothing(&last, driver_exploited(1), TACIT_INVALID);
+    driver_close(&cut);
+    driver_close(&last);
 }
 
 static void exploited_while_waiting_counts_to_t_and_enters_no_estimate(void **state)
@@ -400,7 +450,7 @@ static void late_or_repeated_order_in_each_phase_changes_nothing(void **state)
     }
 }
 
-static void new_order_to_an_agent_at_its_end_changes_nothing(void **state)
+static void new_order_to_an_agent_at_its_end_asks_for_nothing(void **state)
 {
     (void)state;
     struct driver_setup const setup = noisy_setup();
@@ -412,6 +462,14 @@ static void new_order_to_an_agent_at_its_end_changes_nothing(void **state)
         waiting_agent(&setup, 10),
     };
     driver_expect(&agents[2], driver_receive(&last), TACIT_OK);
+    /* At T, it takes note that nobody waits for its report any more; once. */
+    assert_false(driver_agent_view(&agents[0]).reported);
+    give_order(&agents[0], 2, 10, only_1);
+    assert_true(driver_agent_view(&agents[0]).reported);
+    assert_true(agents[0].update.persist);
+    assert_false(agents[0].update.send);
+    assert_int_equal(agents[0].update.plan_count, 0);
+    assert_int_equal(driver_agent_view(&agents[0]).epoch, 0);
     for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++) {
         refuse_order(&agents[i], order_of(3, 10, only_1), TACIT_OK);
         driver_close(&agents[i]);
@@ -531,7 +589,7 @@ static void need_beyond_any_horizon_is_cut_at_the_longest_horizon(void **state)
     driver_close(&agent);
 }
 
-static void epoch_that_ends_exactly_at_t_is_released_and_reported(void **state)
+static void epoch_that_ends_exactly_at_t_is_released_reported_and_said_again(void **state)
 {
     (void)state;
     struct driver_setup setup = noisy_setup();
@@ -540,7 +598,12 @@ static void epoch_that_ends_exactly_at_t_is_released_and_reported(void **state)
     assert_int_equal(agent.update.message.kind, TACIT_ELIM_REPORT);
     assert_true(driver_agent_view(&agent).finished);
     assert_int_equal(driver_agent_view(&agent).release_epoch, 1);
-    assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
+    struct tacit_elim_message *const report = driver_keep(&agent);
+    assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
+    agent.now_us = agent.update.deadline_us;
+    driver_expect(&agent, driver_timeout(), TACIT_OK);
+    driver_expect_same(&agent, report, &agent.update.message);
+    free(report);
     driver_close(&agent);
 }
 
@@ -630,16 +693,17 @@ static void agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report(
     driver_close(&agent);
 }
 
-static void waiting_agent_repeats_itself_at_each_deadline_and_not_before(void **state)
+static void
+waiting_agent_repeats_itself_at_deadlines_with_pauses_that_double_and_not_before(void **state)
 {
     (void)state;
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     struct tacit_elim_message *const report = driver_keep(&agent);
     uint64_t const fills = agent.entropy.fill_count;
-    for (uint32_t i = 0; i < 3; i++) {
+    for (uint32_t i = 0; i < 10; i++) {
         uint64_t const deadline_us = agent.update.deadline_us;
-        assert_int_equal(deadline_us, agent.now_us + DRIVER_RESEND_US);
+        assert_int_equal(deadline_us, agent.now_us + DRIVER_RESEND_US * (i < 6 ? 1u << i : 64));
         agent.now_us = deadline_us - 1;
         driver_expect(&agent, driver_timeout(), TACIT_OK);
         assert_false(agent.update.send);
@@ -876,7 +940,8 @@ static void restart_in_the_middle_of_a_plan_finds_what_is_left_of_it(void **stat
     struct driver_core agent = pulling_agent(&setup, 10);
     driver_play(&agent, means_3, 13); /* arm 0: 10, arm 1: 7 */
     restart(&agent);
-    assert_false(agent.update.send);
+    expect_hello(&agent, 1); /* what does the hub hold? */
+    assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
     assert_false(agent.update.persist);
     assert_int_equal(agent.update.plan_count, 2);
     assert_int_equal(agent.update.plan[0].arm, 1);
@@ -956,6 +1021,411 @@ static void restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing(void
         assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
         driver_close(&agent);
     }
+}
+
+/* ---- Agent: what the hub holds --------------------------------------------------------------- */
+
+/* An order to agent 0 alone, with what the hub holds from it. */
+static struct tacit_elim_message word_of(uint32_t epoch, uint64_t pulls, const uint64_t *arms,
+                                         uint32_t seen)
+{
+    struct tacit_elim_message order = order_of(epoch, pulls, arms);
+    order.to = 0;
+    order.seen = seen;
+    return order;
+}
+
+static void tell(struct driver_core *agent, struct tacit_elim_message order,
+                 enum tacit_status status)
+{
+    driver_expect(agent, driver_receive(&order), status);
+}
+
+static void expect_report(const struct driver_core *agent, uint32_t epoch)
+{
+    assert_true(agent->update.send);
+    assert_int_equal(agent->update.message.kind, TACIT_ELIM_REPORT);
+    assert_int_equal(agent->update.message.epoch, epoch);
+}
+
+static void pass_deadline(struct driver_core *core)
+{
+    assert_true(core->update.deadline_us != TACIT_NEVER);
+    core->now_us = core->update.deadline_us;
+    driver_expect(core, driver_timeout(), TACIT_OK);
+}
+
+static void order_whose_seen_is_beyond_its_epoch_is_refused_without_trace(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agent = waiting_agent(&setup, 10);
+    uint32_t const bad[] = {2, 3, TACIT_ELIM_EPOCHS_MAX, UINT32_MAX};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct tacit_elim_message word = word_of(1, 10, all_3, bad[i]);
+        refuse_order(&agent, word, TACIT_MALFORMED);
+        word.to = TACIT_ELIM_EVERYONE;
+        refuse_order(&agent, word, TACIT_MALFORMED);
+    }
+    refuse_order(&agent, word_of(2, 20, first_2, 3), TACIT_MALFORMED);
+    assert_false(driver_agent_view(&agent).halted);
+    tell(&agent, word_of(1, 10, all_3, 1), TACIT_OK); /* as far as its epoch, it makes sense */
+    assert_true(driver_agent_view(&agent).reported);
+    driver_close(&agent);
+}
+
+static void seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core waiting = waiting_agent(&setup, 10);
+    struct tacit_elim_message order = word_of(1, 10, all_3, 1);
+    order.to = TACIT_ELIM_EVERYONE;
+    refuse_order(&waiting, order, TACIT_OK);
+    assert_false(driver_agent_view(&waiting).reported);
+    order.to = 1;
+    refuse_order(&waiting, order, TACIT_STRANGER);
+    struct driver_core fresh = driver_agent_open(&setup, 0);
+    driver_expect(&fresh, driver_start(), TACIT_OK);
+    order = word_of(2, 20, all_3, 2);
+    order.to = TACIT_ELIM_EVERYONE;
+    tell(&fresh, order, TACIT_OK);
+    assert_int_equal(driver_plan_length(&fresh), 60);
+    assert_false(driver_agent_view(&fresh).halted);
+    driver_close(&waiting);
+    driver_close(&fresh);
+}
+
+static void agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agent = waiting_agent(&setup, 10);
+    struct tacit_elim_message *const report = driver_keep(&agent);
+    tell(&agent, word_of(1, 10, all_3, 0), TACIT_OK); /* it is there, but it holds nothing */
+    assert_false(driver_agent_view(&agent).reported);
+    pass_deadline(&agent);
+    driver_expect_same(&agent, report, &agent.update.message);
+    tell(&agent, word_of(1, 10, all_3, 1), TACIT_OK);
+    assert_true(driver_agent_view(&agent).reported);
+    assert_false(agent.update.persist);
+    assert_false(agent.update.send);
+    for (uint32_t i = 0; i < 3; i++) {
+        pass_deadline(&agent);
+        expect_hello(&agent, 1);
+    }
+    restart(&agent);
+    expect_hello(&agent, 1);
+    tell(&agent, word_of(1, 10, all_3, 0), TACIT_OK); /* its disk was put back */
+    assert_false(driver_agent_view(&agent).reported);
+    pass_deadline(&agent);
+    driver_expect_same(&agent, report, &agent.update.message);
+    free(report);
+    driver_close(&agent);
+}
+
+static void new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_before(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agent = waiting_agent(&setup, 10);
+    tell(&agent, word_of(1, 10, all_3, 1), TACIT_OK);
+    tell(&agent, word_of(2, 20, all_3, 1), TACIT_OK);
+    assert_false(driver_agent_view(&agent).reported);
+    tell(&agent, word_of(2, 20, all_3, 1), TACIT_OK); /* in the middle of the plan */
+    tell(&agent, word_of(1, 10, all_3, 1), TACIT_OK); /* late */
+    assert_false(driver_agent_view(&agent).reported);
+    driver_expect(&agent, driver_start(), TACIT_OK);
+    driver_play(&agent, means_3, 0);
+    expect_report(&agent, 2);
+    tell(&agent, word_of(2, 20, all_3, 1), TACIT_OK);
+    pass_deadline(&agent);
+    expect_report(&agent, 2);
+    driver_close(&agent);
+}
+
+static void word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agent = waiting_agent(&setup, 10);
+    for (uint32_t i = 0; i < 4; i++)
+        pass_deadline(&agent);
+    refuse_order(&agent, order_of(1, 10, all_3), TACIT_OK);
+    pass_deadline(&agent);
+    assert_int_equal(agent.update.deadline_us, agent.now_us + 32 * DRIVER_RESEND_US);
+    tell(&agent, word_of(1, 10, all_3, 0), TACIT_OK);
+    pass_deadline(&agent);
+    assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
+    pass_deadline(&agent);
+    assert_int_equal(agent.update.deadline_us, agent.now_us + 2 * DRIVER_RESEND_US);
+    driver_close(&agent);
+}
+
+static void longest_pause_doubles_without_overflow(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agent = driver_agent_open(&setup, 0);
+    agent.agent_config.resend_after_us = TACIT_ELIM_PAUSE_US_MAX;
+    assert_int_equal(tacit_elim_agent_init(agent.state, &agent.agent_config), TACIT_OK);
+    driver_expect(&agent, driver_start(), TACIT_OK);
+    for (uint32_t i = 0; i < 8; i++) {
+        pass_deadline(&agent);
+        assert_int_equal(agent.update.deadline_us,
+                         agent.now_us + (TACIT_ELIM_PAUSE_US_MAX << (i < 6 ? i : 6)));
+    }
+    driver_close(&agent);
+}
+
+/* ---- Agent: old copies ----------------------------------------------------------------------- */
+
+/* Nothing brings it back, and nothing leaves. */
+static void expect_halted_for_good(struct driver_core *agent)
+{
+    uint64_t const fills = agent->entropy.fill_count;
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_true(driver_agent_view(agent).halted);
+        assert_false(driver_agent_view(agent).waiting);
+        assert_false(driver_agent_view(agent).finished);
+        assert_false(agent->update.send);
+        assert_int_equal(agent->update.plan_count, 0);
+        assert_int_equal(agent->update.deadline_us, TACIT_NEVER);
+        agent->now_us += 1000 * DRIVER_RESEND_US;
+        driver_expect(agent, driver_timeout(), TACIT_OK);
+        driver_expect_nothing(agent, driver_timeout(), TACIT_OK);
+        refuse_order(agent, order_of(9, 9000, only_0), TACIT_OK);
+        refuse_order(agent, word_of(9, 9000, only_0, 0), TACIT_OK);
+        refuse_order(agent, word_of(9, 9000, only_0, 9), TACIT_OK);
+        refuse_order(agent, word_of(9, 9000, only_0, 10), TACIT_MALFORMED);
+        driver_expect_nothing(agent, driver_reward(0, 1, steps(0)), TACIT_INVALID);
+        driver_expect_nothing(agent, driver_exploited(1), TACIT_INVALID);
+        restart(agent);
+        assert_false(agent->update.persist);
+    }
+    assert_int_equal(agent->entropy.fill_count, fills);
+}
+
+static void hub_that_has_seen_more_than_was_released_halts_the_agent_in_each_phase(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agents[] = {
+        driver_agent_open(&setup, 0), pulling_agent(&setup, 10), releasing_agent(&setup, 10),
+        waiting_agent(&setup, 10),    finished_agent(&setup),
+    };
+    uint32_t const released[] = {0, 0, 0, 1, 0};
+    for (size_t i = 0; i < sizeof agents / sizeof agents[0]; i++) {
+        struct driver_core known = driver_copy(&agents[i]);
+        struct tacit_elim_message const fits = word_of(2, 20, all_3, released[i]);
+        (void)driver_step(&known, driver_receive(&fits));
+        assert_int_equal(driver_agent_view(&known).halted, i == 2);
+        tell(&agents[i], word_of(2, 20, all_3, released[i] + 1), TACIT_ROLLBACK);
+        assert_true(agents[i].update.persist);
+        assert_int_equal(driver_agent_view(&agents[i]).release_epoch, released[i]);
+        expect_halted_for_good(&agents[i]);
+        driver_close(&known);
+        driver_close(&agents[i]);
+    }
+}
+
+/* The order that tells may be new, late, one that the policy refuses, or the last. */
+static void any_order_to_an_old_copy_finds_it_out(void **state)
+{
+    (void)state;
+    struct driver_setup setup = noisy_setup();
+    setup.epoch_max = 4;
+    struct driver_core old = waiting_agent(&setup, 10);
+    give_order(&old, 3, 30, first_2); /* released 1, in the middle of 3 */
+    struct tacit_elim_message words[] = {
+        word_of(2, 20, all_3, 2),   word_of(3, 30, first_2, 2), word_of(4, 40, first_2, 2),
+        word_of(5, 50, first_2, 2), word_of(5, 50, first_2, 5), word_of(5, 50, only_1, 4),
+    };
+    words[5].last = true;
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct driver_core agent = driver_copy(&old);
+        tell(&agent, words[i], TACIT_ROLLBACK);
+        expect_halted_for_good(&agent);
+        driver_close(&agent);
+    }
+    driver_close(&old);
+}
+
+/* A backup from the middle of epoch 2 comes back when the hub already has the report of epoch 2. */
+static void copy_from_before_a_release_is_found_out_before_it_releases_again(void **state)
+{
+    (void)state;
+    struct driver_setup setup = noisy_setup();
+    setup.answers_all = true;
+    struct driver_run run;
+    driver_run_open(&run, &setup, means_3);
+    assert_true(driver_run_round(&run));
+    struct driver_core *const lost = &run.agents[0];
+    driver_expect(lost, driver_receive(run.order), TACIT_OK);
+    struct driver_core old = driver_copy(lost);
+    driver_play(lost, means_3, 0);
+    driver_expect(&run.hub, driver_receive(&lost->update.message), TACIT_OK);
+    assert_int_equal(run.hub.update.message.seen, 2);
+    restart(&old);
+    expect_hello(&old, 2);
+    assert_true(old.update.plan_count > 0);
+    driver_expect_answer(&run.hub, driver_receive(&old.update.message), 0);
+    driver_expect(&old, driver_receive(&run.hub.update.message), TACIT_ROLLBACK);
+    assert_int_equal(driver_agent_view(&old).ledger->release_count, 1);
+    expect_halted_for_good(&old);
+    /* The true one is not disturbed by the same words. */
+    driver_expect(lost, driver_receive(&run.hub.update.message), TACIT_OK);
+    assert_true(driver_agent_view(lost).reported);
+    driver_close(&old);
+    driver_run_close(&run);
+}
+
+/* ---- Agent: policy --------------------------------------------------------------------------- */
+
+static void order_beyond_epoch_max_is_refused_without_trace_but_the_last_is_taken(void **state)
+{
+    (void)state;
+    struct driver_setup setup = noisy_setup();
+    setup.epoch_max = 3;
+    struct driver_core agent = waiting_agent(&setup, 10);
+    refuse_order(&agent, order_of(4, 20, first_2), TACIT_REFUSED);
+    refuse_order(&agent, word_of(4, 20, first_2, 1), TACIT_REFUSED);
+    refuse_order(&agent, order_of(TACIT_ELIM_EPOCHS_MAX, 20, first_2), TACIT_REFUSED);
+    refuse_order(&agent, order_of(4, 20, none), TACIT_MALFORMED);
+    give_order(&agent, 3, 20, first_2);
+    driver_play(&agent, means_3, 0);
+    expect_report(&agent, 3);
+    refuse_order(&agent, order_of(4, 40, first_2), TACIT_REFUSED);
+    pass_deadline(&agent); /* it still wants to know how it ends */
+    expect_report(&agent, 3);
+    struct tacit_elim_message last = order_of(4, 20, only_1);
+    last.last = true;
+    tell(&agent, last, TACIT_OK);
+    assert_int_equal(driver_plan_length(&agent), setup.horizon - 30 - 20);
+    assert_true(driver_agent_view(&agent).last);
+    driver_close(&agent);
+}
+
+static void epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch(void **state)
+{
+    (void)state;
+    struct driver_setup setup = noisy_setup();
+    for (uint32_t max = 0; max <= 1; max++) {
+        setup.epoch_max = max;
+        struct driver_core agent = driver_agent_open(&setup, 0);
+        driver_expect(&agent, driver_start(), TACIT_OK);
+        struct tacit_elim_message const late = order_of(TACIT_ELIM_EPOCHS_MAX, 10, all_3);
+        struct driver_core other = driver_copy(&agent);
+        driver_expect(&other, driver_receive(&late), max == 0 ? TACIT_OK : TACIT_REFUSED);
+        give_order(&agent, 1, 10, all_3);
+        assert_int_equal(driver_plan_length(&agent), 30);
+        driver_close(&other);
+        driver_close(&agent);
+    }
+}
+
+/* Refusing has no meaning at T: the order says that the round is over, and that is all. */
+static void order_beyond_epoch_max_at_t_ends_the_wait_for_the_report(void **state)
+{
+    (void)state;
+    struct driver_setup setup = noisy_setup();
+    setup.epoch_max = 1;
+    setup.horizon = 30;
+    struct driver_core agent = waiting_agent(&setup, 10);
+    assert_true(agent.update.deadline_us != TACIT_NEVER);
+    tell(&agent, order_of(2, 20, all_3), TACIT_OK);
+    assert_true(driver_agent_view(&agent).reported);
+    assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
+    driver_close(&agent);
+}
+
+/* ---- Agent: the last report ------------------------------------------------------------------ */
+
+static void finished_agent_says_its_last_report_12_times_more_and_then_gives_up(void **state)
+{
+    (void)state;
+    struct driver_setup setup = noisy_setup();
+    setup.horizon = 30;
+    struct driver_core agent = waiting_agent(&setup, 10);
+    struct tacit_elim_message *const report = driver_keep(&agent);
+    for (uint32_t i = 0; i < 12; i++) {
+        assert_int_equal(agent.update.deadline_us,
+                         agent.now_us + DRIVER_RESEND_US * (i < 6 ? 1u << i : 64));
+        pass_deadline(&agent);
+        driver_expect_same(&agent, report, &agent.update.message);
+    }
+    assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
+    agent.now_us += 1000 * DRIVER_RESEND_US;
+    driver_expect(&agent, driver_timeout(), TACIT_OK);
+    assert_false(agent.update.send);
+    restart(&agent); /* a new process tries once more */
+    driver_expect_same(&agent, report, &agent.update.message);
+    assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
+    free(report);
+    driver_close(&agent);
+}
+
+static void finished_agent_whose_report_is_held_or_too_late_says_no_more(void **state)
+{
+    (void)state;
+    struct driver_setup setup = noisy_setup();
+    setup.horizon = 30;
+    struct tacit_elim_message const ends[] = {word_of(1, 10, all_3, 1), word_of(2, 20, all_3, 0),
+                                              order_of(2, 20, first_2)};
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        struct driver_core agent = waiting_agent(&setup, 10);
+        tell(&agent, word_of(1, 10, all_3, 0), TACIT_OK); /* not there yet */
+        pass_deadline(&agent);
+        expect_report(&agent, 1);
+        tell(&agent, ends[i], TACIT_OK);
+        assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
+        assert_true(driver_agent_view(&agent).finished);
+        assert_int_equal(agent.update.plan_count, 0);
+        restart(&agent);
+        assert_false(agent.update.send);
+        driver_close(&agent);
+    }
+}
+
+static void finished_agent_that_was_not_asked_has_nothing_to_say(void **state)
+{
+    (void)state;
+    struct driver_setup setup = noisy_setup();
+    setup.horizon = 30;
+    struct driver_core agent = driver_agent_open(&setup, 0);
+    struct tacit_elim_message order = order_of(1, 10, all_3);
+    order.uploaders = only_1;
+    driver_expect(&agent, driver_start(), TACIT_OK);
+    tell(&agent, order, TACIT_OK);
+    driver_play(&agent, means_3, 0);
+    assert_true(driver_agent_view(&agent).finished);
+    assert_false(agent.update.send);
+    assert_int_equal(agent.update.deadline_us, TACIT_NEVER);
+    driver_close(&agent);
+}
+
+static void restart_with_the_last_arm_open_says_nothing(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agent = waiting_agent(&setup, 10);
+    struct tacit_elim_message last = order_of(2, 10, only_1);
+    last.last = true;
+    tell(&agent, last, TACIT_OK);
+    restart(&agent);
+    assert_false(agent.update.send);
+    assert_int_equal(driver_plan_length(&agent), setup.horizon - 30);
+    driver_close(&agent);
+}
+
+/* A directed order does not even touch what is known of the hub. */
+static void word_while_the_release_is_not_drawn_is_refused_without_trace(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agent = releasing_agent(&setup, 10);
+    refuse_order(&agent, word_of(2, 20, first_2, 0), TACIT_UNEXPECTED);
+    driver_close(&agent);
 }
 
 /* ---- Relocation ------------------------------------------------------------------------------ */
@@ -1047,7 +1517,10 @@ static void state_is_a_function_of_the_values_of_its_configuration_alone(void **
         agent.agent_count = hub.agent_count = hub.schedule.report_count = 2;
         agent.arm_count = hub.schedule.arm_count = 3;
         agent.horizon = hub.schedule.horizon = 1000;
-        agent.budget_nano = agent.resend_after_us = 1;
+        agent.budget_nano = agent.resend_after_us = agent.epoch_max = 1;
+        hub.quorum = 1;
+        hub.round_timeout_us = 1;
+        hub.answers_all = true;
         hub.schedule.epsilon_per_reward = hub.schedule.gap = 1;
         hub.schedule.round_limit = 1;
         struct tacit_mechanism const mechanism = driver_mechanism(&setup);
@@ -1071,8 +1544,8 @@ static void hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing
     (void)state;
     struct driver_setup const setup = noisy_setup();
     struct tacit_elim_hub_config const good = driver_hub_config(&setup);
-    struct tacit_elim_hub_config bad[16];
-    for (size_t i = 0; i < 16; i++)
+    struct tacit_elim_hub_config bad[19];
+    for (size_t i = 0; i < 19; i++)
         bad[i] = good;
     bad[0].schedule.arm_count = 0;
     bad[1].schedule.arm_count = TACIT_ARMS_MAX + 1;
@@ -1093,7 +1566,11 @@ static void hub_init_with_a_parameter_out_of_range_is_refused_and_writes_nothing
     bad[14].schedule.gap = -0.5;
     bad[15].schedule.gap = 1;
     bad[15].schedule.round_limit = TACIT_ELIM_EPOCHS_MAX; /* no number is left for the last order */
-    for (size_t i = 0; i < 16; i++) {
+    bad[16].quorum = good.schedule.report_count + 1;
+    bad[17].schedule.report_count = 1;
+    bad[17].quorum = 2; /* as many as there are agents, but more than report */
+    bad[18].round_timeout_us = TACIT_ELIM_PAUSE_US_MAX + 1;
+    for (size_t i = 0; i < 19; i++) {
         uint64_t memory[4] = {1, 2, 3, 4};
         uint64_t const before[4] = {1, 2, 3, 4};
         assert_int_equal(tacit_elim_hub_size(&bad[i]), 0);
@@ -1113,12 +1590,15 @@ static void hub_with_every_parameter_at_its_limit_is_allowed(void **state)
     config.schedule.horizon = TACIT_HORIZON_MAX;
     config.schedule.round_limit = TACIT_ELIM_EPOCHS_MAX - 1;
     config.schedule.gap = 1;
+    config.quorum = TACIT_AGENTS_MAX;
+    config.round_timeout_us = TACIT_ELIM_PAUSE_US_MAX;
     size_t const sums = (size_t)TACIT_AGENTS_MAX * TACIT_ARMS_MAX;
     assert_true(tacit_elim_hub_size(&config) >= sums * sizeof(uint64_t));
     config.agent_count = config.schedule.report_count = 1;
     config.schedule.arm_count = 1;
     config.schedule.horizon = 1;
     config.schedule.epsilon_per_reward = INFINITY;
+    config.quorum = 1;
     assert_true(tacit_elim_hub_size(&config) > 0);
 }
 
@@ -1556,6 +2036,440 @@ static void arms_that_tie_for_ever_end_with_the_last_epoch_that_has_a_number(voi
     driver_close(&hub);
 }
 
+/* ---- Hub: deadlines and quorums -------------------------------------------------------------- */
+
+#define ROUND_US 1000u
+
+static struct driver_setup patient_setup(uint32_t agent_count, uint32_t quorum)
+{
+    struct driver_setup setup = driver_setup_plain(agent_count, 3, 100000);
+    setup.quorum = quorum;
+    setup.round_timeout_us = ROUND_US;
+    return setup;
+}
+
+/* Sums of the standing order's pulls in which agent a has the mean (a + 1) / 8 on every arm. */
+static void report_to(struct driver_core *hub, uint32_t agent, enum tacit_status status)
+{
+    struct tacit_elim_hub_view const view = driver_hub_view(hub);
+    int64_t const sum = (int64_t)(view.pulls * (agent + 1)) * (TACIT_STEPS / 8);
+    union tacit_sum const sums[3] = {{.steps = sum}, {.steps = sum}, {.steps = sum}};
+    struct tacit_elim_message const report =
+        report_of(agent, view.epoch, view.pulls, all_3, sums, 3);
+    driver_expect(hub, driver_receive(&report), status);
+}
+
+static struct driver_core hub_with_reports(const struct driver_setup *setup, uint32_t count)
+{
+    struct driver_core hub = started_hub(setup);
+    for (uint32_t agent = 0; agent < count; agent++)
+        report_to(&hub, agent, TACIT_OK);
+    return hub;
+}
+
+static void expect_broadcast(const struct driver_core *hub, uint32_t epoch)
+{
+    assert_true(hub->update.send);
+    assert_true(hub->update.persist);
+    assert_int_equal(hub->update.message.to, TACIT_ELIM_EVERYONE);
+    assert_int_equal(hub->update.message.seen, 0);
+    assert_int_equal(hub->update.message.epoch, epoch);
+}
+
+/* The round is over the deadline, and the hub waits. */
+static void expect_overdue(const struct driver_core *hub, uint32_t reports)
+{
+    struct tacit_elim_hub_view const view = driver_hub_view(hub);
+    assert_true(view.overdue);
+    assert_int_equal(view.epoch, 1);
+    assert_int_equal(view.report_count, reports);
+    assert_int_equal(hub->update.deadline_us, TACIT_NEVER);
+}
+
+static void round_closes_at_its_deadline_with_the_quorum_and_not_before(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(4, 2);
+    for (uint32_t reports = 2; reports <= 3; reports++) {
+        struct driver_core hub = hub_with_reports(&setup, reports);
+        assert_int_equal(hub.update.deadline_us, ROUND_US);
+        assert_int_equal(driver_hub_view(&hub).report_count, reports);
+        assert_int_equal(driver_hub_view(&hub).reports_missing, 4 - reports);
+        hub.now_us = ROUND_US - 1;
+        driver_expect(&hub, driver_timeout(), TACIT_OK);
+        assert_int_equal(driver_hub_view(&hub).epoch, 1);
+        assert_false(hub.update.persist);
+        pass_deadline(&hub);
+        expect_broadcast(&hub, 2);
+        struct tacit_elim_hub_view const view = driver_hub_view(&hub);
+        assert_int_equal(view.round_count, 1);
+        assert_false(view.overdue);
+        assert_int_equal(view.report_count, 0);
+        assert_int_equal(view.reports_missing, 4);
+        assert_int_equal(hub.update.deadline_us, 2 * ROUND_US); /* of the next round */
+        driver_close(&hub);
+    }
+}
+
+static void round_with_every_report_closes_at_once_and_the_next_gets_the_full_time(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(3, 1);
+    struct driver_core hub = hub_with_reports(&setup, 2);
+    hub.now_us = 700;
+    report_to(&hub, 2, TACIT_OK);
+    expect_broadcast(&hub, 2);
+    assert_int_equal(hub.update.deadline_us, 700 + ROUND_US);
+    hub.now_us = ROUND_US; /* the timer of the round before */
+    driver_expect(&hub, driver_timeout(), TACIT_OK);
+    assert_int_equal(driver_hub_view(&hub).epoch, 2);
+    assert_false(driver_hub_view(&hub).overdue);
+    driver_close(&hub);
+}
+
+/* With 0, and with N, only everybody will do. */
+static void overdue_round_closes_at_the_report_that_makes_the_quorum(void **state)
+{
+    (void)state;
+    uint32_t const quorums[] = {0, 1, 2, 3, 4};
+    uint32_t const needed[] = {4, 1, 2, 3, 4};
+    for (size_t i = 0; i < 5; i++) {
+        struct driver_setup const setup = patient_setup(4, quorums[i]);
+        for (uint32_t early = 0; early < needed[i]; early++) {
+            struct driver_core hub = hub_with_reports(&setup, early);
+            pass_deadline(&hub);
+            assert_true(hub.update.persist);
+            assert_false(hub.update.send);
+            expect_overdue(&hub, early);
+            for (uint32_t agent = early; agent + 1 < needed[i]; agent++) {
+                report_to(&hub, agent, TACIT_OK);
+                assert_false(hub.update.send);
+                expect_overdue(&hub, agent + 1);
+            }
+            report_to(&hub, needed[i] - 1, TACIT_OK);
+            expect_broadcast(&hub, 2);
+            assert_false(driver_hub_view(&hub).overdue);
+            assert_int_equal(hub.update.deadline_us, hub.now_us + ROUND_US);
+            driver_close(&hub);
+        }
+    }
+}
+
+static void timeout_of_an_overdue_round_or_without_a_deadline_changes_nothing(void **state)
+{
+    (void)state;
+    struct driver_setup setup = patient_setup(4, 2);
+    struct driver_core hub = hub_with_reports(&setup, 1);
+    pass_deadline(&hub);
+    for (uint32_t i = 0; i < 3; i++) {
+        driver_expect_nothing(&hub, driver_timeout(), TACIT_OK);
+        expect_overdue(&hub, 1);
+    }
+    driver_close(&hub);
+    setup.round_timeout_us = 0;
+    struct driver_core endless = hub_with_reports(&setup, 3);
+    assert_int_equal(endless.update.deadline_us, TACIT_NEVER);
+    endless.now_us = UINT64_MAX - 1;
+    driver_expect(&endless, driver_timeout(), TACIT_OK);
+    assert_int_equal(driver_hub_view(&endless).epoch, 1);
+    assert_false(driver_hub_view(&endless).overdue);
+    driver_close(&endless);
+}
+
+static void quorum_aggregates_only_what_was_received_and_its_radius_says_so(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(4, 2);
+    struct driver_core hub = hub_with_reports(&setup, 4); /* rows of everybody, of epoch 1 */
+    struct tacit_elim_hub_view view = driver_hub_view(&hub);
+    struct tacit_elim_schedule const *const schedule = &hub.hub_config.schedule;
+    assert_true(view.means[0] == (1 + 2 + 3 + 4) / 32.0);
+    assert_int_equal(view.epoch, 2);
+    uint64_t const pulls = view.pulls;
+    report_to(&hub, 3, TACIT_OK);
+    report_to(&hub, 1, TACIT_OK);
+    pass_deadline(&hub);
+    view = driver_hub_view(&hub);
+    for (uint32_t arm = 0; arm < 3; arm++)
+        assert_true(view.means[arm] == (2 + 4) / 16.0);
+    assert_true(view.radius == tacit_elim_radius(schedule, 2, 3, pulls, 2));
+    assert_true(view.radius > tacit_elim_radius(schedule, 2, 3, pulls, 4));
+    assert_int_equal(view.seen[0], 1);
+    assert_int_equal(view.seen[1], 2);
+    assert_int_equal(view.seen[2], 1);
+    assert_int_equal(view.seen[3], 2);
+    /* An overdue round that one report closes: that one alone counts. */
+    struct driver_setup const lonely_setup = patient_setup(4, 1);
+    struct driver_core lonely = started_hub(&lonely_setup);
+    uint64_t const first_pulls = driver_hub_view(&lonely).pulls;
+    pass_deadline(&lonely);
+    report_to(&lonely, 2, TACIT_OK);
+    assert_true(driver_hub_view(&lonely).means[2] == 3 / 8.0);
+    assert_true(driver_hub_view(&lonely).radius ==
+                tacit_elim_radius(&lonely.hub_config.schedule, 1, 3, first_pulls, 1));
+    driver_close(&lonely);
+    driver_close(&hub);
+}
+
+/* With 4 reports an arm this far behind goes; with 2 of them the radius is too large to tell. */
+static void quorum_eliminates_less_than_everybody_would(void **state)
+{
+    (void)state;
+    for (uint32_t reports = 2; reports <= 4; reports += 2) {
+        struct driver_setup const setup = patient_setup(4, 2);
+        struct driver_core hub = started_hub(&setup);
+        struct tacit_elim_schedule const *const schedule = &hub.hub_config.schedule;
+        uint64_t const pulls = driver_hub_view(&hub).pulls;
+        double const gap = tacit_elim_radius(schedule, 1, 3, pulls, 2) +
+                           tacit_elim_radius(schedule, 1, 3, pulls, 4);
+        int64_t const top = (int64_t)pulls * TACIT_STEPS;
+        int64_t const low = (int64_t)((1 - gap) * (double)top);
+        union tacit_sum const sums[3] = {{.steps = top}, {.steps = top}, {.steps = low}};
+        for (uint32_t agent = 0; agent < reports; agent++) {
+            struct tacit_elim_message const report = report_of(agent, 1, pulls, all_3, sums, 3);
+            driver_expect(&hub, driver_receive(&report), TACIT_OK);
+        }
+        if (reports < 4)
+            pass_deadline(&hub);
+        assert_int_equal(driver_hub_view(&hub).epoch, 2);
+        assert_int_equal(driver_hub_view(&hub).arms[0], reports == 4 ? 3 : 7);
+        driver_close(&hub);
+    }
+}
+
+/* The same set of reports: the same bytes, whoever came first, before or after the deadline. */
+static void quorum_in_any_order_of_arrival_is_the_same_to_the_last_bit(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(4, 3);
+    uint32_t const orders[6][3] = {{0, 2, 3}, {0, 3, 2}, {2, 0, 3},
+                                   {2, 3, 0}, {3, 0, 2}, {3, 2, 0}};
+    struct driver_core wanted = started_hub(&setup);
+    for (uint32_t i = 0; i < 3; i++)
+        report_to(&wanted, orders[0][i], TACIT_OK);
+    pass_deadline(&wanted);
+    for (uint32_t i = 0; i < 6; i++) {
+        for (uint32_t early = 0; early <= 3; early++) {
+            struct driver_core hub = started_hub(&setup);
+            for (uint32_t j = 0; j < early; j++)
+                report_to(&hub, orders[i][j], TACIT_OK);
+            pass_deadline(&hub);
+            for (uint32_t j = early; j < 3; j++)
+                report_to(&hub, orders[i][j], TACIT_OK);
+            assert_memory_equal(hub.state, wanted.state, wanted.size);
+            driver_close(&hub);
+        }
+    }
+    driver_close(&wanted);
+}
+
+static void report_after_its_round_was_closed_is_answered_and_not_taken_for_seen(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(4, 2);
+    struct driver_core hub = hub_with_reports(&setup, 1);
+    uint64_t const pulls = driver_hub_view(&hub).pulls;
+    union tacit_sum const sums[3] = {{.steps = 3}, {.steps = 2}, {.steps = 1}};
+    struct tacit_elim_message const late = report_of(3, 1, pulls, all_3, sums, 3);
+    pass_deadline(&hub);
+    report_to(&hub, 1, TACIT_OK);
+    assert_int_equal(driver_hub_view(&hub).epoch, 2);
+    driver_expect_answer(&hub, driver_receive(&late), 3);
+    assert_int_equal(hub.update.message.seen, 0); /* the driver compared it with the view */
+    assert_int_equal(driver_hub_view(&hub).seen[3], 0);
+    report_to(&hub, 3, TACIT_OK); /* of epoch 2 */
+    assert_int_equal(driver_hub_view(&hub).seen[3], 2);
+    driver_close(&hub);
+}
+
+static void restart_in_an_overdue_round_goes_on_waiting_for_the_quorum(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(4, 2);
+    struct driver_core hub = hub_with_reports(&setup, 1);
+    pass_deadline(&hub);
+    restart(&hub);
+    assert_int_equal(hub.update.message.to, TACIT_ELIM_EVERYONE);
+    assert_int_equal(hub.update.message.epoch, 1);
+    assert_false(hub.update.persist);
+    expect_overdue(&hub, 1);
+    report_to(&hub, 0, TACIT_OK); /* again, after the restart */
+    expect_overdue(&hub, 1);
+    report_to(&hub, 3, TACIT_OK);
+    expect_broadcast(&hub, 2);
+    assert_int_equal(hub.update.deadline_us, 3 + ROUND_US);
+    driver_close(&hub);
+}
+
+static void restart_gives_the_full_time_but_puts_no_deadline_off(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(4, 2);
+    struct driver_core hub = driver_hub_open(&setup);
+    hub.now_us = 500000;
+    driver_expect(&hub, driver_start(), TACIT_OK);
+    assert_int_equal(hub.update.deadline_us, 500000 + ROUND_US);
+    for (uint32_t i = 0; i < 4; i++) { /* the same clock: the deadline stands */
+        hub.now_us += ROUND_US / 5;
+        driver_move(&hub);
+        driver_expect(&hub, driver_start(), TACIT_OK);
+        assert_int_equal(hub.update.deadline_us, 500000 + ROUND_US);
+    }
+    struct driver_core late = driver_copy(&hub);
+    late.now_us = 500000 + ROUND_US; /* it was down when the deadline came */
+    driver_expect(&late, driver_start(), TACIT_OK);
+    assert_int_equal(late.update.deadline_us, 500000 + 2 * ROUND_US);
+    restart(&hub); /* another clock */
+    assert_int_equal(hub.update.deadline_us, 3 + ROUND_US);
+    driver_close(&late);
+    driver_close(&hub);
+}
+
+/* Drawing the next participants may fail at the deadline, and at a report after it. */
+static void entropy_that_fails_at_the_deadline_changes_nothing_and_it_is_tried_again(void **state)
+{
+    (void)state;
+    struct driver_setup setup = patient_setup(5, 1);
+    setup.report_count = 2;
+    for (uint32_t way = 0; way < 3; way++) {
+        struct driver_core hub = started_hub(&setup);
+        uint64_t const asked = hub.update.message.uploaders[0];
+        uint32_t const one = tacit_bits_next(&asked, 5, 0);
+        uint32_t const two = tacit_bits_next(&asked, 5, one + 1);
+        if (way < 2)
+            report_to(&hub, one, TACIT_OK);
+        hub.now_us = ROUND_US;
+        if (way == 2)
+            driver_expect(&hub, driver_timeout(), TACIT_OK); /* overdue, with no report */
+        hub.entropy.fail_from = hub.entropy.fill_count;
+        hub.entropy.fail_count = 1;
+        if (way < 2) {
+            driver_expect_nothing(&hub, driver_timeout(), TACIT_ENTROPY);
+            assert_int_equal(hub.update.deadline_us, ROUND_US);
+            assert_false(driver_hub_view(&hub).overdue);
+        } else {
+            report_to(&hub, one, TACIT_ENTROPY);
+            expect_overdue(&hub, 0);
+        }
+        if (way == 0)
+            driver_expect(&hub, driver_timeout(), TACIT_OK);
+        else
+            report_to(&hub, way == 1 ? two : one, TACIT_OK);
+        expect_broadcast(&hub, 2);
+        assert_int_equal(tacit_bits_count(hub.update.message.uploaders, 5), 2);
+        driver_close(&hub);
+    }
+}
+
+static void overdue_round_that_decides_leaves_a_finished_hub_that_waits_for_nobody(void **state)
+{
+    (void)state;
+    for (uint32_t early = 0; early < 2; early++) {
+        struct driver_setup setup = patient_setup(3, 1);
+        setup.round_limit = 1;
+        setup.gap = 0.9;
+        struct driver_core hub = hub_with_reports(&setup, early);
+        pass_deadline(&hub);
+        if (early == 0)
+            report_to(&hub, 0, TACIT_OK);
+        struct tacit_elim_hub_view const view = driver_hub_view(&hub);
+        expect_broadcast(&hub, 2);
+        assert_true(hub.update.message.last);
+        assert_true(view.finished);
+        assert_false(view.overdue);
+        assert_int_equal(view.report_count, 0);
+        assert_int_equal(view.reports_missing, 0);
+        assert_int_equal(tacit_bits_count(view.uploaders, 3), 0);
+        assert_int_equal(tacit_bits_count(view.received, 3), 0);
+        assert_int_equal(hub.update.deadline_us, TACIT_NEVER);
+        restart(&hub);
+        assert_int_equal(hub.update.deadline_us, TACIT_NEVER);
+        driver_close(&hub);
+    }
+}
+
+static void agent_that_was_away_for_rounds_catches_up_with_one_report(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(3, 2);
+    struct driver_core hub = hub_with_reports(&setup, 2);
+    struct driver_core agent = driver_agent_open(&setup, 2);
+    pass_deadline(&hub);
+    for (uint32_t i = 0; i < 2; i++)
+        report_to(&hub, i, TACIT_OK);
+    pass_deadline(&hub);
+    driver_expect(&agent, driver_start(), TACIT_OK);
+    pass_deadline(&agent);
+    driver_expect_answer(&hub, driver_receive(&agent.update.message), 2);
+    driver_expect(&agent, driver_receive(&hub.update.message), TACIT_OK);
+    driver_play(&agent, means_3, 0);
+    expect_report(&agent, 3);
+    driver_expect(&hub, driver_receive(&agent.update.message), TACIT_OK);
+    assert_int_equal(driver_hub_view(&hub).seen[2], 3);
+    assert_int_equal(driver_hub_view(&hub).report_count, 1);
+    driver_close(&agent);
+    driver_close(&hub);
+}
+
+/* ---- Hub: answers ---------------------------------------------------------------------------- */
+
+static void orders_to_one_agent_say_what_is_held_from_it(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(3, 0);
+    struct driver_core hub = hub_with_reports(&setup, 3);
+    report_to(&hub, 1, TACIT_OK);
+    for (uint32_t agent = 0; agent < 3; agent++) {
+        struct tacit_elim_message const hello = hello_of(agent, 0);
+        driver_expect_answer(&hub, driver_receive(&hello), agent);
+        assert_int_equal(hub.update.message.seen, agent == 1 ? 2 : 1);
+    }
+    restart(&hub);
+    assert_int_equal(hub.update.message.seen, 0); /* to everyone */
+    driver_close(&hub);
+}
+
+static void live_hub_answers_every_report_and_hello_that_it_takes(void **state)
+{
+    (void)state;
+    struct driver_setup setup = driver_setup_plain(3, 3, 100000);
+    setup.answers_all = true;
+    struct driver_core hub = started_hub(&setup);
+    struct tacit_elim_message hello = hello_of(1, 1);
+    driver_expect_answer(&hub, driver_receive(&hello), 1);
+    assert_int_equal(hub.update.message.seen, 0);
+    report_to(&hub, 1, TACIT_OK);
+    assert_true(hub.update.persist); /* before the answer says that it is held */
+    assert_int_equal(hub.update.message.to, 1);
+    assert_int_equal(hub.update.message.seen, 1);
+    driver_expect_answer(&hub, driver_receive(&hello), 1);
+    union tacit_sum const other[3] = {{.steps = 1}, {.steps = 2}, {.steps = 3}};
+    refuse_report(&hub, report_of(1, 1, driver_hub_view(&hub).pulls, all_3, other, 3),
+                  TACIT_MALFORMED);
+    refuse_report(&hub, hello_of(1, 2), TACIT_UNEXPECTED);
+    report_to(&hub, 1, TACIT_OK); /* repeated */
+    assert_false(hub.update.persist);
+    assert_int_equal(hub.update.message.to, 1);
+    report_to(&hub, 0, TACIT_OK);
+    report_to(&hub, 2, TACIT_OK); /* the last one is answered by the order to all */
+    expect_broadcast(&hub, 2);
+    driver_close(&hub);
+}
+
+static void hub_without_answers_all_says_nothing_to_those_who_know_its_order(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = driver_setup_plain(3, 3, 100000);
+    struct driver_core hub = started_hub(&setup);
+    struct tacit_elim_message const hello = hello_of(1, 1);
+    driver_expect_nothing(&hub, driver_receive(&hello), TACIT_OK);
+    report_to(&hub, 1, TACIT_OK);
+    assert_false(hub.update.send);
+    report_to(&hub, 1, TACIT_OK);
+    assert_false(hub.update.send);
+    driver_close(&hub);
+}
+
 /* ---- Federations ----------------------------------------------------------------------------- */
 
 /* One collected round: the order that stood, and what the hub knew after its test. */
@@ -1810,6 +2724,387 @@ static void noise_with_a_large_budget_still_finds_the_best_arm(void **state)
     driver_run_close(&run);
 }
 
+/* ---- Checks of what comes back from a disk --------------------------------------------------- */
+
+static void check_with_another_size_is_malformed(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agent = waiting_agent(&setup, 10);
+    struct driver_core hub = started_hub(&setup);
+    size_t const sizes[] = {0, 1, 7, 8, SIZE_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        assert_int_equal(tacit_elim_agent_check(agent.state, sizes[i], &agent.agent_config),
+                         TACIT_MALFORMED);
+        assert_int_equal(tacit_elim_hub_check(hub.state, sizes[i], &hub.hub_config),
+                         TACIT_MALFORMED);
+    }
+    for (size_t change = 1; change <= 8; change += 7) {
+        assert_int_equal(
+            tacit_elim_agent_check(agent.state, agent.size - change, &agent.agent_config),
+            TACIT_MALFORMED);
+        assert_int_equal(
+            tacit_elim_agent_check(agent.state, agent.size + change, &agent.agent_config),
+            TACIT_MALFORMED);
+        assert_int_equal(tacit_elim_hub_check(hub.state, hub.size - change, &hub.hub_config),
+                         TACIT_MALFORMED);
+        assert_int_equal(tacit_elim_hub_check(hub.state, hub.size + change, &hub.hub_config),
+                         TACIT_MALFORMED);
+    }
+    assert_int_equal(driver_check(&agent), TACIT_OK);
+    assert_int_equal(driver_check(&hub), TACIT_OK);
+    driver_close(&agent);
+    driver_close(&hub);
+}
+
+static void agent_check_with_another_configuration_is_malformed(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_setup other = setup;
+    struct driver_core agent = waiting_agent(&setup, 10);
+    struct tacit_elim_agent_config bad[12];
+    for (size_t i = 0; i < 12; i++)
+        bad[i] = agent.agent_config;
+    bad[0].run_id++;
+    bad[1].agent_id = 1;
+    bad[2].agent_count = 3;
+    bad[3].horizon--;
+    bad[4].horizon++;
+    bad[5].budget_nano++;
+    bad[6].resend_after_us++;
+    bad[7].epoch_max = 1;
+    other.epsilon = 2;
+    bad[8].mechanism = driver_mechanism(&other);
+    other.mode = TACIT_PRIVACY_PAPER;
+    bad[9].mechanism = driver_mechanism(&other);
+    bad[10].arm_count = 4;
+    bad[11].resend_after_us = 0; /* not even valid */
+    for (size_t i = 0; i < 12; i++) {
+        assert_int_equal(tacit_elim_agent_check(agent.state, agent.size, &bad[i]), TACIT_MALFORMED);
+        assert_int_equal(
+            tacit_elim_agent_check(agent.state, tacit_elim_agent_size(&bad[i]), &bad[i]),
+            TACIT_MALFORMED);
+    }
+    driver_close(&agent);
+}
+
+static void hub_check_with_another_configuration_is_malformed(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(4, 2);
+    struct driver_setup other = setup;
+    struct driver_core hub = hub_with_reports(&setup, 1);
+    struct tacit_elim_hub_config bad[13];
+    for (size_t i = 0; i < 13; i++)
+        bad[i] = hub.hub_config;
+    bad[0].run_id++;
+    bad[1].schedule.report_count = 3;
+    bad[2].schedule.horizon++;
+    bad[3].schedule.epsilon_per_reward = 1;
+    bad[4].schedule.round_limit = 1;
+    bad[4].schedule.gap = 1;
+    bad[5].schedule.gap = 0.5;
+    other.epsilon = 2;
+    bad[6].mechanism = driver_mechanism(&other);
+    bad[7].quorum = 3;
+    bad[8].quorum = 0;
+    bad[9].round_timeout_us++;
+    bad[10].answers_all = true;
+    bad[11].schedule.report_count = 5; /* not even valid */
+    bad[12].agent_count = 5;
+    for (size_t i = 0; i < 13; i++)
+        assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad[i]), TACIT_MALFORMED);
+    driver_close(&hub);
+}
+
+/* Changes one word of a state, sees it refused, and puts it back. */
+static void expect_impossible_word(struct driver_core *core, const void *place, uint64_t value)
+{
+    uint64_t *const word = (uint64_t *)(uintptr_t)place;
+    uint64_t const before = *word;
+    *word = value;
+    assert_int_equal(driver_check(core), TACIT_MALFORMED);
+    *word = before;
+    assert_int_equal(driver_check(core), TACIT_OK);
+}
+
+static void expect_impossible_half(struct driver_core *core, const uint32_t *place, uint32_t value)
+{
+    uint32_t *const half = (uint32_t *)(uintptr_t)place;
+    uint32_t const before = *half;
+    *half = value;
+    assert_int_equal(driver_check(core), TACIT_MALFORMED);
+    *half = before;
+    assert_int_equal(driver_check(core), TACIT_OK);
+}
+
+static void agent_state_that_cannot_be_is_malformed(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agent = waiting_agent(&setup, 10);
+    struct tacit_elim_agent_view const view = driver_agent_view(&agent);
+    expect_impossible_word(&agent, view.arms, 0);
+    expect_impossible_word(&agent, view.arms, 3);     /* not as many as are counted */
+    expect_impossible_word(&agent, view.arms, 8 + 3); /* an arm that does not exist */
+    expect_impossible_word(&agent, &view.noised[1], INT64_MAX);
+    expect_impossible_word(&agent, &view.noised[1], (uint64_t)INT64_MIN);
+    expect_impossible_word(&agent, &view.ledger->budget_nano, NANO + 1);
+    expect_impossible_word(&agent, &view.ledger->open_cell_nano, NANO + 1); /* beyond the budget */
+    expect_impossible_word(&agent, &view.ledger->open_cell, 0);
+    expect_impossible_word(&agent, &view.ledger->open_cell, 2);
+    expect_impossible_word(&agent, &view.ledger->release_count, 0);
+    expect_impossible_word(&agent, &view.ledger->release_count, 2);
+    driver_close(&agent);
+    struct driver_core pulling = pulling_agent(&setup, 10);
+    struct tacit_elim_agent_view const open = driver_agent_view(&pulling);
+    uint64_t const *const left = open.arms + 1; /* agent.c: arms bits | left K | done K | .. */
+    assert_int_equal(left[0], 10);
+    expect_impossible_word(&pulling, &left[0], 9);
+    expect_impossible_word(&pulling, &left[2], 11);
+    expect_impossible_word(&pulling, &left[1], UINT64_MAX - 9);
+    expect_impossible_word(&pulling, &left[3], 1);  /* more was done than was played */
+    expect_impossible_word(&pulling, &left[3], 11); /* and more than S */
+    expect_impossible_word(&pulling, &left[6], 1);  /* a sum of no rewards */
+    driver_close(&pulling);
+}
+
+static void hub_state_that_cannot_be_is_malformed(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = patient_setup(5, 3);
+    struct driver_core hub = hub_with_reports(&setup, 5);
+    report_to(&hub, 0, TACIT_OK);
+    report_to(&hub, 4, TACIT_OK);
+    struct tacit_elim_hub_view const view = driver_hub_view(&hub);
+    expect_impossible_word(&hub, view.arms, 0);
+    expect_impossible_word(&hub, view.arms, 3);
+    expect_impossible_word(&hub, view.arms, 8 + 3);
+    expect_impossible_word(&hub, view.uploaders, 15);
+    expect_impossible_word(&hub, view.uploaders, 32 + 15);
+    expect_impossible_word(&hub, view.received, 1);
+    expect_impossible_word(&hub, view.received, 1 + 2 + 16);
+    expect_impossible_word(&hub, view.received, 1 + 8); /* two, but not the two that were seen */
+    expect_impossible_word(&hub, view.received, 1 + 32);
+    expect_impossible_half(&hub, &view.seen[0], 1);
+    expect_impossible_half(&hub, &view.seen[1], 2);
+    expect_impossible_half(&hub, &view.seen[1], 3);
+    expect_impossible_half(&hub, &view.eliminated[2], 1); /* and yet active */
+    uint64_t const *const row_4 = (const uint64_t *)hub.state + hub.size / 8 - 3;
+    expect_impossible_word(&hub, &row_4[1], (uint64_t)INT64_C(-1));
+    expect_impossible_word(&hub, &row_4[2], INT64_MAX);
+    driver_close(&hub);
+}
+
+/* ---- Check: long drives ---------------------------------------------------------------------- */
+
+#define DRIVE_AGENTS 3u
+
+struct drive {
+    struct tacit_rng rng;
+    struct driver_core cores[DRIVE_AGENTS + 1]; /* the hub is the last */
+    struct tacit_elim_message *mail[DRIVE_AGENTS + 1];
+    struct tacit_elim_message *broadcast;
+    uint64_t now_us;
+    uint32_t quorum_rounds; /* rounds that were closed without everybody */
+};
+
+static uint32_t below(struct drive *drive, uint32_t bound)
+{
+    return (uint32_t)tacit_rng_below(&drive->rng, bound);
+}
+
+static void drive_open(struct drive *drive, uint64_t seed)
+{
+    *drive = (struct drive){.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
+    struct driver_setup setup =
+        driver_setup_plain(DRIVE_AGENTS, 2 + below(drive, 3), 200 + below(drive, 20000));
+    static const enum tacit_privacy_mode modes[] = {TACIT_PRIVACY_SOUND, TACIT_PRIVACY_PAPER,
+                                                    TACIT_PRIVACY_NONE};
+    setup.mode = modes[below(drive, 3)];
+    if (setup.mode != TACIT_PRIVACY_NONE)
+        setup.epsilon = 1 + below(drive, 50);
+    setup.report_count = 1 + below(drive, DRIVE_AGENTS);
+    setup.quorum = below(drive, setup.report_count + 1);
+    setup.round_timeout_us = below(drive, 2) * (500 + below(drive, 2000));
+    setup.answers_all = below(drive, 2) == 1;
+    setup.round_limit = below(drive, 2) * (1 + below(drive, 30));
+    setup.gap = 0.3;
+    setup.epoch_max = below(drive, 4) == 0 ? 1 + below(drive, 4) : 0;
+    setup.budget_nano = below(drive, 8) == 0 ? 0 : UINT64_MAX;
+    for (uint32_t agent = 0; agent < DRIVE_AGENTS; agent++)
+        drive->cores[agent] = driver_agent_open(&setup, agent);
+    drive->cores[DRIVE_AGENTS] = driver_hub_open(&setup);
+}
+
+static void drive_close(struct drive *drive)
+{
+    for (uint32_t i = 0; i <= DRIVE_AGENTS; i++) {
+        driver_close(&drive->cores[i]);
+        free(drive->mail[i]);
+    }
+    free(drive->broadcast);
+}
+
+/* One step, after which driver_step looks at the state. What it says goes into the mail. */
+static void drive_step(struct drive *drive, uint32_t index, struct tacit_elim_event event)
+{
+    struct driver_core *const core = &drive->cores[index];
+    core->now_us = drive->now_us;
+    uint32_t const missing = core->is_hub ? driver_hub_view(core).reports_missing : 0;
+    uint32_t const rounds = core->is_hub ? driver_hub_view(core).round_count : 0;
+    (void)driver_step(core, event);
+    if (core->is_hub && driver_hub_view(core).round_count > rounds)
+        drive->quorum_rounds += missing > (event.kind == TACIT_ELIM_RECEIVE ? 1 : 0);
+    if (!core->update.send)
+        return;
+    uint32_t const to = core->update.message.to;
+    struct tacit_elim_message **const box = to == TACIT_ELIM_EVERYONE ? &drive->broadcast
+                                            : to == TACIT_ELIM_HUB    ? &drive->mail[DRIVE_AGENTS]
+                                                                      : &drive->mail[to];
+    free(*box);
+    *box = driver_keep(core);
+}
+
+static void drive_deliver(struct drive *drive, uint32_t index)
+{
+    bool const is_broadcast = index < DRIVE_AGENTS && below(drive, 2) == 1;
+    struct tacit_elim_message **const box = is_broadcast ? &drive->broadcast : &drive->mail[index];
+    struct tacit_elim_message *const message = *box;
+    if (message == NULL)
+        return;
+    *box = NULL;
+    if (below(drive, 40) == 0) /* a liar */
+        message->seen = message->epoch;
+    drive_step(drive, index, driver_receive(message));
+    if (*box == NULL && below(drive, 4) > 0)
+        *box = message; /* it will come again */
+    else
+        free(message);
+}
+
+/* Serves a part of what is left, as a restart shows it. */
+static void drive_pull(struct drive *drive, uint32_t agent)
+{
+    struct driver_core *const core = &drive->cores[agent];
+    drive_step(drive, agent, driver_start());
+    if (core->update.plan_count == 0)
+        return;
+    struct tacit_pull_block const block = core->update.plan[below(drive, core->update.plan_count)];
+    uint64_t const count = below(drive, 3) > 0 ? block.count : 1 + block.count / 2;
+    union tacit_sum sum = {0};
+    tacit_sum_add_reward(&core->scale, &sum, 0.2 * (block.arm + 1), count);
+    if (below(drive, 10) == 0) {
+        core->entropy.fail_from = core->entropy.fill_count;
+        core->entropy.fail_count = 1;
+    }
+    drive_step(drive, agent, driver_reward(block.arm, count, sum));
+}
+
+static void drive_once(struct drive *drive)
+{
+    uint32_t const index = below(drive, DRIVE_AGENTS + 1);
+    switch (below(drive, 8)) {
+    case 0:
+        driver_move(&drive->cores[index]);
+        drive_step(drive, index, driver_start());
+        break;
+    case 1:
+        drive_step(drive, index, driver_exploited(1 + below(drive, 5)));
+        break;
+    case 2:
+        drive->now_us += below(drive, 400);
+        drive_step(drive, index, driver_timeout());
+        break;
+    case 3:
+    case 4:
+    case 5:
+        drive_deliver(drive, index);
+        break;
+    default:
+        if (index < DRIVE_AGENTS)
+            drive_pull(drive, index);
+        break;
+    }
+}
+
+static void check_takes_every_state_of_long_random_drives(void **state)
+{
+    (void)state;
+    uint32_t ends = 0;
+    uint32_t halts = 0;
+    uint32_t quorum_rounds = 0;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct drive drive;
+        drive_open(&drive, seed);
+        for (uint32_t i = 0; i <= DRIVE_AGENTS; i++) {
+            assert_int_equal(driver_check(&drive.cores[i]), TACIT_OK);
+            drive_step(&drive, i, driver_start());
+        }
+        for (uint32_t i = 0; i < 1500; i++)
+            drive_once(&drive);
+        for (uint32_t agent = 0; agent < DRIVE_AGENTS; agent++) {
+            ends += driver_agent_view(&drive.cores[agent]).finished;
+            halts += driver_agent_view(&drive.cores[agent]).halted;
+        }
+        quorum_rounds += drive.quorum_rounds;
+        drive_close(&drive);
+    }
+    assert_true(ends > 100); /* the drives get somewhere */
+    assert_true(halts > 50);
+    assert_true(quorum_rounds > 50);
+}
+
+/* Steps a state that may be damaged with what any driver would do first. */
+static void step_damaged(struct driver_core *core)
+{
+    core->now_us = 3;
+    (void)driver_step(core, driver_start());
+    if (!core->is_hub && core->update.plan_count > 0) {
+        struct tacit_pull_block const block = core->update.plan[0];
+        (void)driver_step(core, driver_reward(block.arm, block.count, steps(0)));
+    }
+    core->now_us = TACIT_ELIM_PAUSE_US_MAX;
+    (void)driver_step(core, driver_timeout());
+    struct tacit_elim_message const order = word_of(TACIT_ELIM_EPOCHS_MAX, 5000, only_0, 0);
+    struct tacit_elim_message const hello = hello_of(1, 0);
+    (void)driver_step(core, driver_receive(core->is_hub ? &hello : &order));
+}
+
+/* Every bit of a state flipped, one at a time: refused, or a state that can be gone on with. */
+static void state_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_setup const patient = patient_setup(3, 2);
+    struct driver_core cores[] = {
+        driver_agent_open(&setup, 0),
+        pulling_agent(&setup, 10),
+        releasing_agent(&setup, 10),
+        waiting_agent(&setup, 10),
+        finished_agent(&setup),
+        driver_hub_open(&patient),
+        started_hub(&patient),
+        hub_with_reports(&patient, 1),
+        hub_with_reports(&patient, 4 - 1),
+    };
+    for (size_t i = 0; i < sizeof cores / sizeof cores[0]; i++) {
+        uint32_t refused = 0;
+        for (size_t bit = 0; bit < 8 * cores[i].size; bit++) {
+            struct driver_core damaged = driver_copy(&cores[i]);
+            ((uint8_t *)damaged.state)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            if (driver_check(&damaged) == TACIT_OK)
+                step_damaged(&damaged);
+            else
+                refused++;
+            driver_close(&damaged);
+        }
+        assert_true(refused > 4 * cores[i].size); /* more than half of the bits */
+        driver_close(&cores[i]);
+    }
+}
+
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 static void message_copy_points_into_its_own_memory_only(void **state)
@@ -1843,25 +3138,28 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(reward_that_the_plan_did_not_ask_for_is_refused_without_trace),
     cmocka_unit_test(reward_on_reals_is_refused_unless_finite),
     cmocka_unit_test(reward_in_each_phase_without_a_plan_is_refused_without_trace),
-    cmocka_unit_test(exploited_in_each_phase_that_does_not_wait_is_refused_without_trace),
+    cmocka_unit_test(exploited_in_each_phase_that_neither_waits_nor_pulls_is_refused_without_trace),
+    cmocka_unit_test(exploited_while_pulling_takes_the_slots_beyond_the_plan_and_no_more),
+    cmocka_unit_test(exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_trace),
     cmocka_unit_test(exploited_while_waiting_counts_to_t_and_enters_no_estimate),
     cmocka_unit_test(order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trace),
     cmocka_unit_test(order_that_makes_no_sense_is_refused_without_trace),
     cmocka_unit_test(message_for_hubs_is_refused_by_an_agent_without_trace),
     cmocka_unit_test(late_or_repeated_order_in_each_phase_changes_nothing),
-    cmocka_unit_test(new_order_to_an_agent_at_its_end_changes_nothing),
+    cmocka_unit_test(new_order_to_an_agent_at_its_end_asks_for_nothing),
     cmocka_unit_test(order_while_the_release_is_not_drawn_is_refused_without_trace),
     cmocka_unit_test(order_of_a_later_epoch_lets_an_absent_agent_catch_up_to_s),
     cmocka_unit_test(order_in_the_middle_of_a_plan_asks_for_the_rest_up_to_the_new_s),
     cmocka_unit_test(plan_longer_than_t_is_cut_round_robin_by_index_and_releases_nothing),
     cmocka_unit_test(plan_cut_at_t_gives_no_arm_more_than_it_still_needs),
     cmocka_unit_test(need_beyond_any_horizon_is_cut_at_the_longest_horizon),
-    cmocka_unit_test(epoch_that_ends_exactly_at_t_is_released_and_reported),
+    cmocka_unit_test(epoch_that_ends_exactly_at_t_is_released_reported_and_said_again),
     cmocka_unit_test(last_order_plays_its_arm_until_t_and_says_no_more),
     cmocka_unit_test(one_arm_needs_no_message),
     cmocka_unit_test(report_carries_the_history_of_the_active_arms_in_index_order),
     cmocka_unit_test(agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report),
-    cmocka_unit_test(waiting_agent_repeats_itself_at_each_deadline_and_not_before),
+    cmocka_unit_test(
+        waiting_agent_repeats_itself_at_deadlines_with_pauses_that_double_and_not_before),
     cmocka_unit_test(exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties),
     cmocka_unit_test(exploit_arm_on_reals_compares_reals),
     cmocka_unit_test(order_that_asks_for_no_pulls_is_answered_at_once_without_a_release),
@@ -1876,6 +3174,23 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(restart_after_a_report_sends_the_identical_report),
     cmocka_unit_test(restart_of_a_waiting_agent_that_was_not_asked_says_hello),
     cmocka_unit_test(restart_at_t_after_a_cut_epoch_or_the_last_arm_asks_for_nothing),
+    cmocka_unit_test(order_whose_seen_is_beyond_its_epoch_is_refused_without_trace),
+    cmocka_unit_test(seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored),
+    cmocka_unit_test(agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more),
+    cmocka_unit_test(new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_before),
+    cmocka_unit_test(word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not),
+    cmocka_unit_test(longest_pause_doubles_without_overflow),
+    cmocka_unit_test(hub_that_has_seen_more_than_was_released_halts_the_agent_in_each_phase),
+    cmocka_unit_test(any_order_to_an_old_copy_finds_it_out),
+    cmocka_unit_test(copy_from_before_a_release_is_found_out_before_it_releases_again),
+    cmocka_unit_test(order_beyond_epoch_max_is_refused_without_trace_but_the_last_is_taken),
+    cmocka_unit_test(epoch_max_of_0_is_no_limit_and_of_1_allows_one_epoch),
+    cmocka_unit_test(order_beyond_epoch_max_at_t_ends_the_wait_for_the_report),
+    cmocka_unit_test(finished_agent_says_its_last_report_12_times_more_and_then_gives_up),
+    cmocka_unit_test(finished_agent_whose_report_is_held_or_too_late_says_no_more),
+    cmocka_unit_test(finished_agent_that_was_not_asked_has_nothing_to_say),
+    cmocka_unit_test(restart_with_the_last_arm_open_says_nothing),
+    cmocka_unit_test(word_while_the_release_is_not_drawn_is_refused_without_trace),
     cmocka_unit_test(agent_that_moves_before_every_step_continues_identically),
     cmocka_unit_test(hub_that_moves_before_every_step_continues_identically),
     cmocka_unit_test(state_is_a_function_of_the_values_of_its_configuration_alone),
@@ -1898,6 +3213,22 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(aggregate_is_the_mean_of_the_reports_on_the_scale_of_0_to_1),
     cmocka_unit_test(arm_exactly_two_radii_below_the_best_goes_and_one_just_above_stays),
     cmocka_unit_test(arms_that_tie_for_ever_end_with_the_last_epoch_that_has_a_number),
+    cmocka_unit_test(round_closes_at_its_deadline_with_the_quorum_and_not_before),
+    cmocka_unit_test(round_with_every_report_closes_at_once_and_the_next_gets_the_full_time),
+    cmocka_unit_test(overdue_round_closes_at_the_report_that_makes_the_quorum),
+    cmocka_unit_test(timeout_of_an_overdue_round_or_without_a_deadline_changes_nothing),
+    cmocka_unit_test(quorum_aggregates_only_what_was_received_and_its_radius_says_so),
+    cmocka_unit_test(quorum_eliminates_less_than_everybody_would),
+    cmocka_unit_test(quorum_in_any_order_of_arrival_is_the_same_to_the_last_bit),
+    cmocka_unit_test(report_after_its_round_was_closed_is_answered_and_not_taken_for_seen),
+    cmocka_unit_test(restart_in_an_overdue_round_goes_on_waiting_for_the_quorum),
+    cmocka_unit_test(restart_gives_the_full_time_but_puts_no_deadline_off),
+    cmocka_unit_test(entropy_that_fails_at_the_deadline_changes_nothing_and_it_is_tried_again),
+    cmocka_unit_test(overdue_round_that_decides_leaves_a_finished_hub_that_waits_for_nobody),
+    cmocka_unit_test(agent_that_was_away_for_rounds_catches_up_with_one_report),
+    cmocka_unit_test(orders_to_one_agent_say_what_is_held_from_it),
+    cmocka_unit_test(live_hub_answers_every_report_and_hello_that_it_takes),
+    cmocka_unit_test(hub_without_answers_all_says_nothing_to_those_who_know_its_order),
     cmocka_unit_test(federation_of_3_agents_and_4_arms_does_what_the_oracle_computes),
     cmocka_unit_test(federation_whose_third_epoch_passes_t_stops_after_two_rounds),
     cmocka_unit_test(epochs_in_which_s_stands_still_cost_no_message),
@@ -1907,6 +3238,13 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(finished_hub_refuses_reports_and_answers_late_agents_with_its_last_order),
     cmocka_unit_test(participation_asks_exactly_n_agents_each_round_and_everyone_explores),
     cmocka_unit_test(noise_with_a_large_budget_still_finds_the_best_arm),
+    cmocka_unit_test(check_with_another_size_is_malformed),
+    cmocka_unit_test(agent_check_with_another_configuration_is_malformed),
+    cmocka_unit_test(hub_check_with_another_configuration_is_malformed),
+    cmocka_unit_test(agent_state_that_cannot_be_is_malformed),
+    cmocka_unit_test(hub_state_that_cannot_be_is_malformed),
+    cmocka_unit_test(check_takes_every_state_of_long_random_drives),
+    cmocka_unit_test(state_with_any_bit_flipped_is_refused_or_can_be_stepped),
     cmocka_unit_test(message_copy_points_into_its_own_memory_only),
 };
 

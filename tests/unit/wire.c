@@ -55,7 +55,8 @@ static void make(struct sample *sample, enum shape shape, uint32_t arm_count, ui
                                     .from = is_order ? TACIT_ELIM_HUB : agent_count - 1,
                                     .to = is_order ? 0 : TACIT_ELIM_HUB,
                                     .run_id = RUN_ID,
-                                    .epoch = 3};
+                                    .epoch = 3,
+                                    .seen = is_order ? 2 : 0};
     if (shape == HELLO)
         return;
     for (uint32_t arm = 0; arm < arm_count; arm++)
@@ -110,6 +111,7 @@ static void expect_same(const struct sample *sample, const struct tacit_elim_mes
     assert_int_equal(a->to, b->to);
     assert_int_equal(a->run_id, b->run_id);
     assert_int_equal(a->epoch, b->epoch);
+    assert_int_equal(a->seen, b->seen);
     assert_int_equal(a->last, b->last);
     assert_int_equal(a->pulls, b->pulls);
     assert_int_equal(a->sum_count, b->sum_count);
@@ -174,6 +176,7 @@ static void put_field(struct bytes *bytes, uint8_t tag, const struct bytes *cont
 }
 
 enum { TAG_VERSION = 0x0d, TAG_FROM = 0x15, TAG_RUN = 0x19, TAG_EPOCH = 0x25 };
+enum { TAG_SEEN = 0x2d }; /* of an order */
 enum { BODY_HELLO = 0x82, BODY_ORDER = 0x8a, BODY_REPORT = 0x92 };
 
 static void put_envelope(struct bytes *bytes)
@@ -215,13 +218,21 @@ static struct bytes report_body(uint64_t arms, uint32_t sum_count)
     return body;
 }
 
-static struct bytes order_body(uint32_t last, uint64_t arms)
+/* The body of an order without its last field. */
+static struct bytes order_body_without_seen(uint32_t last, const struct bytes *arms)
 {
     struct bytes body = {.size = 0};
-    struct bytes const set = set_of(arms);
     put_fixed(&body, 0x0d, last, 4);
     put_fixed(&body, 0x11, 10, 8);
-    put_field(&body, 0x1a, &set);
+    put_field(&body, 0x1a, arms);
+    return body;
+}
+
+static struct bytes order_body(uint32_t last, uint64_t arms)
+{
+    struct bytes const set = set_of(arms);
+    struct bytes body = order_body_without_seen(last, &set);
+    put_fixed(&body, TAG_SEEN, 2, 4);
     return body;
 }
 
@@ -321,11 +332,11 @@ static void one_message_of_each_kind_has_these_bytes(void **state)
     make(&sample, HELLO, 3, 5);
     expect_hex(&sample, "0d01000000150400000019efcdab89674523012503000000820100");
     make(&sample, ORDER, 3, 5);
-    expect_hex(&sample, "0d0100000015ffffffff19efcdab896745230125030000008a01180d0000000011554433"
-                        "22110000001a080500000000000000");
+    expect_hex(&sample, "0d0100000015ffffffff19efcdab896745230125030000008a011d0d0000000011554433"
+                        "22110000001a0805000000000000002d02000000");
     make(&sample, ORDER_WITH_UPLOADERS, 3, 5);
-    expect_hex(&sample, "0d0100000015ffffffff19efcdab896745230125030000008a01220d0000000011554433"
-                        "22110000001a08050000000000000022081500000000000000");
+    expect_hex(&sample, "0d0100000015ffffffff19efcdab896745230125030000008a01270d0000000011554433"
+                        "22110000001a080500000000000000220815000000000000002d02000000");
     make(&sample, REPORT, 3, 5);
     expect_hex(&sample, "0d01000000150400000019efcdab89674523012503000000920125095544332211000000"
                         "120805000000000000001a10b3fffffffffffffff6410f0000000000");
@@ -354,7 +365,7 @@ static void length_of_a_report_does_not_depend_on_any_value(void **state)
     }
 }
 
-static void length_of_an_order_does_not_depend_on_who_is_in(void **state)
+static void length_of_an_order_does_not_depend_on_who_is_in_or_who_reported(void **state)
 {
     (void)state;
     static struct sample sample;
@@ -364,10 +375,17 @@ static void length_of_an_order_does_not_depend_on_who_is_in(void **state)
     memset(sample.uploaders, 0, sizeof sample.uploaders);
     sample.message.pulls = 0;
     sample.message.last = true;
-    assert_int_equal(size_of(&sample), size);
-    uint8_t *const bytes = encode(&sample);
-    expect_taken(&sample, bytes, size);
-    free(bytes);
+    uint32_t const seens[] = {0, 1, 127, 128, TACIT_ELIM_EPOCHS_MAX, UINT32_MAX};
+    for (size_t i = 0; i < sizeof seens / sizeof seens[0]; i++) {
+        struct tacit_elim_message *message = NULL;
+        sample.message.seen = seens[i];
+        assert_int_equal(size_of(&sample), size);
+        uint8_t *const bytes = encode(&sample);
+        assert_int_equal(decode(&sample, bytes, size, &message), TACIT_OK);
+        assert_int_equal(message->seen, seens[i]); /* whether it makes sense is the core's matter */
+        free(message);
+        free(bytes);
+    }
 }
 
 /* ---- Refusals -------------------------------------------------------------------------------- */
@@ -562,6 +580,44 @@ static void each_required_field_that_is_missing_is_refused(void **state)
     }
 }
 
+static void order_without_seen_or_with_two_of_them_is_refused(void **state)
+{
+    (void)state;
+    struct sample const sample = small();
+    struct bytes const set = set_of(5);
+    struct bytes body = order_body_without_seen(0, &set);
+    for (uint32_t count = 0; count <= 3; count++) {
+        struct bytes const bytes = message_with(BODY_ORDER, body);
+        if (count == 1)
+            expect_taken(&sample, bytes.data, bytes.size);
+        else
+            expect_refused(&sample, bytes.data, bytes.size);
+        put_fixed(&body, TAG_SEEN, 2, 4);
+    }
+}
+
+static void order_whose_seen_comes_before_its_arms_or_as_another_type_is_refused(void **state)
+{
+    (void)state;
+    struct sample const sample = small();
+    struct bytes const set = set_of(5);
+    struct bytes moved = {.size = 0};
+    put_fixed(&moved, 0x0d, 0, 4);
+    put_fixed(&moved, 0x11, 10, 8);
+    put_fixed(&moved, TAG_SEEN, 2, 4);
+    put_field(&moved, 0x1a, &set);
+    struct bytes wide = order_body_without_seen(0, &set);
+    put_fixed(&wide, 0x29, 2, 8); /* field 5 with 8 bytes */
+    struct bytes thin = order_body_without_seen(0, &set);
+    put_byte(&thin, 0x28); /* field 5 as a varint */
+    put_byte(&thin, 2);
+    struct bytes const bodies[] = {moved, wide, thin};
+    for (size_t i = 0; i < 3; i++) {
+        struct bytes const bytes = message_with(BODY_ORDER, bodies[i]);
+        expect_refused(&sample, bytes.data, bytes.size);
+    }
+}
+
 static void field_that_comes_twice_is_refused(void **state)
 {
     (void)state;
@@ -632,11 +688,9 @@ static void set_of_the_wrong_length_is_refused(void **state)
     (void)state;
     struct sample const sample = small();
     for (size_t size = 0; size <= 17; size++) {
-        struct bytes body = {.size = 0};
         struct bytes const set = {.data = {5}, .size = size};
-        put_fixed(&body, 0x0d, 0, 4);
-        put_fixed(&body, 0x11, 10, 8);
-        put_field(&body, 0x1a, &set);
+        struct bytes body = order_body_without_seen(0, &set);
+        put_fixed(&body, TAG_SEEN, 2, 4);
         struct bytes const bytes = message_with(BODY_ORDER, body);
         if (size == 8)
             expect_taken(&sample, bytes.data, bytes.size);
@@ -667,7 +721,7 @@ int main(void)
         cmocka_unit_test(decoded_message_is_addressed_as_the_caller_says),
         cmocka_unit_test(one_message_of_each_kind_has_these_bytes),
         cmocka_unit_test(length_of_a_report_does_not_depend_on_any_value),
-        cmocka_unit_test(length_of_an_order_does_not_depend_on_who_is_in),
+        cmocka_unit_test(length_of_an_order_does_not_depend_on_who_is_in_or_who_reported),
         cmocka_unit_test(hand_made_bytes_are_taken_as_long_as_nothing_is_wrong),
         cmocka_unit_test(every_truncation_and_every_trailing_byte_is_refused),
         cmocka_unit_test(every_flipped_bit_is_refused_or_makes_another_valid_message),
@@ -678,6 +732,8 @@ int main(void)
         cmocka_unit_test(order_whose_last_is_neither_0_nor_1_is_refused),
         cmocka_unit_test(report_whose_sums_do_not_match_its_arms_is_refused),
         cmocka_unit_test(each_required_field_that_is_missing_is_refused),
+        cmocka_unit_test(order_without_seen_or_with_two_of_them_is_refused),
+        cmocka_unit_test(order_whose_seen_comes_before_its_arms_or_as_another_type_is_refused),
         cmocka_unit_test(field_that_comes_twice_is_refused),
         cmocka_unit_test(unknown_field_is_refused_outside_and_inside),
         cmocka_unit_test(fields_in_another_order_are_refused_although_the_length_fits),

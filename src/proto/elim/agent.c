@@ -7,13 +7,15 @@
 #include <math.h>
 #include <string.h>
 
+#define LAST_REPORT_TRIES 12u
+
 enum phase {
     PHASE_IDLE,      /* no order yet */
     PHASE_PULLING,   /* a plan is open */
     PHASE_RELEASING, /* all rewards of the epoch are here; the noise is not drawn yet */
     PHASE_WAITING,   /* for the next order */
     PHASE_FINISHED,  /* T pulls were played */
-    PHASE_HALTED     /* the budget refused a release */
+    PHASE_HALTED     /* nothing leaves any more: no budget, or this state is an old copy */
 };
 
 struct tacit_elim_agent {
@@ -28,9 +30,11 @@ struct tacit_elim_agent {
     enum phase phase;
     uint32_t epoch;
     uint32_t active_count;
-    bool last;   /* the order said that no epoch follows */
-    bool upload; /* this epoch's report is asked for */
-    bool cut;    /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
+    uint32_t unanswered_count; /* messages since the last word from the hub */
+    bool last;                 /* the order said that no epoch follows */
+    bool upload;               /* this epoch's report is asked for */
+    bool reported;             /* the hub holds it */
+    bool cut; /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
     /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks */
     uint64_t words[];
 };
@@ -91,7 +95,8 @@ static bool config_is_valid(const struct tacit_elim_agent_config *config)
     return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
            config->agent_count >= 1 && config->agent_count <= TACIT_AGENTS_MAX &&
            config->agent_id < config->agent_count && config->horizon >= 1 &&
-           config->horizon <= TACIT_HORIZON_MAX && config->resend_after_us > 0;
+           config->horizon <= TACIT_HORIZON_MAX && config->resend_after_us > 0 &&
+           config->resend_after_us <= TACIT_ELIM_PAUSE_US_MAX;
 }
 
 size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
@@ -114,6 +119,16 @@ static void copy_config(struct tacit_elim_agent_config *copy,
     tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
     copy->budget_nano = config->budget_nano;
     copy->resend_after_us = config->resend_after_us;
+    copy->epoch_max = config->epoch_max;
+}
+
+static bool same_config(const struct tacit_elim_agent_config *kept,
+                        const struct tacit_elim_agent_config *config)
+{
+    struct tacit_elim_agent_config copy;
+    memset(&copy, 0, sizeof copy);
+    copy_config(&copy, config);
+    return memcmp(kept, &copy, sizeof copy) == 0;
 }
 
 enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
@@ -141,10 +156,9 @@ static void set_phase(struct tacit_elim_agent *agent, enum phase next)
     TACIT_IMPLIES(next == PHASE_PULLING, from_rest);
     TACIT_IMPLIES(next == PHASE_RELEASING, now == PHASE_PULLING);
     TACIT_IMPLIES(next == PHASE_WAITING, from_rest || now == PHASE_RELEASING);
-    TACIT_IMPLIES(next == PHASE_HALTED, now == PHASE_RELEASING);
     TACIT_ASSERT(next != PHASE_IDLE);
     TACIT_ASSERT(now != PHASE_HALTED);
-    TACIT_ASSERT(now != PHASE_FINISHED);
+    TACIT_IMPLIES(now == PHASE_FINISHED, next == PHASE_HALTED);
     agent->phase = next;
 }
 
@@ -283,10 +297,18 @@ static void send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_u
 /* What a waiting agent says when it has waited long enough: its report again, or "what now?". */
 static void ask_again(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
-    if (agent->upload && agent->release_epoch > 0)
+    if (agent->upload && !agent->reported && agent->release_epoch > 0)
         send_report(agent, update);
     else
         send_hello(agent, update);
+}
+
+/* T came with the end of an epoch whose report is asked for, and no word of the hub says that it
+ * came. */
+static bool owes_report(const struct tacit_elim_agent *agent)
+{
+    return agent->phase == PHASE_FINISHED && agent->upload && !agent->reported &&
+           agent->release_epoch == agent->epoch;
 }
 
 /* ---- Releases ---- */
@@ -338,11 +360,13 @@ static enum tacit_status on_start(struct tacit_elim_agent *agent, struct tacit_e
 {
     if (agent->phase == PHASE_WAITING)
         ask_again(agent, update);
-    /* T came with the end of an epoch: whether its report got out before the crash is not known */
-    if (agent->phase == PHASE_FINISHED && agent->upload && agent->release_epoch == agent->epoch)
+    if (owes_report(agent)) /* whether it got out before the crash is not known */
         send_report(agent, update);
-    if (agent->phase == PHASE_PULLING)
+    if (agent->phase == PHASE_PULLING) {
         fill_plan(agent, update);
+        if (!agent->last) /* before more is released: what does the hub hold? (take_seen) */
+            send_hello(agent, update);
+    }
     if (agent->phase == PHASE_IDLE && agent->config.arm_count == 1) {
         agent->last = true; /* one arm: nothing to learn and nothing to say (PRIVACY.md D.48) */
         open_plan(agent, update);
@@ -394,8 +418,10 @@ static enum tacit_status on_reward(struct tacit_elim_agent *agent,
 static enum tacit_status on_exploited(struct tacit_elim_agent *agent, uint64_t count,
                                       struct tacit_elim_update *update)
 {
-    bool const is_waiting = agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE;
-    if (!is_waiting || count == 0 || count > agent->config.horizon - agent->pull_count)
+    bool const is_allowed = agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE ||
+                            agent->phase == PHASE_PULLING;
+    uint64_t const slots = agent->config.horizon - agent->pull_count - agent->left_count;
+    if (!is_allowed || count == 0 || count > slots)
         return TACIT_INVALID;
     agent->pull_count += count; /* these rewards enter no estimate (READINGS P1.11) */
     if (agent->pull_count == agent->config.horizon)
@@ -413,7 +439,7 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
     if (order->to != agent->config.agent_id && order->to != TACIT_ELIM_EVERYONE)
         return TACIT_STRANGER;
     if (order->epoch == 0 || order->epoch > TACIT_ELIM_EPOCHS_MAX || order->arms == NULL ||
-        order->pulls > TACIT_HORIZON_MAX)
+        order->pulls > TACIT_HORIZON_MAX || order->seen > order->epoch)
         return TACIT_MALFORMED;
     if (order->epoch <= agent->epoch)
         return TACIT_OK;
@@ -425,22 +451,50 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
     return TACIT_OK;
 }
 
-static enum tacit_status on_order(struct tacit_elim_agent *agent,
-                                  const struct tacit_elim_message *order,
-                                  struct tacit_elim_update *update)
+/* Does the hub hold more from this agent than this state ever released? Then the state is an old
+ * copy, and going on would release the same rewards twice (PRIVACY.md D.9, D.10). */
+static bool is_old_copy(const struct tacit_elim_agent *agent,
+                        const struct tacit_elim_message *order)
 {
-    enum tacit_status const status = check_order(agent, order);
-    if (status != TACIT_OK || order->epoch <= agent->epoch)
-        return status;
-    if (agent->phase == PHASE_FINISHED || agent->phase == PHASE_HALTED || agent->last)
-        return TACIT_OK;
-    if (agent->phase ==
-        PHASE_RELEASING) /* the epoch before is released first; the hub says it again */
-        return TACIT_UNEXPECTED;
+    return order->to == agent->config.agent_id && order->seen > agent->release_epoch;
+}
+
+static enum tacit_status halt_old_copy(struct tacit_elim_agent *agent,
+                                       struct tacit_elim_update *update)
+{
+    set_phase(agent, PHASE_HALTED);
+    memset(left_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
+    agent->left_count = 0;
+    update->persist = true;
+    return TACIT_ROLLBACK;
+}
+
+/* Are these more rounds than the site's policy allows? A last order asks for no report. */
+static bool is_beyond_policy(const struct tacit_elim_agent *agent,
+                             const struct tacit_elim_message *order)
+{
+    return agent->config.epoch_max > 0 && order->epoch > agent->config.epoch_max && !order->last;
+}
+
+/* A word to this agent alone: the hub is there, and says whether it holds the report. */
+static void take_seen(struct tacit_elim_agent *agent, const struct tacit_elim_message *order)
+{
+    if (order->to != agent->config.agent_id)
+        return;
+    if (order->epoch == agent->epoch)
+        agent->reported = order->seen == agent->epoch;
+    agent->unanswered_count = 0;
+}
+
+static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
+                       struct tacit_elim_update *update)
+{
     uint32_t const arms = agent->config.arm_count;
     agent->epoch = order->epoch;
     agent->pulls = order->pulls;
     agent->last = order->last;
+    agent->reported = false;
+    agent->unanswered_count = 0;
     agent->upload = !order->last && (order->uploaders == NULL ||
                                      tacit_bits_has(order->uploaders, agent->config.agent_id));
     memcpy(arms_of(agent), order->arms, TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
@@ -449,6 +503,31 @@ static enum tacit_status on_order(struct tacit_elim_agent *agent,
     update->persist = true;
     if (agent->phase == PHASE_WAITING)
         ask_again(agent, update);
+}
+
+static enum tacit_status on_order(struct tacit_elim_agent *agent,
+                                  const struct tacit_elim_message *order,
+                                  struct tacit_elim_update *update)
+{
+    enum tacit_status const status = check_order(agent, order);
+    if (status != TACIT_OK || agent->phase == PHASE_HALTED)
+        return status;
+    if (is_old_copy(agent, order)) /* also by an order that would be refused below */
+        return halt_old_copy(agent, update);
+    bool const is_new = order->epoch > agent->epoch && !agent->last;
+    bool const is_over = agent->phase == PHASE_FINISHED;
+    if (is_new && !is_over && is_beyond_policy(agent, order))
+        return TACIT_REFUSED;
+    /* The epoch before is released first; the hub says the order again. */
+    if (is_new && agent->phase == PHASE_RELEASING)
+        return TACIT_UNEXPECTED;
+    take_seen(agent, order);
+    if (is_new && is_over) {
+        update->persist = !agent->reported;
+        agent->reported = true; /* the round is over: nobody waits for this agent */
+    } else if (is_new) {
+        take_order(agent, order, update);
+    }
     return TACIT_OK;
 }
 
@@ -478,6 +557,8 @@ static enum tacit_status on_timeout(struct tacit_elim_agent *agent, uint64_t now
     }
     if (agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE)
         ask_again(agent, update);
+    if (owes_report(agent))
+        send_report(agent, update);
     return TACIT_OK;
 }
 
@@ -504,9 +585,20 @@ static enum tacit_status handle(struct tacit_elim_agent *agent,
 
 /* ---- Public ---- */
 
+/* Longer with every message that found no answer. */
+static uint64_t resend_pause_us(struct tacit_elim_agent *agent, bool sends)
+{
+    uint32_t const doublings = agent->unanswered_count < 6 ? agent->unanswered_count : 6;
+    if (sends && agent->unanswered_count < UINT32_MAX)
+        agent->unanswered_count++;
+    return agent->config.resend_after_us << doublings;
+}
+
+/* A finished agent tries to hand in its last report for a while: the hub may be gone for good. */
 static bool wants_timer(const struct tacit_elim_agent *agent)
 {
-    return agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
+    return (owes_report(agent) && agent->unanswered_count < LAST_REPORT_TRIES) ||
+           agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
            agent->phase == PHASE_RELEASING;
 }
 
@@ -530,10 +622,89 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
         if (!wants_timer(agent))
             agent->deadline_us = TACIT_NEVER;
         else if (restart)
-            agent->deadline_us = event->now_us + agent->config.resend_after_us;
+            agent->deadline_us = event->now_us + resend_pause_us(agent, update->send);
     }
     update->deadline_us = agent->deadline_us;
     return status;
+}
+
+/* Is a truth value one of two? (Bytes from a disk may be any.) */
+static bool flag_is_possible(const bool *flag)
+{
+    return *(const unsigned char *)flag <= 1;
+}
+
+/* Orders, releases and the ledger tell one story. */
+static bool history_is_possible(struct tacit_elim_agent *agent)
+{
+    struct tacit_ledger const *const ledger = &agent->ledger;
+    uint32_t const arms = agent->config.arm_count;
+    return agent->epoch <= TACIT_ELIM_EPOCHS_MAX && agent->release_epoch <= agent->epoch &&
+           agent->pulls <= TACIT_HORIZON_MAX &&
+           tacit_bits_within(arms_of(agent), arms_of(agent), arms) &&
+           agent->active_count == tacit_bits_count(arms_of(agent), arms) &&
+           agent->active_count >= 1 && (!agent->last || agent->active_count == 1) &&
+           ledger->budget_nano == agent->config.budget_nano &&
+           tacit_ledger_spent_nano(ledger) <= ledger->budget_nano &&
+           ledger->open_cell == agent->release_epoch &&
+           ledger->release_count <= agent->release_epoch &&
+           (ledger->release_count > 0) == (agent->release_epoch > 0);
+}
+
+/* Pulls and plan fit T, the phase and the active arms. */
+static bool pulls_are_possible(struct tacit_elim_agent *agent)
+{
+    uint64_t const horizon = agent->config.horizon;
+    uint64_t left_count = 0;
+    uint64_t done_count = 0;
+    for (uint32_t arm = 0; arm < agent->config.arm_count; arm++) {
+        uint64_t const left = left_of(agent)[arm];
+        uint64_t const done = done_of(agent)[arm];
+        if (left > horizon || done > horizon || done > agent->pulls ||
+            (left > agent->pulls - done && !agent->last) ||
+            (left > 0 && !tacit_bits_has(arms_of(agent), arm)))
+            return false;
+        left_count += left; /* 2^16 arms of 2^40 pulls: 2^56 fits */
+        done_count += done;
+    }
+    bool const is_at_end = agent->pull_count == horizon;
+    bool const is_open = agent->phase == PHASE_PULLING;
+    bool const is_at_rest = agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING;
+    return agent->pull_count <= horizon && left_count <= horizon - agent->pull_count &&
+           left_count == agent->left_count && is_open == (left_count > 0) &&
+           done_count <= agent->pull_count && (agent->phase != PHASE_FINISHED || is_at_end) &&
+           !(is_at_rest && is_at_end) && (agent->phase != PHASE_IDLE || agent->epoch == 0) &&
+           (agent->phase != PHASE_RELEASING || agent->release_epoch < agent->epoch);
+}
+
+static bool sums_are_possible(struct tacit_elim_agent *agent)
+{
+    struct tacit_mechanism const *const mechanism = &agent->config.mechanism;
+    if (mechanism->scale.kind == TACIT_SCALE_REAL)
+        return true; /* a real sum may be anything */
+    for (uint32_t arm = 0; arm < agent->config.arm_count; arm++) {
+        int64_t const exact = exact_of(agent)[arm].steps;
+        uint64_t const done = done_of(agent)[arm];
+        if (exact < 0 || exact > (int64_t)done * TACIT_STEPS ||
+            !tacit_mechanism_plausible(mechanism, noised_of(agent)[arm], done,
+                                       (uint32_t)agent->release_epoch))
+            return false;
+    }
+    return true;
+}
+
+enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *state, size_t size,
+                                         const struct tacit_elim_agent_config *config)
+{
+    struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
+    if (size == 0 || size != tacit_elim_agent_size(config) || !same_config(&agent->config, config))
+        return TACIT_MALFORMED;
+    bool const is_possible = agent->phase <= PHASE_HALTED && flag_is_possible(&agent->last) &&
+                             flag_is_possible(&agent->upload) &&
+                             flag_is_possible(&agent->reported) && flag_is_possible(&agent->cut) &&
+                             history_is_possible(agent) && pulls_are_possible(agent) &&
+                             sums_are_possible(agent);
+    return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
 /* The best noised history; all active arms share one number of released pulls. */
@@ -556,6 +727,7 @@ void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_el
         .epoch = agent->epoch,
         .waiting = agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING,
         .last = agent->last,
+        .reported = agent->reported,
         .finished = agent->phase == PHASE_FINISHED,
         .halted = agent->phase == PHASE_HALTED || agent->phase == PHASE_RELEASING,
         .arms = arms_of(agent),

@@ -1,0 +1,324 @@
+/* tacit agent, tacit coordinator, tacit status: from a file to a daemon, and a look at one that
+ * runs. */
+#include "commands.h"
+#include "../src/live/agent.h"
+#include "../src/live/broker_config.h"
+#include "../src/live/coordinator.h"
+#include "../src/live/log.h"
+#include "../src/live/pki.h"
+#include "tacit/config.h"
+#include "tacit/elim.h"
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define ANSWER_S_MAX 10
+
+/* The FILE of "--config FILE"; NULL after saying how it is done. */
+static const char *config_file(const char *command, const char *help, int argument_count,
+                               char **words)
+{
+    static const char option[] = "--config=";
+    if (argument_count == 3 && strcmp(words[1], "--config") == 0)
+        return words[2];
+    if (argument_count == 2 && strncmp(words[1], option, sizeof option - 1) == 0)
+        return words[1] + sizeof option - 1;
+    if (argument_count == 2 && strcmp(words[1], "--help") == 0)
+        (void)printf("Usage: tacit %s --config FILE\n%s", command, help);
+    else
+        (void)fprintf(stderr,
+                      "tacit %s: one file is needed and nothing else; usage: tacit %s --config "
+                      "FILE\n",
+                      command, command);
+    return NULL;
+}
+
+static bool asks_for_help(int argument_count, char **words)
+{
+    return argument_count == 2 && strcmp(words[1], "--help") == 0;
+}
+
+static struct live_bus_config bus_config(const struct tacit_config_broker *broker, const char *name)
+{
+    return (struct live_bus_config){.host = broker->host,
+                                    .port = broker->port,
+                                    .ca_file = broker->ca_file,
+                                    .certificate_file = broker->certificate_file,
+                                    .key_file = broker->key_file,
+                                    .client_id = name,
+                                    .keepalive_s = 30,
+                                    .reconnect_us_min = 500000,
+                                    .reconnect_us_max = 30000000};
+}
+
+static int report(enum tacit_status status, const struct tacit_error *error)
+{
+    if (status == TACIT_OK)
+        return EXIT_DONE;
+    (void)fprintf(stderr, "%s\n", error->text[0] == '\0' ? tacit_status_text(status) : error->text);
+    return status == TACIT_INVALID || status == TACIT_MALFORMED ? EXIT_WRONG_INPUT : EXIT_FAILED;
+}
+
+/* ---- Before there is a state ------------------------------------------------------------------
+ */
+
+/* "file:line: key: text" */
+static enum tacit_status refuse(struct config_document *document, const char *key, const char *text,
+                                struct tacit_error *error)
+{
+    struct tacit_config const file = {.document = document};
+    tacit_config_error(&file, key, text, error);
+    return TACIT_INVALID;
+}
+
+/* A key that cannot be used is found before the state directory comes into being. */
+static enum tacit_status check_identity(const struct tacit_config_broker *broker, const char *name,
+                                        struct config_document *document, struct tacit_error *error)
+{
+    struct tacit_error found = {""};
+    enum tacit_status const status =
+        live_pki_check(broker->ca_file, broker->certificate_file, broker->key_file, name, &found);
+    return status == TACIT_OK ? TACIT_OK : refuse(document, "broker", found.text, error);
+}
+
+/* Pulls of the first epoch if the horizon is `horizon`. */
+static uint64_t first_epoch(struct tacit_elim_schedule schedule, uint64_t horizon)
+{
+    schedule.horizon = horizon;
+    return schedule.arm_count * tacit_elim_pulls(&schedule, 1, schedule.arm_count, 0);
+}
+
+/* A run that ends before its first epoch does learns nothing and tells nobody (PRIVACY.md D.51). */
+static enum tacit_status check_horizon(const struct tacit_config_coordinator *config,
+                                       struct tacit_error *error)
+{
+    struct tacit_elim_schedule const schedule = {
+        .arm_count = config->arm_count,
+        .report_count = tacit_elim_report_count(config->participation, config->site_count),
+        .horizon = config->horizon,
+        .epsilon_per_reward = config->epsilon,
+        .round_limit = config->round_limit,
+        .gap = config->round_limit > 0 ? config->gap : 1};
+    uint64_t needed = first_epoch(schedule, config->horizon);
+    char text[200];
+    if (needed <= config->horizon)
+        return TACIT_OK;
+    for (uint64_t longer = needed; (longer = first_epoch(schedule, needed)) > needed;)
+        needed = longer; /* a longer horizon makes the epoch a little longer too */
+    if (needed > TACIT_HORIZON_MAX)
+        return refuse(config->document, "run.horizon",
+                      "no horizon is long enough for the first epoch; allowed: fewer arms, more "
+                      "sites or a larger epsilon",
+                      error);
+    (void)snprintf(text, sizeof text,
+                   "%llu is too short for the first epoch of %u arms and %u reports; allowed: at "
+                   "least %llu",
+                   (unsigned long long)config->horizon, schedule.arm_count, schedule.report_count,
+                   (unsigned long long)needed);
+    return refuse(config->document, "run.horizon", text, error);
+}
+
+/* ---- Agent ----------------------------------------------------------------------------------- */
+
+int command_agent(int argument_count, char **words)
+{
+    char const *const file = config_file(
+        "agent", "Runs the agent of a site (docs/operations.md).\n", argument_count, words);
+    struct tacit_config_agent *config;
+    struct tacit_error error = {""};
+    if (file == NULL)
+        return asks_for_help(argument_count, words) ? EXIT_DONE : EXIT_WRONG_INPUT;
+    enum tacit_status status = tacit_config_agent_load(&config, file, &error);
+    if (status != TACIT_OK) {
+        (void)report(status, &error);
+        return EXIT_WRONG_INPUT;
+    }
+    status = check_identity(&config->broker, config->site, config->document, &error);
+    if (status != TACIT_OK) {
+        tacit_config_agent_free(config);
+        return report(status, &error);
+    }
+    live_log_open(config->log_is_json);
+    struct live_agent_config const agent = {.federation = config->federation,
+                                            .site = config->site,
+                                            .arm_names = config->arm_names,
+                                            .arm_count = config->arm_count,
+                                            .epsilon = config->epsilon,
+                                            .budget = config->budget,
+                                            .lo = config->lo,
+                                            .hi = config->hi,
+                                            .agents_max = config->agents_max,
+                                            .rounds_max = config->rounds_max,
+                                            .pulls_max = config->pulls_max,
+                                            .deadline_s = config->deadline_s,
+                                            .remember_s = config->remember_s,
+                                            .open_max = config->open_max,
+                                            .state_directory = config->state_directory,
+                                            .bus = bus_config(&config->broker, config->site),
+                                            .api = {config->api.unix_path, config->api.port}};
+    status = live_agent_run(&agent, &error);
+    tacit_config_agent_free(config);
+    return report(status, &error);
+}
+
+/* ---- Coordinator ----------------------------------------------------------------------------- */
+
+int command_coordinator(int argument_count, char **words)
+{
+    char const *const file =
+        config_file("coordinator", "Runs the coordinator of a federation (docs/operations.md).\n",
+                    argument_count, words);
+    struct tacit_config_coordinator *config;
+    struct tacit_error error = {""};
+    if (file == NULL)
+        return asks_for_help(argument_count, words) ? EXIT_DONE : EXIT_WRONG_INPUT;
+    enum tacit_status status = tacit_config_coordinator_load(&config, file, &error);
+    if (status != TACIT_OK) {
+        (void)report(status, &error);
+        return EXIT_WRONG_INPUT;
+    }
+    status = check_horizon(config, &error);
+    if (status == TACIT_OK)
+        status = check_identity(&config->broker, LIVE_COORDINATOR, config->document, &error);
+    if (status != TACIT_OK) {
+        tacit_config_coordinator_free(config);
+        return report(status, &error);
+    }
+    live_log_open(config->log_is_json);
+    uint32_t const reports = tacit_elim_report_count(config->participation, config->site_count);
+    struct live_coordinator_config const coordinator = {
+        .federation = config->federation,
+        .sites = config->sites,
+        .site_count = config->site_count,
+        .arm_names = config->arm_names,
+        .arm_count = config->arm_count,
+        .run_id = config->run_id,
+        .horizon = config->horizon,
+        .epsilon = config->epsilon,
+        .report_count = reports,
+        .round_limit = config->round_limit,
+        .gap = config->gap,
+        .quorum = config->quorum < reports ? config->quorum : reports,
+        .deadline_s = config->deadline_s,
+        .state_directory = config->state_directory,
+        .bus = bus_config(&config->broker, LIVE_COORDINATOR),
+        .status = {config->status.unix_path, config->status.port}};
+    status = live_coordinator_run(&coordinator, &error);
+    tacit_config_coordinator_free(config);
+    return report(status, &error);
+}
+
+/* ---- Status ---------------------------------------------------------------------------------- */
+
+static int connect_to(const struct tacit_config_listener *listener)
+{
+    struct sockaddr_un local = {.sun_family = AF_UNIX};
+    struct sockaddr_in loopback = {.sin_family = AF_INET, .sin_port = htons(listener->port)};
+    bool const is_unix = listener->unix_path != NULL;
+    if (is_unix && strlen(listener->unix_path) >= sizeof local.sun_path)
+        return -1;
+    if (is_unix)
+        memcpy(local.sun_path, listener->unix_path, strlen(listener->unix_path));
+    loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int const connection = socket(is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int const failed =
+        connection < 0 ||
+        (is_unix ? connect(connection, (const struct sockaddr *)&local, sizeof local)
+                 : connect(connection, (const struct sockaddr *)&loopback, sizeof loopback)) != 0;
+    if (failed && connection >= 0)
+        (void)close(connection);
+    return failed ? -1 : connection;
+}
+
+static char *read_all(int connection)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    char part[4096];
+    ssize_t got = 0;
+    if (out == NULL)
+        return NULL;
+    while ((got = read(connection, part, sizeof part)) > 0)
+        (void)fwrite(part, 1, (size_t)got, out);
+    if (fclose(out) == 0 && got == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+/* Prints the body of a GET. */
+static bool print_answer(int connection, const char *path)
+{
+    struct timeval const limit = {.tv_sec = ANSWER_S_MAX};
+    char request[128];
+    int const length =
+        snprintf(request, sizeof request,
+                 "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
+    (void)setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (send(connection, request, (size_t)length, MSG_NOSIGNAL) != (ssize_t)length)
+        return false;
+    char *const text = read_all(connection);
+    char const *const end = text == NULL ? NULL : strstr(text, "\r\n\r\n");
+    bool const is_good = end != NULL && strncmp(text, "HTTP/1.1 200 ", 13) == 0;
+    if (is_good) {
+        size_t const size = strlen(end + 4);
+        (void)printf("%s%s", end + 4, size > 0 && end[3 + size] == '\n' ? "" : "\n");
+    }
+    free(text);
+    return is_good;
+}
+
+static bool find_listener(const char *file, struct tacit_config_listener *listener,
+                          const char **path, struct tacit_error *error)
+{
+    static char unix_path[256];
+    struct tacit_config_agent *agent = NULL;
+    struct tacit_config_coordinator *coordinator = NULL;
+    bool const is_coordinator = tacit_config_is_coordinator(file);
+    enum tacit_status const status = is_coordinator
+                                         ? tacit_config_coordinator_load(&coordinator, file, error)
+                                         : tacit_config_agent_load(&agent, file, error);
+    if (status != TACIT_OK)
+        return false;
+    *listener = is_coordinator ? coordinator->status : agent->api;
+    *path = is_coordinator ? "/status" : "/v1/status";
+    if (listener->unix_path != NULL) {
+        (void)snprintf(unix_path, sizeof unix_path, "%s", listener->unix_path);
+        listener->unix_path = unix_path;
+    }
+    tacit_config_agent_free(agent);
+    tacit_config_coordinator_free(coordinator);
+    return true;
+}
+
+int command_status(int argument_count, char **words)
+{
+    char const *const file = config_file(
+        "status", "Asks the daemon that runs with this file how it is.\n", argument_count, words);
+    struct tacit_config_listener listener;
+    struct tacit_error error = {""};
+    const char *path;
+    if (file == NULL)
+        return asks_for_help(argument_count, words) ? EXIT_DONE : EXIT_WRONG_INPUT;
+    if (!find_listener(file, &listener, &path, &error)) {
+        (void)fprintf(stderr, "%s\n", error.text);
+        return EXIT_WRONG_INPUT;
+    }
+    int const connection = connect_to(&listener);
+    if (connection < 0) {
+        (void)fprintf(stderr, "tacit status: nobody answers; is the daemon of %s running?\n", file);
+        return EXIT_FAILED;
+    }
+    bool const is_good = print_answer(connection, path);
+    (void)close(connection);
+    if (!is_good)
+        (void)fprintf(stderr, "tacit status: the daemon of %s gives no answer; see its log\n",
+                      file);
+    return is_good ? EXIT_DONE : EXIT_FAILED;
+}

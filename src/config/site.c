@@ -1,0 +1,404 @@
+/* The files of the daemons: what a site allows, and what a coordinator wants. */
+#include "tacit/config.h"
+#include "reader.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SECONDS_MAX UINT32_C(31536000)
+#define OPEN_MAX UINT32_C(10000000)
+#define HOST_BYTES_MAX 253u
+#define SOCKET_PATH_BYTES_MAX 107u /* what the system takes */
+
+/* ---- Parts that both have ---- */
+
+static bool is_name(const char *text)
+{
+    size_t const length = strlen(text);
+    return length >= 1 && length <= 64 &&
+           strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-") ==
+               length;
+}
+
+static void check_name(struct config_reader *reader, const struct config_node *node,
+                       const char *key, const char *name)
+{
+    if (reader->status == TACIT_OK && !is_name(name))
+        config_reader_fail(reader, node, key,
+                           "'%.80s' is not a name; allowed: 1 to 64 letters, digits, _ and -",
+                           name);
+}
+
+/* These two are names of certificates. */
+static void check_site_name(struct config_reader *reader, const struct config_node *node,
+                            const char *key, const char *name)
+{
+    check_name(reader, node, key, name);
+    if (reader->status == TACIT_OK &&
+        (strcmp(name, "coordinator") == 0 || strcmp(name, "broker") == 0))
+        config_reader_fail(reader, node, key,
+                           "a site cannot be called '%s'; allowed: any other name", name);
+}
+
+static void read_name(struct config_reader *reader, const struct config_node *root, const char *key,
+                      const char **name)
+{
+    config_reader_text(reader, root, key, true, name);
+    if (reader->status == TACIT_OK)
+        check_name(reader, config_node_member(root, key), key, *name);
+}
+
+static void read_host(struct config_reader *reader, const struct config_node *map,
+                      const char **host)
+{
+    config_reader_text(reader, map, "broker.host", true, host);
+    if (reader->status == TACIT_OK &&
+        ((*host)[0] == '\0' || strlen(*host) > HOST_BYTES_MAX || strpbrk(*host, " /@[]") != NULL))
+        config_reader_fail(reader, config_node_member(map, "host"), "broker.host",
+                           "'%.80s' is not a host; allowed: a host name or an address", *host);
+}
+
+static const char *leaf_of(const char *key)
+{
+    char const *const dot = strrchr(key, '.');
+    return dot == NULL ? key : dot + 1;
+}
+
+/* A file named in the document: relative names start at its folder. */
+static void read_path(struct config_reader *reader, const struct config_node *map, const char *key,
+                      bool is_required, const char **path)
+{
+    char const *name = NULL;
+    config_reader_text(reader, map, key, is_required, &name);
+    if (reader->status != TACIT_OK || name == NULL)
+        return;
+    if (*name == '\0') {
+        config_reader_fail(reader, config_node_member(map, leaf_of(key)), key,
+                           "no value; the path of a file is expected");
+        return;
+    }
+    char const *const file = config_document_path(reader->document);
+    char const *const slash = strrchr(file, '/');
+    int const folder = name[0] == '/' || slash == NULL ? 0 : (int)(slash - file + 1);
+    size_t const size = (size_t)folder + strlen(name) + 1;
+    char *const made = config_document_allocate(reader->document, size);
+    if (made == NULL) {
+        reader->status = TACIT_MEMORY;
+        return;
+    }
+    (void)snprintf(made, size, "%.*s%s", folder, file, name);
+    *path = made;
+}
+
+static void read_broker(struct config_reader *reader, const struct config_node *root,
+                        struct tacit_config_broker *broker)
+{
+    static const char *const keys[] = {"host", "port", "ca", "certificate", "key", NULL};
+    struct config_node const *const map = config_reader_map(reader, root, "broker", true);
+    uint32_t port = 8883;
+    if (map == NULL)
+        return;
+    config_reader_keys(reader, map, "broker", keys);
+    read_host(reader, map, &broker->host);
+    config_reader_u32(reader, map, "broker.port", false, 1, 65535, &port);
+    broker->port = (uint16_t)port;
+    read_path(reader, map, "broker.ca", true, &broker->ca_file);
+    read_path(reader, map, "broker.certificate", true, &broker->certificate_file);
+    read_path(reader, map, "broker.key", true, &broker->key_file);
+}
+
+static void read_listener(struct config_reader *reader, const struct config_node *root,
+                          const char *section, struct tacit_config_listener *listener)
+{
+    static const char *const keys[] = {"unix", "port", NULL};
+    struct config_node const *const map = config_reader_map(reader, root, section, true);
+    char key[32];
+    uint32_t port = 0;
+    if (map == NULL)
+        return;
+    config_reader_keys(reader, map, section, keys);
+    if ((config_node_member(map, "unix") == NULL) == (config_node_member(map, "port") == NULL)) {
+        config_reader_fail(reader, map, section,
+                           "one of 'unix' (a socket file) and 'port' (on 127.0.0.1) is expected, "
+                           "like {unix: agent.sock}");
+        return;
+    }
+    (void)snprintf(key, sizeof key, "%s.unix", section);
+    read_path(reader, map, key, false, &listener->unix_path);
+    if (reader->status == TACIT_OK && listener->unix_path != NULL &&
+        strlen(listener->unix_path) > SOCKET_PATH_BYTES_MAX)
+        config_reader_fail(reader, config_node_member(map, "unix"), key,
+                           "the path %.120s is too long for a socket; allowed: %u bytes, with the "
+                           "folder of this file",
+                           listener->unix_path, SOCKET_PATH_BYTES_MAX);
+    (void)snprintf(key, sizeof key, "%s.port", section);
+    config_reader_u32(reader, map, key, false, 1, 65535, &port);
+    listener->port = (uint16_t)port;
+}
+
+static void read_log_format(struct config_reader *reader, const struct config_node *root,
+                            bool *json)
+{
+    static const char *const keys[] = {"format", NULL};
+    static const struct config_choice formats[] = {{"text", 0}, {"json", 1}, {NULL, 0}};
+    struct config_node const *const map = config_reader_map(reader, root, "log", false);
+    int format = 0;
+    if (map == NULL)
+        return;
+    config_reader_keys(reader, map, "log", keys);
+    config_reader_choice(reader, map, "log.format", false, formats, &format);
+    *json = format == 1;
+}
+
+/* A list of different names. */
+static const char **read_names(struct config_reader *reader, const struct config_node *root,
+                               const char *key, uint32_t min, uint32_t max, uint32_t *count)
+{
+    struct config_node const *const list = config_node_member(root, key);
+    if (reader->status != TACIT_OK)
+        return NULL;
+    if (list == NULL || list->kind != CONFIG_LIST) {
+        config_reader_fail(reader, list == NULL ? root : list, key,
+                           "%sa list of names is expected, like [north, south]",
+                           list == NULL ? "missing; " : "");
+        return NULL;
+    }
+    for (const struct config_node *node = list->first; node != NULL; node = node->next)
+        ++*count;
+    if (*count < min || *count > max) {
+        config_reader_fail(reader, list, key, "%u names; allowed: %u to %u", *count, min, max);
+        return NULL;
+    }
+    const char **const names = config_document_allocate(reader->document, *count * sizeof *names);
+    if (names == NULL) {
+        reader->status = TACIT_MEMORY;
+        return NULL;
+    }
+    uint32_t i = 0;
+    for (const struct config_node *node = list->first; node != NULL; node = node->next, i++) {
+        if (node->kind != CONFIG_SCALAR || *node->text == '\0' || strlen(node->text) > 64)
+            config_reader_fail(reader, node, key, "a name of 1 to 64 characters is expected");
+        names[i] = node->kind == CONFIG_SCALAR ? node->text : "";
+        for (uint32_t other = 0; other < i; other++)
+            if (strcmp(names[other], names[i]) == 0)
+                config_reader_fail(reader, node, key, "'%.64s' stands here twice; allowed: once",
+                                   names[i]);
+    }
+    return names;
+}
+
+/* ---- Agent ---- */
+
+static void read_policy(struct config_reader *reader, const struct config_node *root,
+                        struct tacit_config_agent *agent)
+{
+    static const char *const keys[] = {"epsilon",    "budget",    "range", "agents_max",
+                                       "rounds_max", "pulls_max", NULL};
+    struct config_range const epsilon = {1e-6, 1e6, false, false};
+    struct config_range const any = {-1e9, 1e9, false, false};
+    struct config_node const *const policy = config_reader_map(reader, root, "policy", true);
+    if (policy == NULL)
+        return;
+    config_reader_keys(reader, policy, "policy", keys);
+    config_reader_number(reader, policy, "policy.epsilon", true, epsilon, &agent->epsilon);
+    config_reader_number(reader, policy, "policy.budget", true, epsilon, &agent->budget);
+    config_reader_u32(reader, policy, "policy.agents_max", true, 1, TACIT_AGENTS_MAX,
+                      &agent->agents_max);
+    config_reader_u32(reader, policy, "policy.rounds_max", true, 1, 10000, &agent->rounds_max);
+    config_reader_u64(reader, policy, "policy.pulls_max", true, 1, TACIT_HORIZON_MAX,
+                      &agent->pulls_max);
+    struct config_node const *const range = config_node_member(policy, "range");
+    if (range == NULL || range->kind != CONFIG_LIST || range->first == NULL ||
+        range->first->next == NULL || range->first->next->next != NULL) {
+        config_reader_fail(reader, range == NULL ? policy : range, "policy.range",
+                           "%stwo numbers are expected: the public bounds of a reward, like [0, 1]",
+                           range == NULL ? "missing; " : "");
+        return;
+    }
+    (void)config_reader_real(reader, range->first, "policy.range", any, &agent->lo);
+    (void)config_reader_real(reader, range->first->next, "policy.range", any, &agent->hi);
+    if (reader->status == TACIT_OK && !(agent->lo < agent->hi))
+        config_reader_fail(reader, range, "policy.range",
+                           "%.12g is not below %.12g; allowed: the smaller bound first", agent->lo,
+                           agent->hi);
+    if (reader->status == TACIT_OK && agent->budget < agent->epsilon)
+        config_reader_fail(reader, config_node_member(policy, "budget"), "policy.budget",
+                           "%.12g is below epsilon (%.12g): nothing could be released; allowed: "
+                           "at least epsilon",
+                           agent->budget, agent->epsilon);
+}
+
+static void read_decisions(struct config_reader *reader, const struct config_node *root,
+                           struct tacit_config_agent *agent)
+{
+    static const char *const keys[] = {"deadline_s", "remember_s", "open_max", NULL};
+    struct config_node const *const map = config_reader_map(reader, root, "decisions", false);
+    if (map == NULL)
+        return;
+    config_reader_keys(reader, map, "decisions", keys);
+    config_reader_u32(reader, map, "decisions.deadline_s", false, 1, SECONDS_MAX,
+                      &agent->deadline_s);
+    config_reader_u32(reader, map, "decisions.remember_s", false, 0, SECONDS_MAX,
+                      &agent->remember_s);
+    config_reader_u32(reader, map, "decisions.open_max", false, 1, OPEN_MAX, &agent->open_max);
+}
+
+static void read_agent(struct config_reader *reader, struct tacit_config_agent *agent)
+{
+    static const char *const keys[] = {"federation", "site", "state",     "broker", "arms",
+                                       "policy",     "api",  "decisions", "log",    NULL};
+    struct config_node const *const root = config_document_root(reader->document);
+    config_reader_keys(reader, root, "", keys);
+    read_name(reader, root, "federation", &agent->federation);
+    read_name(reader, root, "site", &agent->site);
+    if (reader->status == TACIT_OK)
+        check_site_name(reader, config_node_member(root, "site"), "site", agent->site);
+    read_path(reader, root, "state", true, &agent->state_directory);
+    read_broker(reader, root, &agent->broker);
+    agent->arm_names = read_names(reader, root, "arms", 2, TACIT_ARMS_MAX, &agent->arm_count);
+    read_policy(reader, root, agent);
+    read_listener(reader, root, "api", &agent->api);
+    read_decisions(reader, root, agent);
+    read_log_format(reader, root, &agent->log_is_json);
+}
+
+/* ---- Coordinator ---- */
+
+static void read_run(struct config_reader *reader, const struct config_node *root,
+                     struct tacit_config_coordinator *coordinator)
+{
+    static const char *const keys[] = {
+        "id", "horizon", "epsilon", "participation", "rounds", "gap", "quorum", "deadline_s", NULL};
+    struct config_node const *const run = config_reader_map(reader, root, "run", true);
+    if (run == NULL)
+        return;
+    config_reader_keys(reader, run, "run", keys);
+    config_reader_u64(reader, run, "run.id", false, 1, UINT64_MAX, &coordinator->run_id);
+    config_reader_u64(reader, run, "run.horizon", true, 1, TACIT_HORIZON_MAX,
+                      &coordinator->horizon);
+    config_reader_number(reader, run, "run.epsilon", true,
+                         (struct config_range){1e-6, 1e6, false, false}, &coordinator->epsilon);
+    config_reader_number(reader, run, "run.participation", false,
+                         (struct config_range){0, 1, true, false}, &coordinator->participation);
+    struct config_node const *const rounds = config_node_member(run, "rounds");
+    if (rounds != NULL && (rounds->kind != CONFIG_SCALAR || strcmp(rounds->text, "none") != 0))
+        config_reader_u32(reader, run, "run.rounds", false, 1, 9999, &coordinator->round_limit);
+    struct config_node const *const gap = config_node_member(run, "gap");
+    if (coordinator->round_limit > 0 && gap == NULL)
+        config_reader_fail(reader, rounds, "run.gap",
+                           "missing; with rounds it must be given: the smallest difference between "
+                           "the means of two arms that matters, as a part of the range");
+    if (coordinator->round_limit == 0 && gap != NULL)
+        config_reader_fail(reader, gap, "run.gap",
+                           "it has a meaning with rounds only; allowed: give rounds too, or "
+                           "neither");
+    config_reader_number(reader, run, "run.gap", false, (struct config_range){0, 1, true, false},
+                         &coordinator->gap);
+    config_reader_u32(reader, run, "run.quorum", false, 1, coordinator->site_count,
+                      &coordinator->quorum);
+    config_reader_u32(reader, run, "run.deadline_s", false, 1, SECONDS_MAX,
+                      &coordinator->deadline_s);
+}
+
+static void read_coordinator(struct config_reader *reader,
+                             struct tacit_config_coordinator *coordinator)
+{
+    static const char *const keys[] = {"federation", "state",  "broker", "sites", "arms",
+                                       "run",        "status", "log",    NULL};
+    struct config_node const *const root = config_document_root(reader->document);
+    config_reader_keys(reader, root, "", keys);
+    read_name(reader, root, "federation", &coordinator->federation);
+    read_path(reader, root, "state", true, &coordinator->state_directory);
+    read_broker(reader, root, &coordinator->broker);
+    coordinator->sites =
+        read_names(reader, root, "sites", 1, TACIT_AGENTS_MAX, &coordinator->site_count);
+    struct config_node const *const sites = config_node_member(root, "sites");
+    struct config_node const *node = reader->status == TACIT_OK ? sites->first : NULL;
+    for (uint32_t i = 0; node != NULL; node = node->next, i++)
+        check_site_name(reader, node, "sites", coordinator->sites[i]);
+    coordinator->arm_names =
+        read_names(reader, root, "arms", 2, TACIT_ARMS_MAX, &coordinator->arm_count);
+    read_run(reader, root, coordinator);
+    read_listener(reader, root, "status", &coordinator->status);
+    read_log_format(reader, root, &coordinator->log_is_json);
+}
+
+/* ---- Public ---- */
+
+enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent, const char *path,
+                                          struct tacit_error *error)
+{
+    struct tacit_config_agent *const made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    made->deadline_s = 86400;
+    made->remember_s = 604800;
+    made->open_max = 100000;
+    enum tacit_status status = config_document_read(&made->document, path, error);
+    if (status == TACIT_OK) {
+        struct config_reader reader = {made->document, error, TACIT_OK};
+        read_agent(&reader, made);
+        status = reader.status;
+    }
+    if (status != TACIT_OK) {
+        tacit_config_agent_free(made);
+        return status;
+    }
+    *agent = made;
+    return TACIT_OK;
+}
+
+void tacit_config_agent_free(struct tacit_config_agent *agent)
+{
+    if (agent == NULL)
+        return;
+    config_document_free(agent->document);
+    free(agent);
+}
+
+enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator **coordinator,
+                                                const char *path, struct tacit_error *error)
+{
+    struct tacit_config_coordinator *const made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    made->run_id = 1;
+    made->participation = 1;
+    made->deadline_s = 600;
+    enum tacit_status status = config_document_read(&made->document, path, error);
+    if (status == TACIT_OK) {
+        struct config_reader reader = {made->document, error, TACIT_OK};
+        read_coordinator(&reader, made);
+        status = reader.status;
+    }
+    if (status != TACIT_OK) {
+        tacit_config_coordinator_free(made);
+        return status;
+    }
+    if (made->quorum == 0)
+        made->quorum = made->site_count;
+    *coordinator = made;
+    return TACIT_OK;
+}
+
+void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator)
+{
+    if (coordinator == NULL)
+        return;
+    config_document_free(coordinator->document);
+    free(coordinator);
+}
+
+bool tacit_config_is_coordinator(const char *path)
+{
+    struct config_document *document;
+    struct tacit_error error = {""};
+    if (config_document_read(&document, path, &error) != TACIT_OK)
+        return false;
+    struct config_node const *const root = config_document_root(document);
+    bool const is_it =
+        config_node_member(root, "sites") != NULL || config_node_member(root, "run") != NULL;
+    config_document_free(document);
+    return is_it;
+}

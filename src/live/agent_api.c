@@ -1,0 +1,217 @@
+/* What the decision API asks of the agent daemon. */
+#include "agent_internal.h"
+#include "entropy.h"
+#include <inttypes.h>
+#include <string.h>
+#include <stdio.h>
+#include <time.h>
+
+static uint64_t now_s(void *context)
+{
+    (void)context;
+    return (uint64_t)time(NULL);
+}
+
+/* ---- Decisions and rewards ------------------------------------------------------------------- */
+
+static enum tacit_status keep(struct live_agent *agent, const struct live_decision_answer *answer)
+{
+    struct live_store *const store = agent->daemon.store;
+    if (!live_daemon_begin(&agent->daemon))
+        return TACIT_IO;
+    enum tacit_status status = live_store_put_decision(store, &answer->row);
+    if (status == TACIT_OK && answer->unit_is_new)
+        status = live_store_put_unit(store, answer->row.unit, answer->row.arm);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "a decision cannot be written");
+    agent->core_is_dirty = true; /* the next id goes with it */
+    return status;
+}
+
+static enum tacit_status decide(void *context, const struct live_decision_request *request,
+                                uint64_t at_s, struct live_decision_answer *answer)
+{
+    struct live_agent *const agent = context;
+    struct tacit_entropy const entropy = live_entropy();
+    struct live_fallback const fallback = live_agent_fallback(agent);
+    enum tacit_status const status =
+        live_decisions_decide(agent->decisions, request, &fallback, at_s, &entropy, answer);
+    if (status != TACIT_OK || !answer->is_new)
+        return status;
+    /* A pull beside the plan is a pull all the same; beyond T the core counts no more. */
+    if (answer->row.kind == LIVE_DECISION_EXPLOIT && agent->core != NULL)
+        (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_EXPLOITED,
+                                                               .as.exploited_count = 1});
+    return keep(agent, answer);
+}
+
+static enum live_reward_answer reward(void *context, uint64_t id, double value, uint64_t at_s)
+{
+    struct live_agent *const agent = context;
+    struct live_decision_row row;
+    enum live_reward_answer const answer = live_decisions_reward(agent->decisions, id, at_s, &row);
+    if (answer != LIVE_REWARD_ACCEPTED)
+        return answer;
+    if (live_daemon_begin(&agent->daemon) &&
+        live_store_put_decision(agent->daemon.store, &row) != TACIT_OK)
+        live_daemon_fail(&agent->daemon, TACIT_IO, "a reward cannot be written");
+    if (value < agent->config->lo || value > agent->config->hi)
+        agent->clipped_count++;
+    if (row.kind == LIVE_DECISION_PLANNED && agent->core != NULL) {
+        struct tacit_elim_event event = {.kind = TACIT_ELIM_REWARD};
+        event.as.reward.arm = row.arm;
+        event.as.reward.count = 1;
+        event.as.reward.sum.steps = tacit_scale_level(&agent->mechanism.scale, value);
+        (void)live_agent_step(agent, event);
+    }
+    return answer;
+}
+
+/* ---- Status ---------------------------------------------------------------------------------- */
+
+static const char *phase(const struct live_agent *agent, const struct tacit_elim_agent_view *view)
+{
+    if (agent->core == NULL)
+        return agent->refusal != NULL ? "refused" : "waiting for an announcement";
+    return view->halted     ? "halted"
+           : view->finished ? "finished"
+           : view->last     ? "decided"
+           : view->waiting  ? "waiting"
+                            : "exploring";
+}
+
+static struct tacit_elim_agent_view look(const struct live_agent *agent)
+{
+    struct tacit_elim_agent_view view = {0};
+    if (agent->core != NULL)
+        tacit_elim_agent_look(agent->core, &view);
+    return view;
+}
+
+static json_t *active_names(const struct live_agent *agent,
+                            const struct tacit_elim_agent_view *view)
+{
+    json_t *const names = json_array();
+    for (uint32_t arm = 0; names != NULL && arm < agent->config->arm_count; arm++)
+        if (view->arms == NULL || tacit_bits_has(view->arms, arm))
+            (void)json_array_append_new(names, json_string(agent->config->arm_names[arm]));
+    return names;
+}
+
+static json_t *status(void *context)
+{
+    struct live_agent *const agent = context;
+    struct tacit_elim_agent_view const view = look(agent);
+    struct live_decisions_view decisions;
+    struct live_bus_counts const bus = live_bus_count(agent->daemon.bus);
+    live_decisions_look(agent->decisions, &decisions);
+    return json_pack(
+        "{s:s, s:s, s:s, s:s?, s:b, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "federation",
+        agent->config->federation, "site", agent->config->site, "phase", phase(agent, &view),
+        "refusal", agent->refusal, "connected", live_bus_is_connected(agent->daemon.bus), "epoch",
+        (json_int_t)view.epoch, "active_arms", active_names(agent, &view), "pulls",
+        (json_int_t)view.pull_count, "unserved", (json_int_t)decisions.unserved, "open",
+        (json_int_t)decisions.open_planned + (json_int_t)decisions.open_other, "release_epoch",
+        (json_int_t)view.release_epoch, "sent_bytes", (json_int_t)bus.sent_bytes, "sent_messages",
+        (json_int_t)bus.sent, "refused_messages", (json_int_t)agent->refused_count);
+}
+
+struct ledger_list {
+    json_t *releases;
+};
+
+static bool add_release(void *context, const struct live_release *release)
+{
+    struct ledger_list *const list = context;
+    return json_array_append_new(
+               list->releases,
+               json_pack("{s:I, s:f, s:I, s:b}", "epoch", (json_int_t)release->number, "epsilon",
+                         (double)release->epsilon_nano / (double)TACIT_NANO, "bytes",
+                         (json_int_t)release->size, "acknowledged", release->acknowledged)) == 0;
+}
+
+static json_t *ledger(void *context)
+{
+    struct live_agent *const agent = context;
+    struct tacit_elim_agent_view const view = look(agent);
+    struct ledger_list list = {json_array()};
+    uint64_t const spent = view.ledger == NULL ? 0 : tacit_ledger_spent_nano(view.ledger);
+    if (list.releases == NULL ||
+        live_store_releases(agent->daemon.store, add_release, &list) != TACIT_OK) {
+        json_decref(list.releases);
+        return NULL;
+    }
+    return json_pack("{s:f, s:f, s:f, s:o}", "epsilon_per_reward", agent->config->epsilon, "spent",
+                     (double)spent / (double)TACIT_NANO, "budget", agent->config->budget,
+                     "releases", list.releases);
+}
+
+static void statement(void *context, struct live_buffer *text)
+{
+    struct live_agent *const agent = context;
+    char bytes[TACIT_STATEMENT_BYTES];
+    struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
+    struct tacit_statement const promise = {.mode = TACIT_PRIVACY_SOUND,
+                                            .noisy = true,
+                                            .epsilon_nano =
+                                                tacit_mechanism_cost_nano(&agent->mechanism),
+                                            .agent_count = agent->run.agent_count,
+                                            .report_count = agent->run.agent_count,
+                                            .clipped = true,
+                                            .bounded = true,
+                                            .live = true};
+    tacit_statement_elim(&promise, &words);
+    live_buffer_add(text, bytes);
+    live_buffer_add(text, "\n");
+}
+
+static void metrics(void *context, struct live_buffer *text)
+{
+    struct live_agent *const agent = context;
+    struct tacit_elim_agent_view const view = look(agent);
+    struct live_decisions_view decisions;
+    struct live_bus_counts const bus = live_bus_count(agent->daemon.bus);
+    struct live_api_counts const api = live_api_count(agent->api);
+    live_decisions_look(agent->decisions, &decisions);
+    live_buffer_format(text,
+                       "tacit_agent_epoch %" PRIu32 "\ntacit_agent_active_arms %" PRIu32
+                       "\ntacit_agent_pulls_total %" PRIu64 "\ntacit_agent_unserved %" PRIu64
+                       "\ntacit_agent_open_decisions %" PRIu32 "\n",
+                       view.epoch, view.active_count, view.pull_count, decisions.unserved,
+                       decisions.open_planned + decisions.open_other);
+    live_buffer_format(text,
+                       "tacit_agent_decisions_total %" PRIu64 "\ntacit_agent_rewards_total %" PRIu64
+                       "\ntacit_agent_sent_bytes_total %" PRIu64
+                       "\ntacit_agent_refused_messages_total %" PRIu64
+                       "\ntacit_agent_spent_nano_epsilon %" PRIu64 "\ntacit_agent_connected %d\n",
+                       api.decisions, api.rewards, bus.sent_bytes, agent->refused_count,
+                       view.ledger == NULL ? 0 : tacit_ledger_spent_nano(view.ledger),
+                       live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
+}
+
+static bool is_healthy(void *context, struct tacit_error *error)
+{
+    struct live_agent *const agent = context;
+    struct tacit_elim_agent_view const view = look(agent);
+    char const *const why = agent->refusal != NULL ? agent->refusal
+                            : view.halted          ? "halted: a release was refused"
+                            : !live_bus_is_connected(agent->daemon.bus)
+                                ? "not connected to the broker"
+                                : NULL;
+    if (why != NULL)
+        (void)snprintf(error->text, sizeof error->text, "%s", why);
+    return why == NULL;
+}
+
+struct live_api_agent live_agent_api(struct live_agent *agent)
+{
+    return (struct live_api_agent){.context = agent,
+                                   .now_s = now_s,
+                                   .decide = decide,
+                                   .reward = reward,
+                                   .status = status,
+                                   .ledger = ledger,
+                                   .statement = statement,
+                                   .metrics = metrics,
+                                   .is_healthy = is_healthy};
+}

@@ -1,0 +1,455 @@
+/* Endpoints of the decision API, and the answers that are held for a round. */
+#include "api.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define OK 200u
+#define BAD_REQUEST 400u
+#define NOT_FOUND 404u
+#define WRONG_METHOD 405u
+#define CONFLICT 409u
+#define TOO_MANY 429u
+#define UNAVAILABLE 503u
+
+static const char type_json[] = "application/json";
+static const char type_text[] = "text/plain; charset=utf-8";
+static const char type_metrics[] = "text/plain; version=0.0.4; charset=utf-8";
+
+/* An answer that waits for the round to become durable. */
+struct held {
+    struct live_request *request;
+    struct live_api_reply reply;
+    struct held *next;
+};
+
+struct live_api {
+    struct live_api_agent agent;
+    struct live_arm_names names;
+    uint64_t *unavailable; /* room for one request's set */
+    struct held *first;    /* in order of arrival */
+    struct held **end;
+    size_t held_count;
+    struct live_api_counts counts;
+};
+
+/* ---- Replies --------------------------------------------------------------------------------- */
+
+static void add_error(struct live_buffer *text, const char *error)
+{
+    live_buffer_add(text, "{\"error\": ");
+    live_buffer_add_quoted(text, error);
+    live_buffer_add(text, "}");
+}
+
+static void refuse(struct live_api_reply *reply, unsigned code, const char *error)
+{
+    reply->code = code;
+    add_error(&reply->text, error);
+}
+
+static void add_decision(const struct live_api *api, const struct live_decision_row *row,
+                         struct live_buffer *text)
+{
+    static const char *const kinds[] = {
+        [LIVE_DECISION_PLANNED] = ", \"kind\": \"planned\"}",
+        [LIVE_DECISION_EXPLOIT] = ", \"kind\": \"exploit\"}",
+        [LIVE_DECISION_COMMITTED] = ", \"kind\": \"committed\"}",
+    };
+    TACIT_ASSERT(row->kind <= LIVE_DECISION_COMMITTED);
+    TACIT_ASSERT(row->arm < api->names.arm_count);
+    live_buffer_add(text, "{\"id\": \"");
+    live_buffer_add_u64(text, row->id);
+    live_buffer_add(text, "\", \"arm\": ");
+    live_buffer_add_u64(text, row->arm);
+    if (api->names.names != NULL) {
+        live_buffer_add(text, ", \"name\": ");
+        live_buffer_add(text, api->names.names[row->arm].quoted);
+    }
+    live_buffer_add(text, kinds[row->kind]);
+}
+
+/* What a refused decision means to the caller. */
+static unsigned code_of(enum tacit_status status, const char **error)
+{
+    switch (status) {
+    case TACIT_INVALID:
+        *error = "no arm can be played: every arm that is still in is listed as unavailable";
+        return CONFLICT;
+    case TACIT_MEMORY:
+        *error = "too many decisions are open; report rewards, or wait until open ones expire";
+        return TOO_MANY;
+    case TACIT_OK:
+    case TACIT_MALFORMED:
+    case TACIT_STRANGER:
+    case TACIT_UNEXPECTED:
+    case TACIT_BUDGET:
+    case TACIT_ENTROPY:
+    case TACIT_IO:
+    case TACIT_INTERRUPTED:
+    case TACIT_REFUSED:
+    case TACIT_ROLLBACK:
+        break;
+    }
+    *error = tacit_status_text(status);
+    return UNAVAILABLE;
+}
+
+/* ---- Decisions ------------------------------------------------------------------------------- */
+
+/* Appends the decision and returns OK, or returns a code with its error and appends nothing. */
+static unsigned decide(struct live_api *api, const json_t *value, uint64_t now_s,
+                       struct live_api_reply *reply, struct tacit_error *error)
+{
+    struct live_decision_request request;
+    if (!live_api_read_decision(&api->names, value, api->unavailable, &request, error))
+        return BAD_REQUEST;
+    struct live_decision_answer answer;
+    reply->promises = true;
+    enum tacit_status const status =
+        api->agent.decide(api->agent.context, &request, now_s, &answer);
+    if (status != TACIT_OK) {
+        const char *text;
+        unsigned const code = code_of(status, &text);
+        (void)snprintf(error->text, sizeof error->text, "%s", text);
+        return code;
+    }
+    api->counts.decisions++;
+    add_decision(api, &answer.row, &reply->text);
+    return OK;
+}
+
+/* The same for a reward. */
+static unsigned reward(struct live_api *api, const json_t *value, uint64_t now_s,
+                       struct live_api_reply *reply, struct tacit_error *error)
+{
+    static const char *const answers[] = {
+        [LIVE_REWARD_ACCEPTED] = "{\"status\": \"accepted\"}",
+        [LIVE_REWARD_REPEATED] = "{\"status\": \"repeated\"}",
+        [LIVE_REWARD_LATE] = "{\"status\": \"late\"}",
+    };
+    struct live_api_reward given;
+    if (!live_api_read_reward(value, &given, error))
+        return BAD_REQUEST;
+    reply->promises = true;
+    enum live_reward_answer const answer =
+        api->agent.reward(api->agent.context, given.id, given.value, now_s);
+    if (answer == LIVE_REWARD_UNKNOWN) {
+        (void)snprintf(error->text, sizeof error->text,
+                       "no decision has this id, or it closed long ago and was forgotten");
+        return NOT_FOUND;
+    }
+    if (answer == LIVE_REWARD_ACCEPTED)
+        api->counts.rewards++;
+    live_buffer_add(&reply->text, answers[answer]);
+    return OK;
+}
+
+typedef unsigned one_function(struct live_api *api, const json_t *value, uint64_t now_s,
+                              struct live_api_reply *reply, struct tacit_error *error);
+
+static void answer_one(struct live_api *api, one_function *one, const uint8_t *body, size_t size,
+                       struct live_api_reply *reply)
+{
+    struct tacit_error error;
+    json_t *const value = live_api_read_body(body, size, &error);
+    if (value == NULL) {
+        refuse(reply, BAD_REQUEST, error.text);
+        return;
+    }
+    unsigned const code = one(api, value, api->agent.now_s(api->agent.context), reply, &error);
+    if (code != OK)
+        refuse(reply, code, error.text);
+    json_decref(value);
+}
+
+/* {"<into>": [ .. ]} from {"<from>": [ .. ]}: each element answered for itself, in order. */
+static void answer_batch(struct live_api *api, one_function *one, const char *from,
+                         const char *into, const uint8_t *body, size_t size,
+                         struct live_api_reply *reply)
+{
+    struct tacit_error error;
+    json_t *list;
+    json_t *const value = live_api_read_body(body, size, &error);
+    if (value == NULL || !live_api_read_batch(value, from, LIVE_API_BATCH_MAX, &list, &error)) {
+        refuse(reply, BAD_REQUEST, error.text);
+        json_decref(value);
+        return;
+    }
+    uint64_t const now_s = api->agent.now_s(api->agent.context);
+    live_buffer_format(&reply->text, "{\"%s\": [", into);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        if (i > 0)
+            live_buffer_add(&reply->text, ",\n ");
+        if (one(api, json_array_get(list, i), now_s, reply, &error) != OK)
+            add_error(&reply->text, error.text);
+    }
+    live_buffer_add(&reply->text, "]}");
+    json_decref(value);
+}
+
+static void on_decision(struct live_api *api, const uint8_t *body, size_t size,
+                        struct live_api_reply *reply)
+{
+    answer_one(api, decide, body, size, reply);
+}
+
+static void on_decisions(struct live_api *api, const uint8_t *body, size_t size,
+                         struct live_api_reply *reply)
+{
+    answer_batch(api, decide, "requests", "decisions", body, size, reply);
+}
+
+static void on_reward(struct live_api *api, const uint8_t *body, size_t size,
+                      struct live_api_reply *reply)
+{
+    answer_one(api, reward, body, size, reply);
+}
+
+static void on_rewards(struct live_api *api, const uint8_t *body, size_t size,
+                       struct live_api_reply *reply)
+{
+    answer_batch(api, reward, "rewards", "rewards", body, size, reply);
+}
+
+/* ---- Looking --------------------------------------------------------------------------------- */
+
+static void answer_tree(json_t *tree, struct live_api_reply *reply)
+{
+    char *const text = tree == NULL ? NULL : json_dumps(tree, JSON_INDENT(2));
+    if (text == NULL)
+        reply->text.failed = true;
+    else
+        live_buffer_add(&reply->text, text);
+    free(text);
+    json_decref(tree);
+}
+
+static void on_status(struct live_api *api, const uint8_t *body, size_t size,
+                      struct live_api_reply *reply)
+{
+    (void)body;
+    (void)size;
+    answer_tree(api->agent.status(api->agent.context), reply);
+}
+
+static void on_ledger(struct live_api *api, const uint8_t *body, size_t size,
+                      struct live_api_reply *reply)
+{
+    (void)body;
+    (void)size;
+    answer_tree(api->agent.ledger(api->agent.context), reply);
+}
+
+static void on_statement(struct live_api *api, const uint8_t *body, size_t size,
+                         struct live_api_reply *reply)
+{
+    (void)body;
+    (void)size;
+    reply->content_type = type_text;
+    api->agent.statement(api->agent.context, &reply->text);
+}
+
+static void on_health(struct live_api *api, const uint8_t *body, size_t size,
+                      struct live_api_reply *reply)
+{
+    (void)body;
+    (void)size;
+    struct tacit_error error = {.text = "not healthy"};
+    if (api->agent.is_healthy(api->agent.context, &error))
+        live_buffer_add(&reply->text, "{\"status\": \"ok\"}");
+    else
+        refuse(reply, UNAVAILABLE, error.text);
+}
+
+static void add_counter(struct live_buffer *text, const char *name, const char *help,
+                        uint64_t value)
+{
+    live_buffer_format(text, "# HELP %s %s\n# TYPE %s counter\n%s ", name, help, name, name);
+    live_buffer_add_u64(text, value);
+    live_buffer_add(text, "\n");
+}
+
+static void on_metrics(struct live_api *api, const uint8_t *body, size_t size,
+                       struct live_api_reply *reply)
+{
+    (void)body;
+    (void)size;
+    reply->content_type = type_metrics;
+    api->agent.metrics(api->agent.context, &reply->text);
+    add_counter(&reply->text, "tacit_api_requests_total", "Requests to the decision API.",
+                api->counts.requests);
+    add_counter(&reply->text, "tacit_api_refusals_total", "Requests answered with 4xx.",
+                api->counts.refusals);
+    add_counter(&reply->text, "tacit_api_failures_total", "Requests answered with 5xx.",
+                api->counts.failures);
+    add_counter(&reply->text, "tacit_api_decisions_total", "Decisions handed out.",
+                api->counts.decisions);
+    add_counter(&reply->text, "tacit_api_rewards_total", "Rewards accepted.", api->counts.rewards);
+}
+
+/* ---- Routes ---------------------------------------------------------------------------------- */
+
+static const struct route {
+    const char *path;
+    bool is_post;
+    void (*answer)(struct live_api *api, const uint8_t *body, size_t size,
+                   struct live_api_reply *reply);
+} routes[] = {
+    {"/v1/decisions", true, on_decision},   {"/v1/decisions/batch", true, on_decisions},
+    {"/v1/rewards", true, on_reward},       {"/v1/rewards/batch", true, on_rewards},
+    {"/v1/status", false, on_status},       {"/v1/ledger", false, on_ledger},
+    {"/v1/statement", false, on_statement}, {"/health", false, on_health},
+    {"/metrics", false, on_metrics},
+};
+
+static const struct route *find_route(const char *path)
+{
+    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
+        if (strcmp(routes[i].path, path) == 0)
+            return &routes[i];
+    }
+    return NULL;
+}
+
+static bool method_fits(const struct route *route, const char *method)
+{
+    if (route->is_post)
+        return strcmp(method, "POST") == 0;
+    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+}
+
+static void dispatch(struct live_api *api, const char *method, const char *path,
+                     const uint8_t *body, size_t size, struct live_api_reply *reply)
+{
+    const struct route *const route = find_route(path);
+    if (route == NULL)
+        refuse(reply, NOT_FOUND,
+               "there is nothing under this path; there are POST /v1/decisions, "
+               "/v1/decisions/batch, /v1/rewards, /v1/rewards/batch and GET /v1/status, "
+               "/v1/ledger, /v1/statement, /health, /metrics");
+    else if (!method_fits(route, method))
+        refuse(reply, WRONG_METHOD,
+               route->is_post ? "this path takes POST only" : "this path takes GET only");
+    else
+        route->answer(api, body, size, reply);
+}
+
+void live_api_reply(struct live_api *api, const char *method, const char *path, const uint8_t *body,
+                    size_t size, struct live_api_reply *reply)
+{
+    *reply = (struct live_api_reply){.code = OK, .content_type = type_json};
+    api->counts.requests++;
+    dispatch(api, method, path, body, size, reply);
+    if (reply->text.failed) {
+        reply->code = UNAVAILABLE;
+        reply->content_type = type_json;
+    }
+    if (reply->code >= 500)
+        api->counts.failures++;
+    else if (reply->code >= 400)
+        api->counts.refusals++;
+}
+
+/* ---- Held answers ---------------------------------------------------------------------------- */
+
+static void answer_unavailable(struct live_request *request, const char *text)
+{
+    live_http_answer(request, UNAVAILABLE, type_json, text, strlen(text));
+}
+
+/* Sends a reply and gives its memory back. */
+static void finish(struct live_request *request, struct live_api_reply *reply)
+{
+    if (reply->text.failed)
+        answer_unavailable(request, "{\"error\": \"out of memory\"}");
+    else
+        live_http_answer(request, reply->code, reply->content_type, reply->text.bytes,
+                         reply->text.size);
+    live_buffer_free(&reply->text);
+}
+
+void live_api_handle(void *context, struct live_request *request)
+{
+    struct live_api *const api = context;
+    struct held *const held = malloc(sizeof *held); /* before anything is promised */
+    if (held == NULL) {
+        answer_unavailable(request, "{\"error\": \"out of memory\"}");
+        return;
+    }
+    *held = (struct held){.request = request};
+    live_api_reply(api, request->method, request->path, request->body, request->size, &held->reply);
+    if (held->reply.promises) {
+        *api->end = held;
+        api->end = &held->next;
+        api->held_count++;
+        return;
+    }
+    finish(request, &held->reply);
+    free(held);
+}
+
+void live_api_release(struct live_api *api, bool durable)
+{
+    struct held *held = api->first;
+    api->first = NULL;
+    api->end = &api->first;
+    api->held_count = 0;
+    while (held != NULL) {
+        struct held *const next = held->next;
+        if (durable) {
+            finish(held->request, &held->reply);
+        } else {
+            answer_unavailable(held->request, "{\"error\": \"the change could not be made durable; "
+                                              "nothing is acknowledged; ask again\"}");
+            live_buffer_free(&held->reply.text);
+            api->counts.failures++;
+        }
+        free(held);
+        held = next;
+    }
+}
+
+/* ---- Public ---------------------------------------------------------------------------------- */
+
+enum tacit_status live_api_new(struct live_api **api, const struct live_api_config *config)
+{
+    TACIT_ASSERT(config->arm_count > 0);
+    struct live_api *const opened = calloc(1, sizeof *opened);
+    if (opened == NULL)
+        return TACIT_MEMORY;
+    opened->agent = config->agent;
+    opened->end = &opened->first;
+    opened->unavailable =
+        calloc(TACIT_BITS_WORDS(config->arm_count), sizeof opened->unavailable[0]);
+    enum tacit_status const status =
+        opened->unavailable == NULL
+            ? TACIT_MEMORY
+            : live_arm_names_init(&opened->names, config->arm_count, config->arm_names);
+    if (status != TACIT_OK) {
+        live_api_free(opened);
+        return status;
+    }
+    *api = opened;
+    return TACIT_OK;
+}
+
+void live_api_free(struct live_api *api)
+{
+    if (api == NULL)
+        return;
+    live_api_release(api, false);
+    live_arm_names_free(&api->names);
+    free(api->unavailable);
+    free(api);
+}
+
+size_t live_api_held(const struct live_api *api)
+{
+    return api->held_count;
+}
+
+struct live_api_counts live_api_count(const struct live_api *api)
+{
+    return api->counts;
+}

@@ -1,0 +1,73 @@
+/* The decision API of an agent: what a site's application may ask over HTTP, and in which words it
+ * is answered (docs/openapi.yaml). Knows nothing of the daemon but the calls below.
+ *
+ * Group commit: answers that promise something are kept until the daemon says that the round is
+ * durable. */
+#ifndef TACIT_LIVE_API_H
+#define TACIT_LIVE_API_H
+#include "api_json.h"
+#include "decisions.h"
+#include "http.h"
+
+#define LIVE_API_BATCH_MAX 1000u
+
+struct live_api;
+
+/* What the daemon does for the API; all required. Times are unix seconds. */
+struct live_api_agent {
+    void *context;
+    uint64_t (*now_s)(void *context);
+    /* As live_decisions_decide, and whatever else makes the daemon refuse. The answer's texts are
+     * not used. */
+    enum tacit_status (*decide)(void *context, const struct live_decision_request *request,
+                                uint64_t now_s, struct live_decision_answer *answer);
+    /* The value is finite; it is the daemon that clips. */
+    enum live_reward_answer (*reward)(void *context, uint64_t id, double value, uint64_t now_s);
+    json_t *(*status)(void *context); /* a new reference; NULL: memory */
+    json_t *(*ledger)(void *context); /* the same */
+    void (*statement)(void *context, struct live_buffer *text);
+    void (*metrics)(void *context, struct live_buffer *text); /* Prometheus' text format */
+    /* false: error->text says why. */
+    bool (*is_healthy)(void *context, struct tacit_error *error);
+};
+
+struct live_api_config {
+    uint32_t arm_count;
+    const char *const *arm_names; /* K texts, or NULL */
+    struct live_api_agent agent;
+};
+
+/* Errors: TACIT_INVALID (an empty or repeated name), TACIT_MEMORY. */
+enum tacit_status live_api_new(struct live_api **api, const struct live_api_config *config);
+/* Answers what is still held with 503. Before live_http_close. */
+void live_api_free(struct live_api *api);
+
+/* The handler of live_http_open; its context is the API. */
+void live_api_handle(void *api, struct live_request *request);
+
+/* Ends a round: held answers go out if what they promise is durable; if not, each becomes a 503 and
+ * nothing is acknowledged. */
+void live_api_release(struct live_api *api, bool durable);
+
+/* Answers that wait for live_api_release. */
+size_t live_api_held(const struct live_api *api);
+
+/* One request without HTTP. */
+struct live_api_reply {
+    unsigned code;
+    const char *content_type;
+    bool promises; /* must not go out before the round is durable */
+    struct live_buffer text;
+};
+void live_api_reply(struct live_api *api, const char *method, const char *path, const uint8_t *body,
+                    size_t size, struct live_api_reply *reply);
+
+struct live_api_counts {
+    uint64_t requests;
+    uint64_t refusals; /* answered with 4xx */
+    uint64_t failures; /* answered with 5xx */
+    uint64_t decisions;
+    uint64_t rewards; /* accepted */
+};
+struct live_api_counts live_api_count(const struct live_api *api);
+#endif

@@ -1,0 +1,75 @@
+/* Text of the decision API: what callers may send, checked member by member, and a buffer that
+ * answers are written into. No I/O. K arms. */
+#ifndef TACIT_LIVE_API_JSON_H
+#define TACIT_LIVE_API_JSON_H
+#include "decisions.h"
+#include "id_table.h"
+#include <jansson.h>
+
+/* ---- A growing text -------------------------------------------------------------------------- */
+
+/* All zero is an empty text. */
+struct live_buffer {
+    char *bytes; /* not terminated */
+    size_t size;
+    size_t capacity;
+    bool failed; /* memory ran out: what is there is of no use */
+};
+
+void live_buffer_add_bytes(struct live_buffer *buffer, const char *bytes, size_t size);
+void live_buffer_add(struct live_buffer *buffer, const char *text);
+void live_buffer_add_u64(struct live_buffer *buffer, uint64_t value);
+/* As a JSON text with its quotes. */
+void live_buffer_add_quoted(struct live_buffer *buffer, const char *text);
+/* Short pieces (up to 1000 bytes) in the manner of printf. */
+void live_buffer_format(struct live_buffer *buffer, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void live_buffer_free(struct live_buffer *buffer);
+
+/* ---- Names of arms --------------------------------------------------------------------------- */
+
+struct live_arm_name {
+    uint32_t arm;
+    char *text;
+    char *quoted; /* as JSON, with the quotes */
+};
+
+struct live_arm_names {
+    uint32_t arm_count;
+    struct live_arm_name *names; /* K, or NULL: arms have numbers only */
+    struct live_table table;
+};
+
+/* names: K texts, copied, or NULL. Errors: TACIT_INVALID (an empty or repeated name), TACIT_MEMORY.
+ */
+enum tacit_status live_arm_names_init(struct live_arm_names *names, uint32_t arm_count,
+                                      const char *const *texts);
+void live_arm_names_free(struct live_arm_names *names);
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+/* Each reader returns false with one line in error->text: what is wrong and what is allowed. */
+
+/* The body as a JSON object; no body is {}. NULL: error. The caller gives it back with json_decref.
+ */
+json_t *live_api_read_body(const uint8_t *body, size_t size, struct tacit_error *error);
+
+/* {"key"?, "unit"?, "unavailable"?}. The request's texts belong to the JSON, its set is
+ * `unavailable`, TACIT_BITS_WORDS(K). */
+bool live_api_read_decision(const struct live_arm_names *names, const json_t *value,
+                            uint64_t *unavailable, struct live_decision_request *request,
+                            struct tacit_error *error);
+
+struct live_api_reward {
+    uint64_t id;
+    double value; /* finite */
+};
+
+/* {"id", "reward"}. */
+bool live_api_read_reward(const json_t *value, struct live_api_reward *reward,
+                          struct tacit_error *error);
+
+/* {"<member>": [ .. ]} with up to `max` elements. *list belongs to the body. */
+bool live_api_read_batch(json_t *body, const char *member, size_t max, json_t **list,
+                         struct tacit_error *error);
+#endif

@@ -1,0 +1,281 @@
+/* The two files are composed in memory, checked, and then replace the old ones by renaming. */
+#include "broker_config.h"
+#include "bus.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define CONFIG_NAME "mosquitto.conf"
+#define ACCESS_NAME "tacit.acl"
+#define PATH_BYTES 4096u
+#define ADDRESS_BYTES_MAX 253u
+#define PACKET_BYTES_MAX (LIVE_PAYLOAD_BYTES_MAX + 1024u) /* a payload, its topic, the headers */
+#define INFLIGHT_MESSAGES 20u
+#define QUEUED_MESSAGES 1000u
+#define SPARE_CONNECTIONS 16u
+
+/* ---- Names ---- */
+
+#define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+bool live_name_is_allowed(const char *name)
+{
+    size_t const size = strnlen(name, LIVE_NAME_BYTES_MAX + 1);
+    return size >= 1 && size <= LIVE_NAME_BYTES_MAX && strspn(name, NAME_CHARACTERS) == size;
+}
+
+bool live_site_is_allowed(const char *name)
+{
+    return live_name_is_allowed(name) && strcmp(name, LIVE_COORDINATOR) != 0 &&
+           strcmp(name, LIVE_BROKER) != 0;
+}
+
+/* ---- Errors ---- */
+
+__attribute__((format(printf, 3, 4))) static enum tacit_status
+refuse(struct tacit_error *error, enum tacit_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    for (char *c = error->text; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?'; /* a bad name must not write to somebody's terminal */
+    return status;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const char *const *const a = left;
+    const char *const *const b = right;
+    return strcmp(*a, *b);
+}
+
+static enum tacit_status check_each_once(const struct live_broker_config *config,
+                                         struct tacit_error *error)
+{
+    enum tacit_status status = TACIT_OK;
+    const char **const sorted = malloc((config->site_count + 1) * sizeof *sorted);
+    if (sorted == NULL)
+        return refuse(error, TACIT_MEMORY, "out of memory");
+    memcpy(sorted, config->sites, config->site_count * sizeof *sorted);
+    qsort(sorted, config->site_count, sizeof *sorted, compare_names);
+    for (size_t i = 1; i < config->site_count && status == TACIT_OK; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            status = refuse(error, TACIT_INVALID, "the site %s is named twice", sorted[i]);
+    free(sorted);
+    return status;
+}
+
+static enum tacit_status check_names(const struct live_broker_config *config,
+                                     struct tacit_error *error)
+{
+    if (!live_name_is_allowed(config->federation))
+        return refuse(error, TACIT_INVALID,
+                      "the federation's name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -",
+                      config->federation);
+    if (config->site_count == 0 || config->site_count > TACIT_AGENTS_MAX)
+        return refuse(error, TACIT_INVALID, "a federation has 1 to %u sites, not %zu",
+                      TACIT_AGENTS_MAX, config->site_count);
+    for (size_t i = 0; i < config->site_count; i++)
+        if (!live_site_is_allowed(config->sites[i]))
+            return refuse(error, TACIT_INVALID,
+                          "the site's name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -, "
+                          "and neither " LIVE_COORDINATOR " nor " LIVE_BROKER,
+                          config->sites[i]);
+    return check_each_once(config, error);
+}
+
+/* A path is the rest of a line of the file: what would end the line, or be trimmed, is refused. */
+static bool is_path(const char *path)
+{
+    size_t const size = strnlen(path, PATH_BYTES);
+    if (size == 0 || size == PATH_BYTES || path[0] == ' ' || path[size - 1] == ' ')
+        return false;
+    for (size_t i = 0; i < size; i++)
+        if ((unsigned char)path[i] < ' ' || path[i] == 0x7f)
+            return false;
+    return true;
+}
+
+static bool is_address(const char *address)
+{
+    size_t const size = strnlen(address, ADDRESS_BYTES_MAX + 1);
+    return size >= 1 && size <= ADDRESS_BYTES_MAX && strspn(address, NAME_CHARACTERS ".:") == size;
+}
+
+static enum tacit_status check(const struct live_broker_config *config, struct tacit_error *error)
+{
+    const char *const paths[] = {config->directory,        config->ca_file,
+                                 config->certificate_file, config->key_file,
+                                 config->crl_file,         config->persistence_directory};
+    TACIT_ASSERT(config->ca_file != NULL);
+    TACIT_ASSERT(config->certificate_file != NULL);
+    TACIT_ASSERT(config->key_file != NULL);
+    enum tacit_status const status = check_names(config, error);
+    if (status != TACIT_OK)
+        return status;
+    if (!is_address(config->address) || config->port == 0)
+        return refuse(error, TACIT_INVALID,
+                      "cannot listen at \"%.80s\", port %u: use a host name "
+                      "or an address, and a port from 1 to 65535",
+                      config->address, config->port);
+    if (config->user != NULL && !live_name_is_allowed(config->user))
+        return refuse(error, TACIT_INVALID, "the user \"%.80s\" is not allowed", config->user);
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
+        if (paths[i] != NULL && !is_path(paths[i]))
+            return refuse(error, TACIT_INVALID,
+                          "the path \"%.200s\" cannot stand in " CONFIG_NAME
+                          ": no control characters, no space at either end",
+                          paths[i]);
+    return TACIT_OK;
+}
+
+/* ---- The two texts ---- */
+
+static void write_head(FILE *file, const struct live_broker_config *config)
+{
+    fprintf(
+        file,
+        "# Broker of the federation %s. Written by tacit; changes are overwritten.\n\n"
+        "per_listener_settings false\n\n"
+        "# The only door: TLS, and a certificate of our CA. The certificate's name is the user\n"
+        "# name and the client id, so nobody can take the session of somebody else.\n"
+        "listener %u %s\n"
+        "protocol mqtt\n"
+        "tls_version tlsv1.2\n"
+        "cafile %s\n"
+        "certfile %s\n"
+        "keyfile %s\n",
+        config->federation, config->port, config->address, config->ca_file,
+        config->certificate_file, config->key_file);
+    if (config->crl_file != NULL)
+        fprintf(file, "crlfile %s\n", config->crl_file);
+    fprintf(file,
+            "require_certificate true\n"
+            "use_identity_as_username true\n"
+            "use_username_as_clientid true\n"
+            "allow_anonymous false\n"
+            "acl_file %s/" ACCESS_NAME "\n\n",
+            config->directory);
+}
+
+static void write_limits(FILE *file, const struct live_broker_config *config)
+{
+    fprintf(
+        file,
+        "# A payload may have %u bytes; a packet also carries its topic and headers.\n"
+        "message_size_limit %u\n"
+        "max_packet_size %u\n\n"
+        "# What overflows a queue is dropped and nobody is told: the sender has its\n"
+        "# acknowledgement by then. Agents and coordinator therefore send again until the other\n"
+        "# side has answered; these numbers cost time at worst, never a message.\n"
+        "max_inflight_messages %u\n"
+        "max_queued_messages %u\n\n"
+        "# Each site and the coordinator twice (an old connection may linger), and some that\n"
+        "# will fail.\n"
+        "max_connections %zu\n\n",
+        LIVE_PAYLOAD_BYTES_MAX, LIVE_PAYLOAD_BYTES_MAX, PACKET_BYTES_MAX, INFLIGHT_MESSAGES,
+        QUEUED_MESSAGES, 2 * (config->site_count + 1) + SPARE_CONNECTIONS);
+}
+
+static void write_tail(FILE *file, const struct live_broker_config *config)
+{
+    fprintf(file,
+            "# Only retained state is worth keeping, and the coordinator publishes it again.\n");
+    if (config->persistence_directory != NULL)
+        fprintf(file, "persistence true\npersistence_location %s/\nautosave_interval 60\n\n",
+                config->persistence_directory);
+    else
+        fprintf(file, "persistence false\n\n");
+    fprintf(file, "# Who came and went, what went wrong; never what was said.\n"
+                  "log_dest stderr\n"
+                  "log_type error\n"
+                  "log_type warning\n"
+                  "log_type notice\n"
+                  "connection_messages true\n"
+                  "log_timestamp true\n"
+                  "log_timestamp_format %%Y-%%m-%%dT%%H:%%M:%%S\n");
+    if (config->user != NULL)
+        fprintf(file, "\nuser %s\n", config->user);
+}
+
+static void write_config(FILE *file, const struct live_broker_config *config)
+{
+    write_head(file, config);
+    write_limits(file, config);
+    write_tail(file, config);
+}
+
+/* Whoever is not listed may connect and then do nothing. */
+static void write_access(FILE *file, const struct live_broker_config *config)
+{
+    const char *const federation = config->federation;
+    fprintf(file,
+            "# Who may do what in the federation %s. Written by tacit; changes are overwritten.\n\n"
+            "user " LIVE_COORDINATOR "\n"
+            "topic read tacit/v1/%s/up/#\n"
+            "topic write tacit/v1/%s/down/#\n"
+            "topic write tacit/v1/%s/to/#\n",
+            federation, federation, federation, federation);
+    for (size_t i = 0; i < config->site_count; i++) {
+        const char *const site = config->sites[i];
+        fprintf(file,
+                "\nuser %s\n"
+                "topic write tacit/v1/%s/up/%s/#\n"
+                "topic read tacit/v1/%s/down/#\n"
+                "topic read tacit/v1/%s/to/%s/#\n",
+                site, federation, site, federation, federation, site);
+    }
+}
+
+/* ---- Files ---- */
+
+static bool write_and_close(FILE *file, const struct live_broker_config *config,
+                            void (*write_text)(FILE *file, const struct live_broker_config *config))
+{
+    write_text(file, config);
+    bool const is_written = fflush(file) == 0 && !ferror(file) && fsync(fileno(file)) == 0;
+    return fclose(file) == 0 && is_written;
+}
+
+static enum tacit_status replace(const struct live_broker_config *config, const char *name,
+                                 void (*write_text)(FILE *file,
+                                                    const struct live_broker_config *config),
+                                 struct tacit_error *error)
+{
+    char path[PATH_BYTES + 32];
+    char fresh[PATH_BYTES + 32];
+    (void)snprintf(path, sizeof path, "%s/%s", config->directory, name);
+    (void)snprintf(fresh, sizeof fresh, "%s/%s.new", config->directory, name);
+    int const handle = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+    FILE *const file = handle < 0 ? NULL : fdopen(handle, "w");
+    if (file == NULL) {
+        int const code = errno;
+        if (handle >= 0)
+            (void)close(handle);
+        return refuse(error, TACIT_IO, "cannot write %.1024s: %s", fresh, strerror(code));
+    }
+    if (!write_and_close(file, config, write_text) || rename(fresh, path) != 0) {
+        int const code = errno;
+        (void)unlink(fresh);
+        return refuse(error, TACIT_IO, "cannot write %.1024s: %s", path, strerror(code));
+    }
+    return TACIT_OK;
+}
+
+enum tacit_status live_broker_config_write(const struct live_broker_config *config,
+                                           struct tacit_error *error)
+{
+    enum tacit_status status = check(config, error);
+    if (status == TACIT_OK)
+        status = replace(config, ACCESS_NAME, write_access, error);
+    if (status == TACIT_OK)
+        status = replace(config, CONFIG_NAME, write_config, error);
+    return status;
+}

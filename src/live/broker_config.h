@@ -1,0 +1,35 @@
+/* What the broker of one federation must be told: mosquitto.conf and the access list, as text
+ * files. Who may write and read which topic is decided here and enforced by the broker. */
+#ifndef TACIT_LIVE_BROKER_CONFIG_H
+#define TACIT_LIVE_BROKER_CONFIG_H
+#include "tacit/base.h"
+
+#define LIVE_NAME_BYTES_MAX 64u
+#define LIVE_COORDINATOR "coordinator" /* these two are names of certificates, never of sites */
+#define LIVE_BROKER "broker"
+
+/* Names of federations and sites stand in topics, certificates and files: [A-Za-z0-9_-]{1,64}. */
+bool live_name_is_allowed(const char *name);
+/* That, and neither "coordinator" nor "broker". */
+bool live_site_is_allowed(const char *name);
+
+struct live_broker_config {
+    const char *directory; /* must exist; gets mosquitto.conf and tacit.acl */
+    const char *federation;
+    const char *const *sites;
+    size_t site_count;
+    const char *address; /* to listen at: a host name or a numerical address */
+    uint16_t port;
+    const char *ca_file; /* a private CA: whoever it certifies may connect */
+    const char *certificate_file;
+    const char *key_file;
+    const char *crl_file;              /* NULL: nobody is revoked */
+    const char *persistence_directory; /* NULL: nothing outlives the broker */
+    const char *user;                  /* what root becomes; NULL: mosquitto's default */
+};
+
+/* Replaces both files, each as a whole. Errors: TACIT_INVALID (a name, address or path that is not
+ * allowed, a site named twice), TACIT_IO, TACIT_MEMORY, with error->text. */
+enum tacit_status live_broker_config_write(const struct live_broker_config *config,
+                                           struct tacit_error *error);
+#endif

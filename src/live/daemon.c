@@ -1,0 +1,206 @@
+/* The frame of a daemon: persist, send, answer; stop when the disk fails. */
+#include "daemon.h"
+#include "crash_point.h"
+#include "entropy.h"
+#include "log.h"
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+struct live_outgoing {
+    struct live_outgoing *next;
+    bool retain;
+    size_t size;
+    char topic[LIVE_TOPIC_BYTES];
+    uint8_t bytes[];
+};
+
+/* ---- Outgoing messages ----------------------------------------------------------------------- */
+
+void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
+                      size_t size, bool retain)
+{
+    struct live_outgoing *const message = malloc(sizeof *message + size);
+    if (message == NULL) {
+        live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
+        return;
+    }
+    *message = (struct live_outgoing){.retain = retain, .size = size};
+    (void)snprintf(message->topic, sizeof message->topic, "%s", topic);
+    memcpy(message->bytes, bytes, size);
+    *daemon->end = message;
+    daemon->end = &message->next;
+}
+
+/* A message that cannot go out now is dropped: the cores say it again until it is answered. */
+static void flush_outgoing(struct live_daemon *daemon, bool publish)
+{
+    while (daemon->first != NULL) {
+        struct live_outgoing *const message = daemon->first;
+        daemon->first = message->next;
+        if (publish && daemon->bus != NULL)
+            (void)live_bus_publish(daemon->bus, message->topic, message->bytes, message->size,
+                                   message->retain);
+        free(message);
+        live_crash_point("after-send");
+    }
+    daemon->end = &daemon->first;
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+void live_daemon_fail(struct live_daemon *daemon, enum tacit_status status, const char *what)
+{
+    if (daemon->status == TACIT_OK) {
+        live_log(LIVE_LOG_ERROR, "stopping", "%s: %s", what,
+                 live_store_is_broken(daemon->store) ? live_store_trouble(daemon->store)
+                                                     : tacit_status_text(status));
+        daemon->status = status;
+    }
+    live_loop_stop(daemon->loop);
+}
+
+bool live_daemon_begin(struct live_daemon *daemon)
+{
+    if (daemon->batch_is_open)
+        return true;
+    if (daemon->status != TACIT_OK)
+        return false;
+    enum tacit_status const status = live_store_begin(daemon->store);
+    if (status != TACIT_OK) {
+        live_daemon_fail(daemon, status, "the state cannot be written");
+        return false;
+    }
+    daemon->batch_is_open = true;
+    return true;
+}
+
+static void end_round(void *context)
+{
+    struct live_daemon *const daemon = context;
+    if (daemon->prepare != NULL)
+        daemon->prepare(daemon->context);
+    bool durable = daemon->status == TACIT_OK;
+    if (daemon->batch_is_open && durable) {
+        live_crash_point("before-commit");
+        enum tacit_status const status = live_store_commit(daemon->store);
+        if (status != TACIT_OK) {
+            durable = false;
+            live_daemon_fail(daemon, status, "the state is not durable; nothing is sent");
+        }
+        live_crash_point("after-commit");
+    }
+    daemon->batch_is_open = false;
+    flush_outgoing(daemon, durable);
+    if (daemon->release != NULL)
+        daemon->release(daemon->context, durable);
+}
+
+static void on_stop(void *context)
+{
+    struct live_daemon *const daemon = context;
+    live_log(LIVE_LOG_INFO, "stopping", "stopped on request");
+    live_loop_stop(daemon->loop);
+}
+
+/* ---- Opening and closing --------------------------------------------------------------------- */
+
+/* Nothing of ours may end up in a core file or be readable by others. */
+static void harden(void)
+{
+    struct rlimit const none = {0, 0};
+    (void)umask(077);
+    (void)setrlimit(RLIMIT_CORE, &none);
+    (void)prctl(PR_SET_DUMPABLE, 0);
+}
+
+enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state_directory,
+                                   const struct live_store_identity *identity,
+                                   struct tacit_error *error)
+{
+    *daemon = (struct live_daemon){0};
+    daemon->end = &daemon->first;
+    harden();
+    enum tacit_status status = live_loop_open(&daemon->loop);
+    if (status == TACIT_OK)
+        status = live_loop_catch_signals(daemon->loop, on_stop, daemon);
+    if (status != TACIT_OK) {
+        (void)snprintf(error->text, sizeof error->text, "the event loop cannot start");
+    } else {
+        status = live_store_open(&daemon->store, state_directory, identity, error);
+    }
+    if (status != TACIT_OK) {
+        live_daemon_close(daemon);
+        return status;
+    }
+    live_loop_set_hook(daemon->loop, end_round, daemon);
+    return TACIT_OK;
+}
+
+void live_daemon_close(struct live_daemon *daemon)
+{
+    if (daemon->end != NULL)
+        flush_outgoing(daemon, false);
+    if (daemon->http != NULL)
+        live_http_close(daemon->http);
+    if (daemon->bus != NULL)
+        live_bus_close(daemon->bus);
+    if (daemon->store != NULL)
+        live_store_close(daemon->store);
+    if (daemon->loop != NULL)
+        live_loop_close(daemon->loop);
+    *daemon = (struct live_daemon){0};
+}
+
+enum tacit_status live_daemon_run(struct live_daemon *daemon)
+{
+    end_round(daemon); /* what starting put into the batch */
+    live_daemon_notify("READY=1");
+    enum tacit_status const status = live_loop_run(daemon->loop);
+    live_daemon_notify("STOPPING=1");
+    return daemon->status != TACIT_OK ? daemon->status : status;
+}
+
+/* ---- Small things ---------------------------------------------------------------------------- */
+
+uint64_t live_daemon_jitter(uint64_t now_us, uint64_t deadline_us)
+{
+    struct tacit_entropy const entropy = live_entropy();
+    uint64_t extra = 0;
+    if (deadline_us == TACIT_NEVER || deadline_us <= now_us)
+        return deadline_us;
+    (void)tacit_entropy_below(&entropy, (deadline_us - now_us) / 4 + 1, &extra);
+    return deadline_us + extra;
+}
+
+void live_daemon_notify(const char *state)
+{
+    char const *const path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (path == NULL || strlen(path) >= sizeof address.sun_path || (*path != '/' && *path != '@'))
+        return;
+    memcpy(address.sun_path, path, strlen(path));
+    if (*path == '@')
+        address.sun_path[0] = '\0';
+    int const notify = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (notify < 0)
+        return;
+    socklen_t const size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path));
+    (void)sendto(notify, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&address,
+                 size);
+    (void)close(notify);
+}
+
+enum tacit_status live_digest(const char *text, uint8_t digest[32])
+{
+    unsigned size = 32;
+    return EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL) == 1 ? TACIT_OK
+                                                                                  : TACIT_IO;
+}

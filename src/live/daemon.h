@@ -1,0 +1,55 @@
+/* What both daemons are made of: loop, store, bus, HTTP; and the order of their effects. Within a
+ * round of the loop changes are put into one batch; at its end the batch is committed, then
+ * messages go out, then held answers. A commit that fails stops the process before anything is
+ * said. */
+#ifndef TACIT_LIVE_DAEMON_H
+#define TACIT_LIVE_DAEMON_H
+#include "bus.h"
+#include "http.h"
+#include "store.h"
+
+struct live_outgoing;
+
+struct live_daemon {
+    struct live_loop *loop;
+    struct live_store *store;
+    struct live_bus *bus;
+    struct live_http *http;
+    struct live_outgoing *first; /* messages of this round, in order */
+    struct live_outgoing **end;
+    bool batch_is_open;
+    enum tacit_status status; /* why the loop ended */
+    void *context;
+    void (*prepare)(void *context);               /* last changes before the commit; may be NULL */
+    void (*release)(void *context, bool durable); /* held answers; may be NULL */
+};
+
+/* Opens the loop, catches SIGTERM and SIGINT, forbids core dumps, sets the umask, opens the store.
+ * Errors: with error->text; nothing stays open. */
+enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state_directory,
+                                   const struct live_store_identity *identity,
+                                   struct tacit_error *error);
+void live_daemon_close(struct live_daemon *daemon);
+
+/* Before the first change of a round. A failure stops the daemon. */
+bool live_daemon_begin(struct live_daemon *daemon);
+
+/* Ends the loop with a status: the state cannot be trusted any more. */
+void live_daemon_fail(struct live_daemon *daemon, enum tacit_status status, const char *what);
+
+/* Sends after the commit of this round. Copies the bytes. */
+void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
+                      size_t size, bool retain);
+
+/* Goes round until stopped. */
+enum tacit_status live_daemon_run(struct live_daemon *daemon);
+
+/* Some time a little after `deadline_us`, so that sites do not all speak at once. */
+uint64_t live_daemon_jitter(uint64_t now_us, uint64_t deadline_us);
+
+/* Tells the service manager (sd_notify protocol), if there is one. */
+void live_daemon_notify(const char *state);
+
+/* SHA-256 of a text: what may not change while there is state. Errors: TACIT_IO. */
+enum tacit_status live_digest(const char *text, uint8_t digest[32]);
+#endif

@@ -1,0 +1,44 @@
+/* A small HTTP server inside our loop, by libmicrohttpd: on a Unix socket or on loopback. A request
+ * is handed over whole; its answer may come later (after the batch is durable). */
+#ifndef TACIT_LIVE_HTTP_H
+#define TACIT_LIVE_HTTP_H
+#include "loop.h"
+
+#define LIVE_BODY_BYTES_MAX (1u << 20)
+
+struct live_http;
+
+/* Belongs to the server until it is answered. */
+struct live_request {
+    const char *method;
+    const char *path;
+    const uint8_t *body;
+    size_t size;
+    void *owner; /* of the server */
+};
+
+struct live_http_config {
+    /* A socket, mode 0660; a stale one is replaced, a live one is not; or NULL. */
+    const char *unix_path;
+    uint16_t port; /* on 127.0.0.1, if unix_path is NULL; 0: any free one */
+};
+
+/* Only programs on this machine are answered: on loopback, requests that a browser makes for a web
+ * page of another origin are refused (Host, Origin). A body beyond LIVE_BODY_BYTES_MAX is refused
+ * with 413. Errors: TACIT_IO, TACIT_INVALID, TACIT_MEMORY with error->text. */
+enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop,
+                                 const struct live_http_config *config,
+                                 void (*handle)(void *context, struct live_request *request),
+                                 void *context, struct tacit_error *error);
+/* Held requests are answered with 503; what was answered gets a moment to go out. Not from inside
+ * the handler. */
+void live_http_close(struct live_http *http);
+/* 0: a Unix socket. */
+uint16_t live_http_port(const struct live_http *http);
+
+/* Answers, in the handler or later; the request is gone afterwards. bytes are copied. A caller who
+ * has gone away in the meantime, or has closed his side of the line, loses his answer; nothing
+ * else. */
+void live_http_answer(struct live_request *request, unsigned code, const char *content_type,
+                      const char *bytes, size_t size);
+#endif

@@ -1,0 +1,25 @@
+/* The socket that the decision API listens on: a file with mode 0660, or a port of loopback. */
+#ifndef TACIT_LIVE_HTTP_SOCKET_H
+#define TACIT_LIVE_HTTP_SOCKET_H
+#include "tacit/base.h"
+#include <sys/stat.h>
+#include <sys/un.h>
+
+struct live_http_socket {
+    int listener;  /* belongs to the caller; -1: none */
+    uint16_t port; /* 0: a Unix socket */
+    struct sockaddr_un unix_address;
+    struct stat unix_stat; /* of our file, so that we never remove another's */
+    bool has_file;
+};
+
+/* A file on which nobody answers is replaced. Both: Errors: TACIT_INVALID (the path: too long, no
+ * socket, in use), TACIT_IO, with error->text. */
+enum tacit_status live_http_listen_unix(struct live_http_socket *listening, const char *path,
+                                        struct tacit_error *error);
+/* port 0: any free one. */
+enum tacit_status live_http_listen_loopback(struct live_http_socket *listening, uint16_t port,
+                                            struct tacit_error *error);
+/* Removes the file, if it is still ours, and closes the listener, if it is still there. */
+void live_http_socket_close(struct live_http_socket *listening);
+#endif

@@ -1,0 +1,92 @@
+/* flock, not fcntl: it also holds against this very process, and closing another descriptor of the
+ * file does not drop it. The file stays behind for ever: removing it would let two processes hold
+ * two locks. */
+#include "lock.h"
+#include "store_internal.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_NAME "lock"
+#define LOCK_TEXT_BYTES 24u
+
+/* The holder writes its id right after it has the lock; for a moment the file may still be empty.
+ */
+static enum tacit_status say_who(int lock, const char *directory_name, struct tacit_error *error)
+{
+    char text[LOCK_TEXT_BYTES + 1];
+    ssize_t const size = pread(lock, text, LOCK_TEXT_BYTES, 0);
+    text[size > 0 ? size : 0] = '\0';
+    long const holder = strtol(text, NULL, 10);
+    if (holder <= 0)
+        return store_refuse(error, TACIT_INVALID, "%s is in use by another process",
+                            directory_name);
+    return store_refuse(error, TACIT_INVALID, "%s is in use by process %ld", directory_name,
+                        holder);
+}
+
+static bool write_own_id(int lock)
+{
+    char text[LOCK_TEXT_BYTES + 1];
+    /* One write of one length: nobody reads half an id, or the rest of an older one. */
+    int const size =
+        snprintf(text, sizeof text, "%-*ld\n", (int)LOCK_TEXT_BYTES - 1, (long)getpid());
+    return size == (int)LOCK_TEXT_BYTES && pwrite(lock, text, LOCK_TEXT_BYTES, 0) == size;
+}
+
+static enum tacit_status take(int lock, const char *directory_name, struct tacit_error *error)
+{
+    if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
+        if (errno == EWOULDBLOCK)
+            return say_who(lock, directory_name, error);
+        return store_refuse(error, TACIT_IO, "%s/%s: cannot lock: %s", directory_name, LOCK_NAME,
+                            strerror(errno));
+    }
+    if (!write_own_id(lock))
+        return store_refuse(error, TACIT_IO, "%s/%s: cannot write: %s", directory_name, LOCK_NAME,
+                            strerror(errno));
+    return TACIT_OK;
+}
+
+static int open_or_make(int directory)
+{
+    int const flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    int const made = openat(directory, LOCK_NAME, flags | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+    if (made < 0)
+        return errno == EEXIST ? openat(directory, LOCK_NAME, flags) : -1;
+    (void)fchmod(made, S_IRUSR | S_IWUSR); /* whatever the umask */
+    return made;
+}
+
+enum tacit_status live_lock_take(int directory, const char *directory_name, int *lock,
+                                 struct tacit_error *error)
+{
+    int const made = open_or_make(directory);
+    if (made < 0 && errno == ELOOP)
+        return store_refuse(error, TACIT_INVALID, "%s/%s is a symbolic link", directory_name,
+                            LOCK_NAME);
+    if (made < 0)
+        return store_refuse(error, TACIT_IO, "%s/%s: cannot open: %s", directory_name, LOCK_NAME,
+                            strerror(errno));
+    int64_t size;
+    enum tacit_status status = store_file_check(directory, directory_name, LOCK_NAME, &size, error);
+    if (status == TACIT_OK)
+        status = take(made, directory_name, error);
+    if (status != TACIT_OK) {
+        (void)close(made);
+        return status;
+    }
+    *lock = made;
+    return TACIT_OK;
+}
+
+void live_lock_give(int lock)
+{
+    if (lock >= 0)
+        (void)close(lock);
+}

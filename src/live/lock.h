@@ -1,0 +1,12 @@
+/* The lock of a state directory: one process at a time, and the next one learns who holds it. */
+#ifndef TACIT_LIVE_LOCK_H
+#define TACIT_LIVE_LOCK_H
+#include "tacit/base.h"
+
+/* Takes the lock file "lock" in the directory; the kernel gives it back when the process ends,
+ * however it ends. The directory's name is for texts only. Errors: TACIT_INVALID (held: names the
+ * process; not a file of ours alone), TACIT_IO. */
+enum tacit_status live_lock_take(int directory, const char *directory_name, int *lock,
+                                 struct tacit_error *error);
+void live_lock_give(int lock);
+#endif

@@ -1,0 +1,34 @@
+/* Certificates for trials: a private CA and one certificate a name, made by the openssl program.
+ * A hospital that runs its own CA needs only live_pki_check. */
+#ifndef TACIT_LIVE_PKI_H
+#define TACIT_LIVE_PKI_H
+#include "tacit/base.h"
+
+#define LIVE_PKI_DAYS_MAX 3650u
+
+struct live_pki_config {
+    const char *directory;    /* made if missing; only its owner may enter it (0700) */
+    const char *const *names; /* sites, "coordinator", "broker"; see live_name_is_allowed */
+    size_t name_count;
+    const char *const *broker_hosts; /* further names and addresses of the broker, besides */
+    size_t broker_host_count;        /* localhost and 127.0.0.1 */
+    uint32_t days;                   /* 1 .. LIVE_PKI_DAYS_MAX */
+};
+
+/* Writes NAME.key (0600) and NAME.crt for each name, signed by ca.key and ca.crt, EC P-256. What is
+ * there already stays as it is: a CA is used again, a key is never overwritten. "broker" may only
+ * serve, everybody else may only connect. Errors: TACIT_INVALID, TACIT_IO (also: no openssl), with
+ * error->text. */
+enum tacit_status live_pki_make(const struct live_pki_config *config, struct tacit_error *error);
+
+/* Can these files prove that we are `name`? The key is readable by its owner only, not encrypted,
+ * and belongs to the certificate; the certificate's first common name is `name`; ca_file has a
+ * certificate. Dates and the chain are left to the handshake. Errors: TACIT_INVALID, with
+ * error->text. */
+enum tacit_status live_pki_check(const char *ca_file, const char *certificate_file,
+                                 const char *key_file, const char *name, struct tacit_error *error);
+
+/* What a broker may hold against a certificate that it refused without a word: out of date by our
+ * clock, not signed by ca_file, or a guess. Ensures: never NULL, static storage. */
+const char *live_pki_doubt(const char *ca_file, const char *certificate_file);
+#endif

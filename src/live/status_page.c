@@ -1,0 +1,165 @@
+/* The coordinator's status: for machines and for people. Shows what the network has seen anyway. */
+#include "status_page.h"
+#include "api_json.h"
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void add_sites(const struct live_status *status, struct live_buffer *out)
+{
+    struct tacit_elim_hub_view const *const hub = status->hub;
+    live_buffer_add(out, "\"sites\": [");
+    for (uint32_t site = 0; site < status->config->site_count; site++) {
+        bool const is_asked = !hub->finished && tacit_bits_has(hub->uploaders, site);
+        live_buffer_add(out, site == 0 ? "{\"name\": " : ", {\"name\": ");
+        live_buffer_add_quoted(out, status->config->sites[site]);
+        live_buffer_format(
+            out, ", \"asked\": %s, \"reported\": %s, \"last_report_epoch\": %" PRIu32 "}",
+            is_asked ? "true" : "false",
+            is_asked && tacit_bits_has(hub->received, site) ? "true" : "false", hub->seen[site]);
+    }
+    live_buffer_add(out, "]");
+}
+
+static void add_arms(const struct live_status *status, struct live_buffer *out)
+{
+    live_buffer_add(out, "\"arms\": [");
+    for (uint32_t arm = 0; arm < status->config->arm_count; arm++) {
+        live_buffer_add(out, arm == 0 ? "{\"name\": " : ", {\"name\": ");
+        live_buffer_add_quoted(out, status->config->arm_names[arm]);
+        live_buffer_format(out, ", \"mean\": %.6g, \"eliminated_epoch\": %" PRIu32 "}",
+                           status->hub->means[arm], status->hub->eliminated[arm]);
+    }
+    live_buffer_add(out, "]");
+}
+
+static const char *phase(const struct live_status *status)
+{
+    return status->hub->finished ? "finished" : status->hub->overdue ? "waiting" : "collecting";
+}
+
+static void write_json(const struct live_status *status, struct live_buffer *out)
+{
+    struct tacit_elim_hub_view const *const hub = status->hub;
+    live_buffer_add(out, "{\"federation\": ");
+    live_buffer_add_quoted(out, status->config->federation);
+    live_buffer_format(
+        out,
+        ", \"phase\": \"%s\", \"epoch\": %" PRIu32 ", \"rounds\": %" PRIu32 ", \"pulls\": %" PRIu64
+        ", \"active_arms\": %" PRIu32 ", \"reports\": %" PRIu32 ", \"missing\": %" PRIu32
+        ", \"quorum\": %" PRIu32 ", \"radius\": %.6g, \"connected\": %s, ",
+        phase(status), hub->epoch, hub->round_count, hub->pulls, hub->active_count,
+        hub->finished ? 0 : hub->report_count, hub->reports_missing, status->config->quorum,
+        hub->radius, status->is_connected ? "true" : "false");
+    live_buffer_format(out, "\"accepted\": %" PRIu64 ", \"refused\": %" PRIu64 ", ",
+                       status->accepted_count, status->refused_count);
+    add_sites(status, out);
+    live_buffer_add(out, ", ");
+    add_arms(status, out);
+    live_buffer_add(out, "}\n");
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+static void add_escaped(struct live_buffer *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        if (*text == '<')
+            live_buffer_add(out, "&lt;");
+        else if (*text == '&')
+            live_buffer_add(out, "&amp;");
+        else
+            live_buffer_add_bytes(out, text, 1);
+    }
+}
+
+static void write_site_rows(const struct live_status *status, struct live_buffer *out)
+{
+    struct tacit_elim_hub_view const *const hub = status->hub;
+    for (uint32_t site = 0; site < status->config->site_count; site++) {
+        bool const is_asked = !hub->finished && tacit_bits_has(hub->uploaders, site);
+        live_buffer_add(out, "<tr><td>");
+        add_escaped(out, status->config->sites[site]);
+        live_buffer_format(out, "<td>%s<td>%" PRIu32 "\n",
+                           !is_asked                             ? "not asked"
+                           : tacit_bits_has(hub->received, site) ? "reported"
+                                                                 : "<b>missing</b>",
+                           hub->seen[site]);
+    }
+}
+
+static void write_arm_rows(const struct live_status *status, struct live_buffer *out)
+{
+    for (uint32_t arm = 0; arm < status->config->arm_count; arm++) {
+        uint32_t const epoch = status->hub->eliminated[arm];
+        live_buffer_add(out, "<tr><td>");
+        add_escaped(out, status->config->arm_names[arm]);
+        live_buffer_format(out, "<td>%.4f<td>", status->hub->means[arm]);
+        if (epoch > 0)
+            live_buffer_format(out, "eliminated in epoch %" PRIu32 "\n", epoch);
+        else
+            live_buffer_add(out, "in\n");
+    }
+}
+
+static void write_page(const struct live_status *status, struct live_buffer *out)
+{
+    struct tacit_elim_hub_view const *const hub = status->hub;
+    live_buffer_add(out, "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=2>"
+                         "<title>tacit</title><style>body{font:16px system-ui;max-width:44rem;"
+                         "margin:2rem auto;padding:0 1rem;color-scheme:light dark}table{width:100%;"
+                         "border-collapse:collapse}td,th{text-align:left;padding:.3rem;"
+                         "border-bottom:1px solid #8884}</style><h1>");
+    add_escaped(out, status->config->federation);
+    live_buffer_format(out,
+                       "</h1><p>%s, epoch %" PRIu32 ", %" PRIu32 " rounds, %" PRIu32
+                       " arms left, each pulled %" PRIu64 " times; %s the broker\n",
+                       phase(status), hub->epoch, hub->round_count, hub->active_count, hub->pulls,
+                       status->is_connected ? "connected to" : "<b>not connected</b> to");
+    live_buffer_add(out, "<table><tr><th>site<th>this round<th>last report\n");
+    write_site_rows(status, out);
+    live_buffer_add(out, "</table><table><tr><th>arm<th>noised mean<th>\n");
+    write_arm_rows(status, out);
+    live_buffer_add(out, "</table>");
+}
+
+static void write_metrics(const struct live_status *status, struct live_buffer *out)
+{
+    struct tacit_elim_hub_view const *const hub = status->hub;
+    live_buffer_format(out,
+                       "tacit_hub_epoch %" PRIu32 "\ntacit_hub_rounds %" PRIu32
+                       "\ntacit_hub_active_arms %" PRIu32 "\ntacit_hub_reports_missing %" PRIu32
+                       "\ntacit_hub_messages_accepted_total %" PRIu64
+                       "\ntacit_hub_messages_refused_total %" PRIu64 "\ntacit_hub_connected %d\n",
+                       hub->epoch, hub->round_count, hub->active_count, hub->reports_missing,
+                       status->accepted_count, status->refused_count, status->is_connected ? 1 : 0);
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+void live_status_answer(const struct live_status *status, struct live_request *request)
+{
+    static const struct {
+        const char *path;
+        const char *type;
+        void (*write)(const struct live_status *status, struct live_buffer *out);
+    } pages[] = {{"/", "text/html; charset=utf-8", write_page},
+                 {"/status", "application/json", write_json},
+                 {"/health", "application/json", write_json},
+                 {"/metrics", "text/plain; version=0.0.4", write_metrics}};
+    static const char nowhere[] =
+        "{\"error\": \"not here; allowed: GET /, /status, /health, /metrics\"}\n";
+    for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+        struct live_buffer text = {0};
+        if (strcmp(request->method, "GET") != 0 || strcmp(request->path, pages[i].path) != 0)
+            continue;
+        pages[i].write(status, &text);
+        bool const is_sick = strcmp(request->path, "/health") == 0 && !status->is_connected;
+        live_http_answer(request, text.failed || is_sick ? 503 : 200, pages[i].type, text.bytes,
+                         text.size);
+        live_buffer_free(&text);
+        return;
+    }
+    live_http_answer(request, 404, "application/json", nowhere, sizeof nowhere - 1);
+}

@@ -1,0 +1,307 @@
+/* Batches and rows. Everything here runs on the one thread that holds the store. */
+#include "store_internal.h"
+#include <string.h>
+
+/* ---- Statements ------------------------------------------------------------------------------ */
+
+enum tacit_status store_may_put(const struct live_store *store)
+{
+    if (store->is_broken)
+        return TACIT_IO;
+    TACIT_ASSERT(store->in_batch);
+    return TACIT_OK;
+}
+
+bool store_is_text(const char *text, size_t size_min)
+{
+    if (text == NULL)
+        return false;
+    size_t const size = strnlen(text, STORE_TEXT_BYTES_MAX + 1);
+    return size >= size_min && size <= STORE_TEXT_BYTES_MAX;
+}
+
+static bool is_blob(const void *bytes, size_t size)
+{
+    return bytes != NULL && size > 0 && size <= STORE_BLOB_BYTES_MAX;
+}
+
+/* Binding fails only for want of memory: places and sizes are ours. */
+static void note_binding(struct live_store *store, int code)
+{
+    if (code != SQLITE_OK)
+        (void)store_break_sqlite(store, "bind");
+}
+
+void store_bind_number(struct live_store *store, sqlite3_stmt *row, int place, uint64_t number)
+{
+    note_binding(store, sqlite3_bind_int64(row, place, (sqlite3_int64)number));
+}
+
+void store_bind_text(struct live_store *store, sqlite3_stmt *row, int place, const char *text)
+{
+    if (text == NULL)
+        note_binding(store, sqlite3_bind_null(row, place));
+    else
+        note_binding(store, sqlite3_bind_text(row, place, text, -1, SQLITE_STATIC));
+}
+
+void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, const void *bytes,
+                     size_t size)
+{
+    note_binding(store, sqlite3_bind_blob64(row, place, bytes, size, SQLITE_STATIC));
+}
+
+enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what)
+{
+    sqlite3_stmt *const statement = store->statements[which];
+    enum tacit_status status = store->is_broken ? TACIT_IO : TACIT_OK;
+    if (status == TACIT_OK && sqlite3_step(statement) != SQLITE_DONE)
+        status = store_break_sqlite(store, what); /* before the reset, which may change the error */
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement); /* they point into the caller's memory */
+    return status;
+}
+
+enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool *found)
+{
+    *found = false;
+    if (store->is_broken)
+        return TACIT_IO;
+    int const code = sqlite3_step(rows);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return store_break_sqlite(store, "read");
+    *found = code == SQLITE_ROW;
+    return TACIT_OK;
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+/* Between batches, so that a failure here is never confused with one of a batch. */
+static enum tacit_status fold_if_long(struct live_store *store)
+{
+    if (store->log_pages < store->log_pages_max)
+        return TACIT_OK;
+    enum tacit_status const status = store_fold_log(store);
+    if (status != TACIT_OK)
+        return status;
+    store->log_pages = 0;
+    return TACIT_OK;
+}
+
+enum tacit_status live_store_begin(struct live_store *store)
+{
+    if (store->is_broken)
+        return TACIT_IO;
+    TACIT_ASSERT(!store->in_batch);
+    enum tacit_status status = fold_if_long(store);
+    if (status == TACIT_OK)
+        status = store_run(store, STORE_BEGIN, "begin a batch");
+    store->in_batch = status == TACIT_OK;
+    return status;
+}
+
+enum tacit_status live_store_commit(struct live_store *store)
+{
+    enum tacit_status status = store_may_put(store);
+    if (status == TACIT_OK)
+        status = store_run(store, STORE_COMMIT, "commit");
+    store->in_batch = false;
+    return status == TACIT_OK ? TACIT_OK : TACIT_IO;
+}
+
+bool live_store_is_broken(const struct live_store *store)
+{
+    return store->is_broken;
+}
+
+const char *live_store_trouble(const struct live_store *store)
+{
+    return store->trouble.text;
+}
+
+/* ---- Core ------------------------------------------------------------------------------------ */
+
+static void core_sum(struct live_store *store, const void *bytes, size_t size)
+{
+    store_sum_start(store, "core");
+    store_sum_bytes(store, bytes, size);
+}
+
+enum tacit_status live_store_put_core(struct live_store *store, const void *bytes, size_t size)
+{
+    enum tacit_status status = store_may_put(store);
+    if (status != TACIT_OK)
+        return status;
+    if (!is_blob(bytes, size))
+        return TACIT_INVALID;
+    uint8_t sum[STORE_SUM_BYTES];
+    core_sum(store, bytes, size);
+    status = store_sum_end(store, sum);
+    if (status != TACIT_OK)
+        return status;
+    sqlite3_stmt *const row = store->statements[STORE_PUT_CORE];
+    store_bind_blob(store, row, 1, bytes, size);
+    store_bind_blob(store, row, 2, sum, sizeof sum);
+    return store_run(store, STORE_PUT_CORE, "put the core's state");
+}
+
+enum tacit_status store_core_row(struct live_store *store, const void **bytes, size_t *size)
+{
+    sqlite3_stmt *const row = store->statements[STORE_GET_CORE];
+    bool found;
+    enum tacit_status const status = store_next(store, row, &found);
+    *bytes = NULL;
+    *size = 0;
+    if (status != TACIT_OK || !found)
+        return status;
+    *bytes = sqlite3_column_blob(row, 0);
+    *size = (size_t)sqlite3_column_bytes(row, 0);
+    core_sum(store, *bytes, *bytes == NULL ? 0 : *size);
+    return store_sum_compare(store, row, 1, "core");
+}
+
+enum tacit_status live_store_get_core(struct live_store *store, void *bytes, size_t capacity,
+                                      size_t *size)
+{
+    const void *kept;
+    size_t kept_size;
+    enum tacit_status status = store_core_row(store, &kept, &kept_size);
+    if (status == TACIT_OK && kept_size > capacity)
+        status = TACIT_MALFORMED;
+    if (status == TACIT_OK) {
+        if (kept_size > 0)
+            memcpy(bytes, kept, kept_size);
+        *size = kept_size;
+    }
+    (void)sqlite3_reset(store->statements[STORE_GET_CORE]);
+    return status;
+}
+
+/* ---- Releases -------------------------------------------------------------------------------- */
+
+static void release_sum(struct live_store *store, const struct live_release *release)
+{
+    store_sum_start(store, "releases");
+    store_sum_number(store, release->number);
+    store_sum_number(store, release->epsilon_nano);
+    store_sum_bytes(store, release->bytes, release->size);
+    store_sum_number(store, release->acknowledged ? 1 : 0);
+    store_sum_number(store, (uint64_t)release->made_unix_s);
+}
+
+static enum tacit_status release_read(struct live_store *store, sqlite3_stmt *row,
+                                      struct live_release *release)
+{
+    *release = (struct live_release){
+        .number = store_number_at(row, 0),
+        .epsilon_nano = store_number_at(row, 1),
+        .bytes = sqlite3_column_blob(row, 2),
+        .acknowledged = sqlite3_column_int64(row, 3) != 0,
+        .made_unix_s = sqlite3_column_int64(row, 4),
+    };
+    release->size = release->bytes == NULL ? 0 : (size_t)sqlite3_column_bytes(row, 2);
+    release_sum(store, release);
+    return store_sum_compare(store, row, 5, "releases");
+}
+
+/* Finds a release; its bytes last until STORE_GET_RELEASE is reset. */
+static enum tacit_status release_find(struct live_store *store, uint64_t number,
+                                      struct live_release *release, bool *found)
+{
+    sqlite3_stmt *const row = store->statements[STORE_GET_RELEASE];
+    store_bind_number(store, row, 1, number);
+    enum tacit_status const status = store_next(store, row, found);
+    return status == TACIT_OK && *found ? release_read(store, row, release) : status;
+}
+
+static enum tacit_status release_insert(struct live_store *store,
+                                        const struct live_release *release)
+{
+    uint8_t sum[STORE_SUM_BYTES];
+    release_sum(store, release);
+    enum tacit_status const status = store_sum_end(store, sum);
+    if (status != TACIT_OK)
+        return status;
+    sqlite3_stmt *const row = store->statements[STORE_PUT_RELEASE];
+    store_bind_number(store, row, 1, release->number);
+    store_bind_number(store, row, 2, release->epsilon_nano);
+    store_bind_blob(store, row, 3, release->bytes, release->size);
+    store_bind_number(store, row, 4, release->acknowledged ? 1 : 0);
+    store_bind_number(store, row, 5, (uint64_t)release->made_unix_s);
+    store_bind_blob(store, row, 6, sum, sizeof sum);
+    return store_run(store, STORE_PUT_RELEASE, "put a release");
+}
+
+/* The same release again is not an error, and changes nothing. */
+static enum tacit_status release_compare(struct live_store *store,
+                                         const struct live_release *release)
+{
+    struct live_release kept;
+    bool found;
+    enum tacit_status status = release_find(store, release->number, &kept, &found);
+    if (status == TACIT_OK && !found)
+        status = store_break(store, TACIT_IO, "release %llu is neither new nor there",
+                             (unsigned long long)release->number);
+    bool const is_same = status == TACIT_OK && kept.epsilon_nano == release->epsilon_nano &&
+                         kept.size == release->size &&
+                         memcmp(kept.bytes, release->bytes, kept.size) == 0;
+    (void)sqlite3_reset(store->statements[STORE_GET_RELEASE]);
+    return status == TACIT_OK && !is_same ? TACIT_INVALID : status;
+}
+
+enum tacit_status live_store_put_release(struct live_store *store,
+                                         const struct live_release *release)
+{
+    enum tacit_status status = store_may_put(store);
+    if (status != TACIT_OK)
+        return status;
+    if (release->number > STORE_KEY_MAX || release->epsilon_nano > STORE_KEY_MAX ||
+        !is_blob(release->bytes, release->size))
+        return TACIT_INVALID;
+    status = release_insert(store, release);
+    if (status != TACIT_OK || sqlite3_changes(store->database) == 1)
+        return status;
+    return release_compare(store, release);
+}
+
+enum tacit_status live_store_acknowledge(struct live_store *store, uint64_t number)
+{
+    enum tacit_status status = store_may_put(store);
+    if (status != TACIT_OK)
+        return status;
+    struct live_release release;
+    bool found;
+    uint8_t sum[STORE_SUM_BYTES];
+    status = release_find(store, number, &release, &found);
+    bool const is_new = status == TACIT_OK && found && !release.acknowledged;
+    if (is_new) {
+        release.acknowledged = true;
+        release_sum(store, &release); /* while its bytes are there */
+        status = store_sum_end(store, sum);
+    }
+    (void)sqlite3_reset(store->statements[STORE_GET_RELEASE]);
+    if (status != TACIT_OK || !is_new)
+        return status == TACIT_OK && !found ? TACIT_INVALID : status;
+    sqlite3_stmt *const row = store->statements[STORE_ACKNOWLEDGE];
+    store_bind_number(store, row, 1, number);
+    store_bind_blob(store, row, 2, sum, sizeof sum);
+    return store_run(store, STORE_ACKNOWLEDGE, "acknowledge a release");
+}
+
+enum tacit_status
+live_store_releases(struct live_store *store,
+                    bool (*each)(void *context, const struct live_release *release), void *context)
+{
+    sqlite3_stmt *const rows = store->statements[STORE_RELEASES];
+    bool more;
+    enum tacit_status status = store_next(store, rows, &more);
+    while (status == TACIT_OK && more) {
+        struct live_release release;
+        status = release_read(store, rows, &release);
+        if (status != TACIT_OK || !each(context, &release))
+            break;
+        status = store_next(store, rows, &more);
+    }
+    (void)sqlite3_reset(rows);
+    return status;
+}

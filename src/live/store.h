@@ -1,0 +1,101 @@
+/* The durable state of a daemon: one SQLite file (WAL, synchronous=FULL) in a state directory that
+ * one process holds at a time. A change is a batch: begin, puts, commit; commit returns when it is
+ * on disk. A commit that fails may have happened or not: the process must stop
+ * (live_store_is_broken). */
+#ifndef TACIT_LIVE_STORE_H
+#define TACIT_LIVE_STORE_H
+#include "tacit/base.h"
+
+struct live_store;
+
+/* Who this state belongs to: a state directory of somebody else, or of another run, is refused. */
+struct live_store_identity {
+    const char *role; /* "agent" or "coordinator" */
+    const char *federation;
+    const char *site;          /* "" for the coordinator */
+    uint8_t config_digest[32]; /* of everything that may not change while there is state */
+};
+
+/* Limits, else TACIT_INVALID and nothing changes: release numbers, epsilons and decision ids are
+ * below 2^63, texts have at most 1024 bytes, blocks of bytes are not empty and have at most 256
+ * MiB. Puts are asserted to be inside a batch. Any other error of a put breaks the store, as a
+ * failed commit does. A broken store answers TACIT_IO to everything. `each` below must not call the
+ * store. */
+
+/* Opens or makes the state directory (0700) and its file (0600), takes the lock.
+ * Errors, each with error->text that names path and reason: TACIT_INVALID (another identity or
+ * configuration, another format version, permissions that let others read, locked: names the
+ * process id that holds it), TACIT_MALFORMED (corrupt, truncated, zero length, not a database,
+ * integrity check fails), TACIT_IO. Never starts empty over something that it cannot read. */
+enum tacit_status live_store_open(struct live_store **store, const char *directory,
+                                  const struct live_store_identity *identity,
+                                  struct tacit_error *error);
+/* Drops a batch that was not committed. NULL is allowed. */
+void live_store_close(struct live_store *store);
+
+enum tacit_status live_store_begin(struct live_store *store);
+/* Errors: TACIT_IO: the store is broken from now on; the process must stop without sending
+ * anything. */
+enum tacit_status live_store_commit(struct live_store *store);
+bool live_store_is_broken(const struct live_store *store);
+/* For the log: the path and what went wrong first; "" if nothing did. */
+const char *live_store_trouble(const struct live_store *store);
+
+/* Core state: one block, with its SHA-256 beside it. Put inside a batch. */
+enum tacit_status live_store_put_core(struct live_store *store, const void *bytes, size_t size);
+/* *size = 0 if none was put yet. Errors: TACIT_MALFORMED (size or sum wrong), TACIT_IO. */
+enum tacit_status live_store_get_core(struct live_store *store, void *bytes, size_t capacity,
+                                      size_t *size);
+
+/* Outbox = ledger: one row a release, written once, never changed but for `acknowledged`. The same
+ * release again is TACIT_OK and changes nothing. To acknowledge what is not there is TACIT_INVALID.
+ * Errors: TACIT_INVALID if the number is there with other bytes or another epsilon. */
+struct live_release {
+    uint64_t number; /* epoch */
+    uint64_t epsilon_nano;
+    const uint8_t *bytes; /* as on the wire */
+    size_t size;
+    bool acknowledged;
+    int64_t made_unix_s;
+};
+enum tacit_status live_store_put_release(struct live_store *store,
+                                         const struct live_release *release);
+enum tacit_status live_store_acknowledge(struct live_store *store, uint64_t number);
+/* Calls `each` for every release in order; stops when it returns false. */
+enum tacit_status
+live_store_releases(struct live_store *store,
+                    bool (*each)(void *context, const struct live_release *release), void *context);
+
+/* Decisions that are open or recently closed (see decisions.h). */
+struct live_decision_row {
+    uint64_t id;
+    uint32_t arm;
+    uint8_t kind;        /* enum live_decision_kind */
+    uint8_t state;       /* enum live_decision_state */
+    uint64_t deadline_s; /* unix seconds */
+    const char *key;     /* idempotency key or NULL */
+    const char *unit;    /* unit key or NULL; never leaves the site */
+};
+enum tacit_status
+live_store_put_decision(struct live_store *store,
+                        const struct live_decision_row *row); /* insert or replace */
+enum tacit_status live_store_drop_decision(struct live_store *store, uint64_t id);
+enum tacit_status live_store_decisions(struct live_store *store,
+                                       bool (*each)(void *context,
+                                                    const struct live_decision_row *row),
+                                       void *context);
+
+/* Sticky units: unit key -> arm. */
+enum tacit_status live_store_put_unit(struct live_store *store, const char *unit, uint32_t arm);
+enum tacit_status live_store_units(struct live_store *store,
+                                   bool (*each)(void *context, const char *unit, uint32_t arm),
+                                   void *context);
+
+/* Small named values (counters, the next decision id). Get: *found = false if absent. */
+enum tacit_status live_store_put_value(struct live_store *store, const char *name, uint64_t value);
+enum tacit_status live_store_get_value(struct live_store *store, const char *name, uint64_t *value,
+                                       bool *found);
+
+/* For tests: the SQLite VFS of stores opened from now on; NULL is SQLite's own. */
+void live_store_use_vfs(const char *name);
+#endif

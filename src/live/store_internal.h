@@ -1,0 +1,165 @@
+/* What the files of the store share. Not for other rooms. */
+#ifndef TACIT_LIVE_STORE_INTERNAL_H
+#define TACIT_LIVE_STORE_INTERNAL_H
+#include "store.h"
+#include <openssl/evp.h>
+#include <sqlite3.h>
+
+#define STORE_FILE "state.db"
+#define STORE_LOG STORE_FILE "-wal"
+#define STORE_JOURNAL STORE_FILE "-journal"
+#define STORE_NEW STORE_FILE ".new"
+#define STORE_PAGE_BYTES 4096
+#define STORE_APPLICATION 0x54434954 /* "TCIT", in the file's header */
+#define STORE_FORMAT 1               /* of the tables; another one is refused */
+#define STORE_SUM_BYTES 32u
+#define STORE_TEXT_BYTES_MAX 1024u
+#define STORE_BLOB_BYTES_MAX ((size_t)256 << 20)
+
+/* From this many pages on, the log is folded into the file before the next batch: 1 MiB, so that
+ * the extra fsync is rare and what it writes is little. */
+#define STORE_LOG_PAGES_MAX 256u
+
+#define STORE_STATEMENT_LIST(X)                                                                    \
+    X(STORE_BEGIN, "BEGIN IMMEDIATE")                                                              \
+    X(STORE_COMMIT, "COMMIT")                                                                      \
+    X(STORE_PUT_CORE, "INSERT OR REPLACE INTO core(one, bytes, sum) VALUES(1, ?1, ?2)")            \
+    X(STORE_GET_CORE, "SELECT bytes, sum FROM core")                                               \
+    X(STORE_PUT_RELEASE, "INSERT INTO releases(number, epsilon_nano, bytes, acknowledged,"         \
+                         " made_unix_s, sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"                       \
+                         " ON CONFLICT(number) DO NOTHING")                                        \
+    X(STORE_GET_RELEASE, "SELECT number, epsilon_nano, bytes, acknowledged, made_unix_s, sum"      \
+                         " FROM releases WHERE number = ?1")                                       \
+    X(STORE_ACKNOWLEDGE, "UPDATE releases SET acknowledged = 1, sum = ?2 WHERE number = ?1")       \
+    X(STORE_RELEASES, "SELECT number, epsilon_nano, bytes, acknowledged, made_unix_s, sum"         \
+                      " FROM releases ORDER BY number")                                            \
+    X(STORE_PUT_DECISION, "INSERT OR REPLACE INTO decisions(id, arm, kind, state, deadline_s,"     \
+                          " key, unit, sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")               \
+    X(STORE_DROP_DECISION, "DELETE FROM decisions WHERE id = ?1")                                  \
+    X(STORE_DECISIONS, "SELECT id, arm, kind, state, deadline_s, key, unit, sum FROM decisions"    \
+                       " ORDER BY id")                                                             \
+    X(STORE_PUT_UNIT, "INSERT OR REPLACE INTO units(unit, arm, sum) VALUES(?1, ?2, ?3)")           \
+    X(STORE_UNITS, "SELECT unit, arm, sum FROM units ORDER BY unit")                               \
+    X(STORE_PUT_VALUE, "INSERT OR REPLACE INTO named(name, value, sum) VALUES(?1, ?2, ?3)")        \
+    X(STORE_GET_VALUE, "SELECT name, value, sum FROM named WHERE name = ?1")                       \
+    X(STORE_VALUES, "SELECT name, value, sum FROM named ORDER BY name")
+
+enum store_statement {
+#define X(name, sql) name,
+    STORE_STATEMENT_LIST(X)
+#undef X
+        STORE_STATEMENT_COUNT
+};
+
+struct live_store {
+    sqlite3 *database;
+    sqlite3_stmt *statements[STORE_STATEMENT_COUNT];
+    int lock;         /* -1: not held */
+    char *path;       /* of the file, as the caller named the directory; for texts */
+    EVP_MD_CTX *hash; /* of the row at hand */
+    bool hash_failed; /* since store_sum_start */
+    bool in_batch;
+    bool is_broken;
+    uint32_t log_pages;         /* in the log now */
+    uint32_t log_pages_max;     /* fold at so many */
+    struct tacit_error trouble; /* the first thing that went wrong */
+};
+
+/* ---- Texts and trouble ----------------------------------------------------------------------- */
+
+/* Writes the text and returns the status. */
+enum tacit_status store_refuse(struct tacit_error *error, enum tacit_status status,
+                               const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The store is broken from now on; keeps the first text, with the path before it. */
+enum tacit_status store_break(struct live_store *store, enum tacit_status status,
+                              const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* The same for SQLite's last error: "cannot <what>: ...". */
+enum tacit_status store_break_sqlite(struct live_store *store, const char *what);
+
+/* ---- Files (store_files.c, store_log.c) ------------------------------------------------------ */
+
+/* Opens the directory; makes it if it is not there. Errors: TACIT_INVALID (a link, open to others,
+ * somebody else's), TACIT_IO. */
+enum tacit_status store_directory_open(const char *directory_name, int *directory,
+                                       struct tacit_error *error);
+/* A plain file that only we can read; *size = -1 if there is none. Errors as above. */
+enum tacit_status store_file_check(int directory, const char *directory_name, const char *name,
+                                   int64_t *size, struct tacit_error *error);
+/* Are the first bytes those of our file, of our format? Before SQLite touches it.
+ * Errors: TACIT_MALFORMED, TACIT_INVALID (format), TACIT_IO. */
+enum tacit_status store_header_check(int directory, const char *directory_name, int64_t size,
+                                     bool has_log, struct tacit_error *error);
+/* Is the log whole, or torn at its end as a crash tears it? SQLite reads a log up to the first bad
+ * byte and drops the rest without a word. Errors: TACIT_MALFORMED (damage before the last commits),
+ * TACIT_IO. */
+enum tacit_status store_log_check(int directory, const char *directory_name, int64_t size,
+                                  struct tacit_error *error);
+
+/* ---- Tables (store_tables.c) ----------------------------------------------------------------- */
+
+/* Makes the tables and the identity in an empty database. */
+enum tacit_status store_tables_make(struct live_store *store,
+                                    const struct live_store_identity *identity);
+/* Integrity, format, tables as we made them. */
+enum tacit_status store_tables_check(struct live_store *store);
+/* Is it this one's state? Errors: TACIT_INVALID: which field, both values. */
+enum tacit_status store_identity_check(struct live_store *store,
+                                       const struct live_store_identity *identity);
+/* Runs SQL without results. */
+enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what);
+/* Prepares, binds nothing, steps to the only row; the caller finalizes. */
+enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row);
+/* Reads all rows of all tables and compares their sums. */
+enum tacit_status store_rows_check(struct live_store *store);
+
+/* Moves everything from the log to the file and empties the log (store_open.c). */
+enum tacit_status store_fold_log(struct live_store *store);
+
+/* ---- Sums of rows (store_sum.c) -------------------------------------------------------------- */
+
+/* SHA-256 over a row, with its table's name before it: the file's structure says nothing about
+ * flipped bits in what a row holds. Texts and bytes go in with their size; NULL is not the empty
+ * text. */
+void store_sum_start(struct live_store *store, const char *table);
+void store_sum_number(struct live_store *store, uint64_t number);
+void store_sum_bytes(struct live_store *store, const void *bytes, size_t size);
+void store_sum_text(struct live_store *store, const char *text);
+/* Errors: TACIT_MEMORY; the store is broken. */
+enum tacit_status store_sum_end(struct live_store *store, uint8_t sum[STORE_SUM_BYTES]);
+/* Ends the sum and compares it with a column. Errors: TACIT_MALFORMED, TACIT_MEMORY; the store is
+ * broken. */
+enum tacit_status store_sum_compare(struct live_store *store, sqlite3_stmt *row, int column,
+                                    const char *what);
+
+/* ---- Statements (store.c) -------------------------------------------------------------------- */
+
+#define STORE_KEY_MAX ((uint64_t)INT64_MAX)
+
+/* Errors: TACIT_IO on a broken store. Asserts a batch. */
+enum tacit_status store_may_put(const struct live_store *store);
+/* May this be kept as a text? NULL may not. */
+bool store_is_text(const char *text, size_t size_min);
+/* A binding that fails breaks the store, and store_run and store_next then do nothing: a statement
+ * never runs with NULL instead of what was meant. */
+void store_bind_number(struct live_store *store, sqlite3_stmt *row, int place, uint64_t number);
+void store_bind_text(struct live_store *store, sqlite3_stmt *row, int place, const char *text);
+void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, const void *bytes,
+                     size_t size);
+/* Runs a statement that gives no rows. */
+enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what);
+/* Goes to the next row, if there is one. */
+enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool *found);
+/* The core's row, checked; *bytes = NULL if none was put, else it lasts until STORE_GET_CORE is
+ * reset. */
+enum tacit_status store_core_row(struct live_store *store, const void **bytes, size_t *size);
+
+static inline uint64_t store_number_at(sqlite3_stmt *row, int column)
+{
+    return (uint64_t)sqlite3_column_int64(row, column);
+}
+
+static inline const char *store_text_at(sqlite3_stmt *row, int column)
+{
+    return (const char *)sqlite3_column_text(row, column);
+}
+#endif

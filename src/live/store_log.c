@@ -1,0 +1,147 @@
+/* The log of SQLite (https://sqlite.org/fileformat.html, section 4), read only to tell two things
+ * apart that SQLite treats alike: the torn end that a crash leaves, and damage to commits that were
+ * on disk. In a ledger the second must not pass in silence. (Alagappan et al., FAST 2018: a crash
+ * is not a corruption.) */
+#include "store_internal.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOG_HEADER_BYTES 32
+#define FRAME_HEADER_BYTES 24
+#define FRAME_BYTES (FRAME_HEADER_BYTES + STORE_PAGE_BYTES)
+#define LOG_MAGIC UINT32_C(0x377f0682) /* the lowest bit says: checksums of big-endian words */
+#define LOG_VERSION UINT32_C(3007000)
+
+struct log_reader {
+    int file;
+    int64_t frame_count;
+    bool is_big_endian;
+    uint32_t sum[2]; /* over everything up to here */
+    uint8_t salts[8];
+    uint8_t frame[FRAME_BYTES];
+};
+
+static uint32_t load_u32(const uint8_t *bytes)
+{
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static uint32_t load_word(const struct log_reader *reader, const uint8_t *bytes)
+{
+    if (reader->is_big_endian)
+        return load_u32(bytes);
+    return (uint32_t)bytes[3] << 24 | (uint32_t)bytes[2] << 16 | (uint32_t)bytes[1] << 8 | bytes[0];
+}
+
+static void sum_add(struct log_reader *reader, const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i += 8) {
+        reader->sum[0] += load_word(reader, bytes + i) + reader->sum[1];
+        reader->sum[1] += load_word(reader, bytes + i + 4) + reader->sum[0];
+    }
+}
+
+static bool sum_is(const struct log_reader *reader, const uint8_t *bytes)
+{
+    return load_u32(bytes) == reader->sum[0] && load_u32(bytes + 4) == reader->sum[1];
+}
+
+/* A header is written to an empty log only (store_fold_log), and synced before the first frame. So
+ * a log with frames has a whole header. */
+static bool header_is_whole(struct log_reader *reader, const uint8_t header[LOG_HEADER_BYTES])
+{
+    uint32_t const magic = load_u32(header);
+    if ((magic & ~UINT32_C(1)) != LOG_MAGIC || load_u32(header + 4) != LOG_VERSION ||
+        load_u32(header + 8) != STORE_PAGE_BYTES)
+        return false;
+    reader->is_big_endian = (magic & 1u) != 0;
+    memcpy(reader->salts, header + 16, sizeof reader->salts);
+    sum_add(reader, header, LOG_HEADER_BYTES - 8);
+    return sum_is(reader, header + LOG_HEADER_BYTES - 8);
+}
+
+static bool frame_read(struct log_reader *reader, int64_t index)
+{
+    ssize_t const got = pread(reader->file, reader->frame, FRAME_BYTES,
+                              (off_t)(LOG_HEADER_BYTES + index * FRAME_BYTES));
+    return got == (ssize_t)FRAME_BYTES;
+}
+
+/* Of this use of the log: after it was folded, the next use has other salts. */
+static bool frame_is_of_now(const struct log_reader *reader)
+{
+    return memcmp(reader->frame + 8, reader->salts, sizeof reader->salts) == 0;
+}
+
+static bool frame_ends_commit(const struct log_reader *reader)
+{
+    return load_u32(reader->frame + 4) != 0;
+}
+
+static bool frame_is_whole(struct log_reader *reader)
+{
+    sum_add(reader, reader->frame, 8);
+    sum_add(reader, reader->frame + FRAME_HEADER_BYTES, STORE_PAGE_BYTES);
+    return frame_is_of_now(reader) && sum_is(reader, reader->frame + 16);
+}
+
+/* From the first bad frame on: a crash leaves pieces of one commit at most, because the next one
+ * begins only when it is on disk. So a frame after the end of a commit means that there were two.
+ */
+static enum tacit_status check_rest(struct log_reader *reader, int64_t bad,
+                                    const char *directory_name, struct tacit_error *error)
+{
+    bool seen_end = false;
+    for (int64_t i = bad; i < reader->frame_count; i++) {
+        if (!frame_read(reader, i))
+            return store_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
+        if (!frame_is_of_now(reader))
+            continue;
+        if (seen_end)
+            return store_refuse(error, TACIT_MALFORMED,
+                                "%s/%s is damaged in frame %lld of %lld, and commits follow it",
+                                directory_name, STORE_LOG, (long long)bad + 1,
+                                (long long)reader->frame_count);
+        seen_end = frame_ends_commit(reader);
+    }
+    return TACIT_OK;
+}
+
+static enum tacit_status check_frames(struct log_reader *reader, const char *directory_name,
+                                      struct tacit_error *error)
+{
+    for (int64_t i = 0; i < reader->frame_count; i++) {
+        if (!frame_read(reader, i))
+            return store_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
+        if (!frame_is_whole(reader))
+            return check_rest(reader, i, directory_name, error);
+    }
+    return TACIT_OK;
+}
+
+enum tacit_status store_log_check(int directory, const char *directory_name, int64_t size,
+                                  struct tacit_error *error)
+{
+    if (size <= LOG_HEADER_BYTES)
+        return TACIT_OK; /* no frames */
+    struct log_reader reader = {
+        .file = openat(directory, STORE_LOG, O_RDONLY | O_NOFOLLOW | O_CLOEXEC),
+        .frame_count = (size - LOG_HEADER_BYTES) / FRAME_BYTES,
+    };
+    if (reader.file < 0)
+        return store_refuse(error, TACIT_IO, "%s/%s: cannot open: %s", directory_name, STORE_LOG,
+                            strerror(errno));
+    uint8_t header[LOG_HEADER_BYTES];
+    enum tacit_status status;
+    if (pread(reader.file, header, sizeof header, 0) != (ssize_t)sizeof header)
+        status = store_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
+    else if (!header_is_whole(&reader, header))
+        status = store_refuse(error, TACIT_MALFORMED, "%s/%s is damaged: its header is not valid",
+                              directory_name, STORE_LOG);
+    else
+        status = check_frames(&reader, directory_name, error);
+    (void)close(reader.file);
+    return status;
+}

@@ -1,0 +1,344 @@
+/* Opening and closing: nothing is written to a file that is there before it has passed every check.
+ */
+#include "lock.h"
+#include "store_internal.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The only state of this room outside a store; tests set it. */
+static const char *vfs_name;
+
+void live_store_use_vfs(const char *name)
+{
+    vfs_name = name;
+}
+
+struct opening {
+    const char *directory_name;
+    int directory;
+    char *real_path; /* of the directory: SQLite must not read a relative name, or "file:..." */
+    const struct live_store_identity *identity;
+    struct tacit_error *error;
+};
+
+/* ---- SQLite --------------------------------------------------------------------------------- */
+
+static enum tacit_status configure(struct live_store *store)
+{
+    static const int on[] = {SQLITE_DBCONFIG_DEFENSIVE, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE};
+    static const int off[] = {SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_DQS_DML,
+                              SQLITE_DBCONFIG_DQS_DDL};
+    for (size_t i = 0; i < sizeof on / sizeof on[0]; i++)
+        (void)sqlite3_db_config(store->database, on[i], 1, NULL);
+    for (size_t i = 0; i < sizeof off / sizeof off[0]; i++)
+        (void)sqlite3_db_config(store->database, off[i], 0, NULL);
+    /* EXCLUSIVE: the index of the log is in memory, not in a shared file; and nobody's shell reads
+     * along. FULL: a commit is on disk when it returns. secure_delete: what is dropped is
+     * overwritten. */
+    return store_execute(store,
+                         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;"
+                         "PRAGMA wal_autocheckpoint = 0;"
+                         "PRAGMA secure_delete = FAST; PRAGMA cell_size_check = ON;"
+                         "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY",
+                         "configure the database");
+}
+
+static enum tacit_status connect_to(struct live_store *store, const struct opening *opening,
+                                    const char *name)
+{
+    char *path;
+    if (asprintf(&path, "%s/%s", opening->real_path, name) < 0)
+        return store_break(store, TACIT_MEMORY, "out of memory");
+    int const code = sqlite3_open_v2(path, &store->database,
+                                     SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
+                                         SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE,
+                                     vfs_name);
+    free(path);
+    if (store->database == NULL)
+        return store_break(store, TACIT_MEMORY, "out of memory");
+    return code == SQLITE_OK ? configure(store) : store_break_sqlite(store, "open");
+}
+
+/* SQLite answers with the mode that it has, also when it could not change it. */
+static enum tacit_status expect_log(struct live_store *store, const char *pragma,
+                                    enum tacit_status otherwise)
+{
+    sqlite3_stmt *row = NULL;
+    enum tacit_status const status = store_query(store, pragma, &row);
+    if (status != TACIT_OK)
+        return status;
+    const char *const mode = (const char *)sqlite3_column_text(row, 0);
+    bool const has_log = mode != NULL && strcmp(mode, "wal") == 0;
+    /* A change of mode is committed when the statement ends, after its row. */
+    int const end = sqlite3_step(row);
+    (void)sqlite3_finalize(row);
+    if (end != SQLITE_DONE)
+        return store_break_sqlite(store, "read the journal mode");
+    return has_log ? TACIT_OK : store_break(store, otherwise, "it has no write-ahead log");
+}
+
+/* ---- A new file ----------------------------------------------------------------------------- */
+
+static enum tacit_status make_empty(const struct opening *opening)
+{
+    /* A creation that was cut short; nothing was ever promised from it. */
+    (void)unlinkat(opening->directory, STORE_NEW "-journal", 0);
+    (void)unlinkat(opening->directory, STORE_NEW "-wal", 0);
+    (void)unlinkat(opening->directory, STORE_NEW, 0);
+    int const file =
+        openat(opening->directory, STORE_NEW, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+               S_IRUSR | S_IWUSR);
+    if (file < 0)
+        return store_refuse(opening->error, TACIT_IO, "%s/%s: cannot make: %s",
+                            opening->directory_name, STORE_NEW, strerror(errno));
+    (void)fchmod(file, S_IRUSR | S_IWUSR); /* whatever the umask; SQLite gives its log the same */
+    (void)close(file);
+    return TACIT_OK;
+}
+
+static enum tacit_status fill(struct live_store *store, const struct opening *opening)
+{
+    enum tacit_status status = connect_to(store, opening, STORE_NEW);
+    if (status == TACIT_OK)
+        status = store_execute(store, "PRAGMA page_size = 4096", "configure the database");
+    if (status == TACIT_OK)
+        status = store_tables_make(store, opening->identity);
+    if (status == TACIT_OK)
+        status = expect_log(store, "PRAGMA journal_mode = WAL", TACIT_IO);
+    if (store->database != NULL) {
+        (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE,
+                                status != TACIT_OK, NULL);
+        if (sqlite3_close(store->database) != SQLITE_OK && status == TACIT_OK)
+            status = store_break_sqlite(store, "close the new database");
+        store->database = NULL;
+    }
+    if (status != TACIT_OK)
+        *opening->error = store->trouble;
+    return status;
+}
+
+/* The file gets its name when it is whole and on disk: a state.db without tables is never our
+ * doing. */
+static enum tacit_status make_file(struct live_store *store, const struct opening *opening)
+{
+    enum tacit_status status = make_empty(opening);
+    if (status == TACIT_OK)
+        status = fill(store, opening);
+    if (status != TACIT_OK)
+        return status;
+    if (renameat(opening->directory, STORE_NEW, opening->directory, STORE_FILE) != 0 ||
+        fsync(opening->directory) != 0)
+        return store_refuse(opening->error, TACIT_IO, "%s/%s: cannot make: %s",
+                            opening->directory_name, STORE_FILE, strerror(errno));
+    return TACIT_OK;
+}
+
+/* ---- A file that is there ------------------------------------------------------------------- */
+
+static enum tacit_status refuse_remains(const struct opening *opening, const char *name)
+{
+    return store_refuse(opening->error, TACIT_MALFORMED,
+                        "%s/%s is missing, but its log %s is there: the state was removed in part; "
+                        "put the file back, or remove the whole directory and rejoin as a new site",
+                        opening->directory_name, STORE_FILE, name);
+}
+
+/* Makes the file if there is nothing at all, else looks at it from outside. */
+static enum tacit_status prepare(struct live_store *store, const struct opening *opening)
+{
+    int const directory = opening->directory;
+    const char *const name = opening->directory_name;
+    int64_t size = -1;
+    int64_t log_size = -1;
+    int64_t journal_size = -1;
+    enum tacit_status status = store_file_check(directory, name, STORE_FILE, &size, opening->error);
+    if (status == TACIT_OK)
+        status = store_file_check(directory, name, STORE_LOG, &log_size, opening->error);
+    if (status == TACIT_OK)
+        status = store_file_check(directory, name, STORE_JOURNAL, &journal_size, opening->error);
+    if (status != TACIT_OK)
+        return status;
+    if (size < 0 && log_size >= 0)
+        return refuse_remains(opening, STORE_LOG);
+    if (size < 0 && journal_size >= 0)
+        return refuse_remains(opening, STORE_JOURNAL);
+    if (size < 0)
+        return make_file(store, opening);
+    /* SQLite would roll the file back with it; ours never has one under this name. */
+    if (journal_size >= 0)
+        return store_refuse(opening->error, TACIT_MALFORMED, "%s/%s does not belong there", name,
+                            STORE_JOURNAL);
+    status = store_header_check(directory, name, size, log_size > 0, opening->error);
+    if (status == TACIT_OK)
+        status = store_log_check(directory, name, log_size, opening->error);
+    return status;
+}
+
+static enum tacit_status prepare_statements(struct live_store *store)
+{
+    static const char *const sql[STORE_STATEMENT_COUNT] = {
+#define X(name, text) [name] = text,
+        STORE_STATEMENT_LIST(X)
+#undef X
+    };
+    for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)
+        if (sqlite3_prepare_v3(store->database, sql[i], -1, SQLITE_PREPARE_PERSISTENT,
+                               &store->statements[i], NULL) != SQLITE_OK)
+            return store_break_sqlite(store, "prepare");
+    return TACIT_OK;
+}
+
+static int count_pages(void *context, sqlite3 *database, const char *name, int pages)
+{
+    (void)database;
+    (void)name;
+    struct live_store *const store = context;
+    store->log_pages = (uint32_t)pages;
+    return SQLITE_OK;
+}
+
+static int write_again(sqlite3_file *log, sqlite3_int64 size)
+{
+    uint8_t block[STORE_PAGE_BYTES];
+    int code = SQLITE_OK;
+    for (sqlite3_int64 at = 0; code == SQLITE_OK && at < size; at += STORE_PAGE_BYTES) {
+        int const part = size - at < STORE_PAGE_BYTES ? (int)(size - at) : STORE_PAGE_BYTES;
+        code = log->pMethods->xRead(log, block, part, at);
+        if (code == SQLITE_OK)
+            code = log->pMethods->xWrite(log, block, part, at);
+    }
+    return code == SQLITE_OK ? log->pMethods->xSync(log, SQLITE_SYNC_NORMAL) : code;
+}
+
+/* A log that we did not write ourselves is written again before it is believed. After a failed
+ * fsync the kernel shows what is not on disk, and the next fsync says that all is well: the page
+ * counts as clean (Rebello et al., ATC 2020). Written again, it is on disk or fails again. SQLite
+ * alone would take such a log, and after a power failure mix its older half with a newer file. */
+static enum tacit_status settle_log(struct live_store *store)
+{
+    sqlite3_file *log = NULL;
+    sqlite3_int64 size = 0;
+    int code = sqlite3_file_control(store->database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+    if (code == SQLITE_OK && log != NULL && log->pMethods != NULL)
+        code = log->pMethods->xFileSize(log, &size);
+    if (code == SQLITE_OK && size > 0)
+        code = write_again(log, size);
+    return code == SQLITE_OK ? TACIT_OK
+                             : store_break(store, TACIT_IO, "cannot write the log again: %s",
+                                           sqlite3_errstr(code));
+}
+
+/* TRUNCATE, not PASSIVE, which would write the next header over the old one: so a header is only
+ * ever written to an empty log, and store_log_check need not ask how a disk tears 32 bytes. */
+enum tacit_status store_fold_log(struct live_store *store)
+{
+    int const code =
+        sqlite3_wal_checkpoint_v2(store->database, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    return code == SQLITE_OK ? TACIT_OK : store_break_sqlite(store, "fold the log into the file");
+}
+
+static enum tacit_status read_file(struct live_store *store, const struct opening *opening)
+{
+    enum tacit_status status = connect_to(store, opening, STORE_FILE);
+    if (status == TACIT_OK)
+        status = expect_log(store, "PRAGMA journal_mode", TACIT_MALFORMED);
+    if (status == TACIT_OK)
+        status = store_tables_check(store);
+    if (status == TACIT_OK)
+        status = store_identity_check(store, opening->identity);
+    if (status == TACIT_OK)
+        status = prepare_statements(store);
+    if (status == TACIT_OK)
+        status = store_rows_check(store);
+    if (status == TACIT_OK)
+        status = settle_log(store);
+    if (status == TACIT_OK)
+        status = store_fold_log(store);
+    if (status == TACIT_OK)
+        (void)sqlite3_wal_hook(store->database, count_pages, store);
+    if (status != TACIT_OK)
+        *opening->error = store->trouble;
+    return status;
+}
+
+/* ---- Public --------------------------------------------------------------------------------- */
+
+static struct live_store *store_new(const char *directory_name)
+{
+    struct live_store *const store = calloc(1, sizeof *store);
+    if (store == NULL)
+        return NULL;
+    store->lock = -1;
+    store->log_pages_max = STORE_LOG_PAGES_MAX;
+    store->hash = EVP_MD_CTX_new();
+    if (asprintf(&store->path, "%s/%s", directory_name, STORE_FILE) < 0)
+        store->path = NULL;
+    if (store->hash == NULL || store->path == NULL) {
+        live_store_close(store);
+        return NULL;
+    }
+    return store;
+}
+
+static enum tacit_status open_in(struct live_store *store, struct opening *opening)
+{
+    enum tacit_status status =
+        live_lock_take(opening->directory, opening->directory_name, &store->lock, opening->error);
+    if (status != TACIT_OK)
+        return status;
+    opening->real_path = realpath(opening->directory_name, NULL);
+    if (opening->real_path == NULL)
+        return store_refuse(opening->error, TACIT_IO, "%s: %s", opening->directory_name,
+                            strerror(errno));
+    status = prepare(store, opening);
+    if (status == TACIT_OK)
+        status = read_file(store, opening);
+    free(opening->real_path);
+    return status;
+}
+
+enum tacit_status live_store_open(struct live_store **store, const char *directory,
+                                  const struct live_store_identity *identity,
+                                  struct tacit_error *error)
+{
+    struct opening opening = {.directory_name = directory, .identity = identity, .error = error};
+    enum tacit_status status = store_directory_open(directory, &opening.directory, error);
+    if (status != TACIT_OK)
+        return status;
+    struct live_store *const made = store_new(directory);
+    status = made == NULL ? store_refuse(error, TACIT_MEMORY, "%s: out of memory", directory)
+                          : open_in(made, &opening);
+    (void)close(opening.directory);
+    if (status != TACIT_OK) {
+        if (made != NULL)
+            made->is_broken = true; /* leave everything as it was found */
+        live_store_close(made);
+        return status;
+    }
+    *store = made;
+    return TACIT_OK;
+}
+
+void live_store_close(struct live_store *store)
+{
+    if (store == NULL)
+        return;
+    for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)
+        (void)sqlite3_finalize(store->statements[i]);
+    if (store->database != NULL) {
+        /* Closing folds the log; a broken store must not sync a second time. */
+        (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, store->is_broken,
+                                NULL);
+        int const code = sqlite3_close(store->database);
+        TACIT_ASSERT(code == SQLITE_OK);
+    }
+    EVP_MD_CTX_free(store->hash);
+    free(store->path);
+    live_lock_give(store->lock); /* last: nobody else may come in before SQLite is out */
+    free(store);
+}

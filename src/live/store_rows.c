@@ -1,0 +1,224 @@
+/* The small rows: decisions, units, named values; and the walk over everything at open. */
+#include "store_internal.h"
+
+/* ---- Decisions ------------------------------------------------------------------------------- */
+
+static void decision_sum(struct live_store *store, const struct live_decision_row *row)
+{
+    store_sum_start(store, "decisions");
+    store_sum_number(store, row->id);
+    store_sum_number(store, row->arm);
+    store_sum_number(store, row->kind);
+    store_sum_number(store, row->state);
+    store_sum_number(store, row->deadline_s);
+    store_sum_text(store, row->key);
+    store_sum_text(store, row->unit);
+}
+
+enum tacit_status live_store_put_decision(struct live_store *store,
+                                          const struct live_decision_row *row)
+{
+    enum tacit_status status = store_may_put(store);
+    if (status != TACIT_OK)
+        return status;
+    if (row->id > STORE_KEY_MAX || (row->key != NULL && !store_is_text(row->key, 0)) ||
+        (row->unit != NULL && !store_is_text(row->unit, 0)))
+        return TACIT_INVALID;
+    uint8_t sum[STORE_SUM_BYTES];
+    decision_sum(store, row);
+    status = store_sum_end(store, sum);
+    if (status != TACIT_OK)
+        return status;
+    sqlite3_stmt *const put = store->statements[STORE_PUT_DECISION];
+    store_bind_number(store, put, 1, row->id);
+    store_bind_number(store, put, 2, row->arm);
+    store_bind_number(store, put, 3, row->kind);
+    store_bind_number(store, put, 4, row->state);
+    store_bind_number(store, put, 5, row->deadline_s);
+    store_bind_text(store, put, 6, row->key);
+    store_bind_text(store, put, 7, row->unit);
+    store_bind_blob(store, put, 8, sum, sizeof sum);
+    return store_run(store, STORE_PUT_DECISION, "put a decision");
+}
+
+enum tacit_status live_store_drop_decision(struct live_store *store, uint64_t id)
+{
+    enum tacit_status const status = store_may_put(store);
+    if (status != TACIT_OK)
+        return status;
+    store_bind_number(store, store->statements[STORE_DROP_DECISION], 1, id);
+    return store_run(store, STORE_DROP_DECISION, "drop a decision");
+}
+
+static enum tacit_status decision_read(struct live_store *store, sqlite3_stmt *rows,
+                                       struct live_decision_row *row)
+{
+    *row = (struct live_decision_row){
+        .id = store_number_at(rows, 0),
+        .arm = (uint32_t)store_number_at(rows, 1),
+        .kind = (uint8_t)store_number_at(rows, 2),
+        .state = (uint8_t)store_number_at(rows, 3),
+        .deadline_s = store_number_at(rows, 4),
+        .key = store_text_at(rows, 5),
+        .unit = store_text_at(rows, 6),
+    };
+    decision_sum(store, row);
+    return store_sum_compare(store, rows, 7, "decisions");
+}
+
+enum tacit_status live_store_decisions(struct live_store *store,
+                                       bool (*each)(void *context,
+                                                    const struct live_decision_row *row),
+                                       void *context)
+{
+    sqlite3_stmt *const rows = store->statements[STORE_DECISIONS];
+    bool more;
+    enum tacit_status status = store_next(store, rows, &more);
+    while (status == TACIT_OK && more) {
+        struct live_decision_row row;
+        status = decision_read(store, rows, &row);
+        if (status != TACIT_OK || !each(context, &row))
+            break;
+        status = store_next(store, rows, &more);
+    }
+    (void)sqlite3_reset(rows);
+    return status;
+}
+
+/* ---- Units and values: a text and a number --------------------------------------------------- */
+
+static void pair_sum(struct live_store *store, const char *table, const char *name, uint64_t number)
+{
+    store_sum_start(store, table);
+    store_sum_text(store, name);
+    store_sum_number(store, number);
+}
+
+static enum tacit_status put_pair(struct live_store *store, enum store_statement which,
+                                  const char *table, const char *name, uint64_t number)
+{
+    enum tacit_status status = store_may_put(store);
+    if (status != TACIT_OK)
+        return status;
+    if (!store_is_text(name, 1))
+        return TACIT_INVALID;
+    uint8_t sum[STORE_SUM_BYTES];
+    pair_sum(store, table, name, number);
+    status = store_sum_end(store, sum);
+    if (status != TACIT_OK)
+        return status;
+    sqlite3_stmt *const row = store->statements[which];
+    store_bind_text(store, row, 1, name);
+    store_bind_number(store, row, 2, number);
+    store_bind_blob(store, row, 3, sum, sizeof sum);
+    return store_run(store, which, "put a row");
+}
+
+static enum tacit_status pair_check(struct live_store *store, sqlite3_stmt *row, const char *table)
+{
+    pair_sum(store, table, store_text_at(row, 0), store_number_at(row, 1));
+    return store_sum_compare(store, row, 2, table);
+}
+
+enum tacit_status live_store_put_unit(struct live_store *store, const char *unit, uint32_t arm)
+{
+    return put_pair(store, STORE_PUT_UNIT, "units", unit, arm);
+}
+
+enum tacit_status live_store_units(struct live_store *store,
+                                   bool (*each)(void *context, const char *unit, uint32_t arm),
+                                   void *context)
+{
+    sqlite3_stmt *const rows = store->statements[STORE_UNITS];
+    bool more;
+    enum tacit_status status = store_next(store, rows, &more);
+    while (status == TACIT_OK && more) {
+        status = pair_check(store, rows, "units");
+        if (status != TACIT_OK ||
+            !each(context, store_text_at(rows, 0), (uint32_t)store_number_at(rows, 1)))
+            break;
+        status = store_next(store, rows, &more);
+    }
+    (void)sqlite3_reset(rows);
+    return status;
+}
+
+enum tacit_status live_store_put_value(struct live_store *store, const char *name, uint64_t value)
+{
+    return put_pair(store, STORE_PUT_VALUE, "named", name, value);
+}
+
+enum tacit_status live_store_get_value(struct live_store *store, const char *name, uint64_t *value,
+                                       bool *found)
+{
+    if (!store_is_text(name, 1))
+        return TACIT_INVALID;
+    sqlite3_stmt *const row = store->statements[STORE_GET_VALUE];
+    store_bind_text(store, row, 1, name);
+    bool is_there;
+    enum tacit_status status = store_next(store, row, &is_there);
+    if (status == TACIT_OK && is_there)
+        status = pair_check(store, row, "named");
+    if (status == TACIT_OK && is_there)
+        *value = store_number_at(row, 1);
+    if (status == TACIT_OK)
+        *found = is_there;
+    (void)sqlite3_reset(row);
+    (void)sqlite3_clear_bindings(row);
+    return status;
+}
+
+/* ---- At open --------------------------------------------------------------------------------- */
+
+static bool pass_release(void *context, const struct live_release *release)
+{
+    (void)context;
+    (void)release;
+    return true;
+}
+
+static bool pass_decision(void *context, const struct live_decision_row *row)
+{
+    (void)context;
+    (void)row;
+    return true;
+}
+
+static bool pass_unit(void *context, const char *unit, uint32_t arm)
+{
+    (void)context;
+    (void)unit;
+    (void)arm;
+    return true;
+}
+
+static enum tacit_status check_values(struct live_store *store)
+{
+    sqlite3_stmt *const rows = store->statements[STORE_VALUES];
+    bool more;
+    enum tacit_status status = store_next(store, rows, &more);
+    while (status == TACIT_OK && more) {
+        status = pair_check(store, rows, "named");
+        if (status == TACIT_OK)
+            status = store_next(store, rows, &more);
+    }
+    (void)sqlite3_reset(rows);
+    return status;
+}
+
+enum tacit_status store_rows_check(struct live_store *store)
+{
+    const void *bytes;
+    size_t size;
+    enum tacit_status status = store_core_row(store, &bytes, &size);
+    (void)sqlite3_reset(store->statements[STORE_GET_CORE]);
+    if (status == TACIT_OK)
+        status = live_store_releases(store, pass_release, NULL);
+    if (status == TACIT_OK)
+        status = live_store_decisions(store, pass_decision, NULL);
+    if (status == TACIT_OK)
+        status = live_store_units(store, pass_unit, NULL);
+    if (status == TACIT_OK)
+        status = check_values(store);
+    return status;
+}

@@ -1,0 +1,309 @@
+/* The tables: how they are made, and whether a file that we open still has them, whole. */
+#include "store_internal.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define IDENTITY "identity"
+
+/* SQLite keeps these texts as they stand here; at open they are compared letter by letter. Numbers
+ * are 64 bits of ours in SQLite's signed 64; keys stay below 2^63 so that their order is ours too.
+ */
+static const struct {
+    const char *name;
+    const char *sql;
+} schema[] = {
+    {IDENTITY, "CREATE TABLE identity(one INTEGER PRIMARY KEY CHECK(one = 1),"
+               " role TEXT NOT NULL CHECK(role IN ('agent', 'coordinator')),"
+               " federation TEXT NOT NULL, site TEXT NOT NULL,"
+               " config_digest BLOB NOT NULL CHECK(length(config_digest) = 32),"
+               " made_unix_s INTEGER NOT NULL,"
+               " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
+    {"core", "CREATE TABLE core(one INTEGER PRIMARY KEY CHECK(one = 1),"
+             " bytes BLOB NOT NULL CHECK(length(bytes) > 0),"
+             " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
+    {"releases", "CREATE TABLE releases(number INTEGER PRIMARY KEY CHECK(number >= 0),"
+                 " epsilon_nano INTEGER NOT NULL CHECK(epsilon_nano >= 0),"
+                 " bytes BLOB NOT NULL CHECK(length(bytes) > 0),"
+                 " acknowledged INTEGER NOT NULL CHECK(acknowledged IN (0, 1)),"
+                 " made_unix_s INTEGER NOT NULL,"
+                 " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
+    {"releases_are_kept", "CREATE TRIGGER releases_are_kept BEFORE DELETE ON releases"
+                          " BEGIN SELECT RAISE(ABORT, 'a release is never deleted'); END"},
+    {"releases_are_written_once",
+     "CREATE TRIGGER releases_are_written_once BEFORE UPDATE ON releases"
+     " WHEN NEW.number IS NOT OLD.number OR NEW.epsilon_nano IS NOT OLD.epsilon_nano"
+     " OR NEW.bytes IS NOT OLD.bytes OR NEW.made_unix_s IS NOT OLD.made_unix_s"
+     " OR NEW.acknowledged < OLD.acknowledged"
+     " BEGIN SELECT RAISE(ABORT, 'a release never changes'); END"},
+    {"decisions", "CREATE TABLE decisions(id INTEGER PRIMARY KEY CHECK(id >= 0),"
+                  " arm INTEGER NOT NULL CHECK(arm BETWEEN 0 AND 4294967295),"
+                  " kind INTEGER NOT NULL CHECK(kind BETWEEN 0 AND 255),"
+                  " state INTEGER NOT NULL CHECK(state BETWEEN 0 AND 255),"
+                  " deadline_s INTEGER NOT NULL, key TEXT, unit TEXT,"
+                  " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
+    {"units", "CREATE TABLE units(unit TEXT NOT NULL PRIMARY KEY CHECK(unit <> ''),"
+              " arm INTEGER NOT NULL CHECK(arm BETWEEN 0 AND 4294967295),"
+              " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},
+    {"named", "CREATE TABLE named(name TEXT NOT NULL PRIMARY KEY CHECK(name <> ''),"
+              " value INTEGER NOT NULL,"
+              " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},
+};
+
+#define SCHEMA_COUNT (sizeof schema / sizeof schema[0])
+
+enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what)
+{
+    if (sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return TACIT_OK;
+    return store_break_sqlite(store, what);
+}
+
+enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row)
+{
+    sqlite3_stmt *made = NULL;
+    if (sqlite3_prepare_v2(store->database, sql, -1, &made, NULL) != SQLITE_OK)
+        return store_break_sqlite(store, "read");
+    int const code = sqlite3_step(made);
+    if (code == SQLITE_ROW) {
+        *row = made;
+        return TACIT_OK;
+    }
+    enum tacit_status const status = code == SQLITE_DONE
+                                         ? store_break(store, TACIT_MALFORMED, "no row for %s", sql)
+                                         : store_break_sqlite(store, "read");
+    (void)sqlite3_finalize(made);
+    return status;
+}
+
+/* ---- Making --------------------------------------------------------------------------------- */
+
+static enum tacit_status identity_sum(struct live_store *store,
+                                      const struct live_store_identity *identity, int64_t made,
+                                      uint8_t sum[STORE_SUM_BYTES])
+{
+    store_sum_start(store, IDENTITY);
+    store_sum_text(store, identity->role);
+    store_sum_text(store, identity->federation);
+    store_sum_text(store, identity->site);
+    store_sum_bytes(store, identity->config_digest, sizeof identity->config_digest);
+    store_sum_number(store, (uint64_t)made);
+    return store_sum_end(store, sum);
+}
+
+static enum tacit_status identity_put(struct live_store *store,
+                                      const struct live_store_identity *identity)
+{
+    int64_t const made = (int64_t)time(NULL);
+    uint8_t sum[STORE_SUM_BYTES];
+    enum tacit_status status = identity_sum(store, identity, made, sum);
+    if (status != TACIT_OK)
+        return status;
+    sqlite3_stmt *row = NULL;
+    bool const is_put =
+        sqlite3_prepare_v2(store->database,
+                           "INSERT INTO identity(one, role, federation, site, config_digest,"
+                           " made_unix_s, sum) VALUES(1, ?1, ?2, ?3, ?4, ?5, ?6)",
+                           -1, &row, NULL) == SQLITE_OK &&
+        sqlite3_bind_text(row, 1, identity->role, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_text(row, 2, identity->federation, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_text(row, 3, identity->site, -1, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_blob(row, 4, identity->config_digest, sizeof identity->config_digest,
+                          SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_bind_int64(row, 5, made) == SQLITE_OK &&
+        sqlite3_bind_blob(row, 6, sum, sizeof sum, SQLITE_STATIC) == SQLITE_OK &&
+        sqlite3_step(row) == SQLITE_DONE;
+    if (!is_put)
+        status = store_break_sqlite(store, "write the identity");
+    (void)sqlite3_finalize(row);
+    return status;
+}
+
+enum tacit_status store_tables_make(struct live_store *store,
+                                    const struct live_store_identity *identity)
+{
+    char header[128];
+    (void)snprintf(header, sizeof header,
+                   "BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d;",
+                   STORE_APPLICATION, STORE_FORMAT);
+    enum tacit_status status = store_execute(store, header, "make the database");
+    for (size_t i = 0; status == TACIT_OK && i < SCHEMA_COUNT; i++)
+        status = store_execute(store, schema[i].sql, "make the tables");
+    if (status == TACIT_OK)
+        status = identity_put(store, identity);
+    if (status == TACIT_OK)
+        status = store_execute(store, "COMMIT", "make the database");
+    return status;
+}
+
+/* ---- Checking ------------------------------------------------------------------------------- */
+
+/* Once more, after SQLite has looked into its log: the header's copy there counts. */
+static enum tacit_status check_number(struct live_store *store, const char *pragma,
+                                      int64_t expected, enum tacit_status other)
+{
+    sqlite3_stmt *row = NULL;
+    enum tacit_status const status = store_query(store, pragma, &row);
+    if (status != TACIT_OK)
+        return status;
+    int64_t const found = sqlite3_column_int64(row, 0);
+    (void)sqlite3_finalize(row);
+    if (found == expected)
+        return TACIT_OK;
+    return store_break(store, other, "%s is %lld; this program reads %lld only", pragma,
+                       (long long)found, (long long)expected);
+}
+
+/* A page that cannot be read is a line of the check's report, not an error of the statement. */
+static enum tacit_status status_of_report(const char *text)
+{
+    static const char mark[] = "error code=";
+    const char *const found = strstr(text, mark);
+    long const code = found == NULL ? SQLITE_CORRUPT : strtol(found + sizeof mark - 1, NULL, 10);
+    switch (code & 0xff) {
+    case SQLITE_IOERR:
+        return TACIT_IO;
+    case SQLITE_NOMEM:
+        return TACIT_MEMORY;
+    default:
+        return TACIT_MALFORMED;
+    }
+}
+
+static enum tacit_status check_integrity(struct live_store *store)
+{
+    sqlite3_stmt *row = NULL;
+    enum tacit_status status = store_query(store, "PRAGMA integrity_check(1)", &row);
+    if (status != TACIT_OK)
+        return status;
+    const char *const text = (const char *)sqlite3_column_text(row, 0);
+    if (text == NULL)
+        status = store_break_sqlite(store, "read the report of the integrity check");
+    else if (strcmp(text, "ok") != 0)
+        status = store_break(store, status_of_report(text), "the integrity check says: %s", text);
+    (void)sqlite3_finalize(row);
+    return status;
+}
+
+static enum tacit_status check_schema_row(struct live_store *store, sqlite3_stmt *row, size_t index)
+{
+    int const bound = sqlite3_bind_text(row, 1, schema[index].name, -1, SQLITE_STATIC);
+    int const code = bound == SQLITE_OK ? sqlite3_step(row) : bound;
+    if (code == SQLITE_DONE)
+        return store_break(store, TACIT_MALFORMED, "%s is missing", schema[index].name);
+    if (code != SQLITE_ROW)
+        return store_break_sqlite(store, "read the schema");
+    const char *const sql = (const char *)sqlite3_column_text(row, 0);
+    if (sql == NULL || strcmp(sql, schema[index].sql) != 0)
+        return store_break(store, TACIT_MALFORMED, "%s is not as this program makes it",
+                           schema[index].name);
+    return sqlite3_reset(row) == SQLITE_OK ? TACIT_OK
+                                           : store_break_sqlite(store, "read the schema");
+}
+
+static enum tacit_status check_schema(struct live_store *store)
+{
+    sqlite3_stmt *row = NULL;
+    if (sqlite3_prepare_v2(store->database, "SELECT sql FROM sqlite_schema WHERE name = ?1", -1,
+                           &row, NULL) != SQLITE_OK)
+        return store_break_sqlite(store, "read the schema");
+    enum tacit_status status = TACIT_OK;
+    for (size_t i = 0; status == TACIT_OK && i < SCHEMA_COUNT; i++)
+        status = check_schema_row(store, row, i);
+    (void)sqlite3_finalize(row);
+    if (status != TACIT_OK)
+        return status;
+    /* A trigger or view of somebody else would run inside our batches. */
+    return check_number(store, "SELECT count(*) FROM sqlite_schema", (int64_t)SCHEMA_COUNT,
+                        TACIT_MALFORMED);
+}
+
+enum tacit_status store_tables_check(struct live_store *store)
+{
+    enum tacit_status status =
+        check_number(store, "PRAGMA application_id", STORE_APPLICATION, TACIT_MALFORMED);
+    if (status == TACIT_OK)
+        status = check_number(store, "PRAGMA user_version", STORE_FORMAT, TACIT_INVALID);
+    if (status == TACIT_OK)
+        status = check_schema(store);
+    if (status == TACIT_OK)
+        status = check_integrity(store);
+    return status;
+}
+
+static enum tacit_status compare_text(struct live_store *store, const char *field, const char *kept,
+                                      const char *wanted)
+{
+    if (strcmp(kept, wanted) == 0)
+        return TACIT_OK;
+    return store_break(store, TACIT_INVALID,
+                       "this is the state of another %s: it was made for %s \"%.200s\", the "
+                       "configuration says \"%.200s\"",
+                       field, field, kept, wanted);
+}
+
+static void hexadecimal(char text[65], const uint8_t bytes[32])
+{
+    for (size_t i = 0; i < 32; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+}
+
+static enum tacit_status compare_digest(struct live_store *store, const uint8_t kept[32],
+                                        const uint8_t wanted[32])
+{
+    if (memcmp(kept, wanted, 32) == 0)
+        return TACIT_OK;
+    char kept_text[65];
+    char wanted_text[65];
+    hexadecimal(kept_text, kept);
+    hexadecimal(wanted_text, wanted);
+    return store_break(store, TACIT_INVALID,
+                       "the configuration is not the one that this state was made with: its digest "
+                       "was %s, now it is %s",
+                       kept_text, wanted_text);
+}
+
+static enum tacit_status compare_identity(struct live_store *store,
+                                          const struct live_store_identity *kept,
+                                          const struct live_store_identity *wanted)
+{
+    enum tacit_status status = compare_text(store, "role", kept->role, wanted->role);
+    if (status == TACIT_OK)
+        status = compare_text(store, "federation", kept->federation, wanted->federation);
+    if (status == TACIT_OK)
+        status = compare_text(store, "site", kept->site, wanted->site);
+    if (status == TACIT_OK)
+        status = compare_digest(store, kept->config_digest, wanted->config_digest);
+    return status;
+}
+
+enum tacit_status store_identity_check(struct live_store *store,
+                                       const struct live_store_identity *identity)
+{
+    sqlite3_stmt *row = NULL;
+    enum tacit_status status = store_query(
+        store, "SELECT sum, role, federation, site, config_digest, made_unix_s FROM identity",
+        &row);
+    if (status != TACIT_OK)
+        return status;
+    struct live_store_identity kept = {
+        .role = (const char *)sqlite3_column_text(row, 1),
+        .federation = (const char *)sqlite3_column_text(row, 2),
+        .site = (const char *)sqlite3_column_text(row, 3),
+    };
+    const void *const digest = sqlite3_column_blob(row, 4);
+    if (digest != NULL && sqlite3_column_bytes(row, 4) == (int)sizeof kept.config_digest)
+        memcpy(kept.config_digest, digest, sizeof kept.config_digest);
+    store_sum_start(store, IDENTITY);
+    store_sum_text(store, kept.role);
+    store_sum_text(store, kept.federation);
+    store_sum_text(store, kept.site);
+    store_sum_bytes(store, kept.config_digest, sizeof kept.config_digest);
+    store_sum_number(store, (uint64_t)sqlite3_column_int64(row, 5));
+    status = store_sum_compare(store, row, 0, IDENTITY);
+    if (status == TACIT_OK)
+        status = compare_identity(store, &kept, identity);
+    (void)sqlite3_finalize(row);
+    return status;
+}

@@ -1,0 +1,20 @@
+/* Topics and the announcement: who hears what (DESIGN.md "Live"). */
+#ifndef TACIT_LIVE_TOPICS_H
+#define TACIT_LIVE_TOPICS_H
+#include "bus.h"
+
+struct live_topic {
+    char text[LIVE_TOPIC_BYTES];
+};
+
+/* tacit/v1/FEDERATION/up/SITE/elim: what a site says to the hub. */
+struct live_topic live_topic_up(const char *federation, const char *site);
+/* tacit/v1/FEDERATION/up/+/elim: all of them. */
+struct live_topic live_topic_all_up(const char *federation);
+/* tacit/v1/FEDERATION/down/elim: the standing order, retained. */
+struct live_topic live_topic_down(const char *federation);
+/* tacit/v1/FEDERATION/to/SITE/elim and …/announce: to one site; the announcement is retained. */
+struct live_topic live_topic_to(const char *federation, const char *site, const char *what);
+/* The SITE of an up topic; false if it is none of this federation. */
+bool live_topic_site(const char *topic, const char *federation, char site[65]);
+#endif

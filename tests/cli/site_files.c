@@ -1,0 +1,532 @@
+/* Wrong files of the live daemons, and wrong uses of the commands around them: exit code 2, one
+ * line on stderr that says where, which key, what is wrong and what is allowed; nothing on stdout,
+ * and no state directory comes into being. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define TEXT_BYTES 8192u
+#define WORDS_MAX 9u
+
+/* ---- Right files, which each case spoils in one line ---- */
+
+static const char *const agent_lines[] = {
+    "federation: trial",                                          /* 1 */
+    "site: north",                                                /* 2 */
+    "state: state",                                               /* 3 */
+    "broker: {host: 127.0.0.1, port: 1, ca: ca.crt,",             /* 4 */
+    "  certificate: north.crt, key: north.key}",                  /* 5 */
+    "arms: [left, right, none]",                                  /* 6 */
+    "policy: {epsilon: 1, budget: 2, range: [0, 1],",             /* 7 */
+    "  agents_max: 10, rounds_max: 40, pulls_max: 1000000}",      /* 8 */
+    "api: {unix: agent.sock}",                                    /* 9 */
+    "decisions: {deadline_s: 60, remember_s: 0, open_max: 1000}", /* 10 */
+    "log: {format: text}",                                        /* 11 */
+};
+
+static const char *const coordinator_lines[] = {
+    "federation: trial",                                         /* 1 */
+    "state: state",                                              /* 2 */
+    "broker: {host: 127.0.0.1, port: 1, ca: ca.crt,",            /* 3 */
+    "  certificate: coordinator.crt, key: coordinator.key}",     /* 4 */
+    "sites: [north, south]",                                     /* 5 */
+    "arms: [left, right, none]",                                 /* 6 */
+    "run: {horizon: 1000000, epsilon: 1, rounds: 4, gap: 0.1, ", /* 7 */
+    "  participation: 1, quorum: 1, deadline_s: 60}",            /* 8 */
+    "status: {port: 8080}",                                      /* 9 */
+    "log: {format: json}",                                       /* 10 */
+};
+#define LINES(of) (sizeof(of) / sizeof(of)[0])
+
+/* In `begins`, @ stands for the file and % for its folder. */
+struct wrong {
+    const char *name;
+    bool is_coordinator;
+    uint32_t line;    /* to be replaced; 0: none */
+    const char *text; /* what stands there instead */
+    const char *begins;
+    const char *says;
+};
+
+#define POLICY(text) "policy: {" text ", range: [0, 1],"
+#define AGENT(words, number, instead, place, allowed)                                              \
+    {                                                                                              \
+        (words), false, (number), (instead), (place), (allowed)                                    \
+    }
+#define COORDINATOR(words, number, instead, place, allowed)                                        \
+    {                                                                                              \
+        (words), true, (number), (instead), (place), (allowed)                                     \
+    }
+
+static const struct wrong cases[] = {
+    /* Keys */
+    AGENT("unknown key names the nearest", 11, "logg: {format: text}",
+          "@:11: logg: ", "did you mean 'log'? (allowed: federation, site, state, "),
+    AGENT("unknown key of the policy", 7, POLICY("epsilom: 1, budget: 2"),
+          "@:7: policy.epsilom: ", "did you mean 'epsilon'?"),
+    AGENT("unknown key of the broker", 4, "broker: {hots: 127.0.0.1, port: 1, ca: ca.crt,",
+          "@:4: broker.hots: ", "did you mean 'host'?"),
+    AGENT("unknown key of the decisions", 10, "decisions: {deadline: 5}",
+          "@:10: decisions.deadline: ", "did you mean 'deadline_s'?"),
+    AGENT("no paper mode", 7, POLICY("mode: paper, epsilon: 1, budget: 2"),
+          "@:7: policy.mode: ", "unknown key; "),
+    AGENT("no privacy section", 11, "privacy: {mode: paper, epsilon: 1}",
+          "@:11: privacy: ", "unknown key; "),
+    AGENT("no seed", 11, "seed: 1", "@:11: seed: ", "unknown key; "),
+    COORDINATOR("no seed of a run", 8, "  seed: 3, quorum: 1}", "@:8: run.seed: ", "unknown key; "),
+    COORDINATOR("no mode of a run", 8, "  mode: paper}", "@:8: run.mode: ", "unknown key; "),
+    COORDINATOR("unknown key of a run", 8, "  quorun: 1}",
+                "@:8: run.quorun: ", "did you mean 'quorum'?"),
+    AGENT("duplicate key", 11, "site: south", "@:11: site: ", "twice; allowed: once"),
+    AGENT("missing federation", 1, "", "@:2: federation: ", "missing; it must be given"),
+    AGENT("missing site", 2, "", "@:1: site: ", "missing; it must be given"),
+    AGENT("missing state", 3, "", "@:1: state: ", "missing; it must be given"),
+    AGENT("missing arms", 6, "", "@:1: arms: ", "missing; a list of names is expected"),
+    AGENT("missing api", 9, "", "@:1: api: ", "missing; it must be given"),
+    AGENT("missing budget", 7, POLICY("epsilon: 1"), "@:7: policy.budget: ", "missing"),
+    AGENT("missing range", 7, "policy: {epsilon: 1, budget: 1,",
+          "@:7: policy.range: ", "missing; two numbers are expected"),
+    AGENT("missing pulls_max", 8, "  agents_max: 10, rounds_max: 40}",
+          "@:7: policy.pulls_max: ", "missing"),
+    AGENT("missing certificate's path", 5, "  key: north.key}",
+          "@:4: broker.certificate: ", "missing; it must be given"),
+    COORDINATOR("missing sites", 5, "", "@:1: sites: ", "missing; a list of names is expected"),
+    COORDINATOR("missing epsilon", 7, "run: {horizon: 1000000,", "@:7: run.epsilon: ", "missing"),
+    COORDINATOR("missing status", 9, "", "@:1: status: ", "missing"),
+    /* Types */
+    AGENT("list for a name", 2, "site: [north]", "@:2: site: ", "a list; a text is expected"),
+    AGENT("no value", 3, "state:", "@:3: state: ", "no value; a text is expected"),
+    AGENT("empty path", 3, "state: ''", "@:3: state: ", "the path of a file is expected"),
+    AGENT("number for a map", 9, "api: 8080",
+          "@:9: api: ", "a map of keys is expected, like {key: value}"),
+    AGENT("word for a list", 6, "arms: left", "@:6: arms: ", "a list of names is expected"),
+    AGENT("map for an arm", 6, "arms: [left, {right: 1}]",
+          "@:6: arms: ", "a name of 1 to 64 characters is expected"),
+    AGENT("map for an epsilon", 7, POLICY("epsilon: {a: 1}, budget: 2"),
+          "@:7: policy.epsilon: ", "a map; a number from 1e-06 to 1000000 is expected"),
+    AGENT("text for a port", 4, "broker: {host: 127.0.0.1, port: mqtt, ca: ca.crt,",
+          "@:4: broker.port: ", "a whole number from 1 to 65535"),
+    COORDINATOR("fraction of a horizon", 7, "run: {horizon: 2.5, epsilon: 1,",
+                "@:7: run.horizon: ", "allowed: a whole number from 1 to 1099511627776"),
+    COORDINATOR("log in another format", 10, "log: {format: xml}",
+                "@:10: log.format: ", "allowed: text, json"),
+    /* Privacy */
+    AGENT("epsilon 0", 7, POLICY("epsilon: 0, budget: 2"),
+          "@:7: policy.epsilon: '0' is not allowed; ", "a number from 1e-06 to 1000000"),
+    AGENT("epsilon NaN", 7, POLICY("epsilon: .nan, budget: 2"),
+          "@:7: policy.epsilon: '.nan' is not allowed; ", "a number from"),
+    AGENT("epsilon without end", 7, POLICY("epsilon: .inf, budget: 2"),
+          "@:7: policy.epsilon: '.inf' is not allowed; ", "a number from"),
+    AGENT("epsilon too big", 7, POLICY("epsilon: 2e6, budget: 2e6"),
+          "@:7: policy.epsilon: '2e6' is not allowed; ", "to 1000000"),
+    AGENT("negative epsilon", 7, POLICY("epsilon: -1, budget: 2"),
+          "@:7: policy.epsilon: '-1' is not allowed; ", "a number from"),
+    AGENT("budget below epsilon", 7, POLICY("epsilon: 1, budget: 0.5"),
+          "@:7: policy.budget: 0.5 is below epsilon (1)", "allowed: at least epsilon"),
+    AGENT("budget NaN", 7, POLICY("epsilon: 1, budget: nan"),
+          "@:7: policy.budget: 'nan' is not allowed; ", "a number from"),
+    COORDINATOR("epsilon 0 of a run", 7, "run: {horizon: 1000000, epsilon: 0,",
+                "@:7: run.epsilon: '0' ", "a number from"),
+    AGENT("range reversed", 7, "policy: {epsilon: 1, budget: 2, range: [1, 0],",
+          "@:7: policy.range: 1 is not below 0; ", "the smaller bound first"),
+    AGENT("range of no width", 7, "policy: {epsilon: 1, budget: 2, range: [1, 1],",
+          "@:7: policy.range: 1 is not below 1; ", "the smaller bound first"),
+    AGENT("range with one end", 7, "policy: {epsilon: 1, budget: 2, range: [0],",
+          "@:7: policy.range: ", "two numbers are expected"),
+    AGENT("range with three ends", 7, "policy: {epsilon: 1, budget: 2, range: [0, 1, 2],",
+          "@:7: policy.range: ", "two numbers are expected"),
+    AGENT("range without end", 7, "policy: {epsilon: 1, budget: 2, range: [0, .inf],",
+          "@:7: policy.range: '.inf' ", "a number from -1000000000 to 1000000000"),
+    AGENT("no agents", 8, "  agents_max: 0, rounds_max: 40, pulls_max: 1000000}",
+          "@:8: policy.agents_max: '0' ", "a whole number from 1 to 1048576"),
+    /* Names */
+    AGENT("federation with a slash", 1, "federation: a/b", "@:1: federation: 'a/b' is not a name; ",
+          "1 to 64 letters, digits, _ and -"),
+    AGENT("site with a wildcard", 2, "site: '+'", "@:2: site: '+' is not a name; ", "letters"),
+    AGENT("site with a space", 2, "site: north wing", "@:2: site: 'north wing' ", "letters"),
+    AGENT("empty site", 2, "site: ''", "@:2: site: '' is not a name; ", "1 to 64"),
+    AGENT("long site", 2, "site: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+          "@:2: site: 'aaa", "1 to 64"),
+    AGENT("site called coordinator", 2, "site: coordinator",
+          "@:2: site: a site cannot be called 'coordinator'; ", "allowed: any other name"),
+    COORDINATOR("one of the sites called broker", 5, "sites: [north, broker]",
+                "@:5: sites: a site cannot be called 'broker'; ", "allowed: any other name"),
+    COORDINATOR("one of the sites is no name", 5, "sites:\n - north\n - so.uth",
+                "@:7: sites: 'so.uth' is not a name; ", "letters"),
+    COORDINATOR("duplicate sites", 5, "sites: [north, north]",
+                "@:5: sites: 'north' stands here twice; ", "allowed: once"),
+    AGENT("duplicate arms", 6, "arms: [left, right, left]", "@:6: arms: 'left' stands here twice; ",
+          "allowed: once"),
+    AGENT("one arm", 6, "arms: [left]", "@:6: arms: 1 names; ", "allowed: 2 to 65536"),
+    COORDINATOR("no sites", 5, "sites: []", "@:5: sites: 0 names; ", "allowed: 1 to 1048576"),
+    /* The run */
+    COORDINATOR("quorum above the sites", 8, "  quorum: 3}", "@:8: run.quorum: '3' ",
+                "a whole number from 1 to 2"),
+    COORDINATOR("quorum 0", 8, "  quorum: 0}", "@:8: run.quorum: '0' ", "from 1 to 2"),
+    COORDINATOR("rounds without gap", 7, "run: {horizon: 1000000, epsilon: 1, rounds: 4,",
+                "@:7: run.gap: missing; ", "with rounds it must be given"),
+    COORDINATOR("gap without rounds", 7, "run: {horizon: 1000000, epsilon: 1, gap: 0.1,",
+                "@:7: run.gap: ", "with rounds only"),
+    COORDINATOR("gap 0", 7, "run: {horizon: 1000000, epsilon: 1, rounds: 4, gap: 0,",
+                "@:7: run.gap: '0' ", "a number above 0 and up to 1"),
+    COORDINATOR("rounds 0", 7, "run: {horizon: 1000000, epsilon: 1, rounds: 0, gap: 0.1,",
+                "@:7: run.rounds: '0' ", "a whole number from 1 to 9999"),
+    COORDINATOR("participation 0", 8, "  participation: 0}", "@:8: run.participation: '0' ",
+                "a number above 0 and up to 1"),
+    COORDINATOR("horizon below the first epoch", 7, "run: {horizon: 10, epsilon: 1,",
+                "@:7: run.horizon: 10 is too short for the first epoch of 3 arms and 2 reports; ",
+                "allowed: at least "),
+    COORDINATOR("deadline 0", 8, "  deadline_s: 0}", "@:8: run.deadline_s: '0' ", "from 1 to "),
+    COORDINATOR("id 0", 8, "  id: 0}", "@:8: run.id: '0' ", "from 1 to "),
+    /* Where to listen, whom to call */
+    AGENT("port 0", 9, "api: {port: 0}", "@:9: api.port: '0' ", "from 1 to 65535"),
+    AGENT("port 70000", 9, "api: {port: 70000}", "@:9: api.port: '70000' ", "from 1 to 65535"),
+    AGENT("broker's port 0", 4, "broker: {host: 127.0.0.1, port: 0, ca: ca.crt,",
+          "@:4: broker.port: '0' ", "from 1 to 65535"),
+    COORDINATOR("broker's port 70000", 3, "broker: {host: 127.0.0.1, port: 70000, ca: ca.crt,",
+                "@:3: broker.port: '70000' ", "from 1 to 65535"),
+    AGENT("socket and port", 9, "api: {unix: agent.sock, port: 8080}",
+          "@:9: api: one of 'unix' (a socket file) and 'port' (on 127.0.0.1) ", "is expected"),
+    AGENT("neither socket nor port", 9, "api: {}", "@:9: api: one of 'unix' ", "is expected"),
+    COORDINATOR("status with an address", 9, "status: {address: 0.0.0.0, port: 80}",
+                "@:9: status.address: unknown key; ", "allowed: unix, port"),
+    AGENT(
+        "socket with a long path", 9,
+        "api: {unix: "
+        "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+        "aaaaaaaaaaaaaaaaaaaaaaaaa}",
+        "@:9: api.unix: ", "too long for a socket; allowed: 107 bytes"),
+    AGENT("host with a port", 4, "broker: {host: 'mqtt://b', port: 1, ca: ca.crt,",
+          "@:4: broker.host: 'mqtt://b' is not a host; ", "a host name or an address"),
+    AGENT("too long a deadline", 10, "decisions: {deadline_s: 1e9}",
+          "@:10: decisions.deadline_s: '1e9' ", "from 1 to 31536000"),
+    /* Certificates and keys */
+    AGENT("missing CA", 4, "broker: {host: 127.0.0.1, port: 1, ca: none.crt,",
+          "@:4: broker: cannot read a certificate from ", "none.crt"),
+    AGENT("missing certificate", 5, "  certificate: none.crt, key: north.key}",
+          "@:4: broker: cannot read a certificate from ", "none.crt"),
+    AGENT("missing key", 5, "  certificate: north.crt, key: none.key}",
+          "@:4: broker: cannot read the key ", "No such file"),
+    AGENT("key open to others", 5, "  certificate: north.crt, key: open.key}",
+          "@:4: broker: the key ", "is open to others: chmod 600"),
+    AGENT("certificate for a key", 5, "  certificate: north.crt, key: closed.crt}",
+          "@:4: broker: ", "is no private key, or an encrypted one"),
+    AGENT("certificate of somebody else", 2, "site: south", "@:4: broker: the certificate ",
+          "is not made out to south"),
+    AGENT("key of somebody else", 5, "  certificate: north.crt, key: coordinator.key}",
+          "@:4: broker: the key ", "does not belong to "),
+    COORDINATOR("certificate of a site", 4, "  certificate: north.crt, key: north.key}",
+                "@:3: broker: the certificate ", "is not made out to coordinator"),
+};
+#define CASE_COUNT (sizeof cases / sizeof cases[0])
+
+/* ---- The folder of all cases: certificates of a trial ---- */
+
+static char folder[TEMP_PATH_BYTES];
+
+static void copy_file(const char *from, const char *to, mode_t mode)
+{
+    char path[TEMP_PATH_BYTES];
+    char bytes[TEXT_BYTES];
+    temp_path(path, folder, from);
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    size_t const size = fread(bytes, 1, sizeof bytes, file);
+    (void)fclose(file);
+    temp_file_write_bytes(folder, to, bytes, size);
+    temp_path(path, folder, to);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static int open_folder(void **state)
+{
+    (void)state;
+    temp_directory_make(folder);
+    const char *const arguments[] = {process_tacit(), "pki", "--directory", folder,
+                                     "--days",        "2",   "north",       NULL};
+    struct process_plan const plan = {.arguments = arguments};
+    struct process_result result = process_run(&plan);
+    assert_int_equal(result.code, 0);
+    process_free(&result);
+    copy_file("north.key", "open.key", 0644);
+    copy_file("north.crt", "closed.crt", 0600);
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    temp_directory_remove(folder);
+    return 0;
+}
+
+static size_t count_files(void)
+{
+    DIR *const stream = opendir(folder);
+    size_t count = 0;
+    assert_non_null(stream);
+    while (readdir(stream) != NULL)
+        count++;
+    (void)closedir(stream);
+    return count;
+}
+
+/* ---- Writing a case down ---- */
+
+static void append(char text[TEXT_BYTES], const char *more)
+{
+    size_t const size = strlen(text);
+    int const written = snprintf(text + size, TEXT_BYTES - size, "%s", more);
+    assert_true(written >= 0 && (size_t)written < TEXT_BYTES - size);
+}
+
+static void write_case(const struct wrong *wrong)
+{
+    const char *const *const lines = wrong->is_coordinator ? coordinator_lines : agent_lines;
+    size_t const count = wrong->is_coordinator ? LINES(coordinator_lines) : LINES(agent_lines);
+    char text[TEXT_BYTES] = "";
+    for (uint32_t i = 0; i < count; i++) {
+        append(text, i + 1 == wrong->line ? wrong->text : lines[i]);
+        append(text, "\n");
+    }
+    temp_file_write(folder, "daemon.yaml", text);
+}
+
+/* @ becomes the file, % its folder. */
+static void expand(char text[TEXT_BYTES], const char *pattern)
+{
+    text[0] = '\0';
+    for (; *pattern != '\0'; pattern++) {
+        char const single[] = {*pattern, '\0'};
+        append(text, *pattern == '@' || *pattern == '%' ? folder : single);
+        append(text, *pattern == '@' ? "/daemon.yaml" : "");
+    }
+}
+
+/* ---- What every refusal has in common ---- */
+
+static void assert_refused(const char *const *arguments, const char *begins, const char *says)
+{
+    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 10000};
+    size_t const files = count_files();
+    struct process_result result = process_run(&plan);
+    bool const as_wanted = result.code == 2 && process_line_count(result.err) == 1 &&
+                           strncmp(result.err, begins, strlen(begins)) == 0 &&
+                           strstr(result.err, says) != NULL;
+    if (!as_wanted)
+        print_error("wanted: %s … %s\nfound, with code %d: %s\n", begins, says, result.code,
+                    result.err);
+    assert_false(result.timed_out);
+    assert_true(as_wanted);
+    assert_string_equal(result.out, "");
+    assert_int_equal(count_files(), files);
+    process_free(&result);
+}
+
+static bool is_about_keys(const struct wrong *wrong)
+{
+    return strstr(wrong->begins, ": broker: ") == NULL &&
+           strstr(wrong->begins, "too short") == NULL;
+}
+
+static void case_is_refused(void **state)
+{
+    struct wrong const *const wrong = *state;
+    char file[TEMP_PATH_BYTES];
+    char begins[TEXT_BYTES];
+    temp_path(file, folder, "daemon.yaml");
+    write_case(wrong);
+    expand(begins, wrong->begins);
+    const char *const arguments[] = {
+        process_tacit(), wrong->is_coordinator ? "coordinator" : "agent", "--config", file, NULL};
+    assert_refused(arguments, begins, wrong->says);
+    if (is_about_keys(wrong)) { /* the same file to a daemon that does not run */
+        const char *const status[] = {process_tacit(), "status", "--config", file, NULL};
+        assert_refused(status, begins, wrong->says);
+    }
+}
+
+/* ---- The files that are spoilt are right ---- */
+
+/* Both get as far as their state directory: it lies in a folder that is not there. */
+static void the_files_are_right(void **state)
+{
+    static const struct wrong right[] = {
+        {"agent", false, 3, "state: nowhere/state", "", ""},
+        {"coordinator", true, 2, "state: nowhere/state", "", ""},
+    };
+    char file[TEMP_PATH_BYTES];
+    (void)state;
+    temp_path(file, folder, "daemon.yaml");
+    for (size_t i = 0; i < 2; i++) {
+        write_case(&right[i]);
+        const char *const arguments[] = {process_tacit(), right[i].name, "--config", file, NULL};
+        struct process_plan const plan = {.arguments = arguments, .timeout_ms = 10000};
+        struct process_result result = process_run(&plan);
+        assert_int_equal(result.code, 1);
+        assert_int_equal(process_line_count(result.err), 1);
+        assert_non_null(strstr(result.err, "nowhere/state: cannot open the state directory"));
+        process_free(&result);
+    }
+}
+
+/* Without a daemon, the status of a right file is a failure, not wrong input. */
+static void nobody_answers(void **state)
+{
+    struct wrong const right = {.name = "agent", .begins = "", .says = ""};
+    char file[TEMP_PATH_BYTES];
+    (void)state;
+    temp_path(file, folder, "daemon.yaml");
+    write_case(&right);
+    const char *const arguments[] = {process_tacit(), "status", "--config", file, NULL};
+    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 10000};
+    struct process_result result = process_run(&plan);
+    assert_int_equal(result.code, 1);
+    assert_string_equal(result.out, "");
+    assert_int_equal(process_line_count(result.err), 1);
+    assert_non_null(strstr(result.err, "nobody answers; is the daemon of "));
+    process_free(&result);
+}
+
+/* ---- The command line ---- */
+
+struct usage {
+    const char *words[WORDS_MAX]; /* % is the folder */
+    const char *begins;
+    const char *says;
+};
+
+static const struct usage usages[] = {
+    {{"agent"}, "tacit agent: one file is needed ", "usage: tacit agent --config FILE"},
+    {{"agent", "--config"}, "tacit agent: one file is needed ", "--config FILE"},
+    {{"agent", "a.yaml"}, "tacit agent: one file is needed ", "--config FILE"},
+    {{"agent", "--config", "a", "b"}, "tacit agent: one file is needed ", "--config FILE"},
+    {{"coordinator", "--seed", "1"}, "tacit coordinator: one file is needed ", "--config FILE"},
+    {{"status"}, "tacit status: one file is needed ", "usage: tacit status --config FILE"},
+    {{"status", "--config", "/nonexistent"}, "/nonexistent: ", "No such file"},
+    {{"agent", "--config=/nonexistent"}, "/nonexistent: ", "No such file"},
+    {{"coordinator", "--config", "/nonexistent"}, "/nonexistent: ", "No such file"},
+    {{"pki"}, "tacit pki: --directory is missing; ", "see 'tacit pki --help'"},
+    {{"pki", "--directory", "%/new"}, "tacit pki: no site is named; ", "--help"},
+    {{"pki", "--directory"}, "tacit pki (see 'tacit pki --help'): ", "requires an argument"},
+    {{"pki", "--fast"}, "tacit pki (see 'tacit pki --help'): ", "unrecognized option '--fast'"},
+    {{"pki", "--directory", "%/new", "--days", "0", "a"},
+     "tacit pki: --days: '0' ",
+     "a whole number from 1 to 3650"},
+    {{"pki", "--directory", "%/new", "--days", "-5", "a"}, "tacit pki: --days: '-5' ", "from 1 to"},
+    {{"pki", "--directory", "%/new", "--days", "", "a"}, "tacit pki: --days: '' ", "from 1 to"},
+    {{"pki", "--directory", "%/new", "a/b"}, "the name \"a/b\" is not allowed: ", "A-Z a-z 0-9"},
+    {{"pki", "--directory", "%/new", "ca"}, "the name \"ca\" is not allowed: ", "and not ca"},
+    {{"pki", "--directory", "%/new", "--host", "a b", "a"}, "\"a b\" is no host name ", "address"},
+    {{"broker-config"}, "tacit broker-config: --directory is missing; ", "--help"},
+    {{"broker-config", "--directory", "%", "a"},
+     "tacit broker-config: --federation is missing; ",
+     "see 'tacit broker-config --help'"},
+    {{"broker-config", "--directory", "%", "--federation", "f"},
+     "tacit broker-config: no site is named; ",
+     "--help"},
+    {{"broker-config", "--directory", "%", "--federation", "f", "--port", "70000", "a"},
+     "tacit broker-config: --port: '70000' ",
+     "a whole number from 1 to 65535"},
+    {{"broker-config", "--directory", "%", "--federation", "f", "--tls", "a"},
+     "tacit broker-config (see 'tacit broker-config --help'): ",
+     "unrecognized option '--tls'"},
+    {{"broker-config", "--directory", "%", "--federation", "f", "a", "a"},
+     "the site a is named twice",
+     ""},
+    {{"broker-config", "--directory", "%", "--federation", "#", "a"},
+     "the federation's name \"#\" is not allowed: ",
+     "A-Z a-z 0-9"},
+    {{"broker-config", "--directory", "%", "--federation", "f", "coordinator"},
+     "the site's name \"coordinator\" is not allowed: ",
+     "neither coordinator nor broker"},
+    {{"broker-config", "--directory", "%", "--federation", "f", "--address", "a b", "a"},
+     "cannot listen at \"a b\"",
+     "a host name or an address"},
+};
+
+static void wrong_usage(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++) {
+        static char words[WORDS_MAX][TEXT_BYTES];
+        const char *arguments[WORDS_MAX + 2] = {process_tacit()};
+        for (size_t j = 0; j < WORDS_MAX && usages[i].words[j] != NULL; j++) {
+            expand(words[j], usages[i].words[j]);
+            arguments[j + 1] = words[j];
+        }
+        assert_refused(arguments, usages[i].begins, usages[i].says);
+    }
+}
+
+/* A broker runs in a folder of its own: what its file names is named from the root. */
+static void broker_paths_are_whole(void **state)
+{
+    char text[TEXT_BYTES] = "";
+    char path[TEMP_PATH_BYTES];
+    char here[TEMP_PATH_BYTES];
+    (void)state;
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(mkdir("broker", 0700), 0);
+    const char *const arguments[] = {process_tacit(), "broker-config",
+                                     "--directory",   "broker",
+                                     "--federation",  "f",
+                                     "--pki",         ".",
+                                     "north",         NULL};
+    struct process_plan const plan = {.arguments = arguments};
+    struct process_result result = process_run(&plan);
+    assert_int_equal(chdir(here), 0);
+    assert_int_equal(result.code, 0);
+    process_free(&result);
+    temp_path(path, folder, "broker/mosquitto.conf");
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    (void)fclose(file);
+    assert_non_null(strstr(text, "\ncafile /"));
+    assert_non_null(strstr(text, "\nkeyfile /"));
+    assert_non_null(strstr(text, "\nacl_file /"));
+}
+
+static void help_is_no_mistake(void **state)
+{
+    static const char *const commands[] = {"agent", "coordinator", "status", "pki",
+                                           "broker-config"};
+    (void)state;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        const char *const arguments[] = {process_tacit(), commands[i], "--help", NULL};
+        struct process_plan const plan = {.arguments = arguments};
+        struct process_result result = process_run(&plan);
+        assert_int_equal(result.code, 0);
+        assert_string_equal(result.err, "");
+        assert_int_equal(strncmp(result.out, "Usage: tacit ", 13), 0);
+        process_free(&result);
+    }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest others[] = {
+        cmocka_unit_test(the_files_are_right), cmocka_unit_test(nobody_answers),
+        cmocka_unit_test(wrong_usage),         cmocka_unit_test(broker_paths_are_whole),
+        cmocka_unit_test(help_is_no_mistake),
+    };
+    static struct CMUnitTest tests[CASE_COUNT + sizeof others / sizeof others[0]];
+    for (size_t i = 0; i < CASE_COUNT; i++)
+        tests[i] = (struct CMUnitTest){.name = cases[i].name,
+                                       .test_func = case_is_refused,
+                                       .initial_state = (void *)(uintptr_t)&cases[i]};
+    memcpy(tests + CASE_COUNT, others, sizeof others);
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}

@@ -1,0 +1,1236 @@
+/* The decision API as callers meet it: the real server in the real loop, on a Unix socket and on
+ * loopback, asked by libcurl from other threads and by hand-made bytes. The agent behind it is a
+ * fake in memory. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <arpa/inet.h>
+#include <curl/curl.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+#include "../../src/live/api.h"
+#include "../support/temp.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define ARMS 3u
+#define DEADLINE_S 100u
+#define REMEMBER_S 1000u
+#define REPLY_BYTES ((size_t)1 << 18)
+#define CALLERS 8u
+#define PATIENCE_MS 10000
+
+/* ---- A fake agent ---------------------------------------------------------------------------- */
+
+struct fake {
+    struct live_decisions *decisions;
+    struct tacit_rng rng;
+    struct tacit_entropy entropy;
+    uint64_t active[1];
+    atomic_uint_least64_t now_s;
+    atomic_bool healthy;
+    atomic_bool entropy_fails;
+    double reward_sum;
+};
+
+static enum tacit_status fake_fill(void *context, void *bytes, size_t size)
+{
+    struct fake *const fake = context;
+    if (fake->entropy_fails)
+        return TACIT_ENTROPY;
+    struct tacit_entropy const inner = tacit_rng_entropy(&fake->rng);
+    return inner.fill(inner.context, bytes, size);
+}
+
+static uint64_t fake_now_s(void *context)
+{
+    struct fake *const fake = context;
+    return fake->now_s;
+}
+
+static enum tacit_status fake_decide(void *context, const struct live_decision_request *request,
+                                     uint64_t now_s, struct live_decision_answer *answer)
+{
+    static const uint32_t ranking[ARMS] = {2, 0, 1};
+    struct fake *const fake = context;
+    struct live_fallback const fallback = {
+        .active = fake->active, .ranking = ranking, .count = ARMS};
+    return live_decisions_decide(fake->decisions, request, &fallback, now_s, &fake->entropy,
+                                 answer);
+}
+
+static enum live_reward_answer fake_reward(void *context, uint64_t id, double value, uint64_t now_s)
+{
+    struct fake *const fake = context;
+    struct live_decision_row row;
+    enum live_reward_answer const answer = live_decisions_reward(fake->decisions, id, now_s, &row);
+    if (answer == LIVE_REWARD_ACCEPTED)
+        fake->reward_sum += value;
+    return answer;
+}
+
+static json_t *fake_status(void *context)
+{
+    const struct fake *const fake = context;
+    return json_pack("{s:s, s:f}", "site", "north \"1\"", "sum", fake->reward_sum);
+}
+
+static json_t *fake_ledger(void *context)
+{
+    (void)context;
+    return json_pack("[{s:i}]", "epoch", 1);
+}
+
+static void fake_statement(void *context, struct live_buffer *text)
+{
+    (void)context;
+    live_buffer_add(text, "Nothing leaves.\n");
+}
+
+static void fake_metrics(void *context, struct live_buffer *text)
+{
+    (void)context;
+    live_buffer_add(text, "tacit_fake 1\n");
+}
+
+static bool fake_is_healthy(void *context, struct tacit_error *error)
+{
+    const struct fake *const fake = context;
+    (void)snprintf(error->text, sizeof error->text, "the disk is full");
+    return fake->healthy;
+}
+
+static void fake_open(struct fake *fake, uint32_t open_max, uint64_t remember_s)
+{
+    struct live_decisions_config const config = {.arm_count = ARMS,
+                                                 .open_max = open_max,
+                                                 .deadline_s = DEADLINE_S,
+                                                 .remember_s = remember_s};
+    fake->decisions = live_decisions_new(&config);
+    assert_non_null(fake->decisions);
+    fake->rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_SELECTION);
+    fake->entropy = (struct tacit_entropy){.fill = fake_fill, .context = fake};
+    tacit_bits_fill(fake->active, ARMS);
+    fake->now_s = 1000;
+    fake->healthy = true;
+    fake->entropy_fails = false;
+    fake->reward_sum = 0;
+    struct tacit_pull_block plan[ARMS];
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        plan[arm] = (struct tacit_pull_block){.arm = arm, .count = UINT64_C(1) << 40};
+    live_decisions_set_plan(fake->decisions, plan, ARMS, NULL, NULL);
+}
+
+/* ---- A server on a thread of its own --------------------------------------------------------- */
+
+enum transport { ON_UNIX, ON_LOOPBACK };
+
+enum release { RELEASE_DURABLE, RELEASE_FAILED, RELEASE_NOTHING };
+
+struct server {
+    enum transport transport;
+    char directory[TEMP_PATH_BYTES];
+    char socket[TEMP_PATH_BYTES];
+    uint16_t port;
+    struct fake fake;
+    struct live_loop *loop;
+    struct live_http *http;
+    struct live_api *api;
+    pthread_t thread;
+    int wake;
+    atomic_bool stops;
+    atomic_int release; /* enum release: what the end of a round does */
+    atomic_size_t held;
+};
+
+static enum transport transport = ON_UNIX;
+
+static void on_wake(void *context, uint32_t epoll_events)
+{
+    (void)epoll_events;
+    struct server *const server = context;
+    uint64_t count;
+    assert_int_equal(read(server->wake, &count, sizeof count), sizeof count);
+    if (server->stops)
+        live_loop_stop(server->loop);
+}
+
+static void on_round(void *context)
+{
+    struct server *const server = context;
+    live_decisions_expire(server->fake.decisions, server->fake.now_s, NULL, NULL);
+    if (server->release != RELEASE_NOTHING)
+        live_api_release(server->api, server->release == RELEASE_DURABLE);
+    server->held = live_api_held(server->api);
+}
+
+static void wake(struct server *server)
+{
+    uint64_t const one = 1;
+    assert_int_equal(write(server->wake, &one, sizeof one), sizeof one);
+}
+
+static void *run_server(void *context)
+{
+    struct server *const server = context;
+    assert_int_equal(live_loop_run(server->loop), TACIT_OK);
+    return NULL;
+}
+
+static struct live_api_agent agent_of(struct fake *fake)
+{
+    return (struct live_api_agent){
+        .context = fake,
+        .now_s = fake_now_s,
+        .decide = fake_decide,
+        .reward = fake_reward,
+        .status = fake_status,
+        .ledger = fake_ledger,
+        .statement = fake_statement,
+        .metrics = fake_metrics,
+        .is_healthy = fake_is_healthy,
+    };
+}
+
+static const char *const arm_names[ARMS] = {"red", "gr\"een", "bl\xc3\xa4u"};
+
+static void http_open(struct server *server, void (*handle)(void *, struct live_request *),
+                      void *context)
+{
+    struct live_http_config const config = {
+        .unix_path = server->transport == ON_UNIX ? server->socket : NULL};
+    struct tacit_error error;
+    assert_int_equal(live_loop_open(&server->loop), TACIT_OK);
+    assert_int_equal(live_http_open(&server->http, server->loop, &config, handle, context, &error),
+                     TACIT_OK);
+    server->port = live_http_port(server->http);
+    assert_true((server->port == 0) == (server->transport == ON_UNIX));
+    server->wake = eventfd(0, EFD_CLOEXEC);
+    assert_int_equal(live_loop_watch(server->loop, server->wake, EPOLLIN, on_wake, server),
+                     TACIT_OK);
+}
+
+static struct server *server_open(uint32_t open_max, uint64_t remember_s)
+{
+    struct server *const server = calloc(1, sizeof *server);
+    assert_non_null(server);
+    server->transport = transport;
+    temp_directory_make(server->directory);
+    temp_path(server->socket, server->directory, "api.sock");
+    fake_open(&server->fake, open_max, remember_s);
+    struct live_api_config const config = {
+        .arm_count = ARMS, .arm_names = arm_names, .agent = agent_of(&server->fake)};
+    assert_int_equal(live_api_new(&server->api, &config), TACIT_OK);
+    http_open(server, live_api_handle, server->api);
+    live_loop_set_hook(server->loop, on_round, server);
+    assert_int_equal(pthread_create(&server->thread, NULL, run_server, server), 0);
+    return server;
+}
+
+static void server_stop(struct server *server)
+{
+    server->stops = true;
+    wake(server);
+    assert_int_equal(pthread_join(server->thread, NULL), 0);
+}
+
+static void server_free(struct server *server)
+{
+    live_api_free(server->api);
+    live_http_close(server->http);
+    live_loop_close(server->loop);
+    live_decisions_free(server->fake.decisions);
+    (void)close(server->wake);
+    temp_directory_remove(server->directory);
+    free(server);
+}
+
+static int setup(void **state)
+{
+    *state = server_open(1000, REMEMBER_S);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    server_stop(*state);
+    server_free(*state);
+    return 0;
+}
+
+/* Waits until so many answers are held. */
+static void wait_for_held(struct server *server, size_t count)
+{
+    for (int i = 0; i < PATIENCE_MS && server->held != count; i++)
+        (void)usleep(1000);
+    assert_int_equal(server->held, count);
+}
+
+/* ---- Callers --------------------------------------------------------------------------------- */
+
+struct reply {
+    long code;
+    long connects; /* new connections that this request needed */
+    size_t size;
+    char text[REPLY_BYTES];
+};
+
+static size_t on_bytes(char *bytes, size_t one, size_t count, void *context)
+{
+    struct reply *const reply = context;
+    if (count >= sizeof reply->text - reply->size)
+        return 0;
+    memcpy(reply->text + reply->size, bytes, one * count);
+    reply->size += one * count;
+    reply->text[reply->size] = '\0';
+    return one * count;
+}
+
+/* One connection, kept alive. */
+static CURL *caller_open(const struct server *server)
+{
+    CURL *const caller = curl_easy_init();
+    assert_non_null(caller);
+    (void)curl_easy_setopt(caller, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(caller, CURLOPT_PROXY, "");
+    (void)curl_easy_setopt(caller, CURLOPT_TIMEOUT_MS, (long)PATIENCE_MS);
+    (void)curl_easy_setopt(caller, CURLOPT_WRITEFUNCTION, on_bytes);
+    if (server->transport == ON_UNIX)
+        (void)curl_easy_setopt(caller, CURLOPT_UNIX_SOCKET_PATH, server->socket);
+    return caller;
+}
+
+static CURLcode try_ask(const struct server *server, CURL *caller, const char *method,
+                        const char *path, const char *body, size_t size, struct reply *reply)
+{
+    char url[256];
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%u%s",
+                   server->transport == ON_UNIX ? 80u : (unsigned)server->port, path);
+    reply->size = 0;
+    reply->text[0] = '\0';
+    (void)curl_easy_setopt(caller, CURLOPT_URL, url);
+    (void)curl_easy_setopt(caller, CURLOPT_WRITEDATA, reply);
+    (void)curl_easy_setopt(caller, CURLOPT_HTTPGET, 1L);
+    if (body != NULL) {
+        (void)curl_easy_setopt(caller, CURLOPT_POST, 1L);
+        (void)curl_easy_setopt(caller, CURLOPT_POSTFIELDS, body);
+        (void)curl_easy_setopt(caller, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)size);
+    }
+    (void)curl_easy_setopt(caller, CURLOPT_NOBODY, strcmp(method, "HEAD") == 0 ? 1L : 0L);
+    (void)curl_easy_setopt(caller, CURLOPT_CUSTOMREQUEST, method);
+    CURLcode const result = curl_easy_perform(caller);
+    (void)curl_easy_getinfo(caller, CURLINFO_RESPONSE_CODE, &reply->code);
+    (void)curl_easy_getinfo(caller, CURLINFO_NUM_CONNECTS, &reply->connects);
+    return result;
+}
+
+static struct reply reply; /* of the test's own thread */
+
+/* One request on a connection of its own. */
+static void ask_bytes(const struct server *server, const char *method, const char *path,
+                      const char *body, size_t size)
+{
+    CURL *const caller = caller_open(server);
+    assert_int_equal(try_ask(server, caller, method, path, body, size, &reply), CURLE_OK);
+    curl_easy_cleanup(caller);
+}
+
+static void ask(const struct server *server, const char *method, const char *path, const char *body)
+{
+    ask_bytes(server, method, path, body, body == NULL ? 0 : strlen(body));
+}
+
+static json_t *answered_json(long code)
+{
+    if (reply.code != code)
+        print_message("%s\n", reply.text);
+    assert_int_equal(reply.code, code);
+    json_t *const value = json_loadb(reply.text, reply.size, JSON_DECODE_ANY, NULL);
+    assert_non_null(value);
+    return value;
+}
+
+static void assert_error(const char *part)
+{
+    json_t *const value = json_loadb(reply.text, reply.size, 0, NULL);
+    const char *const text = json_string_value(json_object_get(value, "error"));
+    if (text == NULL || strstr(text, part) == NULL)
+        print_message("'%s' is not in: %s\n", part, reply.text);
+    assert_non_null(text);
+    assert_non_null(strstr(text, part));
+    json_decref(value);
+}
+
+/* Asks for a decision; its id goes to id[32]. */
+static uint32_t ask_decision(const struct server *server, const char *body, char *id)
+{
+    ask(server, "POST", "/v1/decisions", body);
+    json_t *const value = answered_json(200);
+    (void)snprintf(id, 32, "%s", json_string_value(json_object_get(value, "id")));
+    uint32_t const arm = (uint32_t)json_integer_value(json_object_get(value, "arm"));
+    assert_true(arm < ARMS);
+    assert_string_equal(json_string_value(json_object_get(value, "name")), arm_names[arm]);
+    assert_string_equal(json_string_value(json_object_get(value, "kind")), "planned");
+    assert_int_equal(json_object_size(value), 4);
+    json_decref(value);
+    return arm;
+}
+
+static void assert_rewarded(const struct server *server, const char *id, long code,
+                            const char *expected)
+{
+    char body[128];
+    (void)snprintf(body, sizeof body, "{\"id\": \"%s\", \"reward\": 0.5}", id);
+    ask(server, "POST", "/v1/rewards", body);
+    json_t *const value = answered_json(code);
+    if (code == 200)
+        assert_string_equal(json_string_value(json_object_get(value, "status")), expected);
+    else
+        assert_error(expected);
+    json_decref(value);
+}
+
+/* A connection without HTTP. */
+static int raw_open(const struct server *server)
+{
+    int const raw = socket(server->transport == ON_UNIX ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
+    assert_true(raw >= 0);
+    if (server->transport == ON_UNIX) {
+        struct sockaddr_un address = {.sun_family = AF_UNIX};
+        assert_true(strlen(server->socket) < sizeof address.sun_path);
+        memcpy(address.sun_path, server->socket, strlen(server->socket));
+        assert_int_equal(connect(raw, (struct sockaddr *)&address, sizeof address), 0);
+    } else {
+        struct sockaddr_in const address = {.sin_family = AF_INET,
+                                            .sin_port = htons(server->port),
+                                            .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        assert_int_equal(connect(raw, (const struct sockaddr *)&address, sizeof address), 0);
+    }
+    return raw;
+}
+
+static void raw_send(int raw, const char *bytes, size_t size)
+{
+    /* The server may have closed already: that is its right. */
+    (void)send(raw, bytes, size, MSG_NOSIGNAL);
+}
+
+/* Reads until the text has come, or the end. */
+static bool raw_expect(int raw, const char *text, char *bytes, size_t capacity)
+{
+    size_t size = 0;
+    bytes[0] = '\0';
+    while (strstr(bytes, text) == NULL && size + 1 < capacity) {
+        struct pollfd wait = {.fd = raw, .events = POLLIN};
+        if (poll(&wait, 1, PATIENCE_MS) != 1)
+            return false;
+        ssize_t const more = recv(raw, bytes + size, capacity - 1 - size, 0);
+        if (more <= 0)
+            break;
+        size += (size_t)more;
+        bytes[size] = '\0';
+    }
+    return strstr(bytes, text) != NULL;
+}
+
+static void assert_alive(const struct server *server)
+{
+    ask(server, "GET", "/health", NULL);
+    assert_int_equal(reply.code, 200);
+}
+
+/* ---- Endpoints ------------------------------------------------------------------------------- */
+
+static void a_decision_is_made_and_rewarded_once(void **state)
+{
+    struct server *const server = *state;
+    char id[32];
+    char same[32];
+    uint32_t const arm = ask_decision(server, "{\"key\": \"k\", \"unit\": \"ann\"}", id);
+    assert_int_equal(ask_decision(server, "{\"key\": \"k\"}", same), arm);
+    assert_string_equal(id, same);
+    assert_int_equal(ask_decision(server, "{\"unit\": \"ann\"}", same), arm);
+    assert_string_not_equal(id, same);
+    assert_rewarded(server, id, 200, "accepted");
+    assert_rewarded(server, id, 200, "repeated");
+    server->fake.now_s += DEADLINE_S;
+    wake(server);
+    assert_alive(server);
+    assert_rewarded(server, same, 200, "late");
+    assert_rewarded(server, "18446744073709551615", 404, "no decision has this id");
+    assert_true(ask_decision(server, "{\"unavailable\": [0, \"gr\\\"een\"]}", id) == 2);
+    assert_true(ask_decision(server, "{\"unavailable\": [\"bl\xc3\xa4u\", 0, 0]}", id) == 1);
+    (void)ask_decision(server, "", id);
+    (void)ask_decision(server, "{\"unavailable\": []}", id);
+    assert_int_equal(server->held, 0);
+}
+
+static void a_batch_answers_each_element_for_itself(void **state)
+{
+    struct server *const server = *state;
+    ask(server, "POST", "/v1/decisions/batch",
+        "{\"requests\": [{}, {\"unavailable\": [0, 1]}, {\"unavailable\": [0, 1, 2]}, 7, "
+        "{\"key\": \"\"}, {\"key\": \"k\"}, {\"key\": \"k\"}]}");
+    json_t *value = answered_json(200);
+    json_t *list = json_object_get(value, "decisions");
+    assert_int_equal(json_array_size(list), 7);
+    static const bool is_error[] = {false, false, true, true, true, false, false};
+    for (size_t i = 0; i < 7; i++)
+        assert_true((json_object_get(json_array_get(list, i), "error") != NULL) == is_error[i]);
+    assert_int_equal(json_integer_value(json_object_get(json_array_get(list, 1), "arm")), 2);
+    assert_true(json_equal(json_array_get(list, 5), json_array_get(list, 6)));
+    json_decref(value);
+    ask(server, "POST", "/v1/rewards/batch",
+        "{\"rewards\": [{\"id\": \"1\", \"reward\": 1}, {\"id\": \"1\", \"reward\": -2.5e3}, "
+        "{\"id\": \"99\", \"reward\": 1}, {\"id\": 2, \"reward\": 1}, {\"id\": \"2\"}]}");
+    value = answered_json(200);
+    list = json_object_get(value, "rewards");
+    assert_int_equal(json_array_size(list), 5);
+    static const char *const statuses[] = {"accepted", "repeated"};
+    for (size_t i = 0; i < 2; i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i), "status")),
+                            statuses[i]);
+    for (size_t i = 2; i < 5; i++)
+        assert_non_null(json_object_get(json_array_get(list, i), "error"));
+    json_decref(value);
+    ask(server, "POST", "/v1/decisions/batch", "{\"requests\": []}");
+    json_decref(answered_json(200));
+}
+
+static void what_is_to_be_seen_is_shown(void **state)
+{
+    struct server *const server = *state;
+    char id[32];
+    (void)ask_decision(server, "{}", id);
+    assert_rewarded(server, id, 200, "accepted");
+    ask(server, "GET", "/v1/status", NULL);
+    json_t *value = answered_json(200);
+    assert_string_equal(json_string_value(json_object_get(value, "site")), "north \"1\"");
+    assert_true(json_real_value(json_object_get(value, "sum")) == 0.5);
+    json_decref(value);
+    ask(server, "GET", "/v1/ledger", NULL);
+    value = answered_json(200);
+    assert_int_equal(json_array_size(value), 1);
+    json_decref(value);
+    ask(server, "GET", "/v1/statement", NULL);
+    assert_string_equal(reply.text, "Nothing leaves.\n");
+    ask(server, "GET", "/metrics", NULL);
+    assert_non_null(strstr(reply.text, "tacit_fake 1\n"));
+    assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 1\n"));
+    assert_non_null(strstr(reply.text, "\ntacit_api_rewards_total 1\n"));
+    ask(server, "GET", "/health", NULL);
+    json_decref(answered_json(200));
+    ask(server, "HEAD", "/health", NULL);
+    assert_int_equal(reply.code, 200);
+    assert_int_equal(reply.size, 0);
+    ask(server, "GET", "/v1/status?pretty=1", NULL);
+    json_decref(answered_json(200));
+    server->fake.healthy = false;
+    ask(server, "GET", "/health", NULL);
+    assert_int_equal(reply.code, 503);
+    assert_error("the disk is full");
+}
+
+static const struct {
+    const char *method;
+    const char *path;
+    const char *body;
+    long code;
+    const char *error;
+} wrong_requests[] = {
+    {"GET", "/", NULL, 404, "GET /v1/status"},
+    {"GET", "/v1/decisions/", NULL, 404, "POST /v1/decisions"},
+    {"GET", "/v1/decisions", NULL, 405, "POST only"},
+    {"DELETE", "/v1/rewards", NULL, 405, "POST only"},
+    {"POST", "/v1/status", "{}", 405, "GET only"},
+    {"PUT", "/metrics", "x", 405, "GET only"},
+    {"POST", "/v1/decisions", "{", 400, "not JSON: line 1"},
+    {"POST", "/v1/decisions", "{} x", 400, "not JSON"},
+    {"POST", "/v1/decisions", "\xff\xfe", 400, "not JSON"},
+    {"POST", "/v1/decisions", "{\"key\": \"\xc3(\"}", 400, "not JSON"},
+    {"POST", "/v1/decisions", "[]", 400, "must be a JSON object"},
+    {"POST", "/v1/decisions", "{\"key\": \"a\", \"key\": \"b\"}", 400, "not JSON"},
+    {"POST", "/v1/decisions", "{\"kye\": \"a\"}", 400, "'kye'; allowed: key, unit"},
+    {"POST", "/v1/decisions", "{\"key\": 1}", 400, "key must be a text of 1 to 128 bytes"},
+    {"POST", "/v1/decisions", "{\"key\": \"\"}", 400, "1 to 128 bytes"},
+    {"POST", "/v1/decisions", "{\"unit\": null}", 400, "unit must be a text"},
+    {"POST", "/v1/decisions", "{\"unit\": \"a\\u0000b\"}", 400, "not JSON"},
+    {"POST", "/v1/decisions", "{\"unavailable\": 1}", 400, "must be a list"},
+    {"POST", "/v1/decisions", "{\"unavailable\": [3]}", 400, "from 0 to 2"},
+    {"POST", "/v1/decisions", "{\"unavailable\": [-1]}", 400, "from 0 to 2"},
+    {"POST", "/v1/decisions", "{\"unavailable\": [0.0]}", 400, "from 0 to 2"},
+    {"POST", "/v1/decisions", "{\"unavailable\": [4294967296]}", 400, "from 0 to 2"},
+    {"POST", "/v1/decisions", "{\"unavailable\": [\"pink\"]}", 400, "no arm 'pink'"},
+    {"POST", "/v1/decisions", "{\"unavailable\": [0, 1, 2]}", 409, "no arm can be played"},
+    {"POST", "/v1/decisions/batch", "{}", 400, "{\"requests\": [ .. ]} with up to 1000"},
+    {"POST", "/v1/decisions/batch", "[]", 400, "must be a JSON object"},
+    {"POST", "/v1/decisions/batch", "{\"requests\": [], \"x\": 1}", 400, "up to 1000"},
+    {"POST", "/v1/rewards/batch", "{\"rewards\": {}}", 400, "{\"rewards\": [ .. ]}"},
+    {"POST", "/v1/rewards", "", 400, "needs id and reward"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\"}", 400, "needs id and reward"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1, \"at\": 2}", 400, "'at'; allowed"},
+    {"POST", "/v1/rewards", "{\"id\": 1, \"reward\": 1}", 400, "in quotes"},
+    {"POST", "/v1/rewards", "{\"id\": \"\", \"reward\": 1}", 400, "id must be"},
+    {"POST", "/v1/rewards", "{\"id\": \"0\", \"reward\": 1}", 400, "id must be"},
+    {"POST", "/v1/rewards", "{\"id\": \"-1\", \"reward\": 1}", 400, "id must be"},
+    {"POST", "/v1/rewards", "{\"id\": \"1x\", \"reward\": 1}", 400, "id must be"},
+    {"POST", "/v1/rewards", "{\"id\": \"18446744073709551616\", \"reward\": 1}", 400, "id must"},
+    {"POST", "/v1/rewards", "{\"id\": \"99999999999999999999\", \"reward\": 1}", 400, "id must"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": \"1\"}", 400, "a finite number"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": null}", 400, "a finite number"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": true}", 400, "a finite number"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": NaN}", 400, "NaN, infinities"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": -Infinity}", 400, "NaN, infinities"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1e999}", 400, "beyond a double"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 99999999999999999999}", 400, "beyond"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1}", 404, "no decision has this id"},
+};
+
+static void wrong_requests_are_told_what_is_allowed(void **state)
+{
+    struct server *const server = *state;
+    for (size_t i = 0; i < COUNT(wrong_requests); i++) {
+        ask(server, wrong_requests[i].method, wrong_requests[i].path, wrong_requests[i].body);
+        if (reply.code != wrong_requests[i].code)
+            print_message("case %zu: %s\n", i, reply.text);
+        assert_int_equal(reply.code, wrong_requests[i].code);
+        assert_error(wrong_requests[i].error);
+    }
+    ask(server, "GET", "/metrics", NULL);
+    assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 0\n"));
+}
+
+static void long_texts_are_refused_whole(void **state)
+{
+    struct server *const server = *state;
+    char body[300];
+    (void)snprintf(body, sizeof body, "{\"key\": \"%0129d\"}", 1);
+    ask(server, "POST", "/v1/decisions", body);
+    assert_int_equal(reply.code, 400);
+    assert_error("1 to 128 bytes");
+    (void)snprintf(body, sizeof body, "{\"key\": \"%0128d\", \"unit\": \"%0128d\"}", 1, 2);
+    ask(server, "POST", "/v1/decisions", body);
+    assert_int_equal(reply.code, 200);
+    (void)snprintf(body, sizeof body, "{\"%0200d\": 1}", 1);
+    ask(server, "POST", "/v1/decisions", body);
+    assert_error("(a long text)");
+}
+
+static void too_much_of_anything_is_refused(void **state)
+{
+    (void)state;
+    struct server *const server = server_open(2, REMEMBER_S);
+    char id[32];
+    server->fake.entropy_fails = true;
+    ask(server, "POST", "/v1/decisions", "{}");
+    assert_int_equal(reply.code, 503);
+    assert_error("the random source failed");
+    server->fake.entropy_fails = false;
+    (void)ask_decision(server, "{}", id);
+    (void)ask_decision(server, "{}", id);
+    ask(server, "POST", "/v1/decisions", "{}");
+    assert_int_equal(reply.code, 429);
+    assert_error("too many decisions are open");
+    char *const body = malloc(8192);
+    size_t size = (size_t)snprintf(body, 8192, "{\"requests\": [{}");
+    for (int i = 1; i < 1001; i++)
+        size += (size_t)snprintf(body + size, 8192 - size, ",{}");
+    (void)snprintf(body + size, 8192 - size, "]}");
+    ask(server, "POST", "/v1/decisions/batch", body);
+    assert_int_equal(reply.code, 400);
+    assert_error("up to 1000 elements");
+    free(body);
+    server_stop(server);
+    server_free(server);
+}
+
+/* ---- Held answers ---------------------------------------------------------------------------- */
+
+struct background {
+    const struct server *server;
+    const char *path;
+    const char *body;
+    pthread_t thread;
+    struct reply reply;
+    CURLcode result;
+    atomic_bool answered;
+};
+
+static void *run_background(void *context)
+{
+    struct background *const background = context;
+    CURL *const caller = caller_open(background->server);
+    background->result = try_ask(background->server, caller, "POST", background->path,
+                                 background->body, strlen(background->body), &background->reply);
+    background->answered = true;
+    curl_easy_cleanup(caller);
+    return NULL;
+}
+
+static struct background *background_start(const struct server *server, const char *path,
+                                           const char *body)
+{
+    struct background *const background = calloc(1, sizeof *background);
+    assert_non_null(background);
+    background->server = server;
+    background->path = path;
+    background->body = body;
+    assert_int_equal(pthread_create(&background->thread, NULL, run_background, background), 0);
+    return background;
+}
+
+static void background_end(struct background *background, long code, const char *part)
+{
+    assert_int_equal(pthread_join(background->thread, NULL), 0);
+    assert_int_equal(background->result, CURLE_OK);
+    assert_int_equal(background->reply.code, code);
+    assert_non_null(strstr(background->reply.text, part));
+    free(background);
+}
+
+static void answers_wait_until_the_round_is_durable(void **state)
+{
+    struct server *const server = *state;
+    server->release = RELEASE_NOTHING;
+    struct background *callers[4];
+    callers[0] = background_start(server, "/v1/decisions", "{\"key\": \"k\"}");
+    wait_for_held(server, 1);
+    callers[1] = background_start(server, "/v1/decisions", "{\"key\": \"k\"}");
+    callers[2] = background_start(server, "/v1/rewards", "{\"id\": \"1\", \"reward\": 1}");
+    callers[3] = background_start(server, "/v1/decisions/batch", "{\"requests\": [{}, {}]}");
+    wait_for_held(server, 4);
+    assert_alive(server); /* what promises nothing does not wait */
+    ask(server, "POST", "/v1/decisions", "{");
+    assert_int_equal(reply.code, 400);
+    (void)usleep(20000);
+    for (size_t i = 0; i < COUNT(callers); i++)
+        assert_false(callers[i]->answered);
+    server->release = RELEASE_DURABLE;
+    wake(server);
+    background_end(callers[0], 200, "\"id\": \"1\"");
+    background_end(callers[1], 200, "\"id\": \"1\"");
+    background_end(callers[2], 200, "accepted");
+    background_end(callers[3], 200, "\"decisions\": [");
+}
+
+static void nothing_is_acknowledged_that_is_not_durable(void **state)
+{
+    struct server *const server = *state;
+    server->release = RELEASE_NOTHING;
+    struct background *const first = background_start(server, "/v1/decisions", "{}");
+    struct background *const second = background_start(
+        server, "/v1/rewards/batch", "{\"rewards\": [{\"id\": \"1\", \"reward\": 1}]}");
+    wait_for_held(server, 2);
+    server->release = RELEASE_FAILED;
+    wake(server);
+    background_end(first, 503, "could not be made durable");
+    background_end(second, 503, "could not be made durable");
+}
+
+static void a_stopping_server_answers_what_it_holds(void **state)
+{
+    (void)state;
+    struct server *const server = server_open(1000, REMEMBER_S);
+    server->release = RELEASE_NOTHING;
+    struct background *const caller = background_start(server, "/v1/decisions", "{}");
+    wait_for_held(server, 1);
+    server_stop(server);
+    live_api_free(server->api);
+    server->api = NULL;
+    live_http_close(server->http);
+    server->http = NULL;
+    background_end(caller, 503, "nothing is acknowledged");
+    server_free(server);
+}
+
+static void keep_forever(void *context, struct live_request *request)
+{
+    (void)request;
+    atomic_int *const count = context;
+    (*count)++;
+}
+
+/* The server by itself, with a handler that never answers. */
+static void a_closing_server_answers_what_its_handler_forgot(void **state)
+{
+    (void)state;
+    struct server server = {.transport = transport};
+    atomic_int count = 0;
+    temp_directory_make(server.directory);
+    temp_path(server.socket, server.directory, "api.sock");
+    http_open(&server, keep_forever, &count);
+    assert_int_equal(pthread_create(&server.thread, NULL, run_server, &server), 0);
+    struct background *const first = background_start(&server, "/a", "x");
+    struct background *const second = background_start(&server, "/b", "y");
+    for (int i = 0; i < PATIENCE_MS && count < 2; i++)
+        (void)usleep(1000);
+    server_stop(&server);
+    live_http_close(server.http);
+    background_end(first, 503, "the agent is stopping");
+    background_end(second, 503, "the agent is stopping");
+    live_loop_close(server.loop);
+    (void)close(server.wake);
+    struct stat there;
+    assert_int_equal(stat(server.socket, &there), -1);
+    temp_directory_remove(server.directory);
+}
+
+static const char a_request[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
+                                "Content-Length: 2\r\n\r\n{}";
+
+static void a_caller_that_leaves_while_held_harms_nobody(void **state)
+{
+    struct server *const server = *state;
+    server->release = RELEASE_NOTHING;
+    int raws[6];
+    for (size_t i = 0; i < COUNT(raws); i++) {
+        raws[i] = raw_open(server);
+        raw_send(raws[i], a_request, sizeof a_request - 1);
+    }
+    wait_for_held(server, COUNT(raws));
+    struct linger const reset = {.l_onoff = 1};
+    for (size_t i = 0; i < COUNT(raws); i++) {
+        if (i % 3 == 0) /* a reset, a half-closed line, a full goodbye */
+            (void)setsockopt(raws[i], SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+        if (i % 3 == 1)
+            (void)shutdown(raws[i], SHUT_WR);
+        else
+            (void)close(raws[i]);
+    }
+    (void)usleep(10000);
+    wait_for_held(server, COUNT(raws));
+    server->release = RELEASE_DURABLE;
+    wake(server);
+    wait_for_held(server, 0);
+    (void)close(raws[1]);
+    (void)close(raws[4]);
+    assert_alive(server);
+    ask(server, "GET", "/metrics", NULL);
+    assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 6\n"));
+}
+
+/* ---- The line -------------------------------------------------------------------------------- */
+
+static void a_body_beyond_1_mib_is_refused(void **state)
+{
+    struct server *const server = *state;
+    size_t const sizes[] = {LIVE_BODY_BYTES_MAX, LIVE_BODY_BYTES_MAX + 1, 3u << 20, 20u << 20};
+    char *const body = malloc(20u << 20);
+    assert_non_null(body);
+    memset(body, ' ', 20u << 20);
+    memcpy(body, "{}", 2);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        ask_bytes(server, "POST", "/v1/decisions", body, sizes[i]);
+        assert_int_equal(reply.code, i == 0 ? 200 : 413);
+        if (i > 0)
+            assert_error("1 MiB is allowed");
+    }
+    free(body);
+    assert_alive(server);
+}
+
+static void chunked_bodies_are_limited_too(void **state)
+{
+    struct server *const server = *state;
+    static const char head[] = "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n"
+                               "Transfer-Encoding: chunked\r\n\r\n";
+    char bytes[1024];
+    char *const chunk = malloc(65536);
+    assert_non_null(chunk);
+    memset(chunk, ' ', 65536);
+    int raw = raw_open(server);
+    raw_send(raw, head, sizeof head - 1);
+    raw_send(raw, "1\r\n{\r\n1\r\n}\r\n0\r\n\r\n", 17);
+    assert_true(raw_expect(raw, "planned", bytes, sizeof bytes));
+    raw_send(raw, head, sizeof head - 1);
+    for (int i = 0; i < 17; i++) {
+        raw_send(raw, "10000\r\n", 7);
+        raw_send(raw, chunk, 65536);
+        raw_send(raw, "\r\n", 2);
+    }
+    raw_send(raw, "0\r\n\r\n", 5);
+    assert_true(raw_expect(raw, "1 MiB is allowed", bytes, sizeof bytes));
+    assert_non_null(strstr(bytes, "413"));
+    (void)close(raw);
+    raw = raw_open(server); /* without end: cut off */
+    raw_send(raw, head, sizeof head - 1);
+    ssize_t sent = 1;
+    for (int i = 0; i < 2000 && sent > 0; i++) {
+        (void)send(raw, "10000\r\n", 7, MSG_NOSIGNAL);
+        (void)send(raw, chunk, 65536, MSG_NOSIGNAL);
+        sent = send(raw, "\r\n", 2, MSG_NOSIGNAL);
+    }
+    assert_true(sent <= 0);
+    (void)close(raw);
+    free(chunk);
+    assert_alive(server);
+}
+
+static void garbage_is_survived(void **state)
+{
+    static const char *const garbage[] = {
+        "",
+        "\r\n\r\n\r\n",
+        "hello\r\n\r\n",
+        "GET\r\n\r\n",
+        "GET /health\r\n\r\n",
+        "GET /health HTTP/9.9\r\n\r\n",
+        "GET /health HTTP/1.1\r\n\r\n", /* no Host */
+        "GET /%00%ff/../../x HTTP/1.1\r\nHost: localhost\r\n\r\n",
+        "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
+        "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+        "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: "
+        "99999999999999999999999\r\n\r\n",
+        "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
+        "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: "
+        "chunked\r\n\r\nzz\r\n",
+        "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", /* TLS */
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    };
+    struct server *const server = *state;
+    struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_FAULT);
+    for (size_t i = 0; i < COUNT(garbage) + 50; i++) {
+        char noise[512];
+        int const raw = raw_open(server);
+        if (i < COUNT(garbage)) {
+            raw_send(raw, garbage[i], strlen(garbage[i]));
+        } else {
+            for (size_t j = 0; j < sizeof noise; j++)
+                noise[j] = (char)tacit_rng_below(&rng, 256);
+            raw_send(raw, noise, sizeof noise);
+        }
+        (void)shutdown(raw, SHUT_WR);
+        struct pollfd wait = {.fd = raw, .events = POLLIN};
+        (void)poll(&wait, 1, 5);
+        (void)close(raw);
+    }
+    int const raw = raw_open(server); /* headers without end */
+    char *const header = malloc(200000);
+    assert_non_null(header);
+    memset(header, 'a', 200000);
+    raw_send(raw, "GET /health HTTP/1.1\r\nX: ", 25);
+    raw_send(raw, header, 200000);
+    char bytes[1024];
+    assert_true(raw_expect(raw, "HTTP/1.1 431", bytes, sizeof bytes));
+    free(header);
+    (void)close(raw);
+    assert_alive(server);
+    assert_int_equal(server->held, 0);
+}
+
+static void connections_are_kept_alive(void **state)
+{
+    struct server *const server = *state;
+    CURL *const caller = caller_open(server);
+    for (int i = 0; i < 20; i++) {
+        const char *const path = i % 3 == 0 ? "/health" : "/v1/decisions";
+        const char *const body = i % 3 == 0 ? NULL : i % 3 == 1 ? "{}" : "{"; /* also refusals */
+        assert_int_equal(try_ask(server, caller, body == NULL ? "GET" : "POST", path, body,
+                                 body == NULL ? 0 : strlen(body), &reply),
+                         CURLE_OK);
+        assert_int_equal(reply.connects, i == 0 ? 1 : 0);
+        assert_int_equal(reply.code, i % 3 == 2 ? 400 : 200);
+    }
+    curl_easy_cleanup(caller);
+}
+
+static void requests_on_one_line_are_answered_in_order(void **state)
+{
+    struct server *const server = *state;
+    int const raw = raw_open(server);
+    char bytes[4096];
+    for (int i = 0; i < 3; i++)
+        raw_send(raw, a_request, sizeof a_request - 1);
+    assert_true(raw_expect(raw, "\"id\": \"3\"", bytes, sizeof bytes));
+    const char *const second = strstr(bytes, "\"id\": \"2\"");
+    assert_non_null(second);
+    assert_non_null(strstr(bytes, "\"id\": \"1\""));
+    assert_true(strstr(bytes, "\"id\": \"1\"") < second);
+    /* Byte by byte, as a slow caller would. */
+    for (size_t i = 0; i < sizeof a_request - 1; i++)
+        raw_send(raw, a_request + i, 1);
+    assert_true(raw_expect(raw, "\"id\": \"4\"", bytes, sizeof bytes));
+    (void)close(raw);
+}
+
+static void more_connections_than_allowed_wait_their_turn(void **state)
+{
+    struct server *const server = *state;
+    int raws[300];
+    for (size_t i = 0; i < COUNT(raws); i++)
+        raws[i] = raw_open(server);
+    char bytes[1024];
+    raw_send(raws[0], a_request, sizeof a_request - 1);
+    assert_true(raw_expect(raws[0], "planned", bytes, sizeof bytes));
+    raw_send(raws[299], a_request, sizeof a_request - 1);
+    struct pollfd wait = {.fd = raws[299], .events = POLLIN};
+    assert_int_equal(poll(&wait, 1, 50), 0);
+    for (size_t i = 0; i < 100; i++)
+        (void)close(raws[i]);
+    assert_true(raw_expect(raws[299], "planned", bytes, sizeof bytes));
+    for (size_t i = 100; i < COUNT(raws); i++)
+        (void)close(raws[i]);
+    assert_alive(server);
+}
+
+static void web_pages_cannot_ask(void **state)
+{
+    static const struct {
+        const char *headers;
+        bool is_allowed; /* on loopback; a Unix socket is out of a browser's reach */
+    } cases[] = {
+        {"Host: 127.0.0.1\r\n", true},
+        {"Host: LocalHost:1234\r\n", true},
+        {"Host: [::1]:1234\r\n", true},
+        {"Host: localhost:80\r\nOrigin: http://localhost:80\r\n", true},
+        {"Host: evil.example\r\n", false},
+        {"Host: 127.0.0.1.evil.example\r\n", false},
+        {"Host: localhost\r\nOrigin: http://evil.example\r\n", false},
+        {"Host: localhost:80\r\nOrigin: http://localhost:81\r\n", false},
+        {"Host: localhost\r\nOrigin: null\r\n", false},
+    };
+    struct server *const server = *state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char bytes[1024];
+        int const raw = raw_open(server);
+        int const size = snprintf(bytes, sizeof bytes,
+                                  "POST /v1/decisions HTTP/1.1\r\n%sContent-Length: 2\r\n\r\n{}",
+                                  cases[i].headers);
+        raw_send(raw, bytes, (size_t)size);
+        bool const is_allowed = cases[i].is_allowed || server->transport == ON_UNIX;
+        assert_true(raw_expect(raw, "\r\n\r\n{", bytes, sizeof bytes));
+        assert_non_null(strstr(bytes, is_allowed ? "HTTP/1.1 200" : "HTTP/1.1 403"));
+        (void)close(raw);
+    }
+}
+
+/* ---- Sockets --------------------------------------------------------------------------------- */
+
+static enum tacit_status open_on(const char *path, uint16_t port, struct tacit_error *error)
+{
+    struct live_loop *loop;
+    struct live_http *http;
+    assert_int_equal(live_loop_open(&loop), TACIT_OK);
+    struct live_http_config const config = {.unix_path = path, .port = port};
+    enum tacit_status const status =
+        live_http_open(&http, loop, &config, keep_forever, NULL, error);
+    if (status == TACIT_OK)
+        live_http_close(http);
+    live_loop_close(loop);
+    return status;
+}
+
+/* A socket file that nobody listens on, as a killed process leaves it. */
+static void leave_stale_socket(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path, path, strlen(path));
+    int const gone = socket(AF_UNIX, SOCK_STREAM, 0);
+    assert_int_equal(bind(gone, (struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(gone, 1), 0);
+    (void)close(gone);
+}
+
+static void only_a_stale_socket_is_replaced(void **state)
+{
+    struct server *const server = *state;
+    struct tacit_error error;
+    char path[TEMP_PATH_BYTES];
+    struct stat there;
+    if (server->transport == ON_LOOPBACK) {
+        assert_int_equal(open_on(NULL, server->port, &error), TACIT_IO);
+        assert_non_null(strstr(error.text, "127.0.0.1:"));
+        return;
+    }
+    assert_int_equal(stat(server->socket, &there), 0);
+    assert_int_equal(there.st_mode & 0777, 0660);
+    assert_int_equal(open_on(server->socket, 0, &error), TACIT_INVALID);
+    assert_non_null(strstr(error.text, "another process answers"));
+    assert_alive(server);
+    temp_path(path, server->directory, "stale.sock");
+    leave_stale_socket(path);
+    assert_int_equal(open_on(path, 0, &error), TACIT_OK);
+    assert_int_equal(stat(path, &there), -1); /* removed when it closed */
+    temp_file_write(server->directory, "file", "precious");
+    temp_path(path, server->directory, "file");
+    assert_int_equal(open_on(path, 0, &error), TACIT_INVALID);
+    assert_non_null(strstr(error.text, "something else than a socket"));
+    assert_int_equal(stat(path, &there), 0);
+    temp_path(path, server->directory, "no/such/directory");
+    assert_int_equal(open_on(path, 0, &error), TACIT_IO);
+    assert_int_equal(open_on("", 0, &error), TACIT_INVALID);
+    memset(path, 'x', 108);
+    path[108] = '\0';
+    assert_int_equal(open_on(path, 0, &error), TACIT_INVALID);
+    assert_non_null(strstr(error.text, "1 to 107 bytes"));
+}
+
+static void names_of_arms_must_differ(void **state)
+{
+    (void)state;
+    static const char *const twice[ARMS] = {"a", "b", "a"};
+    static const char *const empty[ARMS] = {"a", "", "b"};
+    struct live_api *api;
+    struct live_api_config config = {.arm_count = ARMS, .arm_names = twice};
+    assert_int_equal(live_api_new(&api, &config), TACIT_INVALID);
+    config.arm_names = empty;
+    assert_int_equal(live_api_new(&api, &config), TACIT_INVALID);
+    config.arm_names = NULL;
+    struct fake fake = {.now_s = 1};
+    config.agent = agent_of(&fake);
+    assert_int_equal(live_api_new(&api, &config), TACIT_OK);
+    struct live_api_reply direct;
+    static const char body[] = "{\"unavailable\": [\"a\"]}";
+    live_api_reply(api, "POST", "/v1/decisions", (const uint8_t *)body, sizeof body - 1, &direct);
+    assert_int_equal(direct.code, 400);
+    assert_false(direct.promises);
+    live_buffer_add_bytes(&direct.text, "", 1);
+    assert_non_null(strstr(direct.text.bytes, "arms have no names here"));
+    live_buffer_free(&direct.text);
+    live_api_free(api);
+}
+
+/* ---- Throughput ------------------------------------------------------------------------------ */
+
+struct load {
+    const struct server *server;
+    size_t batch; /* 1: one by one */
+    uint64_t end_us;
+    pthread_t thread;
+    uint64_t pairs;
+    bool failed;
+};
+
+/* Makes the rewards of all ids in a reply; returns the size. */
+static size_t rewards_for(const struct reply *decisions, size_t batch, char *body, size_t capacity)
+{
+    size_t size = batch == 1 ? 0 : (size_t)snprintf(body, capacity, "{\"rewards\": [");
+    const char *at = decisions->text;
+    for (size_t i = 0; i < batch; i++) {
+        at = strstr(at, "\"id\": \"");
+        if (at == NULL)
+            return 0;
+        at += 7;
+        size +=
+            (size_t)snprintf(body + size, capacity - size, "%s{\"id\": \"%.*s\", \"reward\": 0.25}",
+                             i == 0 ? "" : ",", (int)strcspn(at, "\""), at);
+    }
+    if (batch > 1)
+        size += (size_t)snprintf(body + size, capacity - size, "]}");
+    return size;
+}
+
+static size_t requests_for(size_t batch, char *body, size_t capacity)
+{
+    if (batch == 1)
+        return (size_t)snprintf(body, capacity, "{}");
+    size_t size = (size_t)snprintf(body, capacity, "{\"requests\": [{}");
+    for (size_t i = 1; i < batch; i++)
+        size += (size_t)snprintf(body + size, capacity - size, ",{}");
+    return size + (size_t)snprintf(body + size, capacity - size, "]}");
+}
+
+static void *run_load(void *context)
+{
+    struct load *const load = context;
+    struct reply *const answer = malloc(sizeof *answer);
+    char *const body = malloc(REPLY_BYTES);
+    CURL *const caller = caller_open(load->server);
+    load->failed = answer == NULL || body == NULL;
+    while (!load->failed && live_now_us() < load->end_us) {
+        size_t size = requests_for(load->batch, body, REPLY_BYTES);
+        const char *const path = load->batch == 1 ? "/v1/decisions" : "/v1/decisions/batch";
+        load->failed =
+            try_ask(load->server, caller, "POST", path, body, size, answer) != CURLE_OK ||
+            answer->code != 200;
+        size = load->failed ? 0 : rewards_for(answer, load->batch, body, REPLY_BYTES);
+        const char *const next = load->batch == 1 ? "/v1/rewards" : "/v1/rewards/batch";
+        load->failed =
+            size == 0 ||
+            try_ask(load->server, caller, "POST", next, body, size, answer) != CURLE_OK ||
+            answer->code != 200 || strstr(answer->text, "error") != NULL;
+        load->pairs += load->batch;
+    }
+    curl_easy_cleanup(caller);
+    free(body);
+    free(answer);
+    return NULL;
+}
+
+static void many_callers_are_served(void **state)
+{
+    (void)state;
+    static const size_t batches[] = {1, 10, 100, 1000};
+    for (size_t i = 0; i < COUNT(batches); i++) {
+        struct server *const server = server_open(1000000, 0);
+        struct load loads[CALLERS];
+        uint64_t const start_us = live_now_us();
+        for (uint32_t j = 0; j < CALLERS; j++) {
+            loads[j] =
+                (struct load){.server = server, .batch = batches[i], .end_us = start_us + 400000};
+            assert_int_equal(pthread_create(&loads[j].thread, NULL, run_load, &loads[j]), 0);
+        }
+        uint64_t pairs = 0;
+        for (uint32_t j = 0; j < CALLERS; j++) {
+            assert_int_equal(pthread_join(loads[j].thread, NULL), 0);
+            assert_false(loads[j].failed);
+            pairs += loads[j].pairs;
+        }
+        double const seconds = (double)(live_now_us() - start_us) * 1e-6;
+        print_message("%s, %u callers, %4zu a request: %.0f decision+reward pairs/s\n",
+                      transport == ON_UNIX ? "unix" : "loopback", CALLERS, batches[i],
+                      (double)pairs / seconds);
+        server_stop(server);
+        assert_true(server->fake.reward_sum == 0.25 * (double)pairs);
+        server_free(server);
+    }
+}
+
+#define WITH_SERVER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_SERVER(a_decision_is_made_and_rewarded_once),
+        WITH_SERVER(a_batch_answers_each_element_for_itself),
+        WITH_SERVER(what_is_to_be_seen_is_shown),
+        WITH_SERVER(wrong_requests_are_told_what_is_allowed),
+        WITH_SERVER(long_texts_are_refused_whole),
+        cmocka_unit_test(too_much_of_anything_is_refused),
+        WITH_SERVER(answers_wait_until_the_round_is_durable),
+        WITH_SERVER(nothing_is_acknowledged_that_is_not_durable),
+        cmocka_unit_test(a_stopping_server_answers_what_it_holds),
+        cmocka_unit_test(a_closing_server_answers_what_its_handler_forgot),
+        WITH_SERVER(a_caller_that_leaves_while_held_harms_nobody),
+        WITH_SERVER(a_body_beyond_1_mib_is_refused),
+        WITH_SERVER(chunked_bodies_are_limited_too),
+        WITH_SERVER(garbage_is_survived),
+        WITH_SERVER(connections_are_kept_alive),
+        WITH_SERVER(requests_on_one_line_are_answered_in_order),
+        WITH_SERVER(more_connections_than_allowed_wait_their_turn),
+        WITH_SERVER(web_pages_cannot_ask),
+        WITH_SERVER(only_a_stale_socket_is_replaced),
+        cmocka_unit_test(names_of_arms_must_differ),
+        cmocka_unit_test(many_callers_are_served),
+    };
+    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+    transport = ON_UNIX;
+    int failed = cmocka_run_group_tests_name("live_api_unix", tests, NULL, NULL);
+    transport = ON_LOOPBACK;
+    failed += cmocka_run_group_tests_name("live_api_loopback", tests, NULL, NULL);
+    curl_global_cleanup();
+    return failed;
+}

@@ -1,0 +1,260 @@
+/* mosquitto.conf and the access list, letter by letter; names and paths that are refused. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../../src/live/broker_config.h"
+#include "../support/temp.h"
+
+#define TEXT_BYTES 8192u
+
+static const char *const sites[] = {"north", "South_2"};
+static char directory[TEMP_PATH_BYTES];
+static struct tacit_error error;
+
+static int set_up(void **state)
+{
+    (void)state;
+    temp_directory_make(directory);
+    error.text[0] = '\0';
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    temp_directory_remove(directory);
+    return 0;
+}
+
+static struct live_broker_config good(void)
+{
+    return (struct live_broker_config){.directory = directory,
+                                       .federation = "trial-1",
+                                       .sites = sites,
+                                       .site_count = 2,
+                                       .address = "127.0.0.1",
+                                       .port = 8883,
+                                       .ca_file = "/keys/ca.crt",
+                                       .certificate_file = "/keys/broker.crt",
+                                       .key_file = "/keys/broker.key"};
+}
+
+static void read_text(const char *name, char text[TEXT_BYTES])
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    FILE *const file = fopen(path, "r");
+    assert_non_null(file);
+    text[fread(text, 1, TEXT_BYTES - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+}
+
+static void expect_lines(const char *name, const char *expected)
+{
+    char text[TEXT_BYTES];
+    read_text(name, text);
+    assert_string_equal(text, expected);
+}
+
+static void access_list_gives_each_site_its_own_branch_and_no_more(void **state)
+{
+    (void)state;
+    struct live_broker_config const config = good();
+    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
+    expect_lines("tacit.acl", "# Who may do what in the federation trial-1. Written by tacit; "
+                              "changes are overwritten.\n\n"
+                              "user coordinator\n"
+                              "topic read tacit/v1/trial-1/up/#\n"
+                              "topic write tacit/v1/trial-1/down/#\n"
+                              "topic write tacit/v1/trial-1/to/#\n\n"
+                              "user north\n"
+                              "topic write tacit/v1/trial-1/up/north/#\n"
+                              "topic read tacit/v1/trial-1/down/#\n"
+                              "topic read tacit/v1/trial-1/to/north/#\n\n"
+                              "user South_2\n"
+                              "topic write tacit/v1/trial-1/up/South_2/#\n"
+                              "topic read tacit/v1/trial-1/down/#\n"
+                              "topic read tacit/v1/trial-1/to/South_2/#\n");
+}
+
+/* Comments and empty lines taken out: what mosquitto sees. */
+static void strip(char *text)
+{
+    char *out = text;
+    for (char *line = text; *line != '\0';) {
+        size_t const size = strcspn(line, "\n") + 1;
+        if (*line != '#' && *line != '\n') {
+            memmove(out, line, size);
+            out += size;
+        }
+        line += size;
+    }
+    *out = '\0';
+}
+
+static void config_has_one_door_with_certificates_and_limits(void **state)
+{
+    (void)state;
+    char text[TEXT_BYTES];
+    char expected[TEXT_BYTES];
+    struct live_broker_config const config = good();
+    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
+    read_text("mosquitto.conf", text);
+    assert_non_null(strstr(text, "dropped and nobody is told"));
+    strip(text);
+    (void)snprintf(expected, sizeof expected,
+                   "per_listener_settings false\n"
+                   "listener 8883 127.0.0.1\n"
+                   "protocol mqtt\n"
+                   "tls_version tlsv1.2\n"
+                   "cafile /keys/ca.crt\n"
+                   "certfile /keys/broker.crt\n"
+                   "keyfile /keys/broker.key\n"
+                   "require_certificate true\n"
+                   "use_identity_as_username true\n"
+                   "use_username_as_clientid true\n"
+                   "allow_anonymous false\n"
+                   "acl_file %s/tacit.acl\n"
+                   "message_size_limit 65536\n"
+                   "max_packet_size 66560\n"
+                   "max_inflight_messages 20\n"
+                   "max_queued_messages 1000\n"
+                   "max_connections 22\n"
+                   "persistence false\n"
+                   "log_dest stderr\n"
+                   "log_type error\n"
+                   "log_type warning\n"
+                   "log_type notice\n"
+                   "connection_messages true\n"
+                   "log_timestamp true\n"
+                   "log_timestamp_format %%Y-%%m-%%dT%%H:%%M:%%S\n",
+                   directory);
+    assert_string_equal(text, expected);
+}
+
+static void config_takes_the_options_and_replaces_the_old_file(void **state)
+{
+    (void)state;
+    char text[TEXT_BYTES];
+    struct live_broker_config config = good();
+    config.crl_file = "/keys/crl.pem";
+    config.persistence_directory = "/var/lib/a broker";
+    config.user = "mosquitto";
+    temp_file_write(directory, "mosquitto.conf", "allow_anonymous true\n");
+    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
+    read_text("mosquitto.conf", text);
+    assert_null(strstr(text, "allow_anonymous true"));
+    assert_non_null(strstr(text, "\ncrlfile /keys/crl.pem\nrequire_certificate true\n"));
+    assert_non_null(strstr(text, "\npersistence true\n"
+                                 "persistence_location /var/lib/a broker/\n"));
+    assert_non_null(strstr(text, "\nuser mosquitto\n"));
+    assert_null(strstr(text, "persistence false"));
+}
+
+static void names_are_allowed_at_both_limits(void **state)
+{
+    (void)state;
+    char name[LIVE_NAME_BYTES_MAX + 2];
+    memset(name, 'x', sizeof name);
+    name[LIVE_NAME_BYTES_MAX + 1] = '\0';
+    assert_false(live_name_is_allowed(name));
+    name[LIVE_NAME_BYTES_MAX] = '\0';
+    assert_true(live_name_is_allowed(name));
+    assert_true(live_name_is_allowed("a"));
+    assert_true(live_name_is_allowed("-_9Z"));
+    assert_true(live_name_is_allowed("coordinator"));
+    assert_false(live_site_is_allowed("coordinator"));
+    assert_false(live_site_is_allowed("broker"));
+    assert_true(live_site_is_allowed("Coordinator"));
+}
+
+static void expect_refusal(const struct live_broker_config *config, const char *words)
+{
+    char path[TEMP_PATH_BYTES];
+    error.text[0] = '\0';
+    assert_int_equal(live_broker_config_write(config, &error), TACIT_INVALID);
+    assert_non_null(strstr(error.text, words));
+    for (const char *c = error.text; *c != '\0'; c++)
+        assert_true((unsigned char)*c >= ' ');
+    temp_path(path, directory, "tacit.acl");
+    assert_null(fopen(path, "r"));
+}
+
+static void bad_names_are_refused_and_nothing_is_written(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {
+        "",     "a/b",     "+",   "#",           "a b",    "a\nuser x", "..",
+        "\xc3", "a\x1b[m", "a.b", "coordinator", "broker", "%c",        "user north"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const char *const two[] = {"north", bad[i]};
+        struct live_broker_config config = good();
+        config.sites = two;
+        expect_refusal(&config, "the site's name");
+        config = good();
+        config.federation = bad[i];
+        if (!live_name_is_allowed(bad[i]))
+            expect_refusal(&config, "the federation's name");
+    }
+}
+
+static void other_bad_wishes_are_refused(void **state)
+{
+    (void)state;
+    const char *const twice[] = {"north", "south", "north"};
+    struct live_broker_config config = good();
+    config.sites = twice;
+    config.site_count = 3;
+    expect_refusal(&config, "the site north is named twice");
+    config = good();
+    config.site_count = 0;
+    expect_refusal(&config, "1 to 1048576 sites, not 0");
+    config = good();
+    config.address = "0.0.0.0\nallow_anonymous true";
+    expect_refusal(&config, "cannot listen at");
+    config = good();
+    config.port = 0;
+    expect_refusal(&config, "cannot listen at");
+    config = good();
+    config.key_file = "/keys/a\nallow_anonymous true";
+    expect_refusal(&config, "the path");
+    config = good();
+    config.persistence_directory = " /var";
+    expect_refusal(&config, "the path");
+    config = good();
+    config.user = "root\n";
+    expect_refusal(&config, "the user");
+}
+
+static void missing_directory_is_an_error_with_its_path(void **state)
+{
+    (void)state;
+    struct live_broker_config config = good();
+    config.directory = "/nowhere/at all";
+    assert_int_equal(live_broker_config_write(&config, &error), TACIT_IO);
+    assert_non_null(strstr(error.text, "/nowhere/at all/tacit.acl"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(access_list_gives_each_site_its_own_branch_and_no_more,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(config_has_one_door_with_certificates_and_limits, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(config_takes_the_options_and_replaces_the_old_file, set_up,
+                                        tear_down),
+        cmocka_unit_test(names_are_allowed_at_both_limits),
+        cmocka_unit_test_setup_teardown(bad_names_are_refused_and_nothing_is_written, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(other_bad_wishes_are_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(missing_directory_is_an_error_with_its_path, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests_name("live/broker_config", tests, NULL, NULL);
+}

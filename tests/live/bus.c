@@ -1,0 +1,1027 @@
+/* The bus against the real mosquitto: who gets in, who may say what to whom, and that it comes back
+ * by itself. A forged broker (a child process with a script of bytes) says what mosquitto never
+ * would. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+#include "../../src/live/bus.h"
+#include "../../src/live/pki.h"
+#include "../support/broker.h"
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define PATIENCE_MS 5000u
+#define RECONNECT_US_MIN 20000u
+#define RECONNECT_US_MAX 100000u
+#define STATIONS_MAX 4u
+#define TOPICS_MAX 3u
+#define US_PER_MS UINT64_C(1000)
+#define UP "tacit/v1/trial/up/"
+#define DOWN "tacit/v1/trial/down/"
+#define TO "tacit/v1/trial/to/"
+
+static const char *const sites[] = {"north", "south"};
+
+/* One bus and what happened to it. */
+struct station {
+    struct live_bus *bus;
+    const char *topics[TOPICS_MAX]; /* subscribed to at each connect */
+    uint32_t connected;
+    uint32_t disconnected;
+    uint32_t received;
+    char reason[256];
+    char topic[LIVE_TOPIC_BYTES];
+    size_t size;
+    uint8_t first;
+    uint8_t last;
+};
+
+static struct {
+    struct live_loop *loop;
+    struct live_timer *timer;
+    uint64_t deadline_us;
+    const uint32_t *value; /* waited for: *value >= least */
+    uint32_t least;
+    bool is_seen;
+    struct station stations[STATIONS_MAX];
+    pid_t forgers[STATIONS_MAX];
+    size_t forger_count;
+} world;
+
+static char directory[TEMP_PATH_BYTES];
+static struct broker broker;
+static bool is_possible;
+static struct tacit_error error;
+
+/* ---- Time ------------------------------------------------------------------------------------ */
+
+static void look(void *context)
+{
+    (void)context;
+    uint64_t const now_us = live_now_us();
+    world.is_seen = world.value != NULL && *world.value >= world.least;
+    if (world.is_seen || now_us >= world.deadline_us)
+        live_loop_stop(world.loop);
+    else
+        live_timer_set(world.timer, now_us + 2 * US_PER_MS);
+}
+
+/* Runs the loop until *value >= least. */
+static bool wait_for_ms(const uint32_t *value, uint32_t least, uint32_t patience_ms)
+{
+    world.value = value;
+    world.least = least;
+    world.deadline_us = live_now_us() + patience_ms * US_PER_MS;
+    live_timer_set(world.timer, live_now_us());
+    assert_int_equal(live_loop_run(world.loop), TACIT_OK);
+    return world.is_seen;
+}
+
+static void wait_for(const uint32_t *value, uint32_t least)
+{
+    assert_true(wait_for_ms(value, least, PATIENCE_MS));
+}
+
+static void pass_ms(uint32_t time_ms)
+{
+    (void)wait_for_ms(NULL, 0, time_ms);
+}
+
+/* ---- Stations -------------------------------------------------------------------------------- */
+
+static void on_connected(void *context)
+{
+    struct station *const station = context;
+    station->connected++;
+    for (size_t i = 0; i < TOPICS_MAX && station->topics[i] != NULL; i++)
+        assert_int_equal(live_bus_subscribe(station->bus, station->topics[i]), TACIT_OK);
+}
+
+static void on_disconnected(void *context, const char *reason)
+{
+    struct station *const station = context;
+    station->disconnected++;
+    (void)snprintf(station->reason, sizeof station->reason, "%s", reason);
+}
+
+static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
+{
+    struct station *const station = context;
+    station->received++;
+    assert_true(strlen(topic) < sizeof station->topic);
+    strcpy(station->topic, topic);
+    station->size = size;
+    station->first = size == 0 ? 0 : bytes[0];
+    station->last = size == 0 ? 0 : bytes[size - 1];
+}
+
+static void expect_reason(const struct station *station, const char *words)
+{
+    if (strstr(station->reason, words) == NULL)
+        fail_msg("\"%s\" is not in \"%s\"", words, station->reason);
+}
+
+struct papers {
+    char certificate[TEMP_PATH_BYTES];
+    char key[TEMP_PATH_BYTES];
+};
+
+static struct live_bus_config config_make(struct papers *papers, const char *name)
+{
+    broker_file(&broker, papers->certificate, name, ".crt");
+    broker_file(&broker, papers->key, name, ".key");
+    return (struct live_bus_config){.host = BROKER_HOST,
+                                    .port = broker.port,
+                                    .ca_file = broker.ca_file,
+                                    .certificate_file = papers->certificate,
+                                    .key_file = papers->key,
+                                    .client_id = name,
+                                    .keepalive_s = 10,
+                                    .reconnect_us_min = RECONNECT_US_MIN,
+                                    .reconnect_us_max = RECONNECT_US_MAX};
+}
+
+static enum tacit_status try_to_open(struct station *station, const struct live_bus_config *config)
+{
+    struct live_bus_events const events = {.context = station,
+                                           .connected = on_connected,
+                                           .disconnected = on_disconnected,
+                                           .received = on_received};
+    error.text[0] = '\0';
+    return live_bus_open(&station->bus, world.loop, config, &events, &error);
+}
+
+static struct station *open_with(size_t index, const struct live_bus_config *config)
+{
+    struct station *const station = &world.stations[index];
+    if (try_to_open(station, config) != TACIT_OK)
+        fail_msg("%s", error.text);
+    return station;
+}
+
+static struct station *open_as(size_t index, const char *name)
+{
+    struct papers papers;
+    struct live_bus_config const config = config_make(&papers, name);
+    return open_with(index, &config);
+}
+
+static struct station *connect_as(size_t index, const char *name)
+{
+    struct station *const station = open_as(index, name);
+    wait_for(&station->connected, 1);
+    return station;
+}
+
+static void close_station(struct station *station)
+{
+    live_bus_close(station->bus);
+    *station = (struct station){0};
+}
+
+static void send_text(struct station *station, const char *topic, const char *text, bool retain)
+{
+    assert_int_equal(
+        live_bus_publish(station->bus, topic, (const uint8_t *)text, strlen(text), retain),
+        TACIT_OK);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    memset(&world, 0, sizeof world);
+    if (live_loop_open(&world.loop) != TACIT_OK)
+        return -1;
+    world.timer = live_timer_new(world.loop, look, NULL);
+    return world.timer == NULL ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < STATIONS_MAX; i++)
+        live_bus_close(world.stations[i].bus);
+    live_loop_close(world.loop);
+    for (size_t i = 0; i < world.forger_count; i++) {
+        (void)kill(world.forgers[i], SIGKILL);
+        (void)waitpid(world.forgers[i], NULL, 0);
+    }
+    if (is_possible && broker.pid == 0)
+        broker_run(&broker);
+    return 0;
+}
+
+static void skip_without_broker(void)
+{
+    if (!is_possible)
+        skip();
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static void message_goes_round_and_retained_state_waits_for_late_comers(void **state)
+{
+    (void)state;
+    skip_without_broker();
+    world.stations[1].topics[0] = UP "#";
+    struct station *const north = connect_as(0, "north");
+    struct station *const coordinator = connect_as(1, "coordinator");
+    assert_true(live_bus_is_connected(north->bus));
+    pass_ms(50); /* the subscription */
+    send_text(north, UP "north/report", "a report", false);
+    wait_for(&coordinator->received, 1);
+    assert_string_equal(coordinator->topic, UP "north/report");
+    assert_int_equal(coordinator->size, 8);
+    assert_int_equal(coordinator->first, 'a');
+    send_text(coordinator, DOWN "epoch", "state", true);
+    pass_ms(50);
+    world.stations[2].topics[0] = DOWN "#";
+    struct station *const south = connect_as(2, "south");
+    wait_for(&south->received, 1);
+    assert_string_equal(south->topic, DOWN "epoch");
+    assert_int_equal(south->last, 'e');
+    assert_int_equal(live_bus_publish(coordinator->bus, DOWN "epoch", NULL, 0, true), TACIT_OK);
+    wait_for(&south->received, 2);
+    assert_int_equal(south->size, 0);
+    struct live_bus_counts const counts = live_bus_count(coordinator->bus);
+    assert_int_equal(counts.connects, 1);
+    assert_int_equal(counts.disconnects, 0);
+    assert_int_equal(counts.sent, 2);
+    assert_int_equal(counts.sent_bytes, 5);
+    assert_int_equal(counts.received, 1);
+    assert_int_equal(counts.refused, 0);
+}
+
+static void greatest_payload_passes_and_one_byte_more_is_refused_before_sending(void **state)
+{
+    (void)state;
+    static uint8_t bytes[70000];
+    char topic[LIVE_TOPIC_BYTES + 1];
+    skip_without_broker();
+    world.stations[1].topics[0] = UP "#";
+    struct station *const north = connect_as(0, "north");
+    struct station *const coordinator = connect_as(1, "coordinator");
+    pass_ms(50);
+    memset(topic, 'x', sizeof topic);
+    memcpy(topic, UP "north/", strlen(UP "north/"));
+    topic[LIVE_TOPIC_BYTES - 1] = '\0';
+    bytes[LIVE_PAYLOAD_BYTES_MAX - 1] = 7;
+    assert_int_equal(live_bus_publish(north->bus, topic, bytes, sizeof bytes, false),
+                     TACIT_INVALID);
+    assert_int_equal(live_bus_publish(north->bus, topic, bytes, LIVE_PAYLOAD_BYTES_MAX + 1, false),
+                     TACIT_INVALID);
+    assert_int_equal(live_bus_publish(north->bus, topic, bytes, LIVE_PAYLOAD_BYTES_MAX, false),
+                     TACIT_OK);
+    wait_for(&coordinator->received, 1);
+    assert_int_equal(coordinator->size, LIVE_PAYLOAD_BYTES_MAX);
+    assert_int_equal(coordinator->last, 7);
+    assert_int_equal(live_bus_count(north->bus).sent, 1);
+    assert_int_equal(north->disconnected, 0);
+}
+
+static void topics_that_are_not_allowed_are_refused_before_sending(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"", "+", "#", UP "north/+", UP "north/#", UP "north/\xc3("};
+    char topic[LIVE_TOPIC_BYTES + 1];
+    skip_without_broker();
+    struct station *const north = connect_as(0, "north");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(live_bus_publish(north->bus, bad[i], NULL, 0, false), TACIT_INVALID);
+    memset(topic, 'x', LIVE_TOPIC_BYTES);
+    topic[LIVE_TOPIC_BYTES] = '\0';
+    assert_int_equal(live_bus_publish(north->bus, topic, NULL, 0, false), TACIT_INVALID);
+    assert_int_equal(live_bus_subscribe(north->bus, topic), TACIT_INVALID);
+    assert_int_equal(live_bus_subscribe(north->bus, "a+/b"), TACIT_INVALID);
+    assert_int_equal(live_bus_subscribe(north->bus, ""), TACIT_INVALID);
+    pass_ms(50);
+    assert_true(live_bus_is_connected(north->bus));
+}
+
+static void burst_is_bounded_and_arrives(void **state)
+{
+    (void)state;
+    uint32_t taken = 0;
+    skip_without_broker();
+    world.stations[1].topics[0] = UP "#";
+    struct station *const north = connect_as(0, "north");
+    struct station *const coordinator = connect_as(1, "coordinator");
+    pass_ms(50);
+    while (taken < 5000 &&
+           live_bus_publish(north->bus, UP "north/n", (const uint8_t *)"n", 1, false) == TACIT_OK)
+        taken++;
+    assert_int_equal(taken, 1024);
+    wait_for(&coordinator->received, taken);
+    pass_ms(50);
+    send_text(north, UP "north/n", "n", false);
+    wait_for(&coordinator->received, taken + 1);
+    assert_int_equal(live_bus_count(north->bus).refused, 0);
+}
+
+/* ---- Who may say what to whom ---------------------------------------------------------------- */
+
+static void site_cannot_hear_what_is_meant_for_another(void **state)
+{
+    (void)state;
+    skip_without_broker();
+    world.stations[0].topics[0] = TO "north/#";
+    world.stations[0].topics[1] = UP "#";
+    world.stations[0].topics[2] = "tacit/v1/trial/#";
+    struct station *const south = connect_as(0, "south");
+    struct station *const coordinator = connect_as(1, "coordinator");
+    struct station *const north = connect_as(2, "north");
+    pass_ms(50);
+    send_text(coordinator, TO "north/order", "secret", false);
+    send_text(north, UP "north/report", "secret", false);
+    send_text(coordinator, DOWN "epoch", "for all", false);
+    wait_for(&south->received, 1);
+    pass_ms(100);
+    assert_int_equal(south->received, 1);
+    assert_string_equal(south->topic, DOWN "epoch");
+}
+
+static void site_cannot_speak_for_another_and_is_told_so(void **state)
+{
+    (void)state;
+    skip_without_broker();
+    world.stations[1].topics[0] = UP "#";
+    world.stations[2].topics[0] = DOWN "#";
+    struct station *const south = connect_as(0, "south");
+    struct station *const coordinator = connect_as(1, "coordinator");
+    struct station *const north = connect_as(2, "north");
+    pass_ms(50);
+    send_text(south, UP "north/report", "forged", false);
+    send_text(south, UP "report", "forged", false);
+    send_text(south, DOWN "epoch", "forged", false);
+    send_text(south, TO "north/order", "forged", false);
+    send_text(south, "tacit/v1/another/up/south/report", "forged", false);
+    send_text(south, UP "south/report", "honest", false);
+    wait_for(&coordinator->received, 1);
+    pass_ms(100);
+    assert_int_equal(coordinator->received, 1);
+    assert_string_equal(coordinator->topic, UP "south/report");
+    assert_int_equal(north->received, 0);
+    assert_int_equal(live_bus_count(south->bus).refused, 5);
+    assert_int_equal(south->disconnected, 0);
+}
+
+static void goodbye_publishes_the_will_unless_it_stands_in_for_another(void **state)
+{
+    (void)state;
+    struct papers papers;
+    skip_without_broker();
+    world.stations[1].topics[0] = UP "#";
+    struct station *const coordinator = connect_as(1, "coordinator");
+    struct live_bus_config config = config_make(&papers, "north");
+    config.will_topic = UP "north/presence";
+    struct station *const north = open_with(0, &config);
+    wait_for(&north->connected, 1);
+    pass_ms(50);
+    close_station(north);
+    wait_for(&coordinator->received, 1);
+    assert_string_equal(coordinator->topic, UP "north/presence");
+    assert_int_equal(coordinator->size, 4);
+    config.will_topic = UP "south/presence";
+    struct station *const again = open_with(0, &config);
+    wait_for(&again->connected, 1);
+    close_station(again);
+    pass_ms(100);
+    assert_int_equal(coordinator->received, 1);
+}
+
+/* ---- Who gets in ----------------------------------------------------------------------------- */
+
+static void expect_no_entry(const struct live_bus_config *config, const char *words)
+{
+    struct station *const station = open_with(0, config);
+    wait_for(&station->disconnected, 2); /* it goes on trying, and says the same */
+    assert_int_equal(station->connected, 0);
+    expect_reason(station, words);
+    assert_false(live_bus_is_connected(station->bus));
+    assert_int_equal(live_bus_count(station->bus).disconnects, 0);
+    assert_int_equal(live_bus_publish(station->bus, UP "north/x", NULL, 0, false), TACIT_IO);
+    assert_int_equal(live_bus_subscribe(station->bus, UP "north/x"), TACIT_IO);
+    close_station(station);
+}
+
+static void make_other_ca(char pki[TEMP_PATH_BYTES])
+{
+    static const char *const names[] = {"north"};
+    temp_path(pki, directory, "other");
+    struct live_pki_config const config = {
+        .directory = pki, .names = names, .name_count = 1, .days = 1};
+    assert_int_equal(live_pki_make(&config, &error), TACIT_OK);
+}
+
+static void another_ca_is_not_trusted_by_either_side(void **state)
+{
+    (void)state;
+    struct papers papers;
+    char pki[TEMP_PATH_BYTES];
+    char ca[TEMP_PATH_BYTES];
+    skip_without_broker();
+    make_other_ca(pki);
+    struct live_bus_config config = config_make(&papers, "north");
+    temp_path(ca, pki, "ca.crt");
+    config.ca_file = ca;
+    expect_no_entry(&config, "the broker's certificate is not valid: another CA");
+    config.ca_file = broker.ca_file;
+    temp_path(papers.certificate, pki, "north.crt");
+    temp_path(papers.key, pki, "north.key");
+    expect_no_entry(&config, "the CA of our certificate");
+}
+
+static void broker_under_another_host_name_is_not_trusted(void **state)
+{
+    (void)state;
+    struct papers papers;
+    skip_without_broker();
+    struct live_bus_config config = config_make(&papers, "north");
+    config.host = "127.0.0.2"; /* nobody listens there; Linux routes all of 127/8 to us */
+    expect_no_entry(&config, "cannot reach the broker: Connection refused");
+    config.host = "0.0.0.0"; /* our broker answers, but its certificate does not name this */
+    expect_no_entry(&config, "the broker's certificate is made for another host");
+}
+
+static void run_openssl(const char **arguments)
+{
+    arguments[0] = broker_program("openssl");
+    struct process_plan const plan = {.arguments = arguments};
+    struct process_result result = process_run(&plan);
+    if (result.code != 0)
+        fail_msg("%s", result.err);
+    process_free(&result);
+}
+
+/* Over from the moment when it is made. */
+static void make_expired(struct papers *papers)
+{
+    char request[TEMP_PATH_BYTES];
+    char ca_key[TEMP_PATH_BYTES];
+    broker_file(&broker, papers->key, "north", ".key");
+    broker_file(&broker, ca_key, "ca", ".key");
+    temp_path(request, directory, "expired.csr");
+    temp_path(papers->certificate, directory, "expired.crt");
+    const char *ask[] = {NULL,    "req",       "-new", "-key",  papers->key,
+                         "-subj", "/CN=north", "-out", request, NULL};
+    const char *sign[] = {
+        NULL,   "x509",        "-req",   "-in",   request, "-CA",  broker.ca_file,      "-CAkey",
+        ca_key, "-set_serial", "0x1234", "-days", "0",     "-out", papers->certificate, NULL};
+    run_openssl(ask);
+    run_openssl(sign);
+}
+
+static void expired_certificate_is_refused_and_a_renewed_one_is_taken_up(void **state)
+{
+    (void)state;
+    struct papers papers;
+    char good[TEMP_PATH_BYTES];
+    skip_without_broker();
+    struct live_bus_config const config = config_make(&papers, "north");
+    make_expired(&papers);
+    pass_ms(1100);
+    expect_no_entry(&config, "our certificate has expired");
+    struct station *const station = open_with(0, &config);
+    wait_for(&station->disconnected, 1);
+    broker_file(&broker, good, "north", ".crt");
+    const char *renew[] = {NULL, "x509", "-in", good, "-out", papers.certificate, NULL};
+    run_openssl(renew);
+    wait_for(&station->connected, 1);
+}
+
+static void certificate_of_another_site_is_refused_at_once(void **state)
+{
+    (void)state;
+    struct papers papers;
+    skip_without_broker();
+    struct live_bus_config config = config_make(&papers, "south");
+    config.client_id = "north";
+    assert_int_equal(try_to_open(&world.stations[0], &config), TACIT_INVALID);
+    assert_non_null(strstr(error.text, "is not made out to north"));
+}
+
+/* A client of somebody else's make, which does not check what ours does. Returns its exit code. */
+static int publish_with_mosquitto_pub(const char *name, const char *client_id, const char *topic)
+{
+    struct papers papers;
+    char port[8];
+    const char *const program = broker_program("mosquitto_pub");
+    if (program == NULL)
+        skip();
+    (void)config_make(&papers, name == NULL ? "north" : name);
+    (void)snprintf(port, sizeof port, "%u", broker.port);
+    const char *const arguments[] = {program,
+                                     "-V",
+                                     "5",
+                                     "-h",
+                                     BROKER_HOST,
+                                     "-p",
+                                     port,
+                                     "--cafile",
+                                     broker.ca_file,
+                                     "-i",
+                                     client_id,
+                                     "-t",
+                                     topic,
+                                     "-m",
+                                     "x",
+                                     "-q",
+                                     "1",
+                                     name == NULL ? NULL : "--cert",
+                                     papers.certificate,
+                                     "--key",
+                                     papers.key,
+                                     NULL};
+    struct process_plan const plan = {.arguments = arguments, .timeout_ms = PATIENCE_MS};
+    struct process_result result = process_run(&plan);
+    int const code = result.timed_out ? 0 : result.code;
+    process_free(&result);
+    return code;
+}
+
+static void without_certificate_nobody_gets_in(void **state)
+{
+    (void)state;
+    struct papers papers;
+    skip_without_broker();
+    assert_int_equal(publish_with_mosquitto_pub("north", "any", UP "north/x"), 0);
+    assert_int_not_equal(publish_with_mosquitto_pub(NULL, "north", UP "north/x"), 0);
+    struct live_bus_config config = config_make(&papers, "north");
+    config.certificate_file = NULL;
+    assert_int_equal(try_to_open(&world.stations[0], &config), TACIT_INVALID);
+    assert_non_null(strstr(error.text, "a certificate and its key"));
+}
+
+static void another_certificate_with_our_client_id_does_not_take_our_session(void **state)
+{
+    (void)state;
+    skip_without_broker();
+    world.stations[0].topics[0] = DOWN "#";
+    struct station *const north = connect_as(0, "north");
+    (void)publish_with_mosquitto_pub("south", "north", UP "south/x");
+    pass_ms(100);
+    assert_int_equal(north->disconnected, 0);
+    assert_int_equal(live_bus_count(north->bus).takeovers, 0);
+}
+
+static void plain_connection_to_the_tls_port_fails(void **state)
+{
+    (void)state;
+    struct papers papers;
+    skip_without_broker();
+    struct live_bus_config config = config_make(&papers, "north");
+    config.ca_file = NULL;
+    expect_no_entry(&config, "the connection to the broker broke");
+}
+
+static void old_tls_is_refused(void **state)
+{
+    (void)state;
+    char address[32];
+    skip_without_broker();
+    (void)snprintf(address, sizeof address, BROKER_HOST ":%u", broker.port);
+    const char *const arguments[] = {
+        broker_program("openssl"), "s_client", "-connect", address, "-tls1_1", "-cipher",
+        "ALL:@SECLEVEL=0",         NULL};
+    struct process_plan const plan = {.arguments = arguments, .timeout_ms = PATIENCE_MS};
+    struct process_result result = process_run(&plan);
+    assert_int_not_equal(result.code, 0);
+    assert_false(result.timed_out);
+    process_free(&result);
+}
+
+static void bad_configurations_are_refused_at_once(void **state)
+{
+    (void)state;
+    struct papers papers;
+    skip_without_broker();
+    for (uint32_t i = 0; i < 9; i++) {
+        struct live_bus_config config = config_make(&papers, "north");
+        config.host = i == 0 ? "" : config.host;
+        config.port = i == 1 ? 0 : config.port;
+        config.client_id = i == 2 ? "a/b" : config.client_id;
+        config.keepalive_s = i == 3 ? 4 : i == 4 ? 65536 : config.keepalive_s;
+        config.reconnect_us_min = i == 5 ? 0 : i == 6 ? RECONNECT_US_MAX + 1 : RECONNECT_US_MIN;
+        config.will_topic = i == 7 ? "a/#" : NULL;
+        if (i == 8) {
+            config.ca_file = NULL;
+            config.host = "192.0.2.1";
+        }
+        assert_int_equal(try_to_open(&world.stations[0], &config), TACIT_INVALID);
+        assert_int_not_equal(error.text[0], '\0');
+    }
+    struct live_bus_config const config = config_make(&papers, "north");
+    assert_int_equal(chmod(papers.key, 0644), 0);
+    enum tacit_status const status = try_to_open(&world.stations[0], &config);
+    assert_int_equal(chmod(papers.key, 0600), 0);
+    assert_int_equal(status, TACIT_INVALID);
+    assert_non_null(strstr(error.text, "is open to others"));
+}
+
+/* ---- Coming back ----------------------------------------------------------------------------- */
+
+static void killed_broker_is_found_again_and_subscribed_to_again(void **state)
+{
+    (void)state;
+    skip_without_broker();
+    world.stations[0].topics[0] = TO "north/#";
+    struct station *const north = connect_as(0, "north");
+    struct station *const coordinator = connect_as(1, "coordinator");
+    broker_kill(&broker);
+    wait_for(&north->disconnected, 1);
+    wait_for(&coordinator->disconnected, 1);
+    assert_false(live_bus_is_connected(north->bus));
+    assert_int_equal(live_bus_publish(north->bus, UP "north/x", NULL, 0, false), TACIT_IO);
+    pass_ms(100);
+    broker_run(&broker);
+    wait_for(&north->connected, 2);
+    wait_for(&coordinator->connected, 2);
+    pass_ms(50);
+    send_text(coordinator, TO "north/order", "again", false);
+    wait_for(&north->received, 1);
+    assert_int_equal(live_bus_count(north->bus).disconnects, 1);
+    assert_int_equal(live_bus_count(north->bus).connects, 2);
+}
+
+static void writing_to_a_broker_that_is_gone_is_survived(void **state)
+{
+    (void)state;
+    skip_without_broker();
+    struct station *const north = connect_as(0, "north");
+    broker_kill(&broker);
+    for (int i = 0; i < 5; i++) {
+        (void)live_bus_publish(north->bus, UP "north/x", NULL, 0, false);
+        (void)usleep(2000);
+    }
+    assert_int_equal(north->disconnected, 0); /* handlers run in the loop, not in our call */
+    wait_for(&north->disconnected, 1);
+    assert_false(live_bus_is_connected(north->bus));
+}
+
+static void closing_while_the_broker_is_gone_is_survived(void **state)
+{
+    (void)state;
+    skip_without_broker();
+    struct station *const north = connect_as(0, "north");
+    broker_kill(&broker);
+    close_station(north);
+    close_station(open_as(0, "north"));
+}
+
+static void stopped_broker_says_why(void **state)
+{
+    (void)state;
+    skip_without_broker();
+    struct station *const north = connect_as(0, "north");
+    broker_stop(&broker);
+    wait_for(&north->disconnected, 1);
+    expect_reason(north, "the broker closed the connection without a word");
+    assert_int_equal(live_bus_count(north->bus).takeovers, 0);
+}
+
+static void broker_that_is_down_at_the_start_is_tried_until_it_is_up(void **state)
+{
+    (void)state;
+    skip_without_broker();
+    broker_kill(&broker);
+    struct station *const north = open_as(0, "north");
+    wait_for(&north->disconnected, 3);
+    expect_reason(north, "cannot reach the broker: Connection refused");
+    uint64_t const pause_us = live_bus_count(north->bus).backoff_us;
+    assert_true(pause_us >= RECONNECT_US_MIN && pause_us <= RECONNECT_US_MAX);
+    broker_run(&broker);
+    wait_for(&north->connected, 1);
+    assert_int_equal(live_bus_count(north->bus).connects, 1);
+    assert_int_equal(live_bus_count(north->bus).disconnects, 0);
+}
+
+static void two_machines_with_one_certificate_throw_each_other_out_ever_less_often(void **state)
+{
+    (void)state;
+    skip_without_broker();
+    struct station *const one = connect_as(0, "north");
+    struct station *const two = connect_as(1, "north");
+    wait_for(&one->disconnected, 1);
+    wait_for(&one->disconnected, 4);
+    expect_reason(one, "session taken over: somebody else connects with our certificate");
+    struct live_bus_counts const counts = live_bus_count(one->bus);
+    assert_true(counts.takeovers >=
+                3); /* mosquitto 2.0.11 does not say it, so the first is missed */
+    assert_true(counts.takeovers <= 4);
+    assert_true(counts.backoff_us >= 2 * RECONNECT_US_MAX); /* half of max << 2, at least */
+    assert_true(counts.backoff_us <= 8 * RECONNECT_US_MAX);
+    assert_true(live_bus_count(two->bus).takeovers >= 2);
+    assert_true(live_bus_count(two->bus).takeovers <= 5);
+}
+
+/* ---- A forged broker ------------------------------------------------------------------------- */
+
+#define WELCOME "\x20\x03\x00\x00\x00" /* CONNACK: success */
+#define WELCOME_BYTES 5u
+#define PING "\xc0\x00"
+#define PONG "\xd0\x00"
+
+struct script {
+    const uint8_t *bytes;
+    size_t size;
+    bool stays; /* connected after the last byte */
+};
+
+static _Noreturn void forge(int listener, const struct script *script)
+{
+    char heard[4096];
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (;;) {
+        int const handle = accept(listener, NULL, NULL);
+        if (handle < 0 || read(handle, heard, sizeof heard) <= 0)
+            continue;
+        for (size_t sent = 0; sent < script->size;) {
+            ssize_t const size = write(handle, script->bytes + sent, script->size - sent);
+            if (size <= 0)
+                break;
+            sent += (size_t)size;
+        }
+        while (script->stays && read(handle, heard, sizeof heard) > 0)
+            if (script->size > 0 && heard[0] == PING[0])
+                (void)!write(handle, PONG, 2);
+        (void)close(handle);
+    }
+}
+
+/* Returns a port of 127.0.0.1 where every caller gets these bytes. */
+static uint16_t start_forger(const struct script *script)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int const listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(listener >= 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(listen(listener, 8), 0);
+    assert_true(world.forger_count < STATIONS_MAX);
+    pid_t const forger = fork();
+    assert_true(forger >= 0);
+    if (forger == 0) {
+        (void)signal(SIGPIPE, SIG_IGN);
+        forge(listener, script);
+    }
+    world.forgers[world.forger_count++] = forger;
+    (void)close(listener);
+    return ntohs(address.sin_port);
+}
+
+static struct live_bus_config plain_config(const struct script *script)
+{
+    return (struct live_bus_config){.host = BROKER_HOST,
+                                    .port = start_forger(script),
+                                    .client_id = "north",
+                                    .keepalive_s = 10,
+                                    .reconnect_us_min = RECONNECT_US_MIN,
+                                    .reconnect_us_max = RECONNECT_US_MAX};
+}
+
+/* One PUBLISH of quality 0. Returns its size. */
+static size_t add_publish(uint8_t *packet, const char *topic, size_t topic_size,
+                          size_t payload_size)
+{
+    size_t rest = 2 + topic_size + 1 + payload_size;
+    size_t at = 0;
+    packet[at++] = 0x30;
+    do {
+        packet[at++] = (uint8_t)(rest % 128 + (rest >= 128 ? 128 : 0));
+        rest /= 128;
+    } while (rest > 0);
+    packet[at++] = (uint8_t)(topic_size / 256);
+    packet[at++] = (uint8_t)(topic_size % 256);
+    memcpy(packet + at, topic, topic_size);
+    at += topic_size;
+    packet[at++] = 0; /* no properties */
+    memset(packet + at, 'p', payload_size);
+    return at + payload_size;
+}
+
+static void message_over_the_limits_is_dropped_on_the_way_in(void **state)
+{
+    (void)state;
+    static uint8_t bytes[4 * LIVE_PAYLOAD_BYTES_MAX];
+    char topic[LIVE_TOPIC_BYTES];
+    size_t size = WELCOME_BYTES;
+    memset(topic, 'x', sizeof topic);
+    memcpy(bytes, WELCOME, size);
+    size += add_publish(bytes + size, "a/+", 3, 1);
+    size += add_publish(bytes + size, "#", 1, 1);
+    size += add_publish(bytes + size, topic, LIVE_TOPIC_BYTES, 1);
+    size += add_publish(bytes + size, "a", 1, LIVE_PAYLOAD_BYTES_MAX + 1);
+    size += add_publish(bytes + size, "greatest", 8, LIVE_PAYLOAD_BYTES_MAX);
+    size += add_publish(bytes + size, topic, LIVE_TOPIC_BYTES - 1, 3);
+    struct script const script = {.bytes = bytes, .size = size, .stays = true};
+    struct live_bus_config const config = plain_config(&script);
+    struct station *const station = open_with(0, &config);
+    wait_for(&station->received, 2);
+    assert_int_equal(station->size, 3);
+    assert_int_equal(strlen(station->topic), LIVE_TOPIC_BYTES - 1);
+    struct live_bus_counts const counts = live_bus_count(station->bus);
+    assert_int_equal(counts.dropped, 4);
+    assert_int_equal(counts.received, 2);
+    assert_int_equal(station->disconnected, 0);
+}
+
+static void packet_that_does_not_decode_ends_the_connection_only(void **state)
+{
+    (void)state;
+    static uint8_t bytes[256];
+    size_t size = WELCOME_BYTES;
+    memcpy(bytes, WELCOME, size);
+    size += add_publish(bytes + size, "a\0b", 3, 1);
+    struct script const script = {.bytes = bytes, .size = size, .stays = true};
+    struct live_bus_config const config = plain_config(&script);
+    struct station *const station = open_with(0, &config);
+    wait_for(&station->disconnected, 2);
+    assert_int_equal(station->received, 0);
+    expect_reason(station, "the connection to the broker broke");
+    assert_int_equal(live_bus_count(station->bus).disconnects, 2);
+}
+
+static void expect_words(const char *bytes, size_t size, bool stays, const char *words)
+{
+    struct script const script = {.bytes = (const uint8_t *)bytes, .size = size, .stays = stays};
+    struct live_bus_config const config = plain_config(&script);
+    struct station *const station = open_with(0, &config);
+    wait_for(&station->disconnected, 1);
+    expect_reason(station, words);
+}
+
+static void refusal_is_put_into_words(void **state)
+{
+    (void)state;
+    expect_words("\x20\x03\x00\x87\x00", 5, false, "the broker refuses us: Not authorized");
+}
+
+static void end_is_put_into_words(void **state)
+{
+    (void)state;
+    expect_words(WELCOME "\xe0\x01\x8b", 8, true,
+                 "the broker ended the connection: Server shutting down");
+}
+
+static void takeover_that_the_broker_tells_us_makes_the_pause_long(void **state)
+{
+    (void)state;
+    expect_words(WELCOME "\xe0\x01\x8e", 8, true,
+                 "session taken over: somebody else connects with our certificate");
+    struct live_bus_counts const counts = live_bus_count(world.stations[0].bus);
+    assert_int_equal(counts.takeovers, 1);
+    assert_true(counts.backoff_us >= RECONNECT_US_MAX / 2);
+    assert_true(counts.backoff_us <= RECONNECT_US_MAX);
+}
+
+static void silence_after_the_call_is_put_into_words(void **state)
+{
+    (void)state;
+    expect_words("", 0, false, "the connection to the broker broke");
+}
+
+static void broker_that_answers_no_more_is_left(void **state)
+{
+    (void)state;
+    uint32_t const patience_ms = 14000;
+    struct script const mute = {.stays = true};
+    struct script const idle = {
+        .bytes = (const uint8_t *)WELCOME, .size = WELCOME_BYTES, .stays = true};
+    struct live_bus_config config = plain_config(&mute);
+    struct station *const unwelcome = open_with(0, &config);
+    config = plain_config(&idle);
+    config.keepalive_s = 5;
+    struct station *const unanswered = open_with(1, &config);
+    wait_for(&unanswered->connected, 1);
+    send_text(unanswered, UP "north/x", "x", false);
+    assert_true(wait_for_ms(&unwelcome->disconnected, 1, patience_ms));
+    expect_reason(unwelcome, "the broker does not answer");
+    assert_true(wait_for_ms(&unanswered->disconnected, 1, patience_ms));
+    expect_reason(unanswered, "the broker has stopped acknowledging what we publish");
+}
+
+static uint64_t processor_us(void)
+{
+    struct rusage usage;
+    assert_int_equal(getrusage(RUSAGE_SELF, &usage), 0);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 * US_PER_MS +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+static void expect_no_tls(const char *bytes, size_t size, bool stays, const char *words)
+{
+    struct papers papers;
+    skip_without_broker();
+    struct script const script = {.bytes = (const uint8_t *)bytes, .size = size, .stays = stays};
+    struct live_bus_config config = config_make(&papers, "north");
+    config.port = start_forger(&script);
+    struct station *const station = open_with(0, &config);
+    wait_for(&station->disconnected, 2);
+    expect_reason(station, words);
+    assert_int_equal(station->connected, 0);
+}
+
+static void broker_without_tls_is_refused(void **state)
+{
+    (void)state;
+    expect_no_tls(WELCOME, WELCOME_BYTES, true, "there is no TLS at that port");
+}
+
+static void end_in_the_handshake_is_seen(void **state)
+{
+    (void)state;
+    expect_no_tls("", 0, false,
+                  "the broker broke off the TLS handshake: perhaps it does not accept our");
+}
+
+static void silent_broker_costs_no_processor_time(void **state)
+{
+    (void)state;
+    struct papers papers;
+    skip_without_broker();
+    struct script const script = {.stays = true};
+    struct live_bus_config config = config_make(&papers, "north");
+    config.port = start_forger(&script);
+    struct station *const station = open_with(0, &config);
+    pass_ms(100);
+    uint64_t const before_us = processor_us();
+    pass_ms(500);
+    assert_true(processor_us() - before_us < 250 * US_PER_MS);
+    assert_int_equal(station->connected, 0);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static int group_set_up(void **state)
+{
+    (void)state;
+    is_possible = broker_is_possible();
+    temp_directory_make(directory);
+    if (is_possible)
+        broker_start(&broker, directory, "trial", sites, sizeof sites / sizeof sites[0]);
+    return 0;
+}
+
+static int group_tear_down(void **state)
+{
+    (void)state;
+    broker_stop(&broker);
+    temp_directory_remove(directory);
+    return 0;
+}
+
+#define ON_THE_BUS(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_THE_BUS(message_goes_round_and_retained_state_waits_for_late_comers),
+        ON_THE_BUS(greatest_payload_passes_and_one_byte_more_is_refused_before_sending),
+        ON_THE_BUS(topics_that_are_not_allowed_are_refused_before_sending),
+        ON_THE_BUS(burst_is_bounded_and_arrives),
+        ON_THE_BUS(site_cannot_hear_what_is_meant_for_another),
+        ON_THE_BUS(site_cannot_speak_for_another_and_is_told_so),
+        ON_THE_BUS(goodbye_publishes_the_will_unless_it_stands_in_for_another),
+        ON_THE_BUS(another_ca_is_not_trusted_by_either_side),
+        ON_THE_BUS(broker_under_another_host_name_is_not_trusted),
+        ON_THE_BUS(expired_certificate_is_refused_and_a_renewed_one_is_taken_up),
+        ON_THE_BUS(certificate_of_another_site_is_refused_at_once),
+        ON_THE_BUS(without_certificate_nobody_gets_in),
+        ON_THE_BUS(another_certificate_with_our_client_id_does_not_take_our_session),
+        ON_THE_BUS(plain_connection_to_the_tls_port_fails),
+        ON_THE_BUS(old_tls_is_refused),
+        ON_THE_BUS(bad_configurations_are_refused_at_once),
+        ON_THE_BUS(killed_broker_is_found_again_and_subscribed_to_again),
+        ON_THE_BUS(writing_to_a_broker_that_is_gone_is_survived),
+        ON_THE_BUS(closing_while_the_broker_is_gone_is_survived),
+        ON_THE_BUS(stopped_broker_says_why),
+        ON_THE_BUS(broker_that_is_down_at_the_start_is_tried_until_it_is_up),
+        ON_THE_BUS(two_machines_with_one_certificate_throw_each_other_out_ever_less_often),
+        ON_THE_BUS(message_over_the_limits_is_dropped_on_the_way_in),
+        ON_THE_BUS(packet_that_does_not_decode_ends_the_connection_only),
+        ON_THE_BUS(refusal_is_put_into_words),
+        ON_THE_BUS(end_is_put_into_words),
+        ON_THE_BUS(takeover_that_the_broker_tells_us_makes_the_pause_long),
+        ON_THE_BUS(silence_after_the_call_is_put_into_words),
+        ON_THE_BUS(broker_without_tls_is_refused),
+        ON_THE_BUS(end_in_the_handshake_is_seen),
+        ON_THE_BUS(broker_that_answers_no_more_is_left),
+        ON_THE_BUS(silent_broker_costs_no_processor_time),
+    };
+    return cmocka_run_group_tests_name("live/bus", tests, group_set_up, group_tear_down);
+}

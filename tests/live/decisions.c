@@ -1,0 +1,1058 @@
+/* Decisions: the law of the random order, exact accounting against a naive model under random
+ * sequences with restarts, and each rule by itself. False-alarm rate of a statistical test: 1e-6;
+ * seeds are fixed. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../../src/live/decisions.h"
+#include "../../src/live/deadlines.h"
+#include "../../src/live/id_table.h"
+#include "../../src/live/pull_tree.h"
+#include "../support/gof.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define P_MIN 1e-6
+#define ARMS 5u
+#define DEADLINE_S 100u
+#define REMEMBER_S 300u
+#define NOW_S 1000u
+
+/* ---- Entropy --------------------------------------------------------------------------------- */
+
+struct source {
+    struct tacit_rng rng;
+    bool fails;
+    uint64_t fills;
+};
+
+static enum tacit_status fill(void *context, void *bytes, size_t size)
+{
+    struct source *const source = context;
+    source->fills++;
+    if (source->fails)
+        return TACIT_ENTROPY;
+    struct tacit_entropy const inner = tacit_rng_entropy(&source->rng);
+    return inner.fill(inner.context, bytes, size);
+}
+
+static struct source some_source(uint32_t run)
+{
+    return (struct source){.rng = tacit_rng_stream(23, run, 0, TACIT_PURPOSE_SELECTION)};
+}
+
+/* ---- A bench: decisions, what the core says, what was told to the store ---------------------- */
+
+struct bench {
+    struct live_decisions *decisions;
+    struct live_decisions_config config;
+    struct source source;
+    struct tacit_entropy entropy;
+    uint64_t active[1];
+    uint32_t ranking[ARMS];
+    struct live_fallback fallback;
+    uint64_t now_s;
+};
+
+static struct live_decisions_config some_config(void)
+{
+    return (struct live_decisions_config){
+        .arm_count = ARMS, .open_max = 100, .deadline_s = DEADLINE_S, .remember_s = REMEMBER_S};
+}
+
+static void bench_open(struct bench *bench, struct live_decisions_config config)
+{
+    *bench = (struct bench){
+        .config = config, .source = some_source(1), .ranking = {3, 1, 0, 2, 4}, .now_s = NOW_S};
+    bench->decisions = live_decisions_new(&config);
+    assert_non_null(bench->decisions);
+    bench->entropy = (struct tacit_entropy){.fill = fill, .context = &bench->source};
+    tacit_bits_fill(bench->active, ARMS);
+    bench->fallback =
+        (struct live_fallback){.active = bench->active, .ranking = bench->ranking, .count = ARMS};
+}
+
+static void bench_close(struct bench *bench)
+{
+    live_decisions_free(bench->decisions);
+}
+
+/* plan: one count an arm. */
+static void plan_counts(struct bench *bench, const uint64_t counts[ARMS])
+{
+    struct tacit_pull_block plan[ARMS];
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        if (counts[arm] > 0)
+            plan[count++] = (struct tacit_pull_block){.arm = arm, .count = counts[arm]};
+    }
+    live_decisions_set_plan(bench->decisions, plan, count, NULL, NULL);
+}
+
+static enum tacit_status decide(struct bench *bench, const struct live_decision_request *request,
+                                struct live_decision_answer *answer)
+{
+    return live_decisions_decide(bench->decisions, request, &bench->fallback, bench->now_s,
+                                 &bench->entropy, answer);
+}
+
+static struct live_decision_answer decided(struct bench *bench, const char *key, const char *unit)
+{
+    struct live_decision_request const request = {.key = key, .unit = unit};
+    struct live_decision_answer answer;
+    assert_int_equal(decide(bench, &request, &answer), TACIT_OK);
+    return answer;
+}
+
+static struct live_decision_answer decided_without(struct bench *bench, const char *unit,
+                                                   uint64_t unavailable)
+{
+    struct live_decision_request const request = {.unit = unit, .unavailable = &unavailable};
+    struct live_decision_answer answer;
+    assert_int_equal(decide(bench, &request, &answer), TACIT_OK);
+    return answer;
+}
+
+static enum live_reward_answer rewarded(struct bench *bench, uint64_t id)
+{
+    struct live_decision_row row;
+    return live_decisions_reward(bench->decisions, id, bench->now_s, &row);
+}
+
+static void expire_at(struct bench *bench, uint64_t now_s)
+{
+    bench->now_s = now_s;
+    live_decisions_expire(bench->decisions, now_s, NULL, NULL);
+}
+
+static struct live_decisions_view view_of(const struct bench *bench)
+{
+    struct live_decisions_view view;
+    live_decisions_look(bench->decisions, &view);
+    return view;
+}
+
+static void assert_same_view(struct live_decisions_view first, struct live_decisions_view second)
+{
+    assert_int_equal(first.next_id, second.next_id);
+    assert_int_equal(first.open_planned, second.open_planned);
+    assert_int_equal(first.open_other, second.open_other);
+    assert_int_equal(first.unserved, second.unserved);
+    assert_int_equal(first.next_expiry_s, second.next_expiry_s);
+}
+
+/* ---- The law of the order -------------------------------------------------------------------- */
+
+/* The orders of a plan {0: 2, 1: 1, 2: 1} are its 12 words; drawing pulls equally likely makes each
+ * word equally likely. */
+static void every_order_of_a_plan_is_equally_likely(void **state)
+{
+    (void)state;
+    enum { TRIALS = 60000, WORDS = 81 };
+    static uint64_t observed[WORDS];
+    struct bench bench;
+    struct live_decisions_config config = some_config();
+    config.remember_s = 0;
+    bench_open(&bench, config);
+    for (uint32_t trial = 0; trial < TRIALS; trial++) {
+        plan_counts(&bench, (uint64_t[ARMS]){2, 1, 1});
+        uint32_t word = 0;
+        for (uint32_t i = 0; i < 4; i++) {
+            struct live_decision_answer const answer = decided(&bench, NULL, NULL);
+            assert_int_equal(answer.row.kind, LIVE_DECISION_PLANNED);
+            word = word * 3 + answer.row.arm;
+            assert_int_equal(rewarded(&bench, answer.row.id), LIVE_REWARD_ACCEPTED);
+        }
+        observed[word]++;
+        expire_at(&bench, bench.now_s);
+    }
+    bench_close(&bench);
+    uint64_t seen[WORDS];
+    double expected[WORDS];
+    size_t words = 0;
+    for (uint32_t word = 0; word < WORDS; word++) {
+        if (observed[word] > 0) {
+            seen[words] = observed[word];
+            expected[words++] = TRIALS / 12.0;
+        }
+    }
+    assert_int_equal(words, 12);
+    assert_true(gof_chi_square_p(seen, expected, words) > P_MIN);
+}
+
+static void arms_are_drawn_in_proportion_to_their_unserved_pulls(void **state)
+{
+    (void)state;
+    enum { TRIALS = 200000 };
+    static const uint64_t counts[ARMS] = {3, 1, 0, 70, 26};
+    struct live_decisions_config config = some_config();
+    config.remember_s = 0;
+    config.deadline_s = 1;
+    for (uint64_t without = 0; without < 16; without += 5) {
+        struct bench bench;
+        bench_open(&bench, config);
+        plan_counts(&bench, counts);
+        uint64_t observed[ARMS] = {0};
+        for (uint32_t trial = 0; trial < TRIALS; trial++) {
+            observed[decided_without(&bench, NULL, without).row.arm]++;
+            expire_at(&bench, bench.now_s + 1); /* the pull comes back */
+        }
+        double expected[ARMS];
+        double total = 0;
+        for (uint32_t arm = 0; arm < ARMS; arm++) {
+            expected[arm] = tacit_bits_has(&without, arm) ? 0 : (double)counts[arm];
+            total += expected[arm];
+        }
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            expected[arm] *= TRIALS / total;
+        assert_true(gof_chi_square_p(observed, expected, ARMS) > P_MIN);
+        bench_close(&bench);
+    }
+}
+
+/* Every pull number of a row of pulls, with arms left out, has the owner that counting by hand
+ * finds. */
+static void a_pull_tree_agrees_with_counting(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_SELECTION);
+    for (uint32_t arms = 1; arms <= 130; arms++) {
+        struct live_pull_tree tree;
+        assert_true(live_pull_tree_init(&tree, arms));
+        uint64_t without[3] = {0};
+        for (uint32_t i = 0; i < 3 * arms; i++)
+            live_pull_tree_set(&tree, (uint32_t)tacit_rng_below(&rng, arms),
+                               tacit_rng_below(&rng, 4));
+        for (uint32_t arm = 0; arm < arms; arm++) {
+            if (tacit_rng_below(&rng, 3) == 0)
+                tacit_bits_add(without, arm);
+        }
+        uint64_t pull = 0;
+        for (uint32_t arm = 0; arm < arms; arm++) {
+            for (uint64_t i = 0; !tacit_bits_has(without, arm) && i < tree.counts[arm]; i++)
+                assert_int_equal(live_pull_tree_owner(&tree, without, pull++), arm);
+        }
+        assert_int_equal(live_pull_tree_total(&tree, without), pull);
+        pull = 0;
+        for (uint32_t arm = 0; arm < arms; arm++) {
+            for (uint64_t i = 0; i < tree.counts[arm]; i++)
+                assert_int_equal(live_pull_tree_owner(&tree, NULL, pull++), arm);
+        }
+        assert_int_equal(live_pull_tree_total(&tree, NULL), pull);
+        live_pull_tree_free(&tree);
+    }
+}
+
+/* ---- The helpers by themselves --------------------------------------------------------------- */
+
+static bool same_number(const void *item, const void *wanted)
+{
+    const uint32_t *const number = item;
+    const uint32_t *const other = wanted;
+    return *number == *other;
+}
+
+/* Few different hashes: long runs of slots, which wrap around and close up when items leave. */
+static void a_table_finds_exactly_what_is_in_it(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 300 };
+    static uint32_t numbers[NUMBERS];
+    bool is_in[NUMBERS] = {false};
+    struct live_table table = {0};
+    struct tacit_rng rng = tacit_rng_stream(6, 0, 0, TACIT_PURPOSE_SELECTION);
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        numbers[i] = i;
+    for (uint32_t round = 0; round < 20000; round++) {
+        uint32_t const i = (uint32_t)tacit_rng_below(&rng, NUMBERS);
+        uint64_t const hash = i % 7 == 0 ? UINT64_MAX - i % 3 : live_hash_u64(1, i);
+        assert_true(live_table_reserve(&table));
+        if (is_in[i])
+            live_table_remove(&table, hash, &numbers[i]);
+        else
+            live_table_add(&table, hash, &numbers[i]);
+        is_in[i] = !is_in[i];
+        for (uint32_t j = round % 10; j < NUMBERS; j += 10) {
+            uint64_t const other = j % 7 == 0 ? UINT64_MAX - j % 3 : live_hash_u64(1, j);
+            assert_ptr_equal(live_table_find(&table, other, same_number, &j),
+                             is_in[j] ? &numbers[j] : NULL);
+        }
+    }
+    live_table_free(&table, NULL);
+}
+
+static void hashes_tell_texts_apart(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"a",
+                                        "b",
+                                        "ab",
+                                        "ba",
+                                        "12345678",
+                                        "123456789",
+                                        "12345678a",
+                                        "aaaaaaaaaaaaaaaa",
+                                        "aaaaaaaaaaaaaaab"};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        for (size_t j = 0; j < i; j++)
+            assert_true(live_hash_text(1, texts[i]) != live_hash_text(1, texts[j]));
+        assert_true(live_hash_text(1, texts[i]) != live_hash_text(2, texts[i]));
+    }
+}
+
+static void deadlines_come_in_order_also_after_moves(void **state)
+{
+    (void)state;
+    enum { ITEMS = 500 };
+    static struct live_deadline items[ITEMS];
+    struct live_deadlines queue = {0};
+    struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_SELECTION);
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        items[i] = (struct live_deadline){.when_s = tacit_rng_below(&rng, 100), .id = i};
+        assert_true(live_deadlines_reserve(&queue));
+        live_deadlines_add(&queue, &items[i]);
+    }
+    for (uint32_t i = 0; i < 2 * ITEMS; i++)
+        live_deadlines_move(&queue, &items[tacit_rng_below(&rng, ITEMS)],
+                            tacit_rng_below(&rng, 100));
+    struct live_deadline last = {0};
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const struct live_deadline *const first = live_deadlines_first(&queue);
+        assert_true(i == 0 || last.when_s < first->when_s ||
+                    (last.when_s == first->when_s && last.id < first->id));
+        last = *first;
+        live_deadlines_drop_first(&queue);
+    }
+    assert_null(live_deadlines_first(&queue));
+    live_deadlines_free(&queue);
+}
+
+/* ---- Rules, one at a time -------------------------------------------------------------------- */
+
+static void a_plan_is_served_exactly_then_exploited(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){2, 0, 3, 0, 1});
+    uint64_t served[ARMS] = {0};
+    for (uint32_t i = 0; i < 6; i++) {
+        struct live_decision_answer const answer = decided(&bench, NULL, NULL);
+        assert_int_equal(answer.row.id, i + 1);
+        assert_true(answer.is_new);
+        assert_int_equal(answer.row.kind, LIVE_DECISION_PLANNED);
+        assert_int_equal(answer.row.state, LIVE_DECISION_OPEN);
+        assert_int_equal(answer.row.deadline_s, NOW_S + DEADLINE_S);
+        served[answer.row.arm]++;
+    }
+    assert_memory_equal(served, ((uint64_t[ARMS]){2, 0, 3, 0, 1}), sizeof served);
+    assert_int_equal(view_of(&bench).unserved, 0);
+    uint64_t const fills = bench.source.fills;
+    struct live_decision_answer answer = decided(&bench, NULL, NULL);
+    assert_int_equal(answer.row.kind, LIVE_DECISION_EXPLOIT);
+    assert_int_equal(answer.row.arm, 3); /* the best of the ranking */
+    bench.fallback.is_committed = true;
+    answer = decided(&bench, NULL, NULL);
+    assert_int_equal(answer.row.kind, LIVE_DECISION_COMMITTED);
+    assert_int_equal(bench.source.fills, fills);
+    assert_int_equal(view_of(&bench).open_planned, 6);
+    assert_int_equal(view_of(&bench).open_other, 2);
+    bench_close(&bench);
+}
+
+static void an_expired_pull_comes_back_and_its_reward_is_late(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){0, 1});
+    uint64_t const id = decided(&bench, NULL, NULL).row.id;
+    assert_int_equal(view_of(&bench).next_expiry_s, NOW_S + DEADLINE_S);
+    expire_at(&bench, NOW_S + DEADLINE_S - 1);
+    assert_int_equal(view_of(&bench).unserved, 0);
+    expire_at(&bench, NOW_S + DEADLINE_S);
+    assert_int_equal(view_of(&bench).unserved, 1);
+    assert_int_equal(rewarded(&bench, id), LIVE_REWARD_LATE);
+    assert_int_equal(rewarded(&bench, id), LIVE_REWARD_LATE);
+    struct live_decision_answer const again = decided(&bench, NULL, NULL);
+    assert_int_equal(again.row.kind, LIVE_DECISION_PLANNED);
+    assert_int_equal(again.row.arm, 1);
+    expire_at(&bench, NOW_S + DEADLINE_S + REMEMBER_S);
+    assert_int_equal(rewarded(&bench, id), LIVE_REWARD_UNKNOWN);
+    bench_close(&bench);
+}
+
+static void a_reward_counts_once(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){0, 0, 2});
+    uint64_t const first = decided(&bench, "k", "u").row.id;
+    uint64_t const second = decided(&bench, NULL, NULL).row.id;
+    struct live_decision_row row = {.id = 77};
+    assert_int_equal(live_decisions_reward(bench.decisions, 99, NOW_S, &row), LIVE_REWARD_UNKNOWN);
+    assert_int_equal(live_decisions_reward(bench.decisions, 0, NOW_S, &row), LIVE_REWARD_UNKNOWN);
+    assert_int_equal(row.id, 77);
+    /* Out of order. */
+    assert_int_equal(live_decisions_reward(bench.decisions, second, NOW_S, &row),
+                     LIVE_REWARD_ACCEPTED);
+    assert_int_equal(live_decisions_reward(bench.decisions, first, NOW_S + 5, &row),
+                     LIVE_REWARD_ACCEPTED);
+    assert_int_equal(row.id, first);
+    assert_int_equal(row.arm, 2);
+    assert_int_equal(row.kind, LIVE_DECISION_PLANNED);
+    assert_int_equal(row.state, LIVE_DECISION_REWARDED);
+    assert_int_equal(row.deadline_s, NOW_S + 5 + REMEMBER_S);
+    assert_string_equal(row.key, "k");
+    assert_string_equal(row.unit, "u");
+    assert_int_equal(rewarded(&bench, first), LIVE_REWARD_REPEATED);
+    assert_int_equal(view_of(&bench).unserved, 0); /* the core has them: they do not come back */
+    expire_at(&bench, NOW_S + 5 + REMEMBER_S);
+    assert_int_equal(view_of(&bench).unserved, 0);
+    assert_int_equal(rewarded(&bench, first), LIVE_REWARD_UNKNOWN);
+    assert_int_equal(view_of(&bench).next_expiry_s, UINT64_MAX);
+    bench_close(&bench);
+}
+
+static void the_same_key_gets_the_same_answer(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){5, 5, 5, 5, 5});
+    struct live_decision_answer const first = decided(&bench, "order-1", NULL);
+    struct live_decisions_view const before = view_of(&bench);
+    struct live_decision_answer const again = decided(&bench, "order-1", "somebody");
+    assert_false(again.is_new);
+    assert_false(again.unit_is_new);
+    assert_int_equal(again.row.id, first.row.id);
+    assert_int_equal(again.row.arm, first.row.arm);
+    assert_int_equal(again.row.kind, first.row.kind);
+    assert_same_view(view_of(&bench), before);
+    assert_int_not_equal(decided(&bench, "order-2", NULL).row.id, first.row.id);
+    assert_int_equal(rewarded(&bench, first.row.id), LIVE_REWARD_ACCEPTED);
+    assert_int_equal(decided(&bench, "order-1", NULL).row.id, first.row.id);
+    expire_at(&bench, NOW_S + REMEMBER_S);
+    assert_true(decided(&bench, "order-1", NULL).is_new);
+    bench_close(&bench);
+}
+
+static void keys_and_units_have_1_to_128_bytes(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    char text[LIVE_KEY_BYTES_MAX + 2];
+    memset(text, 'x', sizeof text);
+    text[LIVE_KEY_BYTES_MAX + 1] = '\0';
+    struct live_decision_answer answer;
+    assert_int_equal(decide(&bench, &(struct live_decision_request){.key = text}, &answer),
+                     TACIT_INVALID);
+    assert_int_equal(decide(&bench, &(struct live_decision_request){.unit = text}, &answer),
+                     TACIT_INVALID);
+    assert_int_equal(decide(&bench, &(struct live_decision_request){.key = ""}, &answer),
+                     TACIT_INVALID);
+    assert_int_equal(decide(&bench, &(struct live_decision_request){.unit = ""}, &answer),
+                     TACIT_INVALID);
+    assert_int_equal(view_of(&bench).next_id, 1);
+    text[LIVE_KEY_BYTES_MAX] = '\0';
+    answer = decided(&bench, text, text);
+    assert_string_equal(answer.row.key, text);
+    assert_string_equal(answer.row.unit, text);
+    bench_close(&bench);
+}
+
+static void a_unit_keeps_its_arm_while_it_is_active(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){2, 2, 2, 2, 2});
+    struct live_decision_answer answer = decided(&bench, NULL, "ann");
+    uint32_t const arm = answer.row.arm;
+    assert_true(answer.unit_is_new);
+    answer = decided(&bench, NULL, "ann");
+    assert_false(answer.unit_is_new);
+    assert_int_equal(answer.row.arm, arm);
+    assert_int_equal(answer.row.kind, LIVE_DECISION_PLANNED);
+    answer = decided(&bench, NULL, "ann"); /* the arm's plan is served out */
+    assert_int_equal(answer.row.arm, arm);
+    assert_int_equal(answer.row.kind, LIVE_DECISION_EXPLOIT);
+    bench.fallback.is_committed = true;
+    assert_int_equal(decided(&bench, NULL, "ann").row.kind, LIVE_DECISION_COMMITTED);
+    bench.fallback.is_committed = false;
+
+    /* Unavailable now: an exception, and the unit's arm stays. */
+    answer = decided_without(&bench, "ann", UINT64_C(1) << arm);
+    assert_int_not_equal(answer.row.arm, arm);
+    assert_int_equal(answer.row.kind, LIVE_DECISION_PLANNED);
+    assert_false(answer.unit_is_new);
+    assert_int_equal(decided(&bench, NULL, "ann").row.arm, arm);
+
+    /* Eliminated: a new arm, for good. */
+    tacit_bits_remove(bench.active, arm);
+    plan_counts(&bench, (uint64_t[ARMS]){0});
+    bench.ranking[0] = (arm + 1) % ARMS;
+    bench.fallback.count = 1;
+    answer = decided(&bench, NULL, "ann");
+    assert_true(answer.unit_is_new);
+    assert_int_equal(answer.row.arm, (arm + 1) % ARMS);
+    answer = decided(&bench, NULL, "ann");
+    assert_false(answer.unit_is_new);
+    assert_int_equal(answer.row.arm, (arm + 1) % ARMS);
+    bench_close(&bench);
+}
+
+static void unavailable_arms_are_passed_over(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){9, 1, 0, 9});
+    assert_int_equal(decided_without(&bench, NULL, 0x9).row.arm, 1); /* planned, though not best */
+    struct live_decision_answer answer = decided_without(&bench, NULL, 0x9);
+    assert_int_equal(answer.row.kind, LIVE_DECISION_EXPLOIT);
+    assert_int_equal(answer.row.arm, 1);
+    answer = decided_without(&bench, NULL, 0xb);
+    assert_int_equal(answer.row.arm, 2); /* best of the ranking that is left */
+    struct live_decisions_view const before = view_of(&bench);
+    uint64_t all = 0x1f;
+    assert_int_equal(
+        decide(&bench,
+               &(struct live_decision_request){.key = "k", .unit = "ann", .unavailable = &all},
+               &answer),
+        TACIT_INVALID);
+    assert_same_view(view_of(&bench), before);
+    assert_true(decided(&bench, "k", "ann").unit_is_new);
+    bench_close(&bench);
+}
+
+static void no_more_than_open_max_are_open(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct live_decisions_config config = some_config();
+    config.open_max = 3;
+    bench_open(&bench, config);
+    plan_counts(&bench, (uint64_t[ARMS]){2});
+    uint64_t const id = decided(&bench, "a", NULL).row.id;
+    (void)decided(&bench, "b", NULL);
+    (void)decided(&bench, "c", NULL);
+    struct live_decision_answer answer;
+    struct live_decision_request const request = {.key = "d"};
+    struct live_decisions_view const before = view_of(&bench);
+    assert_int_equal(decide(&bench, &request, &answer), TACIT_MEMORY);
+    assert_same_view(view_of(&bench), before);
+    assert_false(decided(&bench, "a", NULL).is_new); /* known keys are still answered */
+    assert_int_equal(rewarded(&bench, id), LIVE_REWARD_ACCEPTED);
+    assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
+    assert_int_equal(decide(&bench, &(struct live_decision_request){0}, &answer), TACIT_MEMORY);
+    expire_at(&bench, NOW_S + DEADLINE_S);
+    assert_int_equal(decide(&bench, &(struct live_decision_request){0}, &answer), TACIT_OK);
+    bench_close(&bench);
+}
+
+static void failing_entropy_changes_nothing(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){1, 1, 1, 1, 1});
+    struct live_decision_request const request = {.key = "k", .unit = "ann"};
+    struct live_decision_answer answer = {.row.id = 77};
+    struct live_decisions_view const before = view_of(&bench);
+    bench.source.fails = true;
+    assert_int_equal(decide(&bench, &request, &answer), TACIT_ENTROPY);
+    assert_int_equal(answer.row.id, 77);
+    assert_same_view(view_of(&bench), before);
+    bench.source.fails = false;
+    assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
+    assert_true(answer.is_new);
+    assert_true(answer.unit_is_new);
+    bench_close(&bench);
+}
+
+struct told {
+    uint32_t count;
+    struct live_decision_row rows[8];
+};
+
+static void on_changed(void *context, const struct live_decision_row *row)
+{
+    struct told *const told = context;
+    assert_true(told->count < COUNT(told->rows));
+    told->rows[told->count++] = *row;
+}
+
+static void a_new_plan_turns_what_it_does_not_cover_into_exploitation(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){1, 3});
+    uint64_t of_one[3];
+    uint32_t count = 0;
+    uint64_t of_zero = 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct live_decision_answer const answer = decided(&bench, NULL, NULL);
+        if (answer.row.arm == 1)
+            of_one[count++] = answer.row.id;
+        else
+            of_zero = answer.row.id;
+    }
+    assert_int_equal(count, 3);
+    struct told told = {0};
+    struct tacit_pull_block const plan[] = {{.arm = 1, .count = 1}, {.arm = 4, .count = 2}};
+    live_decisions_set_plan(bench.decisions, plan, COUNT(plan), on_changed, &told);
+    assert_int_equal(told.count, 3);
+    assert_int_equal(told.rows[0].id, of_zero);
+    assert_int_equal(told.rows[1].id, of_one[2]); /* the newest first */
+    assert_int_equal(told.rows[2].id, of_one[1]);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(told.rows[i].kind, LIVE_DECISION_EXPLOIT);
+    assert_int_equal(view_of(&bench).open_planned, 1);
+    assert_int_equal(view_of(&bench).open_other, 3);
+    assert_int_equal(view_of(&bench).unserved, 2);
+    struct live_decision_row row;
+    assert_int_equal(live_decisions_reward(bench.decisions, of_zero, NOW_S, &row),
+                     LIVE_REWARD_ACCEPTED);
+    assert_int_equal(row.kind, LIVE_DECISION_EXPLOIT);
+    expire_at(&bench, NOW_S + DEADLINE_S); /* what exploits does not come back */
+    assert_int_equal(view_of(&bench).unserved, 3);
+    bench_close(&bench);
+}
+
+static void restored_rows_that_contradict_are_refused(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    struct live_decision_row const good = {
+        .id = 7, .arm = 4, .kind = 2, .state = 2, .deadline_s = 9, .key = "k", .unit = "u"};
+    assert_int_equal(live_decisions_restore(bench.decisions, &good), TACIT_OK);
+    assert_int_equal(view_of(&bench).next_id, 8);
+    struct live_decision_row bad[8];
+    for (size_t i = 0; i < COUNT(bad); i++)
+        bad[i] = (struct live_decision_row){.id = 8, .deadline_s = 9};
+    char text[LIVE_KEY_BYTES_MAX + 2];
+    memset(text, 'x', sizeof text);
+    text[LIVE_KEY_BYTES_MAX + 1] = '\0';
+    bad[0].id = 7;
+    bad[1].arm = ARMS;
+    bad[2].kind = 3;
+    bad[3].state = 3;
+    bad[4].key = "k";
+    bad[5].key = "";
+    bad[6].unit = text;
+    bad[7].id = UINT64_MAX;
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(live_decisions_restore(bench.decisions, &bad[i]), TACIT_MALFORMED);
+    assert_int_equal(live_decisions_restore_unit(bench.decisions, "u", 1), TACIT_OK);
+    assert_int_equal(live_decisions_restore_unit(bench.decisions, "u", 1), TACIT_MALFORMED);
+    assert_int_equal(live_decisions_restore_unit(bench.decisions, "v", ARMS), TACIT_MALFORMED);
+    assert_int_equal(live_decisions_restore_unit(bench.decisions, "", 1), TACIT_MALFORMED);
+    assert_int_equal(view_of(&bench).next_id, 8);
+    live_decisions_set_next_id(bench.decisions, 5); /* never back */
+    assert_int_equal(view_of(&bench).next_id, 8);
+    live_decisions_set_next_id(bench.decisions, 50);
+    assert_int_equal(decided(&bench, NULL, NULL).row.id, 50);
+    bench_close(&bench);
+}
+
+static void restored_rows_come_in_any_order(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    static const uint64_t ids[] = {5, 2, 9, 4};
+    for (size_t i = 0; i < COUNT(ids); i++) {
+        struct live_decision_row const row = {
+            .id = ids[i], .arm = 1, .deadline_s = NOW_S + 20 - ids[i]};
+        assert_int_equal(live_decisions_restore(bench.decisions, &row), TACIT_OK);
+    }
+    struct told told = {0};
+    struct tacit_pull_block const plan[] = {{.arm = 1, .count = 2}};
+    live_decisions_set_plan(bench.decisions, plan, 1, on_changed, &told);
+    assert_int_equal(told.count, 2);
+    assert_int_equal(told.rows[0].id, 9);
+    assert_int_equal(told.rows[1].id, 5);
+    assert_int_equal(view_of(&bench).next_id, 10);
+    assert_int_equal(view_of(&bench).next_expiry_s, NOW_S + 11);
+    bench_close(&bench);
+}
+
+/* ---- Random sequences against a naive model -------------------------------------------------- */
+
+/* Stupid on purpose: lists that are searched from end to end, counts that are counted anew. It is
+ * also what a store would hold: rows are entered as they are told. */
+#define MODEL_ROWS 4096u
+#define MODEL_KEYS 60u
+#define MODEL_UNITS 25u
+#define MODEL_OPEN_MAX 40u
+#define OPERATIONS 100000u
+
+struct model_row {
+    bool is_there;
+    struct live_decision_row row; /* without texts */
+    uint32_t key;                 /* MODEL_KEYS: none */
+    uint32_t unit;                /* MODEL_UNITS: none */
+};
+
+struct model {
+    struct bench bench;
+    struct tacit_rng rng;
+    struct model_row rows[MODEL_ROWS]; /* by id modulo MODEL_ROWS: none lives that long */
+    uint64_t lacking[ARMS];
+    uint64_t given[ARMS]; /* rewards that planned decisions brought, since the plan came */
+    uint64_t plan[ARMS];
+    uint32_t unit_arm[MODEL_UNITS]; /* ARMS: not seen */
+    uint64_t next_id;
+    char keys[MODEL_KEYS + 1][16];
+    char units[MODEL_UNITS + 1][16];
+    uint64_t kinds[3];
+    uint64_t answers[4];
+    uint64_t restarts;
+};
+
+static struct model_row *model_row(struct model *model, uint64_t id)
+{
+    struct model_row *const row = &model->rows[id % MODEL_ROWS];
+    return row->is_there && row->row.id == id ? row : NULL;
+}
+
+static uint64_t model_open(const struct model *model, uint32_t arm, bool planned)
+{
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < MODEL_ROWS; i++) {
+        const struct live_decision_row *const row = &model->rows[i].row;
+        if (model->rows[i].is_there && row->state == LIVE_DECISION_OPEN &&
+            (row->kind == LIVE_DECISION_PLANNED) == planned && (arm == ARMS || row->arm == arm))
+            count++;
+    }
+    return count;
+}
+
+static uint64_t model_unserved(const struct model *model, uint32_t arm)
+{
+    uint64_t const open = model_open(model, arm, true);
+    assert_true(open <= model->lacking[arm]);
+    return model->lacking[arm] - open;
+}
+
+static void model_check(struct model *model)
+{
+    struct live_decisions_view expected = {.next_id = model->next_id, .next_expiry_s = UINT64_MAX};
+    expected.open_planned = (uint32_t)model_open(model, ARMS, true);
+    expected.open_other = (uint32_t)model_open(model, ARMS, false);
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        expected.unserved += model_unserved(model, arm);
+        assert_true(model_open(model, arm, true) + model->given[arm] <= model->plan[arm]);
+    }
+    for (uint32_t i = 0; i < MODEL_ROWS; i++) {
+        if (model->rows[i].is_there && model->rows[i].row.deadline_s < expected.next_expiry_s)
+            expected.next_expiry_s = model->rows[i].row.deadline_s;
+    }
+    assert_same_view(view_of(&model->bench), expected);
+}
+
+static struct model_row *model_find_key(struct model *model, uint32_t key)
+{
+    for (uint32_t i = 0; i < MODEL_ROWS; i++) {
+        if (model->rows[i].is_there && model->rows[i].key == key)
+            return &model->rows[i];
+    }
+    return NULL;
+}
+
+/* What may be decided? Returns the set of arms, and whether from the plan. Empty: refused. */
+static uint64_t model_choices(struct model *model, uint32_t unit, uint64_t without, bool *planned,
+                              bool *sets_unit)
+{
+    const struct live_fallback *const fallback = &model->bench.fallback;
+    uint32_t const kept = unit == MODEL_UNITS ? ARMS : model->unit_arm[unit];
+    bool const keeps = kept < ARMS && tacit_bits_has(fallback->active, kept);
+    *sets_unit = unit < MODEL_UNITS && !keeps;
+    if (keeps && !tacit_bits_has(&without, kept)) {
+        *planned = model_unserved(model, kept) > 0;
+        return UINT64_C(1) << kept;
+    }
+    uint64_t choices = 0;
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        if (!tacit_bits_has(&without, arm) && model_unserved(model, arm) > 0)
+            choices |= UINT64_C(1) << arm;
+    }
+    *planned = choices != 0;
+    for (uint32_t i = 0; i < fallback->count && choices == 0; i++) {
+        if (!tacit_bits_has(&without, fallback->ranking[i]))
+            choices = UINT64_C(1) << fallback->ranking[i];
+    }
+    return choices;
+}
+
+static void model_take(struct model *model, const struct live_decision_answer *answer, uint32_t key,
+                       uint32_t unit, bool planned, bool sets_unit)
+{
+    const struct live_decision_row *const row = &answer->row;
+    uint8_t const beside =
+        model->bench.fallback.is_committed ? LIVE_DECISION_COMMITTED : LIVE_DECISION_EXPLOIT;
+    assert_true(answer->is_new);
+    assert_int_equal(answer->unit_is_new, sets_unit);
+    assert_int_equal(row->id, model->next_id++);
+    assert_int_equal(row->kind, planned ? LIVE_DECISION_PLANNED : beside);
+    assert_int_equal(row->state, LIVE_DECISION_OPEN);
+    assert_int_equal(row->deadline_s, model->bench.now_s + DEADLINE_S);
+    struct model_row *const place = &model->rows[row->id % MODEL_ROWS];
+    assert_false(place->is_there);
+    *place = (struct model_row){.is_there = true, .row = *row, .key = key, .unit = unit};
+    if (sets_unit)
+        model->unit_arm[unit] = row->arm;
+    model->kinds[row->kind]++;
+}
+
+static void model_decide(struct model *model)
+{
+    struct bench *const bench = &model->bench;
+    bool const has_key = tacit_rng_below(&model->rng, 2) == 0;
+    bool const has_unit = tacit_rng_below(&model->rng, 2) == 0;
+    uint32_t const key = has_key ? (uint32_t)tacit_rng_below(&model->rng, MODEL_KEYS) : MODEL_KEYS;
+    uint32_t const unit =
+        has_unit ? (uint32_t)tacit_rng_below(&model->rng, MODEL_UNITS) : MODEL_UNITS;
+    uint64_t const without =
+        tacit_rng_below(&model->rng, 3) == 0 ? tacit_rng_below(&model->rng, 1u << ARMS) : 0;
+    bench->source.fails = tacit_rng_below(&model->rng, 20) == 0;
+    struct live_decision_request const request = {.key = has_key ? model->keys[key] : NULL,
+                                                  .unit = has_unit ? model->units[unit] : NULL,
+                                                  .unavailable = &without};
+    uint64_t const fills = bench->source.fills;
+    struct live_decision_answer answer;
+    enum tacit_status const status = decide(bench, &request, &answer);
+    const struct model_row *const known = has_key ? model_find_key(model, key) : NULL;
+    if (known != NULL) {
+        assert_int_equal(status, TACIT_OK);
+        assert_false(answer.is_new);
+        assert_int_equal(answer.row.id, known->row.id);
+        assert_int_equal(answer.row.arm, known->row.arm);
+        assert_int_equal(answer.row.state, known->row.state);
+        return;
+    }
+    if (model_open(model, ARMS, true) + model_open(model, ARMS, false) >= MODEL_OPEN_MAX) {
+        assert_int_equal(status, TACIT_MEMORY);
+        return;
+    }
+    bool planned;
+    bool sets_unit;
+    uint64_t const choices = model_choices(model, unit, without, &planned, &sets_unit);
+    if (choices == 0) {
+        assert_int_equal(status, TACIT_INVALID);
+    } else if (bench->source.fails && bench->source.fills > fills) {
+        assert_int_equal(status, TACIT_ENTROPY);
+    } else {
+        assert_int_equal(status, TACIT_OK);
+        assert_true(tacit_bits_has(&choices, answer.row.arm));
+        model_take(model, &answer, key, unit, planned, sets_unit);
+    }
+}
+
+static void model_reward(struct model *model)
+{
+    uint64_t const back = tacit_rng_below(&model->rng, 200);
+    uint64_t const id = model->next_id > back ? model->next_id - back : 0;
+    struct live_decision_row row;
+    enum live_reward_answer const answer =
+        live_decisions_reward(model->bench.decisions, id, model->bench.now_s, &row);
+    model->answers[answer]++;
+    struct model_row *const known = model_row(model, id);
+    if (known == NULL) {
+        assert_int_equal(answer, LIVE_REWARD_UNKNOWN);
+    } else if (known->row.state != LIVE_DECISION_OPEN) {
+        assert_int_equal(answer, known->row.state == LIVE_DECISION_REWARDED ? LIVE_REWARD_REPEATED
+                                                                            : LIVE_REWARD_LATE);
+    } else {
+        assert_int_equal(answer, LIVE_REWARD_ACCEPTED);
+        assert_int_equal(row.arm, known->row.arm);
+        assert_int_equal(row.kind, known->row.kind);
+        if (row.kind == LIVE_DECISION_PLANNED) {
+            model->lacking[row.arm]--;
+            model->given[row.arm]++;
+        }
+        known->row = row;
+    }
+}
+
+static void on_expired(void *context, const struct live_decision_row *row, bool is_forgotten)
+{
+    struct model *const model = context;
+    struct model_row *const known = model_row(model, row->id);
+    assert_non_null(known);
+    assert_true(known->row.deadline_s <= model->bench.now_s);
+    assert_int_equal(is_forgotten, known->row.state != LIVE_DECISION_OPEN);
+    assert_int_equal(row->arm, known->row.arm);
+    assert_int_equal(row->kind, known->row.kind);
+    if (row->key == NULL)
+        assert_int_equal(known->key, MODEL_KEYS);
+    else
+        assert_string_equal(row->key, model->keys[known->key]);
+    if (is_forgotten) {
+        known->is_there = false;
+        return;
+    }
+    assert_int_equal(row->state, LIVE_DECISION_EXPIRED);
+    assert_int_equal(row->deadline_s, model->bench.now_s + REMEMBER_S);
+    known->row = *row;
+}
+
+static void model_expire(struct model *model)
+{
+    model->bench.now_s += tacit_rng_below(&model->rng, 40);
+    live_decisions_expire(model->bench.decisions, model->bench.now_s, on_expired, model);
+    for (uint32_t i = 0; i < MODEL_ROWS; i++)
+        assert_true(!model->rows[i].is_there || model->rows[i].row.deadline_s > model->bench.now_s);
+}
+
+static void on_converted(void *context, const struct live_decision_row *row)
+{
+    struct model *const model = context;
+    struct model_row *const known = model_row(model, row->id);
+    assert_non_null(known);
+    assert_int_equal(known->row.kind, LIVE_DECISION_PLANNED);
+    assert_int_equal(row->kind, LIVE_DECISION_EXPLOIT);
+    assert_true(model_open(model, row->arm, true) > model->lacking[row->arm]);
+    for (uint32_t i = 0; i < MODEL_ROWS; i++) { /* no newer one could have gone */
+        const struct live_decision_row *const other = &model->rows[i].row;
+        assert_false(model->rows[i].is_there && other->state == LIVE_DECISION_OPEN &&
+                     other->kind == LIVE_DECISION_PLANNED && other->arm == row->arm &&
+                     other->id > row->id);
+    }
+    known->row.kind = row->kind;
+}
+
+static void model_give_plan(struct model *model)
+{
+    struct tacit_pull_block plan[ARMS];
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        if (model->lacking[arm] > 0)
+            plan[count++] = (struct tacit_pull_block){.arm = arm, .count = model->lacking[arm]};
+    }
+    live_decisions_set_plan(model->bench.decisions, plan, count, on_converted, model);
+}
+
+/* A new epoch: other arms are in, other pulls are asked for. */
+static void model_plan(struct model *model)
+{
+    struct bench *const bench = &model->bench;
+    bench->active[0] = 1 + tacit_rng_below(&model->rng, (1u << ARMS) - 1);
+    bench->fallback.count = 0;
+    bench->fallback.is_committed = tacit_rng_below(&model->rng, 2) == 0;
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        bool const is_in = tacit_bits_has(bench->active, arm);
+        if (is_in)
+            bench->ranking[bench->fallback.count++] = arm;
+        model->lacking[arm] = is_in ? tacit_rng_below(&model->rng, 40) : 0;
+        model->plan[arm] = model->lacking[arm];
+        model->given[arm] = 0;
+    }
+    model_give_plan(model);
+}
+
+/* All that is left after a crash is what was told. */
+static void model_restart(struct model *model)
+{
+    struct bench *const bench = &model->bench;
+    live_decisions_free(bench->decisions);
+    bench->decisions = live_decisions_new(&bench->config);
+    assert_non_null(bench->decisions);
+    for (uint32_t i = 0; i < MODEL_ROWS; i++) {
+        const struct model_row *const known = &model->rows[i];
+        if (!known->is_there)
+            continue;
+        struct live_decision_row row = known->row;
+        row.key = known->key < MODEL_KEYS ? model->keys[known->key] : NULL;
+        row.unit = known->unit < MODEL_UNITS ? model->units[known->unit] : NULL;
+        assert_int_equal(live_decisions_restore(bench->decisions, &row), TACIT_OK);
+    }
+    for (uint32_t unit = 0; unit < MODEL_UNITS; unit++) {
+        if (model->unit_arm[unit] < ARMS)
+            assert_int_equal(live_decisions_restore_unit(bench->decisions, model->units[unit],
+                                                         model->unit_arm[unit]),
+                             TACIT_OK);
+    }
+    live_decisions_set_next_id(bench->decisions, model->next_id);
+    model_give_plan(model);
+    model->restarts++;
+}
+
+static void model_step(struct model *model)
+{
+    uint64_t const dice = tacit_rng_below(&model->rng, 1000);
+    if (dice < 500)
+        model_decide(model);
+    else if (dice < 930)
+        model_reward(model);
+    else if (dice < 980)
+        model_expire(model);
+    else if (dice < 992)
+        model_plan(model);
+    else
+        model_restart(model);
+}
+
+static void random_sequences_agree_with_a_naive_model(void **state)
+{
+    (void)state;
+    static struct model model;
+    struct live_decisions_config config = some_config();
+    config.open_max = MODEL_OPEN_MAX;
+    model = (struct model){.rng = tacit_rng_stream(31, 0, 0, TACIT_PURPOSE_FAULT), .next_id = 1};
+    bench_open(&model.bench, config);
+    for (uint32_t i = 0; i < MODEL_KEYS; i++)
+        (void)snprintf(model.keys[i], sizeof model.keys[i], "key-%u", (unsigned)i);
+    for (uint32_t i = 0; i < MODEL_UNITS; i++) {
+        (void)snprintf(model.units[i], sizeof model.units[i], "unit-%u", (unsigned)i);
+        model.unit_arm[i] = ARMS;
+    }
+    for (uint32_t i = 0; i < OPERATIONS; i++) {
+        model_step(&model);
+        if (i % 8 == 0)
+            model_check(&model);
+    }
+    model_check(&model);
+    /* Every road was taken. */
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(model.kinds[i] > 100);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(model.answers[i] > 100);
+    assert_true(model.restarts > 100);
+    bench_close(&model.bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_order_of_a_plan_is_equally_likely),
+        cmocka_unit_test(arms_are_drawn_in_proportion_to_their_unserved_pulls),
+        cmocka_unit_test(a_pull_tree_agrees_with_counting),
+        cmocka_unit_test(a_table_finds_exactly_what_is_in_it),
+        cmocka_unit_test(hashes_tell_texts_apart),
+        cmocka_unit_test(deadlines_come_in_order_also_after_moves),
+        cmocka_unit_test(a_plan_is_served_exactly_then_exploited),
+        cmocka_unit_test(an_expired_pull_comes_back_and_its_reward_is_late),
+        cmocka_unit_test(a_reward_counts_once),
+        cmocka_unit_test(the_same_key_gets_the_same_answer),
+        cmocka_unit_test(keys_and_units_have_1_to_128_bytes),
+        cmocka_unit_test(a_unit_keeps_its_arm_while_it_is_active),
+        cmocka_unit_test(unavailable_arms_are_passed_over),
+        cmocka_unit_test(no_more_than_open_max_are_open),
+        cmocka_unit_test(failing_entropy_changes_nothing),
+        cmocka_unit_test(a_new_plan_turns_what_it_does_not_cover_into_exploitation),
+        cmocka_unit_test(restored_rows_that_contradict_are_refused),
+        cmocka_unit_test(restored_rows_come_in_any_order),
+        cmocka_unit_test(random_sequences_agree_with_a_naive_model),
+    };
+    return cmocka_run_group_tests_name("live_decisions", tests, NULL, NULL);
+}

@@ -1,0 +1,994 @@
+/* The store's contract: what is kept, what is refused, and that a refused directory stays as it
+ * was. Crashes and failing disks are in store_faults.c. */
+#include "../../src/live/store.h"
+#include "../../src/live/store_internal.h"
+#include "../support/fault_vfs.h"
+#include "../support/store_model.h"
+#include "../support/temp.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define SOMEBODY_ELSE 12345u
+#define LOG_BYTES_PER_FRAME 4120u
+
+/* The file "state" inside is what stores are opened on; the directory around it is the test's own.
+ */
+static char around[TEMP_PATH_BYTES];
+static char directory[TEMP_PATH_BYTES];
+
+static int make_around(void **state)
+{
+    (void)state;
+    temp_directory_make(around);
+    temp_path(directory, around, "state");
+    return 0;
+}
+
+static int remove_around(void **state)
+{
+    (void)state;
+    temp_directory_remove(around);
+    return 0;
+}
+
+/* ---- Helpers -------------------------------------------------------------------------------- */
+
+static enum tacit_status try_open_as(const char *name, const struct live_store_identity *identity,
+                                     struct tacit_error *error)
+{
+    struct live_store *store = NULL;
+    *error = (struct tacit_error){.text = ""};
+    enum tacit_status const status = live_store_open(&store, name, identity, error);
+    assert_int_equal(status == TACIT_OK, store != NULL);
+    live_store_close(store);
+    return status;
+}
+
+static void expect_refused_at(const char *name, enum tacit_status status, const char *reason)
+{
+    struct live_store_identity const identity = store_model_identity();
+    struct tacit_error error;
+    assert_int_equal(try_open_as(name, &identity, &error), status);
+    if (strstr(error.text, reason) == NULL || strstr(error.text, name) == NULL)
+        fail_msg("\"%s\" lacks \"%s\" or the path", error.text, reason);
+}
+
+static void expect_refused(enum tacit_status status, const char *reason)
+{
+    expect_refused_at(directory, status, reason);
+}
+
+/* A closed store at this batch. */
+static void make_store(uint64_t batches)
+{
+    struct live_store *const store = store_model_open(directory);
+    for (uint64_t batch = 1; batch <= batches; batch++)
+        assert_int_equal(store_model_batch(store, batch), TACIT_OK);
+    live_store_close(store);
+}
+
+static void expect_batch(uint64_t batch)
+{
+    struct live_store *const store = store_model_open(directory);
+    assert_int_equal(store_model_check(store), batch);
+    live_store_close(store);
+}
+
+static void set_mode(const char *name, mode_t mode)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static mode_t mode_of(const char *name)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    struct stat found;
+    assert_int_equal(stat(path, &found), 0);
+    return found.st_mode & 07777u;
+}
+
+static void write_private(const char *name, const void *bytes, size_t size)
+{
+    temp_file_write_bytes(directory, name, bytes, size);
+    set_mode(name, 0600);
+}
+
+static void remove_file(const char *name)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    assert_int_equal(unlink(path), 0);
+}
+
+/* Somebody with SQLite's shell. */
+static int shell(const char *sql)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, STORE_FILE);
+    sqlite3 *database = NULL;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    int const code = sqlite3_exec(database, sql, NULL, NULL, NULL);
+    assert_int_equal(sqlite3_close(database), SQLITE_OK);
+    assert_int_equal(chmod(path, 0600), 0);
+    return code;
+}
+
+static struct live_store *begun(void)
+{
+    struct live_store *const store = store_model_open(directory);
+    assert_int_equal(live_store_begin(store), TACIT_OK);
+    return store;
+}
+
+/* ---- What is kept --------------------------------------------------------------------------- */
+
+static void a_new_store_is_empty(void **state)
+{
+    (void)state;
+    struct live_store *store = store_model_open(directory);
+    assert_int_equal(store_model_check(store), 0);
+    assert_false(live_store_is_broken(store));
+    assert_string_equal(live_store_trouble(store), "");
+    live_store_close(store);
+    expect_batch(0);
+}
+
+static void what_is_committed_is_there_when_opened_again(void **state)
+{
+    (void)state;
+    for (uint64_t batch = 1; batch <= 20; batch++) {
+        struct live_store *const store = store_model_open(directory);
+        assert_int_equal(store_model_check(store), batch - 1);
+        assert_int_equal(store_model_batch(store, batch), TACIT_OK);
+        assert_int_equal(store_model_check(store), batch);
+        live_store_close(store);
+    }
+    expect_batch(20);
+}
+
+static void a_batch_without_commit_leaves_nothing(void **state)
+{
+    (void)state;
+    make_store(3);
+    struct live_store *const store = begun();
+    assert_int_equal(live_store_put_value(store, "batch", 99), TACIT_OK);
+    assert_int_equal(live_store_put_core(store, "x", 1), TACIT_OK);
+    live_store_close(store);
+    expect_batch(3);
+}
+
+static void an_empty_batch_is_allowed(void **state)
+{
+    (void)state;
+    struct live_store *const store = begun();
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    assert_int_equal(store_model_check(store), 0);
+    live_store_close(store);
+}
+
+static void values_keep_all_64_bits(void **state)
+{
+    (void)state;
+    static const uint64_t values[] = {0, 1, INT64_MAX, (uint64_t)INT64_MAX + 1, UINT64_MAX};
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        struct live_store *store = begun();
+        assert_int_equal(live_store_put_value(store, "v", values[i]), TACIT_OK);
+        assert_int_equal(live_store_commit(store), TACIT_OK);
+        live_store_close(store);
+        store = store_model_open(directory);
+        uint64_t value = 7;
+        bool found = false;
+        assert_int_equal(live_store_get_value(store, "v", &value, &found), TACIT_OK);
+        assert_true(found);
+        assert_true(value == values[i]);
+        assert_int_equal(live_store_get_value(store, "w", &value, &found), TACIT_OK);
+        assert_false(found);
+        assert_true(value == values[i]);
+        live_store_close(store);
+    }
+}
+
+static void a_large_core_comes_back_and_needs_room(void **state)
+{
+    (void)state;
+    size_t const size = (size_t)3 << 20;
+    uint8_t *const bytes = malloc(size);
+    uint8_t *const kept = malloc(size);
+    assert_non_null(bytes);
+    assert_non_null(kept);
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(i * i >> 3);
+    struct live_store *store = begun();
+    assert_int_equal(live_store_put_core(store, bytes, size), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    live_store_close(store);
+    store = store_model_open(directory);
+    size_t kept_size = 5;
+    assert_int_equal(live_store_get_core(store, kept, size - 1, &kept_size), TACIT_MALFORMED);
+    assert_int_equal(kept_size, 5);
+    assert_int_equal(live_store_get_core(store, kept, size, &kept_size), TACIT_OK);
+    assert_int_equal(kept_size, size);
+    assert_memory_equal(kept, bytes, size);
+    live_store_close(store);
+    free(bytes);
+    free(kept);
+}
+
+static bool stop_at_first(void *context, const struct live_release *release)
+{
+    (void)release;
+    ++*(int *)context;
+    return false;
+}
+
+static void a_walk_stops_when_told(void **state)
+{
+    (void)state;
+    make_store(3);
+    struct live_store *const store = store_model_open(directory);
+    int seen = 0;
+    assert_int_equal(live_store_releases(store, stop_at_first, &seen), TACIT_OK);
+    assert_int_equal(seen, 1);
+    assert_int_equal(store_model_batch(store, 4), TACIT_OK);
+    assert_int_equal(store_model_check(store), 4);
+    live_store_close(store);
+}
+
+static void what_is_out_of_range_is_refused_and_harms_nothing(void **state)
+{
+    (void)state;
+    make_store(1);
+    char text[STORE_TEXT_BYTES_MAX + 2];
+    memset(text, 'x', sizeof text);
+    text[STORE_TEXT_BYTES_MAX + 1] = '\0';
+    uint8_t const byte = 1;
+    struct live_decision_row row = {.id = UINT64_MAX};
+    struct live_release release = {.number = UINT64_MAX, .bytes = &byte, .size = 1};
+    struct live_store *const store = begun();
+    assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
+    row = (struct live_decision_row){.id = 100, .key = text};
+    assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
+    row = (struct live_decision_row){.id = 100, .unit = text};
+    assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
+    assert_int_equal(live_store_put_release(store, &release), TACIT_INVALID);
+    release =
+        (struct live_release){.number = 9, .epsilon_nano = UINT64_MAX, .bytes = &byte, .size = 1};
+    assert_int_equal(live_store_put_release(store, &release), TACIT_INVALID);
+    release = (struct live_release){.number = 9, .bytes = &byte, .size = 0};
+    assert_int_equal(live_store_put_release(store, &release), TACIT_INVALID);
+    assert_int_equal(live_store_put_core(store, &byte, 0), TACIT_INVALID);
+    assert_int_equal(live_store_put_unit(store, text, 0), TACIT_INVALID);
+    assert_int_equal(live_store_put_unit(store, "", 0), TACIT_INVALID);
+    assert_int_equal(live_store_put_value(store, "", 0), TACIT_INVALID);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    assert_int_equal(store_model_check(store), 1);
+    assert_int_equal(live_store_begin(store), TACIT_OK);
+    text[STORE_TEXT_BYTES_MAX] = '\0'; /* the longest that may be */
+    row = (struct live_decision_row){.id = INT64_MAX, .arm = UINT32_MAX, .kind = 255, .state = 255};
+    row.key = row.unit = text;
+    assert_int_equal(live_store_put_decision(store, &row), TACIT_OK);
+    assert_int_equal(live_store_put_unit(store, text, UINT32_MAX), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    live_store_close(store);
+    live_store_close(store_model_open(directory));
+}
+
+/* ---- Releases are written once --------------------------------------------------------------- */
+
+static struct live_release some_release(void)
+{
+    return (struct live_release){.number = 5,
+                                 .epsilon_nano = 250000000,
+                                 .bytes = (const uint8_t *)"noised",
+                                 .size = 6,
+                                 .made_unix_s = 1700000000};
+}
+
+static bool copy_release(void *context, const struct live_release *release)
+{
+    struct live_release *const copy = context;
+    *copy = *release;
+    assert_int_equal(release->size, 6);
+    assert_memory_equal(release->bytes, "noised", 6);
+    return true;
+}
+
+static void a_release_never_changes(void **state)
+{
+    (void)state;
+    struct live_release const first = some_release();
+    struct live_release other = first;
+    struct live_store *store = begun();
+    assert_int_equal(live_store_put_release(store, &first), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    live_store_close(store);
+    store = begun();
+    assert_int_equal(live_store_put_release(store, &first), TACIT_OK);
+    other.bytes = (const uint8_t *)"Noised";
+    assert_int_equal(live_store_put_release(store, &other), TACIT_INVALID);
+    other.bytes = first.bytes;
+    other.size = 5;
+    assert_int_equal(live_store_put_release(store, &other), TACIT_INVALID);
+    other.size = 6;
+    other.epsilon_nano--;
+    assert_int_equal(live_store_put_release(store, &other), TACIT_INVALID);
+    other = first;
+    other.made_unix_s++; /* the same release, told again later: the first time counts */
+    assert_int_equal(live_store_put_release(store, &other), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    assert_false(live_store_is_broken(store));
+    struct live_release kept;
+    assert_int_equal(live_store_releases(store, copy_release, &kept), TACIT_OK);
+    assert_int_equal(kept.epsilon_nano, first.epsilon_nano);
+    assert_int_equal(kept.made_unix_s, first.made_unix_s);
+    live_store_close(store);
+}
+
+static void an_acknowledgement_stays(void **state)
+{
+    (void)state;
+    struct live_release const release = some_release();
+    struct live_store *store = begun();
+    assert_int_equal(live_store_put_release(store, &release), TACIT_OK);
+    assert_int_equal(live_store_acknowledge(store, 6), TACIT_INVALID);
+    assert_int_equal(live_store_acknowledge(store, 5), TACIT_OK);
+    assert_int_equal(live_store_acknowledge(store, 5), TACIT_OK);
+    assert_int_equal(live_store_put_release(store, &release), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    live_store_close(store);
+    store = store_model_open(directory);
+    struct live_release kept;
+    assert_int_equal(live_store_releases(store, copy_release, &kept), TACIT_OK);
+    assert_true(kept.acknowledged);
+    live_store_close(store);
+}
+
+static void a_shell_cannot_change_a_release_by_accident(void **state)
+{
+    (void)state;
+    make_store(3);
+    assert_int_not_equal(shell("DELETE FROM releases"), SQLITE_OK);
+    assert_int_not_equal(shell("UPDATE releases SET bytes = x'00'"), SQLITE_OK);
+    assert_int_not_equal(shell("UPDATE releases SET epsilon_nano = 1 WHERE number = 2"), SQLITE_OK);
+    assert_int_not_equal(shell("UPDATE releases SET acknowledged = 0"), SQLITE_OK);
+    expect_batch(3);
+}
+
+static void a_shell_is_kept_out_while_the_store_is_open(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(directory);
+    pid_t const child = fork(); /* another process: SQLite's locks do not hold within one */
+    if (child == 0) {
+        if (shell("SELECT * FROM core") == SQLITE_BUSY)
+            (void)raise(SIGKILL); /* not exit: memory checkers have a say in that */
+        _exit(1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    live_store_close(store);
+}
+
+/* ---- Who may come in ------------------------------------------------------------------------- */
+
+static void a_new_directory_is_private_whatever_the_umask(void **state)
+{
+    (void)state;
+    static const mode_t masks[] = {0, 0277};
+    for (size_t i = 0; i < 2; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "mask-%zu", i);
+        temp_path(directory, around, name);
+        mode_t const before = umask(masks[i]);
+        struct live_store *const store = store_model_open(directory);
+        (void)umask(before);
+        assert_int_equal(store_model_batch(store, 1), TACIT_OK);
+        assert_int_equal(mode_of("."), 0700);
+        assert_int_equal(mode_of(STORE_FILE), 0600);
+        assert_int_equal(mode_of(STORE_LOG), 0600);
+        assert_int_equal(mode_of("lock"), 0600);
+        live_store_close(store);
+        expect_batch(1);
+    }
+}
+
+static void a_directory_open_to_others_is_refused(void **state)
+{
+    (void)state;
+    static const mode_t modes[] = {0701, 0702, 0704, 0710, 0720, 0740, 0755, 0777};
+    make_store(1);
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
+        set_mode(".", modes[i]);
+        expect_refused(TACIT_INVALID, "is open to other users");
+    }
+    set_mode(".", 0700);
+    expect_batch(1);
+}
+
+static void an_empty_directory_open_to_others_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(directory, 0700), 0);
+    set_mode(".", 0755);
+    expect_refused(TACIT_INVALID, "is open to other users");
+    assert_int_equal(rmdir(directory), 0); /* nothing was put there */
+}
+
+static void files_open_to_others_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {STORE_FILE, STORE_LOG, "lock"};
+    struct store_image image = store_image_killed(2);
+    make_store(1);
+    store_image_write(directory, &image);
+    for (size_t i = 0; i < 3; i++) {
+        set_mode(names[i], 0640);
+        expect_refused(TACIT_INVALID, "is open to other users");
+        set_mode(names[i], 0604);
+        expect_refused(TACIT_INVALID, names[i]);
+        set_mode(names[i], 0600);
+    }
+    expect_batch(2);
+    store_image_free(&image);
+}
+
+static void somebody_elses_files_are_refused(void **state)
+{
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* only root can give files away */
+    make_store(1);
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, STORE_FILE);
+    assert_int_equal(chown(path, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
+    expect_refused(TACIT_INVALID, "belongs to user 12345");
+    assert_int_equal(chown(path, 0, 0), 0);
+    assert_int_equal(chown(directory, SOMEBODY_ELSE, SOMEBODY_ELSE), 0);
+    expect_refused(TACIT_INVALID, "belongs to user 12345");
+    assert_int_equal(chown(directory, 0, 0), 0);
+    expect_batch(1);
+}
+
+static void links_are_refused(void **state)
+{
+    (void)state;
+    make_store(1);
+    char link_path[TEMP_PATH_BYTES];
+    char slashed[TEMP_PATH_BYTES];
+    temp_path(link_path, around, "link");
+    temp_path(slashed, around, "link//");
+    assert_int_equal(symlink(directory, link_path), 0);
+    expect_refused_at(link_path, TACIT_INVALID, "is a symbolic link");
+    expect_refused_at(slashed, TACIT_INVALID, "is a symbolic link");
+    static const char *const names[] = {STORE_FILE, "lock"};
+    for (size_t i = 0; i < 2; i++) {
+        char path[TEMP_PATH_BYTES];
+        char elsewhere[TEMP_PATH_BYTES];
+        temp_path(path, directory, names[i]);
+        temp_path(elsewhere, around, names[i]);
+        assert_int_equal(rename(path, elsewhere), 0);
+        assert_int_equal(symlink(elsewhere, path), 0);
+        expect_refused(TACIT_INVALID, "is a symbolic link");
+        assert_int_equal(rename(elsewhere, path), 0);
+    }
+    expect_batch(1);
+}
+
+static void other_things_in_place_of_ours_are_refused(void **state)
+{
+    (void)state;
+    temp_file_write(around, "state", "a file");
+    expect_refused(TACIT_INVALID, "is not a directory");
+    assert_int_equal(unlink(directory), 0);
+    assert_int_equal(mkdir(directory, 0700), 0);
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, STORE_FILE);
+    assert_int_equal(mkdir(path, 0700), 0);
+    expect_refused(TACIT_INVALID, "is not a plain file");
+    temp_path(path, around, "no/such/parent");
+    expect_refused_at(path, TACIT_IO, "No such file or directory");
+}
+
+static void the_name_of_the_directory_does_not_matter(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"file:state?mode=memory", "a b%20c'\"#&", ":memory:"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        temp_path(directory, around, names[i]);
+        make_store(2);
+        expect_batch(2);
+        assert_int_equal(mode_of(STORE_FILE), 0600);
+    }
+}
+
+static void a_relative_directory_outlives_a_change_of_place(void **state)
+{
+    (void)state;
+    char before[TEMP_PATH_BYTES];
+    assert_non_null(getcwd(before, sizeof before));
+    assert_int_equal(chdir(around), 0);
+    struct live_store *const store = store_model_open("state");
+    assert_int_equal(chdir("/"), 0);
+    assert_int_equal(store_model_batch(store, 1), TACIT_OK);
+    live_store_close(store);
+    assert_int_equal(chdir(before), 0);
+    expect_batch(1);
+}
+
+/* ---- One process at a time ------------------------------------------------------------------- */
+
+/* A child that holds the store until it is killed. */
+static pid_t start_holder(void)
+{
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t const child = fork();
+    if (child == 0) {
+        struct live_store_identity const identity = store_model_identity();
+        struct tacit_error error;
+        struct live_store *store;
+        bool const is_open = live_store_open(&store, directory, &identity, &error) == TACIT_OK;
+        (void)!write(ready[1], is_open ? "y" : "n", 1);
+        for (;;)
+            (void)pause();
+    }
+    char answer;
+    assert_int_equal(read(ready[0], &answer, 1), 1);
+    assert_int_equal(answer, 'y');
+    (void)close(ready[0]);
+    (void)close(ready[1]);
+    return child;
+}
+
+static void a_second_process_is_told_who_holds_it(void **state)
+{
+    (void)state;
+    make_store(2);
+    for (int i = 0; i < 3; i++) {
+        pid_t const holder = start_holder();
+        char reason[64];
+        (void)snprintf(reason, sizeof reason, "is in use by process %ld", (long)holder);
+        expect_refused(TACIT_INVALID, reason);
+        assert_int_equal(kill(holder, SIGKILL), 0);
+        assert_int_equal(waitpid(holder, NULL, 0), holder);
+        expect_batch(2);
+    }
+}
+
+static void a_second_store_in_the_same_process_is_refused(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(directory);
+    char reason[64];
+    (void)snprintf(reason, sizeof reason, "is in use by process %ld", (long)getpid());
+    expect_refused(TACIT_INVALID, reason);
+    assert_int_equal(store_model_batch(store, 1), TACIT_OK);
+    live_store_close(store);
+    expect_batch(1);
+}
+
+/* ---- Whose state it is ----------------------------------------------------------------------- */
+
+static void expect_stranger(const struct live_store_identity *identity, const char *field,
+                            const char *kept, const char *wanted)
+{
+    struct tacit_error error;
+    assert_int_equal(try_open_as(directory, identity, &error), TACIT_INVALID);
+    const char *const parts[] = {directory, field, kept, wanted};
+    for (size_t i = 0; i < 4; i++)
+        if (strstr(error.text, parts[i]) == NULL)
+            fail_msg("\"%s\" lacks \"%s\"", error.text, parts[i]);
+}
+
+static void another_identity_is_told_what_differs(void **state)
+{
+    (void)state;
+    make_store(2);
+    struct live_store_identity other = store_model_identity();
+    other.role = "coordinator";
+    other.site = "";
+    expect_stranger(&other, "role", "\"agent\"", "\"coordinator\"");
+    other = store_model_identity();
+    other.federation = "lungs";
+    expect_stranger(&other, "federation", "\"hearts\"", "\"lungs\"");
+    other = store_model_identity();
+    other.site = "clinic-8";
+    expect_stranger(&other, "site", "\"clinic-7\"", "\"clinic-8\"");
+    other = store_model_identity();
+    other.config_digest[31] ^= 1;
+    expect_stranger(&other, "configuration", "01080f16", "d3db");
+    expect_batch(2);
+}
+
+static void a_coordinator_has_no_site(void **state)
+{
+    (void)state;
+    struct live_store_identity identity = store_model_identity();
+    identity.role = "coordinator";
+    identity.site = "";
+    struct tacit_error error;
+    assert_int_equal(try_open_as(directory, &identity, &error), TACIT_OK);
+    assert_int_equal(try_open_as(directory, &identity, &error), TACIT_OK);
+    expect_refused(TACIT_INVALID, "another role");
+}
+
+static void another_format_is_refused(void **state)
+{
+    (void)state;
+    make_store(2);
+    assert_int_equal(shell("PRAGMA user_version = 2"), SQLITE_OK);
+    expect_refused(TACIT_INVALID, "has format 2");
+    assert_int_equal(shell("PRAGMA user_version = 0"), SQLITE_OK);
+    expect_refused(TACIT_INVALID, "has format 0");
+    assert_int_equal(shell("PRAGMA user_version = 1"), SQLITE_OK);
+    expect_batch(2);
+    assert_int_equal(shell("PRAGMA application_id = 7"), SQLITE_OK);
+    expect_refused(TACIT_MALFORMED, "another program");
+}
+
+/* The header in the file is the old one; the one that counts is still in the log. */
+static void another_format_in_the_log_is_refused(void **state)
+{
+    (void)state;
+    make_store(2);
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, STORE_FILE);
+    sqlite3 *database = NULL;
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 2", NULL, NULL, NULL),
+                     SQLITE_OK);
+    struct store_image image = store_image_read(directory);
+    assert_int_equal(sqlite3_close(database), SQLITE_OK);
+    assert_true(image.log_size > 0);
+    store_image_write(directory, &image);
+    expect_refused(TACIT_INVALID, "user_version is 2");
+    store_image_free(&image);
+}
+
+/* ---- What is not a state --------------------------------------------------------------------- */
+
+static void what_is_no_state_is_refused(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir(directory, 0700), 0);
+    write_private(STORE_FILE, "", 0);
+    expect_refused(TACIT_MALFORMED, "is empty (0 bytes)");
+    write_private(STORE_FILE, "SQLite format 3", 15);
+    expect_refused(TACIT_MALFORMED, "is truncated");
+    static uint8_t zeros[8192];
+    write_private(STORE_FILE, zeros, sizeof zeros);
+    expect_refused(TACIT_MALFORMED, "is not a database");
+    remove_file(STORE_FILE);
+    assert_int_equal(shell("CREATE TABLE core(x); PRAGMA journal_mode = WAL"), SQLITE_OK);
+    expect_refused(TACIT_MALFORMED, "is a database of another program");
+}
+
+static void remains_without_the_file_are_refused(void **state)
+{
+    (void)state;
+    struct store_image image = store_image_killed(2);
+    assert_int_equal(mkdir(directory, 0700), 0);
+    write_private(STORE_LOG, image.log, image.log_size);
+    expect_refused(TACIT_MALFORMED, "state.db is missing");
+    remove_file(STORE_LOG);
+    write_private(STORE_FILE "-journal", "x", 1);
+    expect_refused(TACIT_MALFORMED, "state.db is missing");
+    write_private(STORE_FILE, image.bytes, image.size);
+    expect_refused(TACIT_MALFORMED, "does not belong there");
+    store_image_free(&image);
+}
+
+static void other_tables_are_refused(void **state)
+{
+    (void)state;
+    static const char *const changes[][2] = {
+        {"DROP TABLE units", "units"},
+        {"DROP TABLE identity", "identity"},
+        {"DROP TRIGGER releases_are_kept", "releases_are_kept"},
+        {"CREATE TABLE more(x)", "count"},
+        {"CREATE TRIGGER t AFTER INSERT ON core BEGIN DELETE FROM units; END", "count"},
+        {"ALTER TABLE units ADD COLUMN x TEXT", "units"},
+        {"DELETE FROM identity", "identity"},
+        {"PRAGMA journal_mode = DELETE", "versions 1 and 1"},
+    };
+    struct store_image image = store_image_killed(2);
+    make_store(1);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        store_image_write(directory, &image);
+        assert_int_equal(shell(changes[i][0]), SQLITE_OK);
+        expect_refused(TACIT_MALFORMED, changes[i][1]);
+    }
+    store_image_write(directory, &image);
+    expect_batch(2);
+    store_image_free(&image);
+}
+
+static void rows_changed_by_hand_are_refused(void **state)
+{
+    (void)state;
+    static const char *const changes[] = {
+        "UPDATE core SET bytes = x'00'",         "UPDATE core SET sum = zeroblob(32)",
+        "UPDATE decisions SET arm = arm + 1",    "UPDATE decisions SET key = NULL",
+        "UPDATE decisions SET unit = ''",        "UPDATE units SET arm = 0",
+        "UPDATE named SET value = value + 1",    "UPDATE named SET name = 'other'",
+        "UPDATE identity SET site = 'clinic-8'", "UPDATE releases SET acknowledged = 1",
+    };
+    struct store_image image = store_image_killed(2);
+    make_store(1);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        store_image_write(directory, &image);
+        assert_int_equal(shell(changes[i]), SQLITE_OK);
+        expect_refused(TACIT_MALFORMED, "its checksum differs");
+    }
+    store_image_free(&image);
+}
+
+/* ---- Damage ---------------------------------------------------------------------------------- */
+
+/* Opens what may be damaged: true if it opened (then it is whole, at *batch), false if it was
+ * refused (then the file is as it was). */
+static bool opens_whole(const struct store_image *image, uint64_t *batch)
+{
+    store_image_write(directory, image);
+    struct live_store_identity const identity = store_model_identity();
+    struct tacit_error error = {.text = ""};
+    struct live_store *store = NULL;
+    enum tacit_status const status = live_store_open(&store, directory, &identity, &error);
+    if (status == TACIT_OK) {
+        *batch = store_model_check(store);
+        live_store_close(store);
+        return true;
+    }
+    if (status != TACIT_MALFORMED && status != TACIT_INVALID)
+        fail_msg("status %d: %s", status, error.text);
+    assert_non_null(strstr(error.text, directory));
+    struct store_image left = store_image_read(directory);
+    assert_int_equal(left.size, image->size);
+    assert_memory_equal(left.bytes, image->bytes, image->size);
+    assert_int_equal(left.log_size, image->log_size);
+    if (image->log_size > 0)
+        assert_memory_equal(left.log, image->log, image->log_size);
+    store_image_free(&left);
+    return false;
+}
+
+static void a_flipped_byte_is_refused_or_harmless(void **state)
+{
+    (void)state;
+    make_store(6);
+    struct store_image image = store_image_read(directory);
+    assert_int_equal(image.log_size, 0);
+    unsigned refused = 0;
+    unsigned harmless = 0;
+    for (size_t at = 0; at < image.size; at += at < 100 ? 1 : at % 4096 < 64 ? 3 : 13) {
+        uint8_t const kept = image.bytes[at];
+        image.bytes[at] = (uint8_t)(kept ^ (at % 3 == 0 ? 0xff : 1u << at % 8));
+        uint64_t batch = 6;
+        if (opens_whole(&image, &batch))
+            harmless++;
+        else
+            refused++;
+        assert_int_equal(batch, 6);
+        image.bytes[at] = kept;
+    }
+    print_message("           %u flips refused, %u in unused bytes\n", refused, harmless);
+    assert_true(refused > 100);
+    store_image_free(&image);
+}
+
+static void a_truncated_file_is_refused(void **state)
+{
+    (void)state;
+    make_store(6);
+    struct store_image image = store_image_read(directory);
+    struct store_image cut = image;
+    uint64_t batch;
+    for (cut.size = 0; cut.size < image.size; cut.size += cut.size < 128 ? 1 : 512)
+        assert_false(opens_whole(&cut, &batch));
+    for (cut.size = 4096; cut.size < image.size; cut.size += 4096)
+        assert_false(opens_whole(&cut, &batch));
+    cut.size = image.size - 1;
+    assert_false(opens_whole(&cut, &batch));
+    cut.size = image.size + 1; /* there is one byte more in its memory */
+    cut.bytes[image.size] = 0;
+    assert_false(opens_whole(&cut, &batch));
+    assert_true(opens_whole(&image, &batch));
+    store_image_free(&image);
+}
+
+/* No row is wrong yet: the next one to be written would be. */
+static void a_damaged_free_list_is_refused(void **state)
+{
+    (void)state;
+    struct live_store *const store = begun();
+    char text[STORE_TEXT_BYTES_MAX];
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    for (uint64_t id = 1; id <= 64; id++) {
+        struct live_decision_row const row = {.id = id, .key = text};
+        assert_int_equal(live_store_put_decision(store, &row), TACIT_OK);
+    }
+    for (uint64_t id = 1; id <= 64; id++)
+        assert_int_equal(live_store_drop_decision(store, id), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    live_store_close(store);
+    struct store_image image = store_image_read(directory);
+    uint64_t batch = 0;
+    assert_true(opens_whole(&image, &batch));
+    assert_true(image.bytes[39] > 2); /* free pages: bytes 36 to 39 of the header */
+    image.bytes[39]--;
+    assert_false(opens_whole(&image, &batch));
+    image.bytes[39]++;
+    image.bytes[35] ^= 1; /* the first of them: bytes 32 to 35 */
+    assert_false(opens_whole(&image, &batch));
+    store_image_free(&image);
+}
+
+static void a_log_left_behind_is_recovered(void **state)
+{
+    (void)state;
+    make_store(0);
+    for (uint64_t batches = 1; batches < 12; batches++) {
+        struct store_image image = store_image_killed(batches);
+        uint64_t batch = 0;
+        assert_true(image.log_size > 0);
+        assert_true(opens_whole(&image, &batch));
+        assert_int_equal(batch, batches);
+        store_image_free(&image);
+    }
+}
+
+/* SQLite alone takes such a log up to the flip and forgets the commits after it. */
+static void a_flipped_byte_in_the_log_never_loses_old_commits(void **state)
+{
+    (void)state;
+    enum { BATCHES = 8 };
+    make_store(0);
+    struct store_image image = store_image_killed(BATCHES);
+    unsigned refused = 0;
+    unsigned lost[BATCHES + 1] = {0};
+    for (size_t at = 0; at < image.log_size; at += at < 64 ? 1 : 97) {
+        uint8_t const kept = image.log[at];
+        image.log[at] = (uint8_t)(kept ^ (at % 3 == 0 ? 0xff : 1u << at % 8));
+        uint64_t batch = BATCHES;
+        if (opens_whole(&image, &batch))
+            lost[BATCHES - batch]++;
+        else
+            refused++;
+        image.log[at] = kept;
+    }
+    print_message("           %u flips refused, %u took the last commit, %u the last two\n",
+                  refused, lost[1], lost[2]);
+    /* A torn last commit looks like a crash; so does one whose end is damaged, with the next one.
+     */
+    for (size_t i = 3; i <= BATCHES; i++)
+        assert_int_equal(lost[i], 0);
+    assert_true(refused > lost[1]);
+    store_image_free(&image);
+}
+
+static void a_truncated_log_leaves_whole_batches(void **state)
+{
+    (void)state;
+    enum { BATCHES = 8 };
+    make_store(0);
+    struct store_image image = store_image_killed(BATCHES);
+    struct store_image cut = image;
+    uint64_t last = 0;
+    for (cut.log_size = 0; cut.log_size <= image.log_size; cut.log_size += 515) {
+        uint64_t batch = 0;
+        assert_true(opens_whole(&cut, &batch));
+        assert_in_range(batch, last, BATCHES);
+        last = batch;
+    }
+    cut.log_size = image.log_size;
+    assert_true(opens_whole(&cut, &last));
+    assert_int_equal(last, BATCHES);
+    store_image_free(&image);
+}
+
+static void a_truncated_file_with_a_log_is_refused_or_whole(void **state)
+{
+    (void)state;
+    enum { BATCHES = 40 };
+    make_store(0);
+    struct store_image image = store_image_killed(BATCHES);
+    struct store_image cut = image;
+    for (cut.size = 0; cut.size <= image.size; cut.size += 512) {
+        uint64_t batch = BATCHES;
+        (void)opens_whole(&cut, &batch);
+        assert_int_equal(batch, BATCHES);
+    }
+    store_image_free(&image);
+}
+
+/* ---- The log's length ------------------------------------------------------------------------ */
+
+static off_t log_bytes(void)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, STORE_LOG);
+    struct stat found;
+    return stat(path, &found) == 0 ? found.st_size : 0;
+}
+
+static void the_log_does_not_grow_without_bound(void **state)
+{
+    (void)state;
+    struct live_store *const store = store_model_open(directory);
+    off_t longest = 0;
+    for (uint64_t batch = 1; batch <= 300; batch++) {
+        assert_int_equal(store_model_batch(store, batch), TACIT_OK);
+        longest = log_bytes() > longest ? log_bytes() : longest;
+    }
+    assert_true(longest > (off_t)(STORE_LOG_PAGES_MAX * LOG_BYTES_PER_FRAME));
+    assert_true(longest < (off_t)((STORE_LOG_PAGES_MAX + 64) * LOG_BYTES_PER_FRAME));
+    assert_int_equal(store_model_check(store), 300);
+    live_store_close(store);
+    assert_int_equal(log_bytes(), 0);
+    expect_batch(300);
+}
+
+int main(void)
+{
+    fault_vfs_register(); /* only to spare the disk: many small stores, and no crash */
+    fault_vfs_skip_syncs(true);
+    live_store_use_vfs(FAULT_VFS);
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make_around, remove_around)
+    const struct CMUnitTest tests[] = {
+        CASE(a_new_store_is_empty),
+        CASE(what_is_committed_is_there_when_opened_again),
+        CASE(a_batch_without_commit_leaves_nothing),
+        CASE(an_empty_batch_is_allowed),
+        CASE(values_keep_all_64_bits),
+        CASE(a_large_core_comes_back_and_needs_room),
+        CASE(a_walk_stops_when_told),
+        CASE(what_is_out_of_range_is_refused_and_harms_nothing),
+        CASE(a_release_never_changes),
+        CASE(an_acknowledgement_stays),
+        CASE(a_shell_cannot_change_a_release_by_accident),
+        CASE(a_shell_is_kept_out_while_the_store_is_open),
+        CASE(a_new_directory_is_private_whatever_the_umask),
+        CASE(a_directory_open_to_others_is_refused),
+        CASE(an_empty_directory_open_to_others_is_refused),
+        CASE(files_open_to_others_are_refused),
+        CASE(somebody_elses_files_are_refused),
+        CASE(links_are_refused),
+        CASE(other_things_in_place_of_ours_are_refused),
+        CASE(the_name_of_the_directory_does_not_matter),
+        CASE(a_relative_directory_outlives_a_change_of_place),
+        CASE(a_second_process_is_told_who_holds_it),
+        CASE(a_second_store_in_the_same_process_is_refused),
+        CASE(another_identity_is_told_what_differs),
+        CASE(a_coordinator_has_no_site),
+        CASE(another_format_is_refused),
+        CASE(another_format_in_the_log_is_refused),
+        CASE(what_is_no_state_is_refused),
+        CASE(remains_without_the_file_are_refused),
+        CASE(other_tables_are_refused),
+        CASE(rows_changed_by_hand_are_refused),
+        CASE(a_flipped_byte_is_refused_or_harmless),
+        CASE(a_truncated_file_is_refused),
+        CASE(a_damaged_free_list_is_refused),
+        CASE(a_log_left_behind_is_recovered),
+        CASE(a_flipped_byte_in_the_log_never_loses_old_commits),
+        CASE(a_truncated_log_leaves_whole_batches),
+        CASE(a_truncated_file_with_a_log_is_refused_or_whole),
+        CASE(the_log_does_not_grow_without_bound),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,38 @@
+/* What a store must hold after batch 1, 2, .., b: a function of b, so that a test that finds b in a
+ * store knows every row that belongs there. */
+#ifndef TACIT_TESTS_STORE_MODEL_H
+#define TACIT_TESTS_STORE_MODEL_H
+#include "../../src/live/store.h"
+#include "temp.h"
+
+/* The identity that the model's stores have. */
+struct live_store_identity store_model_identity(void);
+
+/* Opens with that identity and expects it to work. */
+struct live_store *store_model_open(const char *directory);
+
+/* Begins, puts batch b, commits; the first status that is not OK. Asserts nothing. */
+enum tacit_status store_model_batch(struct live_store *store, uint64_t batch);
+
+/* Which batch the store stands at (0: none); fails the test unless it holds exactly what belongs
+ * there. */
+uint64_t store_model_check(struct live_store *store);
+
+/* All bytes of a state directory: state.db and its log. */
+struct store_image {
+    uint8_t *bytes;
+    size_t size;
+    uint8_t *log;
+    size_t log_size;
+};
+
+/* Reads the files of a directory; a store may be open there. */
+struct store_image store_image_read(const char *directory);
+/* Makes the directory hold just these files (log_size = 0: no log), private. */
+void store_image_write(const char *directory, const struct store_image *image);
+void store_image_free(struct store_image *image);
+
+/* A directory as a process leaves it that was killed after `batches` batches, each a commit in the
+ * log. */
+struct store_image store_image_killed(uint64_t batches);
+#endif
