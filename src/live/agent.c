@@ -205,7 +205,7 @@ static void note_progress(struct live_agent *agent, const struct tacit_elim_agen
 
 enum tacit_status live_agent_step(struct live_agent *agent, struct tacit_elim_event event)
 {
-    struct tacit_entropy const entropy = live_entropy();
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_NOISE);
     struct tacit_elim_agent_view before;
     struct tacit_elim_agent_view after;
     struct tacit_elim_update update;
@@ -223,6 +223,11 @@ enum tacit_status live_agent_step(struct live_agent *agent, struct tacit_elim_ev
     if (update.plan_count > 0 || (after.halted && !before.halted)) /* halted: the plan is void */
         live_decisions_set_plan(agent->decisions, update.plan, update.plan_count, store_row, agent);
     live_timer_set(agent->core_timer, live_daemon_jitter(event.now_us, update.deadline_us));
+    /* A first order, in a state that is new: ask at once whether the hub has seen more of this site
+     * than that. If it has, the state was lost, and nothing may be released from this one
+     * (PRIVACY.md D.9). */
+    if (before.epoch == 0 && after.epoch > 0)
+        (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
     return status;
 }
 

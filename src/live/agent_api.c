@@ -32,7 +32,7 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
                                 uint64_t at_s, struct live_decision_answer *answer)
 {
     struct live_agent *const agent = context;
-    struct tacit_entropy const entropy = live_entropy();
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
     struct live_fallback const fallback = live_agent_fallback(agent);
     enum tacit_status const status =
         live_decisions_decide(agent->decisions, request, &fallback, at_s, &entropy, answer);
@@ -193,11 +193,12 @@ static bool is_healthy(void *context, struct tacit_error *error)
 {
     struct live_agent *const agent = context;
     struct tacit_elim_agent_view const view = look(agent);
-    char const *const why = agent->refusal != NULL ? agent->refusal
-                            : view.halted          ? "halted: a release was refused"
-                            : !live_bus_is_connected(agent->daemon.bus)
-                                ? "not connected to the broker"
-                                : NULL;
+    char const *const why =
+        agent->refusal != NULL ? agent->refusal
+        : view.halted
+            ? "halted: a release was refused, or the hub has seen more than this state knows"
+        : !live_bus_is_connected(agent->daemon.bus) ? "not connected to the broker"
+                                                    : NULL;
     if (why != NULL)
         (void)snprintf(error->text, sizeof error->text, "%s", why);
     return why == NULL;

@@ -66,6 +66,7 @@ static void send_order(struct coordinator *coordinator, const struct tacit_elim_
 static void announce(struct coordinator *coordinator)
 {
     struct live_coordinator_config const *const config = coordinator->config;
+    struct tacit_elim_hub_config const hub = hub_config(config);
     for (uint32_t site = 0; site < config->site_count; site++) {
         uint8_t bytes[TACIT_WIRE_ANNOUNCEMENT_BYTES];
         struct tacit_wire_announcement const announcement = {
@@ -74,7 +75,7 @@ static void announce(struct coordinator *coordinator)
             .agent_count = config->site_count,
             .arm_count = config->arm_count,
             .horizon = config->horizon,
-            .epsilon_nano = (uint64_t)(config->epsilon * (double)TACIT_NANO + 0.5)};
+            .epsilon_nano = tacit_mechanism_cost_nano(&hub.mechanism)};
         struct live_topic const topic =
             live_topic_to(config->federation, config->sites[site], "announce");
         tacit_wire_announcement_encode(&announcement, bytes);
@@ -86,7 +87,7 @@ static void announce(struct coordinator *coordinator)
 
 static enum tacit_status step(struct coordinator *coordinator, struct tacit_elim_event event)
 {
-    struct tacit_entropy const entropy = live_entropy();
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
     struct tacit_elim_update update;
     event.now_us = live_now_us();
     enum tacit_status const status =
@@ -99,7 +100,10 @@ static enum tacit_status step(struct coordinator *coordinator, struct tacit_elim
     }
     if (update.send)
         send_order(coordinator, &update.message);
-    live_timer_set(coordinator->timer, update.deadline_us);
+    /* Without entropy nothing changed, and the deadline that is over still stands: try again soon.
+     */
+    live_timer_set(coordinator->timer,
+                   status == TACIT_ENTROPY ? event.now_us + 1000000u : update.deadline_us);
     return status;
 }
 

@@ -172,7 +172,7 @@ enum tacit_status live_daemon_run(struct live_daemon *daemon)
 
 uint64_t live_daemon_jitter(uint64_t now_us, uint64_t deadline_us)
 {
-    struct tacit_entropy const entropy = live_entropy();
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
     uint64_t extra = 0;
     if (deadline_us == TACIT_NEVER || deadline_us <= now_us)
         return deadline_us;

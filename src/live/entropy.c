@@ -19,7 +19,35 @@ static enum tacit_status fill(void *context, void *bytes, size_t size)
     return TACIT_OK;
 }
 
-struct tacit_entropy live_entropy(void)
+#ifdef TACIT_TEST_HOOKS
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Test build only: TACIT_TEST_TAPE=prefix; what is drawn is read from prefix.noise and
+ * prefix.decisions, where there is such a file, and at its end there is no entropy. */
+static enum tacit_status fill_from_tape(void *context, void *bytes, size_t size)
 {
+    return fread(bytes, 1, size, context) == size ? TACIT_OK : TACIT_ENTROPY;
+}
+
+struct tacit_entropy live_entropy(enum live_entropy_use use)
+{
+    static const char *const names[] = {"noise", "decisions"};
+    static FILE *tapes[2];
+    char const *const prefix = getenv("TACIT_TEST_TAPE");
+    char path[4096];
+    if (use == LIVE_ENTROPY_OTHER || prefix == NULL)
+        return (struct tacit_entropy){fill, NULL};
+    (void)snprintf(path, sizeof path, "%s.%s", prefix, names[use]);
+    if (tapes[use] == NULL)
+        tapes[use] = fopen(path, "rb");
+    return tapes[use] == NULL ? (struct tacit_entropy){fill, NULL}
+                              : (struct tacit_entropy){fill_from_tape, tapes[use]};
+}
+#else
+struct tacit_entropy live_entropy(enum live_entropy_use use)
+{
+    (void)use;
     return (struct tacit_entropy){fill, NULL};
 }
+#endif

@@ -4,6 +4,10 @@
 #define TACIT_LIVE_ENTROPY_H
 #include "tacit/random.h"
 
+/* What it is for: all the same to the program that is shipped. The test build can replay the first
+ * two. */
+enum live_entropy_use { LIVE_ENTROPY_NOISE, LIVE_ENTROPY_DECISIONS, LIVE_ENTROPY_OTHER };
+
 /* Each fill is one getrandom(2). */
-struct tacit_entropy live_entropy(void);
+struct tacit_entropy live_entropy(enum live_entropy_use use);
 #endif

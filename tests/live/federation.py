@@ -4,7 +4,7 @@ points, damaged and old state, hostile messages, sites that never come. A tap at
 Each arm brings always the same reward and epsilon is large, so that a single reward that was lost or counted twice
 shows in the sums.
 
-usage: federation.py [TEST...]     $TACIT_PROGRAM; $TACIT_TEST_PROGRAM: with crash points; TACIT_TEST_LONG=1: 300 kills
+usage: federation.py [TEST...]     $TACIT_PROGRAM; $TACIT_TEST_PROGRAM: with test hooks; TACIT_TEST_LONG=1: 300 kills
 """
 import http.client
 import json
@@ -232,7 +232,8 @@ def free_port():
 
 class Federation:
     def __init__(self, means, sites=3, quorum=None, deadline_s=60, horizon=400000, rounds=12, gap=2.0 ** -6,
-                 strangers=()):
+                 strangers=(), epsilon=EPSILON):
+        self.epsilon = epsilon
         self.means, self.horizon, self.rounds, self.gap = means, horizon, rounds, gap
         self.sites = [f"site-{i}" for i in range(sites)]
         self.quorum, self.deadline_s = quorum or sites, deadline_s
@@ -264,34 +265,31 @@ class Federation:
     def arms(self):
         return json.dumps([f"arm {i}" for i in range(len(self.means))])
 
-    def write_coordinator(self, name, horizon=None, epsilon=EPSILON, run=1, sites=None, arms=None):
+    def write_coordinator(self, name, horizon=None, epsilon=None, run=1, sites=None, arms=None):
         (self.folder / f"{name}.yaml").write_text(
             f"federation: {FEDERATION}\nstate: state-{name}\n{self.broker_section('coordinator')}"
             f"sites: {json.dumps(sites or self.sites)}\narms: {arms or self.arms()}\n"
-            f"run: {{id: {run}, horizon: {horizon or self.horizon}, epsilon: {epsilon}, rounds: {self.rounds}, "
-            f"gap: {self.gap}, quorum: {self.quorum}, deadline_s: {self.deadline_s}}}\nstatus: {{unix: hub.sock}}\n")
+            f"run: {{id: {run}, horizon: {horizon or self.horizon}, epsilon: {epsilon or self.epsilon}, "
+            f"rounds: {self.rounds}, gap: {self.gap}, quorum: {self.quorum}, deadline_s: {self.deadline_s}}}\n"
+            "status: {unix: hub.sock}\n")
 
     def write_agent(self, site, name=None, state=None, pki=None, rounds_max=40):
         (self.folder / f"{name or site}.yaml").write_text(
             f"federation: {FEDERATION}\nsite: {site}\nstate: {state or f'state-{name or site}'}\n"
             f"{self.broker_section(site, pki)}arms: {self.arms()}\napi: {{unix: {name or site}.sock}}\n"
-            f"policy: {{epsilon: {EPSILON}, budget: {EPSILON}, range: [0, 1], agents_max: 12, "
+            f"policy: {{epsilon: {self.epsilon}, budget: {self.epsilon}, range: [0, 1], agents_max: 12, "
             f"rounds_max: {rounds_max}, pulls_max: {self.horizon}}}\n")
 
     # Processes
 
-    def start(self, name, crash_at=None):
+    def start(self, name, **hooks):
         if name == "broker":
             words = [BROKER, "-c", str(self.folder / "broker/mosquitto.conf")]
         else:
             role = "coordinator" if name.startswith("coordinator") else "agent"
-            words = [TACIT_TEST if crash_at else TACIT, role, "--config", str(self.folder / f"{name}.yaml")]
-        environment = dict(os.environ)
-        environment.pop("TACIT_CRASH_AT", None)
-        if crash_at:
-            environment["TACIT_CRASH_AT"] = crash_at
+            words = [TACIT_TEST if hooks else TACIT, role, "--config", str(self.folder / f"{name}.yaml")]
         with open(self.folder / f"{name}.log", "a", encoding="utf-8") as log:
-            self.processes[name] = subprocess.Popen(words, stdout=log, stderr=log, env=environment)
+            self.processes[name] = subprocess.Popen(words, stdout=log, stderr=log, env={**os.environ, **hooks})
         if name == "broker":
             wait_for("the broker listens", self.broker_listens)
 
@@ -402,7 +400,7 @@ class Federation:
         count = len(self.sites)
         first = 8 * math.log(8 * active * epoch ** 2 * self.horizon) / (count * gap ** 2)
         second = (8 * epoch * math.sqrt(2 * math.log(8 * len(self.means) * epoch ** 2 * self.horizon)) /
-                  (math.sqrt(count) * EPSILON * gap))
+                  (math.sqrt(count) * self.epsilon * gap))
         return max(math.ceil(max(first, second)), before)
 
     def all_to(self, epoch):
@@ -618,7 +616,7 @@ class Keeper(threading.Thread):
             require(code == -signal.SIGKILL, f"{name} ended with {code}: {self.federation.log(name)[-500:]}")
             self.deaths += 1
             self.next[name] = count + (1 if name == "coordinator" else len(self.next))
-            self.federation.start(name, f"{self.point}:{self.next[name]}")
+            self.federation.start(name, TACIT_CRASH_AT=f"{self.point}:{self.next[name]}")
 
     def run(self):
         try:
@@ -629,13 +627,13 @@ class Keeper(threading.Thread):
             self.trouble = trouble
 
 
-def crash_everywhere(federation_of, point, sites=10):
+def crash_everywhere(federation_of, point, sites=10, rounds=5):
     """Site i dies at the i-th passage of the point, the coordinator at the 1st, 2nd, 3rd .."""
-    federation = federation_of([0.875, 0.75, 0.125], sites=sites, rounds=5, gap=2.0 ** -2.5)
+    federation = federation_of([0.875, 0.75, 0.125], sites=sites, rounds=rounds, gap=2.0 ** (-rounds / 2))
     first = {site: number for number, site in enumerate(federation.sites, 1)} | {"coordinator": 1}
     federation.start_all([])
     for name, count in first.items():
-        federation.start(name, f"{point}:{count}")
+        federation.start(name, TACIT_CRASH_AT=f"{point}:{count}")
     keeper = Keeper(federation, point, first)
     keeper.start()
     federation.apply(batch=20)
@@ -648,7 +646,6 @@ def crash_everywhere(federation_of, point, sites=10):
         keeper.over = True
         keeper.join(10)
     require(keeper.trouble is None, f"{keeper.trouble}")
-    print(f"{keeper.deaths} crashes {point}, up to passage {max(keeper.next.values())}")
     require(keeper.deaths >= 2 * sites, f"only {keeper.deaths} crashes")
     for name in first:
         federation.kill(name)
@@ -668,7 +665,7 @@ def crash_after_commit_loses_nothing(federation_of):
 
 @test
 def crash_after_send_loses_nothing(federation_of):
-    crash_everywhere(federation_of, "after-send", sites=3)
+    crash_everywhere(federation_of, "after-send", sites=3, rounds=3)
 
 
 @test
@@ -768,8 +765,8 @@ def announcement_beyond_the_policy_is_refused(federation_of):
     federation = federation_of([0.875, 0.85, 0.8], quorum=1)
     federation.write_agent("site-0", rounds_max=3)
     more_sites = [f"site-{i}" for i in range(13)]
-    cases = {"larger epsilon": {"epsilon": 1001}, "more pulls": {"horizon": 400001}, "more sites": {"sites": more_sites},
-             "number of arms": {"arms": '["a", "b"]'}}
+    cases = {"larger epsilon": {"epsilon": 1001}, "more pulls": {"horizon": 400001},
+             "more sites": {"sites": more_sites}, "number of arms": {"arms": '["a", "b"]'}}
     federation.start_all(["site-0"])
     for number, (reason, values) in enumerate(cases.items()):
         name = f"coordinator-{number}"
@@ -946,6 +943,117 @@ def broker_that_is_away_stops_no_decision(federation_of):
     check_end(federation)
 
 
+# Non-interference (PRIVACY.md B.7)
+
+class Patients(Application):
+    """Asks only while something is planned; the rewards are its data: a function of arm and number."""
+
+    def __init__(self, federation, site, data):
+        super().__init__(federation, site)
+        self.data = data
+        self.sequence = []
+        self.served = {}
+
+    def serve(self, count):
+        status, hub = self.federation.site_status(self.site), self.federation.status()
+        count = min(count, status["unserved"]) if status and status["phase"] == "exploring" else 0
+        is_turn = hub and hub["epoch"] == status["epoch"] and hub["reports"] == self.federation.sites.index(self.site)
+        if count == 0 or not is_turn:  # in turn: who reports last is not left to the scheduler
+            return False
+        decisions = self.ask("/v1/decisions/batch", {"requests": [{}] * count})["decisions"]
+        rewards = []
+        for one in decisions:
+            self.sequence.append((one["id"], one["arm"], one["kind"]))
+            number = self.served[one["arm"]] = self.served.get(one["arm"], -1) + 1
+            rewards.append({"id": one["id"], "reward": self.data(one["arm"], number)})
+        answers = self.ask("/v1/rewards/batch", {"rewards": rewards})["rewards"]
+        self.sequence.append([one["status"] for one in answers])
+        return True
+
+
+def data_of(site, salt):
+    """Rewards in 8192nds. Salt 1: other rewards altogether, some of them out of range."""
+    def value(arm, number):
+        rng = random.Random(f"{site} {salt} {arm} {number}")
+        draw = rng.randrange(1025) / 1024
+        if salt == 0:
+            return (7 * draw + (arm == 1)) / 8
+        return rng.choice([draw, 1 - draw, 7.5, -3.25, 1e300]) if arm < 2 else draw / 4
+    return value
+
+
+def words_below(*pairs):
+    """Entropy from which tacit_entropy_below draws the value of each (bound, value)."""
+    return b"".join(struct.pack("<Q", (2 * value + 1) * (1 << 64) // (2 * bound)) for bound, value in pairs)
+
+
+def words_of_noise(noise):
+    """Entropy from which the sampler (src/privacy/samplers.c) draws this noise, of scale STEPS."""
+    heads, tails = ((1, 0), (2, 0), (3, 1)), ((1, 0), (2, 1))
+    scales, rest = divmod(abs(noise), STEPS)
+    return words_below((STEPS, rest), (STEPS, STEPS - 1), *heads * scales, *tails, (2, int(noise < 0)))
+
+
+def write_tape(path, reports, data):
+    """The noise with which these data give these reports."""
+    tape, before, pulls_before = b"", {}, 0
+    for _, payload in sorted(reports.items()):
+        pulls, _, sums = sums_of(payload)
+        for arm, value in sums.items():
+            exact = sum(round(min(max(data(arm, number), 0), 1) * STEPS) for number in range(pulls_before, pulls))
+            tape += words_of_noise(round((value - before.get(arm, 0)) * STEPS) - exact)
+        before, pulls_before = sums, pulls
+    path.write_bytes(tape)
+
+
+def everything_shown(federation, applications):
+    """All that leaves a site, or that somebody without access to its data may read."""
+    shown = {}
+    for topic, payload in federation.tap.seen:
+        shown.setdefault(topic, []).append(payload)
+    for one in applications:
+        shown[one.site, "pulls"] = one.sequence
+        shown[one.site, "status"] = federation.site_status(one.site)
+        shown[one.site, "ledger"] = federation.get(one.site, "/v1/ledger")
+    shown["status"] = federation.status()
+    for name in ("coordinator", *federation.sites):
+        shown[name, "log"] = [line[24:] for line in federation.log(name).splitlines()]
+    return shown
+
+
+def shown_with(federation, salt, tapes):
+    federation.start_all(["coordinator"])
+    wait_for("the order is out", federation.orders)
+    applications = [Patients(federation, site, data_of(site, salt)) for site in federation.sites]
+    for site, application in zip(federation.sites, applications):
+        (federation.folder / f"{site}.decisions").write_bytes(random.Random(site).randbytes(1 << 20))
+        if tapes:
+            write_tape(federation.folder / f"{site}.noise", tapes[site], data_of(site, salt))
+        federation.start(site, TACIT_TEST_TAPE=str(federation.folder / site))
+        federation.applications.append(application)
+        application.start()
+    wait_for("the run ends", federation.is_finished, 30)
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) == "decided")
+    time.sleep(0.1)
+    federation.end_applications()
+    shown = everything_shown(federation, applications)
+    for site in federation.sites:
+        federation.stop(site)
+    return shown, {site: {epoch: row[0] for epoch, row in federation.outbox(site).items()} for site in federation.sites}
+
+
+@test
+def hooked_noise_makes_other_data_look_the_same_everywhere(federation_of):
+    shape = {"epsilon": 1.0, "rounds": 4, "gap": 0.25}
+    first, reports = shown_with(federation_of([0, 0, 0], **shape), 0, None)
+    second, again = shown_with(federation_of([0, 0, 0], **shape), 1, reports)
+    require(reports == again, "the tape did not do its work")
+    require(len(reports["site-0"]) >= 2, "hardly a run")
+    for name in first.keys() | second.keys():
+        require(first.get(name) == second.get(name), f"{name}: {first.get(name)} against {second.get(name)}")
+
+
 # ---- Running ----
 
 def run_one(function):
@@ -976,7 +1084,7 @@ def main():
         name = function.__name__
         if wanted and name not in wanted:
             continue
-        if name.startswith("crash_") and not TACIT_TEST:
+        if name.startswith(("crash_", "hooked_")) and not TACIT_TEST:
             print(f"[  SKIPPED ] {name}", flush=True)
             continue
         started = time.monotonic()

@@ -137,6 +137,14 @@ static void show_order_with_bug(void *context, const struct tacit_elim_message *
     honest.sent(context, &copy);
 }
 
+static uint64_t pulls_of_agent_0;
+
+static void count_pulls_of_agent_0(void *context, uint32_t agent, uint32_t arm, uint64_t count)
+{
+    honest.pulled(context, agent, arm, count);
+    pulls_of_agent_0 += agent == 0 ? count : 0;
+}
+
 /* Plays the world under the checkers; returns the first broken promise in `fault`, or "". */
 static void play(struct world *world, meddle_fn *meddle, char fault[400])
 {
@@ -151,6 +159,7 @@ static void play(struct world *world, meddle_fn *meddle, char fault[400])
     world->observer.meddle = meddle;
     world->observer.hub_persisted = show_hub_with_bug;
     world->observer.sent = show_order_with_bug;
+    world->observer.pulled = count_pulls_of_agent_0;
     world->sim.observer = &world->observer;
     enum tacit_status const status =
         tacit_sim_elim_run_one(&world->sim, 0, &results, &control, &healed);
@@ -290,6 +299,24 @@ static void round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum(voi
         decided += world.metrics[TACIT_SIM_ROUNDS] >= 2 ? 1 : 0;
     }
     assert_true(decided > 100);
+}
+
+/* Also where it was down, and on its way back, when it got lost. */
+static void lost_agent_never_comes_back(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct world world;
+        char fault[400];
+        make_lonely_world(&world, seed);
+        world.faults.healed_at_us = 3000;
+        world.faults.agent_crash = 0.5;
+        world.faults.down_us_max = 2000;
+        pulls_of_agent_0 = 0;
+        play(&world, NULL, fault);
+        assert_string_equal(fault, "");
+        assert_true(pulls_of_agent_0 <= 3000); /* one a microsecond; T is 5000 at least */
+    }
 }
 
 static void deadline_that_is_never_reached_changes_no_result(void **state)
@@ -519,6 +546,7 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(swarm_worlds_have_faults_and_rounds),
         cmocka_unit_test(network_faults_alone_change_no_elimination),
         cmocka_unit_test(round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum),
+        cmocka_unit_test(lost_agent_never_comes_back),
         cmocka_unit_test(deadline_that_is_never_reached_changes_no_result),
         cmocka_unit_test(a_round_closed_without_its_quorum_is_caught),
         cmocka_unit_test(a_wrong_mean_is_caught),

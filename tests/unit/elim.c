@@ -271,8 +271,7 @@ static void reward_in_each_phase_without_a_plan_is_refused_without_trace(void **
     }
 }
 
-static void
-exploited_in_each_phase_that_neither_waits_nor_pulls_is_refused_without_trace(void **state)
+static void exploited_in_phases_that_neither_wait_nor_pull_is_refused_without_trace(void **state)
 {
     (void)state;
     struct driver_setup const setup = noisy_setup();
@@ -693,8 +692,7 @@ static void agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report(
     driver_close(&agent);
 }
 
-static void
-waiting_agent_repeats_itself_at_deadlines_with_pauses_that_double_and_not_before(void **state)
+static void waiting_agent_repeats_itself_at_deadlines_whose_pauses_double(void **state)
 {
     (void)state;
     struct driver_setup const setup = noisy_setup();
@@ -1141,6 +1139,9 @@ static void new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_be
     tell(&agent, word_of(2, 20, all_3, 1), TACIT_OK);
     pass_deadline(&agent);
     expect_report(&agent, 2);
+    tell(&agent, word_of(2, 20, all_3, 2), TACIT_OK);
+    tell(&agent, word_of(1, 10, all_3, 1), TACIT_OK); /* late: it says nothing of epoch 2 */
+    assert_true(driver_agent_view(&agent).reported);
     driver_close(&agent);
 }
 
@@ -1159,6 +1160,9 @@ static void word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not(
     assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
     pass_deadline(&agent);
     assert_int_equal(agent.update.deadline_us, agent.now_us + 2 * DRIVER_RESEND_US);
+    give_order(&agent, 2, 20, all_3); /* so does a new order, whoever it is for */
+    driver_play(&agent, means_3, 0);
+    assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
     driver_close(&agent);
 }
 
@@ -2839,6 +2843,63 @@ static void expect_impossible_half(struct driver_core *core, const uint32_t *pla
     assert_int_equal(driver_check(core), TACIT_OK);
 }
 
+/* The only word of a state that has this value. */
+static uint64_t *word_with(const struct driver_core *core, uint64_t value)
+{
+    uint64_t *const words = core->state;
+    uint64_t *found = NULL;
+    for (size_t i = 0; i < core->size / sizeof *words; i++) {
+        if (words[i] != value)
+            continue;
+        assert_null(found);
+        found = &words[i];
+    }
+    assert_non_null(found);
+    return found;
+}
+
+/* Lies that agree with each other: the two changes together are what cannot be. */
+static void agent_state_with_two_lies_is_malformed(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = driver_setup_plain(2, 3, 100000);
+    struct driver_core agent = waiting_agent(&setup, 10);
+    expect_impossible_word(&agent, word_with(&agent, 30), 29); /* played less than was done */
+    give_order(&agent, 2, 25, first_2);
+    uint64_t *const left = (uint64_t *)(uintptr_t)driver_agent_view(&agent).arms + 1;
+    assert_int_equal(left[0], 15);
+    left[0]--; /* the sum is right, but arm 2 is out */
+    left[2]++;
+    assert_int_equal(driver_check(&agent), TACIT_MALFORMED);
+    driver_close(&agent);
+}
+
+static void hub_state_with_two_lies_is_malformed(void **state)
+{
+    (void)state;
+    struct driver_setup setup = patient_setup(5, 2);
+    setup.report_count = 3;
+    for (uint32_t lie = 0; lie < 2; lie++) {
+        struct driver_core hub = started_hub(&setup);
+        struct tacit_elim_hub_view const view = driver_hub_view(&hub);
+        uint32_t const asked = tacit_bits_next(view.uploaders, 5, 0);
+        uint32_t other = 0;
+        while (other == asked || tacit_bits_has(view.uploaders, other) != (lie == 0))
+            other++; /* 0: one more who was asked; 1: one who was not, in place of the true one */
+        report_to(&hub, asked, TACIT_OK);
+        uint64_t *const received = (uint64_t *)(uintptr_t)view.received;
+        uint32_t *const seen = (uint32_t *)(uintptr_t)view.seen;
+        tacit_bits_add(received, other);
+        seen[other] = 1;
+        if (lie == 1) {
+            tacit_bits_remove(received, asked);
+            seen[asked] = 0;
+        }
+        assert_int_equal(driver_check(&hub), TACIT_MALFORMED);
+        driver_close(&hub);
+    }
+}
+
 static void agent_state_that_cannot_be_is_malformed(void **state)
 {
     (void)state;
@@ -3138,7 +3199,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(reward_that_the_plan_did_not_ask_for_is_refused_without_trace),
     cmocka_unit_test(reward_on_reals_is_refused_unless_finite),
     cmocka_unit_test(reward_in_each_phase_without_a_plan_is_refused_without_trace),
-    cmocka_unit_test(exploited_in_each_phase_that_neither_waits_nor_pulls_is_refused_without_trace),
+    cmocka_unit_test(exploited_in_phases_that_neither_wait_nor_pull_is_refused_without_trace),
     cmocka_unit_test(exploited_while_pulling_takes_the_slots_beyond_the_plan_and_no_more),
     cmocka_unit_test(exploited_while_the_plan_takes_every_slot_to_t_is_refused_without_trace),
     cmocka_unit_test(exploited_while_waiting_counts_to_t_and_enters_no_estimate),
@@ -3158,8 +3219,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_arm_needs_no_message),
     cmocka_unit_test(report_carries_the_history_of_the_active_arms_in_index_order),
     cmocka_unit_test(agent_that_is_not_asked_releases_but_says_hello_instead_of_a_report),
-    cmocka_unit_test(
-        waiting_agent_repeats_itself_at_deadlines_with_pauses_that_double_and_not_before),
+    cmocka_unit_test(waiting_agent_repeats_itself_at_deadlines_whose_pauses_double),
     cmocka_unit_test(exploit_arm_is_the_best_noised_history_with_the_lowest_index_on_ties),
     cmocka_unit_test(exploit_arm_on_reals_compares_reals),
     cmocka_unit_test(order_that_asks_for_no_pulls_is_answered_at_once_without_a_release),
@@ -3241,6 +3301,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(check_with_another_size_is_malformed),
     cmocka_unit_test(agent_check_with_another_configuration_is_malformed),
     cmocka_unit_test(hub_check_with_another_configuration_is_malformed),
+    cmocka_unit_test(agent_state_with_two_lies_is_malformed),
+    cmocka_unit_test(hub_state_with_two_lies_is_malformed),
     cmocka_unit_test(agent_state_that_cannot_be_is_malformed),
     cmocka_unit_test(hub_state_that_cannot_be_is_malformed),
     cmocka_unit_test(check_takes_every_state_of_long_random_drives),
