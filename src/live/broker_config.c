@@ -1,9 +1,9 @@
 /* The two files are composed in memory, checked, and then replace the old ones by renaming. */
 #include "broker_config.h"
+#include "refusal.h"
 #include "bus.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,21 +34,6 @@ bool live_site_is_allowed(const char *name)
            strcmp(name, LIVE_BROKER) != 0;
 }
 
-/* ---- Errors ---- */
-
-__attribute__((format(printf, 3, 4))) static enum tacit_status
-refuse(struct tacit_error *error, enum tacit_status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    for (char *c = error->text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?'; /* a bad name must not write to somebody's terminal */
-    return status;
-}
-
 static int compare_names(const void *left, const void *right)
 {
     const char *const *const a = left;
@@ -62,12 +47,12 @@ static enum tacit_status check_each_once(const struct live_broker_config *config
     enum tacit_status status = TACIT_OK;
     const char **const sorted = malloc((config->site_count + 1) * sizeof *sorted);
     if (sorted == NULL)
-        return refuse(error, TACIT_MEMORY, "out of memory");
+        return live_refuse(error, TACIT_MEMORY, "out of memory");
     memcpy(sorted, config->sites, config->site_count * sizeof *sorted);
     qsort(sorted, config->site_count, sizeof *sorted, compare_names);
     for (size_t i = 1; i < config->site_count && status == TACIT_OK; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)
-            status = refuse(error, TACIT_INVALID, "the site %s is named twice", sorted[i]);
+            status = live_refuse(error, TACIT_INVALID, "the site %s is named twice", sorted[i]);
     free(sorted);
     return status;
 }
@@ -76,18 +61,20 @@ static enum tacit_status check_names(const struct live_broker_config *config,
                                      struct tacit_error *error)
 {
     if (!live_name_is_allowed(config->federation))
-        return refuse(error, TACIT_INVALID,
-                      "the federation's name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -",
-                      config->federation);
+        return live_refuse(
+            error, TACIT_INVALID,
+            "the federation's name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -",
+            config->federation);
     if (config->site_count == 0 || config->site_count > TACIT_AGENTS_MAX)
-        return refuse(error, TACIT_INVALID, "a federation has 1 to %u sites, not %zu",
-                      TACIT_AGENTS_MAX, config->site_count);
+        return live_refuse(error, TACIT_INVALID, "a federation has 1 to %u sites, not %zu",
+                           TACIT_AGENTS_MAX, config->site_count);
     for (size_t i = 0; i < config->site_count; i++)
         if (!live_site_is_allowed(config->sites[i]))
-            return refuse(error, TACIT_INVALID,
-                          "the site's name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -, "
-                          "and neither " LIVE_COORDINATOR " nor " LIVE_BROKER,
-                          config->sites[i]);
+            return live_refuse(
+                error, TACIT_INVALID,
+                "the site's name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -, "
+                "and neither " LIVE_COORDINATOR " nor " LIVE_BROKER,
+                config->sites[i]);
     return check_each_once(config, error);
 }
 
@@ -121,18 +108,18 @@ static enum tacit_status check(const struct live_broker_config *config, struct t
     if (status != TACIT_OK)
         return status;
     if (!is_address(config->address) || config->port == 0)
-        return refuse(error, TACIT_INVALID,
-                      "cannot listen at \"%.80s\", port %u: use a host name "
-                      "or an address, and a port from 1 to 65535",
-                      config->address, config->port);
+        return live_refuse(error, TACIT_INVALID,
+                           "cannot listen at \"%.80s\", port %u: use a host name "
+                           "or an address, and a port from 1 to 65535",
+                           config->address, config->port);
     if (config->user != NULL && !live_name_is_allowed(config->user))
-        return refuse(error, TACIT_INVALID, "the user \"%.80s\" is not allowed", config->user);
+        return live_refuse(error, TACIT_INVALID, "the user \"%.80s\" is not allowed", config->user);
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++)
         if (paths[i] != NULL && !is_path(paths[i]))
-            return refuse(error, TACIT_INVALID,
-                          "the path \"%.200s\" cannot stand in " CONFIG_NAME
-                          ": no control characters, no space at either end",
-                          paths[i]);
+            return live_refuse(error, TACIT_INVALID,
+                               "the path \"%.200s\" cannot stand in " CONFIG_NAME
+                               ": no control characters, no space at either end",
+                               paths[i]);
     return TACIT_OK;
 }
 
@@ -259,12 +246,12 @@ static enum tacit_status replace(const struct live_broker_config *config, const 
         int const code = errno;
         if (handle >= 0)
             (void)close(handle);
-        return refuse(error, TACIT_IO, "cannot write %.1024s: %s", fresh, strerror(code));
+        return live_refuse(error, TACIT_IO, "cannot write %.1024s: %s", fresh, strerror(code));
     }
     if (!write_and_close(file, config, write_text) || rename(fresh, path) != 0) {
         int const code = errno;
         (void)unlink(fresh);
-        return refuse(error, TACIT_IO, "cannot write %.1024s: %s", path, strerror(code));
+        return live_refuse(error, TACIT_IO, "cannot write %.1024s: %s", path, strerror(code));
     }
     return TACIT_OK;
 }

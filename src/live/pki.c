@@ -2,6 +2,7 @@
  * then gets its final name by link(2): that fails where a file exists, so no key is ever
  * overwritten. */
 #include "pki.h"
+#include "refusal.h"
 #include "broker_config.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,20 +27,7 @@
 
 extern char **environ;
 
-/* ---- Errors and paths ---- */
-
-__attribute__((format(printf, 3, 4))) static enum tacit_status
-refuse(struct tacit_error *error, enum tacit_status status, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    for (char *c = error->text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
-    return status;
-}
+/* ---- Paths ---- */
 
 struct path {
     char bytes[PATH_BYTES + 128];
@@ -66,7 +53,7 @@ static enum tacit_status keep(const struct path *fresh, const struct path *path,
     int const code = link(fresh->bytes, path->bytes) == 0 ? 0 : errno;
     (void)unlink(fresh->bytes);
     if (code != 0)
-        return refuse(error, TACIT_IO, "cannot make %.1024s: %s", path->bytes, strerror(code));
+        return live_refuse(error, TACIT_IO, "cannot make %.1024s: %s", path->bytes, strerror(code));
     return TACIT_OK;
 }
 
@@ -116,20 +103,20 @@ static enum tacit_status run(const char *const *arguments, struct tacit_error *e
     int state = 0;
     pid_t pid;
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return refuse(error, TACIT_IO, "cannot make a pipe: %s", strerror(errno));
+        return live_refuse(error, TACIT_IO, "cannot make a pipe: %s", strerror(errno));
     int const code = spawn(&pid, arguments, ends[1]);
     (void)close(ends[1]);
     if (code != 0) {
         (void)close(ends[0]);
-        return refuse(error, TACIT_IO, "cannot run the program openssl: %s", strerror(code));
+        return live_refuse(error, TACIT_IO, "cannot run the program openssl: %s", strerror(code));
     }
     read_complaint(ends[0], complaint);
     (void)close(ends[0]);
     while (waitpid(pid, &state, 0) < 0)
         if (errno != EINTR)
-            return refuse(error, TACIT_IO, "cannot wait for openssl: %s", strerror(errno));
+            return live_refuse(error, TACIT_IO, "cannot wait for openssl: %s", strerror(errno));
     if (!WIFEXITED(state) || WEXITSTATUS(state) != 0)
-        return refuse(error, TACIT_IO, "openssl %s failed: %s", arguments[1], complaint);
+        return live_refuse(error, TACIT_IO, "openssl %s failed: %s", arguments[1], complaint);
     return TACIT_OK;
 }
 
@@ -141,7 +128,8 @@ static enum tacit_status make_private(const struct path *path, struct tacit_erro
     (void)unlink(path->bytes); /* left by a run that broke off */
     int const handle = open(path->bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (handle < 0)
-        return refuse(error, TACIT_IO, "cannot make %.1024s: %s", path->bytes, strerror(errno));
+        return live_refuse(error, TACIT_IO, "cannot make %.1024s: %s", path->bytes,
+                           strerror(errno));
     (void)close(handle);
     return TACIT_OK;
 }
@@ -171,7 +159,7 @@ static enum tacit_status make_serial(char serial[2 * SERIAL_BYTES + 3], struct t
 {
     uint8_t bytes[SERIAL_BYTES];
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
-        return refuse(error, TACIT_IO, "the random source failed");
+        return live_refuse(error, TACIT_IO, "the random source failed");
     bytes[0] &= 0x7f;
     (void)snprintf(serial, 3, "0x");
     for (size_t i = 0; i < SERIAL_BYTES; i++)
@@ -225,11 +213,12 @@ static enum tacit_status make_wishes(const struct path *path, const char *name,
         return status;
     FILE *const file = fopen(path->bytes, "we");
     if (file == NULL)
-        return refuse(error, TACIT_IO, "cannot write %.1024s: %s", path->bytes, strerror(errno));
+        return live_refuse(error, TACIT_IO, "cannot write %.1024s: %s", path->bytes,
+                           strerror(errno));
     write_wishes(file, name, config);
     bool const is_good = ferror(file) == 0;
     if (fclose(file) != 0 || !is_good)
-        return refuse(error, TACIT_IO, "cannot write %.1024s", path->bytes);
+        return live_refuse(error, TACIT_IO, "cannot write %.1024s", path->bytes);
     return TACIT_OK;
 }
 
@@ -312,7 +301,7 @@ static enum tacit_status make_certificate(const struct live_pki_config *config, 
 static enum tacit_status check_name(const char *name, struct tacit_error *error)
 {
     if (!live_name_is_allowed(name) || strcmp(name, CA_NAME) == 0)
-        return refuse(
+        return live_refuse(
             error, TACIT_INVALID,
             "the name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -, and not " CA_NAME,
             name);
@@ -324,7 +313,7 @@ static enum tacit_status check_host(const char *host, struct tacit_error *error)
     size_t const size = strnlen(host, 254);
     if (size == 0 || size > 253 ||
         strspn(host, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-.:") != size)
-        return refuse(error, TACIT_INVALID, "\"%.80s\" is no host name and no address", host);
+        return live_refuse(error, TACIT_INVALID, "\"%.80s\" is no host name and no address", host);
     return TACIT_OK;
 }
 
@@ -333,12 +322,12 @@ static enum tacit_status check(const struct live_pki_config *config, struct taci
     enum tacit_status status = TACIT_OK;
     size_t const size = strnlen(config->directory, PATH_BYTES);
     if (size == 0 || size == PATH_BYTES)
-        return refuse(error, TACIT_INVALID, "the directory's path is empty or too long");
+        return live_refuse(error, TACIT_INVALID, "the directory's path is empty or too long");
     if (config->days == 0 || config->days > LIVE_PKI_DAYS_MAX)
-        return refuse(error, TACIT_INVALID, "a certificate holds for 1 to %u days, not %u",
-                      LIVE_PKI_DAYS_MAX, config->days);
+        return live_refuse(error, TACIT_INVALID, "a certificate holds for 1 to %u days, not %u",
+                           LIVE_PKI_DAYS_MAX, config->days);
     if (config->broker_host_count > HOSTS_MAX)
-        return refuse(error, TACIT_INVALID, "a broker has at most %u names", HOSTS_MAX);
+        return live_refuse(error, TACIT_INVALID, "a broker has at most %u names", HOSTS_MAX);
     for (size_t i = 0; i < config->name_count && status == TACIT_OK; i++)
         status = check_name(config->names[i], error);
     for (size_t i = 0; i < config->broker_host_count && status == TACIT_OK; i++)
@@ -350,14 +339,14 @@ static enum tacit_status make_directory(const char *path, struct tacit_error *er
 {
     struct stat status;
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
-        return refuse(error, TACIT_IO, "cannot make the directory %.1024s: %s", path,
-                      strerror(errno));
+        return live_refuse(error, TACIT_IO, "cannot make the directory %.1024s: %s", path,
+                           strerror(errno));
     if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-        return refuse(error, TACIT_IO, "%.1024s is no directory", path);
+        return live_refuse(error, TACIT_IO, "%.1024s is no directory", path);
     if (status.st_uid != geteuid() || (status.st_mode & 077) != 0)
-        return refuse(error, TACIT_INVALID,
-                      "%.1024s will hold keys, so it must be yours and closed to others: chmod 700",
-                      path);
+        return live_refuse(
+            error, TACIT_INVALID,
+            "%.1024s will hold keys, so it must be yours and closed to others: chmod 700", path);
     return TACIT_OK;
 }
 
@@ -367,8 +356,8 @@ static enum tacit_status make_pair(const struct live_pki_config *config, const c
     struct path const key = path_make(config->directory, name, ".key");
     struct path const certificate = path_make(config->directory, name, ".crt");
     if (exists(&certificate) && !exists(&key))
-        return refuse(error, TACIT_INVALID, "%.1024s is missing, but %.512s.crt is there",
-                      key.bytes, name);
+        return live_refuse(error, TACIT_INVALID, "%.1024s is missing, but %.512s.crt is there",
+                           key.bytes, name);
     enum tacit_status const status = make_key(config->directory, name, error);
     return status == TACIT_OK ? make_certificate(config, name, days, error) : status;
 }
@@ -411,16 +400,17 @@ static enum tacit_status read_key(const char *path, EVP_PKEY **key, struct tacit
     struct stat status;
     FILE *const file = fopen(path, "re");
     if (file == NULL)
-        return refuse(error, TACIT_INVALID, "cannot read the key %.1024s: %s", path,
-                      strerror(errno));
+        return live_refuse(error, TACIT_INVALID, "cannot read the key %.1024s: %s", path,
+                           strerror(errno));
     bool const is_private = fstat(fileno(file), &status) == 0 && (status.st_mode & 077) == 0;
     *key = is_private ? PEM_read_PrivateKey(file, NULL, no_password, NULL) : NULL;
     (void)fclose(file);
     if (!is_private)
-        return refuse(error, TACIT_INVALID,
-                      "the key %.1024s is open to others: chmod 600, or make a new one", path);
+        return live_refuse(error, TACIT_INVALID,
+                           "the key %.1024s is open to others: chmod 600, or make a new one", path);
     if (*key == NULL)
-        return refuse(error, TACIT_INVALID, "%.1024s is no private key, or an encrypted one", path);
+        return live_refuse(error, TACIT_INVALID, "%.1024s is no private key, or an encrypted one",
+                           path);
     return TACIT_OK;
 }
 
@@ -440,10 +430,11 @@ static enum tacit_status check_pair(X509 *certificate, const char *certificate_f
     EVP_PKEY *key = NULL;
     enum tacit_status status = read_key(key_file, &key, error);
     if (status == TACIT_OK && X509_check_private_key(certificate, key) != 1)
-        status = refuse(error, TACIT_INVALID, "the key %.512s does not belong to %.512s", key_file,
-                        certificate_file);
+        status = live_refuse(error, TACIT_INVALID, "the key %.512s does not belong to %.512s",
+                             key_file, certificate_file);
     if (status == TACIT_OK && !has_name(certificate, name))
-        status = refuse(error, TACIT_INVALID, "the certificate %.1024s is not made out to %.64s",
+        status =
+            live_refuse(error, TACIT_INVALID, "the certificate %.1024s is not made out to %.64s",
                         certificate_file, name);
     EVP_PKEY_free(key);
     return status;
@@ -456,10 +447,11 @@ enum tacit_status live_pki_check(const char *ca_file, const char *certificate_fi
     X509 *const ca = read_certificate(ca_file);
     X509 *const certificate = read_certificate(certificate_file);
     if (ca == NULL)
-        status = refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s", ca_file);
+        status =
+            live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s", ca_file);
     else if (certificate == NULL)
-        status = refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s",
-                        certificate_file);
+        status = live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s",
+                             certificate_file);
     else
         status = check_pair(certificate, certificate_file, key_file, name, error);
     X509_free(ca);

@@ -1,0 +1,17 @@
+/* Refusals in one clean line. */
+#include "refusal.h"
+#include <stdarg.h>
+#include <stdio.h>
+
+enum tacit_status live_refuse(struct tacit_error *error, enum tacit_status status,
+                              const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    for (char *c = error->text; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+    return status;
+}
