@@ -57,6 +57,7 @@ format: dependencies-check ## put all C files into the house's format
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: build ## install the program, the pure library and its headers (PREFIX by meson)
+	@rm -f $(BUILD)/meson-logs/install-log.txt # root's, after "sudo make install": others could not write it
 	@meson install -C $(BUILD)
 
 clean: ## remove what was built

@@ -152,8 +152,10 @@ static void report(struct caller *callers, uint32_t count, uint32_t batch, doubl
         times += callers[i].time_count;
     }
     qsort(all, times, sizeof *all, compare);
-    (void)printf("%u callers, batch %u: %.0f pairs/s; a request: p50 %.2f ms, p99 %.2f ms\n", count,
-                 batch, (double)pairs / spent_s, 1e3 * all[times / 2], 1e3 * all[times * 99 / 100]);
+    (void)printf("%u callers, batch %u: %.0f pairs/s; a request: p50 %.2f ms, p99 %.2f ms, p99.9 "
+                 "%.2f ms\n",
+                 count, batch, (double)pairs / spent_s, 1e3 * all[times / 2],
+                 1e3 * all[times * 99 / 100], 1e3 * all[times * 999 / 1000]);
     free(all);
 }
 

@@ -3,7 +3,6 @@
 
 usage: live.py TACIT AGENT_LOAD
 """
-import argparse
 import pathlib
 import shutil
 import subprocess
@@ -12,22 +11,36 @@ import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "examples/live"))
-import demo
+from federation import Federation
+
+SITES = ["hospital-0", "hospital-1", "hospital-2"]
+ARMS = ["insulin", "metformin", "glipizide", "glyburide", "none"]
+HORIZON = 10**9
+
+
+def set_up(federation):
+    federation.make_certificates()
+    federation.write_broker()
+    federation.write_coordinator({"horizon": HORIZON, "epsilon": 1.0, "rounds": 20, "gap": 2.0 ** -20})
+    for site in SITES:
+        federation.write_agent(site, {"epsilon": 1.0, "budget": 1.0, "range": [0, 1], "agents_max": 10,
+                                      "rounds_max": 40, "pulls_max": HORIZON})
+    for name in ("broker", "coordinator", *SITES):
+        federation.start(name)
 
 
 def main():
     tacit, load = sys.argv[1:3]
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tacit-bench-"))
-    options = argparse.Namespace(horizon=10**9, rounds=20, epsilon=1.0)
-    federation = demo.Federation(str(pathlib.Path(tacit).resolve()), folder, options)
+    federation = Federation(tacit, folder, "bench", SITES, ARMS)
     try:
-        federation.set_up()
-        demo.Application(federation, 0, {(0, arm): [0] for arm in range(len(demo.ARMS))}).connect()
-        time.sleep(1)
+        set_up(federation)
+        while (federation.site_status(SITES[0]) or {}).get("phase") != "exploring":
+            time.sleep(0.1)
         for batch in (1, 4, 8, 16, 64, 256):
-            subprocess.run([load, str(folder / "hospital-0.sock"), "8", str(batch), "4"], check=True)
+            subprocess.run([load, str(federation.socket_of(SITES[0])), "8", str(batch), "4"], check=True)
     finally:
-        federation.stop()
+        federation.stop_all()
     shutil.rmtree(folder)
 
 

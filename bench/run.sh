@@ -36,3 +36,6 @@ echo
 echo
 echo "One agent of a live federation, durable decision+reward pairs, 8 callers"
 python3 "$here/live.py" "$build/tacit" "$build/bench/agent_load"
+echo
+echo "One coordinator, 1,000 sites, 100 arms (making 1,000 certificates takes the most time)"
+python3 "$here/coordinator.py" "$build/tacit" "$build/bench/coordinator_load"

@@ -1,4 +1,5 @@
-/* argp for run and check. What is wrong is said in one line: argp itself would add a second one. */
+/* argp for run, check and reproduce. What is wrong is said in one line: argp itself would add a
+ * second one. */
 #include "arguments.h"
 #include "commands.h"
 #include <argp.h>
@@ -22,6 +23,19 @@ static const struct argp_option run_options[] = {
 
 static const struct argp_option check_options[] = {
     {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the file, like privacy.epsilon=0.5", 0},
+    {"help", 'h', NULL, 0, "Explain this command", -1},
+    {NULL, 0, NULL, 0, NULL, 0}};
+
+static const struct argp_option reproduce_options[] = {
+    {"list", 'l', NULL, 0, "List what can be reproduced", 0},
+    {"fast", 'f', NULL, 0, "Few runs of each experiment: seconds instead of minutes", 0},
+    {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
+    {"out", 'o', "DIR", 0,
+     "Write report.html, claims.md, results.json and the figures to DIR/PAPER", 0},
+    {"experiments", 'e', "DIR", 0,
+     "Folder of the papers (default: $TACIT_EXPERIMENTS, or the one beside the program)", 0},
+    {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
+    {"quiet", 'q', NULL, 0, "No progress on the terminal", 0},
     {"help", 'h', NULL, 0, "Explain this command", -1},
     {NULL, 0, NULL, 0, NULL, 0}};
 
@@ -74,6 +88,20 @@ static uint32_t parse_threads(const char *text, struct argp_state *state)
     return (uint32_t)threads;
 }
 
+/* A word that is no option. */
+static void add_word(struct arguments *arguments, const char *word, struct argp_state *state)
+{
+    if (arguments->command != ARGUMENTS_REPRODUCE) {
+        if (arguments->file != NULL)
+            refuse(state, "one experiment file at a time; '%s' is a second one", word);
+        arguments->file = word;
+        return;
+    }
+    if (arguments->id_count == ARGUMENTS_IDS_MAX)
+        refuse(state, "too many IDs; %u are allowed", ARGUMENTS_IDS_MAX);
+    arguments->ids[arguments->id_count++] = word;
+}
+
 static error_t parse_one(int key, char *value, struct argp_state *state)
 {
     struct arguments *const arguments = state->input;
@@ -105,13 +133,20 @@ static error_t parse_one(int key, char *value, struct argp_state *state)
     case 'q':
         arguments->quiet = true;
         return 0;
+    case 'l':
+        arguments->list = true;
+        return 0;
+    case 'f':
+        arguments->fast = true;
+        return 0;
+    case 'e':
+        arguments->experiments = value;
+        return 0;
     case ARGP_KEY_ARG:
-        if (arguments->file != NULL)
-            refuse(state, "one experiment file at a time; '%s' is a second one", value);
-        arguments->file = value;
+        add_word(arguments, value, state);
         return 0;
     case ARGP_KEY_END:
-        if (arguments->file == NULL)
+        if (arguments->command != ARGUMENTS_REPRODUCE && arguments->file == NULL)
             refuse(state, "no experiment file given; usage: %s FILE [OPTION...]", name_of(state));
         return 0;
     default:
@@ -119,21 +154,31 @@ static error_t parse_one(int key, char *value, struct argp_state *state)
     }
 }
 
-void arguments_parse(struct arguments *arguments, bool is_run, int argument_count, char **words)
+void arguments_parse(struct arguments *arguments, enum arguments_command command,
+                     int argument_count, char **words)
 {
-    static char run_name[] = "tacit run";
-    static char check_name[] = "tacit check";
+    static char names[][16] = {"tacit run", "tacit check", "tacit reproduce"};
     /* How getopt begins what it says about unknown options. */
-    static char run_hint[] = "tacit run (see 'tacit run --help')";
-    static char check_hint[] = "tacit check (see 'tacit check --help')";
-    struct argp const argp = {
-        .options = is_run ? run_options : check_options,
-        .parser = parse_one,
-        .args_doc = "FILE",
-        .doc = is_run ? "Run the experiment in FILE and print its results."
-                      : "Validate FILE and print its privacy statement, message and cost bounds."};
-    *arguments = (struct arguments){.name = is_run ? run_name : check_name};
-    words[0] = is_run ? run_hint : check_hint;
-    if (argp_parse(&argp, argument_count, words, ARGP_NO_HELP, NULL, arguments) != 0)
+    static char hints[][48] = {"tacit run (see 'tacit run --help')",
+                               "tacit check (see 'tacit check --help')",
+                               "tacit reproduce (see 'tacit reproduce --help')"};
+    static const struct argp parsers[] = {
+        {.options = run_options,
+         .parser = parse_one,
+         .args_doc = "FILE",
+         .doc = "Run the experiment in FILE and print its results."},
+        {.options = check_options,
+         .parser = parse_one,
+         .args_doc = "FILE",
+         .doc = "Validate FILE and print its privacy statement, message and cost bounds."},
+        {.options = reproduce_options,
+         .parser = parse_one,
+         .args_doc = "[ID...]",
+         .doc = "Reproduce papers (like p1) or figures of them (like p1-fig4); without ID, all. "
+                "Prints for each claim whether it holds. Code 0: every verdict is the one on "
+                "record; 1: some are not."}};
+    *arguments = (struct arguments){.command = command, .name = names[command]};
+    words[0] = hints[command];
+    if (argp_parse(&parsers[command], argument_count, words, ARGP_NO_HELP, NULL, arguments) != 0)
         exit(EXIT_WRONG_INPUT);
 }

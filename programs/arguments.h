@@ -1,14 +1,23 @@
-/* What run and check have in common: FILE and --set. */
+/* What run, check and reproduce are told. */
 #ifndef TACIT_PROGRAMS_ARGUMENTS_H
 #define TACIT_PROGRAMS_ARGUMENTS_H
 #include <stdbool.h>
 #include <stdint.h>
 
 #define ARGUMENTS_SETTINGS_MAX 64u
+#define ARGUMENTS_IDS_MAX 64u
+
+enum arguments_command { ARGUMENTS_RUN, ARGUMENTS_CHECK, ARGUMENTS_REPRODUCE };
 
 struct arguments {
-    char *name; /* "tacit run" or "tacit check" */
-    const char *file;
+    enum arguments_command command;
+    char *name;                         /* "tacit run" */
+    const char *file;                   /* run, check */
+    const char *ids[ARGUMENTS_IDS_MAX]; /* reproduce */
+    uint32_t id_count;
+    const char *experiments; /* reproduce: directory, or NULL */
+    bool list;
+    bool fast;
     const char *settings[ARGUMENTS_SETTINGS_MAX];
     char shorthand[2][64]; /* --runs N and --seed S as settings */
     uint32_t setting_count;
@@ -19,7 +28,7 @@ struct arguments {
 };
 
 /* Parses the arguments of a subcommand; says in one line what is wrong and ends the program with
- * code 2.
- * is_run: the options of run as well as those of check. */
-void arguments_parse(struct arguments *arguments, bool is_run, int argument_count, char **words);
+ * code 2. */
+void arguments_parse(struct arguments *arguments, enum arguments_command command,
+                     int argument_count, char **words);
 #endif

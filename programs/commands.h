@@ -7,6 +7,7 @@ enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_WRONG_INPUT = 2, EXIT_STOPPED = 130 
 
 int command_run(int argument_count, char **arguments);
 int command_check(int argument_count, char **arguments);
+int command_reproduce(int argument_count, char **arguments);
 int command_data(int argument_count, char **arguments);
 int command_agent(int argument_count, char **arguments);
 int command_coordinator(int argument_count, char **arguments);

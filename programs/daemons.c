@@ -1,9 +1,11 @@
 /* tacit agent, tacit coordinator, tacit status: from a file to a daemon, and a look at one that
  * runs. */
 #include "commands.h"
+#include "network.h"
 #include "../src/live/agent.h"
 #include "../src/live/broker_config.h"
 #include "../src/live/coordinator.h"
+#include "../src/live/invitation.h"
 #include "../src/live/log.h"
 #include "../src/live/pki.h"
 #include "tacit/config.h"
@@ -123,6 +125,21 @@ static enum tacit_status check_horizon(const struct tacit_config_coordinator *co
     return refuse(config->document, "run.horizon", text, error);
 }
 
+/* What would not fit into a message would never arrive, and nobody would be told. */
+static enum tacit_status check_messages(const struct live_coordinator_config *coordinator,
+                                        struct config_document *document, struct tacit_error *error)
+{
+    char const *const key = live_too_large(coordinator);
+    char text[200];
+    if (key == NULL)
+        return TACIT_OK;
+    (void)snprintf(text, sizeof text,
+                   "a message of this run would be longer than %u bytes; allowed: fewer arms, "
+                   "sites or neighbours of one site, or shorter names",
+                   LIVE_PAYLOAD_BYTES_MAX);
+    return refuse(document, key, text, error);
+}
+
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
 int command_agent(int argument_count, char **words)
@@ -158,6 +175,7 @@ int command_agent(int argument_count, char **words)
                                             .deadline_s = config->deadline_s,
                                             .remember_s = config->remember_s,
                                             .open_max = config->open_max,
+                                            .units_max = config->units_max,
                                             .state_directory = config->state_directory,
                                             .bus = bus_config(&config->broker, config->site),
                                             .api = {config->api.unix_path, config->api.port}};
@@ -189,6 +207,12 @@ int command_coordinator(int argument_count, char **words)
         tacit_config_coordinator_free(config);
         return report(status, &error);
     }
+    struct network *network;
+    status = network_new(&network, &config->network, &error);
+    if (status != TACIT_OK) {
+        tacit_config_coordinator_free(config);
+        return report(status, &error);
+    }
     live_log_open(config->log_is_json);
     uint32_t const reports = tacit_elim_report_count(config->participation, config->site_count);
     struct live_coordinator_config const coordinator = {
@@ -205,10 +229,15 @@ int command_coordinator(int argument_count, char **words)
         .gap = config->gap,
         .quorum = config->quorum < reports ? config->quorum : reports,
         .deadline_s = config->deadline_s,
+        .network = network == NULL ? NULL : &network->sim,
+        .network_kind = config->network.network_kind,
         .state_directory = config->state_directory,
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
         .status = {config->status.unix_path, config->status.port}};
-    status = live_coordinator_run(&coordinator, &error);
+    status = check_messages(&coordinator, config->document, &error);
+    if (status == TACIT_OK)
+        status = live_coordinator_run(&coordinator, &error);
+    network_free(network);
     tacit_config_coordinator_free(config);
     return report(status, &error);
 }

@@ -233,6 +233,25 @@ static enum tacit_status set_up_environment(struct experiment *experiment,
     return generate_means(experiment, error);
 }
 
+/* ---- Network ---- */
+
+static enum tacit_status set_up_network(struct experiment *experiment, struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct tacit_sim_elim *const sim = &experiment->sim;
+    enum tacit_status const status = network_new(&experiment->network, config, error);
+    sim->network = experiment->network == NULL ? NULL : &experiment->network->sim;
+    sim->report_count = config->network == TACIT_CONFIG_ALONE
+                            ? 1
+                            : tacit_elim_report_count(config->participation, config->agent_count);
+    return status;
+}
+
+uint32_t experiment_delay(const struct experiment *experiment)
+{
+    return experiment->network == NULL ? 0 : experiment->network->delay;
+}
+
 /* ---- Privacy ---- */
 
 const char *experiment_mode_name(enum tacit_privacy_mode mode)
@@ -249,6 +268,14 @@ static double epsilon_per_reward(const struct experiment *experiment)
     return config->epsilon * experiment->sim.report_count;
 }
 
+static enum tacit_statement_network statement_network(enum tacit_config_network network)
+{
+    return network == TACIT_CONFIG_GRAPH    ? TACIT_STATEMENT_GRAPH
+           : network == TACIT_CONFIG_HYBRID ? TACIT_STATEMENT_HYBRID
+           : network == TACIT_CONFIG_ALONE  ? TACIT_STATEMENT_ALONE
+                                            : TACIT_STATEMENT_STAR;
+}
+
 static void state_privacy(struct experiment *experiment)
 {
     struct tacit_config const *const config = experiment->config;
@@ -257,6 +284,8 @@ static void state_privacy(struct experiment *experiment)
     bool const is_paper = config->privacy == TACIT_PRIVACY_PAPER;
     struct tacit_statement const statement = {
         .mode = config->privacy,
+        .network = statement_network(config->network),
+        .waits = experiment_delay(experiment) > 0,
         .noisy = mechanism->noisy,
         .epsilon_nano = tacit_mechanism_cost_nano(mechanism),
         .paper_epsilon_nano =
@@ -274,7 +303,6 @@ static enum tacit_status set_up_privacy(struct experiment *experiment, struct ta
 {
     struct tacit_config const *const config = experiment->config;
     struct tacit_sim_elim *const sim = &experiment->sim;
-    sim->report_count = tacit_elim_report_count(config->participation, config->agent_count);
     sim->epsilon_per_reward = epsilon_per_reward(experiment);
     struct tacit_mechanism_config const mechanism = {.mode = config->privacy,
                                                      .epsilon_per_reward = sim->epsilon_per_reward,
@@ -307,34 +335,40 @@ struct tacit_elim_schedule experiment_schedule(const struct experiment *experime
                                         .gap = gap > 0 && gap <= 1 ? gap : 1};
 }
 
-/* Slots of the first epoch if the horizon is `horizon`. */
-static uint64_t first_epoch_slots(struct tacit_elim_schedule schedule, uint64_t horizon)
+/* Slots until the first epoch has been judged if the horizon is `horizon`. */
+static uint64_t first_epoch_slots(const struct experiment *experiment, uint64_t horizon)
 {
+    struct tacit_elim_schedule schedule = experiment_schedule(experiment);
     schedule.horizon = horizon;
-    return schedule.arm_count * tacit_elim_pulls(&schedule, 1, schedule.arm_count, 0);
+    return schedule.arm_count * tacit_elim_pulls(&schedule, 1, schedule.arm_count, 0) +
+           experiment_delay(experiment);
 }
 
 /* A run that ends before its first epoch does learns nothing and tells nobody (PRIVACY.md D.51). */
 static enum tacit_status check_horizon(const struct experiment *experiment,
                                        struct tacit_error *error)
 {
-    struct tacit_elim_schedule const schedule = experiment_schedule(experiment);
-    uint64_t needed = first_epoch_slots(schedule, experiment->sim.horizon);
+    struct tacit_sim_elim const *const sim = &experiment->sim;
+    uint64_t needed = first_epoch_slots(experiment, sim->horizon);
     char text[300];
-    if (needed <= experiment->sim.horizon)
+    char delay[60] = "";
+    if (needed <= sim->horizon)
         return TACIT_OK;
-    for (uint64_t longer = needed; (longer = first_epoch_slots(schedule, needed)) > needed;)
+    for (uint64_t longer = needed; (longer = first_epoch_slots(experiment, needed)) > needed;)
         needed = longer; /* a longer horizon makes the epoch a little longer too */
     if (needed > TACIT_HORIZON_MAX)
         return refuse(experiment, "horizon",
                       "no horizon is long enough for the first epoch; allowed: fewer arms, more "
                       "agents or a larger epsilon",
                       error);
+    if (experiment_delay(experiment) > 0)
+        (void)snprintf(delay, sizeof delay, ", with a delay of %u slot%s",
+                       experiment_delay(experiment), experiment_delay(experiment) == 1 ? "" : "s");
     (void)snprintf(text, sizeof text,
-                   "%llu is too short for the first epoch of %u arms and %u reports; allowed: at "
+                   "%llu is too short for the first epoch of %u arms and %u reports%s; allowed: at "
                    "least %llu",
-                   (unsigned long long)experiment->sim.horizon, schedule.arm_count,
-                   schedule.report_count, (unsigned long long)needed);
+                   (unsigned long long)sim->horizon, sim->env.arm_count, sim->report_count, delay,
+                   (unsigned long long)needed);
     return refuse(experiment, "horizon", text, error);
 }
 
@@ -395,7 +429,10 @@ enum tacit_status experiment_load(struct experiment *experiment, const char *pat
     experiment->sim.gap = config->gap;
     experiment->sim.horizon = config->horizon;
     experiment->sim.server_link_cost = config->server_link_cost;
+    experiment->sim.peer_link_cost = config->peer_link_cost;
     status = set_up_environment(experiment, error);
+    if (status == TACIT_OK)
+        status = set_up_network(experiment, error);
     if (status == TACIT_OK)
         status = set_up_privacy(experiment, error);
     if (status == TACIT_OK)
@@ -413,6 +450,7 @@ void experiment_free(struct experiment *experiment)
 {
     tacit_means_free(&experiment->means);
     tacit_log_free(&experiment->log);
+    network_free(experiment->network);
     free(experiment->points);
     free(experiment->generated);
     free(experiment->global_means);

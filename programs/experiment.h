@@ -1,6 +1,7 @@
 /* Glue: from an experiment file to what the simulator runs. */
 #ifndef TACIT_PROGRAMS_EXPERIMENT_H
 #define TACIT_PROGRAMS_EXPERIMENT_H
+#include "network.h"
 #include "tacit/config.h"
 #include "tacit/data.h"
 #include "tacit/sim.h"
@@ -8,6 +9,7 @@
 struct experiment {
     struct tacit_config *config;
     struct tacit_sim_elim sim;
+    struct network *network; /* NULL: a star */
     uint64_t *points;
     struct tacit_means means;
     struct tacit_log log;
@@ -27,6 +29,9 @@ void experiment_free(struct experiment *experiment);
 
 /* The schedule that the hub will follow. With a round limit and an instance per run, gap is 1. */
 struct tacit_elim_schedule experiment_schedule(const struct experiment *experiment);
+
+/* t_delay: slots that agents wait for the reports of others in each round. */
+uint32_t experiment_delay(const struct experiment *experiment);
 
 /* The name of a mode in files and JSON. */
 const char *experiment_mode_name(enum tacit_privacy_mode mode);

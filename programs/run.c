@@ -1,87 +1,13 @@
 /* tacit run: experiment file in, results out. */
 #include "arguments.h"
 #include "commands.h"
-#include "experiment.h"
 #include "progress.h"
+#include "simulate.h"
 #include "tacit/report.h"
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-/* The one thing a signal handler may touch. */
-static struct tacit_sim_control control;
-
-static void on_interrupt(int signal_number)
-{
-    (void)signal_number;
-    atomic_store(&control.stop, true);
-}
-
-/* The first Ctrl-C asks the runs to end; a second one ends the program. */
-static void catch_interrupt(void)
-{
-    struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-}
-
-static uint32_t thread_count(const struct arguments *arguments)
-{
-    if (arguments->thread_count > 0)
-        return arguments->thread_count;
-    long const processors = sysconf(_SC_NPROCESSORS_ONLN);
-    return processors < 1 ? 1 : (uint32_t)processors;
-}
-
-/* ---- Results ---- */
-
-static bool allocate_results(const struct tacit_sim_elim *sim, struct tacit_sim_results *results)
-{
-    size_t const runs = sim->run_count;
-    results->metrics = calloc(TACIT_SIM_METRIC_COUNT * runs, sizeof(double));
-    results->regret = calloc(runs * sim->point_count, sizeof(double));
-    results->eliminated = calloc(runs * sim->env.arm_count, sizeof(uint32_t));
-    results->finished = calloc(runs, sizeof(bool));
-    return results->metrics != NULL && results->regret != NULL && results->eliminated != NULL &&
-           results->finished != NULL;
-}
-
-static void free_results(struct tacit_sim_results *results)
-{
-    free(results->metrics);
-    free(results->regret);
-    free(results->eliminated);
-    free(results->finished);
-}
-
-/* Moves the finished runs to the front of every row and column, so that the arrays have `finished`
- * runs; returns that number. */
-static uint32_t keep_finished(const struct tacit_sim_elim *sim, struct tacit_sim_results *results)
-{
-    uint32_t const runs = sim->run_count;
-    uint32_t finished = 0;
-    for (uint32_t run = 0; run < runs; run++)
-        finished += results->finished[run] ? 1 : 0;
-    if (finished == runs)
-        return runs;
-    double *metric = results->metrics;
-    double *regret = results->regret;
-    uint32_t *eliminated = results->eliminated;
-    for (size_t i = 0; i < (size_t)TACIT_SIM_METRIC_COUNT * runs; i++)
-        if (results->finished[i % runs])
-            *metric++ = results->metrics[i];
-    for (uint32_t run = 0; run < runs; run++)
-        for (uint32_t point = 0; results->finished[run] && point < sim->point_count; point++)
-            *regret++ = results->regret[(size_t)run * sim->point_count + point];
-    for (size_t i = 0; i < (size_t)sim->env.arm_count * runs; i++)
-        if (results->finished[i % runs])
-            *eliminated++ = results->eliminated[i];
-    return finished;
-}
 
 /* ---- Report ---- */
 
@@ -103,6 +29,24 @@ static void describe_arms(const struct experiment *experiment,
             .name = arm_name(experiment, arm),
             .mean = experiment->global_means == NULL ? NAN : experiment->global_means[arm],
             .eliminated_epoch = results->eliminated + (size_t)arm * runs};
+}
+
+static struct tacit_report_network describe_network(const struct experiment *experiment)
+{
+    struct network const *const network = experiment->network;
+    char const *const kind = experiment->config->network_kind;
+    if (network == NULL)
+        return (struct tacit_report_network){.kind = kind,
+                                             .server_links = experiment->sim.report_count};
+    bool const has_sinks = network->sim.collection == TACIT_ELIM_GATHER;
+    return (struct tacit_report_network){.kind = kind,
+                                         .server_links =
+                                             has_sinks ? network->sim.component_count : 0,
+                                         .delay = network->delay,
+                                         .component_count = network->sim.component_count,
+                                         .edge_count = network->graph.edge_count,
+                                         .diameter = network->sim.diameter,
+                                         .components = has_sinks ? network->components : NULL};
 }
 
 static enum tacit_status print_report(const struct arguments *arguments,
@@ -138,6 +82,7 @@ static enum tacit_status report_results(const struct arguments *arguments,
     for (uint32_t i = 0; i < TACIT_SIM_METRIC_COUNT; i++)
         metrics[i] = (struct tacit_report_metric){tacit_sim_metric_name((enum tacit_sim_metric)i),
                                                   results->metrics + (size_t)i * finished};
+    struct tacit_report_network const network = describe_network(experiment);
     struct tacit_report_curve const curve = {"regret", results->regret};
     struct tacit_report_arm *const arms = calloc(sim->env.arm_count, sizeof *arms);
     if (arms == NULL)
@@ -155,6 +100,7 @@ static enum tacit_status report_results(const struct arguments *arguments,
                                         .privacy_mode = experiment_mode_name(config->privacy),
                                         .epsilon_per_reward = sim->epsilon_per_reward,
                                         .statement = experiment->statement,
+                                        .network = &network,
                                         .metrics = metrics,
                                         .metric_count = TACIT_SIM_METRIC_COUNT,
                                         .points = sim->points,
@@ -171,22 +117,22 @@ static enum tacit_status report_results(const struct arguments *arguments,
 /* ---- The command ---- */
 
 static int finish(const struct arguments *arguments, const struct experiment *experiment,
-                  struct tacit_sim_results *results, enum tacit_status status)
+                  const struct simulation *simulation, enum tacit_status status)
 {
     struct tacit_error error = {""};
     bool const stopped = status == TACIT_INTERRUPTED;
+    uint32_t const finished = simulation->finished;
     if (status != TACIT_OK && !stopped) {
         (void)fprintf(stderr, "tacit run: %s\n", tacit_status_text(status));
         return EXIT_FAILED;
     }
-    uint32_t const finished = keep_finished(&experiment->sim, results);
     if (stopped)
         (void)fprintf(stderr, "tacit run: stopped; %u of %u runs were finished%s\n", finished,
                       experiment->sim.run_count,
                       finished > 0 ? ", and the results are of these" : "; there are no results");
     if (finished == 0)
         return EXIT_STOPPED;
-    status = report_results(arguments, experiment, results, finished, &error);
+    status = report_results(arguments, experiment, &simulation->results, finished, &error);
     if (status != TACIT_OK) {
         (void)fprintf(stderr, "tacit run: %s\n",
                       error.text[0] == '\0' ? tacit_status_text(status) : error.text);
@@ -197,17 +143,15 @@ static int finish(const struct arguments *arguments, const struct experiment *ex
 
 static int run_experiment(const struct arguments *arguments, const struct experiment *experiment)
 {
-    struct tacit_sim_results results = {0};
+    struct simulation simulation;
     struct progress progress;
-    enum tacit_status status = TACIT_MEMORY;
-    if (allocate_results(&experiment->sim, &results)) {
-        catch_interrupt();
-        progress_start(&progress, &control, experiment->sim.run_count, !arguments->quiet);
-        status = tacit_sim_elim_run(&experiment->sim, thread_count(arguments), &results, &control);
-        progress_stop(&progress);
-    }
-    int const code = finish(arguments, experiment, &results, status);
-    free_results(&results);
+    struct tacit_sim_control *const control = simulate_control();
+    progress_start(&progress, control, experiment->sim.run_count, !arguments->quiet);
+    enum tacit_status const status =
+        simulate(&simulation, experiment, simulate_threads(arguments->thread_count), control);
+    progress_stop(&progress);
+    int const code = finish(arguments, experiment, &simulation, status);
+    simulation_free(&simulation);
     return code;
 }
 
@@ -216,7 +160,7 @@ int command_run(int argument_count, char **words)
     struct arguments arguments;
     struct experiment experiment;
     struct tacit_error error = {""};
-    arguments_parse(&arguments, true, argument_count, words);
+    arguments_parse(&arguments, ARGUMENTS_RUN, argument_count, words);
     enum tacit_status const status = experiment_load(
         &experiment, arguments.file, arguments.settings, arguments.setting_count, &error);
     if (status != TACIT_OK) {

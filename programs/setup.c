@@ -2,6 +2,8 @@
 #include "commands.h"
 #include "../src/live/broker_config.h"
 #include "../src/live/pki.h"
+#include "network.h"
+#include "tacit/config.h"
 #include <errno.h>
 #include <getopt.h>
 #include <pwd.h>
@@ -12,19 +14,26 @@
 
 #define NAMES_MAX 4096u
 #define HOSTS_MAX 64u
+#define DAYS 365u
 
 static const char pki_help[] =
     "Usage: tacit pki --directory DIR [--days N] [--host NAME]... SITE...\n"
+    "       tacit pki revoke --directory DIR SITE...\n"
     "Makes a private CA and certificates for the broker, the coordinator and the sites: for "
     "trials.\n"
-    "What is there already stays; call it again to add sites.\n";
+    "What is there already stays; call it again to add sites. revoke: puts the certificates of "
+    "these\n"
+    "sites on the list DIR/ca.crl and removes them and their keys; then restart the broker.\n";
 
 static const char broker_help[] =
     "Usage: tacit broker-config --directory DIR --federation NAME "
     "[--pki DIR] [--address A] [--port P]\n"
     "                           [--persistence DIR] [--user NAME] SITE...\n"
-    "Writes mosquitto.conf and tacit.acl into DIR. Start the broker "
-    "with: mosquitto -c DIR/mosquitto.conf\n";
+    "       tacit broker-config --directory DIR --coordinator FILE [the same] \n"
+    "Writes mosquitto.conf and tacit.acl into DIR; certificates are those of --pki, by default "
+    "DIR.\n"
+    "--coordinator: federation, sites and who hears whom are those of a coordinator's file.\n"
+    "Start the broker with: mosquitto -c DIR/mosquitto.conf\n";
 
 static int say(enum tacit_status status, const struct tacit_error *error)
 {
@@ -102,14 +111,22 @@ int command_pki(int argument_count, char **words)
 {
     static const char *names[NAMES_MAX + 2] = {LIVE_BROKER, LIVE_COORDINATOR};
     static const char *hosts[HOSTS_MAX];
-    struct live_pki_config config = {
-        .names = names, .name_count = 2, .broker_hosts = hosts, .days = 365};
+    struct live_pki_config config = {.names = names, .name_count = 2, .broker_hosts = hosts};
     struct tacit_error error = {""};
     int code;
-    if (!read_pki_options(argument_count, words, &config, hosts, &code))
+    bool const revokes = argument_count > 1 && strcmp(words[1], "revoke") == 0;
+    argument_count -= revokes;
+    words += revokes;
+    if (!read_pki_options(argument_count, words, &config, hosts, &code) ||
+        (revokes && misses("pki", config.days != 0 || config.broker_host_count > 0,
+                           "revoke takes neither --days nor --host")))
         return code;
     for (int i = optind; i < argument_count; i++)
         names[config.name_count++] = words[i];
+    if (revokes)
+        return say(live_pki_revoke(config.directory, names + 2, config.name_count - 2, &error),
+                   &error);
+    config.days = config.days == 0 ? DAYS : config.days;
     return say(live_pki_make(&config, &error), &error);
 }
 
@@ -131,7 +148,7 @@ static const char *whole_path(const char *directory, const char *file)
 }
 
 static bool read_broker_options(int argument_count, char **words, struct live_broker_config *config,
-                                const char **pki, int *code)
+                                const char **pki, const char **coordinator, int *code)
 {
     static const struct option options[] = {{"directory", required_argument, NULL, 'd'},
                                             {"federation", required_argument, NULL, 'f'},
@@ -140,6 +157,7 @@ static bool read_broker_options(int argument_count, char **words, struct live_br
                                             {"port", required_argument, NULL, 'p'},
                                             {"persistence", required_argument, NULL, 's'},
                                             {"user", required_argument, NULL, 'u'},
+                                            {"coordinator", required_argument, NULL, 'c'},
                                             {"help", no_argument, NULL, 'h'},
                                             {NULL, 0, NULL, 0}};
     static char hint[] = "tacit broker-config (see 'tacit broker-config --help')";
@@ -170,6 +188,9 @@ static bool read_broker_options(int argument_count, char **words, struct live_br
         case 'u':
             config->user = optarg;
             break;
+        case 'c':
+            *coordinator = optarg;
+            break;
         case 'h':
             (void)fputs(broker_help, stdout);
             *code = EXIT_DONE;
@@ -179,8 +200,32 @@ static bool read_broker_options(int argument_count, char **words, struct live_br
         }
     }
     return !misses("broker-config", config->directory == NULL, "--directory is missing") &&
-           !misses("broker-config", config->federation == NULL, "--federation is missing") &&
-           !misses("broker-config", optind == argument_count, "no site is named");
+           !misses("broker-config", *coordinator != NULL && config->federation != NULL,
+                   "--coordinator says what the federation is; --federation is not allowed") &&
+           !misses("broker-config", *coordinator != NULL && optind < argument_count,
+                   "--coordinator says which sites there are; none may be named") &&
+           !misses("broker-config", *coordinator == NULL && config->federation == NULL,
+                   "--federation is missing") &&
+           !misses("broker-config", *coordinator == NULL && optind == argument_count,
+                   "no site is named");
+}
+
+/* Federation, sites and graph of a coordinator's file. They stay for as long as the program. */
+static enum tacit_status take_coordinator(const char *file, struct live_broker_config *config,
+                                          struct tacit_error *error)
+{
+    static struct tacit_config_coordinator *coordinator;
+    static struct network *network;
+    enum tacit_status status = tacit_config_coordinator_load(&coordinator, file, error);
+    if (status == TACIT_OK)
+        status = network_new(&network, &coordinator->network, error);
+    if (status != TACIT_OK)
+        return status;
+    config->federation = coordinator->federation;
+    config->sites = coordinator->sites;
+    config->site_count = coordinator->site_count;
+    config->graph = network == NULL ? NULL : &network->graph;
+    return TACIT_OK;
 }
 
 int command_broker_config(int argument_count, char **words)
@@ -192,18 +237,23 @@ int command_broker_config(int argument_count, char **words)
         .address = "127.0.0.1", .port = 8883, .user = caller == NULL ? NULL : caller->pw_name};
     struct tacit_error error = {""};
     const char *pki = NULL;
+    const char *coordinator = NULL;
     int code;
-    if (!read_broker_options(argument_count, words, &config, &pki, &code))
+    if (!read_broker_options(argument_count, words, &config, &pki, &coordinator, &code))
         return code;
+    config.sites = (const char *const *)(words + optind);
+    config.site_count = (size_t)(argument_count - optind);
+    if (coordinator != NULL && take_coordinator(coordinator, &config, &error) != TACIT_OK)
+        return say(TACIT_INVALID, &error);
     pki = pki == NULL ? config.directory : pki;
     config.directory = whole_path(config.directory, "");
     config.ca_file = whole_path(pki, "ca.crt");
     config.certificate_file = whole_path(pki, "broker.crt");
     config.key_file = whole_path(pki, "broker.key");
+    char const *const list = whole_path(pki, "ca.crl");
+    config.crl_file = list != NULL && access(list, F_OK) == 0 ? list : NULL;
     if (config.persistence_directory != NULL)
         config.persistence_directory = whole_path(config.persistence_directory, "");
-    config.sites = (const char *const *)(words + optind);
-    config.site_count = (size_t)(argument_count - optind);
     if (config.directory == NULL || config.ca_file == NULL || config.certificate_file == NULL ||
         config.key_file == NULL)
         return EXIT_FAILED;

@@ -12,6 +12,7 @@ struct command {
 static const struct command commands[] = {
     {"run", command_run, "run an experiment file in the simulator"},
     {"check", command_check, "validate an experiment file; print its privacy statement and bounds"},
+    {"reproduce", command_reproduce, "reproduce the figures of a paper and check its claims"},
     {"data", command_data, "list, verify or find data sets"},
     {"agent", command_agent, "run the agent of a site"},
     {"coordinator", command_coordinator, "run the coordinator of a federation"},

@@ -39,6 +39,7 @@ ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
 gate "thread sanitizer over what has threads"
 CC=clang tools/build.sh build-tsan -Dtests=true -Db_sanitize=thread -Db_lundef=false
 tools/run_tests.sh build-tsan --quiet --timeout-multiplier 5 --suite sim --suite cli
+TACIT_PROGRAM=build-tsan/tacit python3 tests/live/crashes.py sigterm_ends_cleanly_and_a_restart_goes_on
 
 gate "valgrind over the cores and a whole run"
 tools/build.sh build-gate-tests -Dtests=true

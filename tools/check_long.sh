@@ -1,5 +1,6 @@
 #!/bin/bash
-# What takes too long for every change: long statistics, a large swarm, 30 s of each fuzz target.
+# What takes too long for every change: long statistics, 300 kills, a minute without a broker, a large swarm, 30 s of each
+# fuzz target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-30}
@@ -7,6 +8,9 @@ seconds=${FUZZ_SECONDS:-30}
 echo "== long statistics"
 tools/build.sh build-test -Dtests=true
 TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite stat --timeout-multiplier 20
+
+echo "== long live tests"
+TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite live --timeout-multiplier 4
 
 echo "== swarm of 500,000 seeds"
 build-test/tests/sim_swarm --seeds 500000

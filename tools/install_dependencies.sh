@@ -6,9 +6,9 @@ set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
 librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquitto-dev libmicrohttpd-dev
-libjansson-dev gnuplot-nox'
+libjansson-dev liblapacke-dev gnuplot-nox'
 live='mosquitto openssl'
-test='libcmocka-dev libcurl4-openssl-dev'
+test='libcmocka-dev libcurl4-openssl-dev python3-networkx'
 check='clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils git'
 
 packages=
@@ -28,7 +28,7 @@ missing_without_dpkg() {
         command -v "$tool" >/dev/null 2>&1 || printf ' %s' "$tool"
     done
     command -v pkg-config >/dev/null 2>&1 || return 0
-    for library in yaml-0.1 liblzma zlib libcrypto libprotobuf-c sqlite3 libmosquitto libmicrohttpd jansson; do
+    for library in yaml-0.1 liblzma zlib libcrypto libprotobuf-c sqlite3 libmosquitto libmicrohttpd jansson lapacke; do
         pkg-config --exists "$library" 2>/dev/null || printf ' %s' "$library"
     done
 }

@@ -7,46 +7,20 @@ they happen; ends with the winner, each site's ledger and the bytes that left it
 usage: demo.py TACIT [--horizon N] [--rounds R] [--epsilon E]     (python3, standard library only)
 """
 import argparse
-import http.client
-import json
-import os
 import pathlib
 import random
 import shutil
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 
+from federation import Federation, UnixConnection, call
+
 HERE = pathlib.Path(__file__).resolve().parent
 SITES = ["hospital-0", "hospital-1", "hospital-2"]
 ARMS = ["insulin", "metformin", "glipizide group", "glyburide group", "no medication"]
 BATCH = 200
-
-
-class UnixConnection(http.client.HTTPConnection):
-    def __init__(self, path):
-        super().__init__("localhost", timeout=30)
-        self.path = str(path)
-
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(self.path)
-
-
-def call(connection, method, path, body=None):
-    connection.request(method, path, None if body is None else json.dumps(body))
-    answer = connection.getresponse()
-    return answer.status, json.loads(answer.read())
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 # ---- Patients ----
@@ -74,68 +48,16 @@ def hospital_rewards():
 
 # ---- The federation ----
 
-class Federation:
-    def __init__(self, tacit, folder, options):
-        self.tacit, self.folder, self.options = tacit, folder, options
-        self.processes = []
-        self.broker_port, self.status_port = free_port(), free_port()
-
-    def run(self, *words):
-        subprocess.run([self.tacit, *map(str, words)], check=True)
-
-    def start(self, name, *words):
-        log = open(self.folder / f"{name}.log", "w")
-        self.processes.append((name, subprocess.Popen(words, stdout=log, stderr=log)))
-
-    def broker_section(self, name):
-        pki = self.folder / "pki"
-        return (f"broker: {{host: 127.0.0.1, port: {self.broker_port}, ca: {pki}/ca.crt, "
-                f"certificate: {pki}/{name}.crt, key: {pki}/{name}.key}}\n")
-
-    def write_files(self):
-        arms = json.dumps(ARMS)
-        (self.folder / "coordinator.yaml").write_text(
-            f"federation: diabetes\nstate: state-coordinator\n{self.broker_section('coordinator')}"
-            f"sites: {json.dumps(SITES)}\narms: {arms}\n"
-            f"run: {{horizon: {self.options.horizon}, epsilon: {self.options.epsilon}, "
-            f"rounds: {self.options.rounds}, gap: {2.0 ** -self.options.rounds}, quorum: 2, deadline_s: 60}}\n"
-            f"status: {{port: {self.status_port}}}\n")
-        for site in SITES:
-            (self.folder / f"{site}.yaml").write_text(
-                f"federation: diabetes\nsite: {site}\nstate: state-{site}\n{self.broker_section(site)}"
-                f"arms: {arms}\napi: {{unix: {site}.sock}}\n"
-                f"policy: {{epsilon: {self.options.epsilon}, budget: {self.options.epsilon}, range: [0, 1], "
-                f"agents_max: 10, rounds_max: 40, pulls_max: {self.options.horizon}}}\n")
-
-    def set_up(self):
-        (self.folder / "broker").mkdir()
-        self.run("pki", "--directory", self.folder / "pki", *SITES)
-        self.run("broker-config", "--directory", self.folder / "broker", "--federation", "diabetes", "--pki",
-                 self.folder / "pki", "--port", self.broker_port, *SITES)
-        self.write_files()
-        broker = shutil.which("mosquitto") or "/usr/sbin/mosquitto"
-        self.start("broker", broker, "-c", str(self.folder / "broker/mosquitto.conf"))
-        self.start("coordinator", self.tacit, "coordinator", "--config", str(self.folder / "coordinator.yaml"))
-        for site in SITES:
-            self.start(site, self.tacit, "agent", "--config", str(self.folder / f"{site}.yaml"))
-
-    def status(self):
-        connection = http.client.HTTPConnection("127.0.0.1", self.status_port, timeout=5)
-        try:
-            return call(connection, "GET", "/status")[1]
-        except OSError:
-            return None
-        finally:
-            connection.close()
-
-    def stop(self):
-        for _, process in reversed(self.processes):
-            process.terminate()
-        for _, process in self.processes:
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
+def set_up(federation, options):
+    federation.make_certificates()
+    federation.write_broker()
+    federation.write_coordinator({"horizon": options.horizon, "epsilon": options.epsilon, "rounds": options.rounds,
+                                  "gap": 2.0 ** -options.rounds, "quorum": 2, "deadline_s": 60})
+    for site in SITES:
+        federation.write_agent(site, {"epsilon": options.epsilon, "budget": options.epsilon, "range": [0, 1],
+                                      "agents_max": 10, "rounds_max": 40, "pulls_max": options.horizon})
+    for name in ("broker", "coordinator", *SITES):
+        federation.start(name)
 
 
 # ---- A hospital's application ----
@@ -143,7 +65,7 @@ class Federation:
 class Application(threading.Thread):
     def __init__(self, federation, index, cells):
         super().__init__(daemon=True)
-        self.path = federation.folder / f"{SITES[index]}.sock"
+        self.path = federation.socket_of(SITES[index])
         self.rewards = [cells[index, arm] for arm in range(len(ARMS))]
         self.random = random.Random(index)
         self.pairs = 0
@@ -192,7 +114,7 @@ def watch(federation, applications):
     while True:
         status = federation.status()
         trouble = [one.trouble for one in applications if one.trouble]
-        dead = [name for name, process in federation.processes if process.poll() is not None]
+        dead = [name for name, process in federation.processes.items() if process.poll() is not None]
         if trouble or dead:
             sys.exit(f"stopped: {trouble or dead}; see the logs in {federation.folder}")
         if time.monotonic() - started > 300:
@@ -214,13 +136,10 @@ def tell(federation, applications, status, seconds):
     print(f"\nWinner: {winner} (noised mean {means[winner]:.4f}) after {status['rounds']} rounds; "
           f"{pairs:,} patients in {seconds:.1f} s\n")
     for site in SITES:
-        connection = UnixConnection(federation.folder / f"{site}.sock")
-        _, ledger = call(connection, "GET", "/v1/ledger")
-        _, state = call(connection, "GET", "/v1/status")
+        ledger, state = federation.get(site, "/v1/ledger"), federation.site_status(site)
         print(f"{site}: spent {ledger['spent']:g} of {ledger['budget']:g} epsilon per reward in "
               f"{len(ledger['releases'])} releases; {state['sent_bytes']:,} bytes in {state['sent_messages']} "
               f"messages left the site")
-        connection.close()
 
 
 def main():
@@ -232,10 +151,10 @@ def main():
     options = parser.parse_args()
     cells, source = hospital_rewards()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tacit-live-"))
-    federation = Federation(os.path.abspath(options.tacit), folder, options)
+    federation = Federation(options.tacit, folder, "diabetes", SITES, ARMS)
     print(f"Three hospitals, {source}; epsilon {options.epsilon:g} per reward.", flush=True)
     try:
-        federation.set_up()
+        set_up(federation, options)
         applications = [Application(federation, index, cells) for index in range(len(SITES))]
         for one in applications:
             one.start()
@@ -246,7 +165,7 @@ def main():
             one.join(10)
         tell(federation, applications, status, seconds)
     finally:
-        federation.stop()
+        federation.stop_all()
     shutil.rmtree(folder)
 
 

@@ -78,6 +78,15 @@ static inline void tacit_bits_remove(uint64_t *bits, uint32_t index)
     bits[index / 64u] &= ~(UINT64_C(1) << (index % 64u));
 }
 
+/* Members in one word, by adding ever wider fields: no compiler's run-time library is needed. */
+static inline uint32_t tacit_bits_word_count(uint64_t word)
+{
+    word -= (word >> 1) & UINT64_C(0x5555555555555555);
+    word = (word & UINT64_C(0x3333333333333333)) + ((word >> 2) & UINT64_C(0x3333333333333333));
+    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
+}
+
 /* Makes bits the set {0, .., count-1}. Cost: O(count/64). */
 void tacit_bits_fill(uint64_t *bits, uint32_t count);
 

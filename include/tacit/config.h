@@ -7,6 +7,7 @@
 #include "tacit/base.h"
 #include "tacit/env.h"
 #include "tacit/privacy.h"
+#include "tacit/topo.h"
 
 /* Which rows of a log are pulls of an arm. */
 struct tacit_config_log_arm {
@@ -36,6 +37,22 @@ struct tacit_config_log {
     enum tacit_config_split split;
 };
 
+enum tacit_config_network {
+    TACIT_CONFIG_STAR,   /* agents around a hub */
+    TACIT_CONFIG_GRAPH,  /* peers over one graph */
+    TACIT_CONFIG_HYBRID, /* components of peers, and a hub above them */
+    TACIT_CONFIG_ALONE   /* every agent by itself */
+};
+
+/* Graphs that are described by the same words; a hybrid's components follow one on the other. */
+struct tacit_config_graph {
+    struct tacit_graph_spec spec; /* its edges are in the file */
+    uint32_t count;
+    bool has_graph_seed;
+    uint64_t graph_seed;
+    const char *file; /* edges: path of the list; NULL for other kinds */
+};
+
 struct tacit_config {
     const char *name;
     uint64_t seed;
@@ -51,9 +68,14 @@ struct tacit_config {
     double sd;
     struct tacit_config_log log;
     uint32_t agent_count;
+    enum tacit_config_network network;
+    const char *network_kind;          /* its word in the file */
+    struct tacit_config_graph *graphs; /* NULL: star, alone */
+    uint32_t graph_count;
     uint32_t round_limit; /* 0: none */
     double participation;
-    double gap; /* 0: not given */
+    double gap;            /* 0: not given */
+    bool components_alike; /* weigh components alike, whatever their sizes */
     enum tacit_privacy_mode privacy;
     double epsilon; /* INFINITY: no noise */
     bool has_range;
@@ -72,8 +94,8 @@ enum tacit_status tacit_config_load(struct tacit_config **config, const char *pa
                                     struct tacit_error *error);
 void tacit_config_free(struct tacit_config *config);
 
-/* Writes "file:line: key: text" for a dotted key; the line of the nearest enclosing key that is
- * there. */
+/* Writes "file:line: key: text" for a dotted key, in which a number is a place in a list, from 0;
+ * the line of the nearest enclosing key that is there. */
 void tacit_config_error(const struct tacit_config *config, const char *key, const char *text,
                         struct tacit_error *error);
 
@@ -116,6 +138,7 @@ struct tacit_config_agent {
     uint32_t deadline_s;
     uint32_t remember_s;
     uint32_t open_max;
+    uint32_t units_max;
     bool log_is_json;
     struct config_document *document; /* owns the strings */
 };
@@ -143,6 +166,7 @@ struct tacit_config_coordinator {
     double gap;
     uint32_t quorum;
     uint32_t deadline_s;
+    struct tacit_config network; /* only what its section `network` says, for the sites in order */
     struct tacit_config_listener status;
     bool log_is_json;
     struct config_document *document;
@@ -157,4 +181,111 @@ void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator)
 /* Does the file look like a coordinator's (it has a run or a list of sites), not like an agent's?
  * False also if it cannot be read: loading it then says why. */
 bool tacit_config_is_coordinator(const char *path);
+
+/* ---- What a paper claims --------------------------------------------------------------------- */
+
+/* One step of a measure in postfix order; each replaces its operands on a stack by its value. */
+enum tacit_measure_kind {
+    TACIT_MEASURE_NUMBER,
+    TACIT_MEASURE_RESULT, /* of an experiment: CURVE.METRIC, or CURVE.METRIC@SLOT */
+    TACIT_MEASURE_ADD,
+    TACIT_MEASURE_SUBTRACT,
+    TACIT_MEASURE_MULTIPLY,
+    TACIT_MEASURE_DIVIDE,
+    TACIT_MEASURE_NEGATE,
+    TACIT_MEASURE_MIN,
+    TACIT_MEASURE_MAX,
+    TACIT_MEASURE_FALLS, /* the least ratio of an operand to the next: above 1 if each is smaller
+                            than the one before */
+    TACIT_MEASURE_RISES  /* the least ratio of an operand to the one before */
+};
+
+struct tacit_measure_step {
+    enum tacit_measure_kind kind;
+    uint32_t operand_count;
+    double number;
+    uint32_t experiment; /* index into the claims' experiments */
+    const char *metric;
+    uint64_t slot; /* 0: at the end */
+};
+
+struct tacit_measure {
+    const char *text; /* as in the file */
+    struct tacit_measure_step *steps;
+    uint32_t step_count;
+};
+
+/* The value of a measure where `result` says what the experiments gave. NaN and infinity go
+ * through. Cost: O(steps) and the calls. */
+double tacit_measure_value(const struct tacit_measure *measure,
+                           double (*result)(void *context, const struct tacit_measure_step *step),
+                           void *context);
+
+/* One claim, and what this project found when it was recorded. */
+struct tacit_claim {
+    const char *id;
+    const char *where; /* in the paper */
+    const char *says;  /* in our words */
+    struct tacit_measure measure;
+    double lo; /* the claim holds if the measure is in [lo, hi] */
+    double hi;
+    bool holds;      /* the verdict on record */
+    const char *why; /* it does not hold, or a remark; NULL: nothing */
+    uint32_t line;
+};
+
+/* One curve (or point) of a figure. */
+struct tacit_claims_curve {
+    uint32_t experiment; /* index */
+    const char *label;
+    const char *series; /* points of a series are joined; NULL: none */
+};
+
+struct tacit_claims_figure {
+    const char *id;
+    const char *title;
+    const char *paper_shows;
+    const char *we_show; /* or NULL */
+    const char *x;       /* "t": regret over slots; else a metric: one point a curve */
+    const char *y;
+    const char *y_label; /* NULL: y */
+    bool has_minus;
+    uint32_t minus; /* experiment whose regret is taken off the curves, run by run */
+    bool x_is_log;
+    bool y_is_log;
+    uint32_t plot_line;
+    struct tacit_claims_curve *curves;
+    uint32_t curve_count;
+    struct tacit_claim *claims;
+    uint32_t claim_count;
+};
+
+/* The claims file of a paper. An experiment is named by its file without ".yaml". */
+struct tacit_claims {
+    const char *paper;
+    const char *title;
+    uint32_t fast_runs;
+    const char **experiments; /* names, no two alike */
+    uint32_t experiment_count;
+    struct tacit_claims_figure *figures;
+    uint32_t figure_count;
+    struct config_document *document;
+};
+
+/* Errors: as tacit_config_load. Whether a metric exists is for the caller, who knows the
+ * simulator. */
+enum tacit_status tacit_claims_load(struct tacit_claims **claims, const char *path,
+                                    struct tacit_error *error);
+/* Gives the memory back; NULL is allowed. */
+void tacit_claims_free(struct tacit_claims *claims);
+
+/* Path of an experiment's file. Ensures: to be given to free(), or NULL when out of memory. */
+char *tacit_claims_path(const struct tacit_claims *claims, uint32_t experiment);
+
+/* Writes "file:line: key: text". */
+void tacit_claims_error(const struct tacit_claims *claims, uint32_t line, const char *key,
+                        const char *text, struct tacit_error *error);
+
+/* The word of a NULL-terminated list that was probably meant, or NULL. Cost: O(words). */
+const char *tacit_config_nearest(const char *word, const char *const *words);
 #endif

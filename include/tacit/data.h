@@ -4,6 +4,7 @@
 #define TACIT_DATA_H
 #include "tacit/base.h"
 #include "tacit/random.h"
+#include "tacit/topo.h"
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
@@ -41,6 +42,21 @@ struct tacit_means {
 enum tacit_status tacit_means_read(struct tacit_means *means, const char *path, double lo,
                                    double hi, struct tacit_error *error);
 void tacit_means_free(struct tacit_means *means);
+
+/* ---- Edges ----------------------------------------------------------------------------------- */
+
+/* Edges of a graph, as they are listed. */
+struct tacit_edges {
+    struct tacit_edge *items;
+    uint64_t count;
+};
+
+/* Reads one edge a line: two different agents, numbered from 0, with a comma or blanks between
+ * them. Lines that are empty or begin with # are passed over; a file of these alone has no edges.
+ * Errors: as tacit_table_read; also an agent >= agent_count. */
+enum tacit_status tacit_edges_read(struct tacit_edges *edges, const char *path,
+                                   uint32_t agent_count, struct tacit_error *error);
+void tacit_edges_free(struct tacit_edges *edges);
 
 /* ---- Logged rows ----------------------------------------------------------------------------- */
 

@@ -1,6 +1,9 @@
 /* Epoch elimination (Li, Song: "Privacy-Preserving Communication-Efficient Federated Multi-Armed
- * Bandits", Alg. 1 with rounds R and participation p): an agent core and a hub core that exchange
- * messages. Pure functions of (state, event, entropy): no clock, I/O, allocation or globals.
+ * Bandits"): cores that exchange messages. Pure functions of (state, event, entropy): no clock,
+ * I/O, allocation or globals. Over a star (Alg. 1, with rounds R and participation p): agents and a
+ * hub. Over a graph (Alg. 2, 3): peers, which spread their reports and judge by themselves. Hybrid
+ * (Alg. 4, 5): peers that gather reports hop by hop at the sink of their component, and a hub above
+ * the sinks. A peer is an agent with a collection step around it.
  *
  * The caller owns the memory of a state (…_size), which is one relocatable block without pointers:
  * to persist it is to copy its bytes; to restart is to copy them back and send TACIT_ELIM_START.
@@ -14,9 +17,12 @@
 #include "tacit/base.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
+#include "tacit/topo.h"
 
 #define TACIT_ELIM_HUB UINT32_MAX            /* address of the hub */
 #define TACIT_ELIM_EVERYONE (UINT32_MAX - 1) /* address of a broadcast to all agents */
+#define TACIT_ELIM_NEIGHBOURS                                                                      \
+    (UINT32_MAX - 2) /* address of a broadcast to the sender's neighbours */
 #define TACIT_ELIM_EPOCHS_MAX 10000u
 #define TACIT_ELIM_PAUSE_US_MAX (UINT64_C(1) << 56) /* of every pause that is configured */
 
@@ -50,9 +56,13 @@ double tacit_elim_radius(const struct tacit_elim_schedule *schedule, uint32_t ep
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 enum tacit_elim_message_kind {
-    TACIT_ELIM_HELLO, /* agent -> hub: "I know the order of `epoch`; what now?" */
-    TACIT_ELIM_ORDER, /* hub -> agents: the arm set, and how often each is to have been pulled */
-    TACIT_ELIM_REPORT /* agent -> hub: noised history sums of the active arms */
+    TACIT_ELIM_HELLO,  /* agent -> hub: "I know the order of `epoch`; what now?"; peer -> neighbours
+                        */
+    TACIT_ELIM_ORDER,  /* hub -> agents: the arm set, and how often each is to have been pulled */
+    TACIT_ELIM_REPORT, /* agent -> hub: noised history sums of the active arms */
+    TACIT_ELIM_ADVERT, /* peer -> neighbours: "I hold the reports of these agents" (Alg. 2 l. 5) */
+    TACIT_ELIM_REQUEST, /* peer -> neighbour: "send me the reports of these agents" (l. 9) */
+    TACIT_ELIM_DATA     /* peer -> neighbour: the reports of these agents (l. 7; Alg. 5 l. 8) */
 };
 
 /* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
@@ -61,14 +71,22 @@ struct tacit_elim_message {
     uint32_t from; /* agent, or TACIT_ELIM_HUB */
     uint32_t to;   /* agent, TACIT_ELIM_HUB or TACIT_ELIM_EVERYONE */
     uint64_t run_id;
-    uint32_t epoch; /* HELLO: last order known, 0 for none; ORDER, REPORT: the epoch, from 1 */
+    uint32_t epoch; /* HELLO: last order known, 0 for none; else the epoch, from 1 */
     uint32_t seen;  /* ORDER to one agent: last epoch whose report the hub holds from it; else 0 */
     bool last;      /* ORDER: no epoch follows; play the one arm until T */
     uint64_t pulls; /* S(r): pulls of each active arm since the start of the run */
-    const uint64_t *arms;        /* ORDER, REPORT: active set, TACIT_BITS_WORDS(K); else NULL */
-    const uint64_t *uploaders;   /* ORDER: who reports, TACIT_BITS_WORDS(A); NULL: everybody */
-    uint32_t sum_count;          /* REPORT: number of active arms */
-    const union tacit_sum *sums; /* REPORT: one noised history sum an active arm, by arm index */
+    const uint64_t *arms;      /* ORDER, REPORT, DATA: active set, TACIT_BITS_WORDS(K); else NULL */
+    const uint64_t *uploaders; /* ORDER: who reports, TACIT_BITS_WORDS(A); NULL: everybody */
+    uint32_t
+        agents; /* REPORT of a sink: so many agents' sums are added up; 0: the sender's alone */
+    uint32_t sum_count; /* REPORT, DATA: number of active arms */
+    /* REPORT: one noised history sum an active arm, by arm index. DATA: one such row an origin, in
+     * the order of origins, unless row_stride says where the row of each agent is. */
+    const union tacit_sum *sums;
+    const uint64_t
+        *origins;        /* ADVERT, REQUEST, DATA, HELLO of a peer: agents, TACIT_BITS_WORDS(A) */
+    uint32_t row_stride; /* DATA: > 0: the row of agent a is sums + a * row_stride; 0: packed */
+    bool rows_stay;      /* DATA: the rows are in a shared table, and a copy need not hold them */
 };
 
 /* Bytes that a deep copy of the message needs. */
@@ -81,8 +99,9 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
                                                          uint32_t arm_count, uint32_t agent_count,
                                                          void *memory);
 
-/* Numbers that a message carries, as the paper's "scalars": one a sum in a REPORT, else 0. */
-uint32_t tacit_elim_message_scalars(const struct tacit_elim_message *message);
+/* Numbers that a message carries, as the paper's "scalars": the sums in a REPORT or DATA, else 0.
+ * Cost: O(A/64). */
+uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, uint32_t agent_count);
 
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
@@ -115,7 +134,8 @@ struct tacit_pull_block {
 };
 
 struct tacit_elim_update {
-    bool persist; /* the state changed in a way that must survive: make it durable first */
+    bool persist;       /* the state changed in a way that must survive: make it durable first */
+    bool persist_table; /* peer: so did its table */
     bool send;
     struct tacit_elim_message message;   /* if send */
     uint32_t plan_count;                 /* > 0: a new plan, which replaces the one before */
@@ -184,6 +204,106 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
 void tacit_elim_agent_look(const struct tacit_elim_agent *agent,
                            struct tacit_elim_agent_view *view);
 
+/* ---- Peer ------------------------------------------------------------------------------------ */
+
+/* What peers hold of each other's reports: of the present and of the last epoch, a row of K sums an
+ * agent. It lies beside the peer's state, to be persisted with it. Rows are written once and are
+ * the same wherever they are, so a simulator without faults may let all peers of a run share one
+ * table; a peer reads only rows that it has been sent. */
+struct tacit_elim_table; /* opaque, relocatable */
+
+/* Bytes of a table: O(A K). Requires: counts within their limits. */
+size_t tacit_elim_table_size(uint32_t agent_count, uint32_t arm_count);
+
+/* Ensures: an empty table. Requires: 8-byte aligned memory of …_size bytes. */
+void tacit_elim_table_init(struct tacit_elim_table *table, uint32_t agent_count, uint32_t arm_count,
+                           bool is_shared);
+
+enum tacit_elim_collection {
+    TACIT_ELIM_SPREAD, /* GIS (Alg. 2): everybody gets every report, and judges (Alg. 3) */
+    TACIT_ELIM_GATHER  /* sink agent collection (Alg. 5 l. 8-10): towards the sink, which reports */
+};
+
+/* Who is where in a network of peers; all arrays are the caller's. See tacit/topo.h. */
+struct tacit_elim_network {
+    enum tacit_elim_collection collection; /* SPREAD: each component is on its own; no hub */
+    const struct tacit_graph *graph;
+    const uint32_t *label; /* A: component of each agent */
+    const struct tacit_component *components;
+    uint32_t component_count;
+    const uint32_t *parent; /* A: next on the way to the sink; TACIT_NO_AGENT at a sink */
+    uint32_t diameter;      /* d_G, of the widest component */
+    bool components_alike;  /* GATHER: the literal average of averages (READINGS P1.16) */
+};
+
+struct tacit_elim_peer_config {
+    struct tacit_elim_agent_config agent;
+    enum tacit_elim_collection collection;
+    const uint32_t *neighbours; /* ascending; copied */
+    uint32_t neighbour_count;
+    const uint64_t
+        *members;    /* whose reports make a collection complete; NULL: all agents'. Copied */
+    uint32_t parent; /* GATHER: the neighbour next on the way to the sink; itself at the sink */
+    struct tacit_elim_schedule schedule; /* SPREAD: of the judge that each peer is */
+    uint32_t rows_max;                   /* rows in one DATA, asked for and sent; 0: no limit */
+    uint64_t slot_us;  /* what comes in is passed on so much later, together; 0: at once */
+    bool has_clock;    /* SPREAD: a synchronisation clock tells everybody when a round is over */
+    uint64_t round_us; /* with it: so long after the own report, and not before it is complete */
+    uint64_t
+        gather_timeout_us; /* GATHER: a sink that waited so long reports what it has; 0: never */
+};
+
+struct tacit_elim_peer; /* opaque, relocatable */
+
+struct tacit_elim_peer_view {
+    struct tacit_elim_agent_view agent; /* exploit_arm is that of the mode (READINGS P1.11) */
+    const uint64_t *known;              /* A: whose reports of the present epoch are here */
+    uint32_t known_count;
+    uint32_t missing_count; /* members whose report is not here yet */
+    bool is_sink;           /* GATHER: reports to the hub */
+    /* SPREAD, as in the view of a hub: */
+    uint32_t round_count;
+    bool decided; /* no epoch follows */
+    const uint64_t *arms;
+    uint32_t active_count;
+    double radius;
+    const double *means;
+    const uint32_t *eliminated;
+};
+
+/* Bytes of a state: O(K + degree + A/64). Errors: 0 if the configuration is not valid. */
+size_t tacit_elim_peer_size(const struct tacit_elim_peer_config *config);
+
+/* Errors: TACIT_INVALID, *peer untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
+                                       const struct tacit_elim_peer_config *config);
+
+/* As tacit_elim_agent_check, for a state and the table that was persisted with it. */
+enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size_t size,
+                                        const struct tacit_elim_table *table, size_t table_size,
+                                        const struct tacit_elim_peer_config *config);
+
+/* One step; as tacit_elim_agent_step. What a neighbour can make a peer do is bounded: more than
+ * 4 A + 1024 messages or 8 A + 1024 rows asked for within an epoch, or within 64 resend pauses, are
+ * refused with TACIT_REFUSED. DATA that was not asked for (SPREAD) is TACIT_UNEXPECTED; a row that
+ * differs from one that is here is TACIT_MALFORMED. TACIT_ROLLBACK also where a neighbour has seen
+ * a report that this state knows nothing of. Cost: O(A/64 + rows K) a message, O(A K) an epoch. */
+enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct tacit_elim_table *table,
+                                       const struct tacit_elim_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct tacit_elim_update *update);
+
+/* The agent in it, for tacit_elim_agent_look. */
+const struct tacit_elim_agent *tacit_elim_peer_agent(const struct tacit_elim_peer *peer);
+
+/* The newest release as the report that an agent of a star would send: for a ledger of what left.
+ * It points into state and table, until the next step. Requires: there was a release. */
+struct tacit_elim_message tacit_elim_peer_release(const struct tacit_elim_peer *peer,
+                                                  const struct tacit_elim_table *table);
+
+/* Shows a peer's state without changing it. Cost: O(K + A/64). */
+void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_peer_view *view);
+
 /* ---- Hub ------------------------------------------------------------------------------------- */
 
 struct tacit_elim_hub_config {
@@ -194,6 +314,11 @@ struct tacit_elim_hub_config {
     uint32_t quorum;                  /* reports that suffice once the deadline is over; 0: all N */
     uint64_t round_timeout_us; /* from the order to the deadline of a round; 0: no deadline */
     bool answers_all; /* answer every report and HELLO with the standing order (a live hub) */
+    /* How many agents each agent's report may stand for: the size of its component at a sink, 0 for
+     * the others. Copied. NULL: a star, where each speaks for itself. Then N = A (no
+     * participation), and the quorum counts agents. */
+    const uint32_t *weights;
+    bool components_alike; /* the literal average of averages (READINGS P1.16) */
 };
 
 struct tacit_elim_hub; /* opaque, relocatable */
@@ -206,6 +331,7 @@ struct tacit_elim_hub_view {
     uint32_t round_count;       /* epochs whose reports were collected */
     uint32_t reports_missing;   /* of the present epoch */
     uint32_t report_count;      /* received in the present epoch */
+    uint32_t covered_count;     /* agents whose sums are in these reports */
     bool overdue;               /* the deadline is over, but the quorum is not there */
     const uint64_t *uploaders;  /* A: who is asked to report in the present epoch */
     const uint64_t *received;   /* A: who has */

@@ -123,9 +123,19 @@ void tacit_ledger_next_scope(struct tacit_ledger *ledger);
 
 #define TACIT_STATEMENT_BYTES 2048u
 
+/* Who is sent what. */
+enum tacit_statement_network {
+    TACIT_STATEMENT_STAR,   /* to the coordinator: the sums of each agent */
+    TACIT_STATEMENT_GRAPH,  /* to every other agent: the sums of each agent */
+    TACIT_STATEMENT_HYBRID, /* on the way to a sink: the same; to the coordinator: totals */
+    TACIT_STATEMENT_ALONE   /* nothing */
+};
+
 /* What a run of epoch elimination promises, for tacit_statement_elim. */
 struct tacit_statement {
     enum tacit_privacy_mode mode;
+    enum tacit_statement_network network;
+    bool waits; /* agents play while they wait for the reports of others */
     bool noisy;
     uint64_t epsilon_nano;       /* per reward */
     uint64_t paper_epsilon_nano; /* the letter eps of the paper; 0 if there is none */

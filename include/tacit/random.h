@@ -14,6 +14,7 @@ enum tacit_purpose {
     TACIT_PURPOSE_INSTANCE = 4,  /* generated arm means */
     TACIT_PURPOSE_FAULT = 5,     /* what the simulated network and the crashes do */
     TACIT_PURPOSE_SPLIT = 6,     /* random split of logged rows over agents */
+    TACIT_PURPOSE_GRAPH = 7,     /* random graphs */
 };
 
 /* The stream of something that is nobody's in particular (the instance, the hub). */

@@ -5,6 +5,7 @@
 #define TACIT_REPORT_H
 #include <stdio.h>
 #include "tacit/base.h"
+#include "tacit/topo.h"
 
 /* One metric: its name in JSON and one value a run. */
 struct tacit_report_metric {
@@ -26,6 +27,17 @@ struct tacit_report_arm {
                                          the protocol eliminates nothing */
 };
 
+/* How the agents are connected. */
+struct tacit_report_network {
+    const char *kind;         /* as in the experiment file */
+    uint32_t server_links;    /* links with a server in a round; 0: there is none */
+    uint32_t delay;           /* slots that agents wait in a round */
+    uint32_t component_count; /* of agents that have paths between them; 0: a star */
+    uint64_t edge_count;      /* between agents */
+    uint32_t diameter;        /* of the widest component */
+    const struct tacit_component *components; /* or NULL: no sinks */
+};
+
 struct tacit_report {
     const char *name;
     const char *title_note; /* one sentence about the data, or NULL */
@@ -38,6 +50,7 @@ struct tacit_report {
     const char *privacy_mode;  /* none, paper, sound */
     double epsilon_per_reward; /* INFINITY: no noise */
     const char *statement;
+    const struct tacit_report_network *network; /* NULL: nothing is said about it */
     const struct tacit_report_metric *metrics;
     uint32_t metric_count;
     const uint64_t *points; /* point_count times t */
@@ -72,4 +85,95 @@ enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *ou
  * path. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status tacit_report_write(const struct tacit_report *report, const char *directory,
                                      struct tacit_error *error);
+
+/* ---- A paper, its figures and its claims ----------------------------------------------------- */
+
+/* A curve, or points that a thin line joins if there is a series of them. */
+struct tacit_report_series {
+    const char *label;
+    uint32_t count;
+    const double *x;
+    const double *y;
+    const double *ci95;       /* half widths around y */
+    const char *const *names; /* of the points; NULL: it is a curve */
+};
+
+struct tacit_report_figure {
+    const char *id; /* what its file is called */
+    const char *title;
+    const char *x_label;
+    const char *y_label;
+    bool x_is_log;
+    bool y_is_log;
+    const struct tacit_report_series *series;
+    uint32_t series_count;
+};
+
+/* Writes an SVG file that asks for nothing: no script, no font, no request. Same figure, same
+ * bytes. Errors: TACIT_IO, TACIT_MEMORY. */
+enum tacit_status tacit_report_figure_svg(const struct tacit_report_figure *figure, FILE *out);
+
+/* A sentence of a paper, the number that speaks for or against it, and what was found before. */
+struct tacit_report_claim {
+    const char *id;
+    const char *where;
+    const char *says;
+    const char *measure;
+    const char *why; /* or NULL */
+    double value;    /* NaN: there is none */
+    double ci95;     /* half width of its 95 % interval; 0: it does not vary */
+    double lo;       /* the claim holds in [lo, hi] */
+    double hi;
+    bool holds_on_record;
+};
+
+enum tacit_report_verdict { TACIT_REPORT_HOLDS, TACIT_REPORT_FAILS, TACIT_REPORT_UNDECIDED };
+
+/* Holds: the whole interval is in the band. Fails: all of it is outside. Else undecided: too few
+ * runs to say. */
+enum tacit_report_verdict tacit_report_claim_verdict(const struct tacit_report_claim *claim);
+
+/* A figure beside what the paper shows, and what the paper says about it. */
+struct tacit_report_section {
+    struct tacit_report_figure figure;
+    const char *paper_shows;
+    const char *we_show; /* or NULL */
+    const struct tacit_report_claim *claims;
+    uint32_t claim_count;
+};
+
+/* The numbers of an experiment that took part. */
+struct tacit_report_experiment {
+    const char *name;
+    uint32_t run_count;
+    const struct tacit_report_metric *metrics;
+    uint32_t metric_count;
+};
+
+struct tacit_report_paper {
+    const char *id;
+    const char *title;
+    const char *version;
+    bool is_fast;
+    const struct tacit_report_section *sections;
+    uint32_t section_count;
+    const struct tacit_report_experiment *experiments;
+    uint32_t experiment_count;
+};
+
+/* Is every verdict the one on record? In the fast version an undecided claim speaks against
+ * nothing.
+ */
+bool tacit_report_as_recorded(const struct tacit_report_paper *paper);
+
+/* Writes the verdicts for a terminal. Errors: TACIT_IO. */
+enum tacit_status tacit_report_paper_table(const struct tacit_report_paper *paper, FILE *out);
+
+/* Writes one JSON object, with a newline. Errors: TACIT_IO. */
+enum tacit_status tacit_report_paper_json(const struct tacit_report_paper *paper, FILE *out);
+
+/* Writes report.html, claims.md, results.json and one SVG file a figure into `directory`, as
+ * tacit_report_write does. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
+enum tacit_status tacit_report_paper_write(const struct tacit_report_paper *paper,
+                                           const char *directory, struct tacit_error *error);
 #endif

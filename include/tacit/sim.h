@@ -8,17 +8,21 @@
 #include "tacit/elim.h"
 #include "tacit/env.h"
 #include "tacit/privacy.h"
+#include "tacit/topo.h"
+
+#define tacit_sim_network tacit_elim_network /* the old name, while it is in use */
 
 /* ---- Metrics --------------------------------------------------------------------------------- */
 
 #define TACIT_SIM_METRICS(X)                                                                       \
     X(REGRET, "regret") /* summed over agents and slots */                                         \
     X(REGRET_PER_AGENT, "regret_per_agent")                                                        \
-    X(REGRET_EXPLOIT, "regret_exploit")               /* part of it: pulls while waiting */        \
-    X(ROUNDS, "rounds")                               /* epochs whose reports were collected */    \
-    X(COST, "cost")                                   /* the paper's: c1 N a round */              \
-    X(LINKS, "links")                                 /* N a round */                              \
-    X(MESSAGES, "messages")                           /* really sent; a broadcast is one */        \
+    X(REGRET_EXPLOIT, "regret_exploit") /* part of it: pulls while waiting */                      \
+    X(ROUNDS, "rounds")                 /* epochs whose reports were collected */                  \
+    X(COST, "cost")                     /* the paper's: links times what they cost */              \
+    X(COST_ALL_EDGES, "cost_all_edges") /* the same with every edge in every slot (P1.17) */       \
+    X(LINKS, "links")                   /* a round: star N, graph E d_G, hybrid sum of sd + Q */   \
+    X(MESSAGES, "messages")             /* really sent; a broadcast is one */                      \
     X(MESSAGES_PER_RECEIVER, "messages_per_receiver") /* a broadcast is one an agent */            \
     X(SCALARS, "scalars")                             /* sums in reports sent */                   \
     X(BYTES, "bytes")                             /* on the wire; a broadcast is counted once */   \
@@ -50,6 +54,11 @@ struct tacit_sim_faults {
     double noise_failure;  /* chance that a fill of an agent's entropy fails */
     uint32_t lost_agents;  /* so many agents, the first ones, go at a random time for good */
     uint64_t healed_at_us; /* from here on nothing goes wrong any more; lost agents are gone */
+    /* W(A): from .. until, these agents and all others do not reach each other, nor the hub; NULL:
+     * nobody is cut off. What is under way arrives. */
+    const uint64_t *cut_off;
+    uint64_t cut_off_from_us;
+    uint64_t cut_off_until_us;
 };
 
 /* ---- Looking on and meddling ----------------------------------------------------------------- */
@@ -58,6 +67,7 @@ struct tacit_sim_faults {
 struct tacit_sim_observer {
     void *context;
     void (*agent_persisted)(void *context, uint32_t agent, const struct tacit_elim_agent *state);
+    void (*peer_persisted)(void *context, uint32_t agent, const struct tacit_elim_peer *state);
     void (*hub_persisted)(void *context, const struct tacit_elim_hub *state);
     void (*sent)(void *context, const struct tacit_elim_message *message);
     void (*pulled)(void *context, uint32_t agent, uint32_t arm, uint64_t count);
@@ -72,7 +82,7 @@ struct tacit_sim_elim {
     uint64_t seed;
     uint32_t run_count;
     uint32_t agent_count;
-    uint32_t report_count; /* N */
+    uint32_t report_count; /* N: agents averaged in a round; each on its own: 1 */
     uint32_t round_limit;  /* R, or 0 */
     double gap;            /* Delta for R; 0: the true smallest gap of each run's means */
     uint64_t horizon;
@@ -83,9 +93,13 @@ struct tacit_sim_elim {
     struct tacit_mechanism mechanism;
     double epsilon_per_reward; /* in S and C; INFINITY switches the second terms off */
     double server_link_cost;   /* c1 */
-    uint32_t quorum;           /* of the hub, as the two below; 0: all N */
-    uint64_t round_timeout_us; /* 0: no deadline */
+    double peer_link_cost;     /* c2 */
+    const struct tacit_elim_network *network; /* NULL: a star */
+    uint32_t quorum;                          /* of the hub, as the two below; 0: all N */
+    uint64_t round_timeout_us;                /* 0: no deadline */
     bool hub_answers_all;
+    uint64_t gather_timeout_us;            /* of a sink, from its own report on; 0: waits for all */
+    bool own_tables;                       /* of peers, also where nothing fails: for tests */
     const struct tacit_sim_faults *faults; /* NULL: every message arrives at once, nothing fails */
     const struct tacit_sim_observer *observer; /* NULL: none. Single-threaded use only */
 };

@@ -10,20 +10,11 @@ void tacit_bits_fill(uint64_t *bits, uint32_t count)
         bits[words - 1] = (UINT64_C(1) << (count % 64u)) - 1u;
 }
 
-/* Members in one word, by adding ever wider fields: no compiler's run-time library is needed. */
-static uint32_t word_count(uint64_t word)
-{
-    word -= (word >> 1) & UINT64_C(0x5555555555555555);
-    word = (word & UINT64_C(0x3333333333333333)) + ((word >> 2) & UINT64_C(0x3333333333333333));
-    word = (word + (word >> 4)) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    return (uint32_t)((word * UINT64_C(0x0101010101010101)) >> 56);
-}
-
 uint32_t tacit_bits_count(const uint64_t *bits, uint32_t count)
 {
     uint32_t members = 0;
     for (size_t i = 0; i < TACIT_BITS_WORDS(count); i++)
-        members += word_count(bits[i]);
+        members += tacit_bits_word_count(bits[i]);
     return members;
 }
 

@@ -1,6 +1,7 @@
 /* The schema of the experiment file, section by section. */
 #include "tacit/config.h"
 #include "tacit/elim.h"
+#include "network.h"
 #include "reader.h"
 #include <math.h>
 #include <stdio.h>
@@ -225,18 +226,6 @@ static void read_environment(struct config_reader *reader, const struct config_n
 
 /* ---- The other sections ---- */
 
-static void read_network(struct config_reader *reader, const struct config_node *root)
-{
-    static const char *const keys[] = {"kind", NULL};
-    static const struct config_choice kinds[] = {{"star", 0}, {NULL, 0}};
-    struct config_node const *const network = config_reader_map(reader, root, "network", false);
-    int kind = 0;
-    if (network == NULL)
-        return;
-    config_reader_keys(reader, network, "network", keys);
-    config_reader_choice(reader, network, "network.kind", true, kinds, &kind);
-}
-
 static void read_protocol(struct config_reader *reader, const struct config_node *root,
                           struct tacit_config *config)
 {
@@ -246,18 +235,23 @@ static void read_protocol(struct config_reader *reader, const struct config_node
     static const struct config_choice weights[] = {{"agents", 0}, {"components", 1}, {NULL, 0}};
     struct config_node const *const protocol = config_reader_map(reader, root, "protocol", true);
     int kind = 0;
-    int weight = 0; /* a star has no components: either choice is the same */
+    int weight = 0;
     if (protocol == NULL)
         return;
     config_reader_keys(reader, protocol, "protocol", keys);
     config_reader_choice(reader, protocol, "protocol.kind", true, kinds, &kind);
     config_reader_choice(reader, protocol, "protocol.component_weights", false, weights, &weight);
+    config->components_alike = weight == 1;
     struct config_node const *const rounds = config_node_member(protocol, "rounds");
     if (rounds != NULL && (rounds->kind != CONFIG_SCALAR || strcmp(rounds->text, "none") != 0))
         config_reader_u32(reader, protocol, "protocol.rounds", false, 1, TACIT_ELIM_EPOCHS_MAX - 1,
                           &config->round_limit);
     config_reader_number(reader, protocol, "protocol.participation", false,
                          (struct config_range){0, 1, true, false}, &config->participation);
+    if (config->participation < 1 && config->network != TACIT_CONFIG_STAR)
+        config_reader_fail(reader, config_node_member(protocol, "participation"),
+                           "protocol.participation",
+                           "below 1 belongs to network kind: star; allowed for others: 1");
     config_reader_number(reader, protocol, "protocol.gap", false,
                          (struct config_range){0, 1, true, false}, &config->gap);
 }
@@ -381,7 +375,7 @@ static void read_experiment(struct config_reader *reader, struct tacit_config *c
     config_reader_u32(reader, root, "agents", true, 1, TACIT_AGENTS_MAX, &config->agent_count);
     read_checkpoints(reader, root, config);
     read_environment(reader, root, config);
-    read_network(reader, root);
+    config_read_network(reader, root, config);
     read_protocol(reader, root, config);
     read_privacy(reader, root, config);
     read_cost(reader, root, config);
@@ -408,6 +402,7 @@ enum tacit_status tacit_config_load(struct tacit_config **config, const char *pa
     *made = (struct tacit_config){.seed = 1,
                                   .run_count = 1,
                                   .checkpoint_count = 50,
+                                  .network_kind = "star",
                                   .participation = 1,
                                   .lo = 0,
                                   .hi = 1,
@@ -438,18 +433,33 @@ void tacit_config_free(struct tacit_config *config)
     free(config);
 }
 
+/* The node that a part of a dotted key names: a member of a map, or an item of a list. */
+static const struct config_node *inner_node(const struct config_node *node, const char *part)
+{
+    if (node->kind == CONFIG_MAP)
+        return config_node_member(node, part);
+    char *end;
+    unsigned long place = strtoul(part, &end, 10);
+    if (node->kind != CONFIG_LIST || end == part || *end != '\0')
+        return NULL;
+    struct config_node const *item = node->first;
+    while (item != NULL && place-- > 0)
+        item = item->next;
+    return item;
+}
+
 void tacit_config_error(const struct tacit_config *config, const char *key, const char *text,
                         struct tacit_error *error)
 {
     struct config_node const *node = config_document_root(config->document);
-    for (const char *part = key; *part != '\0' && node->kind == CONFIG_MAP;) {
+    for (const char *part = key; *part != '\0';) {
         char name[64];
         size_t const length = strcspn(part, ".");
         (void)snprintf(name, sizeof name, "%.*s", (int)length, part);
-        struct config_node const *const member = config_node_member(node, name);
-        if (member == NULL)
+        struct config_node const *const inner = inner_node(node, name);
+        if (inner == NULL)
             break;
-        node = member;
+        node = inner;
         part += length + (part[length] == '.' ? 1 : 0);
     }
     struct config_place const place = config_document_place(config->document, node);

@@ -1,5 +1,6 @@
 /* Typed values from nodes, with errors that say what is allowed. */
 #include "reader.h"
+#include "tacit/config.h"
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -51,7 +52,7 @@ static size_t edit_distance(const char *from, const char *to)
     return row[width];
 }
 
-static const char *nearest(const char *word, const char *const *keys)
+const char *tacit_config_nearest(const char *word, const char *const *keys)
 {
     const char *best = NULL;
     size_t best_distance = SIZE_MAX;
@@ -88,7 +89,7 @@ void config_reader_keys(struct config_reader *reader, const struct config_node *
         char name[160];
         (void)snprintf(name, sizeof name, "%.60s%s%.80s", prefix, *prefix == '\0' ? "" : ".",
                        node->key);
-        char const *const guess = nearest(node->key, keys);
+        char const *const guess = tacit_config_nearest(node->key, keys);
         list_words(keys, list, sizeof list);
         if (guess != NULL)
             config_reader_fail(reader, node, name, "unknown key; did you mean '%s'? (allowed: %s)",

@@ -1,5 +1,6 @@
 /* The files of the daemons: what a site allows, and what a coordinator wants. */
 #include "tacit/config.h"
+#include "network.h"
 #include "reader.h"
 #include <math.h>
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 #define SECONDS_MAX UINT32_C(31536000)
 #define OPEN_MAX UINT32_C(10000000)
+#define UNITS_MAX UINT32_C(100000000)
 #define HOST_BYTES_MAX 253u
 #define SOCKET_PATH_BYTES_MAX 107u /* what the system takes */
 
@@ -232,7 +234,7 @@ static void read_policy(struct config_reader *reader, const struct config_node *
 static void read_decisions(struct config_reader *reader, const struct config_node *root,
                            struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"deadline_s", "remember_s", "open_max", NULL};
+    static const char *const keys[] = {"deadline_s", "remember_s", "open_max", "units_max", NULL};
     struct config_node const *const map = config_reader_map(reader, root, "decisions", false);
     if (map == NULL)
         return;
@@ -242,6 +244,7 @@ static void read_decisions(struct config_reader *reader, const struct config_nod
     config_reader_u32(reader, map, "decisions.remember_s", false, 0, SECONDS_MAX,
                       &agent->remember_s);
     config_reader_u32(reader, map, "decisions.open_max", false, 1, OPEN_MAX, &agent->open_max);
+    config_reader_u32(reader, map, "decisions.units_max", false, 1, UNITS_MAX, &agent->units_max);
 }
 
 static void read_agent(struct config_reader *reader, struct tacit_config_agent *agent)
@@ -301,11 +304,37 @@ static void read_run(struct config_reader *reader, const struct config_node *roo
                       &coordinator->deadline_s);
 }
 
+/* Who may hear whom: the section of the experiment file, over the sites in their order. */
+static void read_network(struct config_reader *reader, const struct config_node *root,
+                         struct tacit_config_coordinator *coordinator)
+{
+    struct tacit_config *const network = &coordinator->network;
+    struct config_node const *const node = config_node_member(root, "network");
+    struct config_node const *const run = config_node_member(root, "run");
+    network->agent_count = coordinator->site_count;
+    network->seed = coordinator->run_id;
+    network->document = reader->document;
+    config_read_network(reader, root, network);
+    if (reader->status != TACIT_OK || network->network == TACIT_CONFIG_STAR)
+        return;
+    if (network->network == TACIT_CONFIG_ALONE)
+        config_reader_fail(reader, node, "network.kind",
+                           "'alone' needs no coordinator; allowed: a kind that joins the sites");
+    else if (coordinator->participation < 1)
+        config_reader_fail(reader, config_node_member(run, "participation"), "run.participation",
+                           "below 1 it has a meaning over a star only; allowed: 1, or network: "
+                           "{kind: star}");
+    else if (network->network == TACIT_CONFIG_GRAPH && coordinator->quorum > 0)
+        config_reader_fail(reader, config_node_member(run, "quorum"), "run.quorum",
+                           "sites that judge for themselves wait for every one of them; allowed: "
+                           "no quorum, or a star or a hybrid");
+}
+
 static void read_coordinator(struct config_reader *reader,
                              struct tacit_config_coordinator *coordinator)
 {
-    static const char *const keys[] = {"federation", "state",  "broker", "sites", "arms",
-                                       "run",        "status", "log",    NULL};
+    static const char *const keys[] = {"federation", "state",   "broker", "sites", "arms",
+                                       "run",        "network", "status", "log",   NULL};
     struct config_node const *const root = config_document_root(reader->document);
     config_reader_keys(reader, root, "", keys);
     read_name(reader, root, "federation", &coordinator->federation);
@@ -320,6 +349,8 @@ static void read_coordinator(struct config_reader *reader,
     coordinator->arm_names =
         read_names(reader, root, "arms", 2, TACIT_ARMS_MAX, &coordinator->arm_count);
     read_run(reader, root, coordinator);
+    if (reader->status == TACIT_OK)
+        read_network(reader, root, coordinator);
     read_listener(reader, root, "status", &coordinator->status);
     read_log_format(reader, root, &coordinator->log_is_json);
 }
@@ -335,6 +366,7 @@ enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent, con
     made->deadline_s = 86400;
     made->remember_s = 604800;
     made->open_max = 100000;
+    made->units_max = 1000000;
     enum tacit_status status = config_document_read(&made->document, path, error);
     if (status == TACIT_OK) {
         struct config_reader reader = {made->document, error, TACIT_OK};

@@ -1,6 +1,7 @@
 /* The agent daemon: joins the run its policy allows, serves the core's plan, speaks with the hub.
  * All changes of a round of the loop are one batch; nothing leaves before they are durable. */
 #include "agent_internal.h"
+#include "crash_point.h"
 #include "entropy.h"
 #include "log.h"
 #include "topics.h"
@@ -11,17 +12,15 @@
 #include <time.h>
 
 #define RESEND_AFTER_US 2000000u
+#define CORE_BYTES_MAX (UINT64_C(1) << 28) /* what the store takes */
+#define EXPIRY_US 1000000u
+#define EXPIRY_PAUSE_US 1000u /* when more has expired than one round shall carry */
 
 /* ---- Joining --------------------------------------------------------------------------------- */
 
-static struct tacit_elim_agent_config core_config(const struct live_agent *agent)
+static struct live_core_site site_of(const struct live_agent *agent)
 {
-    return (struct tacit_elim_agent_config){
-        .run_id = agent->run.run_id,
-        .agent_id = agent->run.agent,
-        .agent_count = agent->run.agent_count,
-        .arm_count = agent->run.arm_count,
-        .horizon = agent->run.horizon,
+    return (struct live_core_site){
         .mechanism = agent->mechanism,
         .budget_nano = (uint64_t)floor(agent->config->budget * (double)TACIT_NANO * (1 + 0x1p-52)),
         .resend_after_us = RESEND_AFTER_US,
@@ -44,77 +43,55 @@ static const char *policy_objection(const struct live_agent *agent,
     return NULL;
 }
 
-static bool same_run(const struct tacit_wire_announcement *a,
-                     const struct tacit_wire_announcement *b)
-{
-    return a->run_id == b->run_id && a->agent == b->agent && a->agent_count == b->agent_count &&
-           a->arm_count == b->arm_count && a->horizon == b->horizon &&
-           a->epsilon_nano == b->epsilon_nano;
-}
-
-/* The numbers of the run, in the store under these names. */
-static const char *const run_names[] = {"run_id",   "run_agent",   "run_agents",
-                                        "run_arms", "run_horizon", "run_epsilon_nano"};
-
-static void run_to_values(const struct tacit_wire_announcement *run, uint64_t values[6])
-{
-    values[0] = run->run_id;
-    values[1] = run->agent;
-    values[2] = run->agent_count;
-    values[3] = run->arm_count;
-    values[4] = run->horizon;
-    values[5] = run->epsilon_nano;
-}
-
-static void run_from_values(struct tacit_wire_announcement *run, const uint64_t values[6])
-{
-    run->run_id = values[0];
-    run->agent = (uint32_t)values[1];
-    run->agent_count = (uint32_t)values[2];
-    run->arm_count = (uint32_t)values[3];
-    run->horizon = values[4];
-    run->epsilon_nano = values[5];
-}
-
-static enum tacit_status make_core(struct live_agent *agent)
-{
-    struct tacit_elim_agent_config const config = core_config(agent);
-    agent->core_size = tacit_elim_agent_size(&config);
-    agent->core = agent->core_size == 0 ? NULL : calloc(1, agent->core_size);
-    return agent->core == NULL ? TACIT_MEMORY : TACIT_OK;
-}
-
-static void join(struct live_agent *agent, const struct tacit_wire_announcement *run)
-{
-    uint64_t values[6];
-    if (!live_daemon_begin(&agent->daemon))
-        return;
-    agent->run = *run;
-    enum tacit_status status = make_core(agent);
-    struct tacit_elim_agent_config const config = core_config(agent);
-    if (status == TACIT_OK)
-        status = tacit_elim_agent_init(agent->core, &config);
-    run_to_values(run, values);
-    for (size_t i = 0; i < 6 && status == TACIT_OK; i++)
-        status = live_store_put_value(agent->daemon.store, run_names[i], values[i]);
-    if (status != TACIT_OK) {
-        live_daemon_fail(&agent->daemon, status, "the run cannot be joined");
-        return;
-    }
-    agent->has_joined = true;
-    agent->core_is_dirty = true;
-    live_log(LIVE_LOG_INFO, "joined", "run %llu as site %u of %u: %u arms, %llu pulls",
-             (unsigned long long)run->run_id, run->agent, run->agent_count, run->arm_count,
-             (unsigned long long)run->horizon);
-    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
-}
-
 static void refuse(struct live_agent *agent, const char *why)
 {
     agent->refused_count++;
     live_log(LIVE_LOG_WARNING, "refused", "%s", why);
 }
 
+/* Under this name the store has the size of the core's block. */
+static const char core_bytes_name[] = "core_bytes";
+
+static void join(struct live_agent *agent, const uint8_t *announcement, size_t size)
+{
+    struct live_core_site const site = site_of(agent);
+    size_t block_size;
+    if (!live_daemon_begin(&agent->daemon))
+        return;
+    enum tacit_status status = live_core_new(&agent->core, &site, announcement, size);
+    if (status == TACIT_MALFORMED) {
+        agent->refusal = "the run does not fit into the messages of this network";
+        refuse(agent, agent->refusal);
+        return;
+    }
+    if (status == TACIT_OK) {
+        (void)live_core_block(agent->core, &block_size);
+        status = live_store_put_value(agent->daemon.store, core_bytes_name, block_size);
+    }
+    if (status != TACIT_OK) {
+        live_daemon_fail(&agent->daemon, status, "the run cannot be joined");
+        return;
+    }
+    struct tacit_wire_announcement const *const run = live_core_run(agent->core);
+    agent->core_is_dirty = true;
+    live_log(LIVE_LOG_INFO, "joined", "run %llu as site %u of %u: %u arms, %llu pulls%s",
+             (unsigned long long)run->run_id, run->agent, run->agent_count, run->arm_count,
+             (unsigned long long)run->horizon,
+             run->network == NULL ? "" : ", with neighbours instead of a hub");
+    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+}
+
+static void say_where(struct live_agent *agent);
+
+/* Says again what may have been lost. */
+static void say_again(struct live_agent *agent)
+{
+    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+    say_where(agent);
+}
+
+/* It comes when this site connects, and to all sites when the coordinator does: a report that got
+ * lost with a crash of either is there again at once, and not when the core's patience ends. */
 static void on_announcement(struct live_agent *agent, const uint8_t *bytes, size_t size)
 {
     struct tacit_wire_announcement run;
@@ -122,17 +99,20 @@ static void on_announcement(struct live_agent *agent, const uint8_t *bytes, size
         refuse(agent, "an announcement that does not decode");
         return;
     }
-    if (agent->has_joined) {
-        if (!same_run(&agent->run, &run))
+    if (agent->core != NULL) {
+        if (live_core_is_of(agent->core, bytes, size))
+            say_again(agent);
+        else
             refuse(agent, "another run is announced than the one that this state belongs to; a new "
                           "run needs a new state directory, and budgets on the same data add");
-        return;
+    } else {
+        agent->refusal = policy_objection(agent, &run);
+        if (agent->refusal != NULL)
+            refuse(agent, agent->refusal);
+        else
+            join(agent, bytes, size);
     }
-    agent->refusal = policy_objection(agent, &run);
-    if (agent->refusal != NULL)
-        refuse(agent, agent->refusal);
-    else
-        join(agent, &run);
+    free((void *)(uintptr_t)run.network);
 }
 
 /* ---- The core -------------------------------------------------------------------------------- */
@@ -157,6 +137,7 @@ static void keep_release(struct live_agent *agent, const struct tacit_elim_messa
                                          .bytes = bytes,
                                          .size = size,
                                          .made_unix_s = (int64_t)time(NULL)};
+    live_crash_point("release");
     if (!live_daemon_begin(&agent->daemon))
         return;
     enum tacit_status const status = live_store_put_release(agent->daemon.store, &release);
@@ -167,31 +148,120 @@ static void keep_release(struct live_agent *agent, const struct tacit_elim_messa
         live_daemon_fail(&agent->daemon, status, "a release cannot be written");
 }
 
+/* To the hub, or to one neighbour or all of them. */
+static void publish(struct live_agent *agent, const struct tacit_elim_message *message,
+                    const uint8_t *bytes, size_t size)
+{
+    char const *const federation = agent->config->federation;
+    char const *const site = agent->config->site;
+    struct tacit_wire_network const *const network = live_core_run(agent->core)->network;
+    if (message->to == TACIT_ELIM_HUB) {
+        live_daemon_send(&agent->daemon, live_topic_up(federation, site).text, bytes, size, false);
+        return;
+    }
+    for (uint32_t i = 0; network != NULL && i < network->neighbour_count; i++)
+        if (message->to == TACIT_ELIM_NEIGHBOURS || message->to == network->neighbours[i].agent)
+            live_daemon_send(&agent->daemon,
+                             live_topic_peer(federation, site, network->neighbours[i].site).text,
+                             bytes, size, false);
+}
+
+static uint8_t *encode(const struct live_agent *agent, const struct tacit_elim_message *message,
+                       size_t *size)
+{
+    struct tacit_wire_announcement const *const run = live_core_run(agent->core);
+    *size = tacit_wire_elim_bytes(message, run->arm_count, run->agent_count);
+    uint8_t *const bytes = malloc(*size);
+    if (bytes != NULL &&
+        tacit_wire_elim_encode(message, run->arm_count, run->agent_count, bytes) == TACIT_OK)
+        return bytes;
+    free(bytes);
+    return NULL;
+}
+
 static void send_message(struct live_agent *agent, const struct tacit_elim_message *message)
 {
-    uint32_t const arms = agent->run.arm_count;
-    uint32_t const agents = agent->run.agent_count;
-    size_t const size = tacit_wire_elim_bytes(message, arms, agents);
-    uint8_t *const bytes = malloc(size);
-    if (bytes == NULL || tacit_wire_elim_encode(message, arms, agents, bytes) != TACIT_OK) {
+    bool const is_star = live_core_run(agent->core)->network == NULL;
+    size_t size;
+    uint8_t *const bytes = encode(agent, message, &size);
+    if (bytes == NULL) {
         live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
-    } else {
-        struct live_topic const topic =
-            live_topic_up(agent->config->federation, agent->config->site);
-        if (message->kind == TACIT_ELIM_REPORT)
-            keep_release(agent, message, bytes, size);
-        if (agent->daemon.status == TACIT_OK)
-            live_daemon_send(&agent->daemon, topic.text, bytes, size, false);
+        return;
     }
+    if (message->kind == TACIT_ELIM_REPORT && is_star)
+        keep_release(agent, message, bytes, size);
+    if (agent->daemon.status == TACIT_OK)
+        publish(agent, message, bytes, size);
     free(bytes);
 }
 
-/* Acknowledged by the hub: the outbox row is done. */
-static void note_progress(struct live_agent *agent, const struct tacit_elim_agent_view *before,
+/* A peer's release goes out in rows, alone or among others'; it is kept in the form of a report. */
+static void keep_peer_release(struct live_agent *agent)
+{
+    struct tacit_elim_message const report = live_core_release(agent->core);
+    size_t size;
+    uint8_t *const bytes = encode(agent, &report, &size);
+    if (bytes == NULL)
+        live_daemon_fail(&agent->daemon, TACIT_MEMORY, "a release cannot be written");
+    else
+        keep_release(agent, &report, bytes, size);
+    free(bytes);
+}
+
+static bool judges_for_itself(const struct live_agent *agent)
+{
+    struct tacit_wire_announcement const *const run = live_core_run(agent->core);
+    return run->network != NULL && run->network->collection == TACIT_ELIM_SPREAD;
+}
+
+/* The coordinator of peers that judge for themselves is told where they are, for its status. */
+static void say_where(struct live_agent *agent)
+{
+    struct tacit_wire_announcement const *const run = live_core_run(agent->core);
+    struct tacit_elim_agent_view view;
+    if (!judges_for_itself(agent))
+        return;
+    live_core_look(agent->core, &view);
+    struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
+                                             .from = run->agent,
+                                             .to = TACIT_ELIM_HUB,
+                                             .run_id = run->run_id,
+                                             .epoch = view.epoch};
+    send_message(agent, &hello);
+}
+
+/* Whoever judges for itself and goes on to the next epoch knows that all had its report. */
+static void note_peer_progress(struct live_agent *agent, const struct tacit_elim_agent_view *before,
+                               const struct tacit_elim_agent_view *after)
+{
+    if (live_core_run(agent->core)->network == NULL)
+        return;
+    if (after->release_epoch != before->release_epoch)
+        keep_peer_release(agent);
+    if (!judges_for_itself(agent) || after->epoch == before->epoch)
+        return;
+    if (after->release_epoch > agent->acknowledged_epoch && live_daemon_begin(&agent->daemon)) {
+        agent->acknowledged_epoch = (uint32_t)after->release_epoch;
+        (void)live_store_acknowledge(agent->daemon.store, after->release_epoch);
+    }
+    say_where(agent);
+}
+
+/* A word to this site alone says which report the hub holds last: that row of the outbox is done.
+ * It need not be of the present epoch: the one whose report ends a round hears of it with the next
+ * order. */
+static void note_seen(struct live_agent *agent, const struct tacit_elim_message *order)
+{
+    if (order->kind != TACIT_ELIM_ORDER || order->to == TACIT_ELIM_EVERYONE ||
+        order->seen <= agent->acknowledged_epoch || !live_daemon_begin(&agent->daemon))
+        return;
+    agent->acknowledged_epoch = order->seen;
+    (void)live_store_acknowledge(agent->daemon.store, order->seen);
+}
+
+static void note_progress(const struct tacit_elim_agent_view *before,
                           const struct tacit_elim_agent_view *after)
 {
-    if (after->reported && !before->reported && live_daemon_begin(&agent->daemon))
-        (void)live_store_acknowledge(agent->daemon.store, after->release_epoch);
     if (after->epoch != before->epoch)
         live_log(LIVE_LOG_INFO, "order", "epoch %u: %u arms are in%s", after->epoch,
                  after->active_count, after->last ? "; it is decided" : "");
@@ -203,31 +273,54 @@ static void note_progress(struct live_agent *agent, const struct tacit_elim_agen
         live_log(LIVE_LOG_ERROR, "halted", "nothing is released any more; see the status");
 }
 
+/* Open decisions for which a new plan has no room any more. */
+struct leftovers {
+    struct live_agent *agent;
+    uint64_t count;
+};
+
+static void store_leftover(void *context, const struct live_decision_row *row)
+{
+    struct leftovers *const leftovers = context;
+    leftovers->count++;
+    store_row(leftovers->agent, row);
+}
+
 enum tacit_status live_agent_step(struct live_agent *agent, struct tacit_elim_event event)
 {
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_NOISE);
+    struct leftovers leftovers = {.agent = agent};
     struct tacit_elim_agent_view before;
     struct tacit_elim_agent_view after;
     struct tacit_elim_update update;
     event.now_us = live_now_us();
-    tacit_elim_agent_look(agent->core, &before);
-    enum tacit_status const status = tacit_elim_agent_step(agent->core, &event, &entropy, &update);
-    tacit_elim_agent_look(agent->core, &after);
+    live_core_look(agent->core, &before);
+    enum tacit_status const status = live_core_step(agent->core, &event, &entropy, &update);
+    live_core_look(agent->core, &after);
     if (update.persist) {
         agent->core_is_dirty = live_daemon_begin(&agent->daemon);
         agent->ranking_is_stale = true;
     }
-    note_progress(agent, &before, &after);
+    note_progress(&before, &after);
+    note_peer_progress(agent, &before, &after);
     if (update.send)
         send_message(agent, &update.message);
     if (update.plan_count > 0 || (after.halted && !before.halted)) /* halted: the plan is void */
-        live_decisions_set_plan(agent->decisions, update.plan, update.plan_count, store_row, agent);
-    live_timer_set(agent->core_timer, live_daemon_jitter(event.now_us, update.deadline_us));
+        live_decisions_set_plan(agent->decisions, update.plan, update.plan_count, store_leftover,
+                                &leftovers);
+    if (update.deadline_us != agent->core_deadline_us) { /* most rewards leave it as it is */
+        agent->core_deadline_us = update.deadline_us;
+        live_timer_set(agent->core_timer, live_daemon_jitter(event.now_us, update.deadline_us));
+    }
     /* A first order, in a state that is new: ask at once whether the hub has seen more of this site
      * than that. If it has, the state was lost, and nothing may be released from this one
      * (PRIVACY.md D.9). */
     if (before.epoch == 0 && after.epoch > 0)
         (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+    if (leftovers.count > 0) /* they are pulls all the same, from now on beside the plan */
+        (void)live_agent_step(agent,
+                              (struct tacit_elim_event){.kind = TACIT_ELIM_EXPLOITED,
+                                                        .as.exploited_count = leftovers.count});
     return status;
 }
 
@@ -246,7 +339,7 @@ struct live_fallback live_agent_fallback(struct live_agent *agent)
     uint32_t const arms = agent->config->arm_count;
     struct tacit_elim_agent_view view = {0};
     if (agent->core != NULL)
-        tacit_elim_agent_look(agent->core, &view);
+        live_core_look(agent->core, &view);
     if (agent->ranking_is_stale) {
         agent->active_count = 0;
         for (uint32_t arm = 0; arm < arms; arm++)
@@ -266,32 +359,61 @@ struct live_fallback live_agent_fallback(struct live_agent *agent)
 
 /* ---- The broker ------------------------------------------------------------------------------ */
 
-static void on_message(struct live_agent *agent, uint32_t to, const uint8_t *bytes, size_t size)
+/* from: who says it, by its topic; the broker lets a certificate write under its own name only. */
+static void on_message(struct live_agent *agent, uint32_t from, uint32_t to, const uint8_t *bytes,
+                       size_t size)
 {
     struct tacit_elim_message *message;
-    if (!agent->has_joined)
+    if (agent->core == NULL)
         return; /* the announcement comes first */
-    enum tacit_status status = tacit_wire_elim_decode(bytes, size, agent->run.arm_count,
-                                                      agent->run.agent_count, to, &message);
+    struct tacit_wire_announcement const *const run = live_core_run(agent->core);
+    enum tacit_status status =
+        tacit_wire_elim_decode(bytes, size, run->arm_count, run->agent_count,
+                               to == TACIT_ELIM_NEIGHBOURS ? run->agent : to, &message);
     if (status == TACIT_OK) {
-        status = live_agent_step(
-            agent, (struct tacit_elim_event){.kind = TACIT_ELIM_RECEIVE, .as.message = message});
+        status = message->from != from
+                     ? TACIT_STRANGER
+                     : live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_RECEIVE,
+                                                                        .as.message = message});
+        bool const is_heard =
+            status == TACIT_OK || status == TACIT_REFUSED; /* more rounds than allowed */
+        if (is_heard && from == TACIT_ELIM_HUB)
+            note_seen(agent, message);
         free(message);
     }
     if (status != TACIT_OK)
         refuse(agent, tacit_status_text(status));
 }
 
+static void on_peer_message(struct live_agent *agent, const char *from, const uint8_t *bytes,
+                            size_t size)
+{
+    struct tacit_wire_network const *const network =
+        agent->core == NULL ? NULL : live_core_run(agent->core)->network;
+    for (uint32_t i = 0; network != NULL && i < network->neighbour_count; i++) {
+        if (strcmp(network->neighbours[i].site, from) == 0) {
+            on_message(agent, network->neighbours[i].agent, TACIT_ELIM_NEIGHBOURS, bytes, size);
+            return;
+        }
+    }
+    if (agent->core != NULL)
+        refuse(agent, "a message of a site that is no neighbour");
+}
+
 static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
 {
     struct live_agent *const agent = context;
     struct live_agent_config const *const config = agent->config;
+    uint32_t const self = agent->core == NULL ? 0 : live_core_run(agent->core)->agent;
+    char from[65];
     if (strcmp(topic, live_topic_to(config->federation, config->site, "announce").text) == 0)
         on_announcement(agent, bytes, size);
     else if (strcmp(topic, live_topic_down(config->federation).text) == 0)
-        on_message(agent, TACIT_ELIM_EVERYONE, bytes, size);
+        on_message(agent, TACIT_ELIM_HUB, TACIT_ELIM_EVERYONE, bytes, size);
     else if (strcmp(topic, live_topic_to(config->federation, config->site, "elim").text) == 0)
-        on_message(agent, agent->run.agent, bytes, size);
+        on_message(agent, TACIT_ELIM_HUB, self, bytes, size);
+    else if (live_topic_peer_from(topic, config->federation, config->site, from))
+        on_peer_message(agent, from, bytes, size);
 }
 
 static void on_connected(void *context)
@@ -303,8 +425,7 @@ static void on_connected(void *context)
     (void)live_bus_subscribe(agent->daemon.bus, live_topic_to(federation, site, "announce").text);
     (void)live_bus_subscribe(agent->daemon.bus, live_topic_to(federation, site, "elim").text);
     (void)live_bus_subscribe(agent->daemon.bus, live_topic_down(federation).text);
-    if (agent->core != NULL) /* say again what may have been lost */
-        (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+    (void)live_bus_subscribe(agent->daemon.bus, live_topic_peer(federation, "+", site).text);
 }
 
 static void on_disconnected(void *context, const char *reason)
@@ -317,7 +438,9 @@ static void on_disconnected(void *context, const char *reason)
 
 static void on_core_timer(void *context)
 {
-    (void)live_agent_step(context, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT});
+    struct live_agent *const agent = context;
+    agent->core_deadline_us = TACIT_NEVER; /* it has come: what stands is no longer set */
+    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT});
 }
 
 static void row_changed(void *context, const struct live_decision_row *row, bool is_forgotten)
@@ -327,6 +450,7 @@ static void row_changed(void *context, const struct live_decision_row *row, bool
         store_row(agent, row);
         return;
     }
+    agent->has_forgotten = true;
     if (live_daemon_begin(&agent->daemon) &&
         live_store_drop_decision(agent->daemon.store, row->id) != TACIT_OK)
         live_daemon_fail(&agent->daemon, TACIT_IO, "a decision cannot be dropped");
@@ -335,30 +459,32 @@ static void row_changed(void *context, const struct live_decision_row *row, bool
 static void on_expiry(void *context)
 {
     struct live_agent *const agent = context;
-    live_decisions_expire(agent->decisions, (uint64_t)time(NULL), row_changed, agent);
-    live_timer_set(agent->expiry_timer, live_now_us() + 1000000u);
+    bool const is_done =
+        live_decisions_expire(agent->decisions, (uint64_t)time(NULL), row_changed, agent);
+    live_timer_set(agent->expiry_timer, live_now_us() + (is_done ? EXPIRY_US : EXPIRY_PAUSE_US));
 }
 
-/* The core goes into the batch once a round, whatever number of rewards came. */
-static void on_round_end(struct live_agent *agent)
+/* The core goes into the batch once a round, whatever number of rewards came. The next id is behind
+ * the last row, so it is written only when rows go. */
+static void prepare(void *context)
 {
+    struct live_agent *const agent = context;
     struct live_decisions_view view;
-    if (!agent->core_is_dirty || !agent->daemon.batch_is_open)
-        return;
-    live_decisions_look(agent->decisions, &view);
     enum tacit_status status = TACIT_OK;
-    if (agent->core != NULL) /* before a run is joined, ids are given all the same */
-        status = live_store_put_core(agent->daemon.store, agent->core, agent->core_size);
-    if (status == TACIT_OK)
+    if (!agent->daemon.batch_is_open)
+        return;
+    if (agent->core_is_dirty) {
+        size_t size;
+        void const *const block = live_core_block(agent->core, &size);
+        status = live_store_put_core(agent->daemon.store, block, size);
+    }
+    live_decisions_look(agent->decisions, &view);
+    if (status == TACIT_OK && agent->has_forgotten)
         status = live_store_put_value(agent->daemon.store, "next_decision", view.next_id);
     if (status != TACIT_OK)
         live_daemon_fail(&agent->daemon, status, "the state cannot be written");
     agent->core_is_dirty = false;
-}
-
-static void prepare(void *context)
-{
-    on_round_end(context);
+    agent->has_forgotten = false;
 }
 
 static void release(void *context, bool durable)
@@ -408,22 +534,21 @@ static enum tacit_status restore_decisions(struct live_agent *agent)
 static enum tacit_status restore_core(struct live_agent *agent)
 {
     struct live_store *const store = agent->daemon.store;
-    uint64_t values[6] = {0};
-    size_t kept;
+    struct live_core_site const site = site_of(agent);
+    uint64_t size = 0;
+    size_t kept = 0;
     bool found = false;
-    enum tacit_status status = TACIT_OK;
-    for (size_t i = 0; i < 6 && status == TACIT_OK; i++)
-        status = live_store_get_value(store, run_names[i], &values[i], &found);
+    enum tacit_status status = live_store_get_value(store, core_bytes_name, &size, &found);
     if (status != TACIT_OK || !found)
         return status;
-    run_from_values(&agent->run, values);
-    status = make_core(agent);
-    struct tacit_elim_agent_config const config = core_config(agent);
+    void *const block = malloc(size < CORE_BYTES_MAX ? (size_t)size + 1 : 1);
+    if (block == NULL)
+        return TACIT_MEMORY;
+    status = size < CORE_BYTES_MAX ? live_store_get_core(store, block, (size_t)size, &kept)
+                                   : TACIT_MALFORMED;
     if (status == TACIT_OK)
-        status = live_store_get_core(store, agent->core, agent->core_size, &kept);
-    if (status == TACIT_OK)
-        status = tacit_elim_agent_check(agent->core, kept, &config);
-    agent->has_joined = status == TACIT_OK;
+        status = live_core_restore(&agent->core, &site, block, kept);
+    free(block);
     return status;
 }
 
@@ -451,6 +576,7 @@ static enum tacit_status restore(struct live_agent *agent, struct tacit_error *e
     struct live_agent_config const *const config = agent->config;
     struct live_decisions_config const decisions = {.arm_count = config->arm_count,
                                                     .open_max = config->open_max,
+                                                    .units_max = config->units_max,
                                                     .deadline_s = config->deadline_s,
                                                     .remember_s = config->remember_s};
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, config->epsilon,
@@ -504,12 +630,12 @@ static void close_all(struct live_agent *agent)
     live_decisions_free(agent->decisions);
     free(agent->ranking);
     free(agent->active);
-    free(agent->core);
+    live_core_free(agent->core);
 }
 
 enum tacit_status live_agent_run(const struct live_agent_config *config, struct tacit_error *error)
 {
-    struct live_agent agent = {.config = config};
+    struct live_agent agent = {.config = config, .core_deadline_us = TACIT_NEVER};
     struct live_store_identity identity = {
         .role = "agent", .federation = config->federation, .site = config->site};
     enum tacit_status status = describe(config, identity.config_digest);
@@ -521,7 +647,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     if (status == TACIT_OK)
         status = open_all(&agent, error);
     if (status == TACIT_OK) {
-        live_timer_set(agent.expiry_timer, live_now_us() + 1000000u);
+        live_timer_set(agent.expiry_timer, live_now_us() + EXPIRY_US);
         if (agent.core != NULL)
             (void)live_agent_step(&agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
         live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site, config->federation);

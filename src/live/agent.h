@@ -20,6 +20,7 @@ struct live_agent_config {
     uint32_t deadline_s; /* decisions.h */
     uint32_t remember_s;
     uint32_t open_max;
+    uint32_t units_max;
     const char *state_directory;
     struct live_bus_config bus;
     struct live_http_config api;

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#define MISSING_SHOWN_MAX 32u
+
 static uint64_t now_s(void *context)
 {
     (void)context;
@@ -22,9 +24,10 @@ static enum tacit_status keep(struct live_agent *agent, const struct live_decisi
     enum tacit_status status = live_store_put_decision(store, &answer->row);
     if (status == TACIT_OK && answer->unit_is_new)
         status = live_store_put_unit(store, answer->row.unit, answer->row.arm);
+    if (status == TACIT_OK && answer->unit_forgotten != NULL)
+        status = live_store_drop_unit(store, answer->unit_forgotten);
     if (status != TACIT_OK)
         live_daemon_fail(&agent->daemon, status, "a decision cannot be written");
-    agent->core_is_dirty = true; /* the next id goes with it */
     return status;
 }
 
@@ -84,7 +87,7 @@ static struct tacit_elim_agent_view look(const struct live_agent *agent)
 {
     struct tacit_elim_agent_view view = {0};
     if (agent->core != NULL)
-        tacit_elim_agent_look(agent->core, &view);
+        live_core_look(agent->core, &view);
     return view;
 }
 
@@ -98,6 +101,30 @@ static json_t *active_names(const struct live_agent *agent,
     return names;
 }
 
+/* Among peers: with whom this site speaks, and whose reports it waits for, by their indices. Sinks
+ * and sites of a graph wait; others on the way to a sink do not. */
+static void add_peers(const struct live_agent *agent, json_t *status)
+{
+    struct tacit_elim_peer_view peer;
+    if (agent->core == NULL || !live_core_look_at_peer(agent->core, &peer))
+        return;
+    struct tacit_wire_announcement const *const run = live_core_run(agent->core);
+    json_t *const neighbours = json_array();
+    json_t *const missing = json_array();
+    for (uint32_t i = 0; i < run->network->neighbour_count; i++)
+        (void)json_array_append_new(neighbours, json_string(run->network->neighbours[i].site));
+    for (uint32_t site = 0; site < run->agent_count && peer.missing_count > 0; site++) {
+        bool const is_member =
+            run->network->members == NULL || tacit_bits_has(run->network->members, site);
+        if (is_member && !tacit_bits_has(peer.known, site) &&
+            json_array_size(missing) < MISSING_SHOWN_MAX)
+            (void)json_array_append_new(missing, json_integer(site));
+    }
+    (void)json_object_set_new(status, "neighbours", neighbours);
+    (void)json_object_set_new(status, "missing_reports", json_integer(peer.missing_count));
+    (void)json_object_set_new(status, "missing_sites", missing);
+}
+
 static json_t *status(void *context)
 {
     struct live_agent *const agent = context;
@@ -105,7 +132,7 @@ static json_t *status(void *context)
     struct live_decisions_view decisions;
     struct live_bus_counts const bus = live_bus_count(agent->daemon.bus);
     live_decisions_look(agent->decisions, &decisions);
-    return json_pack(
+    json_t *const made = json_pack(
         "{s:s, s:s, s:s, s:s?, s:b, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "federation",
         agent->config->federation, "site", agent->config->site, "phase", phase(agent, &view),
         "refusal", agent->refusal, "connected", live_bus_is_connected(agent->daemon.bus), "epoch",
@@ -114,6 +141,9 @@ static json_t *status(void *context)
         (json_int_t)decisions.open_planned + (json_int_t)decisions.open_other, "release_epoch",
         (json_int_t)view.release_epoch, "sent_bytes", (json_int_t)bus.sent_bytes, "sent_messages",
         (json_int_t)bus.sent, "refused_messages", (json_int_t)agent->refused_count);
+    if (made != NULL)
+        add_peers(agent, made);
+    return made;
 }
 
 struct ledger_list {
@@ -146,17 +176,29 @@ static json_t *ledger(void *context)
                      "releases", list.releases);
 }
 
+static enum tacit_statement_network statement_network(const struct tacit_wire_announcement *run)
+{
+    if (run == NULL || run->network == NULL)
+        return TACIT_STATEMENT_STAR;
+    return run->network->collection == TACIT_ELIM_SPREAD ? TACIT_STATEMENT_GRAPH
+                                                         : TACIT_STATEMENT_HYBRID;
+}
+
 static void statement(void *context, struct live_buffer *text)
 {
     struct live_agent *const agent = context;
     char bytes[TACIT_STATEMENT_BYTES];
     struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
+    struct tacit_wire_announcement const *const run =
+        agent->core == NULL ? NULL : live_core_run(agent->core);
+    uint32_t const agents = run == NULL ? 0 : run->agent_count;
     struct tacit_statement const promise = {.mode = TACIT_PRIVACY_SOUND,
+                                            .network = statement_network(run),
                                             .noisy = true,
                                             .epsilon_nano =
                                                 tacit_mechanism_cost_nano(&agent->mechanism),
-                                            .agent_count = agent->run.agent_count,
-                                            .report_count = agent->run.agent_count,
+                                            .agent_count = agents,
+                                            .report_count = agents,
                                             .clipped = true,
                                             .bounded = true,
                                             .live = true};
@@ -204,6 +246,12 @@ static bool is_healthy(void *context, struct tacit_error *error)
     return why == NULL;
 }
 
+static uint64_t clipped(void *context)
+{
+    struct live_agent const *const agent = context;
+    return agent->clipped_count;
+}
+
 struct live_api_agent live_agent_api(struct live_agent *agent)
 {
     return (struct live_api_agent){.context = agent,
@@ -214,5 +262,6 @@ struct live_api_agent live_agent_api(struct live_agent *agent)
                                    .ledger = ledger,
                                    .statement = statement,
                                    .metrics = metrics,
+                                   .clipped = clipped,
                                    .is_healthy = is_healthy};
 }

@@ -4,10 +4,9 @@
 #define TACIT_LIVE_AGENT_INTERNAL_H
 #include "agent.h"
 #include "api.h"
+#include "core.h"
 #include "daemon.h"
 #include "decisions.h"
-#include "tacit/elim.h"
-#include "tacit/wire.h"
 
 struct live_agent {
     const struct live_agent_config *config;
@@ -17,17 +16,17 @@ struct live_agent {
     struct live_timer *core_timer;
     struct live_timer *expiry_timer;
     struct tacit_mechanism mechanism;
-    bool has_joined; /* the run's numbers below are known and durable */
-    struct tacit_wire_announcement run;
-    struct tacit_elim_agent *core; /* NULL before the site has joined */
-    size_t core_size;
+    struct live_core *core; /* NULL before the site has joined a run */
     bool core_is_dirty; /* changed in this round: put it once, at the end */
+    bool has_forgotten; /* decisions, in this round: their rows no longer show the next id */
+    uint32_t acknowledged_epoch; /* last one that the hub said it holds, since this start */
+    uint64_t core_deadline_us;   /* as the core said it, before the jitter */
     bool ranking_is_stale;
     uint32_t *ranking; /* active arms, best noised first */
     uint64_t *active;
     uint32_t active_count;
     uint64_t refused_count;
-    uint64_t clipped_count; /* stays inside: it depends on rewards */
+    uint64_t clipped_count; /* depends on rewards: shown under /v1/clipped and nowhere else */
     const char *refusal;    /* why this site does not take part, or NULL */
 };
 

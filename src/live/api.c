@@ -288,6 +288,18 @@ static void on_metrics(struct live_api *api, const uint8_t *body, size_t size,
     add_counter(&reply->text, "tacit_api_rewards_total", "Rewards accepted.", api->counts.rewards);
 }
 
+/* Depends on rewards, as nothing else that is shown does. So it has a page of its own, for the
+ * site's operator: what machines collect (status, metrics) does not hold it (PRIVACY.md B.7). */
+static void on_clipped(struct live_api *api, const uint8_t *body, size_t size,
+                       struct live_api_reply *reply)
+{
+    (void)body;
+    (void)size;
+    live_buffer_add(&reply->text, "{\"clipped\": ");
+    live_buffer_add_u64(&reply->text, api->agent.clipped(api->agent.context));
+    live_buffer_add(&reply->text, "}");
+}
+
 /* ---- Routes ---------------------------------------------------------------------------------- */
 
 static const struct route {
@@ -300,7 +312,7 @@ static const struct route {
     {"/v1/rewards", true, on_reward},       {"/v1/rewards/batch", true, on_rewards},
     {"/v1/status", false, on_status},       {"/v1/ledger", false, on_ledger},
     {"/v1/statement", false, on_statement}, {"/health", false, on_health},
-    {"/metrics", false, on_metrics},
+    {"/metrics", false, on_metrics},        {"/v1/clipped", false, on_clipped},
 };
 
 static const struct route *find_route(const char *path)
@@ -327,7 +339,7 @@ static void dispatch(struct live_api *api, const char *method, const char *path,
         refuse(reply, NOT_FOUND,
                "there is nothing under this path; there are POST /v1/decisions, "
                "/v1/decisions/batch, /v1/rewards, /v1/rewards/batch and GET /v1/status, "
-               "/v1/ledger, /v1/statement, /health, /metrics");
+               "/v1/ledger, /v1/statement, /v1/clipped, /health, /metrics");
     else if (!method_fits(route, method))
         refuse(reply, WRONG_METHOD,
                route->is_post ? "this path takes POST only" : "this path takes GET only");

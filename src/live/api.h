@@ -27,6 +27,7 @@ struct live_api_agent {
     json_t *(*ledger)(void *context); /* the same */
     void (*statement)(void *context, struct live_buffer *text);
     void (*metrics)(void *context, struct live_buffer *text); /* Prometheus' text format */
+    uint64_t (*clipped)(void *context); /* rewards outside the range, since the start */
     /* false: error->text says why. */
     bool (*is_healthy)(void *context, struct tacit_error *error);
 };

@@ -15,7 +15,8 @@
 #define ADDRESS_BYTES_MAX 253u
 #define PACKET_BYTES_MAX (LIVE_PAYLOAD_BYTES_MAX + 1024u) /* a payload, its topic, the headers */
 #define INFLIGHT_MESSAGES 20u
-#define QUEUED_MESSAGES 1000u
+#define QUEUED_MESSAGES_MIN 1000u
+#define QUEUED_MESSAGES_A_SITE 4u /* all sites may speak to the coordinator at once, and again */
 #define SPARE_CONNECTIONS 16u
 
 /* ---- Names ---- */
@@ -154,6 +155,7 @@ static void write_head(FILE *file, const struct live_broker_config *config)
 
 static void write_limits(FILE *file, const struct live_broker_config *config)
 {
+    size_t const queued = QUEUED_MESSAGES_A_SITE * config->site_count;
     fprintf(
         file,
         "# A payload may have %u bytes; a packet also carries its topic and headers.\n"
@@ -163,12 +165,13 @@ static void write_limits(FILE *file, const struct live_broker_config *config)
         "# acknowledgement by then. Agents and coordinator therefore send again until the other\n"
         "# side has answered; these numbers cost time at worst, never a message.\n"
         "max_inflight_messages %u\n"
-        "max_queued_messages %u\n\n"
+        "max_queued_messages %zu\n\n"
         "# Each site and the coordinator twice (an old connection may linger), and some that\n"
         "# will fail.\n"
         "max_connections %zu\n\n",
         LIVE_PAYLOAD_BYTES_MAX, LIVE_PAYLOAD_BYTES_MAX, PACKET_BYTES_MAX, INFLIGHT_MESSAGES,
-        QUEUED_MESSAGES, 2 * (config->site_count + 1) + SPARE_CONNECTIONS);
+        queued > QUEUED_MESSAGES_MIN ? queued : (size_t)QUEUED_MESSAGES_MIN,
+        2 * (config->site_count + 1) + SPARE_CONNECTIONS);
 }
 
 static void write_tail(FILE *file, const struct live_broker_config *config)
@@ -199,6 +202,20 @@ static void write_config(FILE *file, const struct live_broker_config *config)
     write_tail(file, config);
 }
 
+/* Neighbours hear each other, one by one: nobody else may listen, or speak in a site's name. */
+static void write_neighbours(FILE *file, const struct live_broker_config *config, size_t site)
+{
+    struct tacit_graph const *const graph = config->graph;
+    for (uint64_t i = graph->first[site]; i < graph->first[site + 1]; i++) {
+        const char *const neighbour = config->sites[graph->neighbours[i]];
+        fprintf(file,
+                "topic write tacit/v1/%s/peer/%s/%s/#\n"
+                "topic read tacit/v1/%s/peer/%s/%s/#\n",
+                config->federation, config->sites[site], neighbour, config->federation, neighbour,
+                config->sites[site]);
+    }
+}
+
 /* Whoever is not listed may connect and then do nothing. */
 static void write_access(FILE *file, const struct live_broker_config *config)
 {
@@ -218,6 +235,8 @@ static void write_access(FILE *file, const struct live_broker_config *config)
                 "topic read tacit/v1/%s/down/#\n"
                 "topic read tacit/v1/%s/to/%s/#\n",
                 site, federation, site, federation, federation, site);
+        if (config->graph != NULL)
+            write_neighbours(file, config, i);
     }
 }
 

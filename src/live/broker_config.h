@@ -3,6 +3,7 @@
 #ifndef TACIT_LIVE_BROKER_CONFIG_H
 #define TACIT_LIVE_BROKER_CONFIG_H
 #include "tacit/base.h"
+#include "tacit/topo.h"
 
 #define LIVE_NAME_BYTES_MAX 64u
 #define LIVE_COORDINATOR "coordinator" /* these two are names of certificates, never of sites */
@@ -18,7 +19,8 @@ struct live_broker_config {
     const char *federation;
     const char *const *sites;
     size_t site_count;
-    const char *address; /* to listen at: a host name or a numerical address */
+    const struct tacit_graph *graph; /* who hears whom, by the order of sites; NULL: nobody */
+    const char *address;             /* to listen at: a host name or a numerical address */
     uint16_t port;
     const char *ca_file; /* a private CA: whoever it certifies may connect */
     const char *certificate_file;

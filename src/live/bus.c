@@ -766,12 +766,17 @@ static enum tacit_status status_of(int code)
     }
 }
 
+bool live_bus_has_room(const struct live_bus *bus)
+{
+    return bus->is_connected && !bus->has_ended && bus->waiting < WAITING_MAX;
+}
+
 enum tacit_status live_bus_publish(struct live_bus *bus, const char *topic, const uint8_t *bytes,
                                    size_t size, bool retain)
 {
     if (!is_topic(topic) || size > LIVE_PAYLOAD_BYTES_MAX)
         return TACIT_INVALID;
-    if (!bus->is_connected || bus->has_ended || bus->waiting >= WAITING_MAX)
+    if (!live_bus_has_room(bus))
         return TACIT_IO;
     enum tacit_status const status = status_of(
         mosquitto_publish_v5(bus->client, NULL, topic, (int)size, bytes, QOS, retain, NULL));

@@ -44,9 +44,13 @@ void live_bus_close(struct live_bus *bus);
 
 bool live_bus_is_connected(const struct live_bus *bus);
 
+/* May something be published now? Not while the broker owes too many acknowledgements; when some
+ * have come, in a later round of the loop, it may again. */
+bool live_bus_has_room(const struct live_bus *bus);
+
 /* QoS 1. What was not yet acknowledged when a connection ends is forgotten. Errors: TACIT_IO when
- * not connected or refused (the caller's core sends again later), TACIT_INVALID for a topic or size
- * that is not allowed. */
+ * not connected, without room or refused (the caller's core sends again later), TACIT_INVALID for a
+ * topic or size that is not allowed. */
 enum tacit_status live_bus_publish(struct live_bus *bus, const char *topic, const uint8_t *bytes,
                                    size_t size, bool retain);
 enum tacit_status live_bus_subscribe(struct live_bus *bus, const char *topic);

@@ -1,9 +1,11 @@
 /* The coordinator daemon: the hub core behind a broker, with its durable state and a status page.
- */
+ * Where the sites of a graph judge for themselves it only announces the run and shows where they
+ * are. */
 #ifndef TACIT_LIVE_COORDINATOR_H
 #define TACIT_LIVE_COORDINATOR_H
 #include "bus.h"
 #include "http.h"
+#include "tacit/elim.h"
 
 struct live_coordinator_config {
     const char *federation;
@@ -19,6 +21,8 @@ struct live_coordinator_config {
     double gap;
     uint32_t quorum;
     uint32_t deadline_s;
+    const struct tacit_elim_network *network; /* of peers; NULL: a star */
+    const char *network_kind;                 /* its word, for the status */
     const char *state_directory;
     struct live_bus_config bus; /* client id, topics and back-off are set here */
     struct live_http_config status;

@@ -27,7 +27,9 @@ struct live_outgoing {
 void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
                       size_t size, bool retain)
 {
-    struct live_outgoing *const message = malloc(sizeof *message + size);
+    size_t const bytes_now = daemon->outgoing_bytes + sizeof(struct live_outgoing) + size;
+    struct live_outgoing *const message =
+        bytes_now > LIVE_OUTGOING_BYTES_MAX ? NULL : malloc(sizeof *message + size);
     if (message == NULL) {
         live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
         return;
@@ -37,21 +39,39 @@ void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8
     memcpy(message->bytes, bytes, size);
     *daemon->end = message;
     daemon->end = &message->next;
+    daemon->outgoing_bytes = bytes_now;
 }
 
-/* A message that cannot go out now is dropped: the cores say it again until it is answered. */
-static void flush_outgoing(struct live_daemon *daemon, bool publish)
+static struct live_outgoing *take_outgoing(struct live_daemon *daemon)
 {
-    while (daemon->first != NULL) {
-        struct live_outgoing *const message = daemon->first;
-        daemon->first = message->next;
-        if (publish && daemon->bus != NULL)
-            (void)live_bus_publish(daemon->bus, message->topic, message->bytes, message->size,
-                                   message->retain);
+    struct live_outgoing *const message = daemon->first;
+    if (message == NULL)
+        return NULL;
+    daemon->first = message->next;
+    if (daemon->first == NULL)
+        daemon->end = &daemon->first;
+    daemon->outgoing_bytes -= sizeof *message + message->size;
+    return message;
+}
+
+/* A hub may have more to say at once than a broker takes at once: to every site. The rest waits for
+ * acknowledgements, each of which is a round of the loop that comes here again. */
+static void flush_outgoing(struct live_daemon *daemon)
+{
+    while (daemon->first != NULL && live_bus_has_room(daemon->bus)) {
+        struct live_outgoing *const message = take_outgoing(daemon);
+        live_crash_point("before-send");
+        (void)live_bus_publish(daemon->bus, message->topic, message->bytes, message->size,
+                               message->retain);
         free(message);
         live_crash_point("after-send");
     }
-    daemon->end = &daemon->first;
+}
+
+static void drop_outgoing(struct live_daemon *daemon)
+{
+    while (daemon->first != NULL)
+        free(take_outgoing(daemon));
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
@@ -98,7 +118,10 @@ static void end_round(void *context)
         live_crash_point("after-commit");
     }
     daemon->batch_is_open = false;
-    flush_outgoing(daemon, durable);
+    if (durable && daemon->bus != NULL)
+        flush_outgoing(daemon);
+    if (!durable || daemon->bus == NULL || !live_bus_is_connected(daemon->bus))
+        drop_outgoing(daemon);
     if (daemon->release != NULL)
         daemon->release(daemon->context, durable);
 }
@@ -146,8 +169,7 @@ enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state
 
 void live_daemon_close(struct live_daemon *daemon)
 {
-    if (daemon->end != NULL)
-        flush_outgoing(daemon, false);
+    drop_outgoing(daemon);
     if (daemon->http != NULL)
         live_http_close(daemon->http);
     if (daemon->bus != NULL)

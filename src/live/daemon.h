@@ -8,6 +8,8 @@
 #include "http.h"
 #include "store.h"
 
+#define LIVE_OUTGOING_BYTES_MAX ((size_t)64 << 20)
+
 struct live_outgoing;
 
 struct live_daemon {
@@ -15,8 +17,9 @@ struct live_daemon {
     struct live_store *store;
     struct live_bus *bus;
     struct live_http *http;
-    struct live_outgoing *first; /* messages of this round, in order */
-    struct live_outgoing **end;
+    struct live_outgoing *first; /* messages that wait to be sent, in order; what they say is */
+    struct live_outgoing **end;  /* durable when the round ends */
+    size_t outgoing_bytes;
     bool batch_is_open;
     enum tacit_status status; /* why the loop ended */
     void *context;
@@ -37,7 +40,9 @@ bool live_daemon_begin(struct live_daemon *daemon);
 /* Ends the loop with a status: the state cannot be trusted any more. */
 void live_daemon_fail(struct live_daemon *daemon, enum tacit_status status, const char *what);
 
-/* Sends after the commit of this round. Copies the bytes. */
+/* Sends after the commit of this round, or as soon after it as the broker keeps up. Copies the
+ * bytes. Dropped, because the cores say it again until it is answered: what waits when there is no
+ * connection, and what would be beyond LIVE_OUTGOING_BYTES_MAX. */
 void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
                       size_t size, bool retain);
 

@@ -16,6 +16,8 @@ struct entry {
 };
 
 struct unit {
+    struct unit *before; /* got its arm before this one */
+    struct unit *after;
     uint32_t arm;
     char text[];
 };
@@ -33,6 +35,9 @@ struct live_decisions {
     struct live_table ids;
     struct live_table keys;
     struct live_table units;
+    struct unit *oldest_unit;
+    struct unit *newest_unit;
+    struct unit *forgotten_unit; /* its text is in the latest answer */
     struct live_deadlines deadlines;
     struct live_pull_tree unserved;
     struct arm *arms;
@@ -99,7 +104,7 @@ static struct unit *new_unit(const char *text, uint32_t arm)
     struct unit *const unit = malloc(sizeof *unit + size);
     if (unit == NULL)
         return NULL;
-    unit->arm = arm;
+    *unit = (struct unit){.arm = arm};
     memcpy(unit->text, text, size);
     return unit;
 }
@@ -279,19 +284,51 @@ static enum tacit_status choose(const struct live_decisions *decisions,
     return draw_arm(decisions, request, fallback, entropy, choice);
 }
 
+static void append_unit(struct live_decisions *decisions, struct unit *unit)
+{
+    unit->before = decisions->newest_unit;
+    unit->after = NULL;
+    *(unit->before == NULL ? &decisions->oldest_unit : &unit->before->after) = unit;
+    decisions->newest_unit = unit;
+}
+
+static void unlink_unit(struct live_decisions *decisions, struct unit *unit)
+{
+    *(unit->before == NULL ? &decisions->oldest_unit : &unit->before->after) = unit->after;
+    *(unit->after == NULL ? &decisions->newest_unit : &unit->after->before) = unit->before;
+}
+
 /* Requires: room was reserved. Errors: TACIT_MEMORY, nothing changed. */
 static enum tacit_status set_unit(struct live_decisions *decisions, const char *text, uint32_t arm)
 {
     struct unit *unit = find_unit(decisions, text);
     if (unit != NULL) {
         unit->arm = arm;
+        unlink_unit(decisions, unit);
+        append_unit(decisions, unit);
         return TACIT_OK;
     }
     unit = new_unit(text, arm);
     if (unit == NULL)
         return TACIT_MEMORY;
     live_table_add(&decisions->units, live_hash_text(decisions->seed, text), unit);
+    append_unit(decisions, unit);
     return TACIT_OK;
+}
+
+/* The text of a unit that had to go, or NULL. One goes for each that comes, so a limit that was
+ * lowered is not reached, but nothing grows. */
+static const char *forget_unit(struct live_decisions *decisions)
+{
+    uint32_t const max = decisions->config.units_max;
+    struct unit *const unit = decisions->oldest_unit;
+    if (max == 0 || decisions->units.count <= max)
+        return NULL;
+    unlink_unit(decisions, unit);
+    live_table_remove(&decisions->units, live_hash_text(decisions->seed, unit->text), unit);
+    free(decisions->forgotten_unit);
+    decisions->forgotten_unit = unit;
+    return unit->text;
 }
 
 static enum tacit_status record(struct live_decisions *decisions,
@@ -319,8 +356,11 @@ static enum tacit_status record(struct live_decisions *decisions,
         return TACIT_MEMORY;
     }
     add_entry(decisions, entry);
-    *answer = (struct live_decision_answer){
-        .row = entry->row, .is_new = true, .unit_is_new = choice->sets_unit};
+    *answer = (struct live_decision_answer){.row = entry->row,
+                                            .is_new = true,
+                                            .unit_is_new = choice->sets_unit,
+                                            .unit_forgotten =
+                                                choice->sets_unit ? forget_unit(decisions) : NULL};
     return TACIT_OK;
 }
 
@@ -353,6 +393,7 @@ void live_decisions_free(struct live_decisions *decisions)
     live_table_free(&decisions->keys, NULL);
     live_table_free(&decisions->ids, free);
     live_table_free(&decisions->units, free);
+    free(decisions->forgotten_unit);
     live_deadlines_free(&decisions->deadlines);
     live_pull_tree_free(&decisions->unserved);
     free(decisions->arms);
@@ -455,15 +496,15 @@ enum live_reward_answer live_decisions_reward(struct live_decisions *decisions, 
     return LIVE_REWARD_ACCEPTED;
 }
 
-void live_decisions_expire(struct live_decisions *decisions, uint64_t now_s,
+bool live_decisions_expire(struct live_decisions *decisions, uint64_t now_s,
                            void (*changed)(void *context, const struct live_decision_row *row,
                                            bool is_forgotten),
                            void *context)
 {
-    for (;;) {
+    for (uint32_t i = 0; i < LIVE_EXPIRED_MAX; i++) {
         struct live_deadline *const first = live_deadlines_first(&decisions->deadlines);
         if (first == NULL || first->when_s > now_s)
-            return;
+            return true;
         struct entry *const entry = (struct entry *)first;
         bool const is_forgotten = entry->row.state != LIVE_DECISION_OPEN;
         if (!is_forgotten)
@@ -473,6 +514,7 @@ void live_decisions_expire(struct live_decisions *decisions, uint64_t now_s,
         if (is_forgotten)
             forget_entry(decisions, entry);
     }
+    return false;
 }
 
 void live_decisions_look(const struct live_decisions *decisions, struct live_decisions_view *view)

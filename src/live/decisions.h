@@ -8,6 +8,7 @@
 #include "store.h"
 
 #define LIVE_KEY_BYTES_MAX 128u /* of a key and of a unit */
+#define LIVE_EXPIRED_MAX 256u   /* changes in one call of live_decisions_expire */
 
 enum live_decision_kind {
     LIVE_DECISION_PLANNED,  /* its reward enters the epoch's sum */
@@ -24,6 +25,7 @@ struct live_decisions;
 struct live_decisions_config {
     uint32_t arm_count;
     uint32_t open_max;   /* decisions open at once */
+    uint32_t units_max;  /* sticky units known at once; 0: no limit */
     uint64_t deadline_s; /* a planned decision without a reward returns its pull after this */
     uint64_t remember_s; /* closed decisions and keys are remembered this long after they closed */
 };
@@ -36,8 +38,8 @@ void live_decisions_free(struct live_decisions *decisions);
  * each. Errors, nothing changed: TACIT_MALFORMED (out of range, or contradicts another),
  * TACIT_MEMORY.
  *
- * Memory: everything is bounded by open_max and by what is remembered, except that a unit, once
- * seen, is known for ever. */
+ * Memory: everything is bounded by open_max, by what is remembered, and by units_max. Units are put
+ * back from the one that got its arm longest ago to the latest. */
 enum tacit_status live_decisions_restore(struct live_decisions *decisions,
                                          const struct live_decision_row *row);
 enum tacit_status live_decisions_restore_unit(struct live_decisions *decisions, const char *unit,
@@ -54,7 +56,8 @@ void live_decisions_set_plan(struct live_decisions *decisions, const struct taci
 
 struct live_decision_request {
     const char *key;  /* idempotency key or NULL: the same key gets the same answer */
-    const char *unit; /* sticky: the same unit keeps its arm while it is active; or NULL */
+    const char *unit; /* sticky: the same unit keeps its arm while that is active, and the unit is
+                         not forgotten (units_max); or NULL */
     const uint64_t *unavailable; /* arms that cannot be played now, TACIT_BITS_WORDS(K); or NULL */
 };
 
@@ -70,6 +73,8 @@ struct live_decision_answer {
     struct live_decision_row row; /* texts belong to the decisions; valid until the next call */
     bool is_new;                  /* false: the key was known; nothing to store */
     bool unit_is_new;             /* store (unit, arm) */
+    /* Beyond units_max the unit that got its arm longest ago is forgotten: drop it. Or NULL. */
+    const char *unit_forgotten;
 };
 
 /* Makes a decision. The arm is drawn among the unserved pulls of available arms, each pull equally
@@ -96,8 +101,10 @@ enum live_reward_answer live_decisions_reward(struct live_decisions *decisions, 
                                               uint64_t now_s, struct live_decision_row *row);
 
 /* Closes what is past its deadline (its pull returns to the plan) and forgets what closed long ago.
- * Each change is told: is_forgotten: drop the row, else store it. Cost: O(changes log n). */
-void live_decisions_expire(struct live_decisions *decisions, uint64_t now_s,
+ * Each change is told: is_forgotten: drop the row, else store it. False: there is more to do, call
+ * again; one call makes LIVE_EXPIRED_MAX changes at most, so that callers in between do not wait
+ * long. Cost: O(changes log n). */
+bool live_decisions_expire(struct live_decisions *decisions, uint64_t now_s,
                            void (*changed)(void *context, const struct live_decision_row *row,
                                            bool is_forgotten),
                            void *context);

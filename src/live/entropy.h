@@ -1,5 +1,6 @@
-/* Entropy from the operating system, for privacy noise and for the order of decisions. No buffer in
- * user space: a fork or a snapshot of a machine would copy it. */
+/* Entropy from the operating system, for privacy noise, for the order of decisions and for the
+ * choice of who reports. No buffer in user space: a fork or a snapshot of a machine would copy it.
+ */
 #ifndef TACIT_LIVE_ENTROPY_H
 #define TACIT_LIVE_ENTROPY_H
 #include "tacit/random.h"

@@ -17,7 +17,9 @@
 
 #define CONNECTIONS_MAX 256u
 #define CONNECTION_IDLE_S 30u
-#define CONNECTION_BYTES ((size_t)64 * 1024) /* of headers; also how much body is read at once */
+/* Of headers; also how much body is read at once. libmicrohttpd clears all of it for each request:
+ * more is slower. */
+#define CONNECTION_BYTES ((size_t)16 * 1024)
 /* A body that is too large is read to its end, so that the caller sees the refusal and not a reset;
  * but a stream of this size is cut off. */
 #define BODY_BYTES_ENDURED (16u << 20)

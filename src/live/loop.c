@@ -30,6 +30,7 @@ struct live_timer {
     struct live_loop *loop;
     struct live_timer *next;
     int descriptor;
+    uint64_t deadline_us; /* as set; TACIT_NEVER: off, or it has come */
     live_call_function *due;
     void *context;
 };
@@ -162,6 +163,7 @@ static void on_timer(void *context, uint32_t epoll_events)
     /* Nothing to read: another handler of this round has set the timer anew. */
     if (read(timer->descriptor, &expirations, sizeof expirations) != (ssize_t)sizeof expirations)
         return;
+    timer->deadline_us = TACIT_NEVER;
     timer->due(timer->context);
 }
 
@@ -171,7 +173,8 @@ struct live_timer *live_timer_new(struct live_loop *loop, live_call_function *du
     struct live_timer *const timer = calloc(1, sizeof *timer);
     if (timer == NULL)
         return NULL;
-    *timer = (struct live_timer){.loop = loop, .due = due, .context = context};
+    *timer = (struct live_timer){
+        .loop = loop, .deadline_us = TACIT_NEVER, .due = due, .context = context};
     timer->descriptor = timerfd_create(clock_choose(), TFD_NONBLOCK | TFD_CLOEXEC);
     if (timer->descriptor < 0) {
         free(timer);
@@ -190,6 +193,9 @@ struct live_timer *live_timer_new(struct live_loop *loop, live_call_function *du
 void live_timer_set(struct live_timer *timer, uint64_t deadline_us)
 {
     struct itimerspec when = {0}; /* all zero: off */
+    if (deadline_us == timer->deadline_us)
+        return; /* many set the same again and again; a system call each would be dear */
+    timer->deadline_us = deadline_us;
     if (deadline_us != TACIT_NEVER) {
         when.it_value.tv_sec = (time_t)(deadline_us / US_PER_S);
         when.it_value.tv_nsec = (long)(deadline_us % US_PER_S) * (long)NS_PER_US;

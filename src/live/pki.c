@@ -1,7 +1,7 @@
 /* Runs openssl (no shell in between) for one small step at a time. A step writes NAME.new, which
  * then gets its final name by link(2): that fails where a file exists, so no key is ever
  * overwritten. */
-#include "pki.h"
+#include "pki_internal.h"
 #include "refusal.h"
 #include "broker_config.h"
 #include <errno.h>
@@ -19,35 +19,28 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PATH_BYTES 4096u
 #define HOSTS_MAX 64u
 #define COMPLAINT_BYTES 512u
 #define SERIAL_BYTES 16u
-#define CA_NAME "ca"
 
 extern char **environ;
 
 /* ---- Paths ---- */
 
-struct path {
-    char bytes[PATH_BYTES + 128];
-};
-
-/* directory/name + ending. The directory was checked, the name is short. */
-static struct path path_make(const char *directory, const char *name, const char *ending)
+struct pki_path pki_path_make(const char *directory, const char *name, const char *ending)
 {
-    struct path path;
+    struct pki_path path;
     (void)snprintf(path.bytes, sizeof path.bytes, "%s/%s%s", directory, name, ending);
     return path;
 }
 
-static bool exists(const struct path *path)
+bool pki_path_exists(const struct pki_path *path)
 {
     struct stat status;
     return lstat(path->bytes, &status) == 0;
 }
 
-static enum tacit_status keep(const struct path *fresh, const struct path *path,
+static enum tacit_status keep(const struct pki_path *fresh, const struct pki_path *path,
                               struct tacit_error *error)
 {
     int const code = link(fresh->bytes, path->bytes) == 0 ? 0 : errno;
@@ -123,7 +116,7 @@ static enum tacit_status run(const char *const *arguments, struct tacit_error *e
 /* ---- Keys and certificates ---- */
 
 /* A file of ours alone, empty; openssl keeps its mode. */
-static enum tacit_status make_private(const struct path *path, struct tacit_error *error)
+static enum tacit_status make_private(const struct pki_path *path, struct tacit_error *error)
 {
     (void)unlink(path->bytes); /* left by a run that broke off */
     int const handle = open(path->bytes, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -137,9 +130,9 @@ static enum tacit_status make_private(const struct path *path, struct tacit_erro
 static enum tacit_status make_key(const char *directory, const char *name,
                                   struct tacit_error *error)
 {
-    struct path const key = path_make(directory, name, ".key");
-    struct path const fresh = path_make(directory, name, ".key.new");
-    if (exists(&key))
+    struct pki_path const key = pki_path_make(directory, name, ".key");
+    struct pki_path const fresh = pki_path_make(directory, name, ".key.new");
+    if (pki_path_exists(&key))
         return TACIT_OK;
     const char *const arguments[] = {"openssl", "genpkey",   "-algorithm",
                                      "EC",      "-pkeyopt",  "ec_paramgen_curve:P-256",
@@ -185,7 +178,7 @@ static void write_hosts(FILE *file, const struct live_pki_config *config)
  * stands here was checked before. */
 static void write_wishes(FILE *file, const char *name, const struct live_pki_config *config)
 {
-    bool const is_ca = strcmp(name, CA_NAME) == 0;
+    bool const is_ca = strcmp(name, PKI_CA_NAME) == 0;
     bool const is_broker = strcmp(name, LIVE_BROKER) == 0;
     fprintf(file,
             "[req]\nprompt = no\nutf8 = yes\ndistinguished_name = subject\n"
@@ -204,7 +197,7 @@ static void write_wishes(FILE *file, const char *name, const struct live_pki_con
         write_hosts(file, config);
 }
 
-static enum tacit_status make_wishes(const struct path *path, const char *name,
+static enum tacit_status make_wishes(const struct pki_path *path, const char *name,
                                      const struct live_pki_config *config,
                                      struct tacit_error *error)
 {
@@ -224,11 +217,11 @@ static enum tacit_status make_wishes(const struct path *path, const char *name,
 
 /* The files of one certificate. */
 struct order {
-    struct path key;
-    struct path wishes;
-    struct path request;
-    struct path fresh;
-    struct path certificate;
+    struct pki_path key;
+    struct pki_path wishes;
+    struct pki_path request;
+    struct pki_path fresh;
+    struct pki_path certificate;
     char serial[2 * SERIAL_BYTES + 3];
     char days[16];
 };
@@ -247,8 +240,8 @@ static enum tacit_status sign_ca(const struct order *order, struct tacit_error *
 static enum tacit_status sign_leaf(const struct order *order, const char *directory,
                                    struct tacit_error *error)
 {
-    struct path const ca = path_make(directory, CA_NAME, ".crt");
-    struct path const ca_key = path_make(directory, CA_NAME, ".key");
+    struct pki_path const ca = pki_path_make(directory, PKI_CA_NAME, ".crt");
+    struct pki_path const ca_key = pki_path_make(directory, PKI_CA_NAME, ".key");
     const char *const ask[] = {"openssl", "req",
                                "-new",    "-sha256",
                                "-key",    order->key.bytes,
@@ -274,20 +267,20 @@ static enum tacit_status make_certificate(const struct live_pki_config *config, 
                                           uint32_t days, struct tacit_error *error)
 {
     const char *const directory = config->directory;
-    struct order order = {.key = path_make(directory, name, ".key"),
-                          .wishes = path_make(directory, name, ".cnf.new"),
-                          .request = path_make(directory, name, ".csr.new"),
-                          .fresh = path_make(directory, name, ".crt.new"),
-                          .certificate = path_make(directory, name, ".crt")};
-    if (exists(&order.certificate))
+    struct order order = {.key = pki_path_make(directory, name, ".key"),
+                          .wishes = pki_path_make(directory, name, ".cnf.new"),
+                          .request = pki_path_make(directory, name, ".csr.new"),
+                          .fresh = pki_path_make(directory, name, ".crt.new"),
+                          .certificate = pki_path_make(directory, name, ".crt")};
+    if (pki_path_exists(&order.certificate))
         return TACIT_OK;
     (void)snprintf(order.days, sizeof order.days, "%u", days);
     enum tacit_status status = make_serial(order.serial, error);
     if (status == TACIT_OK)
         status = make_wishes(&order.wishes, name, config, error);
     if (status == TACIT_OK)
-        status = strcmp(name, CA_NAME) == 0 ? sign_ca(&order, error)
-                                            : sign_leaf(&order, directory, error);
+        status = strcmp(name, PKI_CA_NAME) == 0 ? sign_ca(&order, error)
+                                                : sign_leaf(&order, directory, error);
     if (status == TACIT_OK)
         status = keep(&order.fresh, &order.certificate, error);
     (void)unlink(order.wishes.bytes);
@@ -298,12 +291,12 @@ static enum tacit_status make_certificate(const struct live_pki_config *config, 
 
 /* ---- Checks ---- */
 
-static enum tacit_status check_name(const char *name, struct tacit_error *error)
+enum tacit_status pki_check_name(const char *name, struct tacit_error *error)
 {
-    if (!live_name_is_allowed(name) || strcmp(name, CA_NAME) == 0)
+    if (!live_name_is_allowed(name) || strcmp(name, PKI_CA_NAME) == 0)
         return live_refuse(
             error, TACIT_INVALID,
-            "the name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -, and not " CA_NAME,
+            "the name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -, and not " PKI_CA_NAME,
             name);
     return TACIT_OK;
 }
@@ -317,19 +310,26 @@ static enum tacit_status check_host(const char *host, struct tacit_error *error)
     return TACIT_OK;
 }
 
+enum tacit_status pki_check_directory(const char *directory, struct tacit_error *error)
+{
+    size_t const size = strnlen(directory, PKI_DIRECTORY_BYTES);
+    if (size == 0 || size == PKI_DIRECTORY_BYTES)
+        return live_refuse(error, TACIT_INVALID, "the directory's path is empty or too long");
+    return TACIT_OK;
+}
+
 static enum tacit_status check(const struct live_pki_config *config, struct tacit_error *error)
 {
-    enum tacit_status status = TACIT_OK;
-    size_t const size = strnlen(config->directory, PATH_BYTES);
-    if (size == 0 || size == PATH_BYTES)
-        return live_refuse(error, TACIT_INVALID, "the directory's path is empty or too long");
+    enum tacit_status status = pki_check_directory(config->directory, error);
+    if (status != TACIT_OK)
+        return status;
     if (config->days == 0 || config->days > LIVE_PKI_DAYS_MAX)
         return live_refuse(error, TACIT_INVALID, "a certificate holds for 1 to %u days, not %u",
                            LIVE_PKI_DAYS_MAX, config->days);
     if (config->broker_host_count > HOSTS_MAX)
         return live_refuse(error, TACIT_INVALID, "a broker has at most %u names", HOSTS_MAX);
     for (size_t i = 0; i < config->name_count && status == TACIT_OK; i++)
-        status = check_name(config->names[i], error);
+        status = pki_check_name(config->names[i], error);
     for (size_t i = 0; i < config->broker_host_count && status == TACIT_OK; i++)
         status = check_host(config->broker_hosts[i], error);
     return status;
@@ -353,9 +353,9 @@ static enum tacit_status make_directory(const char *path, struct tacit_error *er
 static enum tacit_status make_pair(const struct live_pki_config *config, const char *name,
                                    uint32_t days, struct tacit_error *error)
 {
-    struct path const key = path_make(config->directory, name, ".key");
-    struct path const certificate = path_make(config->directory, name, ".crt");
-    if (exists(&certificate) && !exists(&key))
+    struct pki_path const key = pki_path_make(config->directory, name, ".key");
+    struct pki_path const certificate = pki_path_make(config->directory, name, ".crt");
+    if (pki_path_exists(&certificate) && !pki_path_exists(&key))
         return live_refuse(error, TACIT_INVALID, "%.1024s is missing, but %.512s.crt is there",
                            key.bytes, name);
     enum tacit_status const status = make_key(config->directory, name, error);
@@ -368,9 +368,13 @@ enum tacit_status live_pki_make(const struct live_pki_config *config, struct tac
     if (status == TACIT_OK)
         status = make_directory(config->directory, error);
     if (status == TACIT_OK) /* it must outlive the sites that come later */
-        status = make_pair(config, CA_NAME, LIVE_PKI_DAYS_MAX, error);
+        status = make_pair(config, PKI_CA_NAME, LIVE_PKI_DAYS_MAX, error);
     for (size_t i = 0; i < config->name_count && status == TACIT_OK; i++)
         status = make_pair(config, config->names[i], config->days, error);
+    struct pki_path const list = pki_path_make(config->directory, PKI_CA_NAME, ".crl");
+    if (status == TACIT_OK &&
+        !pki_path_exists(&list)) /* so that the broker reads it from the start */
+        status = live_pki_revoke(config->directory, NULL, 0, error);
     return status;
 }
 
@@ -386,7 +390,7 @@ static int no_password(char *bytes, int size, int is_for_writing, void *context)
     return 0;
 }
 
-static X509 *read_certificate(const char *path)
+X509 *pki_read_certificate(const char *path)
 {
     FILE *const file = fopen(path, "re");
     X509 *const certificate = file == NULL ? NULL : PEM_read_X509(file, NULL, no_password, NULL);
@@ -395,7 +399,7 @@ static X509 *read_certificate(const char *path)
     return certificate;
 }
 
-static enum tacit_status read_key(const char *path, EVP_PKEY **key, struct tacit_error *error)
+enum tacit_status pki_read_key(const char *path, EVP_PKEY **key, struct tacit_error *error)
 {
     struct stat status;
     FILE *const file = fopen(path, "re");
@@ -428,7 +432,7 @@ static enum tacit_status check_pair(X509 *certificate, const char *certificate_f
                                     struct tacit_error *error)
 {
     EVP_PKEY *key = NULL;
-    enum tacit_status status = read_key(key_file, &key, error);
+    enum tacit_status status = pki_read_key(key_file, &key, error);
     if (status == TACIT_OK && X509_check_private_key(certificate, key) != 1)
         status = live_refuse(error, TACIT_INVALID, "the key %.512s does not belong to %.512s",
                              key_file, certificate_file);
@@ -444,8 +448,8 @@ enum tacit_status live_pki_check(const char *ca_file, const char *certificate_fi
                                  const char *key_file, const char *name, struct tacit_error *error)
 {
     enum tacit_status status;
-    X509 *const ca = read_certificate(ca_file);
-    X509 *const certificate = read_certificate(certificate_file);
+    X509 *const ca = pki_read_certificate(ca_file);
+    X509 *const certificate = pki_read_certificate(certificate_file);
     if (ca == NULL)
         status =
             live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s", ca_file);
@@ -460,7 +464,7 @@ enum tacit_status live_pki_check(const char *ca_file, const char *certificate_fi
     return status;
 }
 
-static bool is_signed_by(X509 *certificate, X509 *ca)
+bool pki_is_signed_by(X509 *certificate, X509 *ca)
 {
     EVP_PKEY *const key = X509_get0_pubkey(ca);
     return key != NULL && X509_verify(certificate, key) == 1;
@@ -469,15 +473,15 @@ static bool is_signed_by(X509 *certificate, X509 *ca)
 const char *live_pki_doubt(const char *ca_file, const char *certificate_file)
 {
     const char *doubt = "perhaps it does not accept our certificate";
-    X509 *const ca = read_certificate(ca_file);
-    X509 *const certificate = read_certificate(certificate_file);
+    X509 *const ca = pki_read_certificate(ca_file);
+    X509 *const certificate = pki_read_certificate(certificate_file);
     if (certificate == NULL)
         doubt = "our certificate cannot be read";
     else if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
         doubt = "our certificate has expired";
     else if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0)
         doubt = "our certificate is not valid yet, or the clock is wrong";
-    else if (ca != NULL && !is_signed_by(certificate, ca))
+    else if (ca != NULL && !pki_is_signed_by(certificate, ca))
         doubt = "our CA is not the CA of our certificate";
     X509_free(ca);
     X509_free(certificate);

@@ -15,11 +15,18 @@ struct live_pki_config {
     uint32_t days;                   /* 1 .. LIVE_PKI_DAYS_MAX */
 };
 
-/* Writes NAME.key (0600) and NAME.crt for each name, signed by ca.key and ca.crt, EC P-256. What is
- * there already stays as it is: a CA is used again, a key is never overwritten. "broker" may only
- * serve, everybody else may only connect. Errors: TACIT_INVALID, TACIT_IO (also: no openssl), with
- * error->text. */
+/* Writes NAME.key (0600) and NAME.crt for each name, signed by ca.key and ca.crt, EC P-256; and
+ * ca.crl, an empty list of revoked certificates. What is there already stays as it is: a CA is used
+ * again, a key is never overwritten. "broker" may only serve, everybody else may only connect.
+ * Errors: TACIT_INVALID, TACIT_IO (also: no openssl), with error->text. */
 enum tacit_status live_pki_make(const struct live_pki_config *config, struct tacit_error *error);
+
+/* Puts the certificates NAME.crt on the list ca.crl, then removes NAME.crt and NAME.key, so that
+ * live_pki_make gives the name a new pair. All names or, if one cannot be revoked, none. The list
+ * is good for as long as the CA is. "broker" cannot be revoked: only the broker reads the list.
+ * Errors: TACIT_INVALID, TACIT_IO, with error->text. */
+enum tacit_status live_pki_revoke(const char *directory, const char *const *names,
+                                  size_t name_count, struct tacit_error *error);
 
 /* Can these files prove that we are `name`? The key is readable by its owner only, not encrypted,
  * and belongs to the certificate; the certificate's first common name is `name`; ca_file has a

@@ -36,6 +36,8 @@ static void add_arms(const struct live_status *status, struct live_buffer *out)
 
 static const char *phase(const struct live_status *status)
 {
+    if (!status->has_hub)
+        return "watching";
     return status->hub->finished ? "finished" : status->hub->overdue ? "waiting" : "collecting";
 }
 
@@ -44,14 +46,15 @@ static void write_json(const struct live_status *status, struct live_buffer *out
     struct tacit_elim_hub_view const *const hub = status->hub;
     live_buffer_add(out, "{\"federation\": ");
     live_buffer_add_quoted(out, status->config->federation);
-    live_buffer_format(
-        out,
-        ", \"phase\": \"%s\", \"epoch\": %" PRIu32 ", \"rounds\": %" PRIu32 ", \"pulls\": %" PRIu64
-        ", \"active_arms\": %" PRIu32 ", \"reports\": %" PRIu32 ", \"missing\": %" PRIu32
-        ", \"quorum\": %" PRIu32 ", \"radius\": %.6g, \"connected\": %s, ",
-        phase(status), hub->epoch, hub->round_count, hub->pulls, hub->active_count,
-        hub->finished ? 0 : hub->report_count, hub->reports_missing, status->config->quorum,
-        hub->radius, status->is_connected ? "true" : "false");
+    live_buffer_format(out,
+                       ", \"phase\": \"%s\", \"epoch\": %" PRIu32 ", \"rounds\": %" PRIu32
+                       ", \"pulls\": %" PRIu64 ", \"active_arms\": %" PRIu32
+                       ", \"reports\": %" PRIu32 ", \"missing\": %" PRIu32 ", \"covered\": %" PRIu32
+                       ", \"quorum\": %" PRIu32 ", \"radius\": %.6g, \"connected\": %s, ",
+                       phase(status), hub->epoch, hub->round_count, hub->pulls, hub->active_count,
+                       hub->finished ? 0 : hub->report_count, hub->reports_missing,
+                       hub->covered_count, status->config->quorum, hub->radius,
+                       status->is_connected ? "true" : "false");
     live_buffer_format(out, "\"accepted\": %" PRIu64 ", \"refused\": %" PRIu64 ", ",
                        status->accepted_count, status->refused_count);
     add_sites(status, out);

@@ -8,6 +8,7 @@
 struct live_status {
     const struct live_coordinator_config *config;
     const struct tacit_elim_hub_view *hub;
+    bool has_hub; /* else the sites judge for themselves: seen is where they say they are */
     bool is_connected;
     uint64_t accepted_count;
     uint64_t refused_count;

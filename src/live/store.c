@@ -20,7 +20,7 @@ bool store_is_text(const char *text, size_t size_min)
     return size >= size_min && size <= STORE_TEXT_BYTES_MAX;
 }
 
-static bool is_blob(const void *bytes, size_t size)
+bool store_is_blob(const void *bytes, size_t size)
 {
     return bytes != NULL && size > 0 && size <= STORE_BLOB_BYTES_MAX;
 }
@@ -119,64 +119,6 @@ const char *live_store_trouble(const struct live_store *store)
     return store->trouble.text;
 }
 
-/* ---- Core ------------------------------------------------------------------------------------ */
-
-static void core_sum(struct live_store *store, const void *bytes, size_t size)
-{
-    store_sum_start(store, "core");
-    store_sum_bytes(store, bytes, size);
-}
-
-enum tacit_status live_store_put_core(struct live_store *store, const void *bytes, size_t size)
-{
-    enum tacit_status status = store_may_put(store);
-    if (status != TACIT_OK)
-        return status;
-    if (!is_blob(bytes, size))
-        return TACIT_INVALID;
-    uint8_t sum[STORE_SUM_BYTES];
-    core_sum(store, bytes, size);
-    status = store_sum_end(store, sum);
-    if (status != TACIT_OK)
-        return status;
-    sqlite3_stmt *const row = store->statements[STORE_PUT_CORE];
-    store_bind_blob(store, row, 1, bytes, size);
-    store_bind_blob(store, row, 2, sum, sizeof sum);
-    return store_run(store, STORE_PUT_CORE, "put the core's state");
-}
-
-enum tacit_status store_core_row(struct live_store *store, const void **bytes, size_t *size)
-{
-    sqlite3_stmt *const row = store->statements[STORE_GET_CORE];
-    bool found;
-    enum tacit_status const status = store_next(store, row, &found);
-    *bytes = NULL;
-    *size = 0;
-    if (status != TACIT_OK || !found)
-        return status;
-    *bytes = sqlite3_column_blob(row, 0);
-    *size = (size_t)sqlite3_column_bytes(row, 0);
-    core_sum(store, *bytes, *bytes == NULL ? 0 : *size);
-    return store_sum_compare(store, row, 1, "core");
-}
-
-enum tacit_status live_store_get_core(struct live_store *store, void *bytes, size_t capacity,
-                                      size_t *size)
-{
-    const void *kept;
-    size_t kept_size;
-    enum tacit_status status = store_core_row(store, &kept, &kept_size);
-    if (status == TACIT_OK && kept_size > capacity)
-        status = TACIT_MALFORMED;
-    if (status == TACIT_OK) {
-        if (kept_size > 0)
-            memcpy(bytes, kept, kept_size);
-        *size = kept_size;
-    }
-    (void)sqlite3_reset(store->statements[STORE_GET_CORE]);
-    return status;
-}
-
 /* ---- Releases -------------------------------------------------------------------------------- */
 
 static void release_sum(struct live_store *store, const struct live_release *release)
@@ -256,7 +198,7 @@ enum tacit_status live_store_put_release(struct live_store *store,
     if (status != TACIT_OK)
         return status;
     if (release->number > STORE_KEY_MAX || release->epsilon_nano > STORE_KEY_MAX ||
-        !is_blob(release->bytes, release->size))
+        !store_is_blob(release->bytes, release->size))
         return TACIT_INVALID;
     status = release_insert(store, release);
     if (status != TACIT_OK || sqlite3_changes(store->database) == 1)

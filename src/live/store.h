@@ -41,9 +41,10 @@ bool live_store_is_broken(const struct live_store *store);
 /* For the log: the path and what went wrong first; "" if nothing did. */
 const char *live_store_trouble(const struct live_store *store);
 
-/* Core state: one block, with its SHA-256 beside it. Put inside a batch. */
+/* Core state: one block, with its SHA-256 beside it. Put inside a batch. Cost: O(size) to find what
+ * has changed since it was put last, and what has changed is written. */
 enum tacit_status live_store_put_core(struct live_store *store, const void *bytes, size_t size);
-/* *size = 0 if none was put yet. Errors: TACIT_MALFORMED (size or sum wrong), TACIT_IO. */
+/* *size = 0 if none was put yet. Errors: TACIT_MALFORMED (larger than the capacity), TACIT_IO. */
 enum tacit_status live_store_get_core(struct live_store *store, void *bytes, size_t capacity,
                                       size_t *size);
 
@@ -85,8 +86,10 @@ enum tacit_status live_store_decisions(struct live_store *store,
                                                     const struct live_decision_row *row),
                                        void *context);
 
-/* Sticky units: unit key -> arm. */
+/* Sticky units: unit key -> arm. The walk goes from the one that was put longest ago to the latest.
+ */
 enum tacit_status live_store_put_unit(struct live_store *store, const char *unit, uint32_t arm);
+enum tacit_status live_store_drop_unit(struct live_store *store, const char *unit);
 enum tacit_status live_store_units(struct live_store *store,
                                    bool (*each)(void *context, const char *unit, uint32_t arm),
                                    void *context);

@@ -11,20 +11,24 @@
 #define STORE_NEW STORE_FILE ".new"
 #define STORE_PAGE_BYTES 4096
 #define STORE_APPLICATION 0x54434954 /* "TCIT", in the file's header */
-#define STORE_FORMAT 1               /* of the tables; another one is refused */
+#define STORE_FORMAT 2               /* of the tables; another one is refused */
 #define STORE_SUM_BYTES 32u
 #define STORE_TEXT_BYTES_MAX 1024u
 #define STORE_BLOB_BYTES_MAX ((size_t)256 << 20)
 
-/* From this many pages on, the log is folded into the file before the next batch: 1 MiB, so that
- * the extra fsync is rare and what it writes is little. */
-#define STORE_LOG_PAGES_MAX 256u
+/* From this many pages on, the log is folded into the file before the next batch: 4 MiB. A fold
+ * costs some milliseconds, which whoever asks just then has to wait; under full load this is one
+ * batch of some hundred. */
+#define STORE_LOG_PAGES_MAX 1024u
 
 #define STORE_STATEMENT_LIST(X)                                                                    \
     X(STORE_BEGIN, "BEGIN IMMEDIATE")                                                              \
     X(STORE_COMMIT, "COMMIT")                                                                      \
-    X(STORE_PUT_CORE, "INSERT OR REPLACE INTO core(one, bytes, sum) VALUES(1, ?1, ?2)")            \
-    X(STORE_GET_CORE, "SELECT bytes, sum FROM core")                                               \
+    X(STORE_PUT_CORE, "INSERT OR REPLACE INTO core(one, size, sum) VALUES(1, ?1, ?2)")             \
+    X(STORE_GET_CORE, "SELECT size, sum FROM core")                                                \
+    X(STORE_PUT_PART, "INSERT OR REPLACE INTO core_parts(number, bytes) VALUES(?1, ?2)")           \
+    X(STORE_DROP_PARTS, "DELETE FROM core_parts")                                                  \
+    X(STORE_PARTS, "SELECT number, bytes FROM core_parts ORDER BY number")                         \
     X(STORE_PUT_RELEASE, "INSERT INTO releases(number, epsilon_nano, bytes, acknowledged,"         \
                          " made_unix_s, sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6)"                       \
                          " ON CONFLICT(number) DO NOTHING")                                        \
@@ -39,7 +43,8 @@
     X(STORE_DECISIONS, "SELECT id, arm, kind, state, deadline_s, key, unit, sum FROM decisions"    \
                        " ORDER BY id")                                                             \
     X(STORE_PUT_UNIT, "INSERT OR REPLACE INTO units(unit, arm, sum) VALUES(?1, ?2, ?3)")           \
-    X(STORE_UNITS, "SELECT unit, arm, sum FROM units ORDER BY unit")                               \
+    X(STORE_DROP_UNIT, "DELETE FROM units WHERE unit = ?1")                                        \
+    X(STORE_UNITS, "SELECT unit, arm, sum FROM units ORDER BY number")                             \
     X(STORE_PUT_VALUE, "INSERT OR REPLACE INTO named(name, value, sum) VALUES(?1, ?2, ?3)")        \
     X(STORE_GET_VALUE, "SELECT name, value, sum FROM named WHERE name = ?1")                       \
     X(STORE_VALUES, "SELECT name, value, sum FROM named ORDER BY name")
@@ -51,15 +56,23 @@ enum store_statement {
         STORE_STATEMENT_COUNT
 };
 
+/* What is stored of the core (store_core.c). */
+struct store_core {
+    uint8_t *bytes;
+    uint8_t *sums; /* one a part */
+    size_t size;   /* 0: none was put */
+};
+
 struct live_store {
     sqlite3 *database;
     sqlite3_stmt *statements[STORE_STATEMENT_COUNT];
     int lock;         /* -1: not held */
     char *path;       /* of the file, as the caller named the directory; for texts */
-    EVP_MD_CTX *hash; /* of the row at hand */
+    EVP_MD_CTX *hash; /* of the row at hand; SHA-256, looked up once */
     bool hash_failed; /* since store_sum_start */
     bool in_batch;
     bool is_broken;
+    struct store_core core;
     uint32_t log_pages;         /* in the log now */
     uint32_t log_pages_max;     /* fold at so many */
     struct tacit_error trouble; /* the first thing that went wrong */
@@ -112,7 +125,7 @@ enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3
 /* Reads all rows of all tables and compares their sums. */
 enum tacit_status store_rows_check(struct live_store *store);
 
-/* Moves everything from the log to the file and empties the log (store_open.c). */
+/* Moves everything from the log to the file; the next batch uses the log anew (store_open.c). */
 enum tacit_status store_fold_log(struct live_store *store);
 
 /* ---- Sums of rows (store_sum.c) -------------------------------------------------------------- */
@@ -135,10 +148,16 @@ enum tacit_status store_sum_compare(struct live_store *store, sqlite3_stmt *row,
 
 #define STORE_KEY_MAX ((uint64_t)INT64_MAX)
 
+/* Reads and checks the core's state into its copy; once, at open (store_core.c). */
+enum tacit_status store_core_read(struct live_store *store);
+void store_core_free(struct store_core *core);
+
 /* Errors: TACIT_IO on a broken store. Asserts a batch. */
 enum tacit_status store_may_put(const struct live_store *store);
 /* May this be kept as a text? NULL may not. */
 bool store_is_text(const char *text, size_t size_min);
+/* The same for bytes. */
+bool store_is_blob(const void *bytes, size_t size);
 /* A binding that fails breaks the store, and store_run and store_next then do nothing: a statement
  * never runs with NULL instead of what was meant. */
 void store_bind_number(struct live_store *store, sqlite3_stmt *row, int place, uint64_t number);
@@ -149,9 +168,6 @@ void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, con
 enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what);
 /* Goes to the next row, if there is one. */
 enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool *found);
-/* The core's row, checked; *bytes = NULL if none was put, else it lasts until STORE_GET_CORE is
- * reset. */
-enum tacit_status store_core_row(struct live_store *store, const void **bytes, size_t *size);
 
 static inline uint64_t store_number_at(sqlite3_stmt *row, int column)
 {

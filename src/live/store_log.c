@@ -5,7 +5,9 @@
 #include "store_internal.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define LOG_HEADER_BYTES 32
@@ -48,8 +50,7 @@ static bool sum_is(const struct log_reader *reader, const uint8_t *bytes)
     return load_u32(bytes) == reader->sum[0] && load_u32(bytes + 4) == reader->sum[1];
 }
 
-/* A header is written to an empty log only (store_fold_log), and synced before the first frame. So
- * a log with frames has a whole header. */
+/* A header is synced before the first frame of its use is written. */
 static bool header_is_whole(struct log_reader *reader, const uint8_t header[LOG_HEADER_BYTES])
 {
     uint32_t const magic = load_u32(header);
@@ -121,6 +122,70 @@ static enum tacit_status check_frames(struct log_reader *reader, const char *dir
     return TACIT_OK;
 }
 
+/* Notes which frame has the last word on each page of the file, of the frames that were committed
+ * in the latest use of the log; frames from 1, 0: none. False: a page that the file does not have,
+ * or a frame that cannot be read. */
+static bool find_last_words(struct log_reader *reader, uint32_t *frames, uint32_t page_count)
+{
+    int64_t committed = 0;
+    for (int64_t i = 0; i < reader->frame_count; i++) {
+        if (!frame_read(reader, i))
+            return false;
+        if (i == 0)
+            memcpy(reader->salts, reader->frame + 8, sizeof reader->salts);
+        if (!frame_is_of_now(reader))
+            break;
+        if (frame_ends_commit(reader))
+            committed = i + 1;
+    }
+    for (int64_t i = 0; i < committed; i++) {
+        bool const is_read = frame_read(reader, i);
+        uint32_t const page = load_u32(reader->frame);
+        if (!is_read || page == 0 || page > page_count)
+            return false;
+        frames[page] = (uint32_t)(i + 1);
+    }
+    return true;
+}
+
+/* Is everything that the log holds in the file as well? */
+static bool is_folded(struct log_reader *reader, int file)
+{
+    struct stat found;
+    if (fstat(file, &found) != 0 || found.st_size / STORE_PAGE_BYTES >= UINT32_MAX)
+        return false;
+    uint32_t const page_count = (uint32_t)(found.st_size / STORE_PAGE_BYTES);
+    uint32_t *const frames = calloc((size_t)page_count + 1, sizeof *frames);
+    bool is_same = frames != NULL && find_last_words(reader, frames, page_count);
+    for (uint32_t page = 1; is_same && page <= page_count; page++) {
+        uint8_t bytes[STORE_PAGE_BYTES];
+        if (frames[page] == 0)
+            continue;
+        is_same = frame_read(reader, frames[page] - 1) &&
+                  pread(file, bytes, sizeof bytes, (off_t)(page - 1) * STORE_PAGE_BYTES) ==
+                      (ssize_t)sizeof bytes &&
+                  memcmp(bytes, reader->frame + FRAME_HEADER_BYTES, sizeof bytes) == 0;
+    }
+    free(frames);
+    return is_same;
+}
+
+/* The header cannot be read. A crash leaves it so when it is written over the one before, and that
+ * happens only when everything behind it has been folded: then SQLite may drop the log. Otherwise
+ * it is damage. */
+static enum tacit_status check_without_header(struct log_reader *reader, int directory,
+                                              const char *directory_name, struct tacit_error *error)
+{
+    int const file = openat(directory, STORE_FILE, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    bool const may_be_dropped = file >= 0 && is_folded(reader, file);
+    if (file >= 0)
+        (void)close(file);
+    return may_be_dropped
+               ? TACIT_OK
+               : store_refuse(error, TACIT_MALFORMED, "%s/%s is damaged: its header is not valid",
+                              directory_name, STORE_LOG);
+}
+
 enum tacit_status store_log_check(int directory, const char *directory_name, int64_t size,
                                   struct tacit_error *error)
 {
@@ -138,8 +203,7 @@ enum tacit_status store_log_check(int directory, const char *directory_name, int
     if (pread(reader.file, header, sizeof header, 0) != (ssize_t)sizeof header)
         status = store_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
     else if (!header_is_whole(&reader, header))
-        status = store_refuse(error, TACIT_MALFORMED, "%s/%s is damaged: its header is not valid",
-                              directory_name, STORE_LOG);
+        status = check_without_header(&reader, directory, directory_name, error);
     else
         status = check_frames(&reader, directory_name, error);
     (void)close(reader.file);

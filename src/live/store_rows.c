@@ -125,6 +125,15 @@ enum tacit_status live_store_put_unit(struct live_store *store, const char *unit
     return put_pair(store, STORE_PUT_UNIT, "units", unit, arm);
 }
 
+enum tacit_status live_store_drop_unit(struct live_store *store, const char *unit)
+{
+    enum tacit_status const status = store_may_put(store);
+    if (status != TACIT_OK)
+        return status;
+    store_bind_text(store, store->statements[STORE_DROP_UNIT], 1, unit);
+    return store_run(store, STORE_DROP_UNIT, "drop a unit");
+}
+
 enum tacit_status live_store_units(struct live_store *store,
                                    bool (*each)(void *context, const char *unit, uint32_t arm),
                                    void *context)
@@ -208,10 +217,7 @@ static enum tacit_status check_values(struct live_store *store)
 
 enum tacit_status store_rows_check(struct live_store *store)
 {
-    const void *bytes;
-    size_t size;
-    enum tacit_status status = store_core_row(store, &bytes, &size);
-    (void)sqlite3_reset(store->statements[STORE_GET_CORE]);
+    enum tacit_status status = store_core_read(store);
     if (status == TACIT_OK)
         status = live_store_releases(store, pass_release, NULL);
     if (status == TACIT_OK)

@@ -21,8 +21,10 @@ static const struct {
                " made_unix_s INTEGER NOT NULL,"
                " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
     {"core", "CREATE TABLE core(one INTEGER PRIMARY KEY CHECK(one = 1),"
-             " bytes BLOB NOT NULL CHECK(length(bytes) > 0),"
+             " size INTEGER NOT NULL CHECK(size > 0),"
              " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
+    {"core_parts", "CREATE TABLE core_parts(number INTEGER PRIMARY KEY CHECK(number >= 0),"
+                   " bytes BLOB NOT NULL CHECK(length(bytes) > 0)) STRICT"},
     {"releases", "CREATE TABLE releases(number INTEGER PRIMARY KEY CHECK(number >= 0),"
                  " epsilon_nano INTEGER NOT NULL CHECK(epsilon_nano >= 0),"
                  " bytes BLOB NOT NULL CHECK(length(bytes) > 0),"
@@ -43,9 +45,12 @@ static const struct {
                   " state INTEGER NOT NULL CHECK(state BETWEEN 0 AND 255),"
                   " deadline_s INTEGER NOT NULL, key TEXT, unit TEXT,"
                   " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
-    {"units", "CREATE TABLE units(unit TEXT NOT NULL PRIMARY KEY CHECK(unit <> ''),"
+    /* A unit that is put again gets a new number: numbers go from the oldest to the newest. */
+    {"units", "CREATE TABLE units(number INTEGER PRIMARY KEY,"
+              " unit TEXT NOT NULL CHECK(unit <> ''),"
               " arm INTEGER NOT NULL CHECK(arm BETWEEN 0 AND 4294967295),"
-              " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},
+              " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
+    {"units_by_name", "CREATE UNIQUE INDEX units_by_name ON units(unit)"},
     {"named", "CREATE TABLE named(name TEXT NOT NULL PRIMARY KEY CHECK(name <> ''),"
               " value INTEGER NOT NULL,"
               " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},

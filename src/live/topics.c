@@ -33,17 +33,41 @@ struct live_topic live_topic_to(const char *federation, const char *site, const 
     return make(federation, "to", site, what);
 }
 
+struct live_topic live_topic_peer(const char *federation, const char *from, const char *to)
+{
+    struct live_topic topic;
+    int const length = snprintf(topic.text, sizeof topic.text, "tacit/v1/%s/peer/%s/%s/elim",
+                                federation, from, to);
+    TACIT_ASSERT(length > 0 && (size_t)length < sizeof topic.text);
+    return topic;
+}
+
+/* The name between two texts that a topic begins and ends with. */
+static bool name_between(const char *topic, const char *before, const char *after, char name[65])
+{
+    size_t const skip = strlen(before);
+    if (strncmp(topic, before, skip) != 0)
+        return false;
+    size_t const size = strcspn(topic + skip, "/");
+    if (size == 0 || size > 64 || strcmp(topic + skip + size, after) != 0)
+        return false;
+    memcpy(name, topic + skip, size);
+    name[size] = '\0';
+    return true;
+}
+
+bool live_topic_peer_from(const char *topic, const char *federation, const char *to, char from[65])
+{
+    char before[LIVE_TOPIC_BYTES];
+    char after[LIVE_TOPIC_BYTES];
+    (void)snprintf(before, sizeof before, "tacit/v1/%s/peer/", federation);
+    (void)snprintf(after, sizeof after, "/%s/elim", to);
+    return name_between(topic, before, after, from);
+}
+
 bool live_topic_site(const char *topic, const char *federation, char site[65])
 {
-    char prefix[LIVE_TOPIC_BYTES];
-    int const length = snprintf(prefix, sizeof prefix, "tacit/v1/%s/up/", federation);
-    if (strncmp(topic, prefix, (size_t)length) != 0)
-        return false;
-    char const *const name = topic + length;
-    size_t const size = strcspn(name, "/");
-    if (size == 0 || size > 64 || strcmp(name + size, "/elim") != 0)
-        return false;
-    memcpy(site, name, size);
-    site[size] = '\0';
-    return true;
+    char before[LIVE_TOPIC_BYTES];
+    (void)snprintf(before, sizeof before, "tacit/v1/%s/up/", federation);
+    return name_between(topic, before, "/elim", site);
 }

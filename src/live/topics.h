@@ -15,6 +15,10 @@ struct live_topic live_topic_all_up(const char *federation);
 struct live_topic live_topic_down(const char *federation);
 /* tacit/v1/FEDERATION/to/SITE/elim and …/announce: to one site; the announcement is retained. */
 struct live_topic live_topic_to(const char *federation, const char *site, const char *what);
+/* tacit/v1/FEDERATION/peer/FROM/TO/elim: between neighbours; FROM "+": from all of them. */
+struct live_topic live_topic_peer(const char *federation, const char *from, const char *to);
+/* The FROM of a peer topic to this site; false if it is none. */
+bool live_topic_peer_from(const char *topic, const char *federation, const char *to, char from[65]);
 /* The SITE of an up topic; false if it is none of this federation. */
 bool live_topic_site(const char *topic, const char *federation, char site[65]);
 #endif

@@ -6,7 +6,7 @@
 
 #define DRAWABLE_MAX 1e300 /* beyond it differences overflow */
 
-static bool is_drawable(double value)
+bool tacit_report_is_drawable(double value)
 {
     return fabs(value) < DRAWABLE_MAX; /* false for NaN */
 }
@@ -35,8 +35,7 @@ static void add_even_ticks(struct tacit_report_axis *axis)
         add_tick(axis, (first + i) * step);
 }
 
-/* Requires: both drawable, lo <= hi. Ensures: ends on ticks; a single value gets room above it. */
-static struct tacit_report_axis linear_axis(double lo, double hi)
+struct tacit_report_axis tacit_report_axis_linear(double lo, double hi)
 {
     if (!(hi - lo > fabs(hi) * 1e-9))
         hi = lo + (lo == 0.0 ? 1.0 : fabs(lo));
@@ -46,9 +45,7 @@ static struct tacit_report_axis linear_axis(double lo, double hi)
     return axis;
 }
 
-/* Requires: 1 <= lo <= hi. Ensures: ticks at powers of ten; 2 and 5 between them if the axis is
- * short. */
-static struct tacit_report_axis log_axis(double lo, double hi)
+struct tacit_report_axis tacit_report_axis_log(double lo, double hi)
 {
     struct tacit_report_axis axis = {.lo = lo, .hi = hi, .log = true};
     if (hi / lo < 1.0 + 1e-9) {
@@ -83,7 +80,7 @@ static void add_point(const struct tacit_report *report, struct tacit_report_lin
 {
     struct tacit_report_summary const summary =
         tacit_report_point_summary(report, &report->curves[0], point_index);
-    if (!is_drawable(summary.mean) || !is_drawable(summary.ci95))
+    if (!tacit_report_is_drawable(summary.mean) || !tacit_report_is_drawable(summary.ci95))
         return;
     uint64_t const t = report->points[point_index];
     line->t[line->count] = t > 0 ? (double)t : 1.0; /* a log axis has no 0 */
@@ -107,8 +104,8 @@ static void fit_axes(struct tacit_report_line *line)
         first = fmin(first, line->t[i]);
         last = fmax(last, line->t[i]);
     }
-    line->x = log_axis(fmin(first, last), last);
-    line->y = linear_axis(lo, hi);
+    line->x = tacit_report_axis_log(fmin(first, last), last);
+    line->y = tacit_report_axis_linear(lo, hi);
 }
 
 enum tacit_status tacit_report_line_new(const struct tacit_report *report,

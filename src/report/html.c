@@ -8,7 +8,7 @@ static void put_text(FILE *out, const char *text)
     tacit_report_put(out, text, TACIT_REPORT_HTML);
 }
 
-static void put_top(const struct tacit_report *report, FILE *out)
+void tacit_report_html_top(const char *title, FILE *out)
 {
     (void)fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -16,13 +16,13 @@ static void put_top(const struct tacit_report *report, FILE *out)
                 "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                 "<link rel=\"icon\" href=\"data:,\">\n<title>",
                 out);
-    put_text(out, report->name);
+    put_text(out, title);
     (void)fputs(" \xc2\xb7 tacit</title>\n", out);
     tacit_report_html_style(out);
     (void)fputs("</head><body><main>\n", out);
 }
 
-static void put_fact(FILE *out, uint64_t count, const char *one, const char *many)
+void tacit_report_html_fact(uint64_t count, const char *one, const char *many, FILE *out)
 {
     (void)fprintf(out, "<span>%s %s</span>", tacit_report_grouped(count).text,
                   count == 1 ? one : many);
@@ -39,10 +39,10 @@ static void put_header(const struct tacit_report *report, FILE *out)
         (void)fputs("</p>\n", out);
     }
     (void)fputs("<p class=\"facts\">", out);
-    put_fact(out, report->run_count, "run", "runs");
-    put_fact(out, report->agent_count, "agent", "agents");
+    tacit_report_html_fact(report->run_count, "run", "runs", out);
+    tacit_report_html_fact(report->agent_count, "agent", "agents", out);
     if (report->arm_count > 0)
-        put_fact(out, report->arm_count, "arm", "arms");
+        tacit_report_html_fact(report->arm_count, "arm", "arms", out);
     (void)fprintf(out, "<span>horizon %s</span><span>seed %" PRIu64 "</span></p></header>\n",
                   tacit_report_grouped(report->horizon).text, report->seed);
 }
@@ -106,7 +106,7 @@ static enum tacit_status put_arms(const struct tacit_report *report, FILE *out)
 
 enum tacit_status tacit_report_html(const struct tacit_report *report, FILE *out)
 {
-    put_top(report, out);
+    tacit_report_html_top(report->name, out);
     put_header(report, out);
     put_interruption(report, out);
     put_privacy(report, out);
@@ -116,6 +116,7 @@ enum tacit_status tacit_report_html(const struct tacit_report *report, FILE *out
         status = put_arms(report, out);
     if (status != TACIT_OK)
         return status;
+    tacit_report_html_network(report, out);
     tacit_report_html_metrics(report, out);
     put_bottom(report, out);
     return tacit_report_finish(out);

@@ -1,6 +1,7 @@
 /* The numbers on the page: cards for the key figures, what was said between sites, all metrics. */
 #include "internal.h"
 #include <math.h>
+#include <string.h>
 
 #define PLUS_MINUS "\xc2\xb1"
 
@@ -46,9 +47,9 @@ void tacit_report_html_cards(const struct tacit_report *report, FILE *out)
 }
 
 /* Metrics that say how much was said. */
-static const char *const traffic[] = {"rounds",  "messages", "messages_per_receiver",
-                                      "scalars", "bytes",    "links",
-                                      "cost",    "updates",  "aggregations"};
+static const char *const traffic[] = {
+    "rounds", "messages", "messages_per_receiver", "scalars", "bytes",
+    "links",  "cost",     "cost_all_edges",        "updates", "aggregations"};
 
 static void put_traffic_row(const struct tacit_report *report,
                             const struct tacit_report_metric *metric, FILE *out)
@@ -65,12 +66,19 @@ static void put_traffic_row(const struct tacit_report *report,
     (void)fprintf(out, "<td class=\"soft\">%s</td></tr>\n", word->hint != NULL ? word->hint : "");
 }
 
+/* It says something where not every edge is used in every slot: in hybrids. */
+static bool is_worth_a_row(const struct tacit_report *report, const char *name)
+{
+    bool const is_hybrid = report->network != NULL && report->network->components != NULL;
+    return is_hybrid || strcmp(name, "cost_all_edges") != 0;
+}
+
 static void put_traffic(const struct tacit_report *report, FILE *out)
 {
     bool begun = false;
     for (size_t i = 0; i < sizeof traffic / sizeof traffic[0]; i++) {
         const struct tacit_report_metric *const metric = tacit_report_find(report, traffic[i]);
-        if (metric == NULL)
+        if (metric == NULL || !is_worth_a_row(report, traffic[i]))
             continue;
         if (!begun)
             (void)fputs(

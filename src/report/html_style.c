@@ -81,6 +81,20 @@ static const char *const sheet[] = {
     ".bar s{width:10px;height:10px;top:-1px;margin-left:-5px;border-radius:5px;"
     "background:var(--accent)}.win .bar b{background:var(--win)}"
     ".bar>span.wide{flex-basis:116px}\n"
+    /* A paper: figures beside words, verdicts */
+    "h3{font-size:14px;font-weight:650;margin:14px 0 2px}.pair{display:grid;"
+    "grid-template-columns:minmax(0,1.9fr) minmax(0,1fr);gap:26px;margin-top:12px}"
+    ".pair p{font-size:14.5px;color:var(--soft)}.pair h3:first-child{margin-top:0}"
+    ".fig{display:block;width:100%;height:auto}"
+    ".claims{margin-top:14px;table-layout:fixed;min-width:640px}.claims "
+    "th:nth-child(1){width:128px}"
+    ".claims th:nth-child(3){width:172px}.claims th:nth-child(4){width:118px}.claims "
+    "td{vertical-align:top}.claims .why{color:var(--soft);"
+    "margin-top:4px;max-width:74ch}.claims code{color:var(--faint);overflow-wrap:anywhere}"
+    ".verdict{font-size:12.5px;font-weight:600;padding:1px 9px;border-radius:99px;"
+    "white-space:nowrap;border:1px solid currentColor}.verdict.yes{color:var(--win)}"
+    ".verdict.no,.verdict.open{color:var(--warn)}\n"
+    "@media (max-width:860px){.pair{grid-template-columns:minmax(0,1fr)}}\n"
     "details{margin-top:10px}summary{cursor:pointer;color:var(--accent);font-size:14px;"
     "padding:6px 10px;border-radius:8px}summary:hover{background:var(--note)}\n"
     "footer{margin-top:28px;font-size:13px;color:var(--faint)}\n"
@@ -93,5 +107,6 @@ void tacit_report_html_style(FILE *out)
     (void)fputs("<style>\n", out);
     for (size_t i = 0; i < sizeof sheet / sizeof sheet[0]; i++)
         (void)fputs(sheet[i], out);
+    tacit_report_figure_rules(out);
     (void)fputs("</style>\n", out);
 }

@@ -124,6 +124,30 @@ struct tacit_report_word {
 };
 const struct tacit_report_word *tacit_report_word(const char *name);
 
+/* ---- Files that appear whole or not at all (place.c) ----------------------------------------- */
+
+/* A directory that takes files. */
+struct tacit_report_place {
+    const char *directory;
+    int handle;
+    struct tacit_error *error; /* of the caller */
+};
+
+/* Opens the directory, which is made if it does not exist. Errors: TACIT_IO, TACIT_MEMORY, with
+ * error->text. */
+enum tacit_status tacit_report_place_open(struct tacit_report_place *place, const char *directory,
+                                          struct tacit_error *error);
+void tacit_report_place_close(struct tacit_report_place *place);
+
+/* Fills an open file. On failure it may say why in error->text. */
+typedef enum tacit_status (*tacit_report_filler)(const void *subject, FILE *out,
+                                                 struct tacit_error *error);
+
+/* Writes one file under a temporary name, makes it durable, then renames it; on failure there is no
+ * file of that name. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
+enum tacit_status tacit_report_place_write(const struct tacit_report_place *place, const char *name,
+                                           tacit_report_filler fill, const void *subject);
+
 /* ---- Axes and the line that is drawn (axis.c) ----------------------------------------------- */
 
 #define TACIT_REPORT_TICKS_MAX 64u
@@ -135,6 +159,16 @@ struct tacit_report_axis {
     uint32_t tick_count;
     double ticks[TACIT_REPORT_TICKS_MAX];
 };
+/* Finite, and not so large that differences overflow. */
+bool tacit_report_is_drawable(double value);
+
+/* Requires: both drawable, lo <= hi. Ensures: ends on ticks; a single value gets room above it. */
+struct tacit_report_axis tacit_report_axis_linear(double lo, double hi);
+
+/* Requires: both drawable, 0.1 <= lo <= hi. Ensures: ticks at powers of ten; 2 and 5 between them
+ * if the axis is short. */
+struct tacit_report_axis tacit_report_axis_log(double lo, double hi);
+
 /* Where a value lies on the axis: 0 at lo, 1 at hi; never outside. */
 double tacit_report_axis_place(const struct tacit_report_axis *axis, double value);
 
@@ -164,6 +198,10 @@ enum tacit_status tacit_report_html(const struct tacit_report *report, FILE *out
 enum tacit_status tacit_report_svg(const struct tacit_report *report, FILE *out,
                                    struct tacit_error *error);
 
+/* From the doctype to <main>. */
+void tacit_report_html_top(const char *title, FILE *out);
+/* "3 runs", "1 run" */
+void tacit_report_html_fact(uint64_t count, const char *one, const char *many, FILE *out);
 /* Parts of the page. */
 void tacit_report_html_style(FILE *out);
 void tacit_report_html_chart(const struct tacit_report *report,
@@ -171,5 +209,48 @@ void tacit_report_html_chart(const struct tacit_report *report,
 void tacit_report_html_arms(const struct tacit_report *report,
                             const struct tacit_report_fates *fates, FILE *out);
 void tacit_report_html_cards(const struct tacit_report *report, FILE *out);
+void tacit_report_html_network(const struct tacit_report *report, FILE *out);
 void tacit_report_html_metrics(const struct tacit_report *report, FILE *out);
+
+/* ---- Figures and claims (figure*.c) ---------------------------------------------------------- */
+
+/* Draws a figure as an SVG element, for a page that has the rules in its style sheet. */
+void tacit_report_figure_draw(const struct tacit_report_figure *figure, FILE *out);
+
+/* The style sheet's rules for figures. */
+void tacit_report_figure_rules(FILE *out);
+
+/* The verdict in words: "holds", "does not hold", "undecided". Static storage. */
+const char *tacit_report_verdict_text(enum tacit_report_verdict verdict);
+
+/* Is the verdict the one on record? */
+bool tacit_report_is_expected(const struct tacit_report_paper *paper,
+                              const struct tacit_report_claim *claim);
+
+/* How many claims of a paper hold, do not hold and are undecided, and how many verdicts are other
+ * than recorded. */
+struct tacit_report_tally {
+    uint32_t verdicts[TACIT_REPORT_UNDECIDED + 1];
+    uint32_t unexpected;
+};
+struct tacit_report_tally tacit_report_count(const struct tacit_report_paper *paper);
+
+/* "0.512 +/- 0.003" with the given sign, "6" if it does not vary; and the band, "[1, inf]". */
+struct tacit_report_phrase {
+    char text[3 * TACIT_REPORT_NUMBER_BYTES];
+};
+struct tacit_report_phrase tacit_report_claim_value(const struct tacit_report_claim *claim,
+                                                    const char *plus_minus);
+struct tacit_report_phrase tacit_report_claim_band(const struct tacit_report_claim *claim);
+
+/* "23 claims: 20 hold, 3 do not. All as recorded." */
+struct tacit_report_phrase tacit_report_tally_text(const struct tacit_report_paper *paper);
+
+/* One text, broken at blanks, each line after the first behind the indent; ends the line. (table.c)
+ */
+void tacit_report_put_wrapped(FILE *out, const char *text, const char *indent);
+
+/* Errors of both: TACIT_IO. */
+enum tacit_status tacit_report_paper_markdown(const struct tacit_report_paper *paper, FILE *out);
+enum tacit_status tacit_report_paper_html(const struct tacit_report_paper *paper, FILE *out);
 #endif

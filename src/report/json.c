@@ -39,6 +39,39 @@ static void put_head(const struct tacit_report *report, FILE *out)
     (void)fputc('}', out);
 }
 
+/* Of very many components the first ones; component_count says how many there are. */
+#define COMPONENTS_LISTED 1000u
+
+static void put_components(const struct tacit_report_network *network, FILE *out)
+{
+    (void)fputs(", \"components\": [", out);
+    for (uint32_t i = 0; i < network->component_count && i < COMPONENTS_LISTED; i++) {
+        const struct tacit_component *const component = &network->components[i];
+        (void)fprintf(out,
+                      "%s{\"agents\": %" PRIu32 ", \"edges\": %" PRIu64 ", \"sink\": %" PRIu32
+                      ", \"delay\": %" PRIu32 ", \"distance_sum\": %" PRIu64 "}",
+                      i == 0 ? "\n  " : ",\n  ", component->agent_count, component->edge_count,
+                      component->sink, component->delay, component->distance_sum);
+    }
+    (void)fputc(']', out);
+}
+
+static void put_network(const struct tacit_report_network *network, FILE *out)
+{
+    (void)fputs(",\n \"network\": {\"kind\": ", out);
+    put_string(out, network->kind);
+    (void)fprintf(out, ", \"server_links\": %" PRIu32 ", \"t_delay\": %" PRIu32,
+                  network->server_links, network->delay);
+    if (network->component_count > 0)
+        (void)fprintf(out,
+                      ", \"edges\": %" PRIu64 ", \"diameter\": %" PRIu32
+                      ", \"component_count\": %" PRIu32,
+                      network->edge_count, network->diameter, network->component_count);
+    if (network->components != NULL)
+        put_components(network, out);
+    (void)fputc('}', out);
+}
+
 static void put_metric(const struct tacit_report *report, uint32_t index, FILE *out)
 {
     struct tacit_report_summary const summary =
@@ -105,6 +138,8 @@ enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out
     tacit_report_check(report);
     locale_t const before = tacit_report_locale_enter();
     put_head(report, out);
+    if (report->network != NULL)
+        put_network(report->network, out);
     (void)fputs(",\n \"metrics\": {", out);
     for (uint32_t i = 0; i < report->metric_count; i++)
         put_metric(report, i, out);

@@ -7,8 +7,7 @@
 #define TERMINAL_WIDTH 78u
 #define NAME_WIDTH_MIN 22u
 
-/* One text, broken at blanks. */
-static void put_wrapped(FILE *out, const char *text, const char *indent)
+void tacit_report_put_wrapped(FILE *out, const char *text, const char *indent)
 {
     size_t column = TERMINAL_WIDTH; /* the first word starts a line */
     while (*(text += strspn(text, " \n\t\r")) != '\0') {
@@ -32,6 +31,21 @@ static const char *plain(const struct tacit_report_number *number)
     return number->text[0] == '\xe2' ? "-" : number->text;
 }
 
+/* A star needs no words. */
+static void put_network(const struct tacit_report_network *network, FILE *out)
+{
+    if (network == NULL || network->component_count == 0)
+        return;
+    (void)fputs("network: ", out);
+    tacit_report_put(out, network->kind, TACIT_REPORT_TERMINAL);
+    if (network->component_count > 1)
+        (void)fprintf(out, ", %s components", tacit_report_grouped(network->component_count).text);
+    (void)fprintf(out, ", %s %s, diameter %" PRIu32 ", delay %" PRIu32 " %s\n",
+                  tacit_report_grouped(network->edge_count).text,
+                  network->edge_count == 1 ? "edge" : "edges", network->diameter, network->delay,
+                  network->delay == 1 ? "slot" : "slots");
+}
+
 static void put_head(const struct tacit_report *report, FILE *out)
 {
     tacit_report_put(out, report->name, TACIT_REPORT_TERMINAL);
@@ -42,6 +56,7 @@ static void put_head(const struct tacit_report *report, FILE *out)
     if (tacit_report_interrupted(report))
         (void)fprintf(out, "STOPPED: %" PRIu32 " of %" PRIu32 " runs finished\n", report->run_count,
                       report->runs_asked);
+    put_network(report->network, out);
     (void)fputs("privacy: ", out);
     tacit_report_put(out, report->privacy_mode, TACIT_REPORT_TERMINAL);
     if (tacit_report_unprotected(report))
@@ -49,7 +64,7 @@ static void put_head(const struct tacit_report *report, FILE *out)
     else
         (void)fprintf(out, ", epsilon %s per reward",
                       tacit_report_exact(report->epsilon_per_reward).text);
-    put_wrapped(out, report->statement, "  ");
+    tacit_report_put_wrapped(out, report->statement, "  ");
 }
 
 static void put_padded(FILE *out, const char *name, size_t width)

@@ -1,8 +1,8 @@
-/* Drives the agent and hub cores of epoch elimination through one run: carries out their updates in
- * the order persist, send, pull, timer; plays the network, the rewards and the crashes. */
+/* Drives the cores of epoch elimination through one run, over a star, a graph or a hybrid: carries
+ * out their updates in the order persist, send, pull, timer; plays the network, the rewards and the
+ * crashes. */
 #include "elim_run.h"
-#include "curve.h"
-#include "queue.h"
+#include "elim_state.h"
 #include "tacit/wire.h"
 #include <stdlib.h>
 #include <string.h>
@@ -20,52 +20,7 @@ struct sim_packet {
 };
 
 /* An agent, or the hub, with what its driver keeps about it. */
-struct node {
-    void *state;
-    void *disk; /* the persisted state, when there are faults */
-    size_t size;
-    bool is_up;
-    bool is_lost; /* and will not be up again */
-    bool is_done; /* nothing planned, nothing waited for; or lost */
-    bool is_waiting;
-    uint64_t deadline_us;
-    uint64_t waiting_since_us;
-    uint64_t slot; /* pulls really made */
-    uint64_t plan_number;
-    uint32_t plan_count;
-    uint32_t parts_left;
-    bool plan_explores;
-    struct tacit_pull_block *plan;
-    struct tacit_rng rewards;
-    struct tacit_rng noise;
-};
-
-struct elim_run {
-    const struct tacit_sim_elim *experiment;
-    uint32_t agent_count;
-    uint32_t arm_count;
-    struct node *nodes; /* agents, then the hub */
-    struct tacit_env env;
-    double *own_means; /* instance_per_run: the env's means */
-    double *global_means;
-    double *gaps;
-    struct sim_queue queue;
-    struct sim_curve curve;
-    struct tacit_rng faults;
-    atomic_bool *stop;
-    uint64_t now_us;
-    uint32_t done_count;
-    double metrics[TACIT_SIM_METRIC_COUNT];
-    enum tacit_status status; /* the first failure of the driver itself */
-    unsigned char *arena;
-};
-
 /* ---- Small things ---- */
-
-static struct node *hub_of(struct elim_run *run)
-{
-    return &run->nodes[run->agent_count];
-}
 
 static bool faults_rage(const struct elim_run *run)
 {
@@ -84,47 +39,9 @@ static uint64_t up_to(struct elim_run *run, uint64_t max)
 
 static void push(struct elim_run *run, struct sim_item item)
 {
+    item.origin = item.packet == NULL ? item.node : item.packet->message->from;
     if (run->status == TACIT_OK)
         run->status = sim_queue_push(&run->queue, item);
-}
-
-static uint64_t resend_after_us(const struct tacit_sim_elim *experiment)
-{
-    if (experiment->faults == NULL)
-        return experiment->horizon + 1; /* nothing gets lost: no timer ever matters */
-    return 2 * experiment->faults->delay_us_max + 1000;
-}
-
-static struct tacit_elim_agent_config agent_config(const struct tacit_sim_elim *experiment,
-                                                   uint64_t run_id, uint32_t agent)
-{
-    return (struct tacit_elim_agent_config){.run_id = run_id,
-                                            .agent_id = agent,
-                                            .agent_count = experiment->agent_count,
-                                            .arm_count = experiment->env.arm_count,
-                                            .horizon = experiment->horizon,
-                                            .mechanism = experiment->mechanism,
-                                            .budget_nano =
-                                                tacit_mechanism_cost_nano(&experiment->mechanism),
-                                            .resend_after_us = resend_after_us(experiment)};
-}
-
-static struct tacit_elim_hub_config hub_config(const struct tacit_sim_elim *experiment,
-                                               uint64_t run_id, double gap)
-{
-    return (struct tacit_elim_hub_config){
-        .run_id = run_id,
-        .agent_count = experiment->agent_count,
-        .schedule = {.arm_count = experiment->env.arm_count,
-                     .report_count = experiment->report_count,
-                     .horizon = experiment->horizon,
-                     .epsilon_per_reward = experiment->epsilon_per_reward,
-                     .round_limit = experiment->round_limit,
-                     .gap = gap},
-        .mechanism = experiment->mechanism,
-        .quorum = experiment->quorum,
-        .round_timeout_us = experiment->round_timeout_us,
-        .answers_all = experiment->hub_answers_all};
 }
 
 /* ---- The network ---- */
@@ -149,17 +66,37 @@ static void drop_reference(struct sim_packet *packet)
         free(packet);
 }
 
+static enum sim_item_kind delivery_of(const struct tacit_elim_message *message)
+{
+    if (message->kind == TACIT_ELIM_DATA)
+        return SIM_ITEM_DATA;
+    return message->kind == TACIT_ELIM_REQUEST ? SIM_ITEM_REQUEST : SIM_ITEM_DELIVER;
+}
+
+/* Is one of the two cut off now, and the other one not? The hub never is. */
+static bool is_cut(const struct elim_run *run, uint32_t from, uint32_t to)
+{
+    struct tacit_sim_faults const *const faults = run->experiment->faults;
+    if (faults->cut_off == NULL || run->now_us < faults->cut_off_from_us ||
+        run->now_us >= faults->cut_off_until_us)
+        return false;
+    bool const from_inside = from < run->agent_count && tacit_bits_has(faults->cut_off, from);
+    bool const to_inside = to < run->agent_count && tacit_bits_has(faults->cut_off, to);
+    return from_inside != to_inside;
+}
+
 static void send_to(struct elim_run *run, struct sim_packet *packet, uint32_t node)
 {
     struct tacit_sim_faults const *const faults = run->experiment->faults;
-    if (faults != NULL && by_chance(run, faults->loss))
+    if (faults != NULL &&
+        (is_cut(run, packet->message->from, node) || by_chance(run, faults->loss)))
         return;
     uint32_t const copies = faults != NULL && by_chance(run, faults->duplication) ? 2 : 1;
     for (uint32_t copy = 0; copy < copies; copy++) {
         uint64_t const delay_us = faults_rage(run) ? up_to(run, faults->delay_us_max) : 0;
         packet->references++;
         push(run, (struct sim_item){.time_us = run->now_us + delay_us,
-                                    .kind = SIM_ITEM_DELIVER,
+                                    .kind = delivery_of(packet->message),
                                     .node = node,
                                     .packet = packet});
     }
@@ -170,24 +107,43 @@ static void count_message(struct elim_run *run, const struct tacit_elim_message 
 {
     run->metrics[TACIT_SIM_MESSAGES] += 1;
     run->metrics[TACIT_SIM_MESSAGES_PER_RECEIVER] += receivers;
-    run->metrics[TACIT_SIM_SCALARS] += tacit_elim_message_scalars(message);
+    run->metrics[TACIT_SIM_SCALARS] +=
+        (double)tacit_elim_message_scalars(message, run->agent_count);
     run->metrics[TACIT_SIM_BYTES] +=
         (double)tacit_wire_elim_bytes(message, run->arm_count, run->agent_count);
 }
 
+static uint32_t receiver_count(const struct elim_run *run, const struct tacit_elim_message *message)
+{
+    if (message->to == TACIT_ELIM_EVERYONE)
+        return run->agent_count;
+    if (message->to == TACIT_ELIM_NEIGHBOURS)
+        return tacit_graph_degree(run->experiment->network->graph, message->from);
+    return 1;
+}
+
+static void send_to_neighbours(struct elim_run *run, struct sim_packet *packet)
+{
+    struct tacit_graph const *const graph = run->experiment->network->graph;
+    uint32_t const from = packet->message->from;
+    for (uint64_t i = graph->first[from]; i < graph->first[from + 1]; i++)
+        send_to(run, packet, graph->neighbours[i]);
+}
+
 static void send_message(struct elim_run *run, const struct tacit_elim_message *message)
 {
-    bool const is_broadcast = message->to == TACIT_ELIM_EVERYONE;
-    count_message(run, message, is_broadcast ? run->agent_count : 1);
+    count_message(run, message, receiver_count(run, message));
     struct tacit_sim_observer const *const observer = run->experiment->observer;
     if (observer != NULL && observer->sent != NULL)
         observer->sent(observer->context, message);
     struct sim_packet *const packet = new_packet(run, message);
     if (packet == NULL)
         return;
-    if (is_broadcast)
+    if (message->to == TACIT_ELIM_EVERYONE)
         for (uint32_t agent = 0; agent < run->agent_count; agent++)
             send_to(run, packet, agent);
+    else if (message->to == TACIT_ELIM_NEIGHBOURS)
+        send_to_neighbours(run, packet);
     else
         send_to(run, packet, message->to == TACIT_ELIM_HUB ? run->agent_count : message->to);
     drop_reference(packet);
@@ -207,7 +163,7 @@ static enum death choose_death(struct elim_run *run, bool is_hub)
 
 static void set_done(struct elim_run *run, struct node *node, bool is_done)
 {
-    if (node != hub_of(run) && node->is_done != is_done)
+    if (node != elim_run_hub(run) && node->is_done != is_done)
         run->done_count += is_done ? 1 : UINT32_MAX; /* +1 or -1 */
     node->is_done = is_done;
 }
@@ -216,6 +172,8 @@ static void set_done(struct elim_run *run, struct node *node, bool is_done)
 static void go_down(struct elim_run *run, struct node *node)
 {
     memcpy(node->state, node->disk, node->size);
+    if (node->table_size > 0)
+        memcpy(node->table, (unsigned char *)node->disk + node->size, node->table_size);
     node->is_up = false;
     node->is_waiting = false;
     node->plan_number++; /* parts of the plan that were under way do not come back */
@@ -236,26 +194,38 @@ static void crash(struct elim_run *run, struct node *node)
 
 /* ---- Carrying out an update: persist, send, pull, timer ---- */
 
-static void persist(struct elim_run *run, struct node *node)
+static void write_to_disk(struct node *node, bool with_table)
+{
+    if (node->disk == NULL)
+        return;
+    memcpy(node->disk, node->state, node->size);
+    if (with_table && node->table_size > 0)
+        memcpy((unsigned char *)node->disk + node->size, node->table, node->table_size);
+}
+
+static void persist(struct elim_run *run, struct node *node, bool with_table)
 {
     struct tacit_sim_observer const *const observer = run->experiment->observer;
-    if (node->disk != NULL)
-        memcpy(node->disk, node->state, node->size);
+    write_to_disk(node, with_table);
     if (observer == NULL)
         return;
-    if (node == hub_of(run)) {
+    if (node == elim_run_hub(run)) {
         if (observer->hub_persisted != NULL)
             observer->hub_persisted(observer->context, node->state);
-    } else if (observer->agent_persisted != NULL) {
-        observer->agent_persisted(observer->context, (uint32_t)(node - run->nodes), node->state);
+        return;
     }
+    uint32_t const agent = (uint32_t)(node - run->nodes);
+    if (observer->agent_persisted != NULL)
+        observer->agent_persisted(observer->context, agent, elim_run_agent(run, node));
+    if (observer->peer_persisted != NULL && run->experiment->network != NULL)
+        observer->peer_persisted(observer->context, agent, node->state);
 }
 
 static void take_plan(struct elim_run *run, struct node *node,
                       const struct tacit_elim_update *update)
 {
     struct tacit_elim_agent_view view;
-    tacit_elim_agent_look(node->state, &view);
+    elim_run_look(run, node, &view);
     uint64_t length = 0;
     for (uint32_t i = 0; i < update->plan_count; i++)
         length += update->plan[i].count;
@@ -283,16 +253,24 @@ static void set_timer(struct elim_run *run, struct node *node, uint64_t deadline
     node->deadline_us = deadline_us;
 }
 
+/* Where nothing fails, a peer that played T slots has nothing more to do: the round that T cut is
+ * nobody's any more. */
+static bool is_at_horizon(const struct elim_run *run, const struct node *node)
+{
+    return run->experiment->faults == NULL && run->experiment->network != NULL &&
+           node != &run->nodes[run->agent_count] && node->slot == run->experiment->horizon;
+}
+
 static void carry_out(struct elim_run *run, struct node *node,
                       const struct tacit_elim_update *update)
 {
-    enum death const death = choose_death(run, node == hub_of(run));
+    enum death const death = choose_death(run, node == elim_run_hub(run));
     if (death == DEATH_BEFORE_PERSIST) {
         crash(run, node);
         return;
     }
     if (update->persist)
-        persist(run, node);
+        persist(run, node, update->persist_table);
     if (death == DEATH_AFTER_PERSIST) {
         crash(run, node);
         return;
@@ -306,11 +284,11 @@ static void carry_out(struct elim_run *run, struct node *node,
     if (update->plan_count > 0)
         take_plan(run, node, update);
     set_timer(run, node, update->deadline_us);
-    bool const is_waiting = update->deadline_us != TACIT_NEVER;
+    bool const is_waiting = update->deadline_us != TACIT_NEVER && node->parts_left == 0;
     if (is_waiting && !node->is_waiting)
         node->waiting_since_us = run->now_us;
     node->is_waiting = is_waiting;
-    set_done(run, node, !is_waiting && node->parts_left == 0);
+    set_done(run, node, (!is_waiting && node->parts_left == 0) || is_at_horizon(run, node));
 }
 
 /* ---- Steps ---- */
@@ -335,15 +313,19 @@ static void step_agent(struct elim_run *run, struct node *node, struct tacit_eli
         entropy = (struct tacit_entropy){unreliable_fill, context};
     event.now_us = run->now_us;
     /* A refusal changes nothing, and its update asks for nothing but the timer that stands. */
-    (void)tacit_elim_agent_step(node->state, &event, &entropy, &update);
+    if (run->experiment->network == NULL)
+        (void)tacit_elim_agent_step(node->state, &event, &entropy, &update);
+    else
+        (void)tacit_elim_peer_step(node->state, node->table, &event, &entropy, &update);
     if (observer != NULL && observer->meddle != NULL)
-        observer->meddle(observer->context, (uint32_t)(node - run->nodes), node->state, &update);
+        observer->meddle(observer->context, (uint32_t)(node - run->nodes),
+                         elim_run_agent(run, node), &update);
     carry_out(run, node, &update);
 }
 
 static void step_hub(struct elim_run *run, struct tacit_elim_event event)
 {
-    struct node *const hub = hub_of(run);
+    struct node *const hub = elim_run_hub(run);
     struct tacit_elim_update update;
     struct tacit_entropy const entropy = tacit_rng_entropy(&hub->noise);
     event.now_us = run->now_us;
@@ -353,7 +335,7 @@ static void step_hub(struct elim_run *run, struct tacit_elim_event event)
 
 static void step(struct elim_run *run, struct node *node, struct tacit_elim_event event)
 {
-    if (node == hub_of(run))
+    if (node == elim_run_hub(run))
         step_hub(run, event);
     else
         step_agent(run, node, event);
@@ -445,7 +427,7 @@ static void play_waiting(struct elim_run *run, struct node *node)
 {
     struct tacit_elim_agent_view view;
     uint64_t const waited = run->now_us - node->waiting_since_us;
-    tacit_elim_agent_look(node->state, &view);
+    elim_run_look(run, node, &view);
     node->waiting_since_us = run->now_us;
     uint64_t const left = run->experiment->horizon - view.pull_count;
     uint64_t const count = waited < left ? waited : left;
@@ -462,6 +444,13 @@ static void play_waiting(struct elim_run *run, struct node *node)
 
 /* ---- The loop ---- */
 
+/* Slots of peers where nothing fails end at T: what was under way then is nobody's any more. */
+static bool is_past_horizon(const struct elim_run *run)
+{
+    return run->experiment->faults == NULL && run->experiment->network != NULL &&
+           run->now_us > run->experiment->horizon;
+}
+
 static void happen(struct elim_run *run, const struct sim_item *item)
 {
     struct node *const node = &run->nodes[item->node];
@@ -475,12 +464,12 @@ static void happen(struct elim_run *run, const struct sim_item *item)
         step(run, node, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
         return;
     }
-    if (node->is_up && node->is_waiting && node != hub_of(run) &&
+    if (node->is_up && node->is_waiting && node != elim_run_hub(run) &&
         run->now_us > node->waiting_since_us)
         play_waiting(run, node);
-    if (!node->is_up)
+    if (!node->is_up || is_past_horizon(run))
         return;
-    if (item->kind == SIM_ITEM_DELIVER)
+    if (item->packet != NULL)
         step(run, node,
              (struct tacit_elim_event){.kind = TACIT_ELIM_RECEIVE,
                                        .as.message = item->packet->message});
@@ -553,8 +542,23 @@ static void set_up_node(struct node *node)
     node->plan_number = 0;
     node->plan_count = 0;
     node->parts_left = 0;
-    if (node->disk != NULL)
-        memcpy(node->disk, node->state, node->size);
+    write_to_disk(node, true);
+}
+
+static enum tacit_status set_up_agent(struct elim_run *run, struct node *node, uint64_t run_id,
+                                      uint32_t agent, double gap)
+{
+    struct tacit_sim_elim const *const experiment = run->experiment;
+    if (experiment->network == NULL) {
+        struct tacit_elim_agent_config const config =
+            elim_run_agent_config(experiment, run_id, agent);
+        return tacit_elim_agent_init(node->state, &config);
+    }
+    struct tacit_elim_peer_config const config = elim_run_peer_config(run, run_id, agent, gap);
+    bool const is_shared = node->table_size == 0;
+    if (!is_shared || agent == 0)
+        tacit_elim_table_init(node->table, run->agent_count, run->arm_count, is_shared);
+    return tacit_elim_peer_init(node->state, &config);
 }
 
 static enum tacit_status set_up_cores(struct elim_run *run, uint32_t index)
@@ -567,14 +571,15 @@ static enum tacit_status set_up_cores(struct elim_run *run, uint32_t index)
     gap = tacit_scale_gap(&experiment->mechanism.scale, gap);
     if (gap <= 0 || gap > 1)
         gap = 1; /* all arms alike: there is nothing to tell apart */
-    struct tacit_elim_hub_config const hub = hub_config(experiment, run_id, gap);
-    enum tacit_status status = tacit_elim_hub_init(hub_of(run)->state, &hub);
-    hub_of(run)->noise =
+    struct tacit_elim_hub_config const hub = elim_run_hub_config(
+        experiment, run_id, gap, experiment->network == NULL ? NULL : run->weights);
+    enum tacit_status status =
+        elim_run_has_hub(run) ? tacit_elim_hub_init(elim_run_hub(run)->state, &hub) : TACIT_OK;
+    elim_run_hub(run)->noise =
         tacit_rng_stream(experiment->seed, index, TACIT_STREAM_COMMON, TACIT_PURPOSE_SELECTION);
     for (uint32_t agent = 0; agent < run->agent_count && status == TACIT_OK; agent++) {
         struct node *const node = &run->nodes[agent];
-        struct tacit_elim_agent_config const config = agent_config(experiment, run_id, agent);
-        status = tacit_elim_agent_init(node->state, &config);
+        status = set_up_agent(run, node, run_id, agent, gap);
         node->rewards = tacit_rng_stream(experiment->seed, index, agent, TACIT_PURPOSE_REWARD);
         node->noise = tacit_rng_stream(experiment->seed, index, agent, TACIT_PURPOSE_NOISE);
     }
@@ -600,33 +605,6 @@ static enum tacit_status set_up(struct elim_run *run, uint32_t index)
     return set_up_cores(run, index);
 }
 
-static void write_results(struct elim_run *run, uint32_t index,
-                          const struct tacit_sim_results *results)
-{
-    struct tacit_sim_elim const *const experiment = run->experiment;
-    uint32_t const runs = experiment->run_count;
-    double *const metrics = run->metrics;
-    struct tacit_elim_hub_view hub;
-    tacit_elim_hub_look(hub_of(run)->state, &hub);
-    uint32_t best = tacit_bits_next(hub.arms, run->arm_count, 0);
-    for (uint32_t arm = best; arm < run->arm_count; arm++)
-        if (tacit_bits_has(hub.arms, arm) && hub.means[arm] > hub.means[best])
-            best = arm;
-    metrics[TACIT_SIM_REGRET] = run->curve.total;
-    metrics[TACIT_SIM_REGRET_PER_AGENT] = run->curve.total / run->agent_count;
-    metrics[TACIT_SIM_ROUNDS] = hub.round_count;
-    metrics[TACIT_SIM_LINKS] = (double)hub.round_count * experiment->report_count;
-    metrics[TACIT_SIM_COST] = metrics[TACIT_SIM_LINKS] * experiment->server_link_cost;
-    metrics[TACIT_SIM_SINGLE_ARM_FRACTION] = hub.active_count == 1 ? 1 : 0;
-    metrics[TACIT_SIM_BEST_ARM_FRACTION] = run->gaps[best] < 1e-12 && hub.round_count > 0 ? 1 : 0;
-    for (uint32_t metric = 0; metric < TACIT_SIM_METRIC_COUNT; metric++)
-        results->metrics[(size_t)metric * runs + index] = metrics[metric];
-    for (uint32_t arm = 0; arm < run->arm_count; arm++)
-        results->eliminated[(size_t)arm * runs + index] = hub.eliminated[arm];
-    sim_curve_read(&run->curve, results->regret + (size_t)index * run->curve.point_count);
-    results->finished[index] = true;
-}
-
 /* Decides when the agents that get lost do. */
 static void plan_losses(struct elim_run *run)
 {
@@ -647,7 +625,8 @@ enum tacit_status elim_run_play(struct elim_run *run, uint32_t index,
         for (uint32_t agent = 0; agent < run->agent_count; agent++)
             step_agent(run, &run->nodes[agent],
                        (struct tacit_elim_event){.kind = TACIT_ELIM_START});
-        step_hub(run, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+        if (elim_run_has_hub(run))
+            step_hub(run, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
         plan_losses(run);
         status = loop(run);
     }
@@ -655,89 +634,6 @@ enum tacit_status elim_run_play(struct elim_run *run, uint32_t index,
     if (status != TACIT_OK)
         return status;
     *healed = run->done_count == run->agent_count;
-    write_results(run, index, results);
+    elim_run_write_results(run, index, results);
     return TACIT_OK;
-}
-
-/* ---- Memory ---- */
-
-static size_t aligned(size_t size)
-{
-    return (size + 15u) & ~(size_t)15u;
-}
-
-/* Hands out the next piece of the arena; with a NULL arena it only counts. */
-static void *carve(struct elim_run *run, size_t *used, size_t size)
-{
-    void *const piece = run->arena == NULL ? NULL : run->arena + *used;
-    *used += aligned(size);
-    return piece;
-}
-
-static size_t lay_out(struct elim_run *run)
-{
-    struct tacit_sim_elim const *const experiment = run->experiment;
-    size_t used = 0;
-    size_t const arms = run->arm_count;
-    size_t const points = experiment->point_count;
-    struct tacit_elim_agent_config const agent = agent_config(experiment, 1, 0);
-    struct tacit_elim_hub_config const hub = hub_config(experiment, 1, 1);
-    struct node *const nodes = carve(run, &used, (run->agent_count + 1) * sizeof *nodes);
-    double *const own_means = carve(run, &used, arms * sizeof(double));
-    run->global_means = carve(run, &used, arms * sizeof(double));
-    run->gaps = carve(run, &used, arms * sizeof(double));
-    run->curve.step = carve(run, &used, points * sizeof(double));
-    run->curve.partial = carve(run, &used, points * sizeof(double));
-    for (uint32_t i = 0; i <= run->agent_count; i++) {
-        bool const is_hub = i == run->agent_count;
-        size_t const size = is_hub ? tacit_elim_hub_size(&hub) : tacit_elim_agent_size(&agent);
-        struct node node = {.size = size};
-        node.state = carve(run, &used, size);
-        node.disk = experiment->faults == NULL ? NULL : carve(run, &used, size);
-        node.plan = is_hub ? NULL : carve(run, &used, arms * sizeof *node.plan);
-        if (nodes != NULL)
-            nodes[i] = node;
-    }
-    run->nodes = nodes;
-    run->own_means = own_means;
-    return used;
-}
-
-struct elim_run *elim_run_new(const struct tacit_sim_elim *experiment, enum tacit_status *status)
-{
-    struct tacit_elim_agent_config const agent = agent_config(experiment, 1, 0);
-    struct tacit_elim_hub_config const hub = hub_config(experiment, 1, 1);
-    *status = TACIT_INVALID;
-    if (tacit_elim_agent_size(&agent) == 0 || tacit_elim_hub_size(&hub) == 0 ||
-        (experiment->faults != NULL && experiment->faults->lost_agents > experiment->agent_count))
-        return NULL;
-    *status = TACIT_MEMORY;
-    struct elim_run *const run = calloc(1, sizeof *run);
-    if (run == NULL)
-        return NULL;
-    run->experiment = experiment;
-    run->agent_count = experiment->agent_count;
-    run->arm_count = experiment->env.arm_count;
-    run->curve.points = experiment->points;
-    run->curve.point_count = experiment->point_count;
-    run->arena = calloc(1, lay_out(run));
-    if (run->arena == NULL) {
-        free(run);
-        return NULL;
-    }
-    (void)lay_out(run);
-    run->env = experiment->env;
-    if (experiment->instance_per_run)
-        run->env.means = run->own_means;
-    *status = TACIT_OK;
-    return run;
-}
-
-void elim_run_free(struct elim_run *run)
-{
-    if (run == NULL)
-        return;
-    sim_queue_free(&run->queue);
-    free(run->arena);
-    free(run);
 }

@@ -1,10 +1,14 @@
-/* The event queue: a binary heap ordered by (time, arrival). */
+/* The event queue: a binary heap ordered by (time, kind, origin, arrival). */
 #include "queue.h"
 #include <stdlib.h>
 
 static bool is_before(const struct sim_item *a, const struct sim_item *b)
 {
-    return a->time_us != b->time_us ? a->time_us < b->time_us : a->order < b->order;
+    if (a->time_us != b->time_us)
+        return a->time_us < b->time_us;
+    if (a->kind != b->kind)
+        return a->kind < b->kind;
+    return a->origin != b->origin ? a->origin < b->origin : a->order < b->order;
 }
 
 enum tacit_status sim_queue_push(struct sim_queue *queue, struct sim_item item)

@@ -26,18 +26,63 @@ static size_t field_bytes(size_t content)
     return 1 + varint_bytes(content) + content;
 }
 
+static uint8_t set_byte(const uint64_t *words, size_t index)
+{
+    return (uint8_t)(words[index / 8] >> (8 * (index % 8)));
+}
+
+/* The bytes of a set from that of its lowest member to that of its highest. */
+struct span {
+    size_t first;
+    size_t count; /* 0: no members */
+};
+
+static struct span span_of(const uint64_t *set, uint32_t agent_count)
+{
+    uint32_t const lowest = tacit_bits_next(set, agent_count, 0);
+    if (lowest == agent_count)
+        return (struct span){0, 0};
+    size_t words = TACIT_BITS_WORDS(agent_count);
+    while (set[words - 1] == 0)
+        words--;
+    size_t end = words * sizeof(uint64_t);
+    while (set_byte(set, end - 1) == 0)
+        end--;
+    return (struct span){lowest / 8, end - lowest / 8};
+}
+
+static size_t origins_bytes(const uint64_t *origins, uint32_t agent_count)
+{
+    return (1 + 4) + field_bytes(span_of(origins, agent_count).count);
+}
+
+/* Numbers in the message: a row of sums an origin in DATA. */
+static size_t number_count(const struct tacit_elim_message *message, uint32_t agent_count)
+{
+    if (message->kind != TACIT_ELIM_DATA)
+        return message->sum_count;
+    return (size_t)tacit_bits_count(message->origins, agent_count) * message->sum_count;
+}
+
 static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
                          uint32_t agent_count)
 {
-    size_t const sums = message->sum_count * sizeof(int64_t);
+    size_t const arms = field_bytes(set_bytes(arm_count));
     switch (message->kind) {
     case TACIT_ELIM_HELLO:
-        return 0;
+        return message->origins == NULL ? 0 : origins_bytes(message->origins, agent_count);
     case TACIT_ELIM_ORDER:
-        return (1 + 4) + (1 + 8) + (1 + 4) + field_bytes(set_bytes(arm_count)) +
+        return (1 + 4) + (1 + 8) + (1 + 4) + arms +
                (message->uploaders == NULL ? 0 : field_bytes(set_bytes(agent_count)));
     case TACIT_ELIM_REPORT:
-        return (1 + 8) + field_bytes(set_bytes(arm_count)) + field_bytes(sums);
+        return (1 + 8) + arms + field_bytes(message->sum_count * sizeof(int64_t)) +
+               (message->agents == 0 ? 0 : 1 + 4);
+    case TACIT_ELIM_ADVERT:
+    case TACIT_ELIM_REQUEST:
+        return origins_bytes(message->origins, agent_count);
+    case TACIT_ELIM_DATA:
+        return (1 + 8) + arms + origins_bytes(message->origins, agent_count) +
+               field_bytes(number_count(message, agent_count) * sizeof(int64_t));
     }
     TACIT_ASSERT(false);
     return 0;
@@ -52,157 +97,350 @@ size_t tacit_wire_elim_bytes(const struct tacit_elim_message *message, uint32_t 
 
 /* ---- Bit sets: words in memory, bytes on the wire, lowest bit first in both ---- */
 
-static void set_to_bytes(const uint64_t *words, uint32_t count, uint8_t *bytes)
+static void span_to_bytes(const uint64_t *words, struct span span, uint8_t *bytes)
 {
-    for (size_t i = 0; i < set_bytes(count); i++)
-        bytes[i] = (uint8_t)(words[i / 8] >> (8 * (i % 8)));
+    for (size_t i = 0; i < span.count; i++)
+        bytes[i] = set_byte(words, span.first + i);
+}
+
+/* Takes a set whose bytes begin at that of member `first`; false if a member is beyond the last. */
+static bool span_from_bytes(size_t first, ProtobufCBinaryData data, uint32_t count, uint64_t *words)
+{
+    size_t const room = set_bytes(count);
+    memset(words, 0, room);
+    if (first / 8 > room || data.len > room - first / 8)
+        return false;
+    for (size_t i = 0; i < data.len; i++) {
+        size_t const byte = first / 8 + i;
+        words[byte / 8] |= (uint64_t)data.data[i] << (8 * (byte % 8));
+    }
+    return tacit_bits_within(words, words, count);
 }
 
 static bool set_from_bytes(ProtobufCBinaryData data, uint32_t count, uint64_t *words)
 {
-    if (data.len != set_bytes(count))
-        return false;
-    memset(words, 0, data.len);
-    for (size_t i = 0; i < data.len; i++)
-        words[i / 8] |= (uint64_t)data.data[i] << (8 * (i % 8));
-    return count % 64u == 0 || (words[TACIT_BITS_WORDS(count) - 1] >> (count % 64u)) == 0;
+    return data.len == set_bytes(count) && span_from_bytes(0, data, count, words);
+}
+
+static bool origins_from_bytes(uint32_t first, ProtobufCBinaryData data, uint32_t agent_count,
+                               uint64_t *words)
+{
+    bool const is_short =
+        data.len == 0 ? first == 0 : data.data[0] != 0 && data.data[data.len - 1] != 0;
+    return is_short && first % 8 == 0 && span_from_bytes(first, data, agent_count, words);
 }
 
 /* ---- Encoding ---- */
 
 struct encoding {
+    const struct tacit_elim_message *message;
+    uint32_t arm_count;
+    uint32_t agent_count;
     Tacit__V1__Envelope envelope;
-    Tacit__V1__ElimHello hello;
-    Tacit__V1__ElimOrder order;
-    Tacit__V1__ElimReport report;
+    union {
+        Tacit__V1__ElimHello hello;
+        Tacit__V1__ElimOrder order;
+        Tacit__V1__ElimReport report;
+        Tacit__V1__ElimAdvert advert;
+        Tacit__V1__ElimRequest request;
+        Tacit__V1__ElimData data;
+    } body;
+    uint8_t *arms;   /* room for a set of arms, .. */
+    uint8_t *agents; /* .. for one of agents, .. */
+    int64_t *sums;   /* .. and for all numbers */
 };
 
-static void fill_order(struct encoding *encoding, const struct tacit_elim_message *message,
-                       uint32_t arm_count, uint32_t agent_count, uint8_t *scratch)
+static ProtobufCBinaryData arms_of(const struct encoding *encoding)
 {
-    Tacit__V1__ElimOrder *const order = &encoding->order;
+    struct span const all = {0, set_bytes(encoding->arm_count)};
+    span_to_bytes(encoding->message->arms, all, encoding->arms);
+    return (ProtobufCBinaryData){all.count, encoding->arms};
+}
+
+static ProtobufCBinaryData uploaders_of(const struct encoding *encoding)
+{
+    struct span const all = {0, set_bytes(encoding->agent_count)};
+    span_to_bytes(encoding->message->uploaders, all, encoding->agents);
+    return (ProtobufCBinaryData){all.count, encoding->agents};
+}
+
+static ProtobufCBinaryData origins_of(const struct encoding *encoding, uint32_t *first)
+{
+    const uint64_t *const origins = encoding->message->origins;
+    TACIT_ASSERT(tacit_bits_within(origins, origins, encoding->agent_count));
+    struct span const span = span_of(origins, encoding->agent_count);
+    TACIT_ASSERT(span.count > 0 || encoding->message->kind == TACIT_ELIM_HELLO);
+    span_to_bytes(origins, span, encoding->agents);
+    *first = (uint32_t)span.first * 8;
+    return (ProtobufCBinaryData){span.count, encoding->agents};
+}
+
+/* The row of the origin with this number and rank (tacit/elim.h, row_stride). */
+static const union tacit_sum *row_of(const struct tacit_elim_message *message, uint32_t origin,
+                                     uint32_t rank)
+{
+    return message->sums + (message->row_stride > 0 ? (size_t)origin * message->row_stride
+                                                    : (size_t)rank * message->sum_count);
+}
+
+static void write_row(const union tacit_sum *row, uint32_t sum_count, int64_t *sums)
+{
+    for (uint32_t i = 0; i < sum_count; i++)
+        sums[i] = row[i].steps;
+}
+
+static void fill_hello(struct encoding *encoding)
+{
+    Tacit__V1__ElimHello *const hello = &encoding->body.hello;
+    tacit__v1__elim_hello__init(hello);
+    if (encoding->message->origins != NULL) {
+        hello->has_origins_first = 1;
+        hello->has_origins = 1;
+        hello->origins = origins_of(encoding, &hello->origins_first);
+    }
+    encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_HELLO;
+    encoding->envelope.elim_hello = hello;
+}
+
+static void fill_order(struct encoding *encoding)
+{
+    Tacit__V1__ElimOrder *const order = &encoding->body.order;
     tacit__v1__elim_order__init(order);
-    order->last = message->last ? 1 : 0;
-    order->pulls = message->pulls;
-    order->seen = message->seen;
-    order->arms = (ProtobufCBinaryData){set_bytes(arm_count), scratch};
-    set_to_bytes(message->arms, arm_count, scratch);
-    if (message->uploaders != NULL) {
-        uint8_t *const bytes = scratch + set_bytes(arm_count);
+    order->last = encoding->message->last ? 1 : 0;
+    order->pulls = encoding->message->pulls;
+    order->seen = encoding->message->seen;
+    order->arms = arms_of(encoding);
+    if (encoding->message->uploaders != NULL) {
         order->has_uploaders = 1;
-        order->uploaders = (ProtobufCBinaryData){set_bytes(agent_count), bytes};
-        set_to_bytes(message->uploaders, agent_count, bytes);
+        order->uploaders = uploaders_of(encoding);
     }
     encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_ORDER;
     encoding->envelope.elim_order = order;
 }
 
-static void fill_report(struct encoding *encoding, const struct tacit_elim_message *message,
-                        uint32_t arm_count, uint8_t *scratch)
+static void fill_report(struct encoding *encoding)
 {
-    Tacit__V1__ElimReport *const report = &encoding->report;
-    int64_t *const sums = (int64_t *)(void *)(scratch + set_bytes(arm_count));
+    const struct tacit_elim_message *const message = encoding->message;
+    Tacit__V1__ElimReport *const report = &encoding->body.report;
     tacit__v1__elim_report__init(report);
     report->pulls = message->pulls;
-    report->arms = (ProtobufCBinaryData){set_bytes(arm_count), scratch};
-    set_to_bytes(message->arms, arm_count, scratch);
-    for (uint32_t i = 0; i < message->sum_count; i++)
-        sums[i] = message->sums[i].steps;
+    report->arms = arms_of(encoding);
+    write_row(message->sums, message->sum_count, encoding->sums);
     report->n_sums = message->sum_count;
-    report->sums = sums;
+    report->sums = encoding->sums;
+    TACIT_ASSERT(message->agents <= encoding->agent_count);
+    report->has_agents = message->agents > 0;
+    report->agents = message->agents;
     encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_REPORT;
     encoding->envelope.elim_report = report;
+}
+
+static void fill_advert(struct encoding *encoding)
+{
+    Tacit__V1__ElimAdvert *const advert = &encoding->body.advert;
+    tacit__v1__elim_advert__init(advert);
+    advert->origins = origins_of(encoding, &advert->origins_first);
+    encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_ADVERT;
+    encoding->envelope.elim_advert = advert;
+}
+
+static void fill_request(struct encoding *encoding)
+{
+    Tacit__V1__ElimRequest *const request = &encoding->body.request;
+    tacit__v1__elim_request__init(request);
+    request->origins = origins_of(encoding, &request->origins_first);
+    encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_REQUEST;
+    encoding->envelope.elim_request = request;
+}
+
+static void fill_data(struct encoding *encoding)
+{
+    const struct tacit_elim_message *const message = encoding->message;
+    uint32_t const agents = encoding->agent_count;
+    Tacit__V1__ElimData *const data = &encoding->body.data;
+    uint32_t rank = 0;
+    tacit__v1__elim_data__init(data);
+    data->pulls = message->pulls;
+    data->arms = arms_of(encoding);
+    data->origins = origins_of(encoding, &data->origins_first);
+    for (uint32_t origin = tacit_bits_next(message->origins, agents, 0); origin < agents;
+         origin = tacit_bits_next(message->origins, agents, origin + 1)) {
+        write_row(row_of(message, origin, rank), message->sum_count,
+                  encoding->sums + (size_t)rank * message->sum_count);
+        rank++;
+    }
+    data->n_sums = (size_t)rank * message->sum_count;
+    data->sums = encoding->sums;
+    encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_DATA;
+    encoding->envelope.elim_data = data;
+}
+
+static void fill_body(struct encoding *encoding)
+{
+    switch (encoding->message->kind) {
+    case TACIT_ELIM_HELLO:
+        fill_hello(encoding);
+        return;
+    case TACIT_ELIM_ORDER:
+        fill_order(encoding);
+        return;
+    case TACIT_ELIM_REPORT:
+        fill_report(encoding);
+        return;
+    case TACIT_ELIM_ADVERT:
+        fill_advert(encoding);
+        return;
+    case TACIT_ELIM_REQUEST:
+        fill_request(encoding);
+        return;
+    case TACIT_ELIM_DATA:
+        fill_data(encoding);
+        return;
+    }
+    TACIT_ASSERT(false);
 }
 
 enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *message,
                                          uint32_t arm_count, uint32_t agent_count, uint8_t *bytes)
 {
-    struct encoding encoding;
-    size_t const scratch_bytes =
-        set_bytes(arm_count) + set_bytes(agent_count) + message->sum_count * sizeof(int64_t);
-    uint8_t *const scratch = malloc(scratch_bytes);
+    size_t const size = tacit_wire_elim_bytes(message, arm_count, agent_count);
+    TACIT_ASSERT(size <= TACIT_WIRE_BYTES_MAX);
+    size_t const sums = number_count(message, agent_count) * sizeof(int64_t);
+    uint8_t *const scratch = malloc(set_bytes(arm_count) + set_bytes(agent_count) + sums);
     if (scratch == NULL)
         return TACIT_MEMORY;
+    struct encoding encoding = {
+        .message = message, .arm_count = arm_count, .agent_count = agent_count};
+    encoding.arms = scratch;
+    encoding.agents = encoding.arms + set_bytes(arm_count);
+    encoding.sums = (int64_t *)(void *)(encoding.agents + set_bytes(agent_count));
     tacit__v1__envelope__init(&encoding.envelope);
     encoding.envelope.version = TACIT_WIRE_VERSION;
     encoding.envelope.from = message->from;
     encoding.envelope.run_id = message->run_id;
     encoding.envelope.epoch = message->epoch;
-    if (message->kind == TACIT_ELIM_ORDER) {
-        fill_order(&encoding, message, arm_count, agent_count, scratch);
-    } else if (message->kind == TACIT_ELIM_REPORT) {
-        fill_report(&encoding, message, arm_count, scratch);
-    } else {
-        tacit__v1__elim_hello__init(&encoding.hello);
-        encoding.envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_HELLO;
-        encoding.envelope.elim_hello = &encoding.hello;
-    }
+    fill_body(&encoding);
     size_t const written = tacit__v1__envelope__pack(&encoding.envelope, bytes);
-    TACIT_ASSERT(written == tacit_wire_elim_bytes(message, arm_count, agent_count));
+    TACIT_ASSERT(written == size);
     free(scratch);
     return TACIT_OK;
 }
 
 /* ---- Decoding ---- */
 
-/* The parts of a decoded message, before they are put into one block. */
+/* A decoded message that still points into what was unpacked, and its sets. */
 struct parts {
     struct tacit_elim_message message;
+    uint32_t arm_count;
+    uint32_t agent_count;
     uint64_t *arms;
-    uint64_t *uploaders;
-    union tacit_sum *sums;
+    uint64_t *agents;
 };
 
-static bool take_order(const Tacit__V1__ElimOrder *order, uint32_t arm_count, uint32_t agent_count,
-                       struct parts *parts)
+static bool take_arms(ProtobufCBinaryData data, struct parts *parts)
+{
+    parts->message.arms = parts->arms;
+    return set_from_bytes(data, parts->arm_count, parts->arms);
+}
+
+static bool take_origins(uint32_t first, ProtobufCBinaryData data, struct parts *parts)
+{
+    parts->message.origins = parts->agents;
+    return origins_from_bytes(first, data, parts->agent_count, parts->agents);
+}
+
+static bool take_some_origins(uint32_t first, ProtobufCBinaryData data, struct parts *parts)
+{
+    return data.len > 0 && take_origins(first, data, parts);
+}
+
+/* Takes as many rows of sums as are wanted, one sum an active arm. */
+static bool take_sums(const int64_t *sums, size_t count, uint32_t row_count, struct parts *parts)
+{
+    _Static_assert(sizeof(union tacit_sum) == sizeof *sums, "a sum in steps is read where it is");
+    parts->message.sum_count = tacit_bits_count(parts->arms, parts->arm_count);
+    parts->message.sums = (const union tacit_sum *)sums;
+    return count > 0 && count == (uint64_t)row_count * parts->message.sum_count;
+}
+
+static bool take_hello(const Tacit__V1__ElimHello *hello, struct parts *parts)
+{
+    parts->message.kind = TACIT_ELIM_HELLO;
+    if (hello->has_origins_first != hello->has_origins)
+        return false;
+    return !hello->has_origins || take_origins(hello->origins_first, hello->origins, parts);
+}
+
+static bool take_order(const Tacit__V1__ElimOrder *order, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_ORDER;
     parts->message.last = order->last == 1;
     parts->message.pulls = order->pulls;
     parts->message.seen = order->seen;
-    parts->message.arms = parts->arms;
-    if (order->last > 1 || !set_from_bytes(order->arms, arm_count, parts->arms))
+    if (order->last > 1 || !take_arms(order->arms, parts))
         return false;
     if (!order->has_uploaders)
         return true;
-    parts->message.uploaders = parts->uploaders;
-    return set_from_bytes(order->uploaders, agent_count, parts->uploaders);
+    parts->message.uploaders = parts->agents;
+    return set_from_bytes(order->uploaders, parts->agent_count, parts->agents);
 }
 
-static bool take_report(const Tacit__V1__ElimReport *report, uint32_t arm_count,
-                        struct parts *parts)
+static bool take_report(const Tacit__V1__ElimReport *report, struct parts *parts)
 {
-    if (report->n_sums == 0 || report->n_sums > arm_count ||
-        !set_from_bytes(report->arms, arm_count, parts->arms) ||
-        tacit_bits_count(parts->arms, arm_count) != report->n_sums)
-        return false;
     parts->message.kind = TACIT_ELIM_REPORT;
     parts->message.pulls = report->pulls;
-    parts->message.arms = parts->arms;
-    parts->message.sum_count = (uint32_t)report->n_sums;
-    parts->message.sums = parts->sums;
-    for (size_t i = 0; i < report->n_sums; i++)
-        parts->sums[i].steps = report->sums[i];
-    return true;
+    if (report->has_agents) {
+        parts->message.agents = report->agents;
+        if (report->agents == 0 || report->agents > parts->agent_count)
+            return false;
+    }
+    return take_arms(report->arms, parts) && take_sums(report->sums, report->n_sums, 1, parts);
 }
 
-static bool take_envelope(const Tacit__V1__Envelope *envelope, uint32_t arm_count,
-                          uint32_t agent_count, struct parts *parts)
+static bool take_advert(const Tacit__V1__ElimAdvert *advert, struct parts *parts)
+{
+    parts->message.kind = TACIT_ELIM_ADVERT;
+    return take_some_origins(advert->origins_first, advert->origins, parts);
+}
+
+static bool take_request(const Tacit__V1__ElimRequest *request, struct parts *parts)
+{
+    parts->message.kind = TACIT_ELIM_REQUEST;
+    return take_some_origins(request->origins_first, request->origins, parts);
+}
+
+static bool take_data(const Tacit__V1__ElimData *data, struct parts *parts)
+{
+    parts->message.kind = TACIT_ELIM_DATA;
+    parts->message.pulls = data->pulls;
+    if (!take_arms(data->arms, parts) ||
+        !take_some_origins(data->origins_first, data->origins, parts))
+        return false;
+    uint32_t const row_count = tacit_bits_count(parts->agents, parts->agent_count);
+    return take_sums(data->sums, data->n_sums, row_count, parts);
+}
+
+static bool take_envelope(const Tacit__V1__Envelope *envelope, struct parts *parts)
 {
     if (envelope->version != TACIT_WIRE_VERSION || envelope->epoch > TACIT_ELIM_EPOCHS_MAX ||
-        (envelope->from != TACIT_ELIM_HUB && envelope->from >= agent_count))
+        (envelope->from != TACIT_ELIM_HUB && envelope->from >= parts->agent_count))
         return false;
     parts->message.from = envelope->from;
     parts->message.run_id = envelope->run_id;
     parts->message.epoch = envelope->epoch;
     switch (envelope->body_case) {
     case TACIT__V1__ENVELOPE__BODY_ELIM_HELLO:
-        parts->message.kind = TACIT_ELIM_HELLO;
-        return true;
+        return take_hello(envelope->elim_hello, parts);
     case TACIT__V1__ENVELOPE__BODY_ELIM_ORDER:
-        return take_order(envelope->elim_order, arm_count, agent_count, parts);
+        return take_order(envelope->elim_order, parts);
     case TACIT__V1__ENVELOPE__BODY_ELIM_REPORT:
-        return take_report(envelope->elim_report, arm_count, parts);
+        return take_report(envelope->elim_report, parts);
+    case TACIT__V1__ENVELOPE__BODY_ELIM_ADVERT:
+        return take_advert(envelope->elim_advert, parts);
+    case TACIT__V1__ENVELOPE__BODY_ELIM_REQUEST:
+        return take_request(envelope->elim_request, parts);
+    case TACIT__V1__ENVELOPE__BODY_ELIM_DATA:
+        return take_data(envelope->elim_data, parts);
     case TACIT__V1__ENVELOPE__BODY__NOT_SET:
     default: /* an enumeration that a peer fills */
         return false;
@@ -226,13 +464,13 @@ static enum tacit_status check_form(const struct tacit_elim_message *message, ui
     return status;
 }
 
-static enum tacit_status assemble(const struct parts *parts, uint32_t arm_count,
+static enum tacit_status assemble(const struct tacit_elim_message *parts, uint32_t arm_count,
                                   uint32_t agent_count, struct tacit_elim_message **message)
 {
-    void *const block = malloc(tacit_elim_message_size(&parts->message, arm_count, agent_count));
+    void *const block = malloc(tacit_elim_message_size(parts, arm_count, agent_count));
     if (block == NULL)
         return TACIT_MEMORY;
-    (void)tacit_elim_message_copy(&parts->message, arm_count, agent_count, block);
+    (void)tacit_elim_message_copy(parts, arm_count, agent_count, block);
     *message = block;
     return TACIT_OK;
 }
@@ -247,19 +485,19 @@ enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint
     if (envelope == NULL)
         return TACIT_MALFORMED;
     size_t const arm_words = TACIT_BITS_WORDS(arm_count);
-    size_t const agent_words = TACIT_BITS_WORDS(agent_count);
-    uint64_t *const words = malloc((arm_words + agent_words + arm_count) * sizeof(uint64_t));
-    struct parts parts = {.arms = words};
+    uint64_t *const words = malloc((arm_words + TACIT_BITS_WORDS(agent_count)) * sizeof(uint64_t));
     enum tacit_status status = TACIT_MEMORY;
     if (words != NULL) {
-        parts.uploaders = words + arm_words;
-        parts.sums = (union tacit_sum *)(words + arm_words + agent_words);
-        parts.message.to = to;
+        struct parts parts = {.message.to = to,
+                              .arm_count = arm_count,
+                              .agent_count = agent_count,
+                              .arms = words,
+                              .agents = words + arm_words};
         status = TACIT_MALFORMED;
-        if (take_envelope(envelope, arm_count, agent_count, &parts))
+        if (take_envelope(envelope, &parts))
             status = check_form(&parts.message, arm_count, agent_count, bytes, size);
         if (status == TACIT_OK)
-            status = assemble(&parts, arm_count, agent_count, message);
+            status = assemble(&parts.message, arm_count, agent_count, message);
     }
     free(words);
     tacit__v1__envelope__free_unpacked(envelope, NULL);

@@ -50,6 +50,7 @@ static const char *const metric_names[] = {"regret",
                                            "regret_exploit",
                                            "rounds",
                                            "cost",
+                                           "cost_all_edges",
                                            "links",
                                            "messages",
                                            "messages_per_receiver",
@@ -200,9 +201,10 @@ static void json_has_the_keys_of_the_contract(void **state)
 {
     json_t *const json = run_json(*state, NULL, NULL);
     json_t const *const curve = json_object_get(json, "curve");
-    /* agents and arms extend the contract */
-    ASSERT_KEYS(json, "name", "seed", "runs", "horizon", "version", "privacy", "metrics", "curve",
-                "agents", "arms");
+    /* network, agents and arms extend the contract */
+    ASSERT_KEYS(json, "name", "seed", "runs", "horizon", "version", "privacy", "network", "metrics",
+                "curve", "agents", "arms");
+    ASSERT_KEYS(json_object_get(json, "network"), "kind", "server_links", "t_delay");
     ASSERT_KEYS(json_object_get(json, "privacy"), "mode", "epsilon_per_reward", "statement");
     ASSERT_KEYS(curve, "t", "regret");
     ASSERT_KEYS(json_object_get(curve, "regret"), "mean", "ci95");
@@ -360,6 +362,302 @@ static void means_lie_beside_the_experiment(void **state)
     json_t *const json = run_json(bench, "environment.means=data/means.csv", NULL);
     assert_int_equal(json_array_size(json_object_get(json, "arms")), 2);
     json_decref(json);
+}
+
+/* ---- Networks ---- */
+
+/* One round without noise, with rewards that are their means: what it takes is pencil work. */
+static void write_round(const struct bench *bench, unsigned agents)
+{
+    char text[400];
+    (void)snprintf(text, sizeof text,
+                   "name: round\n"
+                   "horizon: 200000\n"
+                   "agents: %u\n"
+                   "environment: {kind: constant, means: means.csv}\n"
+                   "protocol: {kind: elimination, rounds: 1}\n"
+                   "privacy: {mode: none}\n"
+                   "cost: {server_link: 50, peer_link: 2}\n",
+                   agents);
+    temp_file_write(bench->directory, "experiment.yaml", text);
+}
+
+/* What a network is, and what a round of it takes. */
+struct golden {
+    unsigned agents;
+    const char *network;
+    int delay;
+    int edges;
+    int diameter;
+    int links;
+    int cost;
+    int cost_all_edges;
+};
+
+static long long fact_of(const json_t *json, const char *name)
+{
+    json_t const *const value = json_object_get(json_object_get(json, "network"), name);
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+static void assert_metric(const json_t *json, const char *name, double expected)
+{
+    double const value = number_at(json, "metrics", name, "mean");
+    bool const is_right = fabs(value - expected) <= 1e-9 * (1 + expected);
+    if (!is_right)
+        print_error("%s: %s: %.12g is not %.12g\n",
+                    json_string_value(json_object_get(json_object_get(json, "network"), "kind")),
+                    name, value, expected);
+    assert_true(is_right);
+}
+
+static void assert_golden(const struct bench *bench, const struct golden *golden)
+{
+    write_round(bench, golden->agents);
+    json_t *const json = run_json(bench, golden->network, NULL);
+    assert_int_equal(fact_of(json, "t_delay"), golden->delay);
+    assert_int_equal(fact_of(json, "edges"), golden->edges);
+    assert_int_equal(fact_of(json, "diameter"), golden->diameter);
+    assert_metric(json, "rounds", 1);
+    assert_metric(json, "links", golden->links);
+    assert_metric(json, "cost", golden->cost);
+    assert_metric(json, "cost_all_edges", golden->cost_all_edges);
+    assert_metric(json, "single_arm_fraction", 1);
+    assert_metric(json, "best_arm_fraction", 1);
+    json_decref(json);
+}
+
+/* READINGS P1.13, 14: a link for each edge in each of d_G slots; delay d_G - 1. */
+static void graphs_cost_what_the_paper_says(void **state)
+{
+    static const struct golden goldens[] = {
+        {50, "network={kind: ring}", 24, 50, 25, 1250, 2500, 2500},
+        {50, "network={kind: path}", 48, 49, 49, 2401, 4802, 4802},
+        {50, "network={kind: star-graph}", 1, 49, 2, 98, 196, 196},
+        {50, "network={kind: complete}", 0, 1225, 1, 1225, 2450, 2450},
+        {50, "network={kind: grid}", 12, 85, 13, 1105, 2210, 2210}, /* 5 x 10 */
+        {50, "network={kind: grid, rows: 2}", 24, 73, 25, 1825, 3650, 3650},
+        {50, "network={kind: random, edge_probability: 1}", 0, 1225, 1, 1225, 2450, 2450},
+        {50, "network={kind: regular, degree: 49}", 0, 1225, 1, 1225, 2450, 2450},
+        {50, "network={kind: regular, degree: 2}", 24, 50, 25, 1250, 2500, 2500},
+        {50, "network={kind: small-world, degree: 4, rewiring_probability: 0}", 12, 100, 13, 1300,
+         2600, 2600},
+        {4, "network={kind: edges, file: edges.csv}", 2, 3, 3, 9, 18, 18},
+        {1, "network={kind: ring}", 0, 0, 0, 0, 0, 0},
+        {50, "network={kind: alone}", 0, 0, 0, 0, 0, 0},
+    };
+    struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "edges.csv", "# a path\n2,3\n1, 2\n0,1\n 2,1\n");
+    for (size_t i = 0; i < sizeof goldens / sizeof goldens[0]; i++)
+        assert_golden(bench, &goldens[i]);
+}
+
+#define HYBRID(components) "network={kind: hybrid, components: [" components "]}"
+#define COMPLETE(agents) "{agents: " agents ", kind: complete}"
+
+/* Table II of the paper with c1 = 50, here with c2 = 2. READINGS P1.15, 17: the agents' distances
+ * to their sinks, and a link a component. */
+static void hybrids_cost_what_the_paper_says(void **state)
+{
+    static const struct golden goldens[] = {
+        {100, HYBRID("{agents: 20, kind: complete, count: 5}"), 1, 950, 1, 100, 440, 2150},
+        {100,
+         HYBRID(COMPLETE("53") ", " COMPLETE("24") ", " COMPLETE("10") ", " COMPLETE(
+             "6") ", " COMPLETE("7")),
+         1, 1735, 1, 100, 440, 3720},
+        {110,
+         HYBRID(COMPLETE("63") ", " COMPLETE("24") ", " COMPLETE("10") ", " COMPLETE(
+             "6") ", " COMPLETE("7")),
+         1, 2310, 1, 110, 460, 4870},
+        {100, HYBRID(COMPLETE("100")), 1, 4950, 1, 100, 248, 9950},
+        {100, HYBRID("{agents: 20, kind: star-graph, count: 5}"), 1, 95, 2, 100, 440, 440},
+        {100, HYBRID("{agents: 1, count: 100}"), 0, 0, 0, 100, 5000, 5000},
+        {12, HYBRID("{agents: 5, kind: path}, {agents: 7, kind: star-graph}"), 2, 10, 4, 14, 124,
+         128},
+        {5, HYBRID("{agents: 1}, {agents: 4, kind: edges, file: edges.csv}"), 2, 3, 3, 6, 108, 112},
+    };
+    struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "edges.csv", "2 3\n1 2\n0\t1\n");
+    for (size_t i = 0; i < sizeof goldens / sizeof goldens[0]; i++)
+        assert_golden(bench, &goldens[i]);
+}
+
+/* Where chance makes the components, the numbers still follow from them (Table II, case 4). */
+static void hybrid_facts_agree_with_the_links(void **state)
+{
+    struct bench const *const bench = *state;
+    double hops = 0;
+    double all_edges = 0;
+    long long delay = 0;
+    long long agents = 0;
+    write_round(bench, 100);
+    json_t *const json = run_json(bench, HYBRID("{agents: 20, kind: random, count: 5}"), NULL);
+    json_t const *const components =
+        json_object_get(json_object_get(json, "network"), "components");
+    assert_int_equal(json_array_size(components), 5);
+    for (size_t i = 0; i < 5; i++) {
+        json_t const *const component = json_array_get(components, i);
+        ASSERT_KEYS(component, "agents", "edges", "sink", "delay", "distance_sum");
+        long long const own = json_integer_value(json_object_get(component, "delay"));
+        long long const sink = json_integer_value(json_object_get(component, "sink"));
+        assert_true(sink >= agents && sink < agents + 20);
+        agents += json_integer_value(json_object_get(component, "agents"));
+        hops += (double)json_integer_value(json_object_get(component, "distance_sum"));
+        all_edges += (double)(own * json_integer_value(json_object_get(component, "edges")));
+        delay = own > delay ? own : delay;
+    }
+    assert_int_equal(agents, 100);
+    assert_int_equal(fact_of(json, "t_delay"), delay);
+    assert_int_equal(fact_of(json, "server_links"), 5);
+    assert_int_equal(fact_of(json, "component_count"), 5);
+    assert_metric(json, "links", hops + 5);
+    assert_metric(json, "cost", 2 * hops + 250);
+    assert_metric(json, "cost_all_edges", 2 * all_edges + 250);
+    json_decref(json);
+}
+
+/* Agent 0 takes another arm for the best one, and plays it as long as it waits. */
+static void waiting_costs_what_the_delay_says(void **state)
+{
+    static const struct {
+        const char *network;
+        int delay;
+    } cases[] = {{"network={kind: path}", 3},
+                 {"network={kind: complete}", 0},
+                 {"network={kind: ring}", 1},
+                 {HYBRID("{agents: 5, kind: path}"), 2},
+                 {HYBRID("{agents: 2, kind: path}, {agents: 3, kind: ring}"), 1},
+                 {HYBRID("{agents: 1, count: 5}"), 0},
+                 {"network={kind: star}", 0}};
+    struct bench const *const bench = *state;
+    write_round(bench, 5);
+    temp_file_write(bench->directory, "means.csv", "0,1\n1,0\n1,0\n1,0\n1,0\n");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        json_t *const json = run_json(bench, cases[i].network, NULL);
+        assert_metric(json, "regret_exploit", cases[i].delay * 0.6); /* means 0.8 and 0.2 */
+        json_decref(json);
+    }
+}
+
+static const char *const networks[] = {
+    "network={kind: star}",
+    "network={kind: star-graph}",
+    "network={kind: complete}",
+    "network={kind: ring}",
+    "network={kind: path}",
+    "network={kind: grid}",
+    "network={kind: random}",
+    "network={kind: regular, degree: 3}",
+    "network={kind: small-world, degree: 4, rewiring_probability: 0.2}",
+    HYBRID("{agents: 5, kind: random}, {agents: 4, kind: ring}, {agents: 1, count: 3}"),
+    "network={kind: alone}",
+};
+#define NETWORK_COUNT (sizeof networks / sizeof networks[0])
+
+static void networks_do_not_depend_on_threads(void **state)
+{
+    static const char *const threads[] = {"1", "2", "16"};
+    struct bench const *const bench = *state;
+    for (size_t i = 0; i < NETWORK_COUNT; i++) {
+        char *first = NULL;
+        for (size_t j = 0; j < 3; j++) {
+            struct process_result result =
+                TACIT("run", bench->file, "--set", networks[i], "--set", "agents=12", "--set",
+                      "environment={kind: bernoulli, generated: {arms: 5}}", "--json", "--threads",
+                      threads[j]);
+            assert_ok(&result);
+            if (first == NULL)
+                first = result.out;
+            else
+                assert_string_equal(result.out, first);
+            if (first != result.out)
+                free(result.out);
+            free(result.err);
+        }
+        free(first);
+    }
+}
+
+/* A list of edges is a graph, in whatever order it is. */
+static void listed_edges_are_the_graph(void **state)
+{
+    struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "edges.csv", "4,3\n0,4\n1,0\n3,2\n2,1\n1,2\n");
+    json_t *const ring = run_json(bench, "agents=5", "network={kind: ring}");
+    json_t *const listed = run_json(bench, "agents=5", "network={kind: edges, file: edges.csv}");
+    assert_true(json_equal(json_object_get(ring, "metrics"), json_object_get(listed, "metrics")));
+    assert_true(json_equal(json_object_get(ring, "curve"), json_object_get(listed, "curve")));
+    assert_int_equal(fact_of(listed, "edges"), 5);
+    json_decref(ring);
+    json_decref(listed);
+}
+
+static json_t *network_of(const struct bench *bench, const char *seed, const char *network)
+{
+    json_t *const json = run_json(bench, seed, network);
+    json_t *const facts = json_incref(json_object_get(json, "network"));
+    json_decref(json);
+    return facts;
+}
+
+#define RANDOM(more) HYBRID("{agents: 40, kind: random" more "}")
+
+/* One graph for all runs: of its own seed, or else of the experiment's. */
+static void graph_seeds_fix_the_graph(void **state)
+{
+    struct bench const *const bench = *state;
+    write_round(bench, 40);
+    json_t *const one = network_of(bench, "seed=1", RANDOM(""));
+    json_t *const again = network_of(bench, "seed=1", RANDOM(""));
+    json_t *const two = network_of(bench, "seed=2", RANDOM(""));
+    json_t *const fixed = network_of(bench, "seed=1", RANDOM(", graph_seed: 5"));
+    json_t *const fixed_too = network_of(bench, "seed=2", RANDOM(", graph_seed: 5"));
+    json_t *const other = network_of(bench, "seed=1", RANDOM(", graph_seed: 6"));
+    json_t *const alike =
+        network_of(bench, "seed=1",
+                   HYBRID("{agents: 20, kind: random, graph_seed: 5}, {agents: 20, kind: random, "
+                          "graph_seed: 5}"));
+    json_t *const unlike =
+        network_of(bench, "seed=1", HYBRID("{agents: 20, kind: random, graph_seed: 5, count: 2}"));
+    assert_true(json_equal(one, again));
+    assert_false(json_equal(one, two));
+    assert_true(json_equal(fixed, fixed_too));
+    assert_false(json_equal(fixed, other));
+    json_t const *const pairs[] = {json_object_get(alike, "components"),
+                                   json_object_get(unlike, "components")};
+    for (size_t i = 0; i < 2; i++) {
+        json_t const *const left = json_object_get(json_array_get(pairs[i], 0), "edges");
+        json_t const *const right = json_object_get(json_array_get(pairs[i], 1), "edges");
+        assert_int_equal(json_integer_value(left) == json_integer_value(right), i == 0);
+    }
+    json_t *const all[] = {one, again, two, fixed, fixed_too, other, alike, unlike};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        json_decref(all[i]);
+}
+
+/* Paper mode: N eps a reward, where N is whom an agent is averaged with. */
+static void paper_epsilon_counts_who_is_averaged(void **state)
+{
+    static const char paper[] = "privacy={mode: paper, epsilon: 2}";
+    assert_true(epsilon_of(*state, "network={kind: ring}", paper) == 6);
+    assert_true(epsilon_of(*state, HYBRID("{agents: 2, kind: path}, {agents: 1}"), paper) == 6);
+    assert_true(epsilon_of(*state, "network={kind: alone}", paper) == 2);
+}
+
+/* Averages of averages ask for more than sizes alike. */
+static void component_weights_matter(void **state)
+{
+    static const char hybrid[] = HYBRID("{agents: 2, kind: path}, {agents: 1}");
+    struct bench const *const bench = *state;
+    write_round(bench, 3);
+    temp_file_write(bench->directory, "means.csv", "0.8,0.4\n0.8,0.4\n0.2,0.8\n");
+    json_t *const by_agents = run_json(bench, hybrid, NULL);
+    json_t *const by_components = run_json(bench, hybrid, "protocol.component_weights=components");
+    assert_metric(by_agents, "best_arm_fraction", 1);     /* 0.6 and 0.533 */
+    assert_metric(by_components, "best_arm_fraction", 0); /* 0.5 and 0.6 */
+    json_decref(by_agents);
+    json_decref(by_components);
 }
 
 /* ---- stdout, stderr, terminal ---- */
@@ -644,6 +942,31 @@ static void check_states_what_run_states(void **state)
     process_free(&result);
 }
 
+static void check_shows_the_network(void **state)
+{
+    struct bench const *const bench = *state;
+    struct process_result ring =
+        TACIT("check", bench->file, "--set", "agents=50", "--set", "network={kind: ring}");
+    struct process_result hybrid = TACIT(
+        "check", bench->file, "--set", "agents=34", "--set",
+        HYBRID("{agents: 5, kind: path}, {agents: 20, kind: complete}, {agents: 1, count: 9}"));
+    assert_ok(&ring);
+    assert_ok(&hybrid);
+    assert_non_null(strstr(ring.out, "Network (ring)\n  edges      50\n  diameter   25\n"
+                                     "  t_delay    24  (slots of waiting in a round)\n"
+                                     "  components 1\n"));
+    assert_non_null(strstr(ring.out, "(1 a peer link, 1250 links a round)\n"));
+    assert_non_null(strstr(hybrid.out, "Network (hybrid)\n  edges      194\n"));
+    assert_non_null(strstr(hybrid.out, "    agents 0-4: 4 edges, sink 2, delay 2, 6 hops to it\n"
+                                       "    agents 5-24: 190 edges, sink 5, delay 1, 19 hops "));
+    assert_non_null(strstr(hybrid.out, "    agent 25: 0 edges, sink 25, delay 0, 0 hops to it\n"));
+    assert_non_null(strstr(hybrid.out, "    and 3 more\n"));
+    assert_non_null(strstr(hybrid.out, "(1 a server link, 11 links a round; 1 a peer link, 25 "
+                                       "links a round)\n"));
+    process_free(&ring);
+    process_free(&hybrid);
+}
+
 static const char bounds_text[] = "name: bounds\n"
                                   "runs: 6\n"
                                   "horizon: 20000\n"
@@ -674,6 +997,16 @@ static void bounds_hold(void **state)
         {"privacy={mode: paper, epsilon: 0.01}", "horizon=1e6"},
         {"privacy={mode: sound, epsilon: 0.02}", "horizon=1e6"},
         {"cost={server_link: 2.5}", "agents=65"},
+        {"network={kind: ring}", "horizon=1e5"},
+        {"network={kind: path}", "agents=9"},
+        {"network={kind: complete}", "cost={peer_link: 0.5}"},
+        {"network={kind: star-graph}", "privacy={mode: sound, epsilon: 1}"},
+        {"network={kind: random}", "agents=130"},
+        {"network={kind: regular, degree: 5}", NULL},
+        {"network={kind: alone}", "horizon=1e5"},
+        {HYBRID("{agents: 24, kind: random, count: 2}, {agents: 2, kind: path}"), NULL},
+        {HYBRID("{agents: 1, count: 50}"), "cost={server_link: 3}"},
+        {HYBRID("{agents: 50, kind: path}"), "privacy={mode: sound, epsilon: 1}"},
     };
     static const char *const names[] = {"rounds", "messages", "bytes", "cost"};
     struct bench const *const bench = *state;
@@ -904,6 +1237,15 @@ int main(void)
         TEST(options_overrule_the_file),
         TEST(instance_seed_fixes_the_instance),
         TEST(means_lie_beside_the_experiment),
+        TEST(graphs_cost_what_the_paper_says),
+        TEST(hybrids_cost_what_the_paper_says),
+        TEST(hybrid_facts_agree_with_the_links),
+        TEST(waiting_costs_what_the_delay_says),
+        TEST(networks_do_not_depend_on_threads),
+        TEST(listed_edges_are_the_graph),
+        TEST(graph_seeds_fix_the_graph),
+        TEST(paper_epsilon_counts_who_is_averaged),
+        TEST(component_weights_matter),
         TEST(stdout_is_the_result),
         TEST(bar_on_a_terminal_only),
         TEST(bar_is_wiped),
@@ -916,6 +1258,7 @@ int main(void)
         TEST(out_that_cannot_be_written),
         TEST(stdout_that_is_full),
         TEST(check_states_what_run_states),
+        TEST(check_shows_the_network),
         TEST(bounds_hold),
         TEST(data_codes),
         TEST(hospital_with_its_data),

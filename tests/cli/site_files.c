@@ -428,6 +428,12 @@ static const struct usage usages[] = {
     {{"pki", "--directory", "%/new", "a/b"}, "the name \"a/b\" is not allowed: ", "A-Z a-z 0-9"},
     {{"pki", "--directory", "%/new", "ca"}, "the name \"ca\" is not allowed: ", "and not ca"},
     {{"pki", "--directory", "%/new", "--host", "a b", "a"}, "\"a b\" is no host name ", "address"},
+    {{"pki", "revoke", "--directory", "%/new"}, "tacit pki: no site is named; ", "--help"},
+    {{"pki", "revoke", "--directory", "%", "--days", "5", "a"},
+     "tacit pki: revoke takes neither --days nor --host; ",
+     "--help"},
+    {{"pki", "revoke", "--directory", "%", "nobody"}, "cannot read a certificate ", "nobody.crt"},
+    {{"pki", "revoke", "--directory", "%", "broker"}, "the broker's certificate ", "a new CA"},
     {{"broker-config"}, "tacit broker-config: --directory is missing; ", "--help"},
     {{"broker-config", "--directory", "%", "a"},
      "tacit broker-config: --federation is missing; ",
@@ -496,6 +502,7 @@ static void broker_paths_are_whole(void **state)
     (void)fclose(file);
     assert_non_null(strstr(text, "\ncafile /"));
     assert_non_null(strstr(text, "\nkeyfile /"));
+    assert_non_null(strstr(text, "\ncrlfile /"));
     assert_non_null(strstr(text, "\nacl_file /"));
 }
 

@@ -33,6 +33,7 @@ static const char *const base[] = {
 #define BASE_LINES (sizeof base / sizeof base[0])
 
 static const char base_means[] = "0.9,0.5,0.1\n";
+static const char base_edges[] = "0,1\n1,2\n";
 static const char base_log[] = "site,drug,y\na,x,1\na,z,0\nb,x,1\nb,z,1\nc,x,0\nc,z,0\n";
 
 /* In `begins`, @ stands for the experiment file and % for its folder. */
@@ -42,12 +43,16 @@ struct wrong {
     const char *text; /* what stands there instead */
     const char *file; /* the whole file instead of the base */
     const char *means;
+    const char *edges;
     const char *log;
     const char *options[OPTIONS_MAX];
     const char *begins; /* what stderr begins with */
     const char *says;   /* and holds: what is allowed */
 };
 
+#define NETWORK(text) "network: {kind: " text "}\nprotocol: {kind: elimination}"
+#define HYBRID(text) NETWORK("hybrid, components: [" text "]")
+#define EDGES NETWORK("edges, file: edges.csv")
 #define MEANS(kind, more) "environment: {kind: " kind ", means: means.csv" more "}"
 #define LOGGED(text) "environment:\n  kind: logged\n  logged: {" text "}"
 #define ARMS(text) LOGGED("csv: log.csv, agent: site, reward: y, arm: [" text "]")
@@ -65,6 +70,11 @@ struct wrong {
 #define MEANS_ARE(words, content, place, allowed)                                                  \
     {                                                                                              \
         .name = (words), .means = (content), .begins = (place), .says = (allowed)                  \
+    }
+#define EDGES_ARE(words, content, place, allowed)                                                  \
+    {                                                                                              \
+        .name = (words), .line = 8, .text = EDGES, .edges = (content), .begins = (place),          \
+        .says = (allowed)                                                                          \
     }
 #define OPTION(words, option, value, place, allowed)                                               \
     {                                                                                              \
@@ -231,8 +241,11 @@ static const struct wrong cases[] = {
     /* Protocol, network, cost */
     SPOILT("protocol unknown", 8, "protocol: {kind: gossip}", "@:8: protocol.kind: 'gossip' ",
            "allowed: elimination"),
-    SPOILT("network not there yet", 2, "network: {kind: ring}", "@:2: network.kind: 'ring' ",
-           "allowed: star"),
+    SPOILT("participation off the star", 8,
+           "network: {kind: ring}\nprotocol: {kind: elimination, participation: 0.5}",
+           "@:9: protocol.participation: ", "belongs to network kind: star; allowed for others: 1"),
+    SPOILT("component weights unknown", 8, "protocol: {kind: elimination, component_weights: even}",
+           "@:8: protocol.component_weights: 'even' ", "allowed: agents, components"),
     SPOILT("participation 0", 8, "protocol: {kind: elimination, participation: 0}",
            "@:8: protocol.participation: '0' ", "above 0 and up to 1"),
     SPOILT("participation above 1", 8, "protocol: {kind: elimination, participation: 1.01}",
@@ -252,6 +265,138 @@ static const struct wrong cases[] = {
     SPOILT("cost negative", 2, "cost: {server_link: -1}", "@:2: cost.server_link: '-1' ",
            "a number from 0 to 1000000000"),
     SPOILT("cost without a map", 2, "cost: 25", "@:2: cost: ", "a map of keys is expected"),
+
+    /* Networks */
+    SPOILT("network without a map", 8, "network: ring", "@:8: network: ", "a map of keys"),
+    SPOILT("network without a kind", 8, "network: {degree: 2}", "@:8: network.kind: ", "missing"),
+    SPOILT("network unknown", 8, NETWORK("rings"), "@:8: network.kind: 'rings' ",
+           "allowed: star, star-graph, complete, ring, path, grid, random, regular, small-world, "
+           "edges, hybrid, alone"),
+    SPOILT("network unknown key", 8, NETWORK("regular, degre: 2"),
+           "@:8: network.degre: ", "did you mean 'degree'? (allowed: kind, components, rows, "),
+    SPOILT("a key of another graph", 8, NETWORK("ring, \n  degree: 2"),
+           "@:9: network.degree: ", "belongs to kind: regular or small-world"),
+    SPOILT("a key of a graph in a star", 8, NETWORK("star, graph_seed: 1"),
+           "@:8: network.graph_seed: ", "belongs to kind: random, regular or small-world"),
+    SPOILT("a key of a graph alone", 8, NETWORK("alone, file: edges.csv"),
+           "@:8: network.file: ", "belongs to kind: edges"),
+    SPOILT("a key of a graph in a hybrid", 8,
+           NETWORK("hybrid, rows: 1, components: [{agents: 3, kind: ring}]"),
+           "@:8: network.rows: ", "belongs to kind: grid"),
+    SPOILT("components of a ring", 8, NETWORK("ring, components: [{agents: 3, kind: ring}]"),
+           "@:8: network.components: ", "belongs to kind: hybrid"),
+    SPOILT("grid rows", 8, NETWORK("grid,\n  rows: 2"),
+           "@:9: network: rows is 2: ", "allowed are divisors of the number of agents, 3"),
+    SPOILT("grid rows 0", 8, NETWORK("grid, rows: 0"), "@:8: network.rows: '0' ",
+           "a whole number from 1 to 1048576"),
+    SPOILT("regular without a degree", 8, NETWORK("regular"),
+           "@:8: network.degree: ", "missing; it must be given"),
+    SPOILT("regular odd", 8, NETWORK("regular, degree: 1"),
+           "@:8: network: degree is 1: ", "allowed is an even number from 2 to 2 for 3 agents"),
+    SPOILT("regular beyond the agents", 8, NETWORK("regular, degree: 4"),
+           "@:8: network: degree is 4: ", "from 2 to 2 for 3 agents"),
+    SPOILT("small world odd", 8, NETWORK("small-world, degree: 3, rewiring_probability: 0.1"),
+           "@:8: network: degree is 3: ", "allowed is an even number from 2 to below"),
+    SPOILT("small world without rewiring", 8, NETWORK("small-world, degree: 2"),
+           "@:8: network.rewiring_probability: ", "missing"),
+    SPOILT("small world rewires too much", 8,
+           NETWORK("small-world, degree: 2, rewiring_probability: 1.5"),
+           "@:8: network.rewiring_probability: '1.5' ", "a number from 0 to 1"),
+    SPOILT("edge probability above 1", 8, NETWORK("random, edge_probability: 1.01"),
+           "@:8: network.edge_probability: '1.01' ", "a number from 0 to 1"),
+    SPOILT("edge probability NaN", 8, NETWORK("random, edge_probability: .nan"),
+           "@:8: network.edge_probability: '.nan' ", "a number from 0 to 1"),
+    SPOILT("random graph that is never connected", 8, NETWORK("random,\n edge_probability: 1e-9"),
+           "@:8: network: edge_probability is 0.000000001: no graph of 3 agents was connected ",
+           "(2 ln n / n) is enough"),
+    SPOILT("graph seed -1", 8, NETWORK("random, graph_seed: -1"), "@:8: network.graph_seed: '-1' ",
+           "from 0 to 18446744073709551615"),
+    {.name = "too many edges",
+     .line = 8,
+     .text = NETWORK("complete"),
+     .options = {"--set", "agents=24000"},
+     .begins = "@:8: network: too many edges: ",
+     .says = "allowed are 268435456"},
+    {.name = "horizon too short for an epoch and its delay",
+     .line = 8,
+     .text = NETWORK("path"),
+     .options = {"--set", "horizon=100"},
+     .begins = "--set: horizon: 100 is too short for the first epoch of 3 arms and 3 reports, with "
+               "a delay of 1 slot; ",
+     .says = "allowed: at least "},
+
+    /* Edges */
+    SPOILT("edges without a file", 8, NETWORK("edges"), "@:8: network.file: ", "missing"),
+    SPOILT("edges missing", 8, NETWORK("edges,\n  file: none.csv"),
+           "@:9: network.file: %/none.csv: ", "No such file"),
+    EDGES_ARE("edges in pieces", "# nothing\n0,1\n",
+              "@:8: network.file: not connected: agents 0-1; agent", "allowed: a path between"),
+    EDGES_ARE("no edges", "# nothing\n", "@:8: network.file: not connected: ", "a path between"),
+    EDGES_ARE("edge of nobody", "0,1\n1,3\n", "%/edges.csv:2: '3' is out of range; ",
+              "agents are numbered 0 to 2"),
+    EDGES_ARE("edge of nobody far away", "0,99999999999999999999\n",
+              "%/edges.csv:1: '99999999999999999999' is out of range; ",
+              "agents are numbered 0 to 2"),
+    EDGES_ARE("edge to oneself", "0,1\n# and\n2 2\n",
+              "%/edges.csv:3: ", "an edge is two different agents, like 0,1"),
+    EDGES_ARE("edge of text", "0,b\n", "%/edges.csv:1: not an edge; ", "two different agents"),
+    EDGES_ARE("edge of -1", "0,-1\n", "%/edges.csv:1: not an edge; ", "two different agents"),
+    EDGES_ARE("edge of a fraction", "0,1.0\n", "%/edges.csv:1: not an edge; ", "two different"),
+    EDGES_ARE("edge of one", "0\n", "%/edges.csv:1: not an edge; ", "two different agents"),
+    EDGES_ARE("edge of three", "0,1,2\n", "%/edges.csv:1: not an edge; ", "two different agents"),
+    EDGES_ARE("edge of three without commas", "0 1 2\n", "%/edges.csv:1: not an edge; ",
+              "two different agents"),
+    EDGES_ARE("edges ragged", "0,1\n1 2\n", "%/edges.csv:2: 1 field, but line 1 has 2; ",
+              "an edge is two different agents"),
+
+    /* Hybrids */
+    SPOILT("hybrid without components", 8, NETWORK("hybrid"), "@:8: network.components: missing; ",
+           "a list of components is expected, like [{agents: 20, kind: ring}]"),
+    SPOILT("hybrid of none", 8, HYBRID(""), "@:8: network.components: ", "a list of components"),
+    SPOILT("hybrid of a map", 8, NETWORK("hybrid, components: {agents: 3}"),
+           "@:8: network.components: ", "a list of components"),
+    SPOILT("component is a number", 8, HYBRID("{agents: 1},\n  2"),
+           "@:9: network.components.1: ", "a component is a map, like {agents: 20, kind: ring}"),
+    SPOILT("component without agents", 8, HYBRID("{kind: ring}"),
+           "@:8: network.components.0.agents: ", "missing"),
+    SPOILT("component of no agents", 8, HYBRID("{agents: 0, kind: ring}"),
+           "@:8: network.components.0.agents: '0' ", "a whole number from 1"),
+    SPOILT("component without a kind", 8, HYBRID("{agents: 1},\n  {agents: 2}"),
+           "@:9: network.components.1.kind: ", "missing"),
+    SPOILT("component around a hub", 8, HYBRID("{agents: 3, kind: star}"),
+           "@:8: network.components.0.kind: 'star' ", "allowed: star-graph, complete, ring, "),
+    SPOILT("component unknown key", 8, HYBRID("{agents: 3, kind: ring, number: 2}"),
+           "@:8: network.components.0.number: ", "allowed: agents, count, kind, rows, "),
+    SPOILT("component key of another graph", 8, HYBRID("{agents: 3, kind: ring, file: x}"),
+           "@:8: network.components.0.file: ", "belongs to kind: edges"),
+    SPOILT("component counted 0 times", 8, HYBRID("{agents: 3, kind: ring, count: 0}"),
+           "@:8: network.components.0.count: '0' ", "from 1 to 1048576"),
+    SPOILT("component's graph", 8,
+           HYBRID("{agents: 1},\n  {agents: 2, kind: regular,\n degree: 2}"),
+           "@:10: network.components.1: degree is 2: ", "allowed is 1 for 2 agents"),
+    SPOILT("components of other agents", 8,
+           HYBRID("{agents: 3, kind: ring}, {agents: 1, count: 4}"),
+           "@:8: network.components: 7 agents in the components, but 'agents' is 3; ",
+           "the two must be equal"),
+    {.name = "components of too many edges",
+     .line = 8,
+     .text = HYBRID("{agents: 20000, kind: complete, count: 2}"),
+     .options = {"--set", "agents=40000"},
+     .begins = "@:8: network.components: 399980000 edges in the components; ",
+     .says = "at most 268435456 are allowed"},
+    SPOILT("component that is never connected", 8,
+           HYBRID("{agents: 1},\n {agents: 2, kind: random, edge_probability: 0}"),
+           "@:9: network.components.1: edge_probability is 0: no graph of 2 agents ",
+           "was connected in 100 draws"),
+    {.name = "component in pieces",
+     .line = 8,
+     .text = HYBRID("{agents: 1},\n {agents: 3, kind: edges, file: edges.csv}"),
+     .edges = "2,0\n",
+     .options = {"--set", "agents=4"},
+     .begins = "@:9: network.components.1.file: not connected: agents 0, 2; agent",
+     .says = "allowed: a path between any two agents"},
+    SPOILT("component's edges missing", 8, HYBRID("{agents: 3, kind: edges,\n  file: none.csv}"),
+           "@:9: network.components.0.file: %/none.csv: ", "No such file"),
 
     /* Environment */
     SPOILT("environment unknown", 7, "environment: {kind: poisson, means: means.csv}",
@@ -467,6 +612,7 @@ static void write_case(const char *directory, const struct wrong *wrong)
     experiment_text(text, wrong->line, wrong->text);
     temp_file_write(directory, "experiment.yaml", wrong->file != NULL ? wrong->file : text);
     temp_file_write(directory, "means.csv", wrong->means != NULL ? wrong->means : base_means);
+    temp_file_write(directory, "edges.csv", wrong->edges != NULL ? wrong->edges : base_edges);
     temp_file_write(directory, "log.csv", wrong->log != NULL ? wrong->log : base_log);
 }
 
@@ -534,7 +680,7 @@ static void case_is_refused(void **state)
         const char *const check[] = {process_tacit(), "check", file, NULL};
         assert_refused(check, begins, wrong->says);
     }
-    assert_int_equal(count_files(directory), 3);
+    assert_int_equal(count_files(directory), 4);
     temp_directory_remove(directory);
 }
 
@@ -576,8 +722,8 @@ static const struct usage usages[] = {
     {{"run", "/"}, "/: cannot be read: ", "Is a directory"},
     {{"run", ""}, ": ", "No such file"},
     {{"run", "/dev/zero"}, "/dev/zero: too large; ", "1048576 bytes are allowed"},
-    {{"walk"}, "tacit: unknown command 'walk'; ", "allowed: run, check, data"},
-    {{""}, "tacit: unknown command ''; ", "allowed: run, check, data"},
+    {{"walk"}, "tacit: unknown command 'walk'; ", "allowed: run, check, reproduce, data"},
+    {{""}, "tacit: unknown command ''; ", "allowed: run, check, reproduce, data"},
     {{"data"}, "tacit data: cannot do ''; ", "allowed: list, verify [NAME...], path NAME"},
     {{"data", "fetch"},
      "tacit data: cannot do 'fetch'; ",
@@ -736,6 +882,25 @@ static void limits_are_allowed(void **state)
         {"environment={kind: gaussian, means: means.csv, gaussian: {sd: 2}}",
          "privacy.range=[0, 1]"},
         {"network={kind: star}", "cost={server_link: 0, peer_link: 0}"},
+        {"network={kind: alone}"},
+        {"network={kind: complete}", "agents=5000"},
+        {"network={kind: ring}", "agents=1048576"},
+        {"network={kind: ring}", "agents=1"},
+        {"network={kind: star-graph}", "agents=1"},
+        {"network={kind: grid}", "agents=12"},
+        {"network={kind: grid, rows: 3}"},
+        {"network={kind: random}"},
+        {"network={kind: random}", "agents=1"},
+        {"network={kind: random, edge_probability: 1}"},
+        {"network={kind: random, graph_seed: 18446744073709551615}"},
+        {"network={kind: regular, degree: 2}"},
+        {"network={kind: regular, degree: 0}", "agents=1"},
+        {"network={kind: small-world, degree: 2, rewiring_probability: 0}"},
+        {"network={kind: small-world, degree: 2, rewiring_probability: 1}"},
+        {"network={kind: edges, file: edges.csv}"},
+        {"network={kind: hybrid, components: [{agents: 3, kind: path}]}"},
+        {"network={kind: hybrid, components: [{agents: 1, count: 1048576}]}", "agents=1048576"},
+        {"network={kind: hybrid, components: [{agents: 3, kind: edges, file: edges.csv}]}"},
     };
     struct wrong const right = {.name = "right", .line = 4, .text = "horizon: 1e10"};
     char directory[TEMP_PATH_BYTES];
@@ -781,6 +946,10 @@ static void least_horizon_is_least(void **state)
         {"protocol.rounds=3"},
         {"protocol={kind: elimination, rounds: 4, gap: 0.05}"},
         {"environment={kind: bernoulli, generated: {arms: 37}}"},
+        {"agents=50", "network={kind: ring}"},
+        {"agents=60", "network={kind: complete}"},
+        {"agents=12", "network={kind: hybrid, components: [{agents: 6, kind: path, count: 2}]}"},
+        {"agents=20", "network={kind: alone}"},
     };
     struct wrong const right = {.name = "right"};
     char directory[TEMP_PATH_BYTES];
@@ -797,10 +966,10 @@ static void least_horizon_is_least(void **state)
         assert_int_equal(least_horizon(directory, settings), least);
         (void)snprintf(horizon, sizeof horizon, "horizon=%llu", least);
         struct process_result result = run_with(directory, "run", settings);
-        char const *const scalars = strstr(result.out, "  scalars ");
+        char const *const rounds = strstr(result.out, "  rounds ");
         assert_int_equal(result.code, 0);
-        assert_non_null(scalars);
-        assert_true(strtod(scalars + strlen("  scalars "), NULL) >= 1); /* reports were sent */
+        assert_non_null(rounds);
+        assert_true(strtod(rounds + strlen("  rounds "), NULL) >= 1);
         process_free(&result);
     }
     temp_directory_remove(directory);

@@ -75,6 +75,26 @@ static void check_environment(const struct tacit_config *config)
     TACIT_ASSERT(isfinite(config->sd));
 }
 
+/* Every graph can be made, as far as the file tells, and together they have all agents. */
+static void check_network(const struct tacit_config *config)
+{
+    uint64_t agents = 0;
+    TACIT_ASSERT(config->network_kind != NULL);
+    TACIT_IMPLIES(config->network != TACIT_CONFIG_STAR, config->participation >= 1);
+    TACIT_IMPLIES(config->network == TACIT_CONFIG_GRAPH, config->graph_count == 1);
+    for (uint32_t i = 0; i < config->graph_count; i++) {
+        struct tacit_config_graph const *const graph = &config->graphs[i];
+        struct tacit_graph_need need;
+        char bytes[300];
+        struct tacit_text why = tacit_text_init(bytes, sizeof bytes);
+        TACIT_ASSERT(graph->count >= 1);
+        TACIT_ASSERT((graph->file != NULL) == (graph->spec.kind == TACIT_GRAPH_EDGES));
+        TACIT_ASSERT(tacit_graph_check(&graph->spec, 1, &need, &why) == TACIT_OK);
+        agents += (uint64_t)graph->spec.agent_count * graph->count;
+    }
+    TACIT_IMPLIES(config->graph_count > 0, agents == config->agent_count);
+}
+
 static void check_config(const struct tacit_config *config)
 {
     TACIT_ASSERT(config->name != NULL);
@@ -96,6 +116,7 @@ static void check_config(const struct tacit_config *config)
     TACIT_ASSERT(config->peer_link_cost >= 0);
     check_points(config);
     check_environment(config);
+    check_network(config);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -119,6 +140,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     }
     check_config(config);
     tacit_config_error(config, "environment.logged.csv", "text", &error);
+    check_error(TACIT_INVALID, &error);
+    tacit_config_error(config, "network.components.1.degree", "text", &error);
     check_error(TACIT_INVALID, &error);
     tacit_config_free(config);
     return 0;

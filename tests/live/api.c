@@ -106,6 +106,12 @@ static void fake_metrics(void *context, struct live_buffer *text)
     live_buffer_add(text, "tacit_fake 1\n");
 }
 
+static uint64_t fake_clipped(void *context)
+{
+    (void)context;
+    return UINT64_MAX;
+}
+
 static bool fake_is_healthy(void *context, struct tacit_error *error)
 {
     const struct fake *const fake = context;
@@ -201,6 +207,7 @@ static struct live_api_agent agent_of(struct fake *fake)
         .ledger = fake_ledger,
         .statement = fake_statement,
         .metrics = fake_metrics,
+        .clipped = fake_clipped,
         .is_healthy = fake_is_healthy,
     };
 }
@@ -527,6 +534,8 @@ static void what_is_to_be_seen_is_shown(void **state)
     json_decref(value);
     ask(server, "GET", "/v1/statement", NULL);
     assert_string_equal(reply.text, "Nothing leaves.\n");
+    ask(server, "GET", "/v1/clipped", NULL);
+    assert_string_equal(reply.text, "{\"clipped\": 18446744073709551615}");
     ask(server, "GET", "/metrics", NULL);
     assert_non_null(strstr(reply.text, "tacit_fake 1\n"));
     assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 1\n"));

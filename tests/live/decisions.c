@@ -364,6 +364,24 @@ static void a_plan_is_served_exactly_then_exploited(void **state)
     bench_close(&bench);
 }
 
+static void many_expire_in_steps(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct live_decisions_config config = some_config();
+    config.open_max = 2 * LIVE_EXPIRED_MAX + 1;
+    bench_open(&bench, config);
+    for (uint32_t i = 0; i < config.open_max; i++)
+        (void)decided(&bench, NULL, NULL);
+    uint64_t const then_s = NOW_S + DEADLINE_S;
+    assert_false(live_decisions_expire(bench.decisions, then_s, NULL, NULL));
+    assert_int_equal(view_of(&bench).open_other, LIVE_EXPIRED_MAX + 1);
+    assert_false(live_decisions_expire(bench.decisions, then_s, NULL, NULL));
+    assert_true(live_decisions_expire(bench.decisions, then_s, NULL, NULL));
+    assert_int_equal(view_of(&bench).open_other, 0);
+    bench_close(&bench);
+}
+
 static void an_expired_pull_comes_back_and_its_reward_is_late(void **state)
 {
     (void)state;
@@ -439,6 +457,43 @@ static void the_same_key_gets_the_same_answer(void **state)
     assert_int_equal(decided(&bench, "order-1", NULL).row.id, first.row.id);
     expire_at(&bench, NOW_S + REMEMBER_S);
     assert_true(decided(&bench, "order-1", NULL).is_new);
+    bench_close(&bench);
+}
+
+static void beyond_the_limit_the_unit_that_was_set_first_is_forgotten(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct live_decisions_config config = some_config();
+    config.units_max = 2;
+    bench_open(&bench, config);
+    assert_int_equal(live_decisions_restore_unit(bench.decisions, "ann", 1), TACIT_OK);
+    assert_int_equal(live_decisions_restore_unit(bench.decisions, "bob", 1), TACIT_OK);
+    assert_null(decided(&bench, NULL, "ann").unit_forgotten); /* to ask again does not renew it */
+    struct live_decision_answer answer = decided(&bench, NULL, "cat");
+    assert_true(answer.unit_is_new);
+    assert_string_equal(answer.unit_forgotten, "ann");
+    assert_null(decided(&bench, NULL, NULL).unit_forgotten);
+    assert_false(decided(&bench, NULL, "bob").unit_is_new);
+    tacit_bits_remove(bench.active, 1); /* bob gets another arm: that renews it */
+    answer = decided(&bench, NULL, "bob");
+    assert_true(answer.unit_is_new);
+    assert_null(answer.unit_forgotten);
+    assert_string_equal(decided(&bench, NULL, "ann").unit_forgotten, "cat");
+    bench_close(&bench);
+}
+
+static void a_lowered_limit_of_units_lets_them_grow_no_further(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct live_decisions_config config = some_config();
+    config.units_max = 1;
+    bench_open(&bench, config);
+    assert_int_equal(live_decisions_restore_unit(bench.decisions, "ann", 1), TACIT_OK);
+    assert_int_equal(live_decisions_restore_unit(bench.decisions, "bob", 1), TACIT_OK);
+    assert_string_equal(decided(&bench, NULL, "cat").unit_forgotten, "ann");
+    assert_string_equal(decided(&bench, NULL, "dan").unit_forgotten, "bob");
     bench_close(&bench);
 }
 
@@ -1041,10 +1096,13 @@ int main(void)
         cmocka_unit_test(hashes_tell_texts_apart),
         cmocka_unit_test(deadlines_come_in_order_also_after_moves),
         cmocka_unit_test(a_plan_is_served_exactly_then_exploited),
+        cmocka_unit_test(many_expire_in_steps),
         cmocka_unit_test(an_expired_pull_comes_back_and_its_reward_is_late),
         cmocka_unit_test(a_reward_counts_once),
         cmocka_unit_test(the_same_key_gets_the_same_answer),
         cmocka_unit_test(keys_and_units_have_1_to_128_bytes),
+        cmocka_unit_test(beyond_the_limit_the_unit_that_was_set_first_is_forgotten),
+        cmocka_unit_test(a_lowered_limit_of_units_lets_them_grow_no_further),
         cmocka_unit_test(a_unit_keeps_its_arm_while_it_is_active),
         cmocka_unit_test(unavailable_arms_are_passed_over),
         cmocka_unit_test(no_more_than_open_max_are_open),

@@ -443,10 +443,11 @@ static void a_timer_is_due_at_its_deadline_and_once(void **state)
 static void a_deadline_in_the_past_is_due_at_once(void **state)
 {
     (void)state;
-    uint64_t const deadlines[] = {0, 1, live_now_us() - 1};
+    uint64_t const past = live_now_us() - 1;
+    uint64_t const deadlines[] = {0, 1, past, past}; /* also when it is set to the same again */
     struct alarm alarm = {0};
     alarm_new(&alarm);
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < 4; i++) {
         alarm.stop_at = alarm.calls + 1;
         live_timer_set(alarm.timer, deadlines[i]);
         assert_int_equal(alarm.calls, i); /* not before the loop goes round */

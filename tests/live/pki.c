@@ -1,5 +1,5 @@
 /* Certificates for trials: files and their modes, what is kept, what openssl thinks of the chain,
- * and what live_pki_check refuses. */
+ * what is revoked, and what live_pki_check refuses. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -98,6 +98,16 @@ static int verify(const char *name, const char *purpose)
     char words[TEXT_BYTES];
     const char *arguments[] = {NULL,       "verify", "-x509_strict", "-CAfile", file_of("ca.crt"),
                                "-purpose", purpose,  file_of(name),  NULL};
+    return openssl(arguments, words);
+}
+
+/* The same, for a broker that reads the list of revoked certificates. */
+static int verify_against_list(const char *name)
+{
+    char words[TEXT_BYTES];
+    const char *arguments[] = {NULL,         "verify",   "-CAfile",         file_of("ca.crt"),
+                               "-crl_check", "-CRLfile", file_of("ca.crl"), file_of(name),
+                               NULL};
     return openssl(arguments, words);
 }
 
@@ -277,6 +287,88 @@ static void words_of_openssl_are_passed_on(void **state)
     assert_non_null(strstr(error.text, "openssl req failed: "));
 }
 
+static void revoke_all(const char *const *revoked, size_t count)
+{
+    if (live_pki_revoke(directory, revoked, count, &error) != TACIT_OK)
+        fail_msg("%s", error.text);
+}
+
+static void revoked_name_gets_a_new_pair_and_the_old_one_is_worthless(void **state)
+{
+    (void)state;
+    static const char *const both[] = {"north", "coordinator"};
+    char old[TEXT_BYTES];
+    skip_without_openssl();
+    struct live_pki_config const config = good();
+    make(&config);
+    assert_int_equal(verify_against_list("north.crt"), 0);
+    read_text("north.crt", old);
+    revoke_all(both, 2);
+    assert_int_not_equal(access(file_of("north.key"), F_OK), 0);
+    assert_int_not_equal(access(file_of("north.crt"), F_OK), 0);
+    make(&config);
+    temp_file_write(directory, "old.crt", old);
+    assert_int_not_equal(verify_against_list("old.crt"), 0);
+    assert_int_equal(verify_against_list("north.crt"), 0);
+    revoke_all(both, 1);
+    make(&config);
+    assert_int_not_equal(verify_against_list("old.crt"), 0); /* the list only grows */
+    assert_int_equal(verify_against_list("coordinator.crt"), 0);
+}
+
+static void revocation_that_broke_off_is_finished_by_the_next(void **state)
+{
+    (void)state;
+    char old[TEXT_BYTES];
+    skip_without_openssl();
+    struct live_pki_config const config = good();
+    make(&config);
+    read_text("north.crt", old);
+    revoke_all(names, 1);
+    temp_file_write(directory, "north.crt", old); /* on the list already, but still there */
+    revoke_all(names, 1);
+    assert_int_not_equal(access(file_of("north.crt"), F_OK), 0);
+    assert_int_not_equal(access(file_of("ca.crl.new"), F_OK), 0);
+}
+
+static void expect_no_revocation(const char *name, const char *words)
+{
+    const char *const both[] = {"north", name};
+    char before[TEXT_BYTES];
+    char after[TEXT_BYTES];
+    read_text("ca.crl", before);
+    error.text[0] = '\0';
+    assert_int_equal(live_pki_revoke(directory, both, 2, &error), TACIT_INVALID);
+    assert_non_null(strstr(error.text, words));
+    read_text("ca.crl", after);
+    assert_string_equal(before, after);
+    assert_int_equal(access(file_of("north.key"), F_OK), 0);
+}
+
+static void what_cannot_be_revoked_revokes_nothing(void **state)
+{
+    (void)state;
+    char own[TEXT_BYTES];
+    skip_without_openssl();
+    struct live_pki_config const config = good();
+    make(&config);
+    expect_no_revocation("south", "cannot read a certificate from");
+    expect_no_revocation("ca", "is not allowed");
+    expect_no_revocation("../north", "is not allowed");
+    expect_no_revocation("broker", "make a new CA");
+    read_text("coordinator.crt", own);
+    assert_int_equal(unlink(file_of("ca.key")) + unlink(file_of("ca.crt")), 0);
+    assert_int_equal(unlink(file_of("coordinator.key")) + unlink(file_of("coordinator.crt")), 0);
+    make(&config); /* another CA: neither the old list nor the old certificate is its own */
+    temp_file_write(directory, "other.crt", own);
+    expect_no_revocation("coordinator", "is no list of this CA");
+    assert_int_equal(unlink(file_of("ca.crl")), 0);
+    make(&config);
+    expect_no_revocation("other", "is not signed by this CA");
+    temp_file_write(directory, "ca.crl", "no list\n");
+    expect_no_revocation("coordinator", "is no list of this CA");
+}
+
 static void expect_verdict(enum tacit_status status, const char *certificate, const char *key,
                            const char *name, const char *words)
 {
@@ -339,6 +431,9 @@ int main(void)
         IN_DIRECTORY(open_directory_is_refused),
         IN_DIRECTORY(missing_openssl_is_said),
         IN_DIRECTORY(words_of_openssl_are_passed_on),
+        IN_DIRECTORY(revoked_name_gets_a_new_pair_and_the_old_one_is_worthless),
+        IN_DIRECTORY(revocation_that_broke_off_is_finished_by_the_next),
+        IN_DIRECTORY(what_cannot_be_revoked_revokes_nothing),
         IN_DIRECTORY(check_takes_only_a_matching_private_set),
         IN_DIRECTORY(check_refuses_an_encrypted_key_without_asking),
     };

@@ -73,10 +73,10 @@ static void expect_refused(const uint8_t *bytes, size_t size)
 static void survives_the_trip(void **state)
 {
     static const struct tacit_wire_announcement limits[] = {
-        {0, 0, 1, 1, 1, 1},
+        {0, 0, 1, 1, 1, 1, NULL},
         {UINT64_MAX, TACIT_AGENTS_MAX - 1, TACIT_AGENTS_MAX, TACIT_ARMS_MAX, TACIT_HORIZON_MAX,
-         UINT64_MAX},
-        {1, 0, TACIT_AGENTS_MAX, 2, TACIT_HORIZON_MAX, 1000},
+         UINT64_MAX, NULL},
+        {1, 0, TACIT_AGENTS_MAX, 2, TACIT_HORIZON_MAX, 1000, NULL},
     };
     (void)state;
     for (size_t i = 0; i <= sizeof limits / sizeof limits[0]; i++) {
@@ -175,6 +175,20 @@ static void a_missing_field_is_refused(void **state)
     }
 }
 
+/* The right fields and the right length, but not our form. */
+static void fields_in_another_order_are_refused(void **state)
+{
+    uint8_t bytes[BYTES];
+    (void)state;
+    tacit_wire_announcement_encode(&sample, bytes);
+    for (size_t i = 0; i < 5; i++) { /* two neighbours of the same size change places */
+        uint8_t const kept = bytes[AGENT_AT - 1 + i];
+        bytes[AGENT_AT - 1 + i] = bytes[AGENT_COUNT_AT - 1 + i];
+        bytes[AGENT_COUNT_AT - 1 + i] = kept;
+    }
+    expect_refused(bytes, sizeof bytes);
+}
+
 /* One flipped bit gives another announcement that is possible, or none; never anything else. */
 static void a_flipped_bit_does_no_harm(void **state)
 {
@@ -205,6 +219,7 @@ int main(void)
         cmocka_unit_test(impossible_numbers_are_refused),
         cmocka_unit_test(zeros_and_ones_are_refused),
         cmocka_unit_test(a_missing_field_is_refused),
+        cmocka_unit_test(fields_in_another_order_are_refused),
         cmocka_unit_test(a_flipped_bit_does_no_harm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

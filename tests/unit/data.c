@@ -695,6 +695,83 @@ static void means_most_arms(void **state)
     free(text);
 }
 
+/* ---- Edges ----------------------------------------------------------------------------------- */
+
+static enum tacit_status read_edges(const char *text, uint32_t agent_count,
+                                    struct tacit_edges *edges, struct tacit_error *error)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, "edges.csv");
+    temp_file_write(directory, "edges.csv", text);
+    return tacit_edges_read(edges, path, agent_count, error);
+}
+
+static void edges_read(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"0,1\n2,1\n1,2\n", "# a list\n 0 , 1\r\n\n2,1\n1,2",
+                                        "0 1\n2\t1\n  1   2  \n"};
+    static const struct tacit_edge expected[] = {{0, 1}, {2, 1}, {1, 2}}; /* as they are listed */
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct tacit_edges edges;
+        struct tacit_error error;
+        assert_int_equal(read_edges(texts[i], 3, &edges, &error), TACIT_OK);
+        assert_int_equal(edges.count, 3);
+        assert_memory_equal(edges.items, expected, sizeof expected);
+        tacit_edges_free(&edges);
+        assert_null(edges.items);
+        tacit_edges_free(&edges);
+    }
+}
+
+static void edges_none(void **state)
+{
+    (void)state;
+    struct tacit_edges edges;
+    struct tacit_error error;
+    assert_int_equal(read_edges("# nothing\n", 1, &edges, &error), TACIT_OK);
+    assert_int_equal(edges.count, 0);
+    tacit_edges_free(&edges);
+}
+
+#define NO_EDGE ": not an edge; an edge is two different agents, like 0,1"
+
+static void edges_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        const char *rest;
+    } cases[] = {
+        {"0,1\n0,3\n", ":2: '3' is out of range; agents are numbered 0 to 2"},
+        {"4,3\n", ":1: '4' is out of range; agents are numbered 0 to 2"},
+        {"0 3\n", ":1: '0 3' is out of range; agents are numbered 0 to 2"},
+        {"0,18446744073709551616\n",
+         ":1: '18446744073709551616' is out of range; agents are numbered 0 to 2"},
+        {"0,4294967296\n", ":1: '4294967296' is out of range; agents are numbered 0 to 2"},
+        {"1,1\n", ":1: joins agent 1 with itself; an edge is two different agents, like 0,1"},
+        {"0\n", ":1" NO_EDGE},
+        {"0,\n", ":1" NO_EDGE},
+        {",1\n", ":1" NO_EDGE},
+        {"0,1,2\n", ":1" NO_EDGE},
+        {"0 1 2\n", ":1" NO_EDGE},
+        {"0 1,2\n", ":1" NO_EDGE},
+        {"0,1 2\n", ":1" NO_EDGE},
+        {"0,+1\n", ":1" NO_EDGE},
+        {"0,-1\n", ":1" NO_EDGE},
+        {"0,0x1\n", ":1" NO_EDGE},
+        {"0;1\n", ":1" NO_EDGE},
+        {"0,1\n0 1\n", ":2: 1 field, but line 1 has 2; an edge is two different agents, like 0,1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_edges edges = {.count = 77};
+        struct tacit_error error;
+        assert_int_equal(read_edges(cases[i].text, 3, &edges, &error), TACIT_INVALID);
+        assert_message(&error, "edges.csv", cases[i].rest);
+        assert_int_equal(edges.count, 77); /* untouched */
+    }
+}
+
 /* ---- Logged rows --------------------------------------------------------------------------- */
 
 /* Reads the text as a table and builds the log; the table is gone when this returns. */
@@ -1295,6 +1372,25 @@ static void memory_means(void **state)
     expect_memory_errors(read_means_once, 5);
 }
 
+static enum tacit_status read_edges_once(void)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, "memory.csv");
+    struct tacit_edges edges;
+    struct tacit_error error;
+    enum tacit_status const status = tacit_edges_read(&edges, path, 2, &error);
+    if (status == TACIT_OK)
+        tacit_edges_free(&edges);
+    return status;
+}
+
+static void memory_edges(void **state)
+{
+    (void)state;
+    temp_file_write(directory, "memory.csv", "0,1\n");
+    expect_memory_errors(read_edges_once, 4);
+}
+
 static enum tacit_status build_once(const struct tacit_log_spec *spec)
 {
     char path[TEMP_PATH_BYTES];
@@ -1379,6 +1475,9 @@ int main(void)
         cmocka_unit_test(number_refused),
         cmocka_unit_test(number_in_a_locale_with_comma),
         cmocka_unit_test(shown_value),
+        cmocka_unit_test(edges_read),
+        cmocka_unit_test(edges_none),
+        cmocka_unit_test(edges_refused),
         cmocka_unit_test(means_read),
         cmocka_unit_test(means_in_another_range),
         cmocka_unit_test(means_refused),
@@ -1408,6 +1507,7 @@ int main(void)
         cmocka_unit_test(files_are_closed),
         cmocka_unit_test(memory_table),
         cmocka_unit_test(memory_means),
+        cmocka_unit_test(memory_edges),
         cmocka_unit_test(memory_log),
         cmocka_unit_test(memory_verify),
     };

@@ -1525,6 +1525,8 @@ static void state_is_a_function_of_the_values_of_its_configuration_alone(void **
         hub.quorum = 1;
         hub.round_timeout_us = 1;
         hub.answers_all = true;
+        hub.weights = NULL;
+        hub.components_alike = false;
         hub.schedule.epsilon_per_reward = hub.schedule.gap = 1;
         hub.schedule.round_limit = 1;
         struct tacit_mechanism const mechanism = driver_mechanism(&setup);
@@ -3182,12 +3184,12 @@ static void message_copy_points_into_its_own_memory_only(void **state)
     assert_ptr_equal(copy->sums, begin + size - 3 * 8);
     assert_null(copy->uploaders);
     driver_expect_same(&agent, report, copy);
-    assert_int_equal(tacit_elim_message_scalars(copy), 3);
+    assert_int_equal(tacit_elim_message_scalars(copy, 2), 3);
     struct tacit_elim_message const hello = hello_of(0, 1);
     struct tacit_elim_message const order = order_of(1, 10, all_3);
     assert_int_equal(tacit_elim_message_size(&hello, 3, 2), sizeof hello);
-    assert_int_equal(tacit_elim_message_scalars(&hello), 0);
-    assert_int_equal(tacit_elim_message_scalars(&order), 0);
+    assert_int_equal(tacit_elim_message_scalars(&hello, 2), 0);
+    assert_int_equal(tacit_elim_message_scalars(&order, 2), 0);
     free(copy);
     driver_close(&agent);
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include "tacit/privacy.h"
 
@@ -980,11 +981,107 @@ static void statement_calls_an_epsilon_above_10_formal(void **state)
                              "10.000000001" AGAINST FORMAL SOUND_NOISE REST);
 }
 
+#define WAITING                                                                                    \
+    "While it waits, an agent plays the arm that is best by its own rewards without noise, as in " \
+    "the paper: this epsilon does not hold against those who see which arms are played. "
+#define LETTER                                                                                     \
+    "The paper's letter eps = 1 is not that number: its noise has scale 1/(N eps), so a reward "   \
+    "loses N eps with N = 50 agents. "
+#define AMONG_ALL                                                                                  \
+    "There is no coordinator: every agent is sent the noised sums of every other agent, one by "   \
+    "one, and the agents between hand them on. "
+#define AMONG_COMPONENTS                                                                           \
+    "The noised sums of each agent are seen by the agents on its way to the sink of its "          \
+    "component, and by the sink. The coordinator is sent the total of each component only, which " \
+    "for a component of one agent is that agent's. The epsilon does not become smaller by that, "  \
+    "and does not rest on it. "
+#define EACH_REWARD(epsilon, who)                                                                  \
+    "Each single reward is protected with epsilon = " epsilon                                      \
+    " (pure, local, replace-one: the value of one reward changes, the schedule does not) "         \
+    "against everybody who sees " who ", all other agents together included. "
+
+static void statement_of_a_graph_names_all_other_agents(void **state)
+{
+    (void)state;
+    struct tacit_statement statement = paper_statement();
+    statement.network = TACIT_STATEMENT_GRAPH;
+    expect_statement(&statement,
+                     EACH_REWARD("50", "the network") FORMAL AMONG_ALL LETTER PAPER_NOISE REST);
+    statement.waits = true;
+    expect_statement(&statement, EACH_REWARD("50", "the network")
+                                     FORMAL AMONG_ALL WAITING LETTER PAPER_NOISE REST);
+}
+
+/* Sound mode plays noised means while it waits: nothing to take back. */
+static void statement_of_a_sound_hybrid_names_who_is_on_the_way(void **state)
+{
+    (void)state;
+    struct tacit_statement statement = sound_statement(TACIT_NANO);
+    statement.network = TACIT_STATEMENT_HYBRID;
+    statement.waits = true;
+    expect_statement(&statement, "Each single reward is protected with epsilon = "
+                                 "1" AGAINST AMONG_COMPONENTS SOUND_NOISE REST);
+}
+
+static void statement_of_a_paper_hybrid_takes_back_the_waiting(void **state)
+{
+    (void)state;
+    struct tacit_statement statement = paper_statement();
+    statement.network = TACIT_STATEMENT_HYBRID;
+    statement.waits = true;
+    expect_statement(&statement,
+                     "Each single reward is protected with epsilon = "
+                     "50" AGAINST FORMAL AMONG_COMPONENTS WAITING LETTER PAPER_NOISE REST);
+}
+
+/* N = 1: the paper's letter is the number. */
+static void statement_of_agents_alone_sends_nothing(void **state)
+{
+    (void)state;
+    struct tacit_statement statement = paper_statement();
+    statement.network = TACIT_STATEMENT_ALONE;
+    statement.report_count = 1;
+    statement.epsilon_nano = TACIT_NANO;
+    expect_statement(
+        &statement,
+        EACH_REWARD(
+            "1",
+            "which arms are played") "Each agent learns by itself and sends nothing. " PAPER_NOISE
+            REST);
+}
+
+static void statement_without_noise_says_who_is_sent_what(void **state)
+{
+    (void)state;
+    static const char bare[] = "No noise is added: nothing protects the rewards. The sums of the "
+                               "rewards of each epoch leave the agents as they are.";
+    static const struct {
+        enum tacit_statement_network network;
+        const char *more;
+    } cases[] = {{TACIT_STATEMENT_STAR, ""},
+                 {TACIT_STATEMENT_GRAPH, " Every agent is sent those of every other agent."},
+                 {TACIT_STATEMENT_HYBRID,
+                  " The agents on the way to the sink of a component, and the sink, see those of "
+                  "single agents; the coordinator is sent the total of each component."}};
+    for (uint32_t i = 0; i < COUNT(cases); i++) {
+        struct tacit_statement const statement = {.network = cases[i].network};
+        char expected[TACIT_STATEMENT_BYTES];
+        (void)snprintf(expected, sizeof expected, "%s%s", bare, cases[i].more);
+        expect_statement(&statement, expected);
+    }
+    struct tacit_statement const alone = {.network = TACIT_STATEMENT_ALONE};
+    expect_statement(&alone,
+                     "No noise is added. Each agent learns by itself and sends nothing; "
+                     "nothing protects its rewards from those who see which arms it plays.");
+}
+
 static void statement_of_the_largest_numbers_fits(void **state)
 {
     (void)state;
     struct tacit_statement statement = paper_statement();
     statement.bounded = false;
+    statement.network = TACIT_STATEMENT_HYBRID; /* the longest */
+    statement.waits = true;
     statement.epsilon_nano = UINT64_MAX;
     statement.paper_epsilon_nano = UINT64_MAX;
     statement.agent_count = UINT32_MAX;
@@ -1046,6 +1143,11 @@ int main(void)
         cmocka_unit_test(statement_of_the_paper_with_unbounded_rewards_takes_the_promise_back),
         cmocka_unit_test(statement_of_the_sound_way),
         cmocka_unit_test(statement_calls_an_epsilon_above_10_formal),
+        cmocka_unit_test(statement_of_a_graph_names_all_other_agents),
+        cmocka_unit_test(statement_of_a_sound_hybrid_names_who_is_on_the_way),
+        cmocka_unit_test(statement_of_a_paper_hybrid_takes_back_the_waiting),
+        cmocka_unit_test(statement_of_agents_alone_sends_nothing),
+        cmocka_unit_test(statement_without_noise_says_who_is_sent_what),
         cmocka_unit_test(statement_of_the_largest_numbers_fits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

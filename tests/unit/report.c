@@ -55,10 +55,19 @@ static struct tacit_report small_report(void)
     };
 }
 
+/* Two components around a server; one graph; and agents that are alone. */
+static const struct tacit_component components[] = {{3, 2, 1, 1, 2}, {1, 0, 3, 0, 0}};
+static const struct tacit_report_network hybrid = {"hybrid", 2, 1, 2, 2, 2, components};
+static const struct tacit_report_network ring = {"ring", 0, 1, 1, 4, 2, NULL};
+static const struct tacit_report_network alone = {"alone", 0, 0, 4, 0, 0, NULL};
+static const struct tacit_report_network star = {"star", 4, 0, 0, 0, 0, NULL};
+
 /* A name that tries to get out of every syntax it is put into, and one byte that is not UTF-8. */
 #define HOSTILE                                                                                    \
     "q\"'<script>alert(1)</script>\n\\`touch pwned`@m $(x),%s "                                    \
     "\xc3\xa9\xe2\x82\xac\x1b[2J\xff|&]]>"
+
+static const struct tacit_report_network hostile_network = {HOSTILE, 0, 0, 1, 3, 2, NULL};
 
 static struct tacit_report hostile_report(struct tacit_report_metric *metric,
                                           struct tacit_report_curve *curve,
@@ -73,6 +82,7 @@ static struct tacit_report hostile_report(struct tacit_report_metric *metric,
     report.version = HOSTILE;
     report.statement = HOSTILE;
     report.privacy_mode = HOSTILE;
+    report.network = &hostile_network;
     report.metrics = metric;
     report.metric_count = 1;
     report.curves = curve;
@@ -285,6 +295,52 @@ static void json_golden(void **state)
     free(text);
 }
 
+static void json_network(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct tacit_report_network *network;
+        const char *text;
+    } cases[] = {
+        {&star, "{\"kind\": \"star\", \"server_links\": 4, \"t_delay\": 0},"},
+        {&ring, "{\"kind\": \"ring\", \"server_links\": 0, \"t_delay\": 1, \"edges\": 4, "
+                "\"diameter\": 2, \"component_count\": 1},"},
+        {&alone, "{\"kind\": \"alone\", \"server_links\": 0, \"t_delay\": 0, \"edges\": 0, "
+                 "\"diameter\": 0, \"component_count\": 4},"},
+        {&hybrid, "{\"kind\": \"hybrid\", \"server_links\": 2, \"t_delay\": 1, \"edges\": 2, "
+                  "\"diameter\": 2, \"component_count\": 2, \"components\": [\n"
+                  "  {\"agents\": 3, \"edges\": 2, \"sink\": 1, \"delay\": 1, "
+                  "\"distance_sum\": 2},\n"
+                  "  {\"agents\": 1, \"edges\": 0, \"sink\": 3, \"delay\": 0, "
+                  "\"distance_sum\": 0}]},"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_report report = small_report();
+        char expected[LINE_BYTES];
+        report.network = cases[i].network;
+        (void)snprintf(expected, sizeof expected, "\n \"network\": %s", cases[i].text);
+        char *const text = printed(tacit_report_json, &report);
+        expect_has(text, expected);
+        free(text);
+    }
+}
+
+/* Of very many components the first thousand are listed. */
+static void json_networkOfMany(void **state)
+{
+    (void)state;
+    static struct tacit_component many[1001];
+    struct tacit_report_network network = {"hybrid", 1001, 0, 1001, 0, 0, many};
+    struct tacit_report report = small_report();
+    report.seed = 7;
+    report.network = &network;
+    json_t *const root = parsed(&report);
+    json_t const *const facts = json_object_get(root, "network");
+    assert_int_equal(json_integer_value(json_object_get(facts, "component_count")), 1001);
+    assert_int_equal(json_array_size(json_object_get(facts, "components")), 1000);
+    json_decref(root);
+}
+
 /* jansson is a reader that we did not write; it holds integers below 2^63 only. */
 static void json_readsBack(void **state)
 {
@@ -449,6 +505,27 @@ static void table_golden(void **state)
     free(text);
 }
 
+static void table_network(void **state)
+{
+    (void)state;
+    static const struct {
+        const struct tacit_report_network *network;
+        const char *line;
+    } cases[] = {
+        {&star, "\nprivacy: "},
+        {&ring, "\nnetwork: ring, 4 edges, diameter 2, delay 1 slot\nprivacy: "},
+        {&alone, "\nnetwork: alone, 4 components, 0 edges, diameter 0, delay 0 slots\nprivacy: "},
+        {&hybrid, "\nnetwork: hybrid, 2 components, 2 edges, diameter 2, delay 1 slot\nprivacy: "},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct tacit_report report = small_report();
+        report.network = cases[i].network;
+        char *const text = printed(tacit_report_table, &report);
+        expect_has(text, cases[i].line);
+        free(text);
+    }
+}
+
 /* What is printed must not command the terminal. */
 static void table_hostileNames(void **state)
 {
@@ -525,6 +602,51 @@ static void write_hostileNames(void **state)
     free(page);
     free(figure);
     free(runs);
+}
+
+static void expect_page(const struct tacit_report_network *network, const char *directory,
+                        const char *has, const char *lacks)
+{
+    static const struct tacit_report_metric said[] = {
+        {"regret_exploit", regret}, {"cost", regret}, {"cost_all_edges", regret}};
+    struct tacit_report report = small_report();
+    report.network = network;
+    report.metrics = said;
+    report.metric_count = 3;
+    expect_written(&report, directory);
+    char *const page = file_text(directory, "report.html");
+    expect_has(page, has);
+    expect_lacks(page, lacks);
+    free(page);
+}
+
+static void write_network(void **state)
+{
+    const struct scratch *const scratch = *state;
+    expect_page(NULL, scratch->out, "What was said", "<h2>Network");
+    expect_page(&star, scratch->out, "What was said", "<h2>Network");
+    expect_page(&ring, scratch->out,
+                "4 edges, diameter 2. Agents talk to their neighbours; there is no server. In each "
+                "round agents wait 1 slot until every report has reached everybody, and play the "
+                "arm that seems best to each meanwhile: 12 of the regret of a run.",
+                "Cost of all edges");
+    expect_page(&alone, scratch->out, "Each agent learns by itself. Nothing is sent.",
+                "agents wait");
+    expect_page(&hybrid, scratch->out, "2 components with 2 edges. Each collects at its sink",
+                "more</td>");
+    expect_page(&hybrid, scratch->out,
+                "<tr><td>0\xe2\x80\x93"
+                "2</td><td class=\"n\">3</td>",
+                "more</td>");
+    expect_page(&hybrid, scratch->out, "<td>Cost of all edges</td>", "more</td>");
+}
+
+static void write_networkOfMany(void **state)
+{
+    const struct scratch *const scratch = *state;
+    static struct tacit_component many[1013];
+    struct tacit_report_network const network = {"hybrid", 1013, 0, 1013, 0, 0, many};
+    expect_page(&network, scratch->out, "and 1,001 more</td>", "agents wait");
 }
 
 static void write_epsilonInfinite(void **state)
@@ -769,6 +891,8 @@ int main(void)
         cmocka_unit_test(summarise_equalValues),
         cmocka_unit_test(summarise_largeOffset),
         cmocka_unit_test(json_golden),
+        cmocka_unit_test(json_network),
+        cmocka_unit_test(json_networkOfMany),
         cmocka_unit_test(json_readsBack),
         cmocka_unit_test(json_numbersRoundTrip),
         cmocka_unit_test(json_interrupted),
@@ -778,10 +902,13 @@ int main(void)
         cmocka_unit_test(json_fullDisk),
         cmocka_unit_test(json_decimalComma),
         cmocka_unit_test(table_golden),
+        cmocka_unit_test(table_network),
         cmocka_unit_test(table_hostileNames),
         IN_SCRATCH(write_csv),
         IN_SCRATCH(write_sameBytes),
         IN_SCRATCH(write_hostileNames),
+        IN_SCRATCH(write_network),
+        IN_SCRATCH(write_networkOfMany),
         IN_SCRATCH(write_epsilonInfinite),
         IN_SCRATCH(write_interrupted),
         IN_SCRATCH(write_pageSelfContained),

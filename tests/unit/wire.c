@@ -13,7 +13,8 @@
 #include "tacit/wire.h"
 
 #define ARMS_MAX 1000u
-#define AGENTS_MAX 1000u
+#define AGENTS_MAX 100000u
+#define NUMBERS_MAX (2100u * ARMS_MAX)
 #define RUN_ID UINT64_C(0x0123456789abcdef)
 
 static const uint32_t arm_counts[] = {1, 63, 64, 65, 1000};
@@ -21,56 +22,145 @@ static const uint32_t agent_counts[] = {1, 50, 1000};
 #define ARM_COUNTS (sizeof arm_counts / sizeof arm_counts[0])
 #define AGENT_COUNTS (sizeof agent_counts / sizeof agent_counts[0])
 
-enum shape { HELLO, ORDER, ORDER_WITH_UPLOADERS, REPORT, SHAPE_COUNT };
+enum shape {
+    HELLO,
+    HELLO_OF_PEER,
+    ORDER,
+    ORDER_WITH_UPLOADERS,
+    REPORT,
+    REPORT_OF_SINK,
+    ADVERT,
+    REQUEST,
+    DATA,
+    DATA_FROM_TABLE,
+    SHAPE_COUNT
+};
 
-/* A message with the arrays that it points to. */
+static enum tacit_elim_message_kind kind_of(enum shape shape)
+{
+    static const enum tacit_elim_message_kind kinds[SHAPE_COUNT] = {
+        [HELLO] = TACIT_ELIM_HELLO,   [HELLO_OF_PEER] = TACIT_ELIM_HELLO,
+        [ORDER] = TACIT_ELIM_ORDER,   [ORDER_WITH_UPLOADERS] = TACIT_ELIM_ORDER,
+        [REPORT] = TACIT_ELIM_REPORT, [REPORT_OF_SINK] = TACIT_ELIM_REPORT,
+        [ADVERT] = TACIT_ELIM_ADVERT, [REQUEST] = TACIT_ELIM_REQUEST,
+        [DATA] = TACIT_ELIM_DATA,     [DATA_FROM_TABLE] = TACIT_ELIM_DATA,
+    };
+    return kinds[shape];
+}
+
+static bool has_origins(enum shape shape)
+{
+    return shape == HELLO_OF_PEER || shape >= ADVERT;
+}
+
+/* A message with its sets. */
 struct sample {
     struct tacit_elim_message message;
     uint32_t arm_count;
     uint32_t agent_count;
     uint64_t arms[TACIT_BITS_WORDS(ARMS_MAX)];
-    uint64_t uploaders[TACIT_BITS_WORDS(AGENTS_MAX)];
-    union tacit_sum sums[ARMS_MAX];
+    uint64_t agents[TACIT_BITS_WORDS(AGENTS_MAX)]; /* uploaders or origins */
 };
+
+/* The sums of whichever sample was made last. */
+static union tacit_sum numbers[NUMBERS_MAX];
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
 
-static void fill_report(struct sample *sample)
+static void fill_sums(struct sample *sample, enum shape shape)
 {
-    sample->message.sums = sample->sums;
+    uint32_t row_count = 1;
     sample->message.sum_count = tacit_bits_count(sample->arms, sample->arm_count);
-    for (uint32_t i = 0; i < sample->message.sum_count; i++)
-        sample->sums[i].steps = (int64_t)i * 1000003 - 77;
+    uint32_t width = sample->message.sum_count;
+    if (shape == DATA)
+        row_count = tacit_bits_count(sample->agents, sample->agent_count);
+    if (shape == DATA_FROM_TABLE) { /* a row an agent, with a gap behind it */
+        row_count = sample->agent_count;
+        width++;
+        sample->message.row_stride = width;
+        sample->message.rows_stay = true;
+    }
+    uint32_t const count = row_count * width;
+    assert_true(count <= NUMBERS_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i].steps = (int64_t)i * 1000003 - 77;
+    sample->message.sums = numbers;
+}
+
+/* Gives the sample's message its sets, and the sums that belong to them. */
+static void complete(struct sample *sample, enum shape shape)
+{
+    bool const has_arms = kind_of(shape) == TACIT_ELIM_ORDER || shape == REPORT ||
+                          shape == REPORT_OF_SINK || shape >= DATA;
+    if (has_origins(shape))
+        sample->message.origins = sample->agents;
+    if (!has_arms)
+        return;
+    sample->message.arms = sample->arms;
+    sample->message.pulls = UINT64_C(0x1122334455);
+    if (shape == ORDER_WITH_UPLOADERS)
+        sample->message.uploaders = sample->agents;
+    if (kind_of(shape) != TACIT_ELIM_ORDER)
+        fill_sums(sample, shape);
+}
+
+static void begin(struct sample *sample, enum shape shape, uint32_t arm_count, uint32_t agent_count)
+{
+    bool const is_order = kind_of(shape) == TACIT_ELIM_ORDER;
+    *sample = (struct sample){.arm_count = arm_count, .agent_count = agent_count};
+    sample->message = (struct tacit_elim_message){
+        .kind = kind_of(shape),
+        .from = is_order ? TACIT_ELIM_HUB : agent_count - 1,
+        .to = is_order ? 0 : TACIT_ELIM_HUB,
+        .run_id = RUN_ID,
+        .epoch = 3,
+        .seen = is_order ? 2 : 0,
+        .last = is_order && arm_count == 1,
+        .agents = shape == REPORT_OF_SINK ? (agent_count + 1) / 2 : 0,
+    };
 }
 
 /* A message of the given shape in which every third arm and every second agent is missing. */
 static void make(struct sample *sample, enum shape shape, uint32_t arm_count, uint32_t agent_count)
 {
-    static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_ORDER,
-                                                         TACIT_ELIM_ORDER, TACIT_ELIM_REPORT};
-    bool const is_order = kinds[shape] == TACIT_ELIM_ORDER;
-    *sample = (struct sample){.arm_count = arm_count, .agent_count = agent_count};
-    sample->message =
-        (struct tacit_elim_message){.kind = kinds[shape],
-                                    .from = is_order ? TACIT_ELIM_HUB : agent_count - 1,
-                                    .to = is_order ? 0 : TACIT_ELIM_HUB,
-                                    .run_id = RUN_ID,
-                                    .epoch = 3,
-                                    .seen = is_order ? 2 : 0};
-    if (shape == HELLO)
-        return;
+    begin(sample, shape, arm_count, agent_count);
     for (uint32_t arm = 0; arm < arm_count; arm++)
         if (arm % 3 != 1)
             tacit_bits_add(sample->arms, arm);
     for (uint32_t agent = 0; agent < agent_count; agent += 2)
-        tacit_bits_add(sample->uploaders, agent);
-    sample->message.arms = sample->arms;
-    sample->message.pulls = UINT64_C(0x1122334455);
-    sample->message.last = is_order && arm_count == 1;
-    if (shape == ORDER_WITH_UPLOADERS)
-        sample->message.uploaders = sample->uploaders;
-    if (shape == REPORT)
-        fill_report(sample);
+        tacit_bits_add(sample->agents, agent);
+    complete(sample, shape);
+}
+
+static uint64_t next_random(uint64_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    return *state;
+}
+
+/* At least one member; the share of members is 1/64, 1/8, 1/2, 7/8 or 1. */
+static void add_some(uint64_t *set, uint32_t count, uint64_t *random)
+{
+    static const uint32_t shares[] = {1, 8, 32, 56, 64};
+    uint32_t const share = shares[next_random(random) % 5];
+    uint32_t const from =
+        next_random(random) % 2 == 0 ? 0 : (uint32_t)(next_random(random) % count);
+    tacit_bits_add(set, from);
+    for (uint32_t i = from; i < count; i++)
+        if (next_random(random) % 64 < share)
+            tacit_bits_add(set, i);
+}
+
+static void make_random(struct sample *sample, enum shape shape, uint64_t *random)
+{
+    uint32_t const arm_count = 1 + (uint32_t)(next_random(random) % 150);
+    uint32_t const agent_count = 1 + (uint32_t)(next_random(random) % 300);
+    begin(sample, shape, arm_count, agent_count);
+    add_some(sample->arms, arm_count, random);
+    add_some(sample->agents, agent_count, random);
+    complete(sample, shape);
 }
 
 static size_t size_of(const struct sample *sample)
@@ -103,6 +193,21 @@ static void expect_words(const uint64_t *a, const uint64_t *b, uint32_t count)
         assert_memory_equal(a, b, TACIT_BITS_WORDS(count) * sizeof *a);
 }
 
+/* Packed at b, in the order of origins. */
+static void expect_same_rows(const struct sample *sample, const struct tacit_elim_message *b)
+{
+    struct tacit_elim_message const *const a = &sample->message;
+    uint32_t rank = 0;
+    for (uint32_t agent = 0; agent < sample->agent_count; agent++) {
+        if (!tacit_bits_has(sample->agents, agent))
+            continue;
+        uint32_t const start = a->row_stride > 0 ? agent * a->row_stride : rank * a->sum_count;
+        assert_memory_equal(a->sums + start, b->sums + (size_t)rank * a->sum_count,
+                            a->sum_count * sizeof *a->sums);
+        rank++;
+    }
+}
+
 static void expect_same(const struct sample *sample, const struct tacit_elim_message *b)
 {
     struct tacit_elim_message const *const a = &sample->message;
@@ -117,7 +222,13 @@ static void expect_same(const struct sample *sample, const struct tacit_elim_mes
     assert_int_equal(a->sum_count, b->sum_count);
     expect_words(a->arms, b->arms, sample->arm_count);
     expect_words(a->uploaders, b->uploaders, sample->agent_count);
-    if (a->sum_count > 0)
+    expect_words(a->origins, b->origins, sample->agent_count);
+    assert_int_equal(a->agents, b->agents);
+    assert_int_equal(b->row_stride, 0);
+    assert_false(b->rows_stay);
+    if (a->kind == TACIT_ELIM_DATA)
+        expect_same_rows(sample, b);
+    else if (a->sum_count > 0)
         assert_memory_equal(a->sums, b->sums, a->sum_count * sizeof *a->sums);
 }
 
@@ -176,8 +287,10 @@ static void put_field(struct bytes *bytes, uint8_t tag, const struct bytes *cont
 }
 
 enum { TAG_VERSION = 0x0d, TAG_FROM = 0x15, TAG_RUN = 0x19, TAG_EPOCH = 0x25 };
-enum { TAG_SEEN = 0x2d }; /* of an order */
+enum { TAG_SEEN = 0x2d };   /* of an order */
+enum { TAG_AGENTS = 0x25 }; /* of a report */
 enum { BODY_HELLO = 0x82, BODY_ORDER = 0x8a, BODY_REPORT = 0x92 };
+enum { BODY_ADVERT = 0x9a, BODY_REQUEST = 0xa2, BODY_DATA = 0xaa };
 
 static void put_envelope(struct bytes *bytes)
 {
@@ -190,7 +303,7 @@ static void put_envelope(struct bytes *bytes)
 static void put_body(struct bytes *bytes, uint8_t tag, const struct bytes *body)
 {
     put_byte(bytes, tag);
-    put_byte(bytes, 1); /* the tags 16, 17, 18 take two bytes */
+    put_byte(bytes, 1); /* the tags from 16 take two bytes */
     put_byte(bytes, (uint8_t)body->size);
     put(bytes, body->data, body->size);
 }
@@ -236,6 +349,37 @@ static struct bytes order_body(uint32_t last, uint64_t arms)
     return body;
 }
 
+/* The two fields of a set of origins, of which the first has the given number (below 15). */
+static void put_origins(struct bytes *body, uint8_t number, uint32_t first, const struct bytes *set)
+{
+    put_fixed(body, (uint8_t)(number << 3 | 5), first, 4);
+    put_field(body, (uint8_t)((number + 1) << 3 | 2), set);
+}
+
+static struct bytes origins_body(uint32_t first, const struct bytes *set)
+{
+    struct bytes body = {.size = 0};
+    put_origins(&body, 1, first, set);
+    return body;
+}
+
+/* The body of data with the given arms of 3 and sums 0, 1, 2, .. */
+static struct bytes data_body(uint64_t arms, uint32_t first, const struct bytes *set,
+                              uint32_t sum_count)
+{
+    struct bytes body = {.size = 0};
+    struct bytes const arm_set = set_of(arms);
+    struct bytes sums = {.size = 0};
+    for (uint64_t i = 0; i < sum_count; i++)
+        put(&sums, set_of(i).data, 8);
+    put_fixed(&body, 0x09, 10, 8);
+    put_field(&body, 0x12, &arm_set);
+    put_origins(&body, 3, first, set);
+    if (sum_count > 0)
+        put_field(&body, 0x2a, &sums);
+    return body;
+}
+
 static struct bytes message_with(uint8_t tag, struct bytes body)
 {
     struct bytes bytes = {.size = 0};
@@ -254,14 +398,12 @@ static struct sample small(void)
 
 /* ---- Round trips ----------------------------------------------------------------------------- */
 
-static void round_trip(enum shape shape, uint32_t arm_count, uint32_t agent_count)
+static void round_trip(const struct sample *sample)
 {
-    static struct sample sample;
     struct tacit_elim_message *message = NULL;
-    make(&sample, shape, arm_count, agent_count);
-    uint8_t *const bytes = encode(&sample);
-    assert_int_equal(decode(&sample, bytes, size_of(&sample), &message), TACIT_OK);
-    expect_same(&sample, message);
+    uint8_t *const bytes = encode(sample);
+    assert_int_equal(decode(sample, bytes, size_of(sample), &message), TACIT_OK);
+    expect_same(sample, message);
     free(message);
     free(bytes);
 }
@@ -269,10 +411,62 @@ static void round_trip(enum shape shape, uint32_t arm_count, uint32_t agent_coun
 static void every_shape_of_every_message_survives_the_trip(void **state)
 {
     (void)state;
-    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++)
-        for (size_t i = 0; i < ARM_COUNTS; i++)
-            for (size_t j = 0; j < AGENT_COUNTS; j++)
-                round_trip((enum shape)shape, arm_counts[i], agent_counts[j]);
+    static struct sample sample;
+    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
+        for (size_t i = 0; i < ARM_COUNTS; i++) {
+            for (size_t j = 0; j < AGENT_COUNTS; j++) {
+                make(&sample, (enum shape)shape, arm_counts[i], agent_counts[j]);
+                round_trip(&sample);
+            }
+        }
+    }
+}
+
+static void every_shape_with_random_sets_survives_the_trip(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    uint64_t random = 1;
+    for (uint32_t i = 0; i < 300; i++) {
+        for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
+            make_random(&sample, (enum shape)shape, &random);
+            round_trip(&sample);
+        }
+    }
+}
+
+static void hello_of_a_peer_that_holds_nothing_survives_the_trip(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    for (size_t i = 0; i < AGENT_COUNTS; i++) {
+        make(&sample, HELLO_OF_PEER, 3, agent_counts[i]);
+        memset(sample.agents, 0, sizeof sample.agents);
+        round_trip(&sample); /* which tells an empty set from none */
+    }
+}
+
+static void rows_from_a_table_are_the_same_bytes_as_packed_rows(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    static struct tacit_elim_message packed;
+    static union tacit_sum rows[4];
+    make(&sample, DATA_FROM_TABLE, 3, 3); /* arms 0, 2 and agents 0, 2 */
+    uint8_t *const bytes = encode(&sample);
+    uint8_t *const again = malloc(size_of(&sample));
+    packed = sample.message;
+    packed.row_stride = 0;
+    packed.rows_stay = false;
+    packed.sums = rows;
+    memcpy(rows, numbers, 2 * sizeof *rows);
+    memcpy(rows + 2, numbers + (size_t)2 * sample.message.row_stride, 2 * sizeof *rows);
+    assert_non_null(again);
+    assert_int_equal(tacit_wire_elim_bytes(&packed, 3, 3), size_of(&sample));
+    assert_int_equal(tacit_wire_elim_encode(&packed, 3, 3, again), TACIT_OK);
+    assert_memory_equal(again, bytes, size_of(&sample));
+    free(again);
+    free(bytes);
 }
 
 static void encode_writes_exactly_the_bytes_that_were_announced(void **state)
@@ -325,44 +519,121 @@ static void expect_hex(const struct sample *sample, const char *wanted)
     free(bytes);
 }
 
-static void one_message_of_each_kind_has_these_bytes(void **state)
+/* Written by protoc --encode from text. */
+static void one_message_of_each_shape_has_these_bytes(void **state)
 {
     (void)state;
     static struct sample sample;
-    make(&sample, HELLO, 3, 5);
-    expect_hex(&sample, "0d01000000150400000019efcdab89674523012503000000820100");
-    make(&sample, ORDER, 3, 5);
-    expect_hex(&sample, "0d0100000015ffffffff19efcdab896745230125030000008a011d0d0000000011554433"
-                        "22110000001a0805000000000000002d02000000");
-    make(&sample, ORDER_WITH_UPLOADERS, 3, 5);
-    expect_hex(&sample, "0d0100000015ffffffff19efcdab896745230125030000008a01270d0000000011554433"
-                        "22110000001a080500000000000000220815000000000000002d02000000");
-    make(&sample, REPORT, 3, 5);
-    expect_hex(&sample, "0d01000000150400000019efcdab89674523012503000000920125095544332211000000"
-                        "120805000000000000001a10b3fffffffffffffff6410f0000000000");
+    static const char *const wanted[SHAPE_COUNT] = {
+        [HELLO] = "0d01000000150400000019efcdab89674523012503000000820100",
+        [HELLO_OF_PEER] = "0d01000000150400000019efcdab896745230125030000008201080d00000000120115",
+        [ORDER] = "0d0100000015ffffffff19efcdab896745230125030000008a011d0d0000000011554433"
+                  "22110000001a0805000000000000002d02000000",
+        [ORDER_WITH_UPLOADERS] =
+            "0d0100000015ffffffff19efcdab896745230125030000008a01270d0000000011554433"
+            "22110000001a080500000000000000220815000000000000002d02000000",
+        [REPORT] = "0d01000000150400000019efcdab89674523012503000000920125095544332211000000"
+                   "120805000000000000001a10b3fffffffffffffff6410f0000000000",
+        [REPORT_OF_SINK] =
+            "0d01000000150400000019efcdab8967452301250300000092012a095544332211000000"
+            "120805000000000000001a10b3fffffffffffffff6410f00000000002503000000",
+        [ADVERT] = "0d01000000150400000019efcdab896745230125030000009a01080d00000000120115",
+        [REQUEST] = "0d01000000150400000019efcdab89674523012503000000a201080d00000000120115",
+        [DATA] = "0d01000000150400000019efcdab89674523012503000000aa014d095544332211000000"
+                 "120805000000000000001d000000002201152a30b3fffffffffffffff6410f0000000000"
+                 "39841e00000000007cc62d0000000000bf083d0000000000024b4c0000000000",
+        [DATA_FROM_TABLE] =
+            "0d01000000150400000019efcdab89674523012503000000aa014d095544332211000000"
+            "120805000000000000001d000000002201152a30b3fffffffffffffff6410f0000000000"
+            "458d5b000000000088cf6a0000000000d71ab700000000001a5dc60000000000",
+    };
+    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
+        make(&sample, (enum shape)shape, 3, 5);
+        expect_hex(&sample, wanted[shape]);
+    }
 }
 
 /* ---- Length ---------------------------------------------------------------------------------- */
 
-static void length_of_a_report_does_not_depend_on_any_value(void **state)
+static void expect_length_without_values(enum shape shape)
 {
-    (void)state;
     static struct sample sample;
     int64_t const values[] = {0, 1, -1, 127, 128, TACIT_STEPS, INT64_MAX, INT64_MIN};
-    make(&sample, REPORT, 65, 1000);
+    make(&sample, shape, 65, 1000);
     size_t const size = size_of(&sample);
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
-        for (uint32_t arm = 0; arm < sample.message.sum_count; arm++)
-            sample.sums[arm].steps = values[i];
+        for (size_t j = 0; j < (size_t)1000 * 65; j++)
+            numbers[j].steps = values[i];
         sample.message.from = i % 2 == 0 ? 0 : 999;
         sample.message.run_id = i % 3 == 0 ? 0 : UINT64_MAX;
         sample.message.epoch = i % 2 == 0 ? 0 : TACIT_ELIM_EPOCHS_MAX;
         sample.message.pulls = (uint64_t)values[i];
+        if (sample.message.agents > 0)
+            sample.message.agents = i % 2 == 0 ? 1 : 1000;
         assert_int_equal(size_of(&sample), size);
         uint8_t *const bytes = encode(&sample);
         expect_taken(&sample, bytes, size);
         free(bytes);
     }
+}
+
+static void length_of_a_report_or_of_data_does_not_depend_on_any_value(void **state)
+{
+    (void)state;
+    expect_length_without_values(REPORT);
+    expect_length_without_values(REPORT_OF_SINK);
+    expect_length_without_values(DATA);
+    expect_length_without_values(DATA_FROM_TABLE);
+}
+
+static size_t length_with(struct sample *sample, uint32_t a, uint32_t b)
+{
+    memset(sample->agents, 0, sizeof sample->agents);
+    tacit_bits_add(sample->agents, a);
+    tacit_bits_add(sample->agents, b);
+    round_trip(sample);
+    return size_of(sample);
+}
+
+/* 24 bytes of envelope, 3 or 4 before the body, 5 of origins_first, 2 or 3 before the set. */
+static void one_label_among_100000_takes_a_byte_and_all_take_a_bit_each(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    make(&sample, ADVERT, 3, 100000);
+    for (uint32_t label = 0; label < 100000; label += 3333)
+        assert_int_equal(length_with(&sample, label, label), 24 + 3 + 5 + 2 + 1);
+    assert_int_equal(length_with(&sample, 99999, 99999), 24 + 3 + 5 + 2 + 1);
+    assert_int_equal(length_with(&sample, 7, 8), 24 + 3 + 5 + 2 + 2);
+    assert_int_equal(length_with(&sample, 63, 64), 24 + 3 + 5 + 2 + 2);
+    assert_int_equal(length_with(&sample, 8, 15), 24 + 3 + 5 + 2 + 1);
+    assert_int_equal(length_with(&sample, 50000, 50128), 24 + 3 + 5 + 2 + 17);
+    assert_int_equal(length_with(&sample, 0, 99999), 24 + 4 + 5 + 3 + 12500);
+    tacit_bits_fill(sample.agents, 100000);
+    round_trip(&sample);
+    assert_int_equal(size_of(&sample), 24 + 4 + 5 + 3 + 12500);
+}
+
+/* 1000 sums a row: 2097 rows fit into 2^24 bytes. */
+static void longest_data_survives_the_trip_and_what_is_too_long_is_told(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    static uint64_t all[TACIT_BITS_WORDS(TACIT_AGENTS_MAX)];
+    begin(&sample, DATA, 1000, 2097);
+    tacit_bits_fill(sample.arms, 1000);
+    tacit_bits_fill(sample.agents, 2097);
+    complete(&sample, DATA);
+    assert_true(size_of(&sample) <= TACIT_WIRE_BYTES_MAX);
+    round_trip(&sample);
+    tacit_bits_add(sample.agents, 2097);
+    assert_true(tacit_wire_elim_bytes(&sample.message, 1000, 2098) > TACIT_WIRE_BYTES_MAX);
+    tacit_bits_fill(all, TACIT_AGENTS_MAX);
+    struct tacit_elim_message const huge = {
+        .kind = TACIT_ELIM_DATA, .origins = all, .sum_count = TACIT_ARMS_MAX};
+    size_t const body = 9 + (3 + 8192) + 5 + (4 + 131072) + 7 + ((size_t)1 << 39);
+    assert_int_equal(tacit_wire_elim_bytes(&huge, TACIT_ARMS_MAX, TACIT_AGENTS_MAX),
+                     24 + 2 + 6 + body);
 }
 
 static void length_of_an_order_does_not_depend_on_who_is_in_or_who_reported(void **state)
@@ -372,7 +643,7 @@ static void length_of_an_order_does_not_depend_on_who_is_in_or_who_reported(void
     make(&sample, ORDER_WITH_UPLOADERS, 65, 1000);
     size_t const size = size_of(&sample);
     memset(sample.arms, 0, sizeof sample.arms);
-    memset(sample.uploaders, 0, sizeof sample.uploaders);
+    memset(sample.agents, 0, sizeof sample.agents);
     sample.message.pulls = 0;
     sample.message.last = true;
     uint32_t const seens[] = {0, 1, 127, 128, TACIT_ELIM_EPOCHS_MAX, UINT32_MAX};
@@ -397,9 +668,18 @@ static void hand_made_bytes_are_taken_as_long_as_nothing_is_wrong(void **state)
     struct bytes const hello = message_with(BODY_HELLO, (struct bytes){.size = 0});
     struct bytes const order = message_with(BODY_ORDER, order_body(0, 5));
     struct bytes const report = message_with(BODY_REPORT, report_body(5, 2));
+    struct bytes const set = {.data = {18}, .size = 1};
+    struct bytes const hello_of_peer = message_with(BODY_HELLO, origins_body(0, &set));
+    struct bytes const advert = message_with(BODY_ADVERT, origins_body(0, &set));
+    struct bytes const request = message_with(BODY_REQUEST, origins_body(0, &set));
+    struct bytes const data = message_with(BODY_DATA, data_body(5, 0, &set, 4));
     expect_taken(&sample, hello.data, hello.size);
     expect_taken(&sample, order.data, order.size);
     expect_taken(&sample, report.data, report.size);
+    expect_taken(&sample, hello_of_peer.data, hello_of_peer.size);
+    expect_taken(&sample, advert.data, advert.size);
+    expect_taken(&sample, request.data, request.size);
+    expect_taken(&sample, data.data, data.size);
 }
 
 static void every_truncation_and_every_trailing_byte_is_refused(void **state)
@@ -425,6 +705,23 @@ static void every_truncation_and_every_trailing_byte_is_refused(void **state)
 }
 
 /* What is taken is written again as the same bytes: no two byte strings are one message. */
+static void expect_refused_or_same(const struct sample *sample, const uint8_t *bytes, size_t size,
+                                   uint8_t *again)
+{
+    struct tacit_elim_message *message = NULL;
+    enum tacit_status const status = decode(sample, bytes, size, &message);
+    if (status != TACIT_OK) {
+        assert_int_equal(status, TACIT_MALFORMED);
+        assert_null(message);
+        return;
+    }
+    assert_int_equal(tacit_wire_elim_bytes(message, sample->arm_count, sample->agent_count), size);
+    assert_int_equal(tacit_wire_elim_encode(message, sample->arm_count, sample->agent_count, again),
+                     TACIT_OK);
+    assert_memory_equal(again, bytes, size);
+    free(message);
+}
+
 static void every_flipped_bit_is_refused_or_makes_another_valid_message(void **state)
 {
     (void)state;
@@ -436,15 +733,30 @@ static void every_flipped_bit_is_refused_or_makes_another_valid_message(void **s
         uint8_t *const again = malloc(size);
         assert_non_null(again);
         for (size_t bit = 0; bit < 8 * size; bit++) {
-            struct tacit_elim_message *message = NULL;
             bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-            if (decode(&sample, bytes, size, &message) == TACIT_OK) {
-                assert_int_equal(tacit_wire_elim_bytes(message, 65, 50), size);
-                assert_int_equal(tacit_wire_elim_encode(message, 65, 50, again), TACIT_OK);
-                assert_memory_equal(again, bytes, size);
-                free(message);
-            }
+            expect_refused_or_same(&sample, bytes, size, again);
             bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        free(again);
+        free(bytes);
+    }
+}
+
+static void every_changed_byte_is_refused_or_makes_another_valid_message(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
+        make(&sample, (enum shape)shape, 3, 20);
+        size_t const size = size_of(&sample);
+        uint8_t *const bytes = encode(&sample);
+        uint8_t *const again = malloc(size);
+        assert_non_null(again);
+        for (size_t i = 0; i < 255 * size; i++) { /* the last of 256 steps comes home */
+            bytes[i / 255]++;
+            expect_refused_or_same(&sample, bytes, size, again);
+            if (i % 255 == 254)
+                bytes[i / 255]++;
         }
         free(again);
         free(bytes);
@@ -499,13 +811,13 @@ static void message_for_another_number_of_arms_or_agents_is_refused(void **state
     (void)state;
     static struct sample sample;
     static const uint32_t arms[] = {63, 64, 65, 128, 129};
-    for (uint32_t shape = ORDER; shape < SHAPE_COUNT; shape++) {
+    for (uint32_t shape = 0; shape < SHAPE_COUNT; shape++) {
         make(&sample, (enum shape)shape, 65, 50);
         size_t const size = size_of(&sample);
         uint8_t *const bytes = encode(&sample);
         for (size_t i = 0; i < sizeof arms / sizeof arms[0]; i++) {
             sample.arm_count = arms[i];
-            if (TACIT_BITS_WORDS(arms[i]) != TACIT_BITS_WORDS(65))
+            if (sample.message.arms != NULL && TACIT_BITS_WORDS(arms[i]) != TACIT_BITS_WORDS(65))
                 expect_refused(&sample, bytes, size);
         }
         sample.arm_count = 65;
@@ -531,11 +843,11 @@ static void bits_beyond_the_last_arm_or_agent_are_refused(void **state)
         expect_refused(&sample, bytes, size_of(&sample));
         free(bytes);
         sample.arms[0] ^= beyond[i];
-        sample.uploaders[0] ^= beyond[i] << 2 | UINT64_C(1) << 63;
+        sample.agents[0] ^= beyond[i] << 2 | UINT64_C(1) << 63;
         bytes = encode(&sample);
         expect_refused(&sample, bytes, size_of(&sample));
         free(bytes);
-        sample.uploaders[0] ^= beyond[i] << 2 | UINT64_C(1) << 63;
+        sample.agents[0] ^= beyond[i] << 2 | UINT64_C(1) << 63;
     }
 }
 
@@ -564,6 +876,214 @@ static void report_whose_sums_do_not_match_its_arms_is_refused(void **state)
         }
     }
 }
+
+static void report_of_a_sink_that_counts_nobody_or_too_many_is_refused(void **state)
+{
+    (void)state;
+    struct sample const sample = small(); /* of 5 agents */
+    uint32_t const counts[] = {0, 1, 2, 5, 6, 256, UINT32_MAX};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        struct bytes body = report_body(5, 2);
+        put_fixed(&body, TAG_AGENTS, counts[i], 4);
+        struct bytes bytes = message_with(BODY_REPORT, body);
+        if (counts[i] >= 1 && counts[i] <= 5)
+            expect_taken(&sample, bytes.data, bytes.size);
+        else
+            expect_refused(&sample, bytes.data, bytes.size);
+        put_fixed(&body, TAG_AGENTS, counts[i], 4); /* twice */
+        bytes = message_with(BODY_REPORT, body);
+        expect_refused(&sample, bytes.data, bytes.size);
+    }
+    struct bytes thin = report_body(5, 2);
+    put_byte(&thin, 0x20); /* field 4 as a varint */
+    put_byte(&thin, 2);
+    struct bytes const bytes = message_with(BODY_REPORT, thin);
+    expect_refused(&sample, bytes.data, bytes.size);
+}
+
+/* Every set of 3 arms, every set of 3 agents, every number of sums. */
+static void data_whose_sums_do_not_match_its_arms_and_origins_is_refused(void **state)
+{
+    (void)state;
+    struct sample const sample = small();
+    for (uint32_t choice = 0; choice < 8 * 8 * 8; choice++) {
+        uint64_t const arms = choice % 8;
+        uint64_t const agents = choice / 8 % 8;
+        uint32_t const sum_count = choice / 64;
+        struct bytes const set = {.data = {(uint8_t)agents}, .size = 1};
+        struct bytes const bytes = message_with(BODY_DATA, data_body(arms, 0, &set, sum_count));
+        uint32_t const wanted = tacit_bits_count(&arms, 3) * tacit_bits_count(&agents, 5);
+        if (sum_count > 0 && sum_count == wanted)
+            expect_taken(&sample, bytes.data, bytes.size);
+        else
+            expect_refused(&sample, bytes.data, bytes.size);
+    }
+}
+
+/* ---- Refusals of sets of origins ---- */
+
+enum verdict { REFUSED, TAKEN, TAKEN_IN_HELLO };
+
+static void expect_verdict(const struct sample *sample, const struct bytes *bytes, bool is_fine)
+{
+    if (is_fine)
+        expect_taken(sample, bytes->data, bytes->size);
+    else
+        expect_refused(sample, bytes->data, bytes->size);
+}
+
+/* The verdict on a set in every message that has one. */
+static void judge_origins(const struct sample *sample, uint32_t first, const struct bytes *set,
+                          enum verdict verdict)
+{
+    uint32_t members = 0;
+    for (size_t i = 0; i < 8 * set->size; i++)
+        members += set->data[i / 8] >> i % 8 & 1;
+    struct bytes const hello = message_with(BODY_HELLO, origins_body(first, set));
+    struct bytes const advert = message_with(BODY_ADVERT, origins_body(first, set));
+    struct bytes const request = message_with(BODY_REQUEST, origins_body(first, set));
+    struct bytes const data = message_with(BODY_DATA, data_body(4, first, set, members));
+    struct bytes const data_of_one = message_with(BODY_DATA, data_body(4, first, set, 1));
+    expect_verdict(sample, &hello, verdict != REFUSED);
+    expect_verdict(sample, &advert, verdict == TAKEN);
+    expect_verdict(sample, &request, verdict == TAKEN);
+    expect_verdict(sample, &data, verdict == TAKEN);
+    expect_verdict(sample, &data_of_one, verdict == TAKEN && members == 1);
+}
+
+static void set_of_origins_has_one_form_and_no_strangers(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    make(&sample, HELLO, 3, 100); /* two words, 13 bytes */
+    static const struct {
+        uint32_t first;
+        struct bytes set;
+        enum verdict verdict;
+    } cases[] = {
+        {0, {.data = {1}, .size = 1}, TAKEN},
+        {0, {.data = {0x80}, .size = 1}, TAKEN},
+        {8, {.data = {1, 0, 1}, .size = 3}, TAKEN},
+        {56, {.data = {1, 1}, .size = 2}, TAKEN},
+        {0, {.data = {1, [12] = 8}, .size = 13}, TAKEN},
+        {96, {.data = {8}, .size = 1}, TAKEN}, /* agent 99 */
+        {0, {.size = 0}, TAKEN_IN_HELLO},
+        {8, {.size = 0}, REFUSED}, /* nobody, from agent 8 */
+        {UINT32_MAX, {.size = 0}, REFUSED},
+        {0, {.data = {0}, .size = 1}, REFUSED},
+        {0, {.data = {0, 1}, .size = 2}, REFUSED}, /* begins too early */
+        {0, {.data = {1, 0}, .size = 2}, REFUSED}, /* ends too late */
+        {8, {.data = {1, [15] = 0}, .size = 15}, REFUSED},
+        {1, {.data = {1}, .size = 1}, REFUSED}, /* no multiple of 8 */
+        {4, {.data = {0x10}, .size = 1}, REFUSED},
+        {95, {.data = {1}, .size = 1}, REFUSED},
+        {96, {.data = {0x10}, .size = 1}, REFUSED}, /* agent 100 */
+        {96, {.data = {8, 1}, .size = 2}, REFUSED},
+        {0, {.data = {1, [12] = 0x80}, .size = 13}, REFUSED},
+        {0, {.data = {1, [15] = 0x80}, .size = 16}, REFUSED},
+        {0, {.data = {1, [16] = 1}, .size = 17}, REFUSED},
+        {120, {.data = {0x80}, .size = 1}, REFUSED},
+        {120, {.data = {1, 1}, .size = 2}, REFUSED},
+        {128, {.data = {1}, .size = 1}, REFUSED},
+        {1u << 31, {.data = {1}, .size = 1}, REFUSED},
+        {UINT32_MAX - 7, {.data = {1}, .size = 1}, REFUSED},
+        {UINT32_MAX - 7, {.data = {1, 1}, .size = 2}, REFUSED},
+        {UINT32_MAX, {.data = {1}, .size = 1}, REFUSED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        judge_origins(&sample, cases[i].first, &cases[i].set, cases[i].verdict);
+}
+
+/* A body in pieces: each is one field. */
+struct pieces {
+    uint8_t body;
+    bool is_optional; /* without any field it is a message, too */
+    struct bytes fields[5];
+    uint32_t count;
+};
+
+static struct bytes join(const struct pieces *pieces, uint32_t skipped, uint32_t doubled)
+{
+    struct bytes body = {.size = 0};
+    for (uint32_t i = 0; i < pieces->count; i++) {
+        for (uint32_t times = i == skipped ? 0 : i == doubled ? 2 : 1; times > 0; times--)
+            put(&body, pieces->fields[i].data, pieces->fields[i].size);
+    }
+    return message_with(pieces->body, body);
+}
+
+static struct pieces pieces_of(uint8_t body)
+{
+    struct pieces pieces = {.body = body, .is_optional = body == BODY_HELLO};
+    struct bytes const set = {.data = {2}, .size = 1};
+    struct bytes const arms = set_of(1);
+    uint8_t const number = body == BODY_DATA ? 3 : 1;
+    uint32_t count = 0;
+    if (body == BODY_DATA) {
+        put_fixed(&pieces.fields[count++], 0x09, 10, 8);
+        put_field(&pieces.fields[count++], 0x12, &arms);
+    }
+    put_fixed(&pieces.fields[count++], (uint8_t)(number << 3 | 5), 0, 4);
+    put_field(&pieces.fields[count++], (uint8_t)((number + 1) << 3 | 2), &set);
+    if (body == BODY_DATA)
+        put_field(&pieces.fields[count++], 0x2a, &arms); /* one sum */
+    pieces.count = count;
+    return pieces;
+}
+
+static const uint8_t peer_bodies[] = {BODY_HELLO, BODY_ADVERT, BODY_REQUEST, BODY_DATA};
+
+static void peer_message_with_a_field_missing_twice_or_elsewhere_is_refused(void **state)
+{
+    (void)state;
+    struct sample const sample = small();
+    for (size_t i = 0; i < sizeof peer_bodies; i++) {
+        struct pieces pieces = pieces_of(peer_bodies[i]);
+        struct bytes bytes = join(&pieces, UINT32_MAX, UINT32_MAX);
+        expect_taken(&sample, bytes.data, bytes.size);
+        for (uint32_t field = 0; field < pieces.count; field++) {
+            bytes = join(&pieces, field, UINT32_MAX);
+            expect_refused(&sample, bytes.data, bytes.size);
+            bytes = join(&pieces, UINT32_MAX, field);
+            expect_refused(&sample, bytes.data, bytes.size);
+            if (field == 0)
+                continue;
+            struct bytes const before = pieces.fields[field - 1];
+            pieces.fields[field - 1] = pieces.fields[field];
+            pieces.fields[field] = before;
+            bytes = join(&pieces, UINT32_MAX, UINT32_MAX);
+            expect_refused(&sample, bytes.data, bytes.size);
+            pieces.fields[field] = pieces.fields[field - 1];
+            pieces.fields[field - 1] = before;
+        }
+        pieces.count = 0;
+        bytes = join(&pieces, UINT32_MAX, UINT32_MAX);
+        expect_verdict(&sample, &bytes, pieces.is_optional);
+    }
+}
+
+static void peer_message_with_an_unknown_field_or_a_second_body_is_refused(void **state)
+{
+    (void)state;
+    struct sample const sample = small();
+    for (size_t i = 0; i < sizeof peer_bodies; i++) {
+        struct pieces pieces = pieces_of(peer_bodies[i]);
+        struct bytes *const last = &pieces.fields[pieces.count - 1];
+        put_byte(last, 0x78); /* field 15, a varint */
+        put_byte(last, 0);
+        struct bytes const bytes = join(&pieces, UINT32_MAX, UINT32_MAX);
+        expect_refused(&sample, bytes.data, bytes.size);
+        for (size_t j = 0; j < sizeof peer_bodies; j++) {
+            pieces = pieces_of(peer_bodies[i]);
+            struct bytes two = join(&pieces, UINT32_MAX, UINT32_MAX);
+            struct bytes const empty = {.size = 0};
+            put_body(&two, peer_bodies[j], &empty);
+            expect_refused(&sample, two.data, two.size);
+        }
+    }
+}
+
+/* ---- Refusals of fields ---- */
 
 static void each_required_field_that_is_missing_is_refused(void **state)
 {
@@ -664,23 +1184,32 @@ static void fields_in_another_order_are_refused_although_the_length_fits(void **
 }
 
 /* One sum that is not packed saves a byte, which a length written in two bytes takes back. */
-static void another_form_of_the_same_numbers_is_refused_although_the_length_fits(void **state)
+static void expect_one_form(const struct bytes *plain, uint8_t tag, struct bytes body, uint8_t sums)
 {
-    (void)state;
     struct sample const sample = small();
-    struct bytes const plain = message_with(BODY_REPORT, report_body(1, 1));
-    struct bytes body = report_body(1, 0);
     struct bytes bytes = {.size = 0};
-    put_fixed(&body, 0x19, 0, 8); /* sums, field 3, as one number of fixed width */
+    put_fixed(&body, sums, 0, 8); /* sums as one number of fixed width */
+    struct bytes const shorter = message_with(tag, body);
+    expect_refused(&sample, shorter.data, shorter.size);
     put_envelope(&bytes);
-    put_byte(&bytes, BODY_REPORT);
+    put_byte(&bytes, tag);
     put_byte(&bytes, 1);
     put_byte(&bytes, (uint8_t)(body.size | 0x80));
     put_byte(&bytes, 0);
     put(&bytes, body.data, body.size);
-    expect_taken(&sample, plain.data, plain.size);
-    assert_int_equal(bytes.size, plain.size);
+    expect_taken(&sample, plain->data, plain->size);
+    assert_int_equal(bytes.size, plain->size);
     expect_refused(&sample, bytes.data, bytes.size);
+}
+
+static void another_form_of_the_same_numbers_is_refused_although_the_length_fits(void **state)
+{
+    (void)state;
+    struct bytes const set = {.data = {2}, .size = 1};
+    struct bytes const report = message_with(BODY_REPORT, report_body(1, 1));
+    struct bytes const data = message_with(BODY_DATA, data_body(1, 0, &set, 1));
+    expect_one_form(&report, BODY_REPORT, report_body(1, 0), 0x19);
+    expect_one_form(&data, BODY_DATA, data_body(1, 0, &set, 0), 0x29);
 }
 
 static void set_of_the_wrong_length_is_refused(void **state)
@@ -717,20 +1246,31 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_shape_of_every_message_survives_the_trip),
+        cmocka_unit_test(every_shape_with_random_sets_survives_the_trip),
+        cmocka_unit_test(hello_of_a_peer_that_holds_nothing_survives_the_trip),
+        cmocka_unit_test(rows_from_a_table_are_the_same_bytes_as_packed_rows),
         cmocka_unit_test(encode_writes_exactly_the_bytes_that_were_announced),
         cmocka_unit_test(decoded_message_is_addressed_as_the_caller_says),
-        cmocka_unit_test(one_message_of_each_kind_has_these_bytes),
-        cmocka_unit_test(length_of_a_report_does_not_depend_on_any_value),
+        cmocka_unit_test(one_message_of_each_shape_has_these_bytes),
+        cmocka_unit_test(length_of_a_report_or_of_data_does_not_depend_on_any_value),
+        cmocka_unit_test(one_label_among_100000_takes_a_byte_and_all_take_a_bit_each),
+        cmocka_unit_test(longest_data_survives_the_trip_and_what_is_too_long_is_told),
         cmocka_unit_test(length_of_an_order_does_not_depend_on_who_is_in_or_who_reported),
         cmocka_unit_test(hand_made_bytes_are_taken_as_long_as_nothing_is_wrong),
         cmocka_unit_test(every_truncation_and_every_trailing_byte_is_refused),
         cmocka_unit_test(every_flipped_bit_is_refused_or_makes_another_valid_message),
+        cmocka_unit_test(every_changed_byte_is_refused_or_makes_another_valid_message),
         cmocka_unit_test(every_other_version_is_refused),
         cmocka_unit_test(sender_outside_the_federation_or_epoch_too_large_is_refused),
         cmocka_unit_test(message_for_another_number_of_arms_or_agents_is_refused),
         cmocka_unit_test(bits_beyond_the_last_arm_or_agent_are_refused),
         cmocka_unit_test(order_whose_last_is_neither_0_nor_1_is_refused),
         cmocka_unit_test(report_whose_sums_do_not_match_its_arms_is_refused),
+        cmocka_unit_test(report_of_a_sink_that_counts_nobody_or_too_many_is_refused),
+        cmocka_unit_test(data_whose_sums_do_not_match_its_arms_and_origins_is_refused),
+        cmocka_unit_test(set_of_origins_has_one_form_and_no_strangers),
+        cmocka_unit_test(peer_message_with_a_field_missing_twice_or_elsewhere_is_refused),
+        cmocka_unit_test(peer_message_with_an_unknown_field_or_a_second_body_is_refused),
         cmocka_unit_test(each_required_field_that_is_missing_is_refused),
         cmocka_unit_test(order_without_seen_or_with_two_of_them_is_refused),
         cmocka_unit_test(order_whose_seen_comes_before_its_arms_or_as_another_type_is_refused),

@@ -3,9 +3,9 @@
  *
  * An order names S(r), not n_r: the agent pulls every active arm until it has S(r) pulls. For an
  * agent that is up to date that is n_r; one that was away catches up by the same rule. */
-#include "tacit/elim.h"
 #include <math.h>
 #include <string.h>
+#include "internal.h"
 
 #define LAST_REPORT_TRIES 12u
 
@@ -90,7 +90,7 @@ static struct tacit_pull_block *plan_of(struct tacit_elim_agent *agent)
     return (struct tacit_pull_block *)column_of(agent, 5);
 }
 
-static bool config_is_valid(const struct tacit_elim_agent_config *config)
+bool elim_agent_config_is_valid(const struct tacit_elim_agent_config *config)
 {
     return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
            config->agent_count >= 1 && config->agent_count <= TACIT_AGENTS_MAX &&
@@ -101,15 +101,15 @@ static bool config_is_valid(const struct tacit_elim_agent_config *config)
 
 size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
 {
-    if (!config_is_valid(config))
+    if (!elim_agent_config_is_valid(config))
         return 0;
     size_t const arms = config->arm_count;
     return sizeof(struct tacit_elim_agent) + (TACIT_BITS_WORDS(arms) + 7 * arms) * sizeof(uint64_t);
 }
 
 /* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
-static void copy_config(struct tacit_elim_agent_config *copy,
-                        const struct tacit_elim_agent_config *config)
+void elim_agent_config_copy(struct tacit_elim_agent_config *copy,
+                            const struct tacit_elim_agent_config *config)
 {
     copy->run_id = config->run_id;
     copy->agent_id = config->agent_id;
@@ -127,7 +127,7 @@ static bool same_config(const struct tacit_elim_agent_config *kept,
 {
     struct tacit_elim_agent_config copy;
     memset(&copy, 0, sizeof copy);
-    copy_config(&copy, config);
+    elim_agent_config_copy(&copy, config);
     return memcmp(kept, &copy, sizeof copy) == 0;
 }
 
@@ -138,7 +138,7 @@ enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
     if (size == 0)
         return TACIT_INVALID;
     memset(agent, 0, size);
-    copy_config(&agent->config, config);
+    elim_agent_config_copy(&agent->config, config);
     agent->ledger = tacit_ledger_init(config->budget_nano);
     agent->deadline_us = TACIT_NEVER;
     agent->active_count = config->arm_count;
@@ -541,6 +541,10 @@ static enum tacit_status on_receive(struct tacit_elim_agent *agent,
     case TACIT_ELIM_HELLO:
     case TACIT_ELIM_REPORT:
         return TACIT_UNEXPECTED; /* only hubs receive these */
+    case TACIT_ELIM_ADVERT:
+    case TACIT_ELIM_REQUEST:
+    case TACIT_ELIM_DATA:
+        return TACIT_UNEXPECTED; /* only peers do */
     }
     return TACIT_MALFORMED;
 }
@@ -718,6 +722,20 @@ static uint32_t best_noised_arm(struct tacit_elim_agent *agent)
         if (is_real ? noised[arm].real > noised[best].real : noised[arm].steps > noised[best].steps)
             best = arm;
     return best;
+}
+
+struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
+{
+    return (struct elim_agent_brief){.epoch = agent->epoch,
+                                     .release_epoch = (uint32_t)agent->release_epoch,
+                                     .active_count = agent->active_count,
+                                     .pulls = agent->pulls,
+                                     .arms = agent->words,
+                                     .noised =
+                                         noised_of((struct tacit_elim_agent *)(uintptr_t)agent),
+                                     .last = agent->last,
+                                     .finished = agent->phase == PHASE_FINISHED,
+                                     .halted = agent->phase == PHASE_HALTED};
 }
 
 void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)

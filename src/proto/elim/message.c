@@ -1,10 +1,33 @@
 /* Deep copies of messages, for drivers that deliver later than at once. */
-#include "tacit/elim.h"
 #include <string.h>
+#include "internal.h"
 
 static size_t words_bytes(const uint64_t *words, uint32_t count)
 {
     return words == NULL ? 0 : TACIT_BITS_WORDS(count) * sizeof(uint64_t);
+}
+
+/* Rows of sums that a copy has to hold: one in a REPORT, one an origin in DATA. */
+static size_t row_count(const struct tacit_elim_message *message, uint32_t agent_count)
+{
+    if (message->kind == TACIT_ELIM_DATA)
+        return tacit_bits_count(message->origins, agent_count);
+    return message->kind == TACIT_ELIM_REPORT ? 1 : 0;
+}
+
+const union tacit_sum *elim_message_row(const struct tacit_elim_message *message, uint32_t origin,
+                                        uint32_t rank)
+{
+    if (message->row_stride > 0)
+        return message->sums + (size_t)origin * message->row_stride;
+    return message->sums + (size_t)rank * message->sum_count;
+}
+
+static size_t sums_bytes(const struct tacit_elim_message *message, uint32_t agent_count)
+{
+    if (message->rows_stay)
+        return 0;
+    return row_count(message, agent_count) * message->sum_count * sizeof(union tacit_sum);
 }
 
 size_t tacit_elim_message_size(const struct tacit_elim_message *message, uint32_t arm_count,
@@ -12,7 +35,7 @@ size_t tacit_elim_message_size(const struct tacit_elim_message *message, uint32_
 {
     return sizeof *message + words_bytes(message->arms, arm_count) +
            words_bytes(message->uploaders, agent_count) +
-           message->sum_count * sizeof(union tacit_sum);
+           words_bytes(message->origins, agent_count) + sums_bytes(message, agent_count);
 }
 
 /* Copies size bytes to *end and moves *end; NULL stays NULL. */
@@ -26,6 +49,33 @@ static const void *copy_part(const void *from, size_t size, unsigned char **end)
     return to;
 }
 
+/* Packs the rows of the origins one after the other. */
+static void pack_rows(const struct tacit_elim_message *message, uint32_t agent_count,
+                      union tacit_sum *rows)
+{
+    uint32_t rank = 0;
+    for (uint32_t origin = tacit_bits_next(message->origins, agent_count, 0); origin < agent_count;
+         origin = tacit_bits_next(message->origins, agent_count, origin + 1)) {
+        memcpy(rows + (size_t)rank * message->sum_count, elim_message_row(message, origin, rank),
+               message->sum_count * sizeof(union tacit_sum));
+        rank++;
+    }
+}
+
+static void copy_sums(struct tacit_elim_message *copy, const struct tacit_elim_message *message,
+                      uint32_t agent_count, unsigned char *end)
+{
+    if (message->rows_stay)
+        return;
+    size_t const bytes = sums_bytes(message, agent_count);
+    copy->sums = bytes == 0 ? NULL : (const union tacit_sum *)(const void *)end;
+    copy->row_stride = 0;
+    if (message->kind == TACIT_ELIM_DATA)
+        pack_rows(message, agent_count, (union tacit_sum *)(void *)end);
+    else if (bytes > 0)
+        memcpy(end, message->sums, bytes);
+}
+
 const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim_message *message,
                                                          uint32_t arm_count, uint32_t agent_count,
                                                          void *memory)
@@ -36,12 +86,12 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
     copy->arms = copy_part(message->arms, words_bytes(message->arms, arm_count), &end);
     copy->uploaders =
         copy_part(message->uploaders, words_bytes(message->uploaders, agent_count), &end);
-    copy->sums = copy_part(message->sum_count > 0 ? message->sums : NULL,
-                           message->sum_count * sizeof(union tacit_sum), &end);
+    copy->origins = copy_part(message->origins, words_bytes(message->origins, agent_count), &end);
+    copy_sums(copy, message, agent_count, end);
     return copy;
 }
 
-uint32_t tacit_elim_message_scalars(const struct tacit_elim_message *message)
+uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, uint32_t agent_count)
 {
-    return message->kind == TACIT_ELIM_REPORT ? message->sum_count : 0;
+    return (uint64_t)row_count(message, agent_count) * message->sum_count;
 }

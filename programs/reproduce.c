@@ -1,0 +1,311 @@
+/* tacit reproduce: runs the experiments of a paper, draws its figures and says for each of its
+ * claims whether it holds. */
+#include "arguments.h"
+#include "commands.h"
+#include "progress.h"
+#include "reproduction.h"
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAPERS_MAX 32u
+#define PATH_BYTES 4096u
+#define ID_BYTES 136u
+
+/* The papers of the experiments folder. */
+struct shelf {
+    char folder[PATH_BYTES];
+    struct reproduction papers[PAPERS_MAX];
+    uint32_t count;
+};
+
+static int complain(const struct tacit_error *error, enum tacit_status status)
+{
+    (void)fprintf(stderr, "%s\n", error->text[0] == '\0' ? tacit_status_text(status) : error->text);
+    return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
+}
+
+/* ---- Finding the papers ---- */
+
+static bool is_directory(const char *path)
+{
+    DIR *const directory = opendir(path);
+    if (directory != NULL)
+        (void)closedir(directory);
+    return directory != NULL;
+}
+
+/* The folder beside the program: of a build in the project, or of an installation. */
+static bool find_beside(const char *relative, char path[PATH_BYTES])
+{
+    char program[PATH_BYTES / 2];
+    ssize_t const length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return false;
+    program[length] = '\0';
+    char *const slash = strrchr(program, '/');
+    if (slash != NULL)
+        *slash = '\0';
+    (void)snprintf(path, PATH_BYTES, "%s/%s", program, relative);
+    return is_directory(path);
+}
+
+/* Where papers are: what the user says, else beside the program, else here. */
+static void find_folder(const struct arguments *arguments, char path[PATH_BYTES])
+{
+    char const *const named =
+        arguments->experiments != NULL ? arguments->experiments : getenv("TACIT_EXPERIMENTS");
+    if (named != NULL && *named != '\0') {
+        (void)snprintf(path, PATH_BYTES, "%s", named);
+        return;
+    }
+    if (!find_beside("../experiments", path) && !find_beside("../share/tacit/experiments", path))
+        (void)snprintf(path, PATH_BYTES, "experiments");
+}
+
+static int compare_papers(const void *left, const void *right)
+{
+    struct reproduction const *const a = left;
+    struct reproduction const *const b = right;
+    return strcmp(a->claims->paper, b->claims->paper);
+}
+
+static enum tacit_status add_paper(struct shelf *shelf, const char *name, struct tacit_error *error)
+{
+    char path[PATH_BYTES + 300];
+    (void)snprintf(path, sizeof path, "%s/%s/claims.yaml", shelf->folder, name);
+    if (access(path, F_OK) != 0 || shelf->count == PAPERS_MAX)
+        return TACIT_OK;
+    struct reproduction *const paper = &shelf->papers[shelf->count];
+    enum tacit_status const status = reproduction_load(paper, path, error);
+    if (status != TACIT_OK)
+        return status;
+    shelf->count++;
+    for (uint32_t i = 0; i + 1 < shelf->count; i++)
+        if (strcmp(shelf->papers[i].claims->paper, paper->claims->paper) == 0) {
+            (void)snprintf(error->text, sizeof error->text,
+                           "%.400s: paper: '%s' is in another folder too; allowed: one of each",
+                           path, paper->claims->paper);
+            return TACIT_INVALID;
+        }
+    return TACIT_OK;
+}
+
+static enum tacit_status load_papers(struct shelf *shelf, struct tacit_error *error)
+{
+    enum tacit_status status = TACIT_OK;
+    DIR *const directory = opendir(shelf->folder);
+    if (directory != NULL) {
+        for (struct dirent *entry = readdir(directory); entry != NULL && status == TACIT_OK;
+             entry = readdir(directory))
+            if (entry->d_name[0] != '.')
+                status = add_paper(shelf, entry->d_name, error);
+        (void)closedir(directory);
+    }
+    if (status == TACIT_OK && shelf->count == 0) {
+        (void)snprintf(
+            error->text, sizeof error->text,
+            "tacit reproduce: no paper in '%.400s'; allowed: a folder whose folders have "
+            "a claims.yaml, by --experiments DIR or TACIT_EXPERIMENTS",
+            shelf->folder);
+        status = TACIT_INVALID;
+    }
+    if (shelf->count > 0)
+        qsort(shelf->papers, shelf->count, sizeof *shelf->papers, compare_papers);
+    return status;
+}
+
+/* ---- Choosing ---- */
+
+/* The ID of a figure; of the paper itself if figure == figure_count. */
+static void write_id(const struct tacit_claims *claims, uint32_t figure, char id[ID_BYTES])
+{
+    bool const is_paper = figure == claims->figure_count;
+    (void)snprintf(id, ID_BYTES, "%s%s%s", claims->paper, is_paper ? "" : "-",
+                   is_paper ? "" : claims->figures[figure].id);
+}
+
+/* Is there something of this ID? It is then wanted. NULL wants everything. */
+static bool want(struct shelf *shelf, const char *wanted)
+{
+    bool found = false;
+    char id[ID_BYTES];
+    for (uint32_t i = 0; i < shelf->count; i++) {
+        struct reproduction *const paper = &shelf->papers[i];
+        for (uint32_t figure = 0; figure < paper->claims->figure_count; figure++) {
+            write_id(paper->claims, figure, id);
+            if (wanted != NULL && strcmp(wanted, paper->claims->paper) != 0 &&
+                strcmp(wanted, id) != 0)
+                continue;
+            paper->figures_wanted[figure] = true;
+            found = true;
+        }
+    }
+    return found;
+}
+
+static void refuse_id(const struct shelf *shelf, const char *wrong)
+{
+    static char ids[512][ID_BYTES];
+    const char *words[513] = {NULL};
+    size_t count = 0;
+    for (uint32_t i = 0; i < shelf->count; i++) {
+        struct tacit_claims const *const claims = shelf->papers[i].claims;
+        for (uint32_t figure = 0; figure <= claims->figure_count && count < 512; figure++) {
+            write_id(claims, figure, ids[count]);
+            words[count] = ids[count];
+            count++;
+        }
+    }
+    char const *const guess = tacit_config_nearest(wrong, words);
+    (void)fprintf(stderr, "tacit reproduce: there is no '%.80s'; ", wrong);
+    if (guess != NULL)
+        (void)fprintf(stderr, "did you mean '%s'? ", guess);
+    (void)fprintf(stderr, "allowed:");
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(stderr, "%s %s", i == 0 ? "" : ",", words[i]);
+    (void)fprintf(stderr, "\n");
+}
+
+static int list(const struct shelf *shelf)
+{
+    char id[ID_BYTES];
+    for (uint32_t i = 0; i < shelf->count; i++) {
+        struct tacit_claims const *const claims = shelf->papers[i].claims;
+        (void)printf("%-12s  %s\n", claims->paper, claims->title);
+        for (uint32_t figure = 0; figure < claims->figure_count; figure++) {
+            write_id(claims, figure, id);
+            (void)printf("%-12s  %s\n", id, claims->figures[figure].title);
+        }
+    }
+    return EXIT_DONE;
+}
+
+/* ---- Running and telling ---- */
+
+static bool is_wanted(const struct reproduction *paper)
+{
+    for (uint32_t i = 0; i < paper->claims->figure_count; i++)
+        if (paper->figures_wanted[i])
+            return true;
+    return false;
+}
+
+/* Everything is loaded before anything runs: wrong input is found at once. */
+static enum tacit_status prepare_all(struct shelf *shelf, bool is_fast, struct tacit_error *error)
+{
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < shelf->count && status == TACIT_OK; i++)
+        status = reproduction_prepare(&shelf->papers[i], is_fast, error);
+    return status;
+}
+
+static enum tacit_status run_all(struct shelf *shelf, const struct arguments *arguments)
+{
+    struct tacit_sim_control *const control = simulate_control();
+    struct progress progress;
+    enum tacit_status status = TACIT_OK;
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < shelf->count; i++)
+        runs += reproduction_run_count(&shelf->papers[i]);
+    progress_start(&progress, control, runs, !arguments->quiet);
+    for (uint32_t i = 0; i < shelf->count && status == TACIT_OK; i++)
+        status =
+            reproduction_run(&shelf->papers[i], simulate_threads(arguments->thread_count), control);
+    progress_stop(&progress);
+    return status;
+}
+
+static enum tacit_status tell(const struct arguments *arguments,
+                              const struct tacit_report_paper *report, bool is_first,
+                              struct tacit_error *error)
+{
+    if (!is_first)
+        (void)fputs(arguments->json ? "," : "\n", stdout);
+    enum tacit_status status = arguments->json ? tacit_report_paper_json(report, stdout)
+                                               : tacit_report_paper_table(report, stdout);
+    if (status != TACIT_OK) {
+        (void)snprintf(error->text, sizeof error->text,
+                       "tacit reproduce: the results could not be printed");
+        return status;
+    }
+    if (arguments->out == NULL)
+        return TACIT_OK;
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof path, "%s/%s", arguments->out, report->id);
+    status = tacit_report_paper_write(report, path, error);
+    if (status == TACIT_OK && !arguments->json)
+        (void)printf("Report: %s/report.html\n", path);
+    return status;
+}
+
+static int tell_all(struct shelf *shelf, const struct arguments *arguments)
+{
+    struct tacit_error error = {""};
+    enum tacit_status status = TACIT_OK;
+    bool is_first = true;
+    bool as_recorded = true;
+    (void)fputs(arguments->json ? "{\"papers\": [" : "", stdout);
+    for (uint32_t i = 0; i < shelf->count && status == TACIT_OK; i++) {
+        struct reproduction *const paper = &shelf->papers[i];
+        if (!is_wanted(paper))
+            continue;
+        reproduction_report(paper, arguments->fast);
+        status = tell(arguments, &paper->report, is_first, &error);
+        as_recorded = as_recorded && tacit_report_as_recorded(&paper->report);
+        is_first = false;
+    }
+    (void)fputs(arguments->json ? "]}\n" : "", stdout);
+    if (status != TACIT_OK) {
+        (void)complain(&error, status);
+        return EXIT_FAILED;
+    }
+    return fflush(stdout) == 0 && as_recorded ? EXIT_DONE : EXIT_FAILED;
+}
+
+static int reproduce(struct shelf *shelf, const struct arguments *arguments)
+{
+    struct tacit_error error = {""};
+    find_folder(arguments, shelf->folder);
+    enum tacit_status status = load_papers(shelf, &error);
+    if (status != TACIT_OK)
+        return complain(&error, status);
+    for (uint32_t i = 0; i < arguments->id_count; i++)
+        if (!want(shelf, arguments->ids[i])) {
+            refuse_id(shelf, arguments->ids[i]);
+            return EXIT_WRONG_INPUT;
+        }
+    if (arguments->list)
+        return list(shelf);
+    if (arguments->id_count == 0)
+        (void)want(shelf, NULL);
+    status = prepare_all(shelf, arguments->fast, &error);
+    if (status != TACIT_OK)
+        return complain(&error, status);
+    status = run_all(shelf, arguments);
+    if (status == TACIT_INTERRUPTED) {
+        (void)fprintf(stderr, "tacit reproduce: stopped; nothing was written\n");
+        return EXIT_STOPPED;
+    }
+    if (status != TACIT_OK) {
+        (void)fprintf(stderr, "tacit reproduce: %s\n", tacit_status_text(status));
+        return EXIT_FAILED;
+    }
+    return tell_all(shelf, arguments);
+}
+
+int command_reproduce(int argument_count, char **words)
+{
+    struct arguments arguments;
+    arguments_parse(&arguments, ARGUMENTS_REPRODUCE, argument_count, words);
+    struct shelf *const shelf = calloc(1, sizeof *shelf);
+    if (shelf == NULL)
+        return complain(&(struct tacit_error){""}, TACIT_MEMORY);
+    int const code = reproduce(shelf, &arguments);
+    for (uint32_t i = 0; i < shelf->count; i++)
+        reproduction_free(&shelf->papers[i]);
+    free(shelf);
+    return code;
+}

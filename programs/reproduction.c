@@ -1,0 +1,555 @@
+/* From a paper's claims to its experiments, and from their runs to figures and verdicts. */
+#include "reproduction.h"
+#include "commands.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NORMAL_97_5 1.959963984540054 /* the 97.5 % point of the normal law */
+#define ROUNDING 1e-12                /* a spread below this share of the value is none */
+#define NOBODY UINT32_MAX
+
+/* ---- Memory of the report ---- */
+
+struct reproduction_room {
+    struct reproduction_room *next;
+    max_align_t memory[];
+};
+
+static void *room_for(struct reproduction *reproduction, size_t count, size_t size)
+{
+    struct reproduction_room *const room = calloc(1, sizeof *room + count * size);
+    if (room == NULL) {
+        (void)fprintf(stderr, "tacit reproduce: out of memory\n");
+        exit(EXIT_FAILED);
+    }
+    room->next = reproduction->rooms;
+    reproduction->rooms = room;
+    return room->memory;
+}
+
+/* ---- What an experiment gave ---- */
+
+/* Beside the simulator's metrics, what follows from the file alone. */
+enum extra { EXTRA_EPSILON = TACIT_SIM_METRIC_COUNT, EXTRA_AGENTS, UNKNOWN };
+
+static int find_metric(const char *name)
+{
+    if (strcmp(name, "epsilon_per_reward") == 0)
+        return EXTRA_EPSILON;
+    if (strcmp(name, "agents") == 0)
+        return EXTRA_AGENTS;
+    int metric = 0;
+    while (metric < TACIT_SIM_METRIC_COUNT &&
+           strcmp(tacit_sim_metric_name((enum tacit_sim_metric)metric), name) != 0)
+        metric++;
+    return metric < TACIT_SIM_METRIC_COUNT ? metric : UNKNOWN;
+}
+
+/* The regret of one run at a slot, on the line between the recorded ones around it. */
+static double regret_at(const struct tacit_sim_elim *sim, const double *regret, uint64_t slot)
+{
+    uint32_t after = 0;
+    while (after + 1 < sim->point_count && sim->points[after] < slot)
+        after++;
+    double const t = (double)sim->points[after];
+    double const t_before = after == 0 ? 0 : (double)sim->points[after - 1];
+    double const before = after == 0 ? 0 : regret[after - 1];
+    return before + (regret[after] - before) * ((double)slot - t_before) / (t - t_before);
+}
+
+/* One value a run. slot: 0: at the end. Requires: the metric exists. */
+static double *values_of(struct reproduction *reproduction, uint32_t index, const char *name,
+                         uint64_t slot)
+{
+    struct tacit_sim_elim const *const sim = &reproduction->experiments[index].sim;
+    struct simulation const *const simulation = &reproduction->simulations[index];
+    uint32_t const runs = simulation->finished;
+    int const metric = find_metric(name);
+    double *const values = room_for(reproduction, runs, sizeof *values);
+    for (uint32_t run = 0; run < runs; run++)
+        values[run] =
+            metric == EXTRA_EPSILON  ? sim->epsilon_per_reward
+            : metric == EXTRA_AGENTS ? sim->agent_count
+            : slot == 0
+                ? simulation->results.metrics[(size_t)metric * runs + run]
+                : regret_at(sim, simulation->results.regret + (size_t)run * sim->point_count, slot);
+    return values;
+}
+
+/* ---- Loading ---- */
+
+static enum tacit_status check_metric(const struct tacit_claims *claims, uint32_t line,
+                                      const char *key, const char *name, struct tacit_error *error)
+{
+    const char *names[TACIT_SIM_METRIC_COUNT + 3] = {"epsilon_per_reward", "agents"};
+    char text[400];
+    if (find_metric(name) != UNKNOWN)
+        return TACIT_OK;
+    for (int i = 0; i < TACIT_SIM_METRIC_COUNT; i++)
+        names[i + 2] = tacit_sim_metric_name((enum tacit_sim_metric)i);
+    char const *const guess = tacit_config_nearest(name, names);
+    size_t used = (size_t)snprintf(text, sizeof text, "'%.60s' is no metric; %s%s%sallowed:", name,
+                                   guess == NULL ? "" : "did you mean '",
+                                   guess == NULL ? "" : guess, guess == NULL ? "" : "'? ");
+    for (size_t i = 0; names[i] != NULL && used < sizeof text; i++)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s %s", i == 0 ? "" : ",", names[i]);
+    tacit_claims_error(claims, line, key, text, error);
+    return TACIT_INVALID;
+}
+
+static enum tacit_status check_claim(const struct tacit_claims *claims,
+                                     const struct tacit_claim *claim, struct tacit_error *error)
+{
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < claim->measure.step_count && status == TACIT_OK; i++) {
+        struct tacit_measure_step const *const step = &claim->measure.steps[i];
+        if (step->kind != TACIT_MEASURE_RESULT)
+            continue;
+        status = check_metric(claims, claim->line, "measure", step->metric, error);
+        if (status == TACIT_OK && step->slot > 0 && strcmp(step->metric, "regret") != 0) {
+            tacit_claims_error(claims, claim->line, "measure",
+                               "'@' belongs to regret, which alone is recorded over time", error);
+            status = TACIT_INVALID;
+        }
+    }
+    return status;
+}
+
+static enum tacit_status check_figure(const struct tacit_claims *claims,
+                                      const struct tacit_claims_figure *figure,
+                                      struct tacit_error *error)
+{
+    bool const is_curve = strcmp(figure->x, "t") == 0;
+    enum tacit_status status =
+        is_curve ? TACIT_OK : check_metric(claims, figure->plot_line, "plot.x", figure->x, error);
+    if (status == TACIT_OK)
+        status = check_metric(claims, figure->plot_line, "plot.y", figure->y, error);
+    if (status == TACIT_OK && is_curve && strcmp(figure->y, "regret") != 0 &&
+        strcmp(figure->y, "regret_per_agent") != 0) {
+        tacit_claims_error(claims, figure->plot_line, "plot.y",
+                           "over t only regret is recorded; allowed: regret, regret_per_agent",
+                           error);
+        status = TACIT_INVALID;
+    }
+    for (uint32_t i = 0; i < figure->claim_count && status == TACIT_OK; i++)
+        status = check_claim(claims, &figure->claims[i], error);
+    return status;
+}
+
+enum tacit_status reproduction_load(struct reproduction *reproduction, const char *path,
+                                    struct tacit_error *error)
+{
+    *reproduction = (struct reproduction){0};
+    enum tacit_status status = tacit_claims_load(&reproduction->claims, path, error);
+    if (status != TACIT_OK)
+        return status;
+    struct tacit_claims const *const claims = reproduction->claims;
+    reproduction->figures_wanted = room_for(reproduction, claims->figure_count, sizeof(bool));
+    reproduction->experiments_wanted =
+        room_for(reproduction, claims->experiment_count, sizeof(bool));
+    reproduction->experiments =
+        room_for(reproduction, claims->experiment_count, sizeof(struct experiment));
+    reproduction->simulations =
+        room_for(reproduction, claims->experiment_count, sizeof(struct simulation));
+    for (uint32_t i = 0; i < claims->figure_count && status == TACIT_OK; i++)
+        status = check_figure(claims, &claims->figures[i], error);
+    if (status != TACIT_OK)
+        reproduction_free(reproduction);
+    return status;
+}
+
+void reproduction_free(struct reproduction *reproduction)
+{
+    uint32_t const count =
+        reproduction->claims == NULL ? 0 : reproduction->claims->experiment_count;
+    for (uint32_t i = 0; i < count; i++) {
+        simulation_free(&reproduction->simulations[i]);
+        if (reproduction->experiments[i].config != NULL)
+            experiment_free(&reproduction->experiments[i]);
+    }
+    for (struct reproduction_room *room = reproduction->rooms; room != NULL;) {
+        struct reproduction_room *const next = room->next;
+        free(room);
+        room = next;
+    }
+    tacit_claims_free(reproduction->claims);
+    *reproduction = (struct reproduction){0};
+}
+
+/* ---- Preparing ---- */
+
+static void want_experiments(struct reproduction *reproduction,
+                             const struct tacit_claims_figure *figure)
+{
+    for (uint32_t i = 0; i < figure->curve_count; i++)
+        reproduction->experiments_wanted[figure->curves[i].experiment] = true;
+    if (figure->has_minus)
+        reproduction->experiments_wanted[figure->minus] = true;
+    for (uint32_t i = 0; i < figure->claim_count; i++) {
+        struct tacit_measure const *const measure = &figure->claims[i].measure;
+        for (uint32_t j = 0; j < measure->step_count; j++)
+            if (measure->steps[j].kind == TACIT_MEASURE_RESULT)
+                reproduction->experiments_wanted[measure->steps[j].experiment] = true;
+    }
+}
+
+static enum tacit_status load_experiment(struct reproduction *reproduction, uint32_t index,
+                                         bool is_fast, struct tacit_error *error)
+{
+    struct tacit_claims const *const claims = reproduction->claims;
+    char setting[32];
+    const char *const settings[] = {setting};
+    char *const path = tacit_claims_path(claims, index);
+    if (path == NULL)
+        return TACIT_MEMORY;
+    (void)snprintf(setting, sizeof setting, "runs=%u", claims->fast_runs);
+    enum tacit_status const status =
+        experiment_load(&reproduction->experiments[index], path, settings, is_fast ? 1 : 0, error);
+    free(path);
+    return status;
+}
+
+/* A measure is worked out run by run, so its experiments must have the same runs. */
+static enum tacit_status check_runs(const struct reproduction *reproduction,
+                                    const struct tacit_claim *claim, struct tacit_error *error)
+{
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < claim->measure.step_count; i++) {
+        struct tacit_measure_step const *const step = &claim->measure.steps[i];
+        if (step->kind != TACIT_MEASURE_RESULT)
+            continue;
+        struct tacit_sim_elim const *const sim = &reproduction->experiments[step->experiment].sim;
+        if (sim->run_count < 2 || (runs > 0 && sim->run_count != runs) ||
+            step->slot > sim->horizon) {
+            char text[200];
+            (void)snprintf(text, sizeof text,
+                           "%.60s has %u runs of %llu slots; allowed: at least 2 runs, the same "
+                           "number in all experiments of a measure, and slots up to the horizon",
+                           reproduction->claims->experiments[step->experiment], sim->run_count,
+                           (unsigned long long)sim->horizon);
+            tacit_claims_error(reproduction->claims, claim->line, "measure", text, error);
+            return TACIT_INVALID;
+        }
+        runs = sim->run_count;
+    }
+    return TACIT_OK;
+}
+
+/* Curves are taken off one another run by run and slot by slot. */
+static enum tacit_status check_minus(const struct reproduction *reproduction,
+                                     const struct tacit_claims_figure *figure,
+                                     struct tacit_error *error)
+{
+    struct tacit_sim_elim const *const other = &reproduction->experiments[figure->minus].sim;
+    for (uint32_t i = 0; figure->has_minus && i < figure->curve_count; i++) {
+        struct tacit_sim_elim const *const sim =
+            &reproduction->experiments[figure->curves[i].experiment].sim;
+        if (sim->run_count == other->run_count && sim->point_count == other->point_count &&
+            sim->horizon == other->horizon)
+            continue;
+        tacit_claims_error(reproduction->claims, figure->plot_line, "plot.minus",
+                           "the experiments of this figure differ in runs, horizon or checkpoints; "
+                           "allowed: the same in all",
+                           error);
+        return TACIT_INVALID;
+    }
+    return TACIT_OK;
+}
+
+static enum tacit_status check_together(const struct reproduction *reproduction,
+                                        const struct tacit_claims_figure *figure,
+                                        struct tacit_error *error)
+{
+    enum tacit_status status = check_minus(reproduction, figure, error);
+    for (uint32_t i = 0; i < figure->claim_count && status == TACIT_OK; i++)
+        status = check_runs(reproduction, &figure->claims[i], error);
+    return status;
+}
+
+enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool is_fast,
+                                       struct tacit_error *error)
+{
+    struct tacit_claims const *const claims = reproduction->claims;
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < claims->figure_count; i++)
+        if (reproduction->figures_wanted[i])
+            want_experiments(reproduction, &claims->figures[i]);
+    for (uint32_t i = 0; i < claims->experiment_count && status == TACIT_OK; i++)
+        if (reproduction->experiments_wanted[i])
+            status = load_experiment(reproduction, i, is_fast, error);
+    for (uint32_t i = 0; i < claims->figure_count && status == TACIT_OK; i++)
+        if (reproduction->figures_wanted[i])
+            status = check_together(reproduction, &claims->figures[i], error);
+    return status;
+}
+
+uint32_t reproduction_run_count(const struct reproduction *reproduction)
+{
+    uint32_t runs = 0;
+    for (uint32_t i = 0; i < reproduction->claims->experiment_count; i++)
+        runs +=
+            reproduction->experiments_wanted[i] ? reproduction->experiments[i].sim.run_count : 0;
+    return runs;
+}
+
+enum tacit_status reproduction_run(struct reproduction *reproduction, uint32_t thread_count,
+                                   struct tacit_sim_control *control)
+{
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < reproduction->claims->experiment_count && status == TACIT_OK; i++)
+        if (reproduction->experiments_wanted[i])
+            status = simulate(&reproduction->simulations[i], &reproduction->experiments[i],
+                              thread_count, control);
+    return status;
+}
+
+/* ---- Claims: a number and its spread ---- */
+
+/* A measure over all runs but one: the rows belong to its steps. */
+struct sample {
+    const struct tacit_measure *measure;
+    double **rows;
+    uint32_t run_count;
+    uint32_t left_out; /* or NOBODY */
+};
+
+/* From the first value, so that equal values have exactly that mean. */
+static double mean_of(void *context, const struct tacit_measure_step *step)
+{
+    struct sample const *const sample = context;
+    double const *const values = sample->rows[step - sample->measure->steps];
+    double const first = values[sample->left_out == 0 ? 1 : 0];
+    double shift = 0;
+    for (uint32_t i = 0; i < sample->run_count; i++)
+        shift += i == sample->left_out ? 0 : values[i] - first;
+    return first + shift / (sample->run_count - (sample->left_out == NOBODY ? 0 : 1));
+}
+
+/* Half the 95 % interval of a measure by the jackknife: it is worked out again without each of the
+ * runs (Efron, Stein 1981). Runs of one number share their arms and are left out together, so what
+ * experiments have in common does not count as noise. */
+static double jackknife(struct sample *sample)
+{
+    uint32_t const n = sample->run_count;
+    double first = 0;
+    double sum = 0;
+    double squares = 0;
+    for (sample->left_out = 0; sample->left_out < n; sample->left_out++) {
+        double const value = tacit_measure_value(sample->measure, mean_of, sample);
+        first = sample->left_out == 0 ? value : first;
+        sum += value - first;
+        squares += (value - first) * (value - first);
+    }
+    double const variance = fmax(squares - sum * sum / n, 0) * (n - 1) / n;
+    double const half = NORMAL_97_5 * sqrt(variance);
+    return half <= ROUNDING * fabs(first) ? 0 : half;
+}
+
+static struct tacit_report_claim judge(struct reproduction *reproduction,
+                                       const struct tacit_claim *claim)
+{
+    struct tacit_measure const *const measure = &claim->measure;
+    struct sample sample = {.measure = measure, .left_out = NOBODY};
+    sample.rows = room_for(reproduction, measure->step_count, sizeof *sample.rows);
+    for (uint32_t i = 0; i < measure->step_count; i++) {
+        struct tacit_measure_step const *const step = &measure->steps[i];
+        if (step->kind != TACIT_MEASURE_RESULT)
+            continue;
+        sample.rows[i] = values_of(reproduction, step->experiment, step->metric, step->slot);
+        sample.run_count = reproduction->simulations[step->experiment].finished;
+    }
+    double const value = tacit_measure_value(measure, mean_of, &sample);
+    return (struct tacit_report_claim){.id = claim->id,
+                                       .where = claim->where,
+                                       .says = claim->says,
+                                       .measure = measure->text,
+                                       .why = claim->why,
+                                       .value = value,
+                                       .ci95 = sample.run_count == 0 ? 0 : jackknife(&sample),
+                                       .lo = claim->lo,
+                                       .hi = claim->hi,
+                                       .holds_on_record = claim->holds};
+}
+
+/* ---- Figures ---- */
+
+/* A series with room for `count` points. */
+struct canvas {
+    struct tacit_report_series series;
+    double *x;
+    double *y;
+    double *ci95;
+    const char **names;
+};
+
+static struct canvas canvas_of(struct reproduction *reproduction, const char *label,
+                               uint32_t capacity, bool has_names)
+{
+    struct canvas canvas = {.series.label = label};
+    canvas.x = room_for(reproduction, capacity, sizeof(double));
+    canvas.y = room_for(reproduction, capacity, sizeof(double));
+    canvas.ci95 = room_for(reproduction, capacity, sizeof(double));
+    canvas.names = has_names ? room_for(reproduction, capacity, sizeof(char *)) : NULL;
+    canvas.series.x = canvas.x;
+    canvas.series.y = canvas.y;
+    canvas.series.ci95 = canvas.ci95;
+    canvas.series.names = canvas.names;
+    return canvas;
+}
+
+/* Regret at one recorded slot, one value a run. */
+static double *regret_of(struct reproduction *reproduction, uint32_t index, uint32_t point)
+{
+    struct simulation const *const simulation = &reproduction->simulations[index];
+    size_t const points = reproduction->experiments[index].sim.point_count;
+    double *const values = room_for(reproduction, simulation->finished, sizeof *values);
+    for (uint32_t run = 0; run < simulation->finished; run++)
+        values[run] = simulation->results.regret[run * points + point];
+    return values;
+}
+
+static struct tacit_report_series draw_curve(struct reproduction *reproduction,
+                                             const struct tacit_claims_figure *figure,
+                                             const struct tacit_claims_curve *curve)
+{
+    struct tacit_sim_elim const *const sim = &reproduction->experiments[curve->experiment].sim;
+    uint32_t const runs = reproduction->simulations[curve->experiment].finished;
+    bool const is_per_agent = strcmp(figure->y, "regret_per_agent") == 0;
+    double const share = is_per_agent ? 1.0 / sim->agent_count : 1;
+    struct canvas canvas = canvas_of(reproduction, curve->label, sim->point_count, false);
+    for (uint32_t point = 0; point < sim->point_count; point++) {
+        double *const regret = regret_of(reproduction, curve->experiment, point);
+        double const *const other =
+            figure->has_minus ? regret_of(reproduction, figure->minus, point) : NULL;
+        for (uint32_t run = 0; run < runs; run++)
+            regret[run] = share * (regret[run] - (other == NULL ? 0 : other[run]));
+        struct tacit_report_summary const summary = tacit_report_summarise(regret, runs, 1);
+        canvas.x[point] = (double)sim->points[point];
+        canvas.y[point] = summary.mean;
+        canvas.ci95[point] = summary.ci95;
+    }
+    canvas.series.count = sim->point_count;
+    return canvas.series;
+}
+
+static void add_point(struct reproduction *reproduction, const struct tacit_claims_figure *figure,
+                      const struct tacit_claims_curve *curve, struct canvas *canvas)
+{
+    uint32_t const index = curve->experiment;
+    uint32_t const runs = reproduction->simulations[index].finished;
+    struct tacit_report_summary const x =
+        tacit_report_summarise(values_of(reproduction, index, figure->x, 0), runs, 1);
+    struct tacit_report_summary const y =
+        tacit_report_summarise(values_of(reproduction, index, figure->y, 0), runs, 1);
+    uint32_t const at = canvas->series.count++;
+    canvas->x[at] = x.mean;
+    canvas->y[at] = y.mean;
+    canvas->ci95[at] = y.ci95;
+    canvas->names[at] = curve->label;
+}
+
+static const char *series_name(const struct tacit_claims_curve *curve)
+{
+    return curve->series == NULL ? curve->label : curve->series;
+}
+
+/* All points of the series that the curve `first` begins. */
+static struct tacit_report_series draw_points(struct reproduction *reproduction,
+                                              const struct tacit_claims_figure *figure,
+                                              uint32_t first)
+{
+    char const *const name = series_name(&figure->curves[first]);
+    struct canvas canvas = canvas_of(reproduction, name, figure->curve_count, true);
+    for (uint32_t i = first; i < figure->curve_count; i++)
+        if (strcmp(series_name(&figure->curves[i]), name) == 0)
+            add_point(reproduction, figure, &figure->curves[i], &canvas);
+    return canvas.series;
+}
+
+static bool begins_series(const struct tacit_claims_figure *figure, uint32_t index)
+{
+    for (uint32_t i = 0; i < index; i++)
+        if (strcmp(series_name(&figure->curves[i]), series_name(&figure->curves[index])) == 0)
+            return false;
+    return true;
+}
+
+static struct tacit_report_figure draw_figure(struct reproduction *reproduction,
+                                              const struct tacit_claims_figure *figure)
+{
+    bool const is_curve = strcmp(figure->x, "t") == 0;
+    struct tacit_report_series *const series =
+        room_for(reproduction, figure->curve_count, sizeof *series);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < figure->curve_count; i++)
+        if (is_curve)
+            series[count++] = draw_curve(reproduction, figure, &figure->curves[i]);
+        else if (begins_series(figure, i))
+            series[count++] = draw_points(reproduction, figure, i);
+    return (struct tacit_report_figure){.id = figure->id,
+                                        .title = figure->title,
+                                        .x_label = is_curve ? "time slot t" : figure->x,
+                                        .y_label =
+                                            figure->y_label == NULL ? figure->y : figure->y_label,
+                                        .x_is_log = figure->x_is_log,
+                                        .y_is_log = figure->y_is_log,
+                                        .series = series,
+                                        .series_count = count};
+}
+
+/* ---- The report ---- */
+
+static struct tacit_report_section report_figure(struct reproduction *reproduction,
+                                                 const struct tacit_claims_figure *figure)
+{
+    struct tacit_report_claim *const claims =
+        room_for(reproduction, figure->claim_count, sizeof *claims);
+    for (uint32_t i = 0; i < figure->claim_count; i++)
+        claims[i] = judge(reproduction, &figure->claims[i]);
+    return (struct tacit_report_section){.figure = draw_figure(reproduction, figure),
+                                         .paper_shows = figure->paper_shows,
+                                         .we_show = figure->we_show,
+                                         .claims = claims,
+                                         .claim_count = figure->claim_count};
+}
+
+static struct tacit_report_experiment report_experiment(struct reproduction *reproduction,
+                                                        uint32_t index)
+{
+    struct simulation const *const simulation = &reproduction->simulations[index];
+    struct tacit_report_metric *const metrics =
+        room_for(reproduction, TACIT_SIM_METRIC_COUNT, sizeof *metrics);
+    for (uint32_t i = 0; i < TACIT_SIM_METRIC_COUNT; i++)
+        metrics[i] = (struct tacit_report_metric){tacit_sim_metric_name((enum tacit_sim_metric)i),
+                                                  simulation->results.metrics +
+                                                      (size_t)i * simulation->finished};
+    return (struct tacit_report_experiment){.name = reproduction->claims->experiments[index],
+                                            .run_count = simulation->finished,
+                                            .metrics = metrics,
+                                            .metric_count = TACIT_SIM_METRIC_COUNT};
+}
+
+void reproduction_report(struct reproduction *reproduction, bool is_fast)
+{
+    struct tacit_claims const *const claims = reproduction->claims;
+    struct tacit_report_section *const sections =
+        room_for(reproduction, claims->figure_count, sizeof *sections);
+    struct tacit_report_experiment *const experiments =
+        room_for(reproduction, claims->experiment_count, sizeof *experiments);
+    struct tacit_report_paper *const report = &reproduction->report;
+    *report = (struct tacit_report_paper){.id = claims->paper,
+                                          .title = claims->title,
+                                          .version = TACIT_VERSION,
+                                          .is_fast = is_fast,
+                                          .sections = sections,
+                                          .experiments = experiments};
+    for (uint32_t i = 0; i < claims->figure_count; i++)
+        if (reproduction->figures_wanted[i])
+            sections[report->section_count++] = report_figure(reproduction, &claims->figures[i]);
+    for (uint32_t i = 0; i < claims->experiment_count; i++)
+        if (reproduction->experiments_wanted[i])
+            experiments[report->experiment_count++] = report_experiment(reproduction, i);
+}

@@ -1,0 +1,38 @@
+/* One paper under reproduction: its claims, the experiments that they need, and the report on them.
+ */
+#ifndef TACIT_PROGRAMS_REPRODUCTION_H
+#define TACIT_PROGRAMS_REPRODUCTION_H
+#include "simulate.h"
+#include "tacit/report.h"
+
+struct reproduction {
+    struct tacit_claims *claims;
+    bool *figures_wanted;            /* one a figure */
+    bool *experiments_wanted;        /* one an experiment; set by reproduction_prepare */
+    struct experiment *experiments;  /* the wanted ones are loaded */
+    struct simulation *simulations;  /* the wanted ones have run */
+    struct reproduction_room *rooms; /* memory of the report */
+    struct tacit_report_paper report;
+};
+
+/* Reads a claims file. Ensures: on TACIT_OK to be given to reproduction_free.
+ * Errors: as tacit_claims_load; also a metric that the simulator does not have. */
+enum tacit_status reproduction_load(struct reproduction *reproduction, const char *path,
+                                    struct tacit_error *error);
+void reproduction_free(struct reproduction *reproduction);
+
+/* Loads what the wanted figures need; with few runs each if it is to be fast.
+ * Errors: as experiment_load; also runs of which a measure cannot be made. */
+enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool is_fast,
+                                       struct tacit_error *error);
+
+/* Runs of all wanted experiments together. */
+uint32_t reproduction_run_count(const struct reproduction *reproduction);
+
+/* Runs them, one after the other. Errors: as tacit_sim_elim_run. */
+enum tacit_status reproduction_run(struct reproduction *reproduction, uint32_t thread_count,
+                                   struct tacit_sim_control *control);
+
+/* Makes the report on the wanted figures. Requires: all has run. */
+void reproduction_report(struct reproduction *reproduction, bool is_fast);
+#endif

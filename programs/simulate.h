@@ -1,0 +1,24 @@
+/* Running the runs of an experiment: what `tacit run` and `tacit reproduce` have in common. */
+#ifndef TACIT_PROGRAMS_SIMULATE_H
+#define TACIT_PROGRAMS_SIMULATE_H
+#include "experiment.h"
+
+/* The runs that finished; rows and columns of the results have `finished` runs. */
+struct simulation {
+    struct tacit_sim_results results;
+    uint32_t finished;
+};
+
+/* Catches Ctrl-C: the first asks the runs to end, a second one ends the program. The control is one
+ * for the whole program and counts the runs of all experiments. */
+struct tacit_sim_control *simulate_control(void);
+
+/* `asked`, or one thread a processor if that is 0. */
+uint32_t simulate_threads(uint32_t asked);
+
+/* Ensures: the simulation is to be given to simulation_free, whatever the status.
+ * Errors: as tacit_sim_elim_run. */
+enum tacit_status simulate(struct simulation *simulation, const struct experiment *experiment,
+                           uint32_t thread_count, struct tacit_sim_control *control);
+void simulation_free(struct simulation *simulation);
+#endif

@@ -1,0 +1,275 @@
+/* One block: [size of the announcement, announcement, filled up to 8] [state] [table]. */
+#include "core.h"
+#include <stdlib.h>
+#include <string.h>
+#include "bus.h"
+
+#define SLOT_US 20000u /* what comes in within so long is passed on together */
+
+struct live_core {
+    struct tacit_wire_announcement run;
+    uint32_t *neighbours; /* indices, for the configuration */
+    unsigned char *block;
+    size_t size;
+    size_t state_at;
+    size_t table_at; /* == size over a star */
+};
+
+static bool is_peer(const struct live_core *core)
+{
+    return core->run.network != NULL;
+}
+
+static void *state_of(const struct live_core *core)
+{
+    return core->block + core->state_at;
+}
+
+static struct tacit_elim_table *table_of(const struct live_core *core)
+{
+    return (struct tacit_elim_table *)(void *)(core->block + core->table_at);
+}
+
+/* ---- Configurations ---- */
+
+static struct tacit_elim_agent_config agent_config(const struct live_core *core,
+                                                   const struct live_core_site *site)
+{
+    return (struct tacit_elim_agent_config){.run_id = core->run.run_id,
+                                            .agent_id = core->run.agent,
+                                            .agent_count = core->run.agent_count,
+                                            .arm_count = core->run.arm_count,
+                                            .horizon = core->run.horizon,
+                                            .mechanism = site->mechanism,
+                                            .budget_nano = site->budget_nano,
+                                            .resend_after_us = site->resend_after_us,
+                                            .epoch_max = site->epoch_max};
+}
+
+/* Rows that a payload has room for, beside what every message has. */
+static uint32_t rows_max(const struct tacit_wire_announcement *run)
+{
+    size_t const sets =
+        (TACIT_BITS_WORDS(run->agent_count) + TACIT_BITS_WORDS(run->arm_count)) * sizeof(uint64_t);
+    size_t const head = sets + 128;
+    size_t const row = run->arm_count * sizeof(int64_t);
+    return head + row > LIVE_PAYLOAD_BYTES_MAX ? 0
+                                               : (uint32_t)((LIVE_PAYLOAD_BYTES_MAX - head) / row);
+}
+
+bool live_core_fits(const struct tacit_wire_announcement *run)
+{
+    struct tacit_elim_message const report = {.kind = TACIT_ELIM_REPORT,
+                                              .sum_count = run->arm_count};
+    return run->network != NULL ? rows_max(run) > 0
+                                : tacit_wire_elim_bytes(&report, run->arm_count,
+                                                        run->agent_count) <= LIVE_PAYLOAD_BYTES_MAX;
+}
+
+static uint32_t member_count(const struct tacit_wire_announcement *run)
+{
+    return run->network->members == NULL
+               ? run->agent_count
+               : tacit_bits_count(run->network->members, run->agent_count);
+}
+
+static struct tacit_elim_peer_config peer_config(const struct live_core *core,
+                                                 const struct live_core_site *site)
+{
+    struct tacit_wire_announcement const *const run = &core->run;
+    struct tacit_wire_network const *const network = run->network;
+    return (struct tacit_elim_peer_config){
+        .agent = agent_config(core, site),
+        .collection = network->collection,
+        .neighbours = core->neighbours,
+        .neighbour_count = network->neighbour_count,
+        .members = network->members,
+        .parent = network->parent,
+        .schedule = {.arm_count = run->arm_count,
+                     .report_count = member_count(run),
+                     .horizon = run->horizon,
+                     .epsilon_per_reward = (double)run->epsilon_nano / (double)TACIT_NANO,
+                     .round_limit = network->round_limit,
+                     .gap = network->gap},
+        .rows_max = rows_max(run),
+        .slot_us = SLOT_US,
+        .gather_timeout_us = (uint64_t)network->gather_timeout_s * 1000000u};
+}
+
+/* ---- Beginning and end ---- */
+
+static size_t filled_up(size_t size)
+{
+    return (size + 7u) & ~(size_t)7u;
+}
+
+/* What the announcement says, and where the parts of the block are. */
+static enum tacit_status describe(struct live_core *core, const struct live_core_site *site,
+                                  const uint8_t *announcement, size_t announcement_size)
+{
+    enum tacit_status const status =
+        tacit_wire_announcement_decode(announcement, announcement_size, &core->run);
+    if (status != TACIT_OK)
+        return status;
+    struct tacit_wire_network const *const network = core->run.network;
+    uint32_t const neighbours = is_peer(core) ? network->neighbour_count : 0;
+    core->neighbours = calloc(neighbours + 1u, sizeof *core->neighbours);
+    if (core->neighbours == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < neighbours; i++)
+        core->neighbours[i] = network->neighbours[i].agent;
+    size_t state_size;
+    if (!live_core_fits(&core->run))
+        return TACIT_MALFORMED;
+    if (is_peer(core)) {
+        struct tacit_elim_peer_config const config = peer_config(core, site);
+        state_size = tacit_elim_peer_size(&config);
+    } else {
+        struct tacit_elim_agent_config const config = agent_config(core, site);
+        state_size = tacit_elim_agent_size(&config);
+    }
+    core->state_at = sizeof(uint64_t) + filled_up(announcement_size);
+    core->table_at = core->state_at + state_size;
+    core->size = core->table_at;
+    if (is_peer(core))
+        core->size += tacit_elim_table_size(core->run.agent_count, core->run.arm_count);
+    return state_size == 0 ? TACIT_MALFORMED : TACIT_OK;
+}
+
+static enum tacit_status make(struct live_core **made, const struct live_core_site *site,
+                              const uint8_t *announcement, size_t announcement_size)
+{
+    struct live_core *const core = calloc(1, sizeof *core);
+    if (core == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status status = describe(core, site, announcement, announcement_size);
+    if (status == TACIT_OK && (core->block = calloc(1, core->size)) == NULL)
+        status = TACIT_MEMORY;
+    if (status != TACIT_OK) {
+        live_core_free(core);
+        return status;
+    }
+    *made = core;
+    return TACIT_OK;
+}
+
+enum tacit_status live_core_new(struct live_core **core, const struct live_core_site *site,
+                                const uint8_t *announcement, size_t announcement_size)
+{
+    struct live_core *made;
+    uint64_t const length = announcement_size;
+    enum tacit_status status = make(&made, site, announcement, announcement_size);
+    if (status != TACIT_OK)
+        return status;
+    memcpy(made->block, &length, sizeof length);
+    memcpy(made->block + sizeof length, announcement, announcement_size);
+    if (is_peer(made)) {
+        struct tacit_elim_peer_config const config = peer_config(made, site);
+        tacit_elim_table_init(table_of(made), made->run.agent_count, made->run.arm_count, false);
+        status = tacit_elim_peer_init(state_of(made), &config);
+    } else {
+        struct tacit_elim_agent_config const config = agent_config(made, site);
+        status = tacit_elim_agent_init(state_of(made), &config);
+    }
+    TACIT_ASSERT(status == TACIT_OK); /* the size above said that it is valid */
+    *core = made;
+    return TACIT_OK;
+}
+
+static enum tacit_status check(const struct live_core *core, const struct live_core_site *site)
+{
+    if (!is_peer(core)) {
+        struct tacit_elim_agent_config const config = agent_config(core, site);
+        return tacit_elim_agent_check(state_of(core), core->table_at - core->state_at, &config);
+    }
+    struct tacit_elim_peer_config const config = peer_config(core, site);
+    return tacit_elim_peer_check(state_of(core), core->table_at - core->state_at, table_of(core),
+                                 core->size - core->table_at, &config);
+}
+
+enum tacit_status live_core_restore(struct live_core **core, const struct live_core_site *site,
+                                    const void *block, size_t size)
+{
+    struct live_core *made;
+    uint64_t length;
+    if (size < sizeof length)
+        return TACIT_MALFORMED;
+    memcpy(&length, block, sizeof length);
+    if (length > size - sizeof length)
+        return TACIT_MALFORMED;
+    enum tacit_status status =
+        make(&made, site, (const uint8_t *)block + sizeof length, (size_t)length);
+    if (status != TACIT_OK)
+        return status;
+    status = made->size == size ? TACIT_OK : TACIT_MALFORMED;
+    if (status == TACIT_OK) {
+        memcpy(made->block, block, size);
+        status = check(made, site);
+    }
+    if (status != TACIT_OK) {
+        live_core_free(made);
+        return status;
+    }
+    *core = made;
+    return TACIT_OK;
+}
+
+void live_core_free(struct live_core *core)
+{
+    if (core == NULL)
+        return;
+    free((void *)(uintptr_t)core->run.network);
+    free(core->neighbours);
+    free(core->block);
+    free(core);
+}
+
+/* ---- Use ---- */
+
+const void *live_core_block(const struct live_core *core, size_t *size)
+{
+    *size = core->size;
+    return core->block;
+}
+
+const struct tacit_wire_announcement *live_core_run(const struct live_core *core)
+{
+    return &core->run;
+}
+
+bool live_core_is_of(const struct live_core *core, const uint8_t *announcement, size_t size)
+{
+    uint64_t length;
+    memcpy(&length, core->block, sizeof length);
+    return length == size && memcmp(core->block + sizeof length, announcement, size) == 0;
+}
+
+enum tacit_status live_core_step(struct live_core *core, const struct tacit_elim_event *event,
+                                 const struct tacit_entropy *entropy,
+                                 struct tacit_elim_update *update)
+{
+    if (is_peer(core))
+        return tacit_elim_peer_step(state_of(core), table_of(core), event, entropy, update);
+    return tacit_elim_agent_step(state_of(core), event, entropy, update);
+}
+
+void live_core_look(const struct live_core *core, struct tacit_elim_agent_view *view)
+{
+    struct tacit_elim_peer_view peer;
+    if (live_core_look_at_peer(core, &peer))
+        *view = peer.agent;
+    else
+        tacit_elim_agent_look(state_of(core), view);
+}
+
+bool live_core_look_at_peer(const struct live_core *core, struct tacit_elim_peer_view *view)
+{
+    if (is_peer(core))
+        tacit_elim_peer_look(state_of(core), view);
+    return is_peer(core);
+}
+
+struct tacit_elim_message live_core_release(const struct live_core *core)
+{
+    return tacit_elim_peer_release(state_of(core), table_of(core));
+}

@@ -1,0 +1,29 @@
+/* What the two files of the PKI share: pki.c (keys and certificates) and pki_revoke.c (the list of
+ * those that are revoked). */
+#ifndef TACIT_LIVE_PKI_INTERNAL_H
+#define TACIT_LIVE_PKI_INTERNAL_H
+#include "pki.h"
+#include <openssl/x509.h>
+
+#define PKI_CA_NAME "ca"
+#define PKI_DIRECTORY_BYTES 4096u
+
+struct pki_path {
+    char bytes[PKI_DIRECTORY_BYTES + 128];
+};
+
+/* directory/name + ending. The directory was checked, the name is short. */
+struct pki_path pki_path_make(const char *directory, const char *name, const char *ending);
+bool pki_path_exists(const struct pki_path *path);
+
+/* Errors: TACIT_INVALID, with error->text. */
+enum tacit_status pki_check_directory(const char *directory, struct tacit_error *error);
+enum tacit_status pki_check_name(const char *name, struct tacit_error *error);
+
+/* NULL: there is none that can be read. Give it to X509_free. */
+X509 *pki_read_certificate(const char *path);
+/* Not encrypted, and readable by its owner only. Errors: TACIT_INVALID, with error->text; else give
+ * *key to EVP_PKEY_free. */
+enum tacit_status pki_read_key(const char *path, EVP_PKEY **key, struct tacit_error *error);
+bool pki_is_signed_by(X509 *certificate, X509 *ca);
+#endif

@@ -1,0 +1,589 @@
+/* How reports get to those who judge them when there is no hub for everybody: spread to all by the
+ * GIS protocol (Li, Song, Alg. 2), or gathered hop by hop at a sink (Alg. 5 l. 8-10). */
+#include <string.h>
+#include "peer_state.h"
+
+static uint32_t agent_count(const struct tacit_elim_peer *peer)
+{
+    return peer->config.agent.agent_count;
+}
+
+static size_t set_bytes(const struct tacit_elim_peer *peer)
+{
+    return TACIT_BITS_WORDS(agent_count(peer)) * sizeof(uint64_t);
+}
+
+static bool is_empty(const struct tacit_elim_peer *peer, const uint64_t *set)
+{
+    return tacit_bits_next(set, agent_count(peer), 0) == agent_count(peer);
+}
+
+static bool spreads(const struct tacit_elim_peer *peer)
+{
+    return peer->config.collection == TACIT_ELIM_SPREAD;
+}
+
+static bool knows(const struct tacit_elim_peer *peer, uint32_t agent)
+{
+    return tacit_bits_has(elim_peer_set(peer, ELIM_KNOWN), agent);
+}
+
+/* ---- Collections ---- */
+
+static uint32_t member_count(const struct tacit_elim_peer *peer)
+{
+    if (peer->everyone)
+        return agent_count(peer);
+    return peer->has_members
+               ? tacit_bits_count(elim_peer_set(peer, ELIM_MEMBERS), agent_count(peer))
+               : 0;
+}
+
+void elim_peer_begin_collection(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    size_t const bytes = set_bytes(peer);
+    if (!spreads(peer))
+        memcpy(elim_peer_set(peer, ELIM_PREVIOUS), elim_peer_set(peer, ELIM_KNOWN), bytes);
+    memset(elim_peer_set(peer, ELIM_KNOWN), 0, bytes);
+    memset(elim_peer_set(peer, ELIM_FRESH), 0, bytes);
+    memset(elim_peer_set(peer, ELIM_ASKED), 0, bytes);
+    memset(elim_peer_work(peer), 0, peer->config.neighbour_count * sizeof(struct elim_peer_work));
+    peer->work_since_us = step->now_us;
+    peer->previous_epoch = peer->epoch;
+    peer->epoch = agent.epoch;
+    peer->half ^= 1u;
+    peer->pulls[peer->half] = agent.pulls;
+    memcpy(elim_peer_arms(peer, peer->half), agent.arms,
+           TACIT_BITS_WORDS(peer->config.agent.arm_count) * sizeof(uint64_t));
+    peer->missing_count = member_count(peer);
+    peer->pass_on_us = TACIT_NEVER;
+    peer->gather_end_us = TACIT_NEVER;
+    peer->closed = false;
+    peer->ask_count = 0;
+    step->update->persist = true;
+    if (peer->is_behind && !step->update->send) /* what a neighbour said before was not heard */
+        elim_peer_ask(step, true);
+    peer->is_behind = false;
+}
+
+/* ---- Messages out ---- */
+
+static struct tacit_elim_message *
+say(struct elim_peer_step *step, enum tacit_elim_message_kind kind, uint32_t to, uint32_t epoch)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    step->update->send = true;
+    step->update->message = (struct tacit_elim_message){.kind = kind,
+                                                        .from = peer->config.agent.agent_id,
+                                                        .to = to,
+                                                        .run_id = peer->config.agent.run_id,
+                                                        .epoch = epoch};
+    return &step->update->message;
+}
+
+/* Rows of the present epoch or of the one before. */
+static void say_data(struct elim_peer_step *step, uint32_t to, uint32_t epoch,
+                     const uint64_t *origins)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint32_t const half = epoch == peer->epoch ? peer->half : peer->half ^ 1u;
+    uint32_t const arms = peer->config.agent.arm_count;
+    struct tacit_elim_message *const message = say(step, TACIT_ELIM_DATA, to, epoch);
+    message->pulls = peer->pulls[half];
+    message->arms = elim_peer_arms(peer, half);
+    message->sum_count = tacit_bits_count(message->arms, arms);
+    message->sums = elim_table_row(step->table, half, 0);
+    message->origins = origins;
+    message->row_stride = arms;
+    message->rows_stay = step->table->is_shared;
+}
+
+/* The sum over the component, in the order of its agents. */
+void elim_peer_report_component(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct tacit_scale const *const scale = &peer->config.agent.mechanism.scale;
+    uint64_t const *const arms = elim_peer_arms(peer, peer->half);
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    uint32_t const count = tacit_bits_count(arms, peer->config.agent.arm_count);
+    uint32_t const agents = agent_count(peer);
+    union tacit_sum *const report = elim_peer_report(peer);
+    memset(report, 0, count * sizeof *report);
+    for (uint32_t origin = tacit_bits_next(known, agents, 0); origin < agents;
+         origin = tacit_bits_next(known, agents, origin + 1)) {
+        union tacit_sum const *const row = elim_table_row(step->table, peer->half, origin);
+        for (uint32_t i = 0; i < count; i++)
+            tacit_sum_add(scale, &report[i], row[i]);
+    }
+    struct tacit_elim_message *const message =
+        say(step, TACIT_ELIM_REPORT, TACIT_ELIM_HUB, peer->epoch);
+    message->pulls = peer->pulls[peer->half];
+    message->arms = arms;
+    message->agents = tacit_bits_count(known, agents);
+    message->sum_count = count;
+    message->sums = report;
+    peer->closed = true;
+    step->update->persist = true;
+}
+
+/* Takes a set into the scratch of the table, where it outlives its owner's next change. */
+static uint64_t *keep_set(struct elim_peer_step *step, const uint64_t *set)
+{
+    uint64_t *const scratch = elim_table_scratch(step->table);
+    memcpy(scratch, set, set_bytes(step->peer));
+    return scratch;
+}
+
+uint64_t elim_peer_next_slot_us(const struct elim_peer_step *step)
+{
+    return step->now_us + (step->peer->config.slot_us > 0 ? step->peer->config.slot_us : 1);
+}
+
+/* Keeps the first members of a set, as many as one message may carry rows of. Returns whether there
+ * were more. */
+static bool limit_rows(const struct tacit_elim_peer *peer, uint64_t *set)
+{
+    uint32_t left = peer->config.rows_max;
+    uint32_t const agents = agent_count(peer);
+    if (left == 0 || tacit_bits_count(set, agents) <= left)
+        return false;
+    for (uint32_t origin = tacit_bits_next(set, agents, 0); origin < agents;
+         origin = tacit_bits_next(set, agents, origin + 1)) {
+        if (left == 0)
+            tacit_bits_remove(set, origin);
+        else
+            left--;
+    }
+    return true;
+}
+
+void elim_peer_pass_on(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    uint64_t *const fresh = elim_peer_set(peer, ELIM_FRESH);
+    peer->pass_on_us = TACIT_NEVER;
+    if (elim_peer_is_sink(peer)) {
+        if (peer->missing_count == 0)
+            elim_peer_report_component(step);
+        return;
+    }
+    if (is_empty(peer, fresh) || peer->config.neighbour_count == 0)
+        return;
+    uint64_t *const origins = keep_set(step, fresh);
+    if (spreads(peer)) {
+        say(step, TACIT_ELIM_ADVERT, TACIT_ELIM_NEIGHBOURS, peer->epoch)->origins = origins;
+    } else {
+        if (limit_rows(peer, origins)) /* the rest with the next slot */
+            peer->pass_on_us = elim_peer_next_slot_us(step);
+        say_data(step, peer->config.parent, peer->epoch, origins);
+    }
+    for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
+        fresh[i] &= ~origins[i];
+    step->update->persist = true;
+}
+
+void elim_peer_keep_quiet(struct elim_peer_step *step)
+{
+    memset(elim_peer_set(step->peer, ELIM_FRESH), 0, set_bytes(step->peer));
+    step->peer->pass_on_us = TACIT_NEVER;
+}
+
+void elim_peer_ask(struct elim_peer_step *step, bool is_start)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    uint64_t *const known = elim_peer_set(peer, ELIM_KNOWN);
+    bool const to_hub = peer->ask_count++ % 2 == 1;
+    if (spreads(peer)) {
+        if (peer->config.neighbour_count == 0)
+            return;
+        memset(elim_peer_set(peer, ELIM_ASKED), 0, set_bytes(peer)); /* it may be lost: ask again */
+        say(step, TACIT_ELIM_HELLO, TACIT_ELIM_NEIGHBOURS, peer->epoch)->origins = known;
+    } else if (elim_peer_is_sink(peer) && peer->closed && !to_hub) {
+        elim_peer_report_component(step);
+    } else if (elim_peer_is_sink(peer) || (to_hub && !is_start)) {
+        (void)say(step, TACIT_ELIM_HELLO, TACIT_ELIM_HUB, peer->epoch);
+    } else if (is_start || is_empty(peer, known)) {
+        say(step, TACIT_ELIM_HELLO, peer->config.parent, peer->epoch)->origins = known;
+    } else {
+        memcpy(elim_peer_set(peer, ELIM_FRESH), known, set_bytes(peer)); /* all of it again */
+        elim_peer_pass_on(step);
+    }
+}
+
+/* ---- What comes in ---- */
+
+/* These origins' rows are in the table now. */
+static void add_origins(struct elim_peer_step *step, const uint64_t *origins)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    uint64_t *const known = elim_peer_set(peer, ELIM_KNOWN);
+    uint64_t *const fresh = elim_peer_set(peer, ELIM_FRESH);
+    uint64_t *const asked = elim_peer_set(peer, ELIM_ASKED);
+    uint64_t const *const members = elim_peer_set(peer, ELIM_MEMBERS);
+    uint32_t found = 0;
+    for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++) {
+        uint64_t const added = origins[i] & ~known[i];
+        uint64_t const useful = peer->everyone ? added : peer->has_members ? added & members[i] : 0;
+        known[i] |= added;
+        fresh[i] |= added;
+        asked[i] &= ~added;
+        found += tacit_bits_word_count(useful);
+    }
+    peer->missing_count -= found;
+    step->update->persist = true;
+}
+
+/* What came in during a slot goes on with the next one (Alg. 2 l. 4-5). */
+static void wait_for_slot(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    bool const is_due = !elim_peer_is_sink(peer) || (peer->missing_count == 0 && !peer->closed);
+    if (is_due && peer->pass_on_us == TACIT_NEVER)
+        peer->pass_on_us = elim_peer_next_slot_us(step);
+}
+
+void elim_peer_on_own_report(struct elim_peer_step *step, const struct tacit_elim_message *report)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    uint32_t const self = peer->config.agent.agent_id;
+    if (knows(peer, self)) {
+        elim_peer_ask(step, false);
+        return;
+    }
+    union tacit_sum *const row = elim_table_row(step->table, peer->half, self);
+    uint64_t *const origins = elim_table_scratch(step->table);
+    memcpy(row, report->sums, report->sum_count * sizeof *row);
+    step->update->persist_table = true;
+    memset(origins, 0, set_bytes(peer));
+    tacit_bits_add(origins, self);
+    add_origins(step, origins);
+    peer->round_end_us = step->now_us + peer->config.round_us;
+    if (elim_peer_is_sink(peer) && peer->config.gather_timeout_us > 0)
+        peer->gather_end_us = step->now_us + peer->config.gather_timeout_us;
+    /* The first slot is now; a sink has to wait until the others' slot is over. */
+    if (step->update->send || (elim_peer_is_sink(peer) && member_count(peer) > 1))
+        wait_for_slot(step);
+    else
+        elim_peer_pass_on(step);
+}
+
+/* "Check whether it exists; if not, send a request" (Alg. 2 l. 8-9). */
+static enum tacit_status on_advert(struct elim_peer_step *step,
+                                   const struct tacit_elim_message *advert)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    if (!spreads(peer) || advert->epoch != peer->epoch)
+        return TACIT_OK; /* the answer of a parent, or of an epoch that is closed here */
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    uint64_t *const asked = elim_peer_set(peer, ELIM_ASKED);
+    uint64_t const *const members = elim_peer_set(peer, ELIM_MEMBERS);
+    uint64_t *const wanted = elim_table_scratch(step->table);
+    uint64_t any = 0;
+    for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++) {
+        uint64_t const useful = peer->everyone ? UINT64_MAX : members[i];
+        wanted[i] = advert->origins[i] & useful & ~known[i] & ~asked[i];
+        any |= wanted[i];
+    }
+    if (any == 0)
+        return TACIT_OK;
+    (void)limit_rows(peer, wanted); /* the rest after the answer */
+    for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
+        asked[i] |= wanted[i];
+    say(step, TACIT_ELIM_REQUEST, advert->from, peer->epoch)->origins = wanted;
+    return TACIT_OK;
+}
+
+/* Whose reports of the epoch before this peer can hand out. */
+static uint64_t *previous_set(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint64_t *const scratch = elim_table_scratch(step->table);
+    if (!spreads(peer))
+        return keep_set(step, elim_peer_set(peer, ELIM_PREVIOUS));
+    if (!peer->everyone)
+        return keep_set(step, elim_peer_set(peer, ELIM_MEMBERS));
+    tacit_bits_fill(scratch, agent_count(peer));
+    return scratch;
+}
+
+/* A neighbour lacks something, or wants to hear what we have seen of it. */
+static enum tacit_status on_hello(struct elim_peer_step *step,
+                                  const struct tacit_elim_message *hello)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    bool const is_present = hello->epoch == peer->epoch;
+    if (!is_present && (hello->epoch > peer->epoch || peer->previous_epoch == 0))
+        return TACIT_OK;
+    uint64_t *const origins =
+        is_present ? keep_set(step, elim_peer_set(peer, ELIM_KNOWN)) : previous_set(step);
+    if (spreads(peer) && is_present)
+        for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
+            origins[i] &= ~hello->origins[i];
+    if (is_empty(peer, origins))
+        return TACIT_OK;
+    say(step, TACIT_ELIM_ADVERT, hello->from, is_present ? peer->epoch : peer->previous_epoch)
+        ->origins = origins;
+    return TACIT_OK;
+}
+
+static enum tacit_status on_request(struct elim_peer_step *step,
+                                    const struct tacit_elim_message *request)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    bool const is_present = request->epoch == peer->epoch;
+    if (!spreads(peer) ||
+        (!is_present && (peer->previous_epoch == 0 || request->epoch != peer->previous_epoch)))
+        return TACIT_UNEXPECTED;
+    uint64_t const *const held = is_present ? elim_peer_set(peer, ELIM_KNOWN) : previous_set(step);
+    if (!tacit_bits_within(request->origins, held, agent_count(peer)))
+        return TACIT_UNEXPECTED; /* more than was advertised */
+    if (peer->config.rows_max > 0 &&
+        tacit_bits_count(request->origins, agent_count(peer)) > peer->config.rows_max)
+        return TACIT_REFUSED;
+    say_data(step, request->from, request->epoch, keep_set(step, request->origins));
+    return TACIT_OK;
+}
+
+/* Are its rows those of the table that this peer shares with the sender? */
+static bool rows_are_here(const struct elim_peer_step *step, const struct tacit_elim_message *data)
+{
+    return data->row_stride > 0 && data->sums == elim_table_row(step->table, step->peer->half, 0);
+}
+
+/* Nothing of a message is used in part. */
+static enum tacit_status check_data(struct elim_peer_step *step,
+                                    const struct tacit_elim_message *data)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint32_t const agents = agent_count(peer);
+    uint32_t const arm_count = peer->config.agent.arm_count;
+    uint64_t const *const arms = elim_peer_arms(peer, peer->half);
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    if (data->arms == NULL || data->sums == NULL ||
+        data->sum_count != tacit_bits_count(arms, arm_count) ||
+        data->pulls != peer->pulls[peer->half] ||
+        memcmp(data->arms, arms, TACIT_BITS_WORDS(arm_count) * sizeof(uint64_t)) != 0)
+        return TACIT_MALFORMED;
+    if (rows_are_here(step, data))
+        return TACIT_OK;
+    uint32_t rank = 0;
+    for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
+         origin = tacit_bits_next(data->origins, agents, origin + 1), rank++) {
+        union tacit_sum const *const sums = elim_message_row(data, origin, rank);
+        union tacit_sum const *const row = elim_table_row(step->table, peer->half, origin);
+        bool const is_here = tacit_bits_has(known, origin);
+        if (is_here && memcmp(sums, row, data->sum_count * sizeof *sums) != 0)
+            return TACIT_MALFORMED; /* two answers to one question */
+        for (uint32_t i = 0; i < data->sum_count && !is_here; i++)
+            if (!tacit_mechanism_plausible(&peer->config.agent.mechanism, sums[i], data->pulls,
+                                           data->epoch))
+                return TACIT_MALFORMED;
+    }
+    return TACIT_OK;
+}
+
+/* Only what was asked for; on the way to a sink, anything but from the parent's side. */
+static bool is_asked_for(const struct tacit_elim_peer *peer, const struct tacit_elim_message *data)
+{
+    uint32_t const agents = agent_count(peer);
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    uint64_t const *const asked = elim_peer_set(peer, ELIM_ASKED);
+    if (!spreads(peer))
+        return data->from != peer->config.parent &&
+               (!peer->has_members ||
+                tacit_bits_within(data->origins, elim_peer_set(peer, ELIM_MEMBERS), agents));
+    for (size_t i = 0; i < TACIT_BITS_WORDS(agents); i++)
+        if ((data->origins[i] & ~known[i] & ~asked[i]) != 0)
+            return false;
+    return true;
+}
+
+/* Copies the rows that are new. Returns whether there are any. */
+static bool copy_rows(struct elim_peer_step *step, const struct tacit_elim_message *data)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    uint32_t const agents = agent_count(peer);
+    if (tacit_bits_within(data->origins, elim_peer_set(peer, ELIM_KNOWN), agents))
+        return false;
+    if (rows_are_here(step, data))
+        return true;
+    uint32_t rank = 0;
+    for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
+         origin = tacit_bits_next(data->origins, agents, origin + 1), rank++)
+        if (!knows(peer, origin))
+            memcpy(elim_table_row(step->table, peer->half, origin),
+                   elim_message_row(data, origin, rank), data->sum_count * sizeof *data->sums);
+    step->update->persist_table = true;
+    return true;
+}
+
+/* Does it carry as many rows as we ask for at once? */
+static bool is_full(const struct tacit_elim_peer *peer, const struct tacit_elim_message *data)
+{
+    return spreads(peer) && peer->config.rows_max > 0 &&
+           tacit_bits_count(data->origins, agent_count(peer)) >= peer->config.rows_max;
+}
+
+static enum tacit_status on_data(struct elim_peer_step *step, const struct tacit_elim_message *data)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    if (data->epoch < peer->epoch)
+        return TACIT_OK; /* late: that epoch is closed here */
+    if (data->epoch > peer->epoch || !is_asked_for(peer, data))
+        return TACIT_UNEXPECTED;
+    enum tacit_status const status = check_data(step, data);
+    if (status != TACIT_OK)
+        return status;
+    if (!peer->closed && copy_rows(step, data)) {
+        add_origins(step, data->origins);
+        wait_for_slot(step);
+        if (is_full(peer, data) && peer->missing_count > 0) /* it may hold more than it could say */
+            say(step, TACIT_ELIM_HELLO, data->from, peer->epoch)->origins =
+                elim_peer_set(peer, ELIM_KNOWN);
+    } else if (!spreads(peer)) { /* said again: the child does not know that it came */
+        say(step, TACIT_ELIM_ADVERT, data->from, peer->epoch)->origins =
+            elim_peer_set(peer, ELIM_KNOWN);
+    }
+    return TACIT_OK;
+}
+
+/* ---- Neighbours ---- */
+
+static uint32_t neighbour_index(const struct tacit_elim_peer *peer, uint32_t agent)
+{
+    uint32_t low = 0;
+    uint32_t high = peer->config.neighbour_count;
+    uint32_t const *const neighbours = elim_peer_neighbours(peer);
+    while (low < high) {
+        uint32_t const middle = low + (high - low) / 2;
+        if (neighbours[middle] < agent)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < peer->config.neighbour_count && neighbours[low] == agent
+               ? low
+               : peer->config.neighbour_count;
+}
+
+/* A neighbour can make us work only so much within an epoch, or within the longest honest pauses.
+ */
+static bool is_too_much(struct elim_peer_step *step, uint32_t neighbour,
+                        const struct tacit_elim_message *message)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    uint64_t const agents = agent_count(peer);
+    struct elim_peer_work *const work = &elim_peer_work(peer)[neighbour];
+    if (step->now_us - peer->work_since_us >= 64 * peer->config.agent.resend_after_us) {
+        memset(elim_peer_work(peer), 0, peer->config.neighbour_count * sizeof *work);
+        peer->work_since_us = step->now_us;
+    }
+    uint32_t const rows = message->kind == TACIT_ELIM_REQUEST
+                              ? tacit_bits_count(message->origins, agent_count(peer))
+                              : 0;
+    if (work->messages >= 4 * agents + 1024 || work->rows + rows > 8 * agents + 1024)
+        return true;
+    work->messages++;
+    work->rows += rows;
+    return false;
+}
+
+/* Does it tell of a report of ours that this state did not make, or of an epoch that could not have
+ * come without one? */
+static bool tells_of_a_later_state(const struct tacit_elim_peer *peer,
+                                   const struct tacit_elim_message *message)
+{
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    uint32_t const self = peer->config.agent.agent_id;
+    bool const names_us = tacit_bits_has(message->origins, self);
+    /* An order without pulls is answered by an older release. */
+    bool const is_made = message->epoch <= agent.release_epoch ||
+                         (message->epoch == peer->epoch && knows(peer, self));
+    if (names_us && !is_made && message->kind != TACIT_ELIM_REQUEST)
+        return true;
+    return spreads(peer) && elim_peer_is_member(peer, self) && message->epoch > peer->epoch &&
+           agent.release_epoch < peer->epoch;
+}
+
+enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
+                                         const struct tacit_elim_message *message,
+                                         uint32_t *seen_epoch)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    uint32_t const neighbour = neighbour_index(peer, message->from);
+    if (message->run_id != peer->config.agent.run_id || neighbour == peer->config.neighbour_count ||
+        (message->to != peer->config.agent.agent_id && message->to != TACIT_ELIM_NEIGHBOURS))
+        return TACIT_STRANGER;
+    if (message->origins == NULL || message->epoch > TACIT_ELIM_EPOCHS_MAX ||
+        !tacit_bits_within(message->origins, message->origins, agent_count(peer)))
+        return TACIT_MALFORMED;
+    if (message->kind != TACIT_ELIM_HELLO &&
+        (message->epoch == 0 || is_empty(peer, message->origins)))
+        return TACIT_MALFORMED; /* of nothing, or of nobody */
+    if (is_too_much(step, neighbour, message))
+        return TACIT_REFUSED;
+    if (tells_of_a_later_state(peer, message)) {
+        *seen_epoch = message->epoch;
+        return TACIT_ROLLBACK;
+    }
+    peer->is_behind = peer->is_behind || message->epoch > peer->epoch;
+    switch (message->kind) {
+    case TACIT_ELIM_HELLO:
+        return on_hello(step, message);
+    case TACIT_ELIM_ADVERT:
+        return on_advert(step, message);
+    case TACIT_ELIM_REQUEST:
+        return on_request(step, message);
+    case TACIT_ELIM_DATA:
+        return on_data(step, message);
+    case TACIT_ELIM_ORDER:
+    case TACIT_ELIM_REPORT:
+        break; /* those are the hub's */
+    }
+    return TACIT_UNEXPECTED;
+}
+
+/* ---- Aggregation ---- */
+
+static void average(struct elim_peer_step *step, double *means)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    struct tacit_scale const *const scale = &peer->config.agent.mechanism.scale;
+    uint32_t const arm_count = peer->config.agent.arm_count;
+    uint32_t const agents = agent_count(peer);
+    uint64_t const *const arms = elim_peer_arms(peer, peer->half);
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    for (uint32_t arm = tacit_bits_next(arms, arm_count, 0); arm < arm_count;
+         arm = tacit_bits_next(arms, arm_count, arm + 1))
+        means[arm] = 0;
+    for (uint32_t origin = tacit_bits_next(known, agents, 0); origin < agents;
+         origin = tacit_bits_next(known, agents, origin + 1)) {
+        union tacit_sum const *sum = elim_table_row(step->table, peer->half, origin);
+        for (uint32_t arm = tacit_bits_next(arms, arm_count, 0); arm < arm_count;
+             arm = tacit_bits_next(arms, arm_count, arm + 1))
+            means[arm] += tacit_sum_mean(scale, *sum++, peer->pulls[peer->half]);
+    }
+    double const members = member_count(peer);
+    for (uint32_t arm = tacit_bits_next(arms, arm_count, 0); arm < arm_count;
+         arm = tacit_bits_next(arms, arm_count, arm + 1))
+        means[arm] /= members;
+}
+
+void elim_peer_aggregate(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    double *const means = elim_peer_judge(peer).means;
+    if (!peer->everyone) {
+        average(step, means);
+        return;
+    }
+    /* All agents' rows make one and the same average: with a shared table it is made once. */
+    double *const shared = elim_table_means(step->table);
+    if (step->table->mean_epoch != peer->epoch) {
+        average(step, shared);
+        step->table->mean_epoch = peer->epoch;
+    }
+    memcpy(means, shared, peer->config.agent.arm_count * sizeof *means);
+}

@@ -1,0 +1,96 @@
+/* What the hub and the peers share: the judge of Alg. 1 l. 12-16, who may be a server (Alg. 1, 5)
+ * or every agent (Alg. 3). */
+#ifndef TACIT_ELIM_INTERNAL_H
+#define TACIT_ELIM_INTERNAL_H
+#include "tacit/elim.h"
+
+/* A part of its owner's state. */
+struct elim_judge {
+    uint64_t pulls; /* S(r) of the order that stands */
+    double radius;  /* C(r) of the last test */
+    uint32_t epoch;
+    uint32_t active_count;
+    uint32_t round_count; /* epochs whose reports were collected */
+    bool finished;        /* no epoch follows */
+};
+
+/* Where the judge of a state has its parts. */
+struct elim_judge_parts {
+    struct elim_judge *judge;
+    const struct tacit_elim_schedule *schedule;
+    uint64_t *active;     /* W(K) */
+    uint64_t *final;      /* W(K): the one arm of the last order; survivors stay in active */
+    double *means;        /* K: aggregated means of the last round */
+    uint32_t *eliminated; /* K: the epoch of elimination; 0: still active */
+};
+
+/* Words that the four arrays need, in this order. */
+size_t elim_judge_words(uint32_t arm_count);
+
+/* The parts of a judge whose arrays begin at words. */
+struct elim_judge_parts elim_judge_at(struct elim_judge *judge,
+                                      const struct tacit_elim_schedule *schedule, uint64_t *words);
+
+/* All arms active, no epoch yet. Requires: zeroed memory. */
+void elim_judge_init(const struct elim_judge_parts *parts);
+
+/* Goes to the next epoch in which something is pulled, or to the end. */
+void elim_judge_begin_epoch(const struct elim_judge_parts *parts);
+
+/* l. 12-16 with the means of the round in place, averaged over so many agents. */
+void elim_judge_close_round(const struct elim_judge_parts *parts, uint32_t agents_averaged);
+
+/* The order that stands, without addresses. */
+struct tacit_elim_message elim_judge_order(const struct elim_judge_parts *parts);
+
+/* Could a step have left these? (For states from a disk.) */
+bool elim_judge_is_possible(const struct elim_judge_parts *parts);
+
+bool elim_schedule_is_valid(const struct tacit_elim_schedule *schedule);
+
+/* Do the sums of so many agents, as large as anybody would take them for honest, add up to an
+ * integer of 64 bits? Requires: agent_count > 0. */
+bool elim_sums_fit(const struct tacit_mechanism *mechanism, uint32_t agent_count, uint64_t horizon);
+
+/* Copies member by member: the gaps between the members of *copy keep their bytes. */
+void elim_schedule_copy(struct tacit_elim_schedule *copy,
+                        const struct tacit_elim_schedule *schedule);
+bool elim_agent_config_is_valid(const struct tacit_elim_agent_config *config);
+void elim_agent_config_copy(struct tacit_elim_agent_config *copy,
+                            const struct tacit_elim_agent_config *config);
+
+/* What a peer asks of the agent in it, at no cost. */
+struct elim_agent_brief {
+    uint32_t epoch;
+    uint32_t release_epoch;
+    uint32_t active_count;
+    uint64_t pulls; /* S(r) of the order */
+    const uint64_t *arms;
+    const union tacit_sum *noised; /* K history sums */
+    bool last;
+    bool finished;
+    bool halted;
+};
+
+struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent);
+
+/* ---- Table ---- */
+
+struct tacit_elim_table {
+    uint32_t agent_count;
+    uint32_t arm_count;
+    uint32_t mean_epoch; /* whose means are in place, averaged over all agents; 0: none */
+    bool is_shared;
+    /* rows of two epochs, 2 x A x K | means K | scratch W(A): the set that a message names */
+    uint64_t words[];
+};
+
+/* K sums of this agent in one half (0, 1) of the table. */
+union tacit_sum *elim_table_row(struct tacit_elim_table *table, uint32_t half, uint32_t agent);
+double *elim_table_means(struct tacit_elim_table *table);
+uint64_t *elim_table_scratch(struct tacit_elim_table *table);
+
+/* The row of the origin with this number and rank in a DATA message. */
+const union tacit_sum *elim_message_row(const struct tacit_elim_message *message, uint32_t origin,
+                                        uint32_t rank);
+#endif

@@ -1,0 +1,171 @@
+/* Who goes and how long the next epoch is (Li, Song, Alg. 1 l. 2-5 and l. 12-16), for a hub and for
+ * the peers of a graph alike. */
+#include <math.h>
+#include <string.h>
+#include "internal.h"
+
+_Static_assert(sizeof(double) == sizeof(uint64_t), "means are stored as words");
+
+size_t elim_judge_words(uint32_t arm_count)
+{
+    /* Two epochs fit a word; K words are plenty. */
+    return 2 * TACIT_BITS_WORDS(arm_count) + 2 * (size_t)arm_count;
+}
+
+struct elim_judge_parts elim_judge_at(struct elim_judge *judge,
+                                      const struct tacit_elim_schedule *schedule, uint64_t *words)
+{
+    size_t const set = TACIT_BITS_WORDS(schedule->arm_count);
+    return (struct elim_judge_parts){.judge = judge,
+                                     .schedule = schedule,
+                                     .active = words,
+                                     .final = words + set,
+                                     .means = (double *)(words + 2 * set),
+                                     .eliminated =
+                                         (uint32_t *)(words + 2 * set + schedule->arm_count)};
+}
+
+void elim_judge_init(const struct elim_judge_parts *parts)
+{
+    parts->judge->active_count = parts->schedule->arm_count;
+    tacit_bits_fill(parts->active, parts->schedule->arm_count);
+}
+
+/* l. 13-15: all at once against one maximum; the best arm itself never goes (READINGS P1.5). */
+static void eliminate(const struct elim_judge_parts *parts, uint32_t agents_averaged)
+{
+    struct elim_judge *const judge = parts->judge;
+    uint32_t const arms = parts->schedule->arm_count;
+    double const *const means = parts->means;
+    judge->radius = tacit_elim_radius(parts->schedule, judge->epoch, judge->active_count,
+                                      judge->pulls, agents_averaged);
+    double best = -INFINITY;
+    for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
+         arm = tacit_bits_next(parts->active, arms, arm + 1))
+        best = means[arm] > best ? means[arm] : best;
+    for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
+         arm = tacit_bits_next(parts->active, arms, arm + 1)) {
+        if (best - means[arm] >= 2 * judge->radius) {
+            tacit_bits_remove(parts->active, arm);
+            parts->eliminated[arm] = judge->epoch;
+            judge->active_count--;
+        }
+    }
+    TACIT_ASSERT(judge->active_count >= 1);
+}
+
+/* l. 17, and READINGS P1.7: the arm that is left, or the best aggregated mean of those left. */
+static void finish(const struct elim_judge_parts *parts)
+{
+    uint32_t const arms = parts->schedule->arm_count;
+    uint32_t best = tacit_bits_next(parts->active, arms, 0);
+    for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(parts->active, arms, arm + 1))
+        if (parts->means[arm] > parts->means[best])
+            best = arm;
+    tacit_bits_add(parts->final, best);
+    parts->judge->finished = true;
+}
+
+/* An epoch with n_r = 0 repeats the test with its own radius and costs nothing (READINGS P1.3). */
+static void begin_epoch(const struct elim_judge_parts *parts, uint32_t agents_averaged)
+{
+    struct elim_judge *const judge = parts->judge;
+    struct tacit_elim_schedule const *const schedule = parts->schedule;
+    uint32_t const limit =
+        schedule->round_limit > 0 ? schedule->round_limit : TACIT_ELIM_EPOCHS_MAX - 1;
+    for (;;) {
+        judge->epoch++;
+        if (judge->active_count == 1 || judge->epoch > limit) {
+            finish(parts);
+            return;
+        }
+        uint64_t const pulls =
+            tacit_elim_pulls(schedule, judge->epoch, judge->active_count, judge->pulls);
+        if (pulls > judge->pulls) {
+            judge->pulls = pulls;
+            return;
+        }
+        eliminate(parts, agents_averaged);
+    }
+}
+
+void elim_judge_begin_epoch(const struct elim_judge_parts *parts)
+{
+    TACIT_ASSERT(parts->judge->epoch == 0); /* the first: S(1) > 0, there is no test to repeat */
+    begin_epoch(parts, 1);
+}
+
+void elim_judge_close_round(const struct elim_judge_parts *parts, uint32_t agents_averaged)
+{
+    parts->judge->round_count++;
+    eliminate(parts, agents_averaged);
+    begin_epoch(parts, agents_averaged);
+}
+
+struct tacit_elim_message elim_judge_order(const struct elim_judge_parts *parts)
+{
+    struct elim_judge const *const judge = parts->judge;
+    return (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
+                                       .from = TACIT_ELIM_HUB,
+                                       .epoch = judge->epoch,
+                                       .last = judge->finished,
+                                       .pulls = judge->pulls,
+                                       .arms = judge->finished ? parts->final : parts->active};
+}
+
+/* Only arms that exist, and an arm is out since an epoch or in. */
+static bool arms_are_possible(const struct elim_judge_parts *parts)
+{
+    uint32_t const arms = parts->schedule->arm_count;
+    struct elim_judge const *const judge = parts->judge;
+    if (!tacit_bits_within(parts->active, parts->active, arms) ||
+        !tacit_bits_within(parts->final, parts->active, arms))
+        return false;
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (parts->eliminated[arm] > judge->epoch ||
+            (parts->eliminated[arm] == 0) != tacit_bits_has(parts->active, arm))
+            return false;
+    return judge->active_count >= 1 && judge->active_count == tacit_bits_count(parts->active, arms);
+}
+
+bool elim_judge_is_possible(const struct elim_judge_parts *parts)
+{
+    struct elim_judge const *const judge = parts->judge;
+    uint32_t const final_count = tacit_bits_count(parts->final, parts->schedule->arm_count);
+    if (*(const unsigned char *)&judge->finished > 1 || /* any byte, on a disk */
+        judge->pulls > TACIT_HORIZON_MAX || judge->round_count > judge->epoch ||
+        !arms_are_possible(parts))
+        return false;
+    if (judge->finished)
+        return judge->epoch >= 1 && judge->epoch <= TACIT_ELIM_EPOCHS_MAX && final_count == 1;
+    return judge->epoch < TACIT_ELIM_EPOCHS_MAX && final_count == 0 &&
+           (judge->epoch == 0 ? judge->pulls == 0 : judge->pulls >= 1 && judge->active_count >= 2);
+}
+
+bool elim_schedule_is_valid(const struct tacit_elim_schedule *schedule)
+{
+    return schedule->arm_count >= 1 && schedule->arm_count <= TACIT_ARMS_MAX &&
+           schedule->report_count >= 1 && schedule->report_count <= TACIT_AGENTS_MAX &&
+           schedule->horizon >= 1 && schedule->horizon <= TACIT_HORIZON_MAX &&
+           schedule->epsilon_per_reward > 0 &&
+           schedule->round_limit < TACIT_ELIM_EPOCHS_MAX && /* the last order is epoch R + 1 */
+           (schedule->round_limit == 0 || (schedule->gap > 0 && schedule->gap <= 1));
+}
+
+bool elim_sums_fit(const struct tacit_mechanism *mechanism, uint32_t agent_count, uint64_t horizon)
+{
+    union tacit_sum const most = {.steps = INT64_MAX / agent_count};
+    return mechanism->scale.kind == TACIT_SCALE_REAL ||
+           !tacit_mechanism_plausible(mechanism, most, horizon, TACIT_ELIM_EPOCHS_MAX);
+}
+
+void elim_schedule_copy(struct tacit_elim_schedule *copy,
+                        const struct tacit_elim_schedule *schedule)
+{
+    copy->arm_count = schedule->arm_count;
+    copy->report_count = schedule->report_count;
+    copy->horizon = schedule->horizon;
+    copy->epsilon_per_reward = schedule->epsilon_per_reward;
+    copy->round_limit = schedule->round_limit;
+    copy->gap = schedule->gap;
+}

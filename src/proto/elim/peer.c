@@ -1,0 +1,687 @@
+/* A peer: an agent (agent.c) whose reports do not go to a hub that everybody reaches, but to the
+ * neighbours (collect.c). Over a graph each peer is the judge too (Li, Song, Alg. 3); in a hybrid
+ * its component has a sink, which reports to the hub (Alg. 5).
+ *
+ * The agent inside does not know. What it sends to "the hub" is taken here and handed to the
+ * collection; the order that the judge in here gives is handed to it as the hub's. */
+#include <math.h>
+#include <string.h>
+#include "peer_state.h"
+
+/* ---- Layout ---- */
+
+_Static_assert(sizeof(struct elim_peer_work) == sizeof(uint64_t), "a neighbour's work is a word");
+
+static struct elim_peer_layout layout_of(const struct tacit_elim_peer_config *config,
+                                         bool has_members)
+{
+    size_t const arms = config->agent.arm_count;
+    bool const gathers = config->collection == TACIT_ELIM_GATHER;
+    size_t const set_count = 3u + (has_members || gathers ? 1u : 0u) + (gathers ? 1u : 0u);
+    struct elim_peer_layout at;
+    at.judge = tacit_elim_agent_size(&config->agent) / sizeof(uint64_t);
+    at.own = at.judge + (gathers ? 0 : elim_judge_words(config->agent.arm_count));
+    at.report = at.own + arms;
+    at.neighbours = at.report + arms;
+    at.work = at.neighbours + (config->neighbour_count + 1u) / 2;
+    at.arms = at.work + config->neighbour_count;
+    at.sets = at.arms + 2 * TACIT_BITS_WORDS(arms);
+    at.end = at.sets + set_count * TACIT_BITS_WORDS(config->agent.agent_count);
+    return at;
+}
+
+static uint64_t *words_at(const struct tacit_elim_peer *state, size_t at)
+{
+    return ((struct tacit_elim_peer *)(uintptr_t)state)->words + at;
+}
+
+struct tacit_elim_agent *elim_peer_agent(const struct tacit_elim_peer *peer)
+{
+    return (struct tacit_elim_agent *)words_at(peer, 0);
+}
+
+struct elim_judge_parts elim_peer_judge(const struct tacit_elim_peer *state)
+{
+    struct tacit_elim_peer *const peer = (struct tacit_elim_peer *)(uintptr_t)state;
+    return elim_judge_at(&peer->judge, &peer->config.schedule, words_at(peer, peer->at.judge));
+}
+
+union tacit_sum *elim_peer_own_sums(const struct tacit_elim_peer *peer)
+{
+    return (union tacit_sum *)words_at(peer, peer->at.own);
+}
+
+union tacit_sum *elim_peer_report(const struct tacit_elim_peer *peer)
+{
+    return (union tacit_sum *)words_at(peer, peer->at.report);
+}
+
+uint32_t *elim_peer_neighbours(const struct tacit_elim_peer *peer)
+{
+    return (uint32_t *)words_at(peer, peer->at.neighbours);
+}
+
+struct elim_peer_work *elim_peer_work(const struct tacit_elim_peer *peer)
+{
+    return (struct elim_peer_work *)words_at(peer, peer->at.work);
+}
+
+uint64_t *elim_peer_arms(const struct tacit_elim_peer *peer, uint32_t half)
+{
+    return words_at(peer, peer->at.arms + half * TACIT_BITS_WORDS(peer->config.agent.arm_count));
+}
+
+uint64_t *elim_peer_set(const struct tacit_elim_peer *peer, enum elim_peer_set set)
+{
+    size_t const words = TACIT_BITS_WORDS(peer->config.agent.agent_count);
+    return words_at(peer, peer->at.sets + (size_t)set * words);
+}
+
+bool elim_peer_is_member(const struct tacit_elim_peer *peer, uint32_t agent)
+{
+    return peer->everyone ||
+           (peer->has_members && tacit_bits_has(elim_peer_set(peer, ELIM_MEMBERS), agent));
+}
+
+bool elim_peer_is_sink(const struct tacit_elim_peer *peer)
+{
+    return peer->config.collection == TACIT_ELIM_GATHER &&
+           peer->config.parent == peer->config.agent.agent_id;
+}
+
+/* ---- Configuration ---- */
+
+static bool neighbours_are_valid(const struct tacit_elim_peer_config *config)
+{
+    uint32_t const self = config->agent.agent_id;
+    bool has_parent = config->collection == TACIT_ELIM_SPREAD || config->parent == self;
+    if (config->neighbour_count > 0 && config->neighbours == NULL)
+        return false;
+    for (uint32_t i = 0; i < config->neighbour_count; i++) {
+        uint32_t const neighbour = config->neighbours[i];
+        if (neighbour >= config->agent.agent_count || neighbour == self ||
+            (i > 0 && neighbour <= config->neighbours[i - 1]))
+            return false;
+        has_parent = has_parent || neighbour == config->parent;
+    }
+    return has_parent;
+}
+
+static bool members_are_valid(const struct tacit_elim_peer_config *config)
+{
+    uint32_t const agents = config->agent.agent_count;
+    if (config->members == NULL)
+        return true;
+    return tacit_bits_within(config->members, config->members, agents) &&
+           tacit_bits_has(config->members, config->agent.agent_id);
+}
+
+/* The judge reckons with the agents whose reports it gets. */
+static bool schedule_is_valid(const struct tacit_elim_peer_config *config)
+{
+    uint32_t const agents = config->agent.agent_count;
+    uint32_t const members =
+        config->members == NULL ? agents : tacit_bits_count(config->members, agents);
+    return config->collection == TACIT_ELIM_GATHER ||
+           (elim_schedule_is_valid(&config->schedule) &&
+            config->schedule.arm_count == config->agent.arm_count &&
+            config->schedule.horizon == config->agent.horizon &&
+            config->schedule.report_count == members);
+}
+
+static bool config_is_valid(const struct tacit_elim_peer_config *config)
+{
+    return elim_agent_config_is_valid(&config->agent) &&
+           (config->collection == TACIT_ELIM_SPREAD || config->collection == TACIT_ELIM_GATHER) &&
+           config->neighbour_count < config->agent.agent_count && neighbours_are_valid(config) &&
+           members_are_valid(config) && schedule_is_valid(config) &&
+           (config->collection == TACIT_ELIM_SPREAD ||
+            elim_sums_fit(&config->agent.mechanism, config->agent.agent_count,
+                          config->agent.horizon)) &&
+           config->slot_us <= TACIT_ELIM_PAUSE_US_MAX &&
+           config->round_us <= TACIT_ELIM_PAUSE_US_MAX &&
+           config->gather_timeout_us <= TACIT_ELIM_PAUSE_US_MAX;
+}
+
+size_t tacit_elim_peer_size(const struct tacit_elim_peer_config *config)
+{
+    if (!config_is_valid(config))
+        return 0;
+    return sizeof(struct tacit_elim_peer) +
+           layout_of(config, config->members != NULL).end * sizeof(uint64_t);
+}
+
+/* Member by member, so that a state is a function of the values alone. */
+static void copy_config(struct tacit_elim_peer_config *copy,
+                        const struct tacit_elim_peer_config *config)
+{
+    elim_agent_config_copy(&copy->agent, &config->agent);
+    copy->collection = config->collection;
+    copy->neighbour_count = config->neighbour_count;
+    copy->parent = config->parent;
+    if (config->collection == TACIT_ELIM_SPREAD)
+        elim_schedule_copy(&copy->schedule, &config->schedule);
+    copy->rows_max = config->rows_max;
+    copy->slot_us = config->slot_us;
+    copy->has_clock = config->has_clock;
+    copy->round_us = config->round_us;
+    copy->gather_timeout_us = config->gather_timeout_us;
+}
+
+enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
+                                       const struct tacit_elim_peer_config *config)
+{
+    size_t const size = tacit_elim_peer_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(peer, 0, size);
+    copy_config(&peer->config, config);
+    peer->has_members = config->members != NULL;
+    peer->at = layout_of(config, peer->has_members);
+    /* A relay of a hybrid waits for nobody; a sink without a set waits for all. */
+    peer->everyone = !peer->has_members && (config->collection == TACIT_ELIM_SPREAD ||
+                                            config->parent == config->agent.agent_id);
+    peer->agent_deadline_us = peer->pass_on_us = peer->gather_end_us = TACIT_NEVER;
+    if (config->neighbour_count > 0)
+        memcpy(elim_peer_neighbours(peer), config->neighbours,
+               config->neighbour_count * sizeof *config->neighbours);
+    if (peer->has_members)
+        memcpy(elim_peer_set(peer, ELIM_MEMBERS), config->members,
+               TACIT_BITS_WORDS(config->agent.agent_count) * sizeof(uint64_t));
+    if (config->collection == TACIT_ELIM_SPREAD) {
+        struct elim_judge_parts const judge = elim_peer_judge(peer);
+        elim_judge_init(&judge);
+    }
+    return tacit_elim_agent_init(elim_peer_agent(peer), &config->agent);
+}
+
+/* ---- The agent inside ---- */
+
+static enum tacit_status tell_agent(struct elim_peer_step *step,
+                                    const struct tacit_elim_event *event);
+
+/* The order of the judge in here. */
+static enum tacit_status give_order(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    struct tacit_elim_message order = elim_judge_order(&judge);
+    order.to = peer->config.agent.agent_id;
+    order.run_id = peer->config.agent.run_id;
+    order.seen = elim_agent_brief(elim_peer_agent(peer)).release_epoch;
+    struct tacit_elim_event const event = {
+        .now_us = step->now_us, .kind = TACIT_ELIM_RECEIVE, .as.message = &order};
+    return tell_agent(step, &event);
+}
+
+/* The halt of an agent whose state a neighbour knows to be old. */
+static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t seen_epoch)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    struct tacit_elim_message const order = {.kind = TACIT_ELIM_ORDER,
+                                             .from = TACIT_ELIM_HUB,
+                                             .to = peer->config.agent.agent_id,
+                                             .run_id = peer->config.agent.run_id,
+                                             .epoch = seen_epoch,
+                                             .seen = seen_epoch,
+                                             .pulls = agent.pulls,
+                                             .arms = agent.arms};
+    struct tacit_elim_event const event = {
+        .now_us = step->now_us, .kind = TACIT_ELIM_RECEIVE, .as.message = &order};
+    return tell_agent(step, &event);
+}
+
+/* READINGS P1.11: paper mode exploits the best mean of its own rewards, ties at random, and stays
+ * with it while it waits. All active arms have had S(r) pulls: the sums compare. */
+static void choose_exploit_arm(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    union tacit_sum const *const own = elim_peer_own_sums(peer);
+    uint32_t const arms = peer->config.agent.arm_count;
+    uint64_t ties = 0;
+    double best = -INFINITY;
+    if (peer->config.agent.mechanism.scale.kind != TACIT_SCALE_REAL)
+        return; /* sound mode exploits noised means */
+    for (uint32_t arm = tacit_bits_next(agent.arms, arms, 0); arm < arms;
+         arm = tacit_bits_next(agent.arms, arms, arm + 1)) {
+        uint64_t chosen = 0;
+        if (own[arm].real < best)
+            continue;
+        ties = own[arm].real > best ? 1 : ties + 1;
+        best = own[arm].real;
+        if (ties > 1 && tacit_entropy_below(step->entropy, ties, &chosen) != TACIT_OK)
+            continue; /* without entropy: the first of them */
+        if (chosen == 0)
+            peer->exploit_arm = arm;
+    }
+}
+
+/* What the agent says to its hub, which it does not reach from here. */
+static void take_word(struct elim_peer_step *step, const struct tacit_elim_message *word,
+                      bool is_start)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    bool const is_new = word->kind == TACIT_ELIM_REPORT &&
+                        !tacit_bits_has(elim_peer_set(peer, ELIM_KNOWN), word->from);
+    if (is_new)
+        choose_exploit_arm(step);
+    if (word->kind == TACIT_ELIM_REPORT)
+        elim_peer_on_own_report(step, word);
+    else
+        elim_peer_ask(step, is_start);
+}
+
+/* A new order: from now on its reports are collected. */
+static void follow_epoch(struct elim_peer_step *step)
+{
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(step->peer));
+    if (agent.epoch != step->peer->epoch && !agent.last)
+        elim_peer_begin_collection(step);
+}
+
+static enum tacit_status tell_agent(struct elim_peer_step *step,
+                                    const struct tacit_elim_event *event)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct tacit_elim_update update;
+    enum tacit_status const status =
+        tacit_elim_agent_step(elim_peer_agent(peer), event, step->entropy, &update);
+    peer->agent_deadline_us = update.deadline_us;
+    step->update->persist = step->update->persist || update.persist;
+    if (update.plan_count > 0) {
+        step->update->plan = update.plan;
+        step->update->plan_count = update.plan_count;
+    }
+    follow_epoch(step);
+    if (update.send)
+        take_word(step, &update.message, event->kind == TACIT_ELIM_START);
+    return status;
+}
+
+/* ---- Events ---- */
+
+/* Is this epoch still to be judged? Where the agent cannot follow the order (it is at T, or its
+ * policy refuses), the judge is ahead of it for good. */
+static bool is_unjudged(const struct tacit_elim_peer *peer)
+{
+    return peer->config.collection == TACIT_ELIM_SPREAD && peer->epoch > 0 &&
+           peer->judge.epoch == peer->epoch;
+}
+
+/* Alg. 2 l. 11-12 and Alg. 3 l. 9-11: everything is here, and the round is over. */
+static enum tacit_status close_when_complete(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    if (!is_unjudged(peer) || peer->missing_count > 0 || step->now_us < peer->round_end_us)
+        return TACIT_OK;
+    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    elim_peer_aggregate(step);
+    elim_judge_close_round(&judge, peer->config.schedule.report_count);
+    /* Where a clock says when a round is over, everybody has everything then; else the neighbours
+     * may still need what came last. */
+    if (peer->config.has_clock)
+        elim_peer_keep_quiet(step);
+    else if (!step->update->send)
+        elim_peer_pass_on(step);
+    step->update->persist = true;
+    return give_order(step);
+}
+
+static enum tacit_status on_start(struct elim_peer_step *step, const struct tacit_elim_event *event)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    enum tacit_status const status = tell_agent(step, event);
+    if (status != TACIT_OK || peer->config.collection != TACIT_ELIM_SPREAD || peer->judge.epoch > 0)
+        return status;
+    elim_judge_begin_epoch(&judge);
+    step->update->persist = true;
+    /* One arm: the agent knows it without an order. */
+    return peer->config.agent.arm_count == 1 ? TACIT_OK : give_order(step);
+}
+
+static enum tacit_status on_reward(struct elim_peer_step *step,
+                                   const struct tacit_elim_event *event)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    uint32_t const arm = event->as.reward.arm;
+    union tacit_sum *const own = elim_peer_own_sums(peer);
+    bool const counts = arm < peer->config.agent.arm_count && !agent.last &&
+                        peer->config.agent.mechanism.scale.kind == TACIT_SCALE_REAL;
+    union tacit_sum const before = counts ? own[arm] : (union tacit_sum){0};
+    if (counts) /* before the agent has it: the last reward of an epoch ends with the choice */
+        tacit_sum_add(&peer->config.agent.mechanism.scale, &own[arm], event->as.reward.sum);
+    enum tacit_status const status = tell_agent(step, event);
+    if (status == TACIT_INVALID && counts)
+        own[arm] = before;
+    return status;
+}
+
+static enum tacit_status on_receive(struct elim_peer_step *step,
+                                    const struct tacit_elim_event *event)
+{
+    uint32_t seen_epoch = 0;
+    struct tacit_elim_message const *const message = event->as.message;
+    if (message->from == TACIT_ELIM_HUB)
+        return step->peer->config.collection == TACIT_ELIM_GATHER ? tell_agent(step, event)
+                                                                  : TACIT_STRANGER;
+    enum tacit_status status = elim_peer_on_neighbour(step, message, &seen_epoch);
+    if (status == TACIT_ROLLBACK)
+        return give_rollback(step, seen_epoch);
+    return status == TACIT_OK ? close_when_complete(step) : status;
+}
+
+/* An update carries one message: what is due beside it waits for another slot. */
+static enum tacit_status on_timeout(struct elim_peer_step *step,
+                                    const struct tacit_elim_event *event)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    enum tacit_status status = TACIT_OK;
+    if (event->now_us >= peer->agent_deadline_us)
+        status = tell_agent(step, event);
+    if (elim_agent_brief(elim_peer_agent(peer)).halted)
+        return status;
+    if (event->now_us >= peer->pass_on_us) {
+        if (step->update->send)
+            peer->pass_on_us = elim_peer_next_slot_us(step);
+        else
+            elim_peer_pass_on(step);
+    }
+    if (event->now_us >= peer->gather_end_us) {
+        bool const must_wait = !peer->closed && step->update->send;
+        peer->gather_end_us = must_wait ? elim_peer_next_slot_us(step) : TACIT_NEVER;
+        if (!peer->closed && !must_wait)
+            elim_peer_report_component(step); /* of those who are here */
+    }
+    return status == TACIT_OK ? close_when_complete(step) : status;
+}
+
+static enum tacit_status handle(struct elim_peer_step *step, const struct tacit_elim_event *event)
+{
+    bool const is_halted = elim_agent_brief(elim_peer_agent(step->peer)).halted;
+    switch (event->kind) {
+    case TACIT_ELIM_START:
+        return on_start(step, event);
+    case TACIT_ELIM_REWARD: {
+        enum tacit_status const status = on_reward(step, event);
+        return status == TACIT_OK ? close_when_complete(step) : status;
+    }
+    case TACIT_ELIM_EXPLOITED:
+        return tell_agent(step, event);
+    case TACIT_ELIM_RECEIVE:
+        return is_halted ? TACIT_OK : on_receive(step, event);
+    case TACIT_ELIM_TIMEOUT:
+        return is_halted ? TACIT_OK : on_timeout(step, event);
+    }
+    TACIT_ASSERT(false);
+    return TACIT_INVALID;
+}
+
+/* What was due at a time of the clock before is due anew. */
+static void restart_clock(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    peer->work_since_us = step->now_us;
+    if (peer->pass_on_us != TACIT_NEVER)
+        peer->pass_on_us = elim_peer_next_slot_us(step);
+    if (peer->gather_end_us != TACIT_NEVER)
+        peer->gather_end_us = step->now_us + peer->config.gather_timeout_us;
+    if (peer->round_end_us > step->now_us + peer->config.round_us)
+        peer->round_end_us = step->now_us + peer->config.round_us;
+}
+
+/* ---- Public ---- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t next_deadline(const struct tacit_elim_peer *peer)
+{
+    bool const waits_for_clock = is_unjudged(peer) && peer->missing_count == 0;
+    bool const waits_for_members = !peer->closed && elim_peer_is_sink(peer);
+    if (elim_agent_brief(elim_peer_agent(peer)).halted)
+        return TACIT_NEVER;
+    uint64_t deadline_us = earlier(peer->agent_deadline_us, peer->pass_on_us);
+    if (waits_for_clock)
+        deadline_us = earlier(deadline_us, peer->round_end_us);
+    if (waits_for_members)
+        deadline_us = earlier(deadline_us, peer->gather_end_us);
+    return deadline_us;
+}
+
+enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct tacit_elim_table *table,
+                                       const struct tacit_elim_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(table->agent_count == peer->config.agent.agent_count);
+    TACIT_ASSERT(table->arm_count == peer->config.agent.arm_count);
+    *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
+    struct elim_peer_step step = {
+        .peer = peer, .table = table, .entropy = entropy, .update = update};
+    step.now_us = event->now_us;
+    if (event->kind == TACIT_ELIM_START) /* a new process has a new clock */
+        restart_clock(&step);
+    enum tacit_status const status = handle(&step, event);
+    TACIT_IMPLIES(update->persist_table, update->persist);
+    update->deadline_us = next_deadline(peer);
+    return status;
+}
+
+/* ---- Checking a state from a disk ---- */
+
+static bool flag_is_possible(const bool *flag)
+{
+    return *(const unsigned char *)flag <= 1;
+}
+
+static bool same_config(const struct tacit_elim_peer *peer,
+                        const struct tacit_elim_peer_config *config)
+{
+    struct tacit_elim_peer_config copy;
+    struct elim_peer_layout const at = layout_of(config, config->members != NULL);
+    memset(&copy, 0, sizeof copy);
+    copy_config(&copy, config);
+    if (memcmp(&peer->config, &copy, sizeof copy) != 0 || memcmp(&peer->at, &at, sizeof at) != 0 ||
+        peer->has_members != (config->members != NULL))
+        return false;
+    size_t const set_bytes = TACIT_BITS_WORDS(config->agent.agent_count) * sizeof(uint64_t);
+    return (config->neighbour_count == 0 ||
+            memcmp(elim_peer_neighbours(peer), config->neighbours,
+                   config->neighbour_count * sizeof *config->neighbours) == 0) &&
+           (!peer->has_members ||
+            memcmp(elim_peer_set(peer, ELIM_MEMBERS), config->members, set_bytes) == 0);
+}
+
+/* Sets of agents, each within what it can be a part of. */
+static bool sets_are_possible(const struct tacit_elim_peer *peer)
+{
+    uint32_t const agents = peer->config.agent.agent_count;
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    uint64_t const *const fresh = elim_peer_set(peer, ELIM_FRESH);
+    uint64_t const *const asked = elim_peer_set(peer, ELIM_ASKED);
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    uint32_t missing = 0;
+    if (!tacit_bits_within(known, known, agents) || !tacit_bits_within(fresh, known, agents) ||
+        !tacit_bits_within(asked, asked, agents))
+        return false;
+    if (peer->config.collection == TACIT_ELIM_GATHER) {
+        uint64_t const *const previous = elim_peer_set(peer, ELIM_PREVIOUS);
+        if (!tacit_bits_within(previous, previous, agents))
+            return false;
+    }
+    for (uint32_t other = 0; other < agents; other++) {
+        bool const is_known = tacit_bits_has(known, other);
+        missing += elim_peer_is_member(peer, other) && !is_known ? 1 : 0;
+        if (is_known && tacit_bits_has(asked, other))
+            return false;
+    }
+    /* Our own report is here if, and only if, it was made. (A hub may ask for an older one again,
+     * or for none.) */
+    bool const is_reported = tacit_bits_has(known, peer->config.agent.agent_id);
+    bool const is_made = peer->epoch > 0 && agent.release_epoch == peer->epoch;
+    bool const may_differ = peer->config.collection == TACIT_ELIM_GATHER && agent.release_epoch > 0;
+    return (peer->epoch == 0 || missing == peer->missing_count) &&
+           (is_reported == is_made || may_differ);
+}
+
+/* Is the row of our own report what was released? */
+static bool own_row_is_possible(const struct tacit_elim_peer *peer, struct tacit_elim_table *table)
+{
+    uint32_t const self = peer->config.agent.agent_id;
+    uint64_t const *const arms = elim_peer_arms(peer, peer->half);
+    union tacit_sum const *row = elim_table_row(table, peer->half, self);
+    union tacit_sum const *const noised = elim_agent_brief(elim_peer_agent(peer)).noised;
+    if (!tacit_bits_has(elim_peer_set(peer, ELIM_KNOWN), self))
+        return true;
+    for (uint32_t arm = tacit_bits_next(arms, table->arm_count, 0); arm < table->arm_count;
+         arm = tacit_bits_next(arms, table->arm_count, arm + 1))
+        if (memcmp(row++, &noised[arm], sizeof *row) != 0)
+            return false;
+    return true;
+}
+
+static bool collection_is_possible(const struct tacit_elim_peer *peer)
+{
+    uint32_t const arms = peer->config.agent.arm_count;
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    if (peer->epoch > TACIT_ELIM_EPOCHS_MAX || peer->half > 1 ||
+        (peer->epoch > 0 && peer->previous_epoch >= peer->epoch) ||
+        (!agent.last && agent.epoch != peer->epoch) || (agent.last && agent.epoch < peer->epoch) ||
+        peer->exploit_arm >= arms)
+        return false;
+    for (uint32_t half = 0; half < 2; half++)
+        if (peer->pulls[half] > TACIT_HORIZON_MAX ||
+            !tacit_bits_within(elim_peer_arms(peer, half), elim_peer_arms(peer, half), arms))
+            return false;
+    if (peer->epoch > 0 &&
+        (peer->pulls[peer->half] == 0 ||
+         tacit_bits_count(elim_peer_arms(peer, peer->half), arms) == 0 ||
+         (!agent.last && (peer->pulls[peer->half] != agent.pulls ||
+                          memcmp(elim_peer_arms(peer, peer->half), agent.arms,
+                                 TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) != 0))))
+        return false;
+    return true;
+}
+
+/* The judge is in the agent's epoch, or ahead of one that cannot follow it. */
+static bool judge_is_possible(const struct tacit_elim_peer *peer)
+{
+    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    uint32_t const policy = peer->config.agent.epoch_max;
+    uint32_t const arms = peer->config.agent.arm_count;
+    if (peer->config.collection != TACIT_ELIM_SPREAD)
+        return true;
+    if (!elim_judge_is_possible(&judge))
+        return false;
+    bool const is_refused = policy > 0 && peer->judge.epoch > policy && !peer->judge.finished;
+    bool const can_follow =
+        !agent.finished && !agent.halted && !is_refused && arms > 1; /* one: without an order */
+    struct tacit_elim_message const order = elim_judge_order(&judge);
+    if (peer->judge.epoch == agent.epoch)
+        return (peer->judge.epoch == peer->epoch || peer->missing_count == 0) &&
+               order.pulls == agent.pulls && order.last == agent.last &&
+               memcmp(order.arms, agent.arms, TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) == 0;
+    return peer->judge.epoch > agent.epoch && peer->missing_count == 0 && !can_follow;
+}
+
+static bool rows_are_possible(const struct tacit_elim_peer *peer, struct tacit_elim_table *table)
+{
+    uint32_t const agents = peer->config.agent.agent_count;
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    uint32_t const count = tacit_bits_count(elim_peer_arms(peer, peer->half), table->arm_count);
+    for (uint32_t origin = tacit_bits_next(known, agents, 0); origin < agents;
+         origin = tacit_bits_next(known, agents, origin + 1))
+        for (uint32_t i = 0; i < count; i++)
+            if (!tacit_mechanism_plausible(&peer->config.agent.mechanism,
+                                           elim_table_row(table, peer->half, origin)[i],
+                                           peer->pulls[peer->half], peer->epoch))
+                return false;
+    return true;
+}
+
+enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size_t size,
+                                        const struct tacit_elim_table *state, size_t table_size,
+                                        const struct tacit_elim_peer_config *config)
+{
+    struct tacit_elim_table *const table = (struct tacit_elim_table *)(uintptr_t)state;
+    uint32_t const agents = config->agent.agent_count;
+    uint32_t const arms = config->agent.arm_count;
+    if (size == 0 || size != tacit_elim_peer_size(config) ||
+        !flag_is_possible(&peer->has_members) || !same_config(peer, config) ||
+        table_size != tacit_elim_table_size(agents, arms) || table->agent_count != agents ||
+        table->arm_count != arms || !flag_is_possible(&table->is_shared) || table->is_shared)
+        return TACIT_MALFORMED;
+    bool const is_sink = elim_peer_is_sink(peer);
+    bool const is_everyone =
+        !peer->has_members && (config->collection == TACIT_ELIM_SPREAD || is_sink);
+    bool const is_possible =
+        flag_is_possible(&peer->everyone) && peer->everyone == is_everyone &&
+        flag_is_possible(&peer->closed) && (!peer->closed || is_sink) &&
+        (peer->gather_end_us == TACIT_NEVER || (is_sink && config->gather_timeout_us > 0)) &&
+        flag_is_possible(&peer->is_behind) &&
+        tacit_elim_agent_check(elim_peer_agent(peer), tacit_elim_agent_size(&config->agent),
+                               &config->agent) == TACIT_OK &&
+        collection_is_possible(peer) && judge_is_possible(peer) && sets_are_possible(peer) &&
+        rows_are_possible(peer, table) && own_row_is_possible(peer, table);
+    return is_possible ? TACIT_OK : TACIT_MALFORMED;
+}
+
+const struct tacit_elim_agent *tacit_elim_peer_agent(const struct tacit_elim_peer *peer)
+{
+    return elim_peer_agent(peer);
+}
+
+struct tacit_elim_message tacit_elim_peer_release(const struct tacit_elim_peer *peer,
+                                                  const struct tacit_elim_table *state)
+{
+    struct tacit_elim_table *const table = (struct tacit_elim_table *)(uintptr_t)state;
+    uint32_t const self = peer->config.agent.agent_id;
+    uint32_t const epoch = elim_agent_brief(elim_peer_agent(peer)).release_epoch;
+    /* A round may have been closed with the step that made the release. */
+    uint32_t const half = epoch == peer->epoch ? peer->half : peer->half ^ 1u;
+    TACIT_ASSERT(epoch > 0 && (epoch == peer->epoch || epoch == peer->previous_epoch));
+    uint64_t const *const arms = elim_peer_arms(peer, half);
+    return (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
+                                       .from = self,
+                                       .to = TACIT_ELIM_HUB,
+                                       .run_id = peer->config.agent.run_id,
+                                       .epoch = epoch,
+                                       .pulls = peer->pulls[half],
+                                       .arms = arms,
+                                       .sum_count =
+                                           tacit_bits_count(arms, peer->config.agent.arm_count),
+                                       .sums = elim_table_row(table, half, self)};
+}
+
+void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_peer_view *view)
+{
+    uint32_t const agents = peer->config.agent.agent_count;
+    bool const is_judge = peer->config.collection == TACIT_ELIM_SPREAD;
+    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    *view = (struct tacit_elim_peer_view){
+        .known = elim_peer_set(peer, ELIM_KNOWN),
+        .known_count = tacit_bits_count(elim_peer_set(peer, ELIM_KNOWN), agents),
+        .missing_count = peer->missing_count,
+        .is_sink = elim_peer_is_sink(peer)};
+    tacit_elim_agent_look(elim_peer_agent(peer), &view->agent);
+    bool const is_own_choice = peer->config.agent.mechanism.scale.kind == TACIT_SCALE_REAL &&
+                               tacit_bits_has(view->agent.arms, peer->exploit_arm);
+    if (is_own_choice) /* and not out since */
+        view->agent.exploit_arm = peer->exploit_arm;
+    if (!is_judge)
+        return;
+    view->round_count = peer->judge.round_count;
+    view->decided = peer->judge.finished;
+    view->arms = judge.active;
+    view->active_count = peer->judge.active_count;
+    view->radius = peer->judge.radius;
+    view->means = judge.means;
+    view->eliminated = judge.eliminated;
+}

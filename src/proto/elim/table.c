@@ -1,0 +1,44 @@
+/* What peers hold of each other's reports: memory beside their states. */
+#include <string.h>
+#include "internal.h"
+
+_Static_assert(sizeof(union tacit_sum) == sizeof(uint64_t), "sums are stored as words");
+
+static size_t rows_words(uint32_t agent_count, uint32_t arm_count)
+{
+    return 2 * (size_t)agent_count * arm_count;
+}
+
+size_t tacit_elim_table_size(uint32_t agent_count, uint32_t arm_count)
+{
+    TACIT_ASSERT(agent_count >= 1 && agent_count <= TACIT_AGENTS_MAX);
+    TACIT_ASSERT(arm_count >= 1 && arm_count <= TACIT_ARMS_MAX);
+    return sizeof(struct tacit_elim_table) +
+           (rows_words(agent_count, arm_count) + arm_count + TACIT_BITS_WORDS(agent_count)) *
+               sizeof(uint64_t);
+}
+
+void tacit_elim_table_init(struct tacit_elim_table *table, uint32_t agent_count, uint32_t arm_count,
+                           bool is_shared)
+{
+    memset(table, 0, tacit_elim_table_size(agent_count, arm_count));
+    table->agent_count = agent_count;
+    table->arm_count = arm_count;
+    table->is_shared = is_shared;
+}
+
+union tacit_sum *elim_table_row(struct tacit_elim_table *table, uint32_t half, uint32_t agent)
+{
+    size_t const row = (size_t)half * table->agent_count + agent;
+    return (union tacit_sum *)(table->words + row * table->arm_count);
+}
+
+double *elim_table_means(struct tacit_elim_table *table)
+{
+    return (double *)(table->words + rows_words(table->agent_count, table->arm_count));
+}
+
+uint64_t *elim_table_scratch(struct tacit_elim_table *table)
+{
+    return table->words + rows_words(table->agent_count, table->arm_count) + table->arm_count;
+}

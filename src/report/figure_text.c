@@ -1,0 +1,275 @@
+/* What became of a paper's claims: verdicts, and how they read on a terminal, in JSON and in
+ * Markdown. */
+#include "internal.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* ---- Verdicts ---- */
+
+enum tacit_report_verdict tacit_report_claim_verdict(const struct tacit_report_claim *claim)
+{
+    double const lo = claim->value - claim->ci95;
+    double const hi = claim->value + claim->ci95;
+    if (lo >= claim->lo && hi <= claim->hi)
+        return TACIT_REPORT_HOLDS;
+    if (hi < claim->lo || lo > claim->hi)
+        return TACIT_REPORT_FAILS;
+    return TACIT_REPORT_UNDECIDED; /* NaN also comes here */
+}
+
+const char *tacit_report_verdict_text(enum tacit_report_verdict verdict)
+{
+    static const char *const texts[] = {"holds", "does not hold", "undecided"};
+    return texts[verdict];
+}
+
+/* The fast version may have too few runs to say; that speaks against nothing. */
+bool tacit_report_is_expected(const struct tacit_report_paper *paper,
+                              const struct tacit_report_claim *claim)
+{
+    enum tacit_report_verdict const verdict = tacit_report_claim_verdict(claim);
+    return verdict == (claim->holds_on_record ? TACIT_REPORT_HOLDS : TACIT_REPORT_FAILS) ||
+           (paper->is_fast && verdict == TACIT_REPORT_UNDECIDED);
+}
+
+struct tacit_report_tally tacit_report_count(const struct tacit_report_paper *paper)
+{
+    struct tacit_report_tally tally = {0};
+    for (uint32_t i = 0; i < paper->section_count; i++) {
+        const struct tacit_report_section *const section = &paper->sections[i];
+        for (uint32_t j = 0; j < section->claim_count; j++) {
+            tally.verdicts[tacit_report_claim_verdict(&section->claims[j])]++;
+            tally.unexpected += tacit_report_is_expected(paper, &section->claims[j]) ? 0 : 1;
+        }
+    }
+    return tally;
+}
+
+bool tacit_report_as_recorded(const struct tacit_report_paper *paper)
+{
+    return tacit_report_count(paper).unexpected == 0;
+}
+
+/* ---- Phrases ---- */
+
+struct tacit_report_phrase tacit_report_claim_value(const struct tacit_report_claim *claim,
+                                                    const char *plus_minus)
+{
+    struct tacit_report_phrase phrase;
+    if (claim->ci95 > 0)
+        (void)snprintf(phrase.text, sizeof phrase.text, "%s %s %s",
+                       tacit_report_rounded(claim->value, 5).text, plus_minus,
+                       tacit_report_rounded(claim->ci95, 2).text);
+    else
+        (void)snprintf(phrase.text, sizeof phrase.text, "%s",
+                       isfinite(claim->value) ? tacit_report_rounded(claim->value, 5).text
+                                              : "no value");
+    return phrase;
+}
+
+struct tacit_report_phrase tacit_report_claim_band(const struct tacit_report_claim *claim)
+{
+    struct tacit_report_phrase phrase;
+    (void)snprintf(phrase.text, sizeof phrase.text, "[%s, %s]",
+                   tacit_report_rounded(claim->lo, 5).text,
+                   isfinite(claim->hi) ? tacit_report_rounded(claim->hi, 5).text : "inf");
+    return phrase;
+}
+
+struct tacit_report_phrase tacit_report_tally_text(const struct tacit_report_paper *paper)
+{
+    struct tacit_report_tally const tally = tacit_report_count(paper);
+    struct tacit_report_phrase phrase;
+    uint32_t const count = tally.verdicts[TACIT_REPORT_HOLDS] + tally.verdicts[TACIT_REPORT_FAILS] +
+                           tally.verdicts[TACIT_REPORT_UNDECIDED];
+    int const length = snprintf(
+        phrase.text, sizeof phrase.text,
+        "%" PRIu32 " %s: %" PRIu32 " hold, %" PRIu32 " do not hold, %" PRIu32 " undecided; ", count,
+        count == 1 ? "claim" : "claims", tally.verdicts[TACIT_REPORT_HOLDS],
+        tally.verdicts[TACIT_REPORT_FAILS], tally.verdicts[TACIT_REPORT_UNDECIDED]);
+    size_t const room = sizeof phrase.text - (size_t)length;
+    if (tally.unexpected == 0)
+        (void)snprintf(phrase.text + length, room, "all as recorded");
+    else
+        (void)snprintf(phrase.text + length, room, "%" PRIu32 " NOT AS RECORDED", tally.unexpected);
+    return phrase;
+}
+
+/* ---- Terminal ---- */
+
+static void put_claim_line(const struct tacit_report_paper *paper,
+                           const struct tacit_report_claim *claim, FILE *out)
+{
+    static const char indent[] = "      ";
+    (void)fprintf(out, "  %-13s  ", tacit_report_verdict_text(tacit_report_claim_verdict(claim)));
+    tacit_report_put(out, claim->id, TACIT_REPORT_TERMINAL);
+    (void)fprintf(out, ": %s", tacit_report_claim_value(claim, "+/-").text);
+    (void)fprintf(out, ", band %s", tacit_report_claim_band(claim).text);
+    if (!tacit_report_is_expected(paper, claim))
+        (void)fprintf(out, "  NOT AS RECORDED (%s)",
+                      claim->holds_on_record ? "holds" : "does not hold");
+    tacit_report_put_wrapped(out, claim->says, indent);
+    if (claim->why != NULL) {
+        (void)fprintf(out, "%sWhy:", indent);
+        tacit_report_put_wrapped(out, claim->why, indent);
+    }
+}
+
+enum tacit_status tacit_report_paper_table(const struct tacit_report_paper *paper, FILE *out)
+{
+    locale_t const before = tacit_report_locale_enter();
+    tacit_report_put(out, paper->id, TACIT_REPORT_TERMINAL);
+    (void)fputs(": ", out);
+    tacit_report_put(out, paper->title, TACIT_REPORT_TERMINAL);
+    (void)fprintf(out, "\n%" PRIu32 " %s%s\n", paper->experiment_count,
+                  paper->experiment_count == 1 ? "experiment" : "experiments",
+                  paper->is_fast ? ", few runs each (--fast)" : "");
+    for (uint32_t i = 0; i < paper->section_count; i++) {
+        const struct tacit_report_section *const section = &paper->sections[i];
+        (void)fputc('\n', out);
+        tacit_report_put(out, section->figure.title, TACIT_REPORT_TERMINAL);
+        (void)fputs(" (", out);
+        tacit_report_put(out, section->figure.id, TACIT_REPORT_TERMINAL);
+        (void)fputs(")\n", out);
+        for (uint32_t j = 0; j < section->claim_count; j++)
+            put_claim_line(paper, &section->claims[j], out);
+    }
+    (void)fprintf(out, "\n%s\n", tacit_report_tally_text(paper).text);
+    enum tacit_status const status = tacit_report_finish(out);
+    tacit_report_locale_leave(before);
+    return status;
+}
+
+/* ---- JSON ---- */
+
+static void put_string(FILE *out, const char *key, const char *text)
+{
+    (void)fprintf(out, "\"%s\": ", key);
+    if (text == NULL) {
+        (void)fputs("null, ", out);
+        return;
+    }
+    (void)fputc('"', out);
+    tacit_report_put(out, text, TACIT_REPORT_JSON);
+    (void)fputs("\", ", out);
+}
+
+static void put_claim_json(const struct tacit_report_claim *claim, FILE *out)
+{
+    (void)fputs("\n   {", out);
+    put_string(out, "id", claim->id);
+    put_string(out, "where", claim->where);
+    put_string(out, "says", claim->says);
+    put_string(out, "measure", claim->measure);
+    put_string(out, "why", claim->why);
+    (void)fprintf(out, "\"value\": %s, ", tacit_report_exact(claim->value).text);
+    (void)fprintf(out, "\"ci95\": %s, ", tacit_report_exact(claim->ci95).text);
+    (void)fprintf(out, "\"band\": [%s, ", tacit_report_exact(claim->lo).text);
+    (void)fprintf(out, "%s], ", tacit_report_exact(claim->hi).text);
+    put_string(out, "verdict", tacit_report_verdict_text(tacit_report_claim_verdict(claim)));
+    (void)fprintf(out, "\"recorded\": \"%s\"}", claim->holds_on_record ? "holds" : "does not hold");
+}
+
+static void put_section_json(const struct tacit_report_section *section, FILE *out)
+{
+    (void)fputs("\n  {", out);
+    put_string(out, "id", section->figure.id);
+    put_string(out, "title", section->figure.title);
+    put_string(out, "paper_shows", section->paper_shows);
+    put_string(out, "we_show", section->we_show);
+    (void)fputs("\"claims\": [", out);
+    for (uint32_t i = 0; i < section->claim_count; i++) {
+        (void)fputs(i == 0 ? "" : ",", out);
+        put_claim_json(&section->claims[i], out);
+    }
+    (void)fputs("]}", out);
+}
+
+static void put_experiment_json(const struct tacit_report_experiment *experiment, FILE *out)
+{
+    (void)fputs("\n  {", out);
+    put_string(out, "name", experiment->name);
+    (void)fprintf(out, "\"runs\": %" PRIu32 ", \"metrics\": {", experiment->run_count);
+    for (uint32_t i = 0; i < experiment->metric_count; i++) {
+        struct tacit_report_summary const summary =
+            tacit_report_summarise(experiment->metrics[i].values, experiment->run_count, 1);
+        (void)fprintf(out, "%s\"%s\": {\"mean\": %s, ", i == 0 ? "" : ", ",
+                      experiment->metrics[i].name, tacit_report_exact(summary.mean).text);
+        (void)fprintf(out, "\"ci95\": %s}", tacit_report_exact(summary.ci95).text);
+    }
+    (void)fputs("}}", out);
+}
+
+enum tacit_status tacit_report_paper_json(const struct tacit_report_paper *paper, FILE *out)
+{
+    locale_t const before = tacit_report_locale_enter();
+    (void)fputc('{', out);
+    put_string(out, "paper", paper->id);
+    put_string(out, "title", paper->title);
+    put_string(out, "version", paper->version);
+    (void)fprintf(out, "\"fast\": %s, \"as_recorded\": %s,\n \"figures\": [",
+                  paper->is_fast ? "true" : "false",
+                  tacit_report_as_recorded(paper) ? "true" : "false");
+    for (uint32_t i = 0; i < paper->section_count; i++) {
+        (void)fputs(i == 0 ? "" : ",", out);
+        put_section_json(&paper->sections[i], out);
+    }
+    (void)fputs("],\n \"experiments\": [", out);
+    for (uint32_t i = 0; i < paper->experiment_count; i++) {
+        (void)fputs(i == 0 ? "" : ",", out);
+        put_experiment_json(&paper->experiments[i], out);
+    }
+    (void)fputs("]}\n", out);
+    enum tacit_status const status = tacit_report_finish(out);
+    tacit_report_locale_leave(before);
+    return status;
+}
+
+/* ---- Markdown ---- */
+
+/* A text in a cell of a table: one line, and nothing in it is markup. */
+static void put_cell(FILE *out, const char *text)
+{
+    for (; *text != '\0'; text++) {
+        char const letter[2] = {*text == '\n' ? ' ' : *text, '\0'};
+        (void)fprintf(out, "%s%s", strchr("|<>*_`[]\\#&", *text) != NULL ? "\\" : "", letter);
+    }
+}
+
+static void put_claim_row(const struct tacit_report_claim *claim, FILE *out)
+{
+    bool const holds = tacit_report_claim_verdict(claim) == TACIT_REPORT_HOLDS;
+    (void)fputs("| ", out);
+    put_cell(out, claim->says);
+    (void)fputs(" (", out);
+    put_cell(out, claim->where);
+    (void)fprintf(out, ") | `%s` | %s | ", claim->measure,
+                  tacit_report_claim_value(claim, "\xc2\xb1").text);
+    (void)fprintf(out, "%s | %s%s%s | ", tacit_report_claim_band(claim).text, holds ? "" : "**",
+                  tacit_report_verdict_text(tacit_report_claim_verdict(claim)), holds ? "" : "**");
+    put_cell(out, claim->why != NULL ? claim->why : "");
+    (void)fputs(" |\n", out);
+}
+
+enum tacit_status tacit_report_paper_markdown(const struct tacit_report_paper *paper, FILE *out)
+{
+    (void)fputs("# Claims of ", out);
+    put_cell(out, paper->title);
+    (void)fprintf(out,
+                  "\n\nWritten by `tacit reproduce %s%s`, tacit %s. %s.\n\n"
+                  "A claim holds if the 95 %% interval of its measure lies in the band.\n",
+                  paper->id, paper->is_fast ? " --fast" : "", paper->version,
+                  tacit_report_tally_text(paper).text);
+    for (uint32_t i = 0; i < paper->section_count; i++) {
+        const struct tacit_report_section *const section = &paper->sections[i];
+        (void)fputs("\n## ", out);
+        put_cell(out, section->figure.title);
+        (void)fputs("\n\n| claim | measure | value | band | verdict | why |\n"
+                    "|---|---|---|---|---|---|\n",
+                    out);
+        for (uint32_t j = 0; j < section->claim_count; j++)
+            put_claim_row(&section->claims[j], out);
+    }
+    return tacit_report_finish(out);
+}

@@ -1,0 +1,118 @@
+/* A directory that takes files. Each is written under a temporary name, made durable and then
+ * renamed, so that a reader sees all of it or none. */
+#include "internal.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEMPORARY_TRIES 100
+
+/* The part of a path that a line of text has room for. */
+#define PATH_SHOWN 400
+
+static enum tacit_status refuse(const struct tacit_report_place *place, const char *name,
+                                const char *why)
+{
+    (void)snprintf(place->error->text, sizeof place->error->text, "%.*s%s%s: %s", PATH_SHOWN,
+                   place->directory, name[0] == '\0' ? "" : "/", name, why);
+    return TACIT_IO;
+}
+
+/* Makes the directory and those above it. Errors: errno. */
+static int make_directories(char *path)
+{
+    for (char *at = path + 1; *at != '\0'; at++) {
+        if (*at != '/')
+            continue;
+        *at = '\0';
+        int const failed = mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
+        *at = '/';
+        if (failed == ENOENT || failed == ENOTDIR)
+            return failed; /* others: the next one may exist all the same */
+    }
+    return mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
+}
+
+enum tacit_status tacit_report_place_open(struct tacit_report_place *place, const char *directory,
+                                          struct tacit_error *error)
+{
+    *place = (struct tacit_report_place){.directory = directory, .handle = -1, .error = error};
+    char *const path = strdup(directory);
+    if (path == NULL) {
+        (void)refuse(place, "", "out of memory");
+        return TACIT_MEMORY;
+    }
+    int const number = path[0] == '\0' ? ENOENT : make_directories(path);
+    free(path);
+    if (number != 0)
+        return refuse(place, "", strerror(number));
+    place->handle = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return place->handle < 0 ? refuse(place, "", strerror(errno)) : TACIT_OK;
+}
+
+void tacit_report_place_close(struct tacit_report_place *place)
+{
+    (void)close(place->handle);
+    place->handle = -1;
+}
+
+/* Ensures: a file that did not exist before, or NULL and errno. */
+static FILE *open_temporary(const struct tacit_report_place *place, const char *name,
+                            char *temporary, size_t capacity)
+{
+    int handle = -1;
+    for (int i = 0; handle < 0 && i < TEMPORARY_TRIES; i++) {
+        (void)snprintf(temporary, capacity, ".%s.%ld.%d", name, (long)getpid(), i);
+        handle = openat(place->handle, temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (handle < 0 && errno != EEXIST)
+            return NULL;
+    }
+    FILE *const out = handle < 0 ? NULL : fdopen(handle, "w");
+    if (handle >= 0 && out == NULL) {
+        int const number = errno;
+        (void)close(handle);
+        (void)unlinkat(place->handle, temporary, 0);
+        errno = number;
+    }
+    return out;
+}
+
+static enum tacit_status fill_file(const struct tacit_report_place *place, const char *name,
+                                   tacit_report_filler fill, const void *subject, FILE *out)
+{
+    place->error->text[0] = '\0';
+    errno = 0;
+    enum tacit_status const status = fill(subject, out, place->error);
+    if (status != TACIT_OK && place->error->text[0] == '\0')
+        (void)refuse(place, name,
+                     status == TACIT_MEMORY ? "out of memory"
+                     : errno != 0           ? strerror(errno)
+                                            : "could not be written");
+    return status;
+}
+
+enum tacit_status tacit_report_place_write(const struct tacit_report_place *place, const char *name,
+                                           tacit_report_filler fill, const void *subject)
+{
+    char temporary[128];
+    FILE *const out = open_temporary(place, name, temporary, sizeof temporary);
+    if (out == NULL)
+        return refuse(place, name, strerror(errno));
+    enum tacit_status status = fill_file(place, name, fill, subject, out);
+    if (status == TACIT_OK && fsync(fileno(out)) != 0 && errno != EINVAL) /* EINVAL: it cannot */
+        status = refuse(place, name, strerror(errno));
+    if (fclose(out) != 0 && status == TACIT_OK)
+        status = refuse(place, name, strerror(errno));
+    if (status == TACIT_OK && renameat(place->handle, temporary, place->handle, name) != 0)
+        status = refuse(place, name, strerror(errno));
+    if (status != TACIT_OK) {
+        (void)unlinkat(place->handle, temporary, 0);
+        (void)unlinkat(place->handle, name,
+                       0); /* an older one would not belong to its neighbours */
+    }
+    return status;
+}

@@ -1,0 +1,98 @@
+/* What a run of epoch elimination came to. */
+#include "elim_state.h"
+
+/* What was decided, by the hub or by one of the peers that judge for themselves. */
+struct verdict {
+    uint32_t round_count;
+    uint32_t active_count;
+    const uint64_t *arms;
+    const double *means;
+    const uint32_t *eliminated;
+};
+
+static struct verdict verdict_of(struct elim_run *run, uint32_t agent)
+{
+    struct tacit_elim_hub_view hub;
+    struct tacit_elim_peer_view peer;
+    if (elim_run_has_hub(run)) {
+        tacit_elim_hub_look(elim_run_hub(run)->state, &hub);
+        return (struct verdict){hub.round_count, hub.active_count, hub.arms, hub.means,
+                                hub.eliminated};
+    }
+    tacit_elim_peer_look(run->nodes[agent].state, &peer);
+    return (struct verdict){peer.round_count, peer.active_count, peer.arms, peer.means,
+                            peer.eliminated};
+}
+
+static bool ranks_best_first(const struct elim_run *run, const struct verdict *verdict)
+{
+    uint32_t best = tacit_bits_next(verdict->arms, run->arm_count, 0);
+    for (uint32_t arm = best; arm < run->arm_count; arm++)
+        if (tacit_bits_has(verdict->arms, arm) && verdict->means[arm] > verdict->means[best])
+            best = arm;
+    return run->gaps[best] < 1e-12 && verdict->round_count > 0;
+}
+
+/* The paper's links of a round (READINGS P1.14, 17, 18), and their cost; all_edges: every edge in
+ * every slot also where a sink collects. */
+static void add_links(struct elim_run *run, double rounds, bool all_edges, double *links,
+                      double *cost)
+{
+    struct tacit_sim_elim const *const experiment = run->experiment;
+    struct tacit_sim_network const *const network = experiment->network;
+    double peer_links = 0;
+    double server_links = network == NULL ? experiment->report_count : 0;
+    for (uint32_t i = 0; network != NULL && i < network->component_count; i++) {
+        struct tacit_component const *const component = &network->components[i];
+        if (network->collection == TACIT_ELIM_SPREAD)
+            peer_links += (double)component->edge_count * network->diameter;
+        else if (all_edges)
+            peer_links += (double)component->edge_count * component->delay;
+        else
+            peer_links += (double)component->distance_sum;
+        server_links += network->collection == TACIT_ELIM_GATHER ? 1 : 0;
+    }
+    *links = rounds * (peer_links + server_links);
+    *cost = rounds *
+            (peer_links * experiment->peer_link_cost + server_links * experiment->server_link_cost);
+}
+
+/* Averages over those who judge: one hub, one connected graph, or each agent on its own. */
+static void write_verdicts(struct elim_run *run)
+{
+    double *const metrics = run->metrics;
+    uint32_t const judges = elim_run_has_hub(run) ? 1 : run->agent_count;
+    uint32_t single = 0;
+    uint32_t best = 0;
+    double rounds = 0;
+    for (uint32_t judge = 0; judge < judges; judge++) {
+        struct verdict const verdict = verdict_of(run, judge);
+        rounds = verdict.round_count > rounds ? verdict.round_count : rounds;
+        single += verdict.active_count == 1 ? 1 : 0;
+        best += ranks_best_first(run, &verdict) ? 1 : 0;
+    }
+    metrics[TACIT_SIM_SINGLE_ARM_FRACTION] = (double)single / judges;
+    metrics[TACIT_SIM_BEST_ARM_FRACTION] = (double)best / judges;
+    metrics[TACIT_SIM_ROUNDS] = rounds;
+}
+
+void elim_run_write_results(struct elim_run *run, uint32_t index,
+                            const struct tacit_sim_results *results)
+{
+    uint32_t const runs = run->experiment->run_count;
+    double *const metrics = run->metrics;
+    double unused;
+    struct verdict const verdict = verdict_of(run, 0);
+    metrics[TACIT_SIM_REGRET] = run->curve.total;
+    metrics[TACIT_SIM_REGRET_PER_AGENT] = run->curve.total / run->agent_count;
+    write_verdicts(run);
+    add_links(run, metrics[TACIT_SIM_ROUNDS], true, &unused, &metrics[TACIT_SIM_COST_ALL_EDGES]);
+    add_links(run, metrics[TACIT_SIM_ROUNDS], false, &metrics[TACIT_SIM_LINKS],
+              &metrics[TACIT_SIM_COST]);
+    for (uint32_t metric = 0; metric < TACIT_SIM_METRIC_COUNT; metric++)
+        results->metrics[(size_t)metric * runs + index] = metrics[metric];
+    for (uint32_t arm = 0; arm < run->arm_count; arm++)
+        results->eliminated[(size_t)arm * runs + index] = verdict.eliminated[arm];
+    sim_curve_read(&run->curve, results->regret + (size_t)index * run->curve.point_count);
+    results->finished[index] = true;
+}

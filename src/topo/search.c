@@ -1,0 +1,454 @@
+/* Exact centres and diameters with few searches. One search from v says d(v, w) for every w, and
+ * with it a bound: the eccentricity of w is at least max(d, ecc(v) - d). Where bounds do not
+ * decide, 256 agents search at once, each with a bit of its own. */
+#include "search.h"
+#include <string.h>
+
+/* Searches that go on at once, a bit each. More lanes would need fewer rounds of slower memory. */
+#define LANES 4u
+#define BATCH (64u * LANES)
+
+/* Searches one by one before they go in batches: enough for graphs that have long ways or few
+ * central agents; where the bounds leave many agents undecided, more of them would not help. */
+#define SINGLE_ROUNDS 32u
+
+/* Searches pull when they are at more than one agent in so many. */
+#define PULL_SHARE 4u
+
+struct wave {
+    uint64_t lane[LANES];
+};
+
+size_t tacit_graph_work_size(uint32_t agent_count)
+{
+    TACIT_ASSERT(agent_count > 0);
+    TACIT_ASSERT(agent_count <= TACIT_AGENTS_MAX);
+    size_t const n = agent_count;
+    return 3 * n * sizeof(struct wave) + 2 * TACIT_BITS_WORDS(n) * sizeof(uint64_t) +
+           6 * n * sizeof(uint32_t);
+}
+
+struct search tacit_search_init(const struct tacit_graph *graph, void *work)
+{
+    size_t const n = graph->agent_count;
+    struct wave *const waves = work;
+    uint64_t *const bits = (uint64_t *)(waves + 3 * n);
+    uint32_t *const words = (uint32_t *)(bits + 2 * TACIT_BITS_WORDS(n));
+    return (struct search){.graph = graph,
+                           .seen = waves,
+                           .now = waves + n,
+                           .next = waves + 2 * n,
+                           .settled = bits,
+                           .marks = bits + TACIT_BITS_WORDS(n),
+                           .lower = words,
+                           .distance = words + n,
+                           .queue = words + 2 * n,
+                           .spare = words + 3 * n,
+                           .members = words + 4 * n,
+                           .end = words + 5 * n};
+}
+
+/* ---- Components ------------------------------------------------------------------------------ */
+
+struct group tacit_search_group(const struct search *search, uint32_t component)
+{
+    uint32_t const start = component == 0 ? 0 : search->end[component - 1];
+    return (struct group){search->members + start, search->end[component] - start};
+}
+
+static void sort_members(struct search *search, const uint32_t *label, uint32_t component_count)
+{
+    uint32_t const agent_count = search->graph->agent_count;
+    memset(search->end, 0, component_count * sizeof search->end[0]);
+    for (uint32_t agent = 0; agent < agent_count; agent++)
+        search->end[label[agent]]++;
+    uint32_t sum = 0;
+    for (uint32_t component = 0; component < component_count; component++) {
+        uint32_t const count = search->end[component];
+        search->end[component] = sum;
+        sum += count;
+    }
+    for (uint32_t agent = 0; agent < agent_count; agent++)
+        search->members[search->end[label[agent]]++] = agent;
+}
+
+static void know(struct search *search, uint32_t agent, uint32_t eccentricity)
+{
+    search->lower[agent] = eccentricity;
+    tacit_bits_add(search->settled, agent);
+}
+
+static bool settled(const struct search *search, uint32_t agent)
+{
+    return tacit_bits_has(search->settled, agent);
+}
+
+/* Who has all others as neighbours has eccentricity 1; and a ring, where all bounds are weak and no
+ * agent differs from the next, is known as a whole. */
+static void know_at_sight(struct search *search, struct group group)
+{
+    bool ring = group.count > 2;
+    for (uint32_t i = 0; i < group.count; i++) {
+        uint32_t const agent = group.agents[i];
+        uint32_t const degree = tacit_graph_degree(search->graph, agent);
+        ring = ring && degree == 2;
+        search->lower[agent] = 2;
+        if (degree + 1 == group.count)
+            know(search, agent, group.count > 1 ? 1 : 0);
+    }
+    for (uint32_t i = 0; ring && i < group.count; i++)
+        know(search, group.agents[i], group.count / 2);
+}
+
+void tacit_search_prepare(struct search *search, const uint32_t *label, uint32_t component_count)
+{
+    size_t const n = search->graph->agent_count;
+    memset(search->seen, 0, 3 * n * sizeof(struct wave));
+    memset(search->settled, 0, 2 * TACIT_BITS_WORDS(n) * sizeof search->settled[0]);
+    sort_members(search, label, component_count);
+    for (uint32_t component = 0; component < component_count; component++) {
+        struct group const group = tacit_search_group(search, component);
+        know_at_sight(search, group);
+        tacit_search_forget(search, group);
+    }
+}
+
+/* ---- One search ------------------------------------------------------------------------------ */
+
+struct tacit_reach tacit_search_spread(const struct tacit_graph *graph, uint32_t from,
+                                       uint32_t *distance, uint32_t *queue)
+{
+    uint32_t end = 0;
+    distance[from] = 0;
+    queue[end++] = from;
+    for (uint32_t at = 0; at < end; at++) {
+        uint32_t const agent = queue[at];
+        for (uint64_t i = graph->first[agent]; i < graph->first[agent + 1]; i++) {
+            uint32_t const neighbour = graph->neighbours[i];
+            if (distance[neighbour] != TACIT_UNREACHED)
+                continue;
+            distance[neighbour] = distance[agent] + 1;
+            queue[end++] = neighbour;
+        }
+    }
+    return (struct tacit_reach){.agent_count = end, .eccentricity = distance[queue[end - 1]]};
+}
+
+struct tacit_reach tacit_graph_distances(const struct tacit_graph *graph, uint32_t from,
+                                         uint32_t *distance, uint32_t *queue)
+{
+    TACIT_ASSERT(from < graph->agent_count);
+    for (uint32_t agent = 0; agent < graph->agent_count; agent++)
+        distance[agent] = TACIT_UNREACHED;
+    return tacit_search_spread(graph, from, distance, queue);
+}
+
+void tacit_search_forget(struct search *search, struct group group)
+{
+    for (uint32_t i = 0; i < group.count; i++)
+        search->distance[group.agents[i]] = TACIT_UNREACHED;
+}
+
+/* Appends an agent to a list of marked ones, if it is not yet there. */
+static uint32_t mark(struct search *search, uint32_t agent, uint32_t *list, uint32_t end)
+{
+    if (tacit_bits_has(search->marks, agent))
+        return end;
+    tacit_bits_add(search->marks, agent);
+    list[end] = agent;
+    return end + 1;
+}
+
+static void raise_lower(struct search *search, uint32_t agent, uint32_t bound)
+{
+    if (search->lower[agent] < bound)
+        search->lower[agent] = bound;
+}
+
+/* Searches from one member and improves everybody's bound. Result: one of those farthest away. */
+static uint32_t search_from(struct search *search, uint32_t from)
+{
+    struct tacit_reach const reach =
+        tacit_search_spread(search->graph, from, search->distance, search->queue);
+    know(search, from, reach.eccentricity);
+    for (uint32_t i = 0; i < reach.agent_count; i++) {
+        uint32_t const agent = search->queue[i];
+        uint32_t const away = search->distance[agent];
+        uint32_t const back = reach.eccentricity - away;
+        raise_lower(search, agent, away > back ? away : back);
+    }
+    return search->queue[reach.agent_count - 1];
+}
+
+/* ---- Many searches at once ------------------------------------------------------------------- */
+
+/* One step of all searches comes about in two ways. Pushing: every agent that something came to in
+ * the last step hands it on; cheap while these are few. Returns, as pulling, the number of agents
+ * listed: those that something new comes to. */
+static uint32_t push(struct search *search, const uint32_t *from, uint32_t from_count,
+                     uint32_t *list)
+{
+    const struct tacit_graph *const graph = search->graph;
+    uint32_t end = 0;
+    for (uint32_t at = 0; at < from_count; at++) {
+        struct wave const now = search->now[from[at]];
+        for (uint64_t i = graph->first[from[at]]; i < graph->first[from[at] + 1]; i++) {
+            uint32_t const neighbour = graph->neighbours[i];
+            const struct wave *const seen = &search->seen[neighbour];
+            struct wave *const next = &search->next[neighbour];
+            uint64_t before = 0;
+            uint64_t fresh = 0;
+            for (uint32_t lane = 0; lane < LANES; lane++) {
+                uint64_t const come = now.lane[lane] & ~seen->lane[lane];
+                before |= next->lane[lane];
+                fresh |= come;
+                next->lane[lane] |= come;
+            }
+            if (before == 0 && fresh != 0)
+                list[end++] = neighbour;
+        }
+    }
+    return end;
+}
+
+/* What comes to an agent from its neighbours and is new to it. */
+static struct wave come_to(const struct search *search, uint32_t agent)
+{
+    const struct tacit_graph *const graph = search->graph;
+    struct wave come = {{0}};
+    for (uint64_t i = graph->first[agent]; i < graph->first[agent + 1]; i++)
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            come.lane[lane] |= search->now[graph->neighbours[i]].lane[lane];
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        come.lane[lane] &= ~search->seen[agent].lane[lane];
+    return come;
+}
+
+static uint64_t missing(struct wave all, struct wave seen)
+{
+    uint64_t bits = 0;
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        bits |= all.lane[lane] & ~seen.lane[lane];
+    return bits;
+}
+
+/* Pulling: every agent that some search has not come to yet looks at its neighbours. Cheaper when
+ * the searches are everywhere, and more so when most of them have been everywhere. */
+static uint32_t pull(struct search *search, struct group group, struct wave all, uint32_t *list)
+{
+    uint32_t end = 0;
+    for (uint32_t i = 0; i < group.count; i++) {
+        uint32_t const agent = group.agents[i];
+        if (missing(all, search->seen[agent]) == 0)
+            continue;
+        struct wave const come = come_to(search, agent);
+        if (missing(come, (struct wave){{0}}) == 0)
+            continue;
+        search->next[agent] = come;
+        list[end++] = agent;
+    }
+    return end;
+}
+
+/* Closes a step: what comes has come. Result: the searches that came to somebody. */
+static struct wave close_step(struct search *search, const uint32_t *list, uint32_t count,
+                              uint32_t step)
+{
+    struct wave moved = {{0}};
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t const agent = list[i];
+        struct wave const next = search->next[agent];
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            moved.lane[lane] |= next.lane[lane];
+            search->seen[agent].lane[lane] |= next.lane[lane];
+        }
+        search->now[agent] = next;
+        search->next[agent] = (struct wave){{0}};
+        raise_lower(search, agent, step); /* somebody is as far as that */
+    }
+    return moved;
+}
+
+/* Result: the bits of all searches. */
+static struct wave start_batch(struct search *search, const uint32_t *sources, uint32_t count)
+{
+    struct wave all = {{0}};
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t const bit = UINT64_C(1) << (i % 64u);
+        search->now[sources[i]].lane[i / 64u] |= bit;
+        search->seen[sources[i]].lane[i / 64u] |= bit;
+        all.lane[i / 64u] |= bit;
+        search->queue[i] = sources[i];
+    }
+    return all;
+}
+
+/* Exact eccentricities of up to BATCH different members: of each the last step in which its search
+ * came to somebody. Result: the largest. */
+static uint32_t search_batch(struct search *search, struct group group, const uint32_t *sources,
+                             uint32_t count)
+{
+    struct wave const all = start_batch(search, sources, count);
+    uint32_t *list = search->queue;
+    uint32_t *other = search->spare;
+    uint32_t listed = count;
+    uint32_t step = 0;
+    while (listed > 0) {
+        uint32_t const end = listed > group.count / PULL_SHARE ? pull(search, group, all, other)
+                                                               : push(search, list, listed, other);
+        for (uint32_t i = 0; i < listed; i++)
+            search->now[list[i]] = (struct wave){{0}};
+        struct wave const moved = close_step(search, other, end, step + 1);
+        for (uint32_t i = 0; i < count; i++)
+            if ((moved.lane[i / 64u] >> (i % 64u)) & 1u)
+                know(search, sources[i], step + 1);
+        uint32_t *const swap = list;
+        list = other;
+        other = swap;
+        listed = end;
+        step += end > 0;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        TACIT_ASSERT(settled(search, sources[i]));
+    for (uint32_t i = 0; i < group.count; i++)
+        search->seen[group.agents[i]] = (struct wave){{0}};
+    return step;
+}
+
+/* ---- The centre ------------------------------------------------------------------------------ */
+
+/* The member with the smallest bound, the lowest on ties. */
+static uint32_t most_promising(const struct search *search, struct group group)
+{
+    uint32_t best = group.agents[0];
+    for (uint32_t i = 1; i < group.count; i++)
+        if (search->lower[group.agents[i]] < search->lower[best])
+            best = group.agents[i];
+    return best;
+}
+
+/* Those whose bound is the smallest one and not yet known to be exact, in ascending order. */
+static uint32_t undecided(const struct search *search, struct group group, uint32_t bound,
+                          uint32_t *sources)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < group.count && count < BATCH; i++)
+        if (search->lower[group.agents[i]] == bound && !settled(search, group.agents[i]))
+            sources[count++] = group.agents[i];
+    return count;
+}
+
+/* The most promising member is the centre once its bound is exact: nobody else can have less. Until
+ * then it searches, and so does somebody farthest from it, who is the witness against it and those
+ * around it. */
+uint32_t tacit_search_centre(struct search *search, struct group group, uint64_t rounds)
+{
+    for (uint64_t round = 0;; round++) {
+        uint32_t const agent = most_promising(search, group);
+        if (settled(search, agent) || round == rounds)
+            return agent;
+        if (round < SINGLE_ROUNDS) {
+            uint32_t const witness = search_from(search, agent);
+            tacit_search_forget(search, group);
+            search_from(search, witness);
+            tacit_search_forget(search, group);
+        } else {
+            uint32_t sources[BATCH];
+            uint32_t const count = undecided(search, group, search->lower[agent], sources);
+            search_batch(search, group, sources, count);
+        }
+    }
+}
+
+/* ---- The diameter ---------------------------------------------------------------------------- */
+
+/* Whoever is no farther from one of the sources than its eccentricity is below `best` has none
+ * above `best` itself, and need not search. One search from all sources; each joins in when as many
+ * steps are left as it has to spare. */
+static void settle_around(struct search *search, const uint32_t *sources, uint32_t count,
+                          uint32_t best)
+{
+    const struct tacit_graph *const graph = search->graph;
+    uint32_t *const list = search->queue;
+    uint32_t at = 0;
+    uint32_t end = 0;
+    uint32_t spare = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (best - search->lower[sources[i]] > spare)
+            spare = best - search->lower[sources[i]];
+    for (;; spare--) {
+        for (uint32_t i = 0; i < count; i++)
+            if (best - search->lower[sources[i]] == spare)
+                end = mark(search, sources[i], list, end);
+        if (spare == 0)
+            break;
+        uint32_t const reached = end;
+        for (; at < reached; at++)
+            for (uint64_t i = graph->first[list[at]]; i < graph->first[list[at] + 1]; i++)
+                end = mark(search, graph->neighbours[i], list, end);
+    }
+    for (uint32_t i = 0; i < end; i++) {
+        tacit_bits_remove(search->marks, list[i]);
+        tacit_bits_add(search->settled, list[i]);
+    }
+}
+
+/* Chooses sources from the end of the order, after the `count` that are there: no two neighbours,
+ * for one may settle the other. Those who are sure to have an eccentricity of `best` settle nobody
+ * but may be settled by others: they wait. Result: how many there are now; *end marks are set. */
+static uint32_t choose(struct search *search, struct group group, uint32_t best, bool all,
+                       uint32_t *sources, uint32_t count, uint32_t *end)
+{
+    const struct tacit_graph *const graph = search->graph;
+    for (uint32_t left = group.count; left > 0 && count < BATCH; left--) {
+        uint32_t const agent = group.agents[left - 1];
+        if (2 * search->distance[agent] <= best)
+            break;
+        if (settled(search, agent) || tacit_bits_has(search->marks, agent))
+            continue;
+        if (!all && search->lower[agent] == best)
+            continue;
+        sources[count++] = agent;
+        *end = mark(search, agent, search->queue, *end);
+        for (uint64_t i = graph->first[agent]; i < graph->first[agent + 1]; i++)
+            *end = mark(search, graph->neighbours[i], search->queue, *end);
+    }
+    return count;
+}
+
+/* The next to search. Result: how many; 0 when all have distances of at most `best`. */
+static uint32_t next_sources(struct search *search, struct group group, uint32_t best,
+                             uint32_t *sources)
+{
+    uint32_t end = 0;
+    uint32_t count = choose(search, group, best, false, sources, 0, &end);
+    count = choose(search, group, best, true, sources, count, &end);
+    for (uint32_t i = 0; i < end; i++)
+        tacit_bits_remove(search->marks, search->queue[i]);
+    return count;
+}
+
+/* iFUB (Crescenzi et al. 2013): seen from a root, agents nearer than i are at most 2i - 2 apart. So
+ * let the farthest search first, and stop when what was found is no less than that. Besides, an
+ * eccentricity bounds those around it from above (Takes, Kosters 2011). */
+uint32_t tacit_search_diameter(struct search *search, struct group group)
+{
+    uint32_t const root = tacit_search_centre(search, group, SINGLE_ROUNDS);
+    search_from(search, root);
+    memcpy(group.agents, search->queue, group.count * sizeof group.agents[0]);
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < group.count; i++)
+        if (search->lower[group.agents[i]] > best)
+            best = search->lower[group.agents[i]];
+    for (;;) {
+        uint32_t sources[BATCH];
+        uint32_t const count = next_sources(search, group, best, sources);
+        if (count == 0)
+            break;
+        uint32_t const farthest = search_batch(search, group, sources, count);
+        best = farthest > best ? farthest : best;
+        settle_around(search, sources, count, best);
+    }
+    tacit_search_forget(search, group);
+    return best;
+}

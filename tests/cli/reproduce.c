@@ -1,0 +1,665 @@
+/* `tacit reproduce` on small papers that the tests write, and the papers of this project as far as
+ * they are cheap: verdicts, exit codes, outputs, and what it says about wrong claims files. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define WORDS_MAX 16u
+#define TEXT_BYTES 4096u
+#define DEPTH_MAX 64u
+
+/* ---- A small paper ---- */
+
+static const char experiment_text[] = "name: %s\n"
+                                      "seed: 3\n"
+                                      "runs: %s\n"
+                                      "horizon: 20000\n"
+                                      "agents: 3\n"
+                                      "checkpoints: [100, 1000, 10000, 20000]\n"
+                                      "environment: {kind: bernoulli, generated: {arms: 4}}\n"
+                                      "protocol: {kind: elimination}\n"
+                                      "privacy: {mode: paper, epsilon: %s}\n"
+                                      "cost: {server_link: 2}\n";
+
+/* One string a line, so that a test can spoil one. */
+static const char *const claims_text[] = {
+    "paper: px",
+    "title: A paper",
+    "fast_runs: 3",
+    "figures:",
+    "  - id: fig1",
+    "    title: Figure one",
+    "    paper_shows: The curve falls.",
+    "    plot: {x: t, y: regret}",
+    "    curves: [{experiment: noisy, label: noisy}, {experiment: plain, label: plain}]",
+    "    claims:",
+    "      - id: order",
+    "        where: Sec. 1",
+    "        says: Less noise, less regret.",
+    "        measure: falls(noisy.regret, plain.regret)",
+    "        band: [1, inf]",
+    "        verdict: holds",
+};
+#define LINE_COUNT (sizeof claims_text / sizeof claims_text[0])
+#define MEASURE_LINE 14u
+#define BAND_LINE 15u
+#define VERDICT_LINE 16u
+
+struct bench {
+    char directory[TEMP_PATH_BYTES]; /* the experiments folder */
+    char paper[TEMP_PATH_BYTES];     /* the paper's folder in it */
+    char out[TEMP_PATH_BYTES];       /* does not exist yet */
+};
+
+/* Writes the claims with line `line` (from 1; 0: none) replaced, and `more` behind the end. */
+static void write_claims(const struct bench *bench, uint32_t line, const char *instead,
+                         const char *more)
+{
+    char text[TEXT_BYTES];
+    size_t size = 0;
+    for (uint32_t i = 0; i < LINE_COUNT; i++)
+        size += (size_t)snprintf(text + size, sizeof text - size, "%s\n",
+                                 i + 1 == line ? instead : claims_text[i]);
+    size += (size_t)snprintf(text + size, sizeof text - size, "%s", more);
+    assert_true(size < sizeof text);
+    temp_file_write(bench->paper, "claims.yaml", text);
+}
+
+static void write_experiment(const struct bench *bench, const char *name, const char *runs,
+                             const char *epsilon)
+{
+    char file[64];
+    char text[TEXT_BYTES];
+    (void)snprintf(file, sizeof file, "%s.yaml", name);
+    (void)snprintf(text, sizeof text, experiment_text, name, runs, epsilon);
+    temp_file_write(bench->paper, file, text);
+}
+
+static int open_bench(void **state)
+{
+    struct bench *const bench = malloc(sizeof *bench);
+    if (bench == NULL)
+        return -1;
+    temp_directory_make(bench->directory);
+    temp_path(bench->paper, bench->directory, "px-small");
+    temp_path(bench->out, bench->directory, "out");
+    if (mkdir(bench->paper, 0777) != 0)
+        return -1;
+    write_experiment(bench, "noisy", "20", "0.02");
+    write_experiment(bench, "plain", "20", "inf");
+    write_claims(bench, 0, NULL, "");
+    *state = bench;
+    return 0;
+}
+
+static int close_bench(void **state)
+{
+    struct bench *const bench = *state;
+    temp_directory_remove(bench->directory);
+    free(bench);
+    return 0;
+}
+
+/* ---- Running ---- */
+
+/* `tacit reproduce --experiments FOLDER WORD...`; the words end with NULL. */
+static struct process_result reproduce(const char *folder, const char *const *words)
+{
+    const char *arguments[WORDS_MAX + 5] = {process_tacit(), "reproduce", "--experiments", folder};
+    for (size_t i = 0; words[i] != NULL; i++) {
+        assert_true(i < WORDS_MAX);
+        arguments[i + 4] = words[i];
+    }
+    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 120000};
+    struct process_result const result = process_run(&plan);
+    assert_false(result.timed_out);
+    return result;
+}
+#define REPRODUCE(bench, ...)                                                                      \
+    reproduce((bench)->directory, (const char *const[]){__VA_ARGS__, NULL})
+
+static void expect_has(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("'%s' is not in '%s'", part, text);
+}
+
+static void expect_code(const struct process_result *result, int code)
+{
+    if (result->code != code)
+        fail_msg("code %d, not %d: %s%s", result->code, code, result->out, result->err);
+}
+
+/* The first claim of the JSON, and its number. */
+static double claim_value(const struct bench *bench, const char *measure, int code)
+{
+    char line[TEXT_BYTES];
+    (void)snprintf(line, sizeof line, "        measure: %s", measure);
+    write_claims(bench, MEASURE_LINE, line, "");
+    struct process_result result = REPRODUCE(bench, "px", "--json");
+    expect_code(&result, code);
+    json_t *const json = json_loads(result.out, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(json);
+    json_t const *const paper = json_array_get(json_object_get(json, "papers"), 0);
+    json_t const *const figure = json_array_get(json_object_get(paper, "figures"), 0);
+    json_t const *const claim = json_array_get(json_object_get(figure, "claims"), 0);
+    double const value = json_number_value(json_object_get(claim, "value"));
+    json_decref(json);
+    process_free(&result);
+    return value;
+}
+
+/* ---- IDs ---- */
+
+static void list_names_papers_and_figures(void **state)
+{
+    struct process_result result = REPRODUCE((struct bench const *)*state, "--list");
+    expect_code(&result, 0);
+    expect_has(result.out, "px            A paper\npx-fig1       Figure one\n");
+    assert_string_equal(result.err, "");
+    process_free(&result);
+}
+
+static void unknown_ids_name_the_nearest(void **state)
+{
+    static const struct {
+        const char *id;
+        const char *says;
+    } cases[] = {{"px-fgi1", "did you mean 'px-fig1'? allowed: px-fig1, px\n"},
+                 {"px-f", "did you mean 'px-fig1'? allowed: px-fig1, px\n"},
+                 {"qqqqqqqq", "there is no 'qqqqqqqq'; allowed: px-fig1, px\n"},
+                 {"", "there is no ''; allowed: px-fig1, px\n"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct process_result result = REPRODUCE((struct bench const *)*state, cases[i].id);
+        expect_code(&result, 2);
+        expect_has(result.err, cases[i].says);
+        assert_int_equal(process_line_count(result.err), 1);
+        assert_string_equal(result.out, "");
+        process_free(&result);
+    }
+}
+
+static void folders_without_papers_are_refused(void **state)
+{
+    struct bench const *const bench = *state;
+    struct process_result result = reproduce(bench->paper, (const char *const[]){NULL});
+    expect_code(&result, 2);
+    expect_has(result.err, "no paper in '");
+    expect_has(result.err, "allowed: a folder whose folders have a claims.yaml");
+    assert_int_equal(process_line_count(result.err), 1);
+    process_free(&result);
+}
+
+static void options_are_checked(void **state)
+{
+    struct process_result result = REPRODUCE((struct bench const *)*state, "--threads", "0");
+    expect_code(&result, 2);
+    expect_has(result.err, "tacit reproduce: --threads: '0' is not allowed");
+    process_free(&result);
+}
+
+/* ---- Verdicts ---- */
+
+static void a_claim_that_holds(void **state)
+{
+    struct process_result result = REPRODUCE((struct bench const *)*state, "px");
+    expect_code(&result, 0);
+    expect_has(result.out, "  holds          order: ");
+    expect_has(result.out, ", band [1, inf]\n");
+    expect_has(result.out, "1 claim: 1 hold, 0 do not hold, 0 undecided; all as recorded\n");
+    assert_string_equal(result.err, "");
+    process_free(&result);
+}
+
+static void a_claim_that_does_not_hold_as_recorded(void **state)
+{
+    struct bench const *const bench = *state;
+    write_claims(bench, VERDICT_LINE, "        verdict: does not hold\n        why: because", "");
+    struct process_result holds = REPRODUCE(bench, "px");
+    expect_code(&holds, 1); /* it does hold */
+    expect_has(holds.out, "NOT AS RECORDED (does not hold)");
+    write_claims(bench, BAND_LINE, "        band: [0, 0.5]", "");
+    struct process_result wrong = REPRODUCE(bench, "px-fig1");
+    expect_code(&wrong, 1); /* a band left */
+    expect_has(wrong.out, "  does not hold  order: ");
+    expect_has(wrong.out, "NOT AS RECORDED (holds)");
+    expect_has(wrong.out, "1 claim: 0 hold, 1 do not hold, 0 undecided; 1 NOT AS RECORDED\n");
+    write_claims(bench, BAND_LINE,
+                 "        band: [0, 0.5]\n        verdict: does not hold\n        why: as it is\n"
+                 "      - id: second\n        where: Sec. 2\n        says: Six.\n"
+                 "        measure: \"6\"\n        band: [6, 6]",
+                 "");
+    struct process_result right = REPRODUCE(bench, "px");
+    expect_code(&right, 0);
+    expect_has(right.out, "as it is");
+    expect_has(right.out, "2 claims: 1 hold, 1 do not hold, 0 undecided; all as recorded\n");
+    process_free(&holds);
+    process_free(&wrong);
+    process_free(&right);
+}
+
+/* The band begins in the middle of the interval: the full version must say, the fast one need not.
+ */
+static void undecided_counts_in_full_only(void **state)
+{
+    struct bench const *const bench = *state;
+    char measure[128];
+    double const value = claim_value(bench, "noisy.regret", 0);
+    (void)snprintf(measure, sizeof measure, "        measure: noisy.regret / %.17g", value);
+    write_claims(bench, MEASURE_LINE, measure, "");
+    struct process_result full = REPRODUCE(bench, "px");
+    expect_code(&full, 1);
+    expect_has(full.out, "  undecided      order: 1 +/- ");
+    expect_has(full.out, "0 hold, 0 do not hold, 1 undecided; 1 NOT AS RECORDED\n");
+    /* so wide an interval that three runs are undecided too: NaN is in no band */
+    write_claims(bench, MEASURE_LINE, "        measure: 0 * noisy.regret / 0", "");
+    struct process_result fast = REPRODUCE(bench, "px", "--fast");
+    expect_code(&fast, 0);
+    expect_has(fast.out, "  undecided      order: no value");
+    expect_has(fast.out, "0 hold, 0 do not hold, 1 undecided; all as recorded\n");
+    process_free(&full);
+    process_free(&fast);
+}
+
+static void measures_are_arithmetic(void **state)
+{
+    static const struct {
+        const char *measure;
+        double value;
+    } cases[] = {
+        {"2 + 3 * 4 - 6 / 2", 11},
+        {"(2 + 3) * -(4 - 6)", 10},
+        {"--3 + 1.5e1", 18},
+        {"1 - 2 - 3", -4},
+        {"24 / 4 / 2", 3},
+        {"min(3, 1 + 1, 7)", 2},
+        {"max(3, 1 + 1, 7)", 7},
+        {"falls(8, 4, 1)", 2},
+        {"rises(2, 3, 9)", 1.5},
+        {"falls(1, 2, 1)", 0.5},
+        {"noisy.agents + plain.agents", 6},
+        {"noisy.epsilon_per_reward", 0.06},
+        {"noisy.cost / noisy.rounds", 6},
+        {"noisy.regret@20000 - noisy.regret", 0},
+        {"noisy.regret@1000 / noisy.regret@1000", 1},
+        {"noisy.regret - noisy.regret_per_agent * 3", 0},
+        {"noisy.regret@550 * 2 - noisy.regret@100 - noisy.regret@1000", 0}, /* between two points */
+    };
+    struct bench const *const bench = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        bool const holds = cases[i].value >= 1;
+        double const value = claim_value(bench, cases[i].measure, holds ? 0 : 1);
+        if (!(fabs(value - cases[i].value) < 1e-9))
+            fail_msg("%s = %.17g", cases[i].measure, value);
+    }
+}
+
+/* ---- Wrong claims files ---- */
+
+struct wrong {
+    uint32_t line;
+    const char *instead;
+    const char *begins; /* behind "…/claims.yaml:" */
+    const char *says;
+};
+
+static const struct wrong wrongs[] = {
+    {1, "papr: px",
+     "1: papr: ", "did you mean 'paper'? (allowed: paper, title, fast_runs, figures)"},
+    {1, "paper: P x", "1: paper: 'P x'", "allowed: up to 60 small letters, digits and dashes"},
+    {1, "paper: ../x", "1: paper: '../x'", "small letters"},
+    {2, "title: []", "2: title: a list", "a text is expected"},
+    {3, "fast_runs: 1", "3: fast_runs: '1'", "a whole number from 2 to 1000000"},
+    {5, "  - idd: fig1", "5: figures.idd: ", "did you mean 'id'?"},
+    {5, "  - id: px", "5: figures.id: 'px' stands here twice", "allowed: once"},
+    {6, "    titel: x", "6: figures.titel: ", "did you mean 'title'?"},
+    {7, "    we_show: x", "5: figures.paper_shows: missing", "it must be given"},
+    {8, "    plot: {x: t}", "8: figures.plot.y: missing", "it must be given"},
+    {8, "    plot: {x: t, y: rounds}", "8: plot.y: ", "allowed: regret, regret_per_agent"},
+    {8, "    plot: {x: costs, y: regret}", "8: plot.x: 'costs' is no metric",
+     "did you mean 'cost'?"},
+    {8, "    plot: {x: t, y: regret, minus: nosy}", "8: figures.plot.minus: 'nosy'",
+     "there is no file nosy.yaml beside this one"},
+    {8, "    plot: {x: cost, y: regret, minus: plain}",
+     "8: figures.plot.minus: ", "belongs to figures whose x is t"},
+    {8, "    plot: {x: t, y: regret, minus: once}", "8: plot.minus: the experiments",
+     "allowed: the same in all"},
+    {8, "    plot: {x: t, y: regret, x_scale: lin}", "8: figures.plot.x_scale: ", "linear, log"},
+    {9, "    curves: []", "9: curves: a list is expected", "{experiment: "},
+    {9, "    curves: [noisy]", "9: curves: a map is expected", "{experiment: "},
+    {9, "    curves: [{experiment: nosy, label: x}]", "9: curves.experiment: 'nosy'",
+     "there is no file nosy.yaml beside this one"},
+    {9, "    curves: [{experiment: noisy}]", "9: curves.label: missing", "it must be given"},
+    {9, "    curves: [{experiment: noisy, label: x, series: y}]",
+     "9: curves.series: ", "belongs to figures of points"},
+    {11, "      - name: order", "11: claims.name: ", "unknown key"},
+    {11, "      - id: fig1", "11: claims.id: 'fig1' stands here twice", "allowed: once"},
+    {12, "        were: x", "12: claims.were: ", "did you mean 'where'?"},
+    {13, "", "11: claims.says: missing", "it must be given"},
+    {14, "", "11: claims.measure: missing", "it must be given"},
+    {14, "        measure: ''", "14: measure: it ends where ", "is expected"},
+    {14, "        measure: 1 +", "14: measure: it ends where ", "a number, a function"},
+    {14, "        measure: 1 2", "14: measure: '2': ", "an operator or the end is expected"},
+    {14, "        measure: (1", "14: measure: it ends where ')'", "is expected"},
+    {14, "        measure: min(1)", "14: measure: a function of one value", "at least two"},
+    {14, "        measure: min(1, 2", "14: measure: it ends where ',' or ')'", "is expected"},
+    {14, "        measure: mean(1, 2)", "14: measure: 'mean' is no function",
+     "allowed: min, max, falls, rises"},
+    {14, "        measure: nosy.regret", "14: measure: 'nosy'", "no file nosy.yaml"},
+    {14, "        measure: noisy", "14: measure: it ends where '.' and a metric", "is expected"},
+    {14, "        measure: noisy.", "14: measure: it ends where a metric", "is expected"},
+    {14, "        measure: noisy.regrets", "14: measure: 'regrets' is no metric",
+     "did you mean 'regret'?"},
+    {14, "        measure: noisy.regret@", "14: measure: it ends where a slot", "is expected"},
+    {14, "        measure: noisy.regret@0", "14: measure: '0'", "a whole number above 0"},
+    {14, "        measure: noisy.cost@5", "14: measure: '@' belongs to regret",
+     "recorded over time"},
+    {14, "        measure: noisy.regret@20001", "14: measure: noisy has 20 runs of 20000 slots",
+     "slots up to the horizon"},
+    {14, "        measure: once.regret / noisy.regret", "14: measure: once has 1 runs",
+     "at least 2 runs"},
+    {14, "        measure: 1e999", "14: measure: ", "a smaller number is expected"},
+    {14, "        measure: ((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))",
+     "14: measure: nested too deeply", "32 are allowed"},
+    {14, "        measure: ----------------------------------1", "14: measure: nested too deeply",
+     "32 are allowed"},
+    {15, "", "11: claims.band: missing", "two numbers are expected"},
+    {15, "        band: [1]", "15: claims.band: ", "two numbers are expected"},
+    {15, "        band: [2, 1]", "15: claims.band: 2 is above 1", "the smaller number first"},
+    {15, "        band: [x, 1]", "15: claims.band: 'x'", "a number from"},
+    {16, "", "11: claims.verdict: missing", "it must be given"},
+    {16, "        verdict: maybe", "16: claims.verdict: 'maybe'", "allowed: holds, does not hold"},
+    {16, "        verdict: does not hold", "11: claims.why: missing", "it must be given"},
+};
+
+static void wrong_claims_say_what_is_allowed(void **state)
+{
+    struct bench const *const bench = *state;
+    write_experiment(bench, "once", "1", "1");
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        struct wrong const *const wrong = &wrongs[i];
+        char begins[TEMP_PATH_BYTES + 200];
+        write_claims(bench, wrong->line, wrong->instead, "");
+        (void)snprintf(begins, sizeof begins, "%s/claims.yaml:%s", bench->paper, wrong->begins);
+        struct process_result result = REPRODUCE(bench, "px", "--out", bench->out);
+        expect_code(&result, 2);
+        if (strncmp(result.err, begins, strlen(begins)) != 0)
+            fail_msg("'%s' does not begin with '%s'", result.err, begins);
+        expect_has(result.err, wrong->says);
+        assert_int_equal(process_line_count(result.err), 1);
+        assert_string_equal(result.out, "");
+        assert_int_equal(access(bench->out, F_OK), -1); /* nothing is written */
+        process_free(&result);
+    }
+}
+
+static void wrong_experiments_are_found_before_anything_runs(void **state)
+{
+    struct bench const *const bench = *state;
+    temp_file_write(bench->paper, "plain.yaml", "name: plain\nhorizn: 5\n");
+    struct process_result result = REPRODUCE(bench, "px");
+    expect_code(&result, 2);
+    expect_has(result.err, "plain.yaml:2: horizn: unknown key; did you mean 'horizon'?");
+    assert_int_equal(process_line_count(result.err), 1);
+    process_free(&result);
+}
+
+static void a_paper_is_there_once(void **state)
+{
+    struct bench const *const bench = *state;
+    char other[TEMP_PATH_BYTES];
+    temp_path(other, bench->directory, "second");
+    assert_int_equal(mkdir(other, 0777), 0);
+    struct bench copy = *bench;
+    (void)snprintf(copy.paper, sizeof copy.paper, "%s", other);
+    write_experiment(&copy, "noisy", "20", "0.02");
+    write_experiment(&copy, "plain", "20", "inf");
+    write_claims(&copy, 0, NULL, "");
+    struct process_result result = REPRODUCE(bench, "px");
+    expect_code(&result, 2);
+    expect_has(result.err, "paper: 'px' is in another folder too");
+    process_free(&result);
+}
+
+/* ---- Outputs ---- */
+
+static char *read_file(const char *directory, const char *name)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    FILE *const file = fopen(path, "rb");
+    if (file == NULL)
+        fail_msg("%s is not there", path);
+    assert_int_equal(fseek(file, 0, SEEK_END), 0);
+    size_t const size = (size_t)ftell(file);
+    rewind(file);
+    char *const text = malloc(size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, size, file), size);
+    text[size] = '\0';
+    (void)fclose(file);
+    return text;
+}
+
+/* Every tag is closed by its own; those that HTML never closes are passed over. */
+static void expect_well_formed(const char *text)
+{
+    char names[DEPTH_MAX][32];
+    size_t depth = 0;
+    for (const char *at = strchr(text, '<'); at != NULL; at = strchr(at, '<')) {
+        const char *const end = strchr(at, '>');
+        char name[32];
+        assert_non_null(end);
+        bool const closes = at[1] == '/';
+        size_t const length = strcspn(at + 1 + closes, " >/\n");
+        (void)snprintf(name, sizeof name, "%.*s", (int)length, at + 1 + closes);
+        at = end;
+        if (name[0] == '!' || end[-1] == '/' || strcmp(name, "meta") == 0 ||
+            strcmp(name, "link") == 0 || strcmp(name, "br") == 0)
+            continue;
+        if (!closes) {
+            assert_true(depth < DEPTH_MAX);
+            memcpy(names[depth++], name, sizeof name);
+            continue;
+        }
+        assert_true(depth > 0);
+        assert_string_equal(names[--depth], name);
+    }
+    assert_int_equal(depth, 0);
+}
+
+static void outputs_are_there_and_well_formed(void **state)
+{
+    struct bench const *const bench = *state;
+    char out[TEMP_PATH_BYTES];
+    write_claims(bench, 6, "    title: 'A <b>title</b> & \"more\" | x'",
+                 "  - id: fig2\n    title: Points\n    paper_shows: Points.\n"
+                 "    plot: {x: cost, y: regret, y_scale: log}\n"
+                 "    curves: [{experiment: noisy, label: a, series: s},\n"
+                 "      {experiment: plain, label: b, series: s}]\n"
+                 "    claims: [{id: c2, where: w, says: s, measure: 1 + 1, band: [2, 2],\n"
+                 "      verdict: holds}]\n");
+    struct process_result result = REPRODUCE(bench, "--out", bench->out);
+    expect_code(&result, 0);
+    temp_path(out, bench->out, "px");
+    expect_has(result.out, "Report: ");
+    expect_has(result.out, "/px/report.html\n");
+    char *const page = read_file(out, "report.html");
+    char *const table = read_file(out, "claims.md");
+    char *const json = read_file(out, "results.json");
+    char *const curve = read_file(out, "fig1.svg");
+    char *const points = read_file(out, "fig2.svg");
+    expect_well_formed(page);
+    expect_well_formed(curve);
+    expect_well_formed(points);
+    expect_has(page, "A &lt;b&gt;title&lt;/b&gt; &amp; &quot;more&quot;");
+    expect_has(page, "The curve falls.");
+    assert_null(strstr(page, "<script"));
+    assert_null(strstr(page, "http:"));
+    expect_has(table, "\\<b\\>title\\</b\\> \\& \"more\" \\| x");
+    expect_has(table,
+               "| Less noise, less regret. (Sec. 1) | `falls(noisy.regret, plain.regret)` |");
+    json_t *const parsed = json_loads(json, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(parsed);
+    assert_true(json_is_true(json_object_get(parsed, "as_recorded")));
+    assert_int_equal(json_array_size(json_object_get(parsed, "figures")), 2);
+    assert_int_equal(json_array_size(json_object_get(parsed, "experiments")), 2);
+    json_decref(parsed);
+    free(page);
+    free(table);
+    free(json);
+    free(curve);
+    free(points);
+    process_free(&result);
+}
+
+/* A curve minus itself is nothing, whatever the runs. */
+static void curves_are_taken_off_run_by_run(void **state)
+{
+    struct bench const *const bench = *state;
+    char out[TEMP_PATH_BYTES];
+    write_claims(bench, 8, "    plot: {x: t, y: regret, minus: noisy, y_label: above the noisy}",
+                 "");
+    struct process_result result = REPRODUCE(bench, "--out", bench->out);
+    expect_code(&result, 0);
+    temp_path(out, bench->out, "px");
+    char *const figure = read_file(out, "fig1.svg");
+    expect_well_formed(figure);
+    expect_has(figure, "above the noisy</text>");
+    expect_has(figure, "<title>noisy: 0 \xc2\xb1 0 at the end</title>");
+    free(figure);
+    process_free(&result);
+}
+
+static void threads_do_not_matter(void **state)
+{
+    static const char *const files[] = {"report.html", "claims.md", "results.json", "fig1.svg"};
+    struct bench const *const bench = *state;
+    char first[TEMP_PATH_BYTES];
+    char second[TEMP_PATH_BYTES];
+    temp_path(first, bench->directory, "one/px");
+    temp_path(second, bench->directory, "two/px");
+    char one[TEMP_PATH_BYTES];
+    char two[TEMP_PATH_BYTES];
+    temp_path(one, bench->directory, "one");
+    temp_path(two, bench->directory, "two");
+    struct process_result a = REPRODUCE(bench, "--threads", "1", "--json", "--out", one);
+    struct process_result b = REPRODUCE(bench, "--threads", "2", "--json", "--out", two);
+    expect_code(&a, 0);
+    expect_code(&b, 0);
+    assert_string_equal(a.out, b.out);
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        char *const left = read_file(first, files[i]);
+        char *const right = read_file(second, files[i]);
+        assert_string_equal(left, right);
+        free(left);
+        free(right);
+    }
+    process_free(&a);
+    process_free(&b);
+}
+
+static void fast_takes_few_runs(void **state)
+{
+    struct process_result result = REPRODUCE((struct bench const *)*state, "--fast", "--json");
+    expect_code(&result, 0);
+    expect_has(result.out, "\"fast\": true");
+    expect_has(result.out, "\"name\": \"noisy\", \"runs\": 3,");
+    process_free(&result);
+}
+
+static void an_interrupt_writes_nothing(void **state)
+{
+    struct bench const *const bench = *state;
+    write_experiment(bench, "noisy", "900000", "1");
+    write_experiment(bench, "plain", "900000", "1");
+    const char *const arguments[] = {
+        process_tacit(), "reproduce", "--experiments", bench->directory, "--out", bench->out, NULL};
+    struct process_plan const plan = {.arguments = arguments, .interrupt_after_ms = 300};
+    struct process_result result = process_run(&plan);
+    assert_false(result.timed_out);
+    expect_code(&result, 130);
+    assert_string_equal(result.err, "tacit reproduce: stopped; nothing was written\n");
+    assert_string_equal(result.out, "");
+    assert_int_equal(access(bench->out, F_OK), -1);
+    process_free(&result);
+}
+
+/* ---- The papers of this project ---- */
+
+static void this_projects_papers_are_whole(void **state)
+{
+    char const *const source = getenv("TACIT_SOURCE");
+    char folder[TEMP_PATH_BYTES];
+    (void)state;
+    if (source == NULL)
+        skip();
+    temp_path(folder, source, "experiments");
+    struct process_result listed = reproduce(folder, (const char *const[]){"--list", NULL});
+    expect_code(&listed, 0);
+    temp_path(folder, source, "experiments/p1-elimination/figures");
+    uint32_t figures = 0;
+    for (const char *line = strstr(listed.out, "p1-"); line != NULL; line = strstr(line, "p1-")) {
+        char name[64];
+        (void)snprintf(name, sizeof name, "%.*s.svg", (int)strcspn(line + 3, " "), line + 3);
+        char *const figure = read_file(folder, name); /* the README shows it */
+        expect_well_formed(figure);
+        free(figure);
+        line++;
+        figures++;
+    }
+    assert_int_equal(figures, 10);
+    process_free(&listed);
+}
+
+static void a_figure_is_reproduced_as_recorded(void **state)
+{
+    char const *const source = getenv("TACIT_SOURCE");
+    char folder[TEMP_PATH_BYTES];
+    (void)state;
+    if (source == NULL)
+        skip();
+    temp_path(folder, source, "experiments");
+    struct process_result result =
+        reproduce(folder, (const char *const[]){"p1-fig5", "--fast", NULL});
+    expect_code(&result, 0);
+    expect_has(result.out, "holds          fig5-order: ");
+    process_free(&result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
+        TEST(list_names_papers_and_figures),
+        TEST(unknown_ids_name_the_nearest),
+        TEST(folders_without_papers_are_refused),
+        TEST(options_are_checked),
+        TEST(a_claim_that_holds),
+        TEST(a_claim_that_does_not_hold_as_recorded),
+        TEST(undecided_counts_in_full_only),
+        TEST(measures_are_arithmetic),
+        TEST(wrong_claims_say_what_is_allowed),
+        TEST(wrong_experiments_are_found_before_anything_runs),
+        TEST(a_paper_is_there_once),
+        TEST(outputs_are_there_and_well_formed),
+        TEST(curves_are_taken_off_run_by_run),
+        TEST(threads_do_not_matter),
+        TEST(fast_takes_few_runs),
+        TEST(an_interrupt_writes_nothing),
+        cmocka_unit_test(this_projects_papers_are_whole),
+        cmocka_unit_test(a_figure_is_reproduced_as_recorded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

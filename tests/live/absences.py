@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Who is not there: sites, half of the sites, the broker. The quorum goes on, or the coordinator waits and names for
+whom. See support.py."""
+import math
+import pathlib
+import signal
+import sys
+import time
+
+from support import IS_LONG, UnixConnection, call, check_end, main, require, test, wait_for
+from wire import Proxy, order_of
+
+
+@test
+def site_that_never_comes_is_named_and_the_quorum_goes_on(federation_of):
+    federation = federation_of([0.875, 0.5, 0.125], quorum=2, deadline_s=1, rounds=4, gap=0.25)
+    federation.start_all(["coordinator", "site-0", "site-1"])
+    federation.apply(["site-0", "site-1"])
+    wait_for("an answer", federation.status)
+    missing = [site["name"] for site in federation.status()["sites"] if site["asked"] and not site["reported"]]
+    require("site-2" in missing, f"missing: {missing}")
+    status = check_end(federation)
+    last = {site["name"]: site["last_report_epoch"] for site in status["sites"]}
+    require(last["site-2"] == 0 and last["site-0"] > 0, f"{last}")
+
+
+@test
+def without_the_quorum_the_coordinator_waits_and_says_for_whom(federation_of):
+    federation = federation_of([0.875, 0.5, 0.125], deadline_s=1)
+    federation.start_all(["coordinator", "site-0", "site-1"])
+    federation.apply(["site-0", "site-1"])
+    status = wait_for("it waits", lambda: federation.is_in_phase("waiting"))
+    require([site["name"] for site in status["sites"] if not site["reported"]] == ["site-2"], f"{status['sites']}")
+    require(status["reports"] == 2 and status["missing"] == 1 and status["epoch"] == 1, f"{status}")
+    require("2 of the 3 sites" in federation.log("coordinator"), "not a word in the log")
+    federation.kill("coordinator")
+    federation.start("coordinator")
+    wait_for("it waits again", lambda: federation.is_in_phase("waiting"))
+    federation.apply(["site-2"])
+    federation.start("site-2")
+    check_end(federation)
+
+
+# The broker
+
+def is_healthy(federation, name):
+    connection = UnixConnection(federation.socket_of(name))
+    try:
+        return call(connection, "GET", "/health")[0] == 200
+    finally:
+        connection.close()
+
+
+def memory_kib(federation, name):
+    for line in pathlib.Path(f"/proc/{federation.processes[name].pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1])
+    raise AssertionError(f"{name} has no memory")
+
+
+def decisions_go_on(federation, seconds):
+    """Every application makes decisions in every second."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        before = [one.counts["exploit"] for one in federation.applications]
+        time.sleep(1)
+        after = [one.counts["exploit"] for one in federation.applications]
+        require(all(old < new for old, new in zip(before, after, strict=True)), f"{before}, then {after}")
+
+
+@test
+def broker_that_is_away_and_forgets_all_stops_no_decision(federation_of):
+    federation = federation_of([0.875, 0.5, 0.825])
+    for site in federation.sites:  # closed decisions are forgotten soon, so that memory has nothing to grow for
+        federation.write_agent(site, federation.policy(), decisions={"remember_s": 1})
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    wait_for("epoch 2", lambda: federation.is_at(2))
+    federation.kill("broker")
+    federation.wipe_broker()
+    federation.allow(math.inf)
+    decisions_go_on(federation, 4)
+    memory = {name: memory_kib(federation, name) for name in ("coordinator", *federation.sites)}
+    for name in memory:
+        require(not is_healthy(federation, name), f"{name} says that it is well")
+    decisions_go_on(federation, 56 if IS_LONG else 4)
+    for name, before in memory.items():
+        grown = memory_kib(federation, name) - before
+        require(grown < 4096, f"{name} grew by {grown} KiB")
+    require(federation.status()["epoch"] == 2, "a round without a broker")
+    federation.start("broker")
+    check_end(federation)
+    for site in federation.sites:
+        require("connected" in federation.log(site).split("disconnected")[-1], f"{site} does not say that it is back")
+
+
+# Half of the sites
+
+def behind_a_proxy(federation, sites):
+    proxy = Proxy(federation.port)
+    for site in sites:
+        federation.write_agent(site, federation.policy(), broker=federation.broker_section(site, port=proxy.port))
+    return proxy
+
+
+@test
+def cut_off_half_catches_up_and_the_quorum_goes_on_without_it(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75], sites=4, quorum=2, deadline_s=1)
+    far = federation.sites[2:]
+    proxy = behind_a_proxy(federation, far)
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    wait_for("epoch 2", lambda: federation.is_at(2))
+    proxy.cut()
+    federation.allow(federation.all_to(4))
+    wait_for("the near half goes on", lambda: federation.is_at(5))
+    for site in far:
+        status = federation.site_status(site)
+        require(status["epoch"] < 5 and not status["connected"], f"{site} is not cut off: {status}")
+        require(federation.get(site, "/v1/ledger")["spent"] in (0, federation.epsilon), f"{site} spent too much")
+    proxy.mend()
+    for site in far:
+        wait_for(f"{site} catches up", lambda site=site: (federation.site_status(site) or {"epoch": 0})["epoch"] >= 5)
+    federation.allow(math.inf)
+    status = check_end(federation, is_whole=False)
+    last = {site["name"]: site["last_report_epoch"] for site in status["sites"]}
+    require(min(last.values()) > 4, f"the far half never came back: {last}")
+
+
+@test
+def held_up_messages_come_late_and_change_nothing(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75], quorum=2, deadline_s=1)
+    proxy = behind_a_proxy(federation, ["site-2"])
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    for epoch in (2, 3, 4):
+        wait_for(f"epoch {epoch}", lambda epoch=epoch: federation.is_at(epoch))
+        proxy.flows.clear()
+        federation.allow(federation.all_to(epoch))  # the report of this epoch waits in the proxy
+        wait_for("the quorum goes on", lambda epoch=epoch: federation.is_at(epoch + 1))
+        proxy.flows.set()
+    federation.allow(math.inf)
+    check_end(federation, is_whole=False)
+
+
+@test
+def frozen_half_is_waited_for_by_name_when_the_quorum_needs_it(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75], sites=4, quorum=3, deadline_s=1)
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    wait_for("epoch 2", lambda: federation.is_at(2))
+    for site in federation.sites[2:]:
+        federation.processes[site].send_signal(signal.SIGSTOP)
+    federation.allow(federation.all_to(4))
+    status = wait_for("it waits", lambda: federation.is_in_phase("waiting"))
+    missing = [site["name"] for site in status["sites"] if not site["reported"]]
+    require(missing == federation.sites[2:], f"missing: {missing}")
+    require("2 of the 3 sites of the quorum" in federation.log("coordinator"), "not a word in the log")
+    time.sleep(1.5)
+    require(federation.status()["epoch"] == status["epoch"], "it went on without its quorum")
+    for site in federation.sites[2:]:
+        federation.processes[site].send_signal(signal.SIGCONT)
+    federation.allow(math.inf)
+    check_end(federation, is_whole=False)
+
+
+# Not everybody is asked
+
+@test
+def participation_below_one_asks_some_and_hears_only_them(federation_of):
+    federation = federation_of([0.875, 0.8125, 0.75], sites=4, quorum=2, participation=0.5)
+    federation.start_all()
+    federation.apply()
+    status = check_end(federation, is_whole=False)
+    asked = {}
+    for epoch, orders in federation.orders().items():
+        last, _, _, sites, _ = order_of(next(iter(orders)))
+        if not last:
+            asked[epoch] = sites
+    require(len(asked) == status["rounds"] >= 6, f"{len(asked)} orders, {status['rounds']} rounds")
+    for epoch, sites in asked.items():
+        require(sites is not None and len(sites) == 2, f"epoch {epoch}: {sites} are asked, not 2")
+        heard = [index for index, site in enumerate(federation.sites) if epoch in federation.reports(site)]
+        require(heard == sites, f"epoch {epoch}: {sites} are asked, {heard} reported")
+    # Drawn afresh from the operating system: the same pair in 6 rounds has a chance of 6^-5.
+    require(len(set(map(tuple, asked.values()))) > 1, f"always the same: {asked}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""What is equal to the last byte: a live federation and the simulator, fed the same rewards and the same tapes of
+entropy; and all that leaves a site, fed other rewards and such noise that the released values are the same (PRIVACY.md
+B.7). The sites play in turn, so that nothing is left to the scheduler. See support.py."""
+import difflib
+import http.client
+import json
+import os
+import random
+import re
+import signal
+import struct
+import subprocess
+import sys
+import time
+
+from support import TACIT, UnixConnection, call, check_end, main, require, test, wait_for
+from wire import STEPS, epoch_of, is_hello, is_order, is_report, order_of, sums_of
+
+
+# ---- In turn ----
+
+class Patients:
+    """Those of one site. Played only while something is planned; a dead agent is started again, with its next tapes."""
+
+    def __init__(self, federation, site, reward_of, crash_at=None):
+        self.federation, self.site, self.reward_of = federation, site, reward_of
+        self.hooks = {"TACIT_CRASH_AT": crash_at} if crash_at else {}
+        self.life = 0
+        self.sequence = []  # what an observer at the application sees, in order
+        self.served = {}
+
+    def start(self):
+        tape = self.federation.folder / f"{self.site}.{self.life}"
+        self.federation.start(self.site, TACIT_TEST_TAPE=str(tape), **(self.hooks if self.life == 0 else {}))
+
+    def revive(self):
+        code = self.federation.processes[self.site].poll()
+        if code is None:
+            return
+        require(code == -signal.SIGKILL, f"{self.site} ended with {code}")
+        self.sequence.append("died")
+        self.life += 1
+        self.start()
+
+    def ask(self, path, body):
+        for _ in range(500):
+            self.revive()
+            connection = UnixConnection(self.federation.socket_of(self.site))
+            try:
+                code, answer = call(connection, "POST", path, body)
+                require(code == 200, f"{path}: {code} {answer}")
+                return answer
+            except (OSError, http.client.HTTPException):
+                time.sleep(0.02)
+            finally:
+                connection.close()
+        raise AssertionError(f"{self.site} does not answer")
+
+    def reward(self, arm):
+        number = self.served[arm] = self.served.get(arm, -1) + 1
+        return self.reward_of(arm, number)
+
+    def play(self):
+        """All that is planned now."""
+        while count := self.federation.site_status(self.site)["unserved"]:
+            decisions = self.ask("/v1/decisions/batch", {"requests": [{}] * min(count, 100)})["decisions"]
+            rewards = [{"id": one["id"], "reward": self.reward(one["arm"])} for one in decisions]
+            answers = self.ask("/v1/rewards/batch", {"rewards": rewards})["rewards"]
+            self.sequence += [[one["id"], one["arm"], one["kind"], answer["status"]]
+                              for one, answer in zip(decisions, answers, strict=True)]
+
+
+def is_quiet(federation, epoch, reports):
+    """Nobody has anything to say until somebody plays."""
+    hub = federation.status()
+    if not hub or hub["epoch"] != epoch or hub["reports"] != reports or not hub["connected"]:
+        return False
+    for site in federation.sites:
+        status, ledger = federation.site_status(site), federation.get(site, "/v1/ledger")
+        if not status or not ledger or status["epoch"] != epoch or not status["connected"]:
+            return False
+        if not all(one["acknowledged"] for one in ledger["releases"] if one["epoch"] == epoch):
+            return False
+    return True
+
+
+def play_run(federation, patients, look=lambda: None):
+    """To the end. Sites that are not asked to report go first: the round may be over without them."""
+    wait_for("the coordinator answers", federation.status)
+    while not federation.is_finished():
+        hub = federation.status()
+        asked = {site["name"]: site["asked"] for site in hub["sites"]}
+        reports = 0
+        for one in sorted(patients, key=lambda one: asked[one.site]):
+            wait_for(f"{one.site}'s turn", lambda: is_quiet(federation, hub["epoch"], reports))
+            look()
+            one.play()
+            reports += asked[one.site]
+        wait_for("the round is over", lambda: federation.is_at(hub["epoch"] + 1))
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"))
+
+
+def distinct(payloads):
+    return list(dict.fromkeys(payloads))
+
+
+# ---- The simulator ----
+
+def simulated_means(federation):
+    """Of constant rewards, by the program as a user calls it."""
+    (federation.folder / "means.csv").write_text(",".join(map(repr, federation.means)) + "\n")
+    (federation.folder / "case.yaml").write_text(
+        f"name: case\nhorizon: {federation.horizon}\nagents: {len(federation.sites)}\n"
+        "environment: {kind: constant, means: means.csv}\nnetwork: {kind: star}\n"
+        f"protocol: {{kind: elimination, rounds: {federation.rounds}, gap: {federation.gap}}}\n"
+        f"privacy: {{mode: sound, epsilon: {federation.epsilon}}}\n")
+    done = subprocess.run([TACIT, "run", str(federation.folder / "case.yaml"), "--json"], capture_output=True,
+                          text=True, check=False)
+    require(done.returncode == 0, f"tacit run: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+@test
+def undisturbed_run_has_the_rounds_and_pulls_of_the_simulated_run(federation_of):
+    federation = federation_of([0.875, 0.5, 0.825, 0.125])
+    federation.start_all()
+    federation.apply()
+    status = check_end(federation)
+    expected = simulated_means(federation)
+    require(status["rounds"] == expected["metrics"]["rounds"]["mean"], f"{status['rounds']} rounds")
+    for arm, known in zip(status["arms"], expected["arms"], strict=True):
+        require(arm["eliminated_epoch"] == (known["eliminated_epoch_mean"] or 0), f"{arm} against {known}")
+    before = 0
+    for epoch, payloads in sorted(federation.orders().items())[:-1]:
+        _, pulls, active, _, _ = order_of(next(iter(payloads)))
+        before = federation.pulls(epoch, len(active), before)
+        require(pulls == before, f"epoch {epoch}: {pulls} pulls, not {before}")
+    for site in federation.sites:
+        require(sorted(federation.reports(site)) == sorted(federation.outbox(site)), f"{site}: a report was not seen")
+
+
+def simulate(federation, seed, deviation):
+    """The simulator's run of this federation: messages by sender, rewards by (site, arm). It leaves its entropy as
+    tapes."""
+    reports = max(1, round(federation.participation * len(federation.sites)))
+    words = [federation.folder, seed, len(federation.sites), reports, federation.horizon, federation.epsilon,
+             federation.rounds, federation.gap, deviation, *federation.means]
+    done = subprocess.run([os.environ["TACIT_SIMULATED_PROGRAM"], *map(str, words)], capture_output=True, text=True,
+                          check=True)
+    messages, rewards = {}, {}
+    for line in done.stdout.splitlines():
+        kind, first, second, *rest = line.split()
+        if kind == "message":
+            messages.setdefault(int(first), []).append(bytes.fromhex(rest[0]))
+        else:
+            rewards.setdefault((int(first), int(second)), []).extend(map(int, rest))
+    for index, site in enumerate(federation.sites):
+        (federation.folder / f"{index}.noise").rename(federation.folder / f"{site}.0.noise")
+    return messages, rewards
+
+
+def same_as_simulated(federation, seed):
+    messages, rewards = simulate(federation, seed, deviation=0.25)
+    federation.start_all([])
+    federation.start("coordinator", TACIT_TEST_TAPE=str(federation.folder / "hub"))
+    patients = [Patients(federation, site, lambda arm, number, index=index: rewards[index, arm][number] / STEPS)
+                for index, site in enumerate(federation.sites)]
+    for one in patients:
+        one.start()
+    play_run(federation, patients)
+    time.sleep(0.1)
+    for index, (site, one) in enumerate(zip(federation.sites, patients, strict=True)):
+        pulls = {arm: sum(1 for entry in one.sequence if entry[1] == arm) for arm in range(len(federation.means))}
+        require(all(pulls[arm] == len(rewards[index, arm]) for arm in pulls), f"{site}: {pulls}")
+        seen = distinct(payload for topic, payload in federation.tap.seen
+                        if topic == federation.topic(f"up/{site}/elim") and not is_hello(payload))
+        require(seen == [payload for payload in messages[index] if is_report(payload)], f"{site}: other reports")
+    orders = [payload for payload in messages[0xffffffff] if is_order(payload)]
+    seen = distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic("down/elim"))
+    require(seen == orders, f"other orders: {seen} against {orders}")
+    standing = {epoch_of(payload): order_of(payload)[:4] for payload in orders}
+    for topic, payload in federation.tap.seen:  # answers to one site: the standing order again, and what is held
+        if topic.endswith("/elim") and "/to/" in topic:
+            require(order_of(payload)[:4] == standing[epoch_of(payload)], f"{topic}: another order: {payload.hex()}")
+    require(len(orders) >= 3, f"hardly a run: {len(orders)} orders")
+
+
+@test
+def hooked_federation_sends_the_simulator_s_bytes(federation_of):
+    shape = {"sites": 3, "epsilon": 1.0, "rounds": 4, "gap": 0.25, "horizon": 20000}
+    same_as_simulated(federation_of([0.7, 0.6, 0.4, 0.2], **shape), seed=1)
+
+
+@test
+def hooked_federation_asks_those_whom_the_simulator_asks(federation_of):
+    shape = {"sites": 4, "epsilon": 1.0, "rounds": 4, "gap": 0.25, "horizon": 20000}
+    same_as_simulated(federation_of([0.7, 0.65, 0.4], participation=0.5, quorum=2, **shape), seed=2)
+
+
+# ---- Non-interference ----
+
+def data_of(site, salt):
+    """Rewards in 8192nds. "one": one of them is another. "all": all are others, some of them out of range."""
+    def value(arm, number):
+        rng = random.Random(f"{site} {salt == 'all'} {arm} {number}")
+        draw = rng.randrange(1025) / 1024
+        if salt == "one" and (site, arm, number) == ("site-1", 1, 5):
+            return 1 - (7 * draw + 1) / 8
+        if salt == "all":
+            return rng.choice([draw, 1 - draw, 7.5, -3.25, 1e300]) if arm < 2 else draw / 4
+        return (7 * draw + (arm == 1)) / 8
+    return value
+
+
+def words_below(*pairs):
+    """Entropy from which tacit_entropy_below draws the value of each (bound, value)."""
+    return b"".join(struct.pack("<Q", (2 * value + 1) * (1 << 64) // (2 * bound)) for bound, value in pairs)
+
+
+def words_of_noise(noise):
+    """Entropy from which the sampler (src/privacy/samplers.c) draws this noise, of scale STEPS."""
+    heads, tails = ((1, 0), (2, 0), (3, 1)), ((1, 0), (2, 1))
+    scales, rest = divmod(abs(noise), STEPS)
+    return words_below((STEPS, rest), (STEPS, STEPS - 1), *heads * scales, *tails, (2, int(noise < 0)))
+
+
+def write_noise(path, reports, data, first):
+    """The noise with which these data give these reports, from the epoch `first` on."""
+    tape, before, pulls_before = b"", {}, 0
+    for epoch, payload in sorted(reports.items()):
+        pulls, sums = sums_of(payload)
+        for arm, value in sums.items():
+            exact = sum(round(min(max(data(arm, number), 0), 1) * STEPS) for number in range(pulls_before, pulls))
+            if epoch >= first:
+                tape += words_of_noise(round((value - before.get(arm, 0)) * STEPS) - exact)
+        before, pulls_before = sums, pulls
+    path.write_bytes(tape)
+
+
+# Where a site dies in its first life, and the first epoch that it draws in its second one. The last site lives on: what
+# it said before a death might end the round, or not.
+CRASHES = {"site-0": ("release:2", 2), "site-1": ("before-send:3", 3), "site-2": ("after-send:3", 3),
+           "site-3": (None, 1)}
+
+
+def page(federation, name, path):
+    """Code and text of a page, without what counts those who look: the test itself."""
+    connection = UnixConnection(federation.socket_of(name))
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        lines = answer.read().decode().splitlines()
+    finally:
+        connection.close()
+    return [answer.status, *(line for line in lines if not line.startswith("tacit_api_requests_total"))]
+
+
+def pages(federation):
+    """What somebody without access to a site's data may look at: all but /v1/clipped, for those who have it."""
+    paths = {site: ("/metrics", "/health", "/v1/status", "/v1/ledger", "/v1/statement") for site in federation.sites}
+    paths["coordinator"] = ("/", "/status", "/health", "/metrics")
+    return {f"{name} {path}": page(federation, name, path) for name in paths for path in paths[name]}
+
+
+def log_lines(federation, name):
+    """Without times. Of the broker's: who came, in order; how a connection broke is the system's affair."""
+    lines = [line.split(" ", 1)[1] for line in federation.log(name).splitlines()]
+    if name == "broker":
+        return [re.sub(r".* as ", "", line) for line in lines if "New client connected" in line]
+    return lines
+
+
+def shown_with(federation, salt, reports):
+    """All that leaves the sites, and their reports. `reports`: those that shall come out; None: whatever comes."""
+    federation.start_all(["coordinator"])
+    wait_for("the order is out", federation.orders)
+    patients, looks = [], []
+    for site in federation.sites:
+        crash_at, first = CRASHES[site]
+        data = data_of(site, salt)
+        for life, epoch in ((0, 1), (1, first)):
+            decisions = random.Random(f"{site} {life}").randbytes(1 << 16)
+            (federation.folder / f"{site}.{life}.decisions").write_bytes(decisions)
+            if reports:
+                write_noise(federation.folder / f"{site}.{life}.noise", reports[site], data, epoch)
+        patients.append(Patients(federation, site, data, crash_at))
+        patients[-1].start()
+        wait_for(f"{site} joins", lambda site=site: federation.phase(site) == "exploring")
+    play_run(federation, patients, lambda: looks.append(pages(federation)))
+    time.sleep(0.1)
+    looks.append(pages(federation))
+    shown = {f"look {number}: {name}": lines for number, look in enumerate(looks) for name, lines in look.items()}
+    for topic, payload in federation.tap.seen:
+        shown.setdefault(topic, []).append(payload.hex())
+    for one in patients:
+        shown[f"{one.site} decisions"] = one.sequence
+    clipped = {site: federation.get(site, "/v1/clipped") for site in federation.sites}
+    for name in (*federation.sites, "coordinator", "broker"):
+        federation.stop(name)
+        shown[f"{name} log"] = log_lines(federation, name)
+    outboxes = {site: {epoch: row[0] for epoch, row in federation.outbox(site).items()} for site in federation.sites}
+    return shown, outboxes, clipped
+
+
+def differences(first, second):
+    """Lines of what was shown that are in one of them only."""
+    found = []
+    for name in sorted(first.keys() | second.keys()):
+        ours, theirs = (list(map(str, shown.get(name, []))) for shown in (first, second))
+        if ours != theirs:
+            found += [f"{name}: {line}" for line in difflib.unified_diff(ours, theirs, lineterm="", n=0)][2:]
+    return found
+
+
+@test
+def hooked_noise_makes_other_data_look_the_same_everywhere(federation_of):
+    shape = {"sites": 4, "epsilon": 1.0, "rounds": 4, "gap": 0.25}
+    first, reports, clipped = shown_with(federation_of([0, 0, 0], **shape), "", None)
+    require(len(reports["site-0"]) >= 3, "hardly a run")
+    deaths = [first[f"{site} decisions"].count("died") for site in CRASHES]
+    require(deaths == [1, 1, 1, 0], f"other deaths: {deaths}")
+    for salt in ("one", "all"):
+        second, again, clipped_again = shown_with(federation_of([0, 0, 0], **shape), salt, reports)
+        require(reports == again, "the tape did not do its work")
+        found = differences(first, second)
+        require(not found, f"{salt}: " + "\n".join(found))
+    require(clipped != clipped_again, f"the rewards were not other ones: {clipped}, {clipped_again}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

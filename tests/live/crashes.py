@@ -1,0 +1,298 @@
+#!/usr/bin/env python3
+"""Crashes, full disks, and states that are damaged, old or of another run: nothing that was acknowledged is lost,
+nothing is released twice, and what cannot be trusted is refused with its reason. See support.py."""
+import math
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from support import IS_LONG, check_end, main, require, seeded, test, wait_for
+
+
+# Kills
+
+@test
+def kill_9_of_anybody_loses_nothing(federation_of):
+    kills = 300 if IS_LONG else 40
+    rng = seeded()
+    federation = federation_of([0.875, 0.5, 0.825, 0.125])
+    federation.start_all()
+    federation.apply(allowance=1, batch=20)
+    everybody = ["broker", "coordinator", *federation.sites]
+    deaths = dict.fromkeys(everybody, 0)
+    for number in range(1, kills + 1):
+        time.sleep(rng.uniform(0.05, 0.6 if IS_LONG else 0.35))
+        victim = rng.choices(everybody, [1] + [2] * (len(everybody) - 1))[0]  # a broker that is back is found slowly
+        if victim == "broker" and rng.random() < 0.5:
+            federation.processes["broker"].send_signal(signal.SIGUSR1)  # saves its state
+            time.sleep(0.03)
+        federation.kill(victim)
+        deaths[victim] += 1
+        if victim == "broker" and rng.random() < 0.5:
+            federation.wipe_broker()
+        time.sleep(rng.uniform(0, 0.15))
+        federation.start(victim)
+        federation.allow(16000 ** (number / kills))
+    federation.allow(math.inf)
+    check_end(federation)
+    require(min(deaths.values()) > 0, f"somebody was spared: {deaths}")
+
+
+class Keeper(threading.Thread):
+    """Starts again what a crash point killed, with a later crash point."""
+
+    def __init__(self, federation, point, first):
+        super().__init__(daemon=True)
+        self.federation, self.point, self.next = federation, point, first
+        self.deaths, self.trouble, self.over = 0, None, False
+
+    def look(self):
+        for name, count in self.next.items():
+            code = self.federation.processes[name].poll()
+            if code is None:
+                continue
+            require(code == -signal.SIGKILL, f"{name} ended with {code}: {self.federation.log(name)[-500:]}")
+            self.deaths += 1
+            self.next[name] = count + (1 if name == "coordinator" else len(self.next))
+            self.federation.start(name, TACIT_CRASH_AT=f"{self.point}:{self.next[name]}")
+
+    def run(self):
+        try:
+            while not self.over:
+                self.look()
+                time.sleep(0.01)
+        except Exception as trouble:  # shown by the test
+            self.trouble = trouble
+
+
+def crash_everywhere(federation_of, point, sites=10, rounds=5):
+    """Site i dies at the i-th passage of the point, the coordinator at the 1st, 2nd, 3rd .."""
+    federation = federation_of([0.875, 0.75, 0.125], sites=sites, rounds=rounds, gap=2.0 ** (-rounds / 2))
+    first = {site: number for number, site in enumerate(federation.sites, 1)} | {"coordinator": 1}
+    federation.start_all([])
+    for name, count in first.items():
+        federation.start(name, TACIT_CRASH_AT=f"{point}:{count}")
+    keeper = Keeper(federation, point, first)
+    keeper.start()
+    federation.apply(batch=20)
+    try:
+        wait_for("the run ends", lambda: keeper.trouble or federation.is_finished(), 60)
+        for site in federation.sites:
+            wait_for(f"{site} knows", lambda site=site: keeper.trouble or federation.phase(site) == "decided", 40)
+        federation.end_applications()
+    finally:
+        keeper.over = True
+        keeper.join(10)
+    require(keeper.trouble is None, f"{keeper.trouble}")
+    require(keeper.deaths >= 2 * sites, f"only {keeper.deaths} crashes")
+    for name in first:
+        federation.kill(name)
+        federation.start(name)
+    check_end(federation)
+
+
+@test
+def crash_before_commit_loses_nothing(federation_of):
+    crash_everywhere(federation_of, "before-commit")
+
+
+@test
+def crash_after_commit_loses_nothing(federation_of):
+    crash_everywhere(federation_of, "after-commit")
+
+
+@test
+def crash_after_send_loses_nothing(federation_of):
+    crash_everywhere(federation_of, "after-send", sites=3, rounds=3)
+
+
+# States
+
+@test
+def sigterm_ends_cleanly_and_a_restart_goes_on(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75])
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(3))
+    wait_for("epoch 4", lambda: federation.is_at(4))
+    before = {site: federation.site_status(site) for site in federation.sites}
+    for name in ["coordinator", *federation.sites]:
+        federation.stop(name)
+        federation.start(name)
+    for site in federation.sites:
+        after = wait_for(f"{site} is back", lambda site=site: federation.site_status(site))
+        require(after["pulls"] >= before[site]["pulls"], f"{site}: pulls are gone")
+        require(after["release_epoch"] == before[site]["release_epoch"], f"{site}: releases are gone")
+    federation.allow(math.inf)
+    check_end(federation)
+
+
+@test
+def second_process_and_damaged_state_are_refused(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75])
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(2))
+    wait_for("epoch 3", lambda: federation.is_at(3))
+    for name in ("site-0", "coordinator"):
+        code, said = federation.run_to_end(name)
+        holder = federation.processes[name].pid
+        require(code == 2 and f"process {holder}" in said, f"second {name}: {code} {said}")
+    federation.end_applications()
+    for name in ("site-0", "coordinator"):
+        wait_for(f"{name} is in epoch 3", lambda name=name: epoch_of(federation, name) == 3)
+        federation.stop(name)
+        damage_everything(federation, name)
+
+
+def epoch_of(federation, name):
+    status = federation.status() if name == "coordinator" else federation.site_status(name)
+    return status and status["epoch"]
+
+
+def damage_everything(federation, name):
+    state = federation.folder / f"state-{name}"
+    whole = (state / "state.db").read_bytes()
+    middle = len(whole) // 2
+    for what, data in (("truncated", whole[:middle]), ("empty", b""), ("half a page", whole[:-1000]),
+                       ("not a database", b"\xa5" * len(whole)),
+                       ("flipped", whole[:middle] + bytes(byte ^ 255 for byte in whole[middle:middle + 4096]) +
+                        whole[middle + 4096:])):
+        (state / "state.db").write_bytes(data)
+        code, said = federation.run_to_end(name)
+        require(code == 2 and "state" in said, f"{name}, {what}: {code} {said}")
+        require((state / "state.db").read_bytes() == data, f"{name}, {what}: it was written over")
+    (state / "state.db").write_bytes(whole)
+    federation.start(name)
+    wait_for(f"{name} is back in epoch 3", lambda: epoch_of(federation, name) == 3)
+
+
+@test
+def old_copy_of_the_state_halts_and_releases_nothing(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75], quorum=2, deadline_s=1)
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    old = federation.applications[2]
+    wait_for("epoch 2", lambda: epoch_of(federation, "site-2") == 2)
+    federation.stop("site-2")
+    shutil.copytree(federation.folder / "state-site-2", federation.folder / "copy")
+    federation.start("site-2")
+    federation.allow(federation.all_to(3))
+    wait_for("release 3", lambda: (federation.site_status("site-2") or {}).get("release_epoch", 0) >= 3)
+    wait_for("epoch 4", lambda: federation.is_at(4))
+    seen = federation.reports("site-2")
+    federation.stop("site-2")
+    shutil.rmtree(federation.folder / "state-site-2")
+    shutil.move(federation.folder / "copy", federation.folder / "state-site-2")
+    federation.start("site-2")
+    wait_for("the old copy halts", lambda: federation.phase("site-2") == "halted")
+    planned = old.counts["planned"]
+    federation.allow(math.inf)
+    wait_for("the others go on", federation.is_finished, 40)
+    federation.end_applications()
+    require(old.counts["planned"] == planned, f"a halted agent handed out {old.counts['planned'] - planned} of a plan")
+    require(federation.reports("site-2") == seen, "an old copy released something")
+    require("halted" in federation.log("site-2"), "it halted in silence")
+    last = {site["name"]: site["last_report_epoch"] for site in federation.status()["sites"]}
+    require(last["site-2"] == max(seen) and last["site-0"] > max(seen), f"{last}")
+
+
+@test
+def state_of_another_run_is_refused_and_stays(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75])
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    wait_for("epoch 2", lambda: federation.is_at(2))
+    federation.end_applications()
+    for name in ["coordinator", *federation.sites]:
+        federation.stop(name)
+    federation.write_coordinator(federation.run_section(id=2))
+    federation.write_agent("site-0", federation.policy(epsilon=999, budget=999))
+    for name in ("coordinator", "site-0"):
+        before = (federation.folder / f"state-{name}/state.db").read_bytes()
+        code, said = federation.run_to_end(name)
+        require(code == 2 and "the configuration is not the one that this state was made with" in said,
+                f"{name}: {code} {said}")
+        require((federation.folder / f"state-{name}/state.db").read_bytes() == before, f"{name}: it was written over")
+    shutil.move(federation.folder / "state-coordinator", federation.folder / "state-of-run-1")
+    federation.write_agent("site-0", federation.policy())
+    for name in ["coordinator", *federation.sites]:
+        federation.start(name)
+    for site in federation.sites:
+        wait_for(f"{site} refuses run 2", lambda site=site: "another run is announced" in federation.log(site))
+        require(federation.site_status(site)["epoch"] in (1, 2), f"{site} follows run 2")
+
+
+# Full disks
+
+class SmallDisk:
+    """For a state directory: a file system of `kib`; or, where none can be mounted, a limit on what a file may hold."""
+
+    def __init__(self, folder, kib):
+        self.folder, self.kib = folder, kib
+        folder.mkdir(mode=0o700)
+        self.is_mounted = self.run("mount", "-t", "tmpfs", "-o", f"size={kib}k,mode=0700", "tmpfs", folder) == 0
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.is_mounted:
+            self.run("umount", "--lazy", self.folder)
+
+    @staticmethod
+    def run(*words):
+        return subprocess.run(list(map(str, words)), capture_output=True, check=False).returncode
+
+    def words(self, words):
+        if self.is_mounted:
+            return words
+        return ["sh", "-c", f"trap '' XFSZ; ulimit -f {2 * self.kib}; exec \"$@\"", "sh", *words]
+
+    def grow(self):
+        if self.is_mounted:
+            require(self.run("mount", "-o", "remount,size=64m", self.folder) == 0, "the disk cannot grow")
+
+
+def ends_because_of_its_disk(federation, name):
+    process = federation.processes[name]
+    wait_for(f"{name} ends", lambda: process.poll() is not None, 30)
+    require(process.returncode == 1, f"{name} ended with {process.returncode}")
+    reasons = [line for line in federation.log(name).splitlines() if " stopping: " in line]
+    require(len(reasons) == 1 and "state.db: cannot" in reasons[0], f"{name}: {reasons}")
+
+
+@test
+def full_disk_stops_with_the_reason_and_loses_nothing(federation_of):
+    federation = federation_of([0.875, 0.5, 0.825])
+    with SmallDisk(federation.folder / "state-site-0", 600) as disk:
+        federation.start_all(["coordinator", "site-1", "site-2"])
+        words = disk.words(federation.words_of("site-0"))
+        federation.start("site-0", words)
+        federation.apply()
+        ends_because_of_its_disk(federation, "site-0")
+        code, said = federation.run_to_end("site-0", words)  # systemd tries by itself
+        require(code == 1 and "state.db: cannot" in said, f"it starts on a full disk: {code} {said}")
+        disk.grow()
+        federation.start("site-0")
+        check_end(federation)
+
+
+@test
+def coordinator_on_a_full_disk_stops_and_goes_on(federation_of):
+    federation = federation_of([0.875, 0.5, 0.825])
+    with SmallDisk(federation.folder / "state-coordinator", 60) as disk:
+        federation.start_all([])
+        federation.start("coordinator", disk.words(federation.words_of("coordinator")))
+        for site in federation.sites:
+            federation.start(site)
+        federation.apply()
+        ends_because_of_its_disk(federation, "coordinator")
+        disk.grow()
+        federation.start("coordinator")
+        check_end(federation)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,207 @@
+#!/usr/bin/env python3
+"""Messages that nobody should send, and those that come twice, late and in disorder: they are refused or change
+nothing. See support.py."""
+import heapq
+import math
+import random
+import struct
+import sys
+import threading
+import time
+
+from support import check_end, main, require, seeded, test, wait_for
+from wire import HUB, REFUSED_BY_ACL, STEPS, order, report
+
+
+def refused(federation):
+    return federation.status()["refused"]
+
+
+def unchanged(status):
+    return {key: value for key, value in status.items() if key not in ("refused", "accepted")}
+
+
+@test
+def announcement_beyond_the_policy_is_refused(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75], quorum=1)
+    federation.write_agent("site-0", federation.policy(rounds_max=3))
+    more_sites = [f"site-{i}" for i in range(13)]
+    cases = {"larger epsilon": ({"epsilon": 1001}, {}), "more pulls": ({"horizon": 400001}, {}),
+             "more sites": ({}, {"sites": more_sites}), "number of arms": ({}, {"arms": ["a", "b"]})}
+    federation.start_all(["site-0"])
+    for number, (reason, (run, others)) in enumerate(cases.items()):
+        name = f"coordinator-{number}"
+        federation.write_coordinator(federation.run_section(id=number + 2, **run), name, **others)
+        federation.start(name)
+        wait_for(f"refused: {reason}", lambda reason=reason: reason in federation.log("site-0"))
+        status = federation.site_status("site-0")
+        require(status["phase"] == "refused" and status["refusal"], f"{status}")
+        require(federation.get("site-0", "/v1/ledger")["spent"] == 0, "something was spent")
+        federation.stop(name)
+    require(federation.reports("site-0") == {}, "something was released")
+    federation.start("coordinator")
+    wait_for("the run within the policy is joined", lambda: federation.phase("site-0") == "exploring")
+    federation.stop("coordinator")
+    federation.write_coordinator(federation.run_section(id=99), "coordinator-9")
+    federation.start("coordinator-9")
+    wait_for("another run is refused", lambda: "another run is announced" in federation.log("site-0"))
+
+
+@test
+def hostile_orders_change_nothing(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75], quorum=1)
+    federation.write_agent("site-0", federation.policy(rounds_max=3))
+    federation.start_all(["coordinator", "site-0"])
+    wait_for("the run is joined", lambda: federation.phase("site-0") == "exploring")
+    federation.stop("coordinator")
+    before = federation.site_status("site-0")
+    coordinator = federation.client("coordinator")
+    rng = random.Random(5)
+    cases = [rng.randbytes(60000), b"", b"\0" * 47, order(2, 1000, 7, run=2), order(2, 1000, 15), order(2, 1000, 0),
+             order(2, 1 << 60, 7), order(4, 1000, 7), order(9999, 1000, 7), order(2, 1, 7), order(2, 1000, 7, last=1),
+             order(2, 1000, 7, last=2), order(2, 1000, 7) + b"\0", order(2, 1000, 7, sender=1),
+             report(0, 1, 100, 7, [1, 2, 3])]
+    for number, payload in enumerate(cases):
+        topic = ("down/elim", "to/site-0/elim")[number % 2]
+        require(coordinator.publish(federation.topic(topic), payload) == 0, "the broker refused an order")
+        wait_for(f"hostile order {number} is refused",
+                 lambda number=number: federation.site_status("site-0")["refused_messages"] >= number + 1, 5)
+    for payload in (b"", b"x" * 60000, b"\xff" * 47):
+        coordinator.publish(federation.topic("to/site-0/announce"), payload)
+    wait_for("hostile announcements are refused",
+             lambda: federation.site_status("site-0")["refused_messages"] == len(cases) + 3, 5)
+    coordinator.close()
+    after = federation.site_status("site-0")
+    for name in ("phase", "epoch", "active_arms", "pulls", "release_epoch", "unserved"):
+        require(before[name] == after[name], f"{name} was {before[name]}, is {after[name]}")
+    require(federation.log("site-0").count(" refused: ") == len(cases) + 3, "not every refusal is logged")
+    require(federation.get("site-0", "/v1/ledger")["spent"] == 0, "something was spent")
+
+
+@test
+def hostile_reports_change_nothing(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75])
+    federation.start_all(["coordinator", "site-0", "site-1"])
+    federation.apply(["site-0", "site-1"], allowance=federation.all_to(1))
+    wait_for("two reports are in", lambda: (federation.status() or {"reports": 0})["reports"] == 2)
+    before = unchanged(federation.status())
+    pulls = federation.pulls(1, 3)
+    fair = [int(pulls * mean * STEPS) for mean in federation.means]
+    nan = struct.unpack("<q", struct.pack("<d", math.nan))[0]
+    infinite = struct.unpack("<q", struct.pack("<d", -math.inf))[0]
+    replay = next(iter(federation.reports("site-0")[1]))
+    cases = [random.Random(6).randbytes(60000), b"", b"\0", report(2, 2, pulls, 7, fair), report(2, 0, pulls, 7, fair),
+             report(2, 9999, pulls, 7, fair), report(2, 1, pulls, 3, fair[:2]), report(2, 1, pulls, 15, [*fair, 0]),
+             report(2, 1, pulls, 7, fair[:2]), report(2, 1, pulls + 1, 7, fair), report(2, 1, 0, 7, fair),
+             report(2, 1, pulls, 7, [nan] * 3), report(2, 1, pulls, 7, [infinite] * 3),
+             report(2, 1, pulls, 7, [1 << 62] * 3), report(2, 1, pulls, 7, fair, run=2), report(0, 1, pulls, 7, fair),
+             report(HUB, 1, pulls, 7, fair), report(2, 1, pulls, 7, fair) + b"\0", replay, order(1, pulls, 7, sender=2),
+             order(1, pulls, 7)]
+    hostile = federation.client("site-2")
+    for number, payload in enumerate(cases):
+        require(hostile.publish(federation.topic("up/site-2/elim"), payload) == 0, "the broker refused it")
+        wait_for(f"hostile report {number} is refused", lambda number=number: refused(federation) == number + 1, 5)
+    require(unchanged(federation.status()) == before, f"{federation.status()}")
+    require(federation.log("coordinator").count("a message from site-2") == len(cases), "not every refusal is logged")
+
+    for topic in (federation.topic("up/site-0/elim"), federation.topic("down/elim"),
+                  federation.topic("to/site-0/announce"), "tacit/v1/other/up/site-2/elim"):
+        code = hostile.publish(topic, report(0, 1, pulls, 7, fair))
+        require(code == REFUSED_BY_ACL, f"{topic}: {code}")
+    try:
+        hostile.publish(federation.topic("up/site-2/elim"), b"\0" * 10_000_000)
+        raise AssertionError("the broker took 10 MB")
+    except OSError:
+        pass
+    hostile.close()
+    require(unchanged(federation.status()) == before, f"{federation.status()}")
+
+    federation.tap.seen = [one for one in federation.tap.seen if "/up/site-2/" not in one[0]]
+    federation.allow(math.inf)
+    federation.apply(["site-2"])
+    federation.start("site-2")
+    check_end(federation)
+
+
+# Twice, late, in disorder
+
+class Echo(threading.Thread):
+    """A broker that is no friend: says again what it heard, several times, later, and old orders as if they stood."""
+
+    def __init__(self, federation, copies, seconds_max):
+        super().__init__(daemon=True)
+        self.federation, self.copies, self.seconds_max = federation, copies, seconds_max
+        self.random = seeded()
+        self.due = []  # (time, number, topic, payload)
+        self.known = set()
+        self.heard = self.said = 0
+        self.trouble = None
+        self.over = False
+
+    def listen(self):
+        """New payloads only: the tap hears the echo too."""
+        seen = self.federation.tap.seen
+        for topic, payload in seen[self.heard:]:
+            if (topic, payload) not in self.known:
+                self.known.add((topic, payload))
+                for _ in range(self.copies):
+                    when = time.monotonic() + self.random.uniform(0, self.seconds_max)
+                    heapq.heappush(self.due, (when, self.random.random(), topic, payload))
+            self.heard += 1
+
+    def run(self):
+        try:
+            client = self.federation.client("echo")
+            while not self.over:
+                self.listen()
+                while self.due and self.due[0][0] < time.monotonic():
+                    _, _, topic, payload = heapq.heappop(self.due)
+                    code = client.publish(topic, payload, retain="/down/" in topic)
+                    require(code == 0, f"the echo may not speak: {code}")
+                    self.said += 1
+                time.sleep(0.01)
+            client.close()
+        except Exception as trouble:  # shown by the test
+            self.trouble = trouble
+
+
+@test
+def messages_that_come_again_late_and_in_disorder_change_nothing(federation_of):
+    federation = federation_of([0.875, 0.5, 0.825], strangers=["echo"])
+    federation.allow_access("echo", "readwrite tacit/v1/#")
+    federation.start_all()
+    echo = Echo(federation, copies=20, seconds_max=2)
+    echo.start()
+    federation.apply()
+    wait_for("epoch 2", lambda: federation.is_at(2))
+    federation.kill("site-1")  # comes back to an old order that is retained as if it stood
+    federation.start("site-1")
+    check_end(federation)
+    echo.over = True
+    echo.join(5)
+    require(echo.trouble is None, f"{echo.trouble}")
+    require(echo.said > 300, f"only {echo.said} messages came again")
+
+
+@test
+def one_report_a_thousand_times_counts_once(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75], strangers=["echo"])
+    federation.allow_access("echo", "readwrite tacit/v1/#")
+    federation.start_all(["coordinator", "site-0", "site-1"])
+    federation.apply(["site-0", "site-1"], allowance=federation.all_to(1))
+    wait_for("two reports are in", lambda: (federation.status() or {"reports": 0})["reports"] == 2)
+    before = federation.status()
+    echo = federation.client("echo")
+    for _ in range(1000):
+        echo.publish(federation.topic("up/site-0/elim"), next(iter(federation.reports("site-0")[1])))
+    echo.close()
+    wait_for("a thousand were heard", lambda: federation.status()["accepted"] >= before["accepted"] + 1000)
+    require(unchanged(federation.status()) == unchanged(before), f"{federation.status()}")
+    federation.apply(["site-2"])
+    federation.start("site-2")
+    federation.allow(math.inf)
+    check_end(federation)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

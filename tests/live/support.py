@@ -1,0 +1,412 @@
+"""What the live tests stand on: a federation on loopback (broker, coordinator, agents; mutual TLS) with a tap at the
+broker, applications that ask and reward, and what holds in every run. Each arm brings always the same reward and
+epsilon is large, so that a single reward that was lost or counted twice shows in the sums.
+
+A test is a function with @test; main() runs those that are named, or all.
+$TACIT_PROGRAM; $TACIT_TEST_PROGRAM: the same with test hooks; TACIT_TEST_LONG=1: longer, more, and slower tests.
+"""
+import http.client
+import math
+import os
+import pathlib
+import random
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+import wire
+from wire import STEPS
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples/live"))
+import federation  # noqa: E402
+from federation import UnixConnection, call  # noqa: E402
+
+TACIT = os.path.abspath(os.environ["TACIT_PROGRAM"])
+TACIT_TEST = os.environ.get("TACIT_TEST_PROGRAM")
+IS_LONG = os.environ.get("TACIT_TEST_LONG") == "1"
+EPSILON = 1000.0  # noise of about a thousandth of a reward
+SANITIZER_WORDS = ("Sanitizer", "runtime error:")
+
+
+class Skipped(Exception):
+    """What the test needs is not installed here."""
+
+
+def require(condition, text):
+    if not condition:
+        raise AssertionError(text)
+
+
+def wait_for(what, condition, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        value = condition()
+        if value:
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"after {seconds} s still not: {what}")
+
+
+# ---- A federation ----
+
+class Federation(federation.Federation):
+    def __init__(self, means, sites=3, quorum=None, deadline_s=60, horizon=400000, rounds=12, gap=2.0 ** -6,
+                 strangers=(), epsilon=EPSILON, participation=1.0):
+        super().__init__(TACIT, pathlib.Path(tempfile.mkdtemp(prefix="tacit-fed-")), "trial",
+                         [f"site-{i}" for i in range(sites)], [f"arm {i}" for i in range(len(means))])
+        self.means, self.epsilon, self.horizon = means, epsilon, horizon
+        self.rounds, self.gap, self.participation = rounds, gap, participation
+        self.quorum, self.deadline_s = quorum or sites, deadline_s
+        self.persistence = self.folder / "persistence"
+        self.applications = []
+        self.tap = None
+        self.persistence.mkdir()
+        self.make_certificates("tap", *strangers)
+        self.write_broker("--persistence", self.persistence)
+        self.allow_access("tap", "read tacit/v1/#")
+        self.write_coordinator(self.run_section())
+        for site in self.sites:
+            self.write_agent(site, self.policy())
+
+    def allow_access(self, user, topic):
+        with open(self.folder / "broker/tacit.acl", "a", encoding="utf-8") as file:
+            file.write(f"\nuser {user}\ntopic {topic}\n")
+
+    def run_section(self, **values):
+        """What stands under `run` in the coordinator's file."""
+        return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, "rounds": self.rounds, "gap": self.gap,
+                "quorum": self.quorum, "deadline_s": self.deadline_s, "participation": self.participation, **values}
+
+    def policy(self, **values):
+        return {"epsilon": self.epsilon, "budget": self.epsilon, "range": [0, 1], "agents_max": 12, "rounds_max": 40,
+                "pulls_max": self.horizon, **values}
+
+    # Processes
+
+    def start(self, name, words=None, **hooks):
+        """hooks: TACIT_..., for the program that has hooks; and other variables of its environment."""
+        words = words or self.words_of(name)
+        is_hooked = any(key.startswith("TACIT_") for key in hooks)
+        super().start(name, [TACIT_TEST, *words[1:]] if is_hooked else words, **hooks)
+        if name == "broker":
+            wait_for("the broker listens", self.broker_listens)
+
+    def broker_listens(self):
+        require(self.processes["broker"].poll() is None, "the broker ended: " + self.log("broker")[-500:])
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+
+    def start_all(self, names=None):
+        self.start("broker")
+        self.tap = wire.Tap(self.context("tap"), self.port)
+        self.tap.start()
+        require(self.tap.is_ready.wait(5), "the tap does not come up")
+        for name in ["coordinator", *self.sites] if names is None else names:
+            self.start(name)
+
+    def context(self, name, **options):
+        return wire.tls_context(self.pki, name, **options)
+
+    def client(self, name):
+        return wire.Mqtt(self.context(name), self.port)
+
+    def topic(self, rest):
+        return f"tacit/v1/{self.name}/{rest}"
+
+    def kill(self, name):
+        self.processes[name].kill()
+        require(self.processes[name].wait(10) == -signal.SIGKILL, f"{name} ended before the kill")
+
+    def stop(self, name):
+        """By SIGTERM; must end with 0."""
+        self.processes[name].terminate()
+        code = self.processes[name].wait(10)
+        require(code == 0, f"{name} ended with {code} on SIGTERM: {self.log(name)[-500:]}")
+
+    def wipe_broker(self):
+        for file in self.persistence.iterdir():
+            file.unlink()
+
+    def run_to_end(self, name, words=None, seconds=5):
+        """Starts a daemon that ought to refuse: its code and what it said."""
+        try:
+            done = subprocess.run(words or self.words_of(name), capture_output=True, text=True, timeout=seconds,
+                                  check=False)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{name} started where it must refuse to") from None
+        return done.returncode, done.stderr
+
+    def close(self):
+        for application in self.applications:
+            application.aborted = True
+        if self.tap is not None:
+            self.tap.over = True
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.kill()
+                process.wait(10)
+
+    def check_sanitizers(self):
+        for path in self.folder.glob("*.log"):
+            said = path.read_text(encoding="utf-8", errors="replace")
+            require(not any(word in said for word in SANITIZER_WORDS), f"a sanitizer speaks in {path}")
+
+    def log(self, name):
+        return (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+
+    # Looking
+
+    def is_in_phase(self, phase):
+        status = self.status()
+        return status if status and status["phase"] == phase else None
+
+    def is_finished(self):
+        return self.is_in_phase("finished")
+
+    def is_at(self, epoch):
+        status = self.status()
+        return status if status and status["epoch"] >= epoch else None
+
+    def phase(self, site):
+        status = self.site_status(site)
+        return status and status["phase"]
+
+    def has_joined(self, site):
+        return self.phase(site) not in (None, "waiting for an announcement", "refused")
+
+    def outbox(self, site):
+        """{epoch: (bytes, nano-epsilon, acknowledged)} of an agent that was stopped."""
+        with sqlite3.connect(f"file:{self.folder}/state-{site}/state.db?mode=ro", uri=True) as database:
+            return {number: (data, epsilon, acknowledged) for number, data, epsilon, acknowledged in
+                    database.execute("SELECT number, bytes, epsilon_nano, acknowledged FROM releases")}
+
+    def reports(self, site):
+        """{epoch: set of reports} as seen at the broker."""
+        return self.by_epoch(self.topic(f"up/{site}/elim"), wire.is_report)
+
+    def orders(self):
+        """{epoch: set of broadcast orders}."""
+        return self.by_epoch(self.topic("down/elim"), wire.is_order)
+
+    def by_epoch(self, wanted, is_kind):
+        found = {}
+        for topic, payload in list(self.tap.seen):
+            if topic == wanted and is_kind(payload):
+                found.setdefault(wire.epoch_of(payload), set()).add(payload)
+        return found
+
+    # Numbers
+
+    def pulls(self, epoch, active, before=0):
+        """S(r) of a full round (src/proto/elim/NOTES.md), written down once more."""
+        gap = self.gap ** (epoch / self.rounds)
+        count = len(self.sites)
+        first = 8 * math.log(8 * active * epoch ** 2 * self.horizon) / (count * gap ** 2)
+        second = (8 * epoch * math.sqrt(2 * math.log(8 * len(self.means) * epoch ** 2 * self.horizon)) /
+                  (math.sqrt(count) * self.epsilon * gap))
+        return max(math.ceil(max(first, second)), before)
+
+    def all_to(self, epoch):
+        """Planned pulls of a site up to an epoch, while no arm is out."""
+        return len(self.means) * self.pulls(epoch, len(self.means))
+
+    # Applications
+
+    def apply(self, sites=None, **options):
+        for site in sites or self.sites:
+            application = Application(self, site, **options)
+            self.applications.append(application)
+            application.start()
+
+    def allow(self, count):
+        for application in self.applications:
+            application.allowance = count
+
+    def end_applications(self):
+        for application in self.applications:
+            application.over = True
+        for application in self.applications:
+            application.join(30)
+            require(not application.is_alive(), f"the application of {application.site} hangs")
+            require(application.trouble is None, f"{application.site}: {application.trouble}")
+
+
+class Application(threading.Thread):
+    """Asks, plays, rewards; asks again with the same keys until it is answered, whoever dies in between."""
+
+    def __init__(self, trial, site, allowance=math.inf, batch=100):
+        super().__init__(daemon=True)
+        self.federation, self.site, self.allowance, self.batch = trial, site, allowance, batch
+        self.counts = {"planned": 0, "exploit": 0, "committed": 0}  # decisions whose reward was acknowledged
+        self.asked = 0
+        self.over = self.aborted = False
+        self.trouble = None
+        self.connection = None
+
+    def ask(self, path, body):
+        while not self.aborted:
+            try:
+                if self.connection is None:
+                    self.connection = UnixConnection(self.federation.socket_of(self.site))
+                code, answer = call(self.connection, "POST", path, body)
+                if code == 200:
+                    return answer
+                require(code == 503, f"{path}: {code} {answer}")
+            except (OSError, http.client.HTTPException, ValueError):
+                pass
+            self.connection = None
+            time.sleep(0.02)
+        raise InterruptedError("aborted")
+
+    def serve(self, count):
+        keys = [{"key": f"{self.asked + i}"} for i in range(count)]
+        self.asked += count
+        decisions = self.ask("/v1/decisions/batch", {"requests": keys})["decisions"]
+        rewards = [{"id": one["id"], "reward": self.federation.means[one["arm"]]} for one in decisions]
+        answers = self.ask("/v1/rewards/batch", {"rewards": rewards})["rewards"]
+        for decision, answer in zip(decisions, answers, strict=True):
+            require(answer.get("status") in ("accepted", "repeated"), f"{decision}: {answer}")
+            self.counts[decision["kind"]] += 1
+        return any(one["kind"] == "planned" for one in decisions)
+
+    def run(self):
+        try:
+            wait_for(f"{self.site} joins",
+                     lambda: self.over or self.aborted or self.federation.has_joined(self.site), 60)
+            while not self.over and not self.aborted:
+                count = min(self.batch, self.allowance - self.counts["planned"])
+                if count < 1 or not self.serve(int(count)):
+                    time.sleep(0.02)  # nothing to learn just now
+        except InterruptedError:
+            pass
+        except Exception as trouble:  # shown by the test
+            self.trouble = trouble
+
+
+# ---- What holds in every run ----
+
+def check_status(trial, application):
+    """Every acknowledged reward is counted, once; the ledger is the outbox."""
+    site = application.site
+    status = wait_for(f"{site} answers", lambda: trial.site_status(site))
+    counts = application.counts
+    require(status["pulls"] == counts["planned"] + counts["exploit"], f"{site}: {status['pulls']} pulls, {counts}")
+    ledger = trial.get(site, "/v1/ledger")
+    spent = {trial.epsilon} if ledger["releases"] else {0, trial.epsilon}  # charged when drawn, asked for or not
+    require(ledger["spent"] in spent, f"{site}: spent {ledger['spent']}")
+    require(all(one["epsilon"] == trial.epsilon for one in ledger["releases"]), f"{site}: {ledger}")
+    return ledger
+
+
+def check_outbox(trial, site, ledger=None):
+    """One release an epoch: the same bytes in the outbox, in the ledger and on the wire; no reward lost in it."""
+    outbox, seen = trial.outbox(site), trial.reports(site)
+    for epoch, payloads in seen.items():
+        require(len(payloads) == 1, f"{site}: {len(payloads)} different reports of epoch {epoch}")
+        require(epoch in outbox, f"{site}: epoch {epoch} on the wire, but not in the ledger")
+        require(payloads == {outbox[epoch][0]}, f"{site}: epoch {epoch}: the wire differs from the outbox")
+    if ledger is not None:
+        require([one["epoch"] for one in ledger["releases"]] == sorted(outbox), f"{site}: ledger and outbox differ")
+    for epoch, (payload, _, _) in outbox.items():
+        pulls, sums = wire.sums_of(payload)
+        for arm, value in sums.items():
+            expected = pulls * round(trial.means[arm] * STEPS) / STEPS
+            require(abs(value - expected) < 0.1, f"{site}: epoch {epoch}, arm {arm}: {value}, not {expected}")
+    return outbox
+
+
+def check_end(trial, is_whole=True):
+    """After a finished run: everybody is of one mind, then all is compared. is_whole: every site took part in every
+    round."""
+    status = wait_for("the run ends", trial.is_finished, 60)
+    best = max(range(len(trial.means)), key=lambda arm: trial.means[arm])
+    for application in trial.applications:
+        site = application.site
+        wait_for(f"{site} knows", lambda site=site: trial.phase(site) in ("decided", "finished"), 40)
+        names = trial.site_status(site)["active_arms"]
+        require(names == [f"arm {best}"], f"{site}: the winner is {names}")
+    trial.end_applications()
+    for payloads in trial.orders().values():
+        require(len(payloads) == 1, "two orders of one epoch")
+    ledgers = {one.site: check_status(trial, one) for one in trial.applications}
+    for site, ledger in ledgers.items():
+        trial.stop(site)
+        outbox = check_outbox(trial, site, ledger)
+        require(not is_whole or len(outbox) == status["rounds"],
+                f"{site}: {len(outbox)} releases in {status['rounds']} rounds")
+    trial.stop("coordinator")
+    return status
+
+
+# ---- Running ----
+
+TESTS = []
+
+
+def test(function):
+    TESTS.append(function)
+    return function
+
+
+def seeded():
+    """Another run of a random test: TACIT_TEST_SEED."""
+    return random.Random(int(os.environ.get("TACIT_TEST_SEED", "1")))
+
+
+def run_one(function):
+    made = []
+
+    def federation_of(*arguments, **options):
+        made.append(Federation(*arguments, **options))
+        return made[-1]
+
+    failed = False
+    try:
+        function(federation_of)
+    except Skipped:
+        raise
+    except Exception:
+        failed = True
+        traceback.print_exc(file=sys.stdout)
+    for one in made:
+        one.close()
+    try:
+        for one in made:
+            one.check_sanitizers()
+    except AssertionError as trouble:
+        failed = True
+        print(trouble)
+    for one in made:
+        if failed:
+            print(f"see {one.folder}")
+        else:
+            shutil.rmtree(one.folder)
+    return not failed
+
+
+def main():
+    wanted = sys.argv[1:]
+    failed = 0
+    for function in TESTS:
+        name = function.__name__
+        if wanted and name not in wanted:
+            continue
+        started = time.monotonic()
+        try:
+            if name.startswith(("crash_", "hooked_")) and not TACIT_TEST:
+                raise Skipped("no program with test hooks")
+            is_good = run_one(function)
+        except Skipped as reason:
+            print(f"[  SKIPPED ] {name}\n{reason}", flush=True)
+            continue
+        failed += not is_good
+        print(f"[ {'      OK' if is_good else ' FAILED '} ] {name}", flush=True)
+        print(f"{time.monotonic() - started:.1f} s", flush=True)
+    return 1 if failed else 0

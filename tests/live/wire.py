@@ -1,0 +1,252 @@
+"""What passes a broker: an MQTT 5 client, a tap that keeps what it hears, a proxy that holds up or cuts connections,
+and the messages of src/wire/tacit.proto."""
+import socket
+import ssl
+import struct
+import threading
+import time
+
+STEPS = 1 << 20
+HUB = 0xffffffff
+REFUSED_BY_ACL = 0x87
+
+
+# ---- MQTT 5, as much as a test needs ----
+
+def varint(number):
+    out = bytearray()
+    while True:
+        number, low = number >> 7, number & 127
+        out.append(low | (128 if number else 0))
+        if not number:
+            return bytes(out)
+
+
+def text(string):
+    return struct.pack(">H", len(string)) + string.encode()
+
+
+def tls_context(pki, name, authority=None):
+    """With the certificate of `name`, or with none."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.load_verify_locations((authority or pki) / "ca.crt")
+    context.check_hostname = False
+    if name is not None:
+        context.load_cert_chain(pki / f"{name}.crt", pki / f"{name}.key")
+    return context
+
+
+class Mqtt:
+    """A client; its client id is the name in its certificate, by the broker's rule."""
+
+    def __init__(self, context, port, seconds=5):
+        self.socket = context.wrap_socket(socket.create_connection(("127.0.0.1", port), seconds))
+        self.send(0x10, text("MQTT") + bytes([5, 2]) + struct.pack(">H", 60) + b"\0" + text(""))
+        kind, body = self.receive()
+        if kind >> 4 != 2 or body[1] != 0:
+            raise ConnectionError(f"CONNACK {kind:#x} {body.hex()}")
+
+    def send(self, kind, body):
+        self.socket.sendall(bytes([kind]) + varint(len(body)) + body)
+
+    def read(self, size):
+        out = b""
+        while len(out) < size:
+            part = self.socket.recv(size - len(out))
+            if not part:
+                raise ConnectionError("the broker closed the connection")
+            out += part
+        return out
+
+    def receive(self):
+        kind = self.read(1)[0]
+        size = shift = 0
+        while True:
+            byte = self.read(1)[0]
+            size |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return kind, self.read(size)
+
+    def subscribe(self, topic):
+        self.send(0x82, struct.pack(">H", 1) + b"\0" + text(topic) + b"\0")
+
+    def publish(self, topic, payload, retain=False):
+        """With QoS 1; the broker's reason code."""
+        self.send(0x32 | retain, text(topic) + struct.pack(">H", 7) + b"\0" + payload)
+        while True:
+            kind, body = self.receive()
+            if kind >> 4 == 4:
+                return body[2] if len(body) > 2 else 0
+
+    def close(self):
+        self.socket.close()
+
+
+class Tap(threading.Thread):
+    """Keeps what passes the broker; comes back when the broker does."""
+
+    def __init__(self, context, port):
+        super().__init__(daemon=True)
+        self.context, self.port = context, port
+        self.seen = []  # (topic, payload)
+        self.is_ready = threading.Event()
+        self.over = False
+
+    def listen(self):
+        client = Mqtt(self.context, self.port, seconds=1)
+        try:
+            client.subscribe("tacit/v1/#")
+            while not self.over:
+                try:
+                    kind, body = client.receive()
+                except TimeoutError:
+                    continue
+                if kind >> 4 == 9:
+                    self.is_ready.set()
+                elif kind >> 4 == 3:
+                    length = struct.unpack_from(">H", body)[0]
+                    properties = 2 + length + (2 if kind & 6 else 0)  # fewer than 128 bytes of them
+                    self.seen.append((body[2:2 + length].decode(), body[properties + 1 + body[properties]:]))
+        finally:
+            client.close()
+
+    def run(self):
+        while not self.over:
+            try:
+                self.listen()
+            except OSError:
+                time.sleep(0.03)
+
+
+class Proxy(threading.Thread):
+    """A way to the broker that can be held up (nothing passes, nothing is lost) or cut."""
+
+    def __init__(self, broker_port):
+        super().__init__(daemon=True)
+        self.broker_port = broker_port
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.flows = threading.Event()
+        self.flows.set()
+        self.is_cut = False
+        self.ends = []
+        self.start()
+
+    def run(self):
+        while True:
+            near = self.listener.accept()[0]
+            if self.is_cut:
+                near.close()
+                continue
+            try:
+                far = socket.create_connection(("127.0.0.1", self.broker_port))
+            except OSError:
+                near.close()
+                continue
+            self.ends += [near, far]
+            for source, sink in ((near, far), (far, near)):
+                threading.Thread(target=self.pump, args=(source, sink), daemon=True).start()
+
+    def pump(self, source, sink):
+        try:
+            while data := source.recv(65536):
+                self.flows.wait()
+                sink.sendall(data)
+        except OSError:
+            pass
+        for end in (source, sink):
+            try:
+                end.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def cut(self):
+        self.is_cut = True
+        for end in self.ends:
+            end.close()
+        self.ends = []
+
+    def mend(self):
+        self.is_cut = False
+
+
+# ---- Messages (src/wire/tacit.proto) ----
+
+def field(number, content):
+    return varint(number << 3 | 2) + varint(len(content)) + content
+
+
+def envelope(sender, epoch, kind, body, run=1):
+    return (b"\x0d" + struct.pack("<I", 1) + b"\x15" + struct.pack("<I", sender) + b"\x19" + struct.pack("<Q", run) +
+            b"\x25" + struct.pack("<I", epoch) + field({"hello": 16, "order": 17, "report": 18}[kind], body))
+
+
+def report(sender, epoch, pulls, arms, sums, run=1):
+    return envelope(sender, epoch, "report", b"\x09" + struct.pack("<Q", pulls) + field(2, struct.pack("<Q", arms)) +
+                    field(3, struct.pack(f"<{len(sums)}q", *sums)), run)
+
+
+def order(epoch, pulls, arms, last=0, run=1, seen=0, sender=HUB):
+    return envelope(sender, epoch, "order", b"\x0d" + struct.pack("<I", last) + b"\x11" + struct.pack("<Q", pulls) +
+                    field(3, struct.pack("<Q", arms)) + b"\x2d" + struct.pack("<I", seen), run)
+
+
+def read_varint(data, at):
+    number = shift = 0
+    while True:
+        number |= (data[at] & 127) << shift
+        shift += 7
+        at += 1
+        if data[at - 1] < 128:
+            return number, at
+
+
+def fields(data):
+    """{number: integer or bytes}; what is no message of ours has none."""
+    found, at = {}, 0
+    try:
+        while at < len(data):
+            tag, at = read_varint(data, at)
+            size, at = read_varint(data, at) if tag & 7 == 2 else ({1: 8, 5: 4}[tag & 7], at)
+            value = data[at:at + size]
+            found[tag >> 3] = value if tag & 7 == 2 else int.from_bytes(value, "little")
+            at += size
+    except (IndexError, KeyError):
+        return {}
+    return found
+
+
+def epoch_of(payload):
+    return fields(payload).get(4)
+
+
+def is_hello(payload):
+    return 16 in fields(payload)
+
+
+def is_report(payload):
+    return 18 in fields(payload)
+
+
+def is_order(payload):
+    return 17 in fields(payload)
+
+
+def members(bits):
+    """Of a bit set, as messages carry it."""
+    number = int.from_bytes(bits, "little")
+    return [index for index in range(8 * len(bits)) if number >> index & 1]
+
+
+def sums_of(payload):
+    """Of a report: pulls, {arm: sum in units of reward}."""
+    body = fields(fields(payload)[18])
+    sums = struct.unpack(f"<{len(body[3]) // 8}q", body[3])
+    return body[1], {arm: value / STEPS for arm, value in zip(members(body[2]), sums, strict=True)}
+
+
+def order_of(payload):
+    """last, pulls, arms, sites that report (None: all), seen"""
+    body = fields(fields(payload)[17])
+    return body[1], body[2], members(body[3]), members(body[4]) if 4 in body else None, body[5]

@@ -1,0 +1,1234 @@
+/* Elimination over graphs and hybrids. First the naive twin (graph_twin.c) by itself: answers that
+ * need no program, from gis_slots.py, from pencil and paper, and from the twin of the star.
+ * Then the simulator against the twin. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/sim.h"
+#include "elim_twin.h"
+#include "graph_twin.h"
+
+#define ARMS_MAX 12u
+#define AGENTS_MAX 100u
+#define EDGES_MAX (AGENTS_MAX * (AGENTS_MAX - 1) / 2)
+#define STANDARD_ERRORS 4.0
+
+/* ---- Graphs ---- */
+
+enum shape { COMPLETE, RING, PATH, STAR_GRAPH, RANDOM, SHAPES };
+
+struct graph {
+    uint32_t agents;
+    uint32_t component_count;
+    uint32_t component_of[AGENTS_MAX];
+    size_t edge_count;
+    struct graph_twin_edge edges[EDGES_MAX];
+};
+
+static uint64_t next_number(uint64_t *at)
+{
+    return *at = twin_run_seed(*at, 1);
+}
+
+static void link_agents(struct graph *graph, uint32_t a, uint32_t b)
+{
+    graph->edges[graph->edge_count++] = (struct graph_twin_edge){a, b};
+}
+
+/* A tree, and each other edge with chance 1/4. */
+static void add_random_part(struct graph *graph, uint32_t first, uint32_t size, uint64_t seed)
+{
+    uint64_t at = seed;
+    for (uint32_t i = 1; i < size; i++) {
+        uint32_t const parent = (uint32_t)(next_number(&at) % i);
+        for (uint32_t j = 0; j < i; j++)
+            if (j == parent || next_number(&at) % 4 == 0)
+                link_agents(graph, first + j, first + i);
+    }
+}
+
+/* One more component. */
+static void add_part(struct graph *graph, enum shape shape, uint32_t size, uint64_t seed)
+{
+    uint32_t const first = graph->agents;
+    assert_true(first + size <= AGENTS_MAX);
+    for (uint32_t i = 0; i < size; i++)
+        graph->component_of[first + i] = graph->component_count;
+    if (shape == RANDOM)
+        add_random_part(graph, first, size, seed);
+    for (uint32_t i = 0; i + 1 < size; i++)
+        if (shape == RING || shape == PATH)
+            link_agents(graph, first + i, first + i + 1);
+        else if (shape == STAR_GRAPH)
+            link_agents(graph, first, first + i + 1);
+    if (shape == RING && size > 2)
+        link_agents(graph, first, first + size - 1);
+    for (uint32_t i = 0; i < size && shape == COMPLETE; i++)
+        for (uint32_t j = i + 1; j < size; j++)
+            link_agents(graph, first + i, first + j);
+    graph->agents += size;
+    graph->component_count++;
+}
+
+static struct graph *whole_graph(enum shape shape, uint32_t size, uint64_t seed)
+{
+    struct graph *const graph = calloc(1, sizeof *graph);
+    assert_non_null(graph);
+    add_part(graph, shape, size, seed);
+    return graph;
+}
+
+static struct graph_twin_config on_graph(const struct graph *graph, enum graph_twin_kind kind)
+{
+    return (struct graph_twin_config){.kind = kind,
+                                      .agents = graph->agents,
+                                      .mean_rows = 1,
+                                      .horizon = 20000,
+                                      .epsilon = INFINITY,
+                                      .edges = graph->edges,
+                                      .edge_count = graph->edge_count,
+                                      .component_of = graph->component_of,
+                                      .component_count = graph->component_count,
+                                      .cost_server_link = 50,
+                                      .cost_agent_link = 3};
+}
+
+static void draw_means(double *means, size_t count, uint64_t seed)
+{
+    uint64_t at = seed;
+    for (size_t i = 0; i < count; i++)
+        means[i] = (double)(next_number(&at) >> 12) * 0x1p-52;
+}
+
+static void assert_close(double a, double b)
+{
+    if (!(fabs(a - b) <= 1e-9 * (1 + fabs(a))))
+        fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* ---- The twin's communication ---- */
+
+/* From gis_slots.py --table: agents, d_G, links, ADV, ADV heard, REQ, DATA, observations. */
+static const struct {
+    enum shape shape;
+    uint32_t agents;
+    uint32_t diameter;
+    uint64_t links;
+    uint64_t adv;
+    uint64_t adv_heard;
+    uint64_t req;
+    uint64_t data;
+    uint64_t observations;
+} known_rounds[] = {
+    {STAR_GRAPH, 2, 1, 1, 2, 2, 2, 2, 2},
+    {RING, 2, 1, 1, 2, 2, 2, 2, 2},
+    {PATH, 3, 2, 4, 6, 8, 6, 6, 6},
+    {STAR_GRAPH, 7, 2, 12, 14, 24, 18, 18, 42},
+    {COMPLETE, 7, 1, 21, 7, 42, 42, 42, 42},
+    {RING, 7, 3, 21, 21, 42, 42, 42, 42},
+    {PATH, 7, 6, 36, 38, 64, 42, 42, 42},
+    {STAR_GRAPH, 12, 2, 22, 24, 44, 33, 33, 132},
+    {COMPLETE, 12, 1, 66, 12, 132, 132, 132, 132},
+    {RING, 12, 6, 72, 72, 144, 132, 132, 132},
+    {PATH, 12, 11, 121, 112, 202, 132, 132, 132},
+    {STAR_GRAPH, 50, 2, 98, 100, 196, 147, 147, 2450},
+    {COMPLETE, 50, 1, 1225, 50, 2450, 2450, 2450, 2450},
+    {RING, 50, 25, 1250, 1250, 2500, 2450, 2450, 2450},
+    {PATH, 50, 49, 2401, 1898, 3698, 2450, 2450, 2450},
+};
+
+/* One round leaves one of two arms that are .8 apart. */
+static void a_gis_round_sends_what_was_computed_apart(void **state)
+{
+    static const double means[] = {0.1, 0.9};
+    (void)state;
+    for (size_t i = 0; i < sizeof known_rounds / sizeof known_rounds[0]; i++) {
+        struct graph *const graph = whole_graph(known_rounds[i].shape, known_rounds[i].agents, 0);
+        struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
+        struct graph_twin_result result = {.eliminated_epoch = NULL};
+        config.arms = 2;
+        config.means = means;
+        config.constant_rewards = true;
+        assert_true(graph_twin_run(&config, &result));
+        assert_int_equal(result.rounds, 1);
+        assert_int_equal(result.rounds_ended, 1);
+        assert_int_equal(result.diameter, known_rounds[i].diameter);
+        assert_int_equal(result.delay, known_rounds[i].diameter - 1);
+        assert_int_equal(result.trace[0].waiting_slots, known_rounds[i].diameter - 1);
+        assert_int_equal(result.slots, known_rounds[i].diameter);
+        assert_int_equal(result.links, known_rounds[i].links);
+        assert_true(result.cost == 3.0 * (double)known_rounds[i].links);
+        assert_int_equal(result.adv, known_rounds[i].adv);
+        assert_int_equal(result.adv_heard, known_rounds[i].adv_heard);
+        assert_int_equal(result.req, known_rounds[i].req);
+        assert_int_equal(result.data, known_rounds[i].data);
+        assert_int_equal(result.scalars, 2 * known_rounds[i].observations);
+        assert_true(result.agents_agree);
+        free(graph);
+    }
+}
+
+static void a_ring_of_50_waits_24_pulls(void **state)
+{
+    static const double means[] = {0.1, 0.9};
+    struct graph *const graph = whole_graph(RING, 50, 0);
+    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
+    struct graph_twin_result result = {.eliminated_epoch = NULL};
+    (void)state;
+    config.arms = 2;
+    config.means = means;
+    config.epsilon = 1;
+    assert_true(graph_twin_run(&config, &result));
+    assert_int_equal(result.delay, 24);
+    assert_int_equal(result.waiting_pulls, 50 * 24 * (uint64_t)result.rounds);
+    assert_int_equal(result.slots, 25 * (uint64_t)result.rounds);
+    free(graph);
+}
+
+/* By hand: the sink, its delay and the sum of the ways to it. */
+static void sinks_are_where_the_ways_are_short(void **state)
+{
+    static const double means[] = {0.1, 0.9};
+    static const struct {
+        enum shape shape;
+        uint32_t agents;
+        uint32_t delay;
+        uint32_t way;
+    } known[] = {{PATH, 5, 2, 6}, {PATH, 4, 2, 4},     {STAR_GRAPH, 5, 1, 4},
+                 {RING, 6, 3, 9}, {COMPLETE, 5, 1, 4}, {PATH, 1, 0, 0}};
+    (void)state;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        struct graph *const graph = whole_graph(known[i].shape, known[i].agents, 0);
+        add_part(graph, PATH, 1, 0);
+        struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
+        struct graph_twin_result result = {.eliminated_epoch = NULL};
+        config.arms = 2;
+        config.means = means;
+        config.constant_rewards = true;
+        assert_true(graph_twin_run(&config, &result));
+        assert_int_equal(result.rounds, 1);
+        assert_int_equal(result.delay, known[i].delay);
+        assert_int_equal(result.waiting_pulls, known[i].delay * graph->agents);
+        assert_int_equal(result.links, known[i].way + 2);
+        assert_true(result.cost == 3.0 * known[i].way + 50.0 * 2);
+        assert_int_equal(result.data, known[i].way);
+        assert_int_equal(result.uploads, 2);
+        assert_int_equal(result.orders, 2);
+        assert_int_equal(result.scalars, 2 * (known[i].way + 2));
+        free(graph);
+    }
+}
+
+/* Observations that meet on the way travel together: 2 and 3 reach 1, then one message goes to 0.
+ */
+static void what_meets_on_the_way_travels_together(void **state)
+{
+    static const double means[] = {0.1, 0.9};
+    static const struct graph_twin_edge twigs[] = {{0, 1}, {1, 2}, {1, 3}, {0, 4}, {4, 5}};
+    struct graph *const graph = whole_graph(PATH, 6, 0);
+    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
+    struct graph_twin_result result = {.eliminated_epoch = NULL};
+    (void)state;
+    memcpy(graph->edges, twigs, sizeof twigs);
+    config.arms = 2;
+    config.means = means;
+    config.constant_rewards = true;
+    assert_true(graph_twin_run(&config, &result));
+    assert_int_equal(result.rounds, 1);
+    assert_int_equal(result.links, 8 + 1);
+    assert_int_equal(result.data, 7);
+    assert_int_equal(result.scalars, 2 * (8 + 1));
+    assert_true(result.cost_all_edges == 3.0 * (5 * 2) + 50.0);
+    free(graph);
+}
+
+/* ---- The twin's schedule ---- */
+
+/* With pencil: S(1) = ceil(8 ln(8 2 1 20000) / (4 / 4)) = ceil(101.41) = 102, 2 C(1) = .2492, the
+ * gap is .6. Four agents lose 102 times .6; agent 0 believes in arm 1 and waits once. */
+static void a_schedule_done_with_pencil(void **state)
+{
+    static const double means[] = {0.2, 0.8, 1, 0, 1, 0, 1, 0};
+    struct graph *const graph = whole_graph(RING, 4, 0);
+    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
+    uint64_t const checkpoints[] = {1, 2, 204, 205, 206, 20000};
+    double curve[6];
+    uint32_t eliminated[2];
+    struct graph_twin_result result = {.eliminated_epoch = eliminated};
+    (void)state;
+    config.arms = 2;
+    config.means = means;
+    config.mean_rows = 4;
+    config.constant_rewards = true;
+    config.checkpoints = checkpoints;
+    config.checkpoint_count = 6;
+    config.regret_at = curve;
+    assert_true(graph_twin_run(&config, &result));
+    assert_int_equal(result.trace_count, 1);
+    assert_int_equal(result.trace[0].n, 102);
+    assert_close(2 * result.trace[0].c, 2 * sqrt(log(320000) / (8 * 102)));
+    assert_int_equal(result.samples, 4 * 204);
+    assert_close(result.regret, 4 * 102 * 0.6 + 0.6);
+    assert_close(result.regret_exploit, 0.6);
+    assert_int_equal(result.waiting_pulls, 4);
+    assert_int_equal(result.final_arm, 0);
+    assert_int_equal(eliminated[0], 0);
+    assert_int_equal(eliminated[1], 1);
+    double const want[] = {
+        0, 4 * 0.6, 4 * 102 * 0.6, 4 * 102 * 0.6 + 0.6, 4 * 102 * 0.6 + 0.6, 4 * 102 * 0.6 + 0.6};
+    for (uint32_t i = 0; i < 6; i++)
+        assert_close(curve[i], want[i]);
+    free(graph);
+}
+
+/* T such that exploration (two arms) ends `after` slots before it; S(1) depends on T. */
+static uint64_t horizon_after_exploration(uint32_t agents, uint64_t after)
+{
+    uint64_t horizon = 1;
+    for (uint64_t before = 0; before != horizon;) {
+        before = horizon;
+        horizon = 2 * (uint64_t)ceil(32.0 * log(16.0 * (double)horizon) / agents) + after;
+    }
+    return horizon;
+}
+
+/* A ring of six: d_G = 3. The slots that happen by T = exploration + 0, 1, 2 are 1, 2, 3. */
+static void the_horizon_cuts_the_waiting(void **state)
+{
+    static const double means[] = {0.1, 0.9};
+    struct graph *const graph = whole_graph(RING, 6, 0);
+    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
+    (void)state;
+    config.arms = 2;
+    config.means = means;
+    config.constant_rewards = true;
+    for (uint32_t after = 0; after <= 3; after++) {
+        struct graph_twin_result result = {.eliminated_epoch = NULL};
+        config.horizon = horizon_after_exploration(6, after);
+        assert_true(graph_twin_run(&config, &result));
+        assert_int_equal(result.rounds, 1);
+        assert_int_equal(result.rounds_ended, after >= 2 ? 1 : 0);
+        assert_int_equal(result.slots, after >= 2 ? 3 : after + 1);
+        assert_int_equal(result.waiting_pulls, 6 * (after >= 2 ? 2 : after));
+        assert_int_equal(result.links, 18);
+        assert_int_equal(result.final_arm_count, after >= 2 ? 1 : 2);
+    }
+    free(graph);
+}
+
+/* A path of five: two hops, at the ends of the two waiting slots. */
+static void the_horizon_cuts_the_collection(void **state)
+{
+    static const double means[] = {0.1, 0.9};
+    struct graph *const graph = whole_graph(PATH, 5, 0);
+    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
+    (void)state;
+    config.arms = 2;
+    config.means = means;
+    config.constant_rewards = true;
+    for (uint32_t after = 0; after <= 3; after++) {
+        struct graph_twin_result result = {.eliminated_epoch = NULL};
+        config.horizon = horizon_after_exploration(5, after);
+        assert_true(graph_twin_run(&config, &result));
+        assert_int_equal(result.rounds, 1);
+        assert_int_equal(result.rounds_ended, after >= 2 ? 1 : 0);
+        assert_int_equal(result.slots, after >= 2 ? 2 : after);
+        assert_int_equal(result.waiting_pulls, 5 * (after >= 2 ? 2 : after));
+        assert_int_equal(result.data, after == 0 ? 0 : after == 1 ? 4 : 6);
+        assert_int_equal(result.uploads, after >= 2 ? 1 : 0);
+    }
+    free(graph);
+}
+
+/* Component {0} loves arm 0, component {1, 2, 3} arm 1; the averages rank them differently. */
+static void the_average_of_averages_targets_another_mean(void **state)
+{
+    static const double means[] = {1, 0, 0.1, 0.9, 0.1, 0.9, 0.1, 0.9};
+    struct graph *const graph = whole_graph(PATH, 1, 0);
+    add_part(graph, COMPLETE, 3, 0);
+    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
+    struct graph_twin_result result = {.eliminated_epoch = NULL};
+    (void)state;
+    config.arms = 2;
+    config.means = means;
+    config.mean_rows = 4;
+    config.constant_rewards = true;
+    config.horizon = 200000;
+    assert_true(graph_twin_run(&config, &result));
+    assert_int_equal(result.final_arm_count, 1);
+    assert_int_equal(result.final_arm, 1);
+    assert_true(result.final_arm_is_best);
+    config.average_of_averages = true;
+    assert_true(graph_twin_run(&config, &result));
+    assert_int_equal(result.final_arm_count, 1);
+    assert_int_equal(result.final_arm, 0);
+    assert_false(result.final_arm_is_best);
+    free(graph);
+}
+
+/* ---- The twin against the twin of the star ---- */
+
+static struct twin_config star_of(const struct graph_twin_config *config)
+{
+    return (struct twin_config){.agents = config->agents,
+                                .arms = config->arms,
+                                .means = config->means,
+                                .mean_rows = config->mean_rows,
+                                .constant_rewards = config->constant_rewards,
+                                .horizon = config->horizon,
+                                .epsilon = config->epsilon,
+                                .sound = config->sound,
+                                .participation = 1,
+                                .rounds = config->rounds,
+                                .gap = config->gap,
+                                .cost_server_link = config->cost_server_link,
+                                .seed = config->seed};
+}
+
+static void assert_same_epochs(const struct graph_twin_result *result,
+                               const struct twin_result *star)
+{
+    assert_int_equal(result->trace_count, star->trace_count);
+    for (uint32_t i = 0; i < star->trace_count; i++) {
+        assert_int_equal(result->trace[i].s, star->trace[i].s);
+        assert_int_equal(result->trace[i].n, star->trace[i].n);
+        assert_close(result->trace[i].c, star->trace[i].c);
+        assert_int_equal(result->trace[i].active_before, star->trace[i].active_before);
+        assert_int_equal(result->trace[i].active_after, star->trace[i].active_after);
+        assert_int_equal(result->trace[i].round_begun, star->trace[i].collected);
+        assert_int_equal(result->trace[i].round_ended, star->trace[i].collected);
+    }
+}
+
+/* Constant rewards without noise. A complete graph and a hybrid of single agents wait for nobody
+ * and so play what the star plays; every agent alone plays what a star of one plays. */
+static void without_waiting_everything_is_the_star(void **state)
+{
+    double means[ARMS_MAX * AGENTS_MAX];
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        uint32_t const agents = 1 + (uint32_t)(seed % 9);
+        struct graph *const graph = whole_graph(COMPLETE, agents, 0);
+        struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
+        struct graph_twin_result result = {.eliminated_epoch = NULL};
+        struct twin_result star = {.eliminated_epoch = NULL};
+        draw_means(means, ARMS_MAX * AGENTS_MAX, seed);
+        config.arms = 2 + (uint32_t)(seed % 5);
+        config.means = means;
+        config.mean_rows = seed % 2 == 0 ? 1 : agents;
+        config.constant_rewards = true;
+        config.sound = seed % 3 == 0;
+        config.rounds = seed % 4 == 0 ? (uint32_t)(seed % 7) : 0;
+        config.horizon = seed % 5 == 0 ? 700 : 30000;
+        struct twin_config const star_config = star_of(&config);
+        assert_true(twin_run(&star_config, &star));
+        assert_true(graph_twin_run(&config, &result));
+        assert_same_epochs(&result, &star);
+        assert_close(result.regret, star.regret);
+        assert_true(result.regret_exploit == 0);
+        assert_int_equal(result.waiting_pulls, 0);
+
+        config.kind = GRAPH_TWIN_SINKS;
+        config.edge_count = 0;
+        config.component_count = agents;
+        for (uint32_t i = 0; i < agents; i++)
+            graph->component_of[i] = i;
+        assert_true(graph_twin_run(&config, &result));
+        assert_same_epochs(&result, &star);
+        assert_close(result.regret, star.regret);
+        assert_true(result.cost == star.cost);
+        assert_int_equal(result.links, star.links);
+        assert_int_equal(result.messages, star.messages);
+        assert_int_equal(result.messages_per_receiver, star.messages_per_receiver);
+        assert_int_equal(result.scalars, star.scalars);
+        assert_int_equal(result.final_arm, star.final_arm);
+        free(graph);
+    }
+}
+
+static void alone_is_a_star_of_one_for_each(void **state)
+{
+    double means[ARMS_MAX];
+    struct graph *const graph = whole_graph(PATH, 1, 0);
+    (void)state;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_ALONE);
+        struct graph_twin_result result = {.eliminated_epoch = NULL};
+        struct twin_result star = {.eliminated_epoch = NULL};
+        draw_means(means, ARMS_MAX, seed);
+        config.arms = 4;
+        config.means = means;
+        config.constant_rewards = true;
+        config.rounds = seed % 2 == 0 ? 3 : 0;
+        config.horizon = 60000;
+        struct twin_config const star_config = star_of(&config);
+        assert_true(twin_run(&star_config, &star));
+        config.agents = 7;
+        assert_true(graph_twin_run(&config, &result));
+        assert_same_epochs(&result, &star);
+        assert_close(result.regret, 7 * star.regret);
+        assert_int_equal(result.rounds, star.rounds);
+        assert_int_equal(result.links + result.messages + result.scalars, 0);
+    }
+    free(graph);
+}
+
+/* ---- Statistics ---- */
+
+#define MEASURES_MAX 16u
+
+struct moments {
+    double runs;
+    double sum[MEASURES_MAX];
+    double squares[MEASURES_MAX];
+};
+
+static void add(struct moments *moments, const double *values, uint32_t count)
+{
+    moments->runs++;
+    for (uint32_t i = 0; i < count; i++) {
+        moments->sum[i] += values[i];
+        moments->squares[i] += values[i] * values[i];
+    }
+}
+
+/* Mean and squared standard error. */
+static void read_moments(const struct moments *moments, uint32_t i, double *mean,
+                         double *error_squared)
+{
+    double const runs = moments->runs;
+    *mean = moments->sum[i] / runs;
+    double const variance = (moments->squares[i] - runs * *mean * *mean) / (runs - 1);
+    *error_squared = (variance > 0 ? variance : 0) / runs;
+}
+
+/* Number of measures that differ by more than 4 standard errors; prints them, and the first. */
+static uint32_t count_differences(const char *name, const struct moments *a,
+                                  const struct moments *b, const char *const *names, uint32_t count)
+{
+    uint32_t bad = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double mean_a;
+        double mean_b;
+        double error_a;
+        double error_b;
+        read_moments(a, i, &mean_a, &error_a);
+        read_moments(b, i, &mean_b, &error_b);
+        double const error = sqrt(error_a + error_b);
+        bool const agrees = fabs(mean_a - mean_b) <= STANDARD_ERRORS * error + 1e-9 * fabs(mean_a);
+        if (i == 0 || !agrees)
+            print_message("%-40s %-22s %.6g and %.6g, difference %.2f standard errors%s\n", name,
+                          names[i], mean_a, mean_b, error > 0 ? (mean_b - mean_a) / error : 0.0,
+                          agrees ? "" : "  BAD");
+        bad += agrees ? 0 : 1;
+    }
+    return bad;
+}
+
+static const char *const star_measures[] = {"regret",  "rounds",   "cost",
+                                            "scalars", "messages", "best_arm_fraction"};
+
+static void run_both(struct graph_twin_config *config, uint64_t run, struct moments *graphs,
+                     struct moments *stars)
+{
+    struct graph_twin_result result = {.eliminated_epoch = NULL};
+    struct twin_result star = {.eliminated_epoch = NULL};
+    struct twin_config star_config = star_of(config);
+    config->seed = twin_run_seed(31, run);
+    star_config.seed = twin_run_seed(32, run);
+    assert_true(graph_twin_run(config, &result));
+    assert_true(twin_run(&star_config, &star));
+    double const a[] = {result.regret,          result.rounds,           result.cost,
+                        (double)result.scalars, (double)result.messages, result.best_arm_fraction};
+    double const b[] = {
+        star.regret,          star.rounds,           star.cost,
+        (double)star.scalars, (double)star.messages, star.final_arm_is_best ? 1 : 0};
+    add(graphs, a, 6);
+    add(stars, b, 6);
+}
+
+/* With noise: a hybrid of single agents is the star. 24 comparisons at 6e-5 each. */
+static void a_hybrid_of_single_agents_is_the_star(void **state)
+{
+    static const struct {
+        const char *name;
+        double epsilon;
+        bool sound;
+        bool heterogeneous;
+        uint32_t rounds;
+    } settings[] = {{"paper", 0.3, false, false, 0},
+                    {"paper, homogeneous, R = 2", 1, false, false, 2},
+                    {"sound", 1, true, false, 0},
+                    {"no noise", INFINITY, false, true, 0}};
+    double means[ARMS_MAX * AGENTS_MAX];
+    struct graph *const graph = whole_graph(PATH, 1, 0);
+    uint32_t bad = 0;
+    (void)state;
+    for (uint32_t i = 1; i < 8; i++)
+        add_part(graph, PATH, 1, 0);
+    draw_means(means, ARMS_MAX * AGENTS_MAX, 8);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_SINKS);
+        struct moments graphs = {0};
+        struct moments stars = {0};
+        config.arms = 6;
+        config.means = means;
+        config.mean_rows = settings[i].heterogeneous ? graph->agents : 1;
+        config.epsilon = settings[i].epsilon;
+        config.sound = settings[i].sound;
+        config.rounds = settings[i].rounds;
+        for (uint64_t run = 0; run < 400; run++)
+            run_both(&config, run, &graphs, &stars);
+        bad += count_differences(settings[i].name, &graphs, &stars, star_measures, 6);
+    }
+    assert_int_equal(bad, 0);
+    free(graph);
+}
+
+/* Noise, all shapes: agents come to the same aggregate and set, in d_G slots a round, and wait
+ * d_G - 1 pulls (or the delay of the slowest component). */
+static void agents_agree_on_every_graph(void **state)
+{
+    double means[ARMS_MAX * AGENTS_MAX];
+    (void)state;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        uint32_t const agents = 1 + (uint32_t)(seed % 11);
+        struct graph *const graph = whole_graph((enum shape)(seed % SHAPES), agents, seed);
+        if (seed % 3 == 0)
+            add_part(graph, RANDOM, 1 + (uint32_t)(seed % 6), seed);
+        struct graph_twin_config config =
+            on_graph(graph, seed % 3 == 0 ? GRAPH_TWIN_SINKS : GRAPH_TWIN_GIS);
+        struct graph_twin_result result = {.eliminated_epoch = NULL};
+        draw_means(means, ARMS_MAX * AGENTS_MAX, seed);
+        config.arms = 5;
+        config.means = means;
+        config.mean_rows = graph->agents;
+        config.epsilon = 0.5;
+        config.sound = seed % 4 == 0;
+        config.seed = seed;
+        config.horizon = 8000;
+        assert_true(graph_twin_run(&config, &result));
+        assert_true(result.agents_agree);
+        uint64_t const slots_a_round = seed % 3 == 0 ? result.delay : result.diameter;
+        if (result.rounds == result.rounds_ended) {
+            assert_int_equal(result.slots, result.rounds * slots_a_round);
+            assert_int_equal(result.waiting_pulls,
+                             (uint64_t)result.rounds * result.delay * graph->agents);
+        }
+        free(graph);
+    }
+}
+
+/* The bad configurations that a test could write by mistake. */
+static void broken_graphs_are_refused(void **state)
+{
+    static const double means[] = {0.1, 0.9};
+    struct graph *const graph = whole_graph(PATH, 4, 0);
+    struct graph_twin_config config = on_graph(graph, GRAPH_TWIN_GIS);
+    struct graph_twin_result result = {.eliminated_epoch = NULL};
+    (void)state;
+    config.arms = 2;
+    config.means = means;
+    assert_true(graph_twin_run(&config, &result));
+    config.edge_count = 2;
+    assert_false(graph_twin_run(&config, &result));
+    config.edge_count = 3;
+    graph->edges[2] = graph->edges[0];
+    assert_false(graph_twin_run(&config, &result));
+    graph->edges[2] = (struct graph_twin_edge){3, 3};
+    assert_false(graph_twin_run(&config, &result));
+    config.kind = GRAPH_TWIN_SINKS;
+    config.component_count = 2;
+    graph->component_of[3] = 1;
+    config.edge_count = 2;
+    assert_true(graph_twin_run(&config, &result));
+    graph->component_of[0] = 1;
+    assert_false(graph_twin_run(&config, &result));
+    free(graph);
+}
+
+/* ---- The simulator against the twin: one setting for both ---- */
+
+#define PARTS_MAX 6u
+
+struct part {
+    enum shape shape;
+    uint32_t size;
+};
+
+struct setting {
+    const char *name;
+    enum graph_twin_kind kind;
+    struct part parts[PARTS_MAX]; /* size 0: no more */
+    uint32_t arms;
+    uint64_t horizon;
+    double epsilon; /* the paper's letter; with sound per reward */
+    bool heterogeneous;
+    bool sound;
+    bool average_of_averages;
+    bool constant_rewards;
+    bool waiting_is_cut; /* by T: then how a round is counted is a convention */
+    uint32_t rounds;
+    uint32_t runs;
+};
+
+static struct graph *graph_of(const struct setting *setting)
+{
+    struct graph *const graph = calloc(1, sizeof *graph);
+    assert_non_null(graph);
+    for (uint32_t i = 0; i < PARTS_MAX && setting->parts[i].size > 0; i++)
+        add_part(graph, setting->parts[i].shape, setting->parts[i].size, 40 + i);
+    return graph;
+}
+
+static struct graph_twin_config twin_setting(const struct setting *setting,
+                                             const struct graph *graph, const double *means)
+{
+    struct graph_twin_config config = on_graph(graph, setting->kind);
+    config.arms = setting->arms;
+    config.means = means;
+    config.mean_rows = setting->heterogeneous ? graph->agents : 1;
+    config.constant_rewards = setting->constant_rewards;
+    config.horizon = setting->horizon;
+    config.epsilon = setting->epsilon;
+    config.sound = setting->sound;
+    config.rounds = setting->rounds;
+    config.average_of_averages = setting->average_of_averages;
+    return config;
+}
+
+/* The same graph as the simulator sees it. */
+struct network {
+    struct tacit_edge edges[EDGES_MAX];
+    struct tacit_graph graph;
+    uint32_t label[AGENTS_MAX];
+    uint32_t parent[AGENTS_MAX];
+    uint32_t scratch[AGENTS_MAX];
+    struct tacit_component components[AGENTS_MAX];
+    struct tacit_sim_network sim;
+    void *memory;
+    void *work;
+};
+
+static void network_make(struct network *network, const struct setting *setting,
+                         const struct graph *graph)
+{
+    size_t const edge_count = setting->kind == GRAPH_TWIN_ALONE ? 0 : graph->edge_count;
+    for (size_t e = 0; e < edge_count; e++)
+        network->edges[e] = (struct tacit_edge){graph->edges[e].b, graph->edges[e].a};
+    network->memory = malloc(tacit_graph_size(graph->agents, edge_count));
+    network->work = malloc(tacit_graph_work_size(graph->agents));
+    assert_non_null(network->memory);
+    assert_non_null(network->work);
+    assert_int_equal(tacit_graph_init(&network->graph, network->memory, graph->agents,
+                                      network->edges, edge_count),
+                     TACIT_OK);
+    uint32_t const count =
+        tacit_graph_components(&network->graph, network->label, network->scratch);
+    tacit_graph_sinks(&network->graph, network->label, count, network->components, network->parent,
+                      network->scratch, network->work);
+    network->sim = (struct tacit_sim_network){
+        .collection = setting->kind == GRAPH_TWIN_SINKS ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD,
+        .graph = &network->graph,
+        .label = network->label,
+        .components = network->components,
+        .component_count = count,
+        .parent = network->parent,
+        .diameter = tacit_graph_diameter(&network->graph, network->work),
+        .components_alike = setting->average_of_averages};
+}
+
+static void network_free(struct network *network)
+{
+    free(network->memory);
+    free(network->work);
+    free(network);
+}
+
+static struct tacit_sim_elim sim_setting(const struct setting *setting, const struct graph *graph,
+                                         const struct network *network, const double *means,
+                                         const uint64_t *points, uint32_t point_count)
+{
+    uint32_t const team = setting->kind == GRAPH_TWIN_ALONE ? 1 : graph->agents;
+    double const epsilon = setting->sound ? setting->epsilon : setting->epsilon * team;
+    struct tacit_mechanism_config const config = {
+        setting->sound ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER, epsilon, 0, 1};
+    struct tacit_sim_elim sim = {
+        .seed = 19,
+        .run_count = setting->runs,
+        .agent_count = graph->agents,
+        .report_count = team,
+        .round_limit = setting->rounds,
+        .horizon = setting->horizon,
+        .points = points,
+        .point_count = point_count,
+        .env = {.kind = setting->constant_rewards ? TACIT_ENV_CONSTANT : TACIT_ENV_BERNOULLI,
+                .row_count = setting->heterogeneous ? graph->agents : 1,
+                .arm_count = setting->arms,
+                .means = means},
+        .epsilon_per_reward = epsilon,
+        .server_link_cost = 50,
+        .peer_link_cost = 3,
+        .network = &network->sim};
+    assert_int_equal(tacit_mechanism_init(&sim.mechanism, &config), TACIT_OK);
+    return sim;
+}
+
+/* ---- Statistical part ---- */
+
+/* The first MEASURES_OF_A_CUT have one meaning also where T cuts the waiting. */
+#define MEASURES_OF_A_CUT 5u
+static const char *const measure_names[] = {"regret",
+                                            "regret at T/3",
+                                            "regret_exploit",
+                                            "samples",
+                                            "single_arm_fraction",
+                                            "rounds",
+                                            "cost",
+                                            "cost_all_edges",
+                                            "links",
+                                            "messages",
+                                            "messages_per_receiver",
+                                            "scalars",
+                                            "best_arm_fraction"};
+enum { MEASURES = sizeof measure_names / sizeof measure_names[0] };
+
+static struct moments measure_twin(const struct setting *setting, const struct graph *graph,
+                                   const double *means)
+{
+    struct moments moments = {0};
+    double early;
+    uint64_t const third = setting->horizon / 3;
+    struct graph_twin_config config = twin_setting(setting, graph, means);
+    config.checkpoints = &third;
+    config.checkpoint_count = 1;
+    config.regret_at = &early;
+    for (uint32_t run = 0; run < setting->runs; run++) {
+        struct graph_twin_result result = {.eliminated_epoch = NULL};
+        config.seed = twin_run_seed(5, run);
+        assert_true(graph_twin_run(&config, &result));
+        assert_true(result.agents_agree);
+        double const values[] = {result.regret,
+                                 early,
+                                 result.regret_exploit,
+                                 (double)result.samples,
+                                 result.single_arm_fraction,
+                                 result.rounds,
+                                 result.cost,
+                                 result.cost_all_edges,
+                                 (double)result.links,
+                                 (double)result.messages,
+                                 (double)result.messages_per_receiver,
+                                 (double)result.scalars,
+                                 result.best_arm_fraction};
+        add(&moments, values, MEASURES);
+    }
+    return moments;
+}
+
+static struct moments measure_sim(const struct setting *setting, const struct graph *graph,
+                                  const double *means)
+{
+    static const enum tacit_sim_metric metrics[] = {TACIT_SIM_REGRET,
+                                                    TACIT_SIM_REGRET,
+                                                    TACIT_SIM_REGRET_EXPLOIT,
+                                                    TACIT_SIM_SAMPLES,
+                                                    TACIT_SIM_SINGLE_ARM_FRACTION,
+                                                    TACIT_SIM_ROUNDS,
+                                                    TACIT_SIM_COST,
+                                                    TACIT_SIM_COST_ALL_EDGES,
+                                                    TACIT_SIM_LINKS,
+                                                    TACIT_SIM_MESSAGES,
+                                                    TACIT_SIM_MESSAGES_PER_RECEIVER,
+                                                    TACIT_SIM_SCALARS,
+                                                    TACIT_SIM_BEST_ARM_FRACTION};
+    struct moments moments = {0};
+    size_t const runs = setting->runs;
+    uint64_t const third = setting->horizon / 3;
+    struct network *const network = calloc(1, sizeof *network);
+    assert_non_null(network);
+    network_make(network, setting, graph);
+    struct tacit_sim_elim const sim = sim_setting(setting, graph, network, means, &third, 1);
+    struct tacit_sim_results const results = {
+        calloc(TACIT_SIM_METRIC_COUNT * runs, sizeof(double)), calloc(runs, sizeof(double)),
+        calloc(runs * setting->arms, sizeof(uint32_t)), calloc(runs, sizeof(bool))};
+    struct tacit_sim_control control = {0};
+    assert_int_equal(tacit_sim_elim_run(&sim, 2, &results, &control), TACIT_OK);
+    for (size_t run = 0; run < runs; run++) {
+        double values[MEASURES];
+        for (uint32_t i = 0; i < MEASURES; i++)
+            values[i] = results.metrics[metrics[i] * runs + run];
+        values[1] = results.regret[run];
+        add(&moments, values, MEASURES);
+    }
+    network_free(network);
+    free(results.metrics);
+    free(results.regret);
+    free(results.eliminated);
+    free(results.finished);
+    return moments;
+}
+
+static uint32_t compare(const struct setting *setting)
+{
+    double means[ARMS_MAX * AGENTS_MAX];
+    struct graph *const graph = graph_of(setting);
+    draw_means(means, ARMS_MAX * AGENTS_MAX, 77);
+    struct moments const naive = measure_twin(setting, graph, means);
+    struct moments const fast = measure_sim(setting, graph, means);
+    free(graph);
+    return count_differences(setting->name, &naive, &fast, measure_names,
+                             setting->waiting_is_cut ? MEASURES_OF_A_CUT : MEASURES);
+}
+
+#define GRAPH(shape, size)                                                                         \
+    GRAPH_TWIN_GIS,                                                                                \
+    {                                                                                              \
+        {                                                                                          \
+            shape, size                                                                            \
+        }                                                                                          \
+    }
+#define HYBRID(...)                                                                                \
+    GRAPH_TWIN_SINKS,                                                                              \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+
+static const struct setting settings[] = {
+    {"complete", GRAPH(COMPLETE, 10), 6, 20000, 1, .runs = 200},
+    {"ring", GRAPH(RING, 12), 6, 20000, 1, .runs = 200},
+    {"path", GRAPH(PATH, 9), 6, 20000, 1, .runs = 200},
+    {"star graph", GRAPH(STAR_GRAPH, 10), 6, 20000, 1, .runs = 200},
+    {"random graph", GRAPH(RANDOM, 12), 6, 20000, 1, .runs = 200},
+    {"ring of 50", GRAPH(RING, 50), 10, 10000, 1, .runs = 60},
+    {"complete, heterogeneous", GRAPH(COMPLETE, 10), 6, 20000, 1, .heterogeneous = true,
+     .runs = 200},
+    {"ring, heterogeneous", GRAPH(RING, 12), 6, 20000, 1, .heterogeneous = true, .runs = 200},
+    {"path, heterogeneous", GRAPH(PATH, 20), 6, 20000, 1, .heterogeneous = true, .runs = 150},
+    {"star graph, heterogeneous", GRAPH(STAR_GRAPH, 10), 6, 20000, 1, .heterogeneous = true,
+     .runs = 200},
+    {"random graph, heterogeneous", GRAPH(RANDOM, 14), 6, 20000, 1, .heterogeneous = true,
+     .runs = 200},
+    {"path, strong noise", GRAPH(PATH, 9), 6, 60000, 0.05, .heterogeneous = true, .runs = 150},
+    {"ring, R = 3", GRAPH(RING, 12), 6, 20000, 1, .rounds = 3, .runs = 200},
+    {"path, R = 1", GRAPH(PATH, 9), 6, 20000, 1, .rounds = 1, .runs = 200},
+    {"ring, R = 8, heterogeneous", GRAPH(RING, 12), 5, 30000, 0.3, .rounds = 8,
+     .heterogeneous = true, .runs = 200},
+    {"ring, sound", GRAPH(RING, 12), 6, 20000, 1, .sound = true, .runs = 200},
+    {"path, sound, heterogeneous", GRAPH(PATH, 12), 6, 30000, 0.2, .sound = true,
+     .heterogeneous = true, .runs = 200},
+    {"ring, no noise", GRAPH(RING, 12), 6, 20000, INFINITY, .runs = 200},
+    {"path, no noise, sound, heterogeneous", GRAPH(PATH, 12), 6, 20000, INFINITY, .sound = true,
+     .heterogeneous = true, .runs = 200},
+    {"ring, T cuts exploration", GRAPH(RING, 12), 6, 700, 1, .heterogeneous = true, .runs = 400},
+    {"ring, T inside the first epoch", GRAPH(RING, 12), 6, 120, 1, .heterogeneous = true,
+     .runs = 200},
+    {"path of 60, T cuts waiting", GRAPH(PATH, 60), 3, 60, 1, .waiting_is_cut = true,
+     .heterogeneous = true, .runs = 400},
+    {"path of 60, T cuts waiting, sound", GRAPH(PATH, 60), 3, 60, 1, .waiting_is_cut = true,
+     .sound = true, .heterogeneous = true, .runs = 400},
+    {"ring of 1", GRAPH(RING, 1), 4, 20000, 1, .runs = 300},
+    {"path of 2", GRAPH(PATH, 2), 4, 20000, 1, .heterogeneous = true, .runs = 300},
+    {"hybrid of complete ones", HYBRID({COMPLETE, 4}, {COMPLETE, 4}, {COMPLETE, 4}), 6, 20000, 1,
+     .runs = 200},
+    {"hybrid of rings", HYBRID({RING, 7}, {RING, 7}), 6, 20000, 1, .heterogeneous = true,
+     .runs = 200},
+    {"hybrid of star graphs", HYBRID({STAR_GRAPH, 5}, {STAR_GRAPH, 5}), 6, 20000, 1,
+     .heterogeneous = true, .runs = 200},
+    {"hybrid of random graphs", HYBRID({RANDOM, 8}, {RANDOM, 8}), 6, 20000, 1,
+     .heterogeneous = true, .runs = 200},
+    {"unbalanced hybrid", HYBRID({COMPLETE, 6}, {STAR_GRAPH, 4}, {RANDOM, 2}, {PATH, 1}), 6, 20000,
+     1, .runs = 200},
+    {"unbalanced hybrid, heterogeneous", HYBRID({PATH, 11}, {STAR_GRAPH, 4}, {RING, 5}, {PATH, 1}),
+     6, 20000, 1, .heterogeneous = true, .runs = 200},
+    {"unbalanced hybrid, average of averages",
+     HYBRID({PATH, 11}, {STAR_GRAPH, 4}, {RING, 5}, {PATH, 1}), 6, 20000, 1,
+     .average_of_averages = true, .heterogeneous = true, .runs = 200},
+    {"one component", HYBRID({RANDOM, 11}), 6, 20000, 1, .heterogeneous = true, .runs = 200},
+    {"singletons", HYBRID({PATH, 1}, {PATH, 1}, {PATH, 1}, {PATH, 1}, {PATH, 1}), 6, 30000, 1,
+     .runs = 200},
+    {"hybrid, R = 2", HYBRID({PATH, 7}, {RING, 5}), 6, 20000, 1, .rounds = 2, .heterogeneous = true,
+     .runs = 200},
+    {"hybrid, sound", HYBRID({PATH, 7}, {RING, 5}), 6, 20000, 0.5, .sound = true,
+     .heterogeneous = true, .runs = 200},
+    {"hybrid, no noise", HYBRID({PATH, 7}, {RING, 5}), 6, 20000, INFINITY, .heterogeneous = true,
+     .runs = 200},
+    {"hybrid, T cuts exploration", HYBRID({PATH, 7}, {RING, 5}), 6, 700, 1, .heterogeneous = true,
+     .runs = 400},
+    {"hybrid, T cuts the collection", HYBRID({PATH, 50}, {COMPLETE, 5}), 3, 30, 1,
+     .waiting_is_cut = true, .heterogeneous = true, .runs = 400},
+    {"alone", GRAPH_TWIN_ALONE, {{PATH, 6}}, 5, 20000, 1, .runs = 300},
+    {"alone, heterogeneous",
+     GRAPH_TWIN_ALONE,
+     {{PATH, 6}},
+     5,
+     20000,
+     1,
+     .heterogeneous = true,
+     .runs = 300},
+    {"alone, sound, R = 4",
+     GRAPH_TWIN_ALONE,
+     {{PATH, 6}},
+     5,
+     20000,
+     1,
+     .sound = true,
+     .rounds = 4,
+     .runs = 300},
+};
+
+static void simulator_agrees_with_the_naive_twin(void **state)
+{
+    uint32_t bad = 0;
+    (void)state;
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        bad += compare(&settings[i]);
+    assert_int_equal(bad, 0);
+}
+
+/* The comparison can fail: a ring of twelve is not a path of twelve. */
+static void comparison_notices_another_graph(void **state)
+{
+    struct setting const ring = {"ring", GRAPH(RING, 12),       6,          20000,
+                                 1,      .heterogeneous = true, .runs = 100};
+    struct setting const path = {"path", GRAPH(PATH, 12),       6,          20000,
+                                 1,      .heterogeneous = true, .runs = 100};
+    double means[ARMS_MAX * AGENTS_MAX];
+    double a;
+    double b;
+    double a_error;
+    double b_error;
+    (void)state;
+    struct graph *const ring_graph = graph_of(&ring);
+    struct graph *const path_graph = graph_of(&path);
+    draw_means(means, ARMS_MAX * AGENTS_MAX, 77);
+    struct moments const naive = measure_twin(&ring, ring_graph, means);
+    struct moments const fast = measure_sim(&path, path_graph, means);
+    read_moments(&naive, 2, &a, &a_error);
+    read_moments(&fast, 2, &b, &b_error);
+    assert_true(fabs(a - b) > STANDARD_ERRORS * sqrt(a_error + b_error));
+    free(ring_graph);
+    free(path_graph);
+}
+
+/* ---- Exact part ---- */
+
+static struct setting random_exact_setting(uint64_t *at)
+{
+    static const uint64_t horizons[] = {300, 1000, 3000, 20000};
+    struct setting setting = {.name = "exact",
+                              .kind = (enum graph_twin_kind)(next_number(at) % 3),
+                              .arms = 2 + (uint32_t)(next_number(at) % 8),
+                              .horizon = horizons[next_number(at) % 4] + next_number(at) % 50,
+                              .epsilon = INFINITY,
+                              .heterogeneous = next_number(at) % 3 > 0,
+                              .sound = next_number(at) % 3 == 0,
+                              .average_of_averages = next_number(at) % 2 == 0,
+                              .constant_rewards = true,
+                              .rounds = (uint32_t)(next_number(at) % 8),
+                              .runs = 1};
+    uint32_t const parts =
+        setting.kind == GRAPH_TWIN_SINKS ? 1 + (uint32_t)(next_number(at) % PARTS_MAX) : 1;
+    for (uint32_t i = 0; i < parts; i++)
+        setting.parts[i] = (struct part){(enum shape)(next_number(at) % SHAPES),
+                                         1 + (uint32_t)(next_number(at) % 12)};
+    return setting;
+}
+
+static uint32_t differs(const struct setting *setting, uint64_t seed, const char *what, double a,
+                        double b)
+{
+    if (fabs(a - b) <= 1e-9 * (1 + fabs(a)))
+        return 0;
+    print_message("seed %u, kind %d, T %u, R %u, %u arms%s%s: %s: twin %.15g, tacit %.15g\n",
+                  (unsigned)seed, (int)setting->kind, (unsigned)setting->horizon, setting->rounds,
+                  setting->arms, setting->sound ? ", sound" : "",
+                  setting->average_of_averages ? ", average of averages" : "", what, a, b);
+    return 1;
+}
+
+static uint32_t compare_metrics(const struct setting *setting, uint64_t seed,
+                                const struct graph_twin_result *naive, const double *metrics)
+{
+    const struct {
+        enum tacit_sim_metric metric;
+        double naive;
+    } pairs[] = {{TACIT_SIM_REGRET, naive->regret},
+                 {TACIT_SIM_REGRET_EXPLOIT, naive->regret_exploit},
+                 {TACIT_SIM_SAMPLES, (double)naive->samples},
+                 {TACIT_SIM_SINGLE_ARM_FRACTION, naive->single_arm_fraction},
+                 {TACIT_SIM_ROUNDS, naive->rounds}, /* from here on not of a cut */
+                 {TACIT_SIM_COST, naive->cost},
+                 {TACIT_SIM_COST_ALL_EDGES, naive->cost_all_edges},
+                 {TACIT_SIM_LINKS, (double)naive->links},
+                 {TACIT_SIM_MESSAGES, (double)naive->messages},
+                 {TACIT_SIM_MESSAGES_PER_RECEIVER, (double)naive->messages_per_receiver},
+                 {TACIT_SIM_SCALARS, (double)naive->scalars},
+                 {TACIT_SIM_BEST_ARM_FRACTION, naive->best_arm_fraction}};
+    bool const cut = setting->kind != GRAPH_TWIN_ALONE && naive->rounds_ended < naive->rounds;
+    size_t const count = cut ? 4 : sizeof pairs / sizeof pairs[0];
+    uint32_t bad = 0;
+    for (size_t i = 0; i < count; i++)
+        bad += differs(setting, seed, tacit_sim_metric_name(pairs[i].metric), pairs[i].naive,
+                       metrics[pairs[i].metric]);
+    if (cut && !(metrics[TACIT_SIM_ROUNDS] >= naive->rounds_ended))
+        bad += differs(setting, seed, "rounds, at least", naive->rounds_ended,
+                       metrics[TACIT_SIM_ROUNDS]);
+    if (cut && !(metrics[TACIT_SIM_ROUNDS] <= naive->rounds))
+        bad += differs(setting, seed, "rounds, at most", naive->rounds, metrics[TACIT_SIM_ROUNDS]);
+    return bad;
+}
+
+/* Twin and simulator once, with the regret at the given slots. */
+static uint32_t compare_exactly(const struct setting *setting, uint64_t seed,
+                                const uint64_t *points, uint32_t point_count)
+{
+    double means[ARMS_MAX * AGENTS_MAX];
+    double metrics[TACIT_SIM_METRIC_COUNT];
+    uint32_t eliminated[ARMS_MAX] = {0};
+    uint32_t naive_eliminated[ARMS_MAX] = {0};
+    bool finished;
+    bool healed;
+    uint32_t bad = 0;
+    double *const curves = calloc(2 * (size_t)point_count, sizeof *curves);
+    struct graph *const graph = graph_of(setting);
+    struct network *const network = calloc(1, sizeof *network);
+    struct graph_twin_result naive = {.eliminated_epoch = naive_eliminated};
+    struct tacit_sim_control control = {0};
+    draw_means(means, ARMS_MAX * AGENTS_MAX, seed);
+    struct graph_twin_config config = twin_setting(setting, graph, means);
+    config.checkpoints = points;
+    config.checkpoint_count = point_count;
+    config.regret_at = curves;
+    assert_true(graph_twin_run(&config, &naive));
+    network_make(network, setting, graph);
+    struct tacit_sim_elim const sim =
+        sim_setting(setting, graph, network, means, points, point_count);
+    struct tacit_sim_results const results = {metrics, curves + point_count, eliminated, &finished};
+    assert_int_equal(tacit_sim_elim_run_one(&sim, 0, &results, &control, &healed), TACIT_OK);
+    assert_true(healed);
+    bad += compare_metrics(setting, seed, &naive, metrics);
+    for (uint32_t i = 0; i < point_count && bad == 0; i++)
+        bad += differs(setting, seed, "regret on the way", curves[i], curves[point_count + i]);
+    /* Whether the server still decides a round that T cuts is a convention too. */
+    bool const decided = setting->kind == GRAPH_TWIN_GIS || naive.rounds_ended == naive.rounds;
+    for (uint32_t k = 0; k < setting->arms && decided && setting->kind != GRAPH_TWIN_ALONE; k++)
+        bad += differs(setting, seed, "epoch of elimination", naive_eliminated[k], eliminated[k]);
+    network_free(network);
+    free(graph);
+    free(curves);
+    return bad;
+}
+
+static void without_chance_simulator_equals_the_twin(void **state)
+{
+    uint64_t at = 3;
+    uint32_t bad = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        struct setting const setting = random_exact_setting(&at);
+        bad += compare_exactly(&setting, seed, &setting.horizon, 1);
+    }
+    assert_int_equal(bad, 0);
+}
+
+/* T so that the first exploration ends `after` slots before it; 0 if there is no such T (S(1) jumps
+ * with T). */
+static uint64_t horizon_in_the_waiting(struct setting setting, uint64_t seed, uint64_t after)
+{
+    double means[ARMS_MAX * AGENTS_MAX];
+    struct graph *const graph = graph_of(&setting);
+    uint64_t before = 0;
+    setting.horizon = 100;
+    draw_means(means, ARMS_MAX * AGENTS_MAX, seed);
+    for (uint32_t tries = 0; tries < 50 && before != setting.horizon; tries++) {
+        struct graph_twin_config const config = twin_setting(&setting, graph, means);
+        struct graph_twin_result result = {.eliminated_epoch = NULL};
+        assert_true(graph_twin_run(&config, &result));
+        before = setting.horizon;
+        setting.horizon = result.trace[0].n * result.trace[0].active_before + after;
+    }
+    free(graph);
+    return before == setting.horizon ? before : 0;
+}
+
+/* All ends of a run around the first waiting: before it, in it, with its last slot, after it. */
+static void without_chance_the_horizon_may_cut_the_waiting(void **state)
+{
+    uint64_t at = 5;
+    uint32_t bad = 0;
+    uint32_t compared = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct setting setting = random_exact_setting(&at);
+        if (setting.kind == GRAPH_TWIN_ALONE)
+            continue;
+        for (uint64_t after = 0; after < 14; after++) {
+            setting.horizon = horizon_in_the_waiting(setting, seed, after);
+            if (setting.horizon == 0)
+                continue;
+            bad += compare_exactly(&setting, seed, &setting.horizon, 1);
+            compared++;
+        }
+    }
+    assert_true(compared > 400);
+    assert_int_equal(bad, 0);
+}
+
+/* The whole curve, not just its end: at every slot of short runs, waiting included. */
+static void without_chance_the_curve_equals_the_twin_at_every_slot(void **state)
+{
+    enum { SLOTS = 2000 };
+    static const struct setting curves[] = {
+        {"curve of a ring", GRAPH(RING, 9), 5, SLOTS, INFINITY, .heterogeneous = true,
+         .constant_rewards = true, .runs = 1},
+        {"curve of a hybrid", HYBRID({PATH, 8}, {COMPLETE, 3}, {RING, 1}), 5, SLOTS, INFINITY,
+         .heterogeneous = true, .constant_rewards = true, .runs = 1},
+        {"curve of agents alone",
+         GRAPH_TWIN_ALONE,
+         {{PATH, 5}},
+         3,
+         SLOTS,
+         INFINITY,
+         .heterogeneous = true,
+         .constant_rewards = true,
+         .runs = 1}};
+    static uint64_t points[SLOTS];
+    uint32_t bad = 0;
+    (void)state;
+    for (uint64_t slot = 1; slot <= SLOTS; slot++)
+        points[slot - 1] = slot;
+    for (size_t i = 0; i < sizeof curves / sizeof curves[0]; i++)
+        bad += compare_exactly(&curves[i], 4 + i, points, SLOTS);
+    assert_int_equal(bad, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gis_round_sends_what_was_computed_apart),
+        cmocka_unit_test(a_ring_of_50_waits_24_pulls),
+        cmocka_unit_test(sinks_are_where_the_ways_are_short),
+        cmocka_unit_test(what_meets_on_the_way_travels_together),
+        cmocka_unit_test(a_schedule_done_with_pencil),
+        cmocka_unit_test(the_horizon_cuts_the_waiting),
+        cmocka_unit_test(the_horizon_cuts_the_collection),
+        cmocka_unit_test(the_average_of_averages_targets_another_mean),
+        cmocka_unit_test(without_waiting_everything_is_the_star),
+        cmocka_unit_test(alone_is_a_star_of_one_for_each),
+        cmocka_unit_test(a_hybrid_of_single_agents_is_the_star),
+        cmocka_unit_test(agents_agree_on_every_graph),
+        cmocka_unit_test(broken_graphs_are_refused),
+        cmocka_unit_test(simulator_agrees_with_the_naive_twin),
+        cmocka_unit_test(comparison_notices_another_graph),
+        cmocka_unit_test(without_chance_simulator_equals_the_twin),
+        cmocka_unit_test(without_chance_the_horizon_may_cut_the_waiting),
+        cmocka_unit_test(without_chance_the_curve_equals_the_twin_at_every_slot),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,550 @@
+/* Drives peers of epoch elimination by hand: see peer_driver.h. */
+#include "peer_driver.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../../src/proto/elim/peer_state.h"
+
+#define NET_STEPS_MAX 200000u
+
+/* ---- Configuration ---- */
+
+struct peer_setup peer_setup_plain(uint32_t agent_count, uint32_t arm_count, uint64_t horizon)
+{
+    return (struct peer_setup){.base = driver_setup_plain(agent_count, arm_count, horizon),
+                               .collection = TACIT_ELIM_SPREAD};
+}
+
+static void set_place(struct peer_core *core, const struct peer_setup *setup,
+                      const struct network *network, uint32_t agent)
+{
+    struct tacit_graph const *const graph = &network->graph;
+    bool const gathers = setup->collection == TACIT_ELIM_GATHER;
+    bool const is_sink = network->parent[agent] == TACIT_NO_AGENT;
+    core->config.neighbour_count = tacit_graph_degree(graph, agent);
+    memcpy(core->neighbours, graph->neighbours + graph->first[agent],
+           core->config.neighbour_count * sizeof *core->neighbours);
+    core->config.parent = is_sink ? agent : network->parent[agent];
+    core->has_members = network->component_count > 1 && (!gathers || is_sink);
+    core->members[0] = network->members[network->label[agent]];
+}
+
+static void *new_memory(size_t size)
+{
+    void *const memory = malloc(size);
+    assert_non_null(memory);
+    return memory;
+}
+
+struct peer_core peer_open(const struct peer_setup *setup, const struct network *network,
+                           uint32_t agent, struct tacit_elim_table *shared)
+{
+    struct driver_setup const *const base = &setup->base;
+    struct peer_core core = {.table = shared};
+    core.config = (struct tacit_elim_peer_config){.agent = driver_agent_config(base, agent),
+                                                  .collection = setup->collection,
+                                                  .schedule = driver_hub_config(base).schedule,
+                                                  .rows_max = setup->rows_max,
+                                                  .slot_us = setup->slot_us,
+                                                  .has_clock = setup->has_clock,
+                                                  .round_us = setup->round_us,
+                                                  .gather_timeout_us = setup->gather_timeout_us};
+    set_place(&core, setup, network, agent);
+    if (core.has_members)
+        core.config.schedule.report_count = tacit_bits_word_count(core.members[0]);
+    struct tacit_elim_peer_config const config = peer_config(&core);
+    core.size = tacit_elim_peer_size(&config);
+    assert_true(core.size > 0);
+    core.state = new_memory(core.size);
+    assert_int_equal(tacit_elim_peer_init(core.state, &config), TACIT_OK);
+    if (shared == NULL) {
+        core.table_size = tacit_elim_table_size(base->agent_count, base->arm_count);
+        core.table = new_memory(core.table_size);
+        tacit_elim_table_init(core.table, base->agent_count, base->arm_count, false);
+    }
+    core.entropy.rng = tacit_rng_stream(1, 0, agent, TACIT_PURPOSE_NOISE);
+    core.update.deadline_us = TACIT_NEVER;
+    return core;
+}
+
+void peer_close(struct peer_core *core)
+{
+    free(core->state);
+    if (core->table_size > 0)
+        free(core->table);
+    core->state = NULL;
+    core->table = NULL;
+}
+
+static void *copy_bytes(const void *bytes, size_t size)
+{
+    return memcpy(new_memory(size), bytes, size);
+}
+
+struct peer_core peer_copy(const struct peer_core *core)
+{
+    struct peer_core copy = *core;
+    copy.state = copy_bytes(core->state, core->size);
+    if (core->table_size > 0)
+        copy.table = copy_bytes(core->table, core->table_size);
+    copy.update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
+    return copy;
+}
+
+void peer_move(struct peer_core *core)
+{
+    struct peer_core const copy = peer_copy(core);
+    memset(core->state, 0xa5, core->size);
+    if (core->table_size > 0)
+        memset(core->table, 0xa5, core->table_size);
+    peer_close(core);
+    *core = copy;
+}
+
+struct tacit_elim_peer_config peer_config(const struct peer_core *core)
+{
+    struct tacit_elim_peer_config config = core->config;
+    config.neighbours = core->neighbours;
+    config.members = core->has_members ? core->members : NULL;
+    return config;
+}
+
+struct tacit_elim_peer_view peer_view(const struct peer_core *core)
+{
+    struct tacit_elim_peer_view view;
+    tacit_elim_peer_look(core->state, &view);
+    return view;
+}
+
+enum tacit_status peer_check(const struct peer_core *core)
+{
+    struct tacit_elim_peer_config const config = peer_config(core);
+    return tacit_elim_peer_check(core->state, core->size, core->table, core->table_size, &config);
+}
+
+/* ---- Steps ---- */
+
+static enum tacit_status countdown_fill(void *context, void *bytes, size_t size)
+{
+    struct driver_entropy *const entropy = context;
+    uint64_t const number = entropy->fill_count++;
+    if (number >= entropy->fail_from && number - entropy->fail_from < entropy->fail_count)
+        return TACIT_ENTROPY;
+    struct tacit_entropy const stream = tacit_rng_entropy(&entropy->rng);
+    return stream.fill(stream.context, bytes, size);
+}
+
+enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event event)
+{
+    struct tacit_entropy const entropy = {countdown_fill, &core->entropy};
+    event.now_us = core->now_us;
+    enum tacit_status const status =
+        tacit_elim_peer_step(core->state, core->table, &event, &entropy, &core->update);
+    if (core->table_size > 0)
+        assert_int_equal(peer_check(core), TACIT_OK);
+    if (event.kind == TACIT_ELIM_TIMEOUT && status == TACIT_OK)
+        assert_true(core->update.deadline_us > core->now_us);
+    return status;
+}
+
+void peer_expect(struct peer_core *core, struct tacit_elim_event event, enum tacit_status status)
+{
+    assert_int_equal(peer_step(core, event), status);
+}
+
+/* What a state may note of a neighbour that it does not listen to. */
+static void forget_neighbours(struct tacit_elim_peer *peer)
+{
+    memset(elim_peer_work(peer), 0, peer->config.neighbour_count * sizeof(struct elim_peer_work));
+    peer->work_since_us = 0;
+    peer->is_behind = false;
+}
+
+static void forget_scratch(struct tacit_elim_table *table)
+{
+    memset(elim_table_scratch(table), 0, TACIT_BITS_WORDS(table->agent_count) * sizeof(uint64_t));
+}
+
+void peer_expect_nothing(struct peer_core *core, const struct tacit_elim_message *message,
+                         enum tacit_status status)
+{
+    struct peer_core before = peer_copy(core);
+    peer_expect(core, driver_receive(message), status);
+    struct peer_core after = peer_copy(core);
+    assert_false(core->update.send);
+    assert_false(core->update.persist);
+    assert_int_equal(core->update.plan_count, 0);
+    forget_neighbours(before.state);
+    forget_neighbours(after.state);
+    assert_memory_equal(before.state, after.state, core->size);
+    if (core->table_size > 0) {
+        forget_scratch(before.table);
+        forget_scratch(after.table);
+        assert_memory_equal(before.table, after.table, core->table_size);
+    }
+    peer_close(&before);
+    peer_close(&after);
+}
+
+const struct tacit_elim_message *peer_expect_answer(struct peer_core *core,
+                                                    const struct tacit_elim_message *message,
+                                                    enum tacit_elim_message_kind kind, uint32_t to)
+{
+    peer_expect(core, driver_receive(message), TACIT_OK);
+    assert_true(core->update.send);
+    assert_int_equal(core->update.message.kind, kind);
+    assert_int_equal(core->update.message.from, core->config.agent.agent_id);
+    assert_int_equal(core->update.message.to, to);
+    return &core->update.message;
+}
+
+uint64_t peer_plan_length(const struct peer_core *core)
+{
+    uint64_t length = 0;
+    for (uint32_t i = 0; i < core->update.plan_count; i++)
+        length += core->update.plan[i].count;
+    return length;
+}
+
+enum tacit_status peer_play(struct peer_core *core, const double *means, uint64_t left)
+{
+    struct tacit_pull_block plan[DRIVER_ARMS_MAX];
+    uint32_t const count = core->update.plan_count;
+    uint64_t slots = peer_plan_length(core);
+    enum tacit_status status = TACIT_OK;
+    assert_in_range(count, 1, DRIVER_ARMS_MAX);
+    assert_true(slots >= left);
+    memcpy(plan, core->update.plan, count * sizeof *plan);
+    slots -= left;
+    for (uint32_t i = 0; i < count && slots > 0; i++) {
+        uint64_t const pulls = plan[i].count < slots ? plan[i].count : slots;
+        union tacit_sum sum = {0};
+        assert_int_equal(status, TACIT_OK);
+        tacit_sum_add_reward(&core->config.agent.mechanism.scale, &sum, means[plan[i].arm], pulls);
+        status = peer_step(core, driver_reward(plan[i].arm, pulls, sum));
+        slots -= pulls;
+    }
+    return status;
+}
+
+/* ---- Messages ---- */
+
+struct tacit_elim_message *peer_keep(const struct peer_core *core)
+{
+    struct tacit_elim_message const *const message = &core->update.message;
+    uint32_t const arms = core->config.agent.arm_count;
+    uint32_t const agents = core->config.agent.agent_count;
+    assert_true(core->update.send);
+    void *const memory = new_memory(tacit_elim_message_size(message, arms, agents));
+    (void)tacit_elim_message_copy(message, arms, agents, memory);
+    return memory;
+}
+
+struct tacit_elim_message peer_word(enum tacit_elim_message_kind kind, uint32_t from, uint32_t to,
+                                    uint32_t epoch, const uint64_t *origins)
+{
+    return (struct tacit_elim_message){.kind = kind,
+                                       .from = from,
+                                       .to = to,
+                                       .run_id = DRIVER_RUN_ID,
+                                       .epoch = epoch,
+                                       .origins = origins};
+}
+
+static bool same_words(const uint64_t *a, const uint64_t *b, uint32_t count)
+{
+    if (a == NULL || b == NULL)
+        return a == b;
+    return memcmp(a, b, TACIT_BITS_WORDS(count) * sizeof *a) == 0;
+}
+
+/* Row by row: a copy is packed, and the original may lie in a table. */
+static bool same_rows(const struct tacit_elim_message *a, const struct tacit_elim_message *b,
+                      uint32_t agents)
+{
+    uint32_t rank = 0;
+    if (a->kind == TACIT_ELIM_REPORT)
+        return memcmp(a->sums, b->sums, a->sum_count * sizeof *a->sums) == 0;
+    if (a->kind != TACIT_ELIM_DATA)
+        return true;
+    for (uint32_t origin = 0; origin < agents; origin++) {
+        if (!tacit_bits_has(a->origins, origin))
+            continue;
+        if (memcmp(elim_message_row(a, origin, rank), elim_message_row(b, origin, rank),
+                   a->sum_count * sizeof *a->sums) != 0)
+            return false;
+        rank++;
+    }
+    return true;
+}
+
+bool peer_same_message(const struct peer_core *core, const struct tacit_elim_message *a,
+                       const struct tacit_elim_message *b)
+{
+    uint32_t const agents = core->config.agent.agent_count;
+    return a->kind == b->kind && a->from == b->from && a->to == b->to && a->run_id == b->run_id &&
+           a->epoch == b->epoch && a->seen == b->seen && a->last == b->last &&
+           a->pulls == b->pulls && a->agents == b->agents && a->sum_count == b->sum_count &&
+           same_words(a->arms, b->arms, core->config.agent.arm_count) &&
+           same_words(a->origins, b->origins, agents) && same_rows(a, b, agents);
+}
+
+/* ---- Networks: opening ---- */
+
+static bool has_hub(const struct peer_net *net)
+{
+    return net->setup.collection == TACIT_ELIM_GATHER;
+}
+
+static struct driver_core open_hub(const struct peer_setup *setup, const struct network *network)
+{
+    struct driver_core hub = driver_hub_open(&setup->base);
+    uint32_t weights[NETWORK_AGENTS_MAX] = {0};
+    for (uint32_t i = 0; i < network->component_count; i++)
+        weights[network->components[i].sink] = network->components[i].agent_count;
+    hub.hub_config.weights = weights;
+    hub.hub_config.components_alike = setup->components_alike;
+    assert_int_equal(tacit_elim_hub_init(hub.state, &hub.hub_config), TACIT_OK);
+    hub.hub_config.weights = copy_bytes(weights, sizeof weights);
+    return hub;
+}
+
+struct peer_net *peer_net_open(const struct peer_setup *setup, const struct network *network,
+                               const double *means, bool is_shared)
+{
+    struct peer_net *const net = calloc(1, sizeof *net);
+    uint32_t const agents = network->graph.agent_count;
+    assert_non_null(net);
+    assert_int_equal(agents, setup->base.agent_count);
+    assert_in_range(setup->base.arm_count, 1, PEER_ARMS_MAX);
+    net->setup = *setup;
+    net->network = network;
+    net->means = means;
+    net->order = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_FAULT);
+    if (is_shared) {
+        net->shared = new_memory(tacit_elim_table_size(agents, setup->base.arm_count));
+        tacit_elim_table_init(net->shared, agents, setup->base.arm_count, true);
+    }
+    for (uint32_t agent = 0; agent < agents; agent++)
+        net->peers[agent] = peer_open(setup, network, agent, net->shared);
+    if (has_hub(net))
+        net->hub = open_hub(setup, network);
+    return net;
+}
+
+void peer_net_close(struct peer_net *net)
+{
+    for (uint32_t agent = 0; agent < net->setup.base.agent_count; agent++)
+        peer_close(&net->peers[agent]);
+    if (has_hub(net)) {
+        free((void *)(uintptr_t)net->hub.hub_config.weights);
+        driver_close(&net->hub);
+    }
+    for (size_t i = 0; i < net->mail_count; i++)
+        free(net->mail[i].message);
+    free(net->mail);
+    free(net->shared);
+    free(net);
+}
+
+/* ---- Networks: mail ---- */
+
+static void post(struct peer_net *net, uint32_t to, const struct tacit_elim_message *message)
+{
+    uint32_t const arms = net->setup.base.arm_count;
+    uint32_t const agents = net->setup.base.agent_count;
+    if (net->mail_count == net->mail_capacity) {
+        net->mail_capacity = 2 * net->mail_capacity + 64;
+        net->mail = realloc(net->mail, net->mail_capacity * sizeof *net->mail);
+        assert_non_null(net->mail);
+    }
+    void *const memory = new_memory(tacit_elim_message_size(message, arms, agents));
+    (void)tacit_elim_message_copy(message, arms, agents, memory);
+    net->mail[net->mail_count++] = (struct peer_mail){to, memory};
+}
+
+static void send(struct peer_net *net, const struct tacit_elim_message *message)
+{
+    struct tacit_graph const *const graph = &net->network->graph;
+    uint32_t const agents = net->setup.base.agent_count;
+    if (message->to == TACIT_ELIM_HUB)
+        post(net, agents, message);
+    else if (message->to == TACIT_ELIM_EVERYONE)
+        for (uint32_t agent = 0; agent < agents; agent++)
+            post(net, agent, message);
+    else if (message->to == TACIT_ELIM_NEIGHBOURS)
+        for (uint64_t i = graph->first[message->from]; i < graph->first[message->from + 1]; i++)
+            post(net, graph->neighbours[i], message);
+    else
+        post(net, message->to, message);
+}
+
+/* ---- Networks: what came out of a step ---- */
+
+static void note_round(struct peer_record *record, uint32_t epoch, uint32_t round_count,
+                       const uint64_t *arms, double radius, const double *means, uint32_t arm_count)
+{
+    if (round_count == record->round_count)
+        return;
+    assert_int_equal(round_count, record->round_count + 1);
+    assert_in_range(round_count, 1, PEER_ROUNDS_MAX);
+    struct peer_round *const round = &record->rounds[record->round_count++];
+    *round = (struct peer_round){.epoch = epoch, .arms = arms[0], .radius = radius};
+    memcpy(round->means, means, arm_count * sizeof *means);
+}
+
+/* The epoch that a round was about is that of the last release (or of the hub's step before). */
+static void note_peer(struct peer_net *net, uint32_t agent)
+{
+    struct tacit_elim_peer_view const view = peer_view(&net->peers[agent]);
+    struct peer_record *const record = &net->records[agent];
+    uint32_t const arms = net->setup.base.arm_count;
+    uint64_t const epoch = view.agent.release_epoch;
+    assert_in_range(epoch, 0, PEER_ROUNDS_MAX - 1);
+    if (epoch > 0 && record->has_released[epoch]) /* never drawn again */
+        assert_memory_equal(record->released[epoch], view.agent.noised, arms * sizeof(uint64_t));
+    if (epoch > 0)
+        memcpy(record->released[epoch], view.agent.noised, arms * sizeof(uint64_t));
+    record->has_released[epoch] = epoch > 0;
+    if (!has_hub(net))
+        note_round(record, (uint32_t)epoch, view.round_count, view.arms, view.radius, view.means,
+                   arms);
+}
+
+static void carry_out(struct peer_net *net, uint32_t agent)
+{
+    struct peer_core *const core = &net->peers[agent];
+    note_peer(net, agent);
+    if (core->update.send)
+        send(net, &core->update.message);
+}
+
+/* One step of a peer, and then its plan at once. */
+static void step_peer(struct peer_net *net, uint32_t agent, struct tacit_elim_event event)
+{
+    struct peer_core *const core = &net->peers[agent];
+    if (net->is_moving)
+        peer_move(core);
+    core->now_us = net->now_us;
+    (void)peer_step(core, event);
+    carry_out(net, agent);
+    if (++net->step_count == net->restart_at) {
+        peer_move(core);
+        core->now_us = net->now_us;
+        peer_expect(core, driver_start(), TACIT_OK);
+        carry_out(net, agent);
+    }
+}
+
+static bool wants_to_play(const struct peer_core *core, struct tacit_pull_block *block)
+{
+    if (core->update.plan_count == 0)
+        return false;
+    *block = core->update.plan[core->update.plan_count - 1];
+    return true;
+}
+
+/* The last block of the plan first, and a new look at the plan after each: it may be another. */
+static void play(struct peer_net *net, uint32_t agent)
+{
+    struct peer_core *const core = &net->peers[agent];
+    struct tacit_pull_block plan[PEER_ARMS_MAX];
+    struct tacit_pull_block block;
+    while (wants_to_play(core, &block)) {
+        uint32_t const count = core->update.plan_count - 1;
+        union tacit_sum sum = {0};
+        memmove(plan, core->update.plan, count * sizeof *plan);
+        tacit_sum_add_reward(&core->config.agent.mechanism.scale, &sum,
+                             net->means[agent * net->setup.base.arm_count + block.arm],
+                             block.count);
+        step_peer(net, agent, driver_reward(block.arm, block.count, sum));
+        if (core->update.plan_count > 0 || count == 0)
+            continue; /* a new plan, or the end of the old one */
+        core->update.plan = plan;
+        core->update.plan_count = count;
+    }
+}
+
+static void step_and_play(struct peer_net *net, uint32_t agent, struct tacit_elim_event event)
+{
+    step_peer(net, agent, event);
+    play(net, agent);
+}
+
+static void step_hub(struct peer_net *net, struct tacit_elim_event event)
+{
+    uint32_t const epoch = driver_hub_view(&net->hub).epoch;
+    if (net->is_moving)
+        driver_move(&net->hub);
+    net->hub.now_us = net->now_us;
+    (void)driver_step(&net->hub, event);
+    struct tacit_elim_hub_view const view = driver_hub_view(&net->hub);
+    note_round(&net->records[net->setup.base.agent_count], epoch, view.round_count, view.arms,
+               view.radius, view.means, net->setup.base.arm_count);
+    if (net->hub.update.send)
+        send(net, &net->hub.update.message);
+}
+
+/* ---- Networks: running ---- */
+
+static void deliver(struct peer_net *net)
+{
+    size_t const pick = net->is_shuffled ? tacit_rng_below(&net->order, net->mail_count) : 0;
+    struct peer_mail const letter = net->mail[pick];
+    net->mail_count--;
+    memmove(net->mail + pick, net->mail + pick + 1, (net->mail_count - pick) * sizeof *net->mail);
+    if (letter.to == net->setup.base.agent_count)
+        step_hub(net, driver_receive(letter.message));
+    else
+        step_and_play(net, letter.to, driver_receive(letter.message));
+    free(letter.message);
+}
+
+/* The peer whose timer runs off next. */
+static uint32_t next_to_wake(const struct peer_net *net)
+{
+    uint32_t next = 0;
+    for (uint32_t agent = 1; agent < net->setup.base.agent_count; agent++)
+        if (net->peers[agent].update.deadline_us < net->peers[next].update.deadline_us)
+            next = agent;
+    return next;
+}
+
+static void wake(struct peer_net *net, uint32_t agent)
+{
+    uint64_t const deadline_us = net->peers[agent].update.deadline_us;
+    assert_true(deadline_us != TACIT_NEVER);
+    net->now_us = deadline_us > net->now_us ? deadline_us : net->now_us;
+    step_and_play(net, agent, driver_timeout());
+}
+
+static bool is_over(const struct peer_net *net)
+{
+    for (uint32_t agent = 0; agent < net->setup.base.agent_count; agent++) {
+        struct tacit_elim_peer_view const view = peer_view(&net->peers[agent]);
+        if (!view.agent.last && !view.agent.finished)
+            return false;
+    }
+    return true;
+}
+
+void peer_net_run(struct peer_net *net)
+{
+    for (uint32_t agent = 0; agent < net->setup.base.agent_count; agent++)
+        step_and_play(net, agent, driver_start());
+    if (has_hub(net))
+        step_hub(net, driver_start());
+    while (!is_over(net)) {
+        bool const is_late = net->is_shuffled && tacit_rng_bernoulli(&net->order, 0.02);
+        uint32_t const next = next_to_wake(net);
+        bool const can_wake = net->peers[next].update.deadline_us != TACIT_NEVER;
+        assert_true(net->step_count < NET_STEPS_MAX);
+        if (net->mail_count > 0 && !(is_late && can_wake))
+            deliver(net);
+        else
+            wake(net, next);
+    }
+}

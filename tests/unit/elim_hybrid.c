@@ -1,0 +1,1295 @@
+/* Hybrids of epoch elimination, driven by hand: relays and sinks that gather the reports of their
+ * component hop by hop, and a hub that weighs what sinks report. What is refused, what is repeated
+ * and how, what happens when somebody does not come, when the hub is ahead, and what comes back
+ * from a disk; and whole hybrids, whose means must be those of the releases to the last bit. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../support/peer_driver.h"
+
+#define NANO TACIT_NANO
+#define ARMS 3u
+#define PULLS 10u
+
+/* Five on a path, 0 - 1 - 2 - 3 - 4, whose sink is 2; and 5, which is alone. */
+#define AGENTS 6u
+#define MEMBERS 5u
+
+static const uint64_t none[] = {0};
+static const uint64_t only_0[] = {1};
+static const uint64_t only_1[] = {2};
+static const uint64_t only_2[] = {4};
+static const uint64_t first_2[] = {3};
+static const uint64_t all_3[] = {7};
+static const uint64_t not_1[] = {5};
+static const uint64_t first_5[] = {31};
+static const uint64_t beyond_6[] = {64 + 1};
+
+static const double means_3[] = {0.75, 0.25, 0.7};
+
+/* ---- Six peers ------------------------------------------------------------------------------- */
+
+struct hybrid {
+    struct network *network;
+    struct peer_core p[AGENTS];
+};
+
+static struct network *five_and_one(void)
+{
+    struct tacit_graph_spec const specs[] = {{.kind = TACIT_GRAPH_PATH, .agent_count = MEMBERS},
+                                             {.kind = TACIT_GRAPH_PATH, .agent_count = 1}};
+    struct network *const network = network_new(specs, 2, 1);
+    assert_int_equal(network->components[0].sink, 2);
+    return network;
+}
+
+static struct peer_setup noisy_setup(void)
+{
+    struct peer_setup setup = peer_setup_plain(AGENTS, ARMS, 100000);
+    setup.collection = TACIT_ELIM_GATHER;
+    setup.base.epsilon = 1;
+    setup.base.budget_nano = NANO;
+    setup.slot_us = 3;
+    return setup;
+}
+
+static struct tacit_elim_message order_of(uint32_t epoch, uint64_t pulls, const uint64_t *arms)
+{
+    return (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
+                                       .from = TACIT_ELIM_HUB,
+                                       .to = TACIT_ELIM_EVERYONE,
+                                       .run_id = DRIVER_RUN_ID,
+                                       .epoch = epoch,
+                                       .pulls = pulls,
+                                       .arms = arms};
+}
+
+static struct hybrid hybrid_open(const struct peer_setup *setup)
+{
+    struct hybrid hybrid = {.network = five_and_one()};
+    for (uint32_t agent = 0; agent < AGENTS; agent++) {
+        hybrid.p[agent] = peer_open(setup, hybrid.network, agent, NULL);
+        peer_expect(&hybrid.p[agent], driver_start(), TACIT_OK);
+        assert_false(hybrid.p[agent].update.send);
+        assert_int_equal(hybrid.p[agent].update.plan_count, 0);
+    }
+    return hybrid;
+}
+
+static void hybrid_close(struct hybrid *hybrid)
+{
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        peer_close(&hybrid->p[agent]);
+    network_free(hybrid->network);
+}
+
+/* The hub has spoken: the plan of epoch 1 is open. */
+static struct hybrid hybrid_pulling(const struct peer_setup *setup)
+{
+    struct hybrid hybrid = hybrid_open(setup);
+    struct tacit_elim_message const order = order_of(1, PULLS, all_3);
+    for (uint32_t agent = 0; agent < AGENTS; agent++) {
+        peer_expect(&hybrid.p[agent], driver_receive(&order), TACIT_OK);
+        assert_int_equal(peer_plan_length(&hybrid.p[agent]), ARMS * PULLS);
+    }
+    return hybrid;
+}
+
+static void set_clock(struct hybrid *hybrid, uint64_t now_us)
+{
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        hybrid->p[agent].now_us = now_us;
+}
+
+static void expect_set(const uint64_t *set, const uint64_t *wanted)
+{
+    assert_non_null(set);
+    assert_int_equal(set[0], wanted[0]);
+}
+
+static void expect_message(const struct peer_core *core, enum tacit_elim_message_kind kind,
+                           uint32_t to)
+{
+    assert_true(core->update.send);
+    assert_int_equal(core->update.message.kind, kind);
+    assert_int_equal(core->update.message.from, core->config.agent.agent_id);
+    assert_int_equal(core->update.message.to, to);
+}
+
+/* The timer of the last update runs off. */
+static void wake(struct peer_core *core)
+{
+    assert_true(core->update.deadline_us != TACIT_NEVER);
+    core->now_us = core->update.deadline_us;
+    peer_expect(core, driver_timeout(), TACIT_OK);
+}
+
+/* Plays the plan; the peer's report goes to its parent at once. Result: it, for free(). */
+static struct tacit_elim_message *play_and_send(struct peer_core *core)
+{
+    assert_int_equal(peer_play(core, means_3, 0), TACIT_OK);
+    expect_message(core, TACIT_ELIM_DATA, core->config.parent);
+    return peer_keep(core);
+}
+
+/* Everybody's report is at the sink, but for its own. */
+static void gather_all(struct hybrid *hybrid)
+{
+    struct peer_core *const sink = &hybrid->p[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct peer_core *const leaf = &hybrid->p[i == 0 ? 0 : 4];
+        struct peer_core *const relay = &hybrid->p[i == 0 ? 1 : 3];
+        struct tacit_elim_message *const first = play_and_send(leaf);
+        struct tacit_elim_message *const second = play_and_send(relay);
+        peer_expect(relay, driver_receive(first), TACIT_OK);
+        wake(relay);
+        peer_expect(sink, driver_receive(second), TACIT_OK);
+        peer_expect(sink, driver_receive(&relay->update.message), TACIT_OK);
+        free(first);
+        free(second);
+    }
+    assert_int_equal(peer_view(sink).missing_count, 1);
+}
+
+/* All five reports are at the sink, whose own came last. */
+static struct hybrid hybrid_gathered(const struct peer_setup *setup)
+{
+    struct hybrid hybrid = hybrid_pulling(setup);
+    struct peer_core *const sink = &hybrid.p[2];
+    gather_all(&hybrid);
+    set_clock(&hybrid, 20);
+    assert_false(sink->update.send);
+    peer_expect(sink, driver_start(), TACIT_OK); /* shows the plan again */
+    assert_int_equal(peer_play(sink, means_3, 0), TACIT_OK);
+    assert_int_equal(peer_view(sink).missing_count, 0);
+    return hybrid;
+}
+
+/* ---- Relays ---------------------------------------------------------------------------------- */
+
+static void peer_of_a_hybrid_waits_for_the_hub(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_open(&setup);
+    for (uint32_t agent = 0; agent < AGENTS; agent++) {
+        assert_int_equal(peer_view(&hybrid.p[agent]).is_sink, agent == 2 || agent == 5);
+        assert_int_equal(hybrid.p[agent].update.deadline_us, DRIVER_RESEND_US);
+    }
+    wake(&hybrid.p[1]); /* it asks whom it can ask, in turn */
+    expect_message(&hybrid.p[1], TACIT_ELIM_HELLO, 2);
+    wake(&hybrid.p[1]);
+    expect_message(&hybrid.p[1], TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+    wake(&hybrid.p[2]);
+    expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+    wake(&hybrid.p[2]);
+    expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+    hybrid_close(&hybrid);
+}
+
+static void report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_slot(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const relay = &hybrid.p[1];
+    set_clock(&hybrid, 40);
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
+    assert_memory_equal(data->sums, peer_view(&hybrid.p[0]).agent.noised, ARMS * 8);
+    expect_set(data->origins, only_0);
+    assert_int_equal(data->pulls, PULLS);
+    struct tacit_elim_message *const own = play_and_send(relay);
+    expect_set(own->origins, only_1);
+    peer_expect(relay, driver_receive(data), TACIT_OK);
+    assert_true(relay->update.persist);
+    assert_true(relay->update.persist_table);
+    assert_false(relay->update.send);
+    assert_int_equal(relay->update.deadline_us, 40 + 3);
+    wake(relay);
+    expect_message(relay, TACIT_ELIM_DATA, 2);
+    expect_set(relay->update.message.origins, only_0); /* its own is on the way */
+    struct tacit_elim_message *const passed = peer_keep(relay);
+    assert_memory_equal(passed->sums, data->sums, ARMS * 8);
+    assert_int_equal(tacit_elim_message_scalars(passed, AGENTS), ARMS);
+    free(passed);
+    free(own);
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+static void relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_waits(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const relay = &hybrid.p[1];
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
+    peer_expect(relay, driver_receive(data), TACIT_OK);
+    assert_int_equal(relay->update.deadline_us, 3);
+    peer_expect(relay, driver_start(), TACIT_OK); /* shows the plan; the slot stays due */
+    assert_int_equal(relay->update.deadline_us, 3);
+    assert_int_equal(peer_play(relay, means_3, 0), TACIT_OK);
+    expect_message(relay, TACIT_ELIM_DATA, 2);
+    expect_set(relay->update.message.origins, first_2);
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+static void relay_repeats_all_it_has_and_asks_the_hub_in_turn(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const relay = &hybrid.p[1];
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
+    struct tacit_elim_message *const own = play_and_send(relay);
+    peer_expect(relay, driver_receive(data), TACIT_OK);
+    wake(relay);
+    struct tacit_elim_message *first = NULL;
+    for (uint32_t i = 0; i < 3; i++) {
+        wake(relay);
+        expect_message(relay, TACIT_ELIM_DATA, 2);
+        expect_set(relay->update.message.origins, first_2);
+        struct tacit_elim_message *const again = peer_keep(relay);
+        if (first == NULL)
+            first = again;
+        else
+            assert_true(peer_same_message(relay, first, again));
+        if (first != again)
+            free(again);
+        wake(relay);
+        expect_message(relay, TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+        assert_int_equal(relay->update.message.epoch, 1);
+        peer_move(relay);
+        peer_expect(relay, driver_start(), TACIT_OK);
+        expect_message(relay, TACIT_ELIM_DATA, 2);
+        assert_true(peer_same_message(relay, first, &relay->update.message));
+        wake(relay);
+    }
+    assert_int_equal(peer_view(relay).agent.ledger->release_count, 1);
+    free(first);
+    free(own);
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+static void more_rows_than_a_message_may_carry_go_with_the_slots_that_follow(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    setup.rows_max = 1;
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const relay = &hybrid.p[1];
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
+    peer_expect(relay, driver_receive(data), TACIT_OK);
+    peer_expect(relay, driver_start(), TACIT_OK);
+    assert_int_equal(peer_play(relay, means_3, 0), TACIT_OK);
+    for (uint32_t i = 0; i < 2; i++) { /* and its timer says both again */
+        expect_message(relay, TACIT_ELIM_DATA, 2);
+        expect_set(relay->update.message.origins, only_0);
+        wake(relay);
+        expect_message(relay, TACIT_ELIM_DATA, 2);
+        expect_set(relay->update.message.origins, only_1);
+        wake(relay);
+        if (relay->update.message.kind == TACIT_ELIM_HELLO) /* to the hub, in turn */
+            wake(relay);
+    }
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+static void data_that_came_before_is_answered_by_what_is_here(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const relay = &hybrid.p[1];
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
+    peer_expect(relay, driver_receive(data), TACIT_OK);
+    assert_false(relay->update.send);
+    for (uint32_t i = 0; i < 5; i++) {
+        struct tacit_elim_message const *const advert =
+            peer_expect_answer(relay, data, TACIT_ELIM_ADVERT, 0);
+        expect_set(advert->origins, only_0);
+        assert_false(relay->update.persist);
+    }
+    peer_expect_nothing(&hybrid.p[0], &relay->update.message, TACIT_OK);
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+static void word_that_does_not_fit_a_relay_is_refused_without_trace(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const relay = &hybrid.p[1];
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
+    struct tacit_elim_message bad = *data;
+    bad.from = 2; /* its parent: reports go the other way */
+    peer_expect_nothing(relay, &bad, TACIT_UNEXPECTED);
+    bad.from = 3; /* no neighbour */
+    peer_expect_nothing(relay, &bad, TACIT_STRANGER);
+    bad = *data;
+    bad.pulls++;
+    peer_expect_nothing(relay, &bad, TACIT_MALFORMED);
+    bad = *data;
+    bad.arms = not_1;
+    peer_expect_nothing(relay, &bad, TACIT_MALFORMED);
+    bad = *data;
+    bad.origins = beyond_6;
+    peer_expect_nothing(relay, &bad, TACIT_MALFORMED);
+    bad = *data;
+    bad.epoch = 2;
+    peer_expect_nothing(relay, &bad, TACIT_UNEXPECTED);
+    union tacit_sum sums[ARMS];
+    memcpy(sums, data->sums, sizeof sums);
+    sums[2].steps = INT64_MAX;
+    bad = *data;
+    bad.sums = sums;
+    peer_expect_nothing(relay, &bad, TACIT_MALFORMED);
+    struct tacit_elim_message word = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, only_1);
+    peer_expect_nothing(relay, &word, TACIT_UNEXPECTED); /* nobody asks here */
+    word = peer_word(TACIT_ELIM_ADVERT, 0, 1, 1, only_0);
+    peer_expect_nothing(relay, &word, TACIT_OK);
+    peer_expect(relay, driver_receive(data), TACIT_OK);
+    memcpy(sums, data->sums, sizeof sums);
+    sums[0].steps++;
+    peer_expect_nothing(relay, &bad, TACIT_MALFORMED); /* two answers to one question */
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+/* ---- Sinks ----------------------------------------------------------------------------------- */
+
+static void expect_sum_of(const struct hybrid *hybrid, const struct tacit_elim_message *report,
+                          const uint64_t *members)
+{
+    assert_int_equal(report->kind, TACIT_ELIM_REPORT);
+    assert_int_equal(report->to, TACIT_ELIM_HUB);
+    assert_int_equal(report->agents, tacit_bits_count(members, AGENTS));
+    assert_int_equal(report->pulls, PULLS);
+    assert_int_equal(report->sum_count, ARMS);
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        int64_t sum = 0;
+        for (uint32_t agent = 0; agent < AGENTS; agent++)
+            if (tacit_bits_has(members, agent))
+                sum += peer_view(&hybrid->p[agent]).agent.noised[arm].steps;
+        assert_true(report->sums[arm].steps == sum);
+    }
+}
+
+static void sink_reports_the_sum_of_its_component_once_it_is_complete(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_gathered(&setup);
+    struct peer_core *const sink = &hybrid.p[2];
+    assert_false(sink->update.send); /* until the slot of the others is over */
+    assert_int_equal(sink->update.deadline_us, 20 + 3);
+    wake(sink);
+    assert_true(sink->update.persist);
+    expect_sum_of(&hybrid, &sink->update.message, first_5);
+    hybrid_close(&hybrid);
+}
+
+static void sink_without_others_reports_at_once(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    assert_int_equal(peer_play(&hybrid.p[5], means_3, 0), TACIT_OK);
+    expect_sum_of(&hybrid, &hybrid.p[5].update.message, (const uint64_t[]){32});
+    hybrid_close(&hybrid);
+}
+
+static void sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_gathered(&setup);
+    struct peer_core *const sink = &hybrid.p[2];
+    wake(sink);
+    struct tacit_elim_message *const report = peer_keep(sink);
+    for (uint32_t i = 0; i < 8; i++) {
+        if (i % 2 == 0)
+            wake(sink);
+        else {
+            peer_move(sink);
+            peer_expect(sink, driver_start(), TACIT_OK);
+        }
+        if (sink->update.message.kind == TACIT_ELIM_REPORT)
+            assert_true(peer_same_message(sink, report, &sink->update.message));
+        else
+            expect_message(sink, TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+    }
+    free(report);
+    hybrid_close(&hybrid);
+}
+
+static void sink_that_is_not_complete_waits_and_says_for_whom(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const sink = &hybrid.p[2];
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[1]);
+    peer_expect(sink, driver_receive(data), TACIT_OK);
+    peer_expect(sink, driver_start(), TACIT_OK);
+    assert_int_equal(peer_play(sink, means_3, 0), TACIT_OK);
+    assert_false(sink->update.send);
+    for (uint32_t i = 0; i < 20; i++) {
+        wake(sink);
+        expect_message(sink, TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+    }
+    expect_set(peer_view(sink).known, (const uint64_t[]){6});
+    assert_int_equal(peer_view(sink).missing_count, 3);
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+/* 0 and 4 do not come before the time is over, which begins with the sink's own report. */
+static struct hybrid hybrid_at_timeout(struct tacit_elim_message **late)
+{
+    struct peer_setup setup = noisy_setup();
+    setup.gather_timeout_us = 50;
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const sink = &hybrid.p[2];
+    for (uint32_t agent = 1; agent <= 3; agent += 2) {
+        struct tacit_elim_message *const data = play_and_send(&hybrid.p[agent]);
+        peer_expect(sink, driver_receive(data), TACIT_OK);
+        free(data);
+    }
+    assert_int_equal(sink->update.deadline_us, TACIT_NEVER);
+    set_clock(&hybrid, 30);
+    peer_expect(sink, driver_start(), TACIT_OK);
+    assert_int_equal(peer_play(sink, means_3, 0), TACIT_OK);
+    assert_int_equal(sink->update.deadline_us, 30 + 50);
+    sink->now_us = 79;
+    peer_expect(sink, driver_timeout(), TACIT_OK);
+    assert_false(sink->update.send);
+    wake(sink);
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
+    peer_expect(&hybrid.p[1], driver_receive(data), TACIT_OK);
+    wake(&hybrid.p[1]);
+    *late = peer_keep(&hybrid.p[1]);
+    free(data);
+    return hybrid;
+}
+
+static void sink_reports_what_it_has_when_its_time_is_over(void **state)
+{
+    (void)state;
+    static const uint64_t middle[] = {2 + 4 + 8};
+    struct tacit_elim_message *late;
+    struct hybrid hybrid = hybrid_at_timeout(&late);
+    struct peer_core *const sink = &hybrid.p[2];
+    expect_sum_of(&hybrid, &sink->update.message, middle);
+    struct tacit_elim_message *const report = peer_keep(sink);
+    /* What comes now is not in it, and is not taken. */
+    struct peer_core const before = peer_copy(sink);
+    struct tacit_elim_message const *const advert =
+        peer_expect_answer(sink, late, TACIT_ELIM_ADVERT, 1);
+    expect_set(advert->origins, middle);
+    assert_false(sink->update.persist);
+    expect_set(peer_view(sink).known, middle);
+    assert_memory_equal(sink->table, before.table, sink->table_size);
+    peer_close((struct peer_core *)&before);
+    wake(sink);
+    if (sink->update.message.kind != TACIT_ELIM_REPORT)
+        wake(sink);
+    assert_true(peer_same_message(sink, report, &sink->update.message));
+    free(report);
+    free(late);
+    hybrid_close(&hybrid);
+}
+
+/* One update carries one message: neither timer may swallow what the other one has to say. */
+static void sink_whose_two_timers_run_off_at_once_still_reports(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    setup.gather_timeout_us = DRIVER_RESEND_US; /* its own timer runs off at the same moment */
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const sink = &hybrid.p[2];
+    assert_int_equal(peer_play(sink, means_3, 0), TACIT_OK);
+    assert_int_equal(sink->update.deadline_us, DRIVER_RESEND_US);
+    uint32_t reports = 0;
+    while (sink->now_us < 2 * DRIVER_RESEND_US) {
+        wake(sink);
+        reports += sink->update.send && sink->update.message.kind == TACIT_ELIM_REPORT;
+    }
+    assert_true(reports >= 1);
+    expect_set(peer_view(sink).known, only_2);
+    hybrid_close(&hybrid);
+}
+
+static void sink_takes_rows_of_its_members_only(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const sink = &hybrid.p[2];
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[1]);
+    struct tacit_elim_message bad = *data;
+    bad.origins = (const uint64_t[]){32}; /* 5 has a sink of its own */
+    peer_expect_nothing(sink, &bad, TACIT_UNEXPECTED);
+    bad.origins = none; /* nobody's */
+    peer_expect_nothing(sink, &bad, TACIT_MALFORMED);
+    peer_expect(sink, driver_receive(data), TACIT_OK);
+    expect_set(peer_view(sink).known, only_1);
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+/* ---- The hub's word -------------------------------------------------------------------------- */
+
+static void new_order_begins_a_new_collection_wherever_the_peer_is(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct tacit_elim_message const order = order_of(2, 2 * PULLS, not_1);
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
+    peer_expect(&hybrid.p[1], driver_receive(data), TACIT_OK);
+    struct peer_core *const relay = &hybrid.p[1]; /* in the middle of its plan, with a slot due */
+    peer_expect(relay, driver_receive(&order), TACIT_OK);
+    assert_int_equal(peer_plan_length(relay), 2 * 2 * PULLS);
+    assert_int_equal(relay->update.deadline_us, TACIT_NEVER);
+    expect_set(peer_view(relay).known, none);
+    peer_expect_nothing(relay, data, TACIT_OK); /* late */
+    peer_expect(&hybrid.p[0], driver_receive(&order), TACIT_OK);
+    struct tacit_elim_message *const next = play_and_send(&hybrid.p[0]);
+    assert_int_equal(next->epoch, 2);
+    expect_set(next->arms, not_1);
+    peer_expect(relay, driver_receive(next), TACIT_OK);
+    expect_set(peer_view(relay).known, only_0);
+    free(next);
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+static void order_that_does_not_come_from_the_hub_is_refused(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_open(&setup);
+    struct tacit_elim_message order = order_of(1, PULLS, all_3);
+    order.from = 2;
+    peer_expect_nothing(&hybrid.p[1], &order, TACIT_STRANGER); /* not even to its address */
+    order.to = 1;
+    peer_expect_nothing(&hybrid.p[1], &order, TACIT_MALFORMED);
+    order.origins = only_2;
+    peer_expect_nothing(&hybrid.p[1], &order, TACIT_UNEXPECTED);
+    order.from = TACIT_ELIM_HUB;
+    order.run_id++;
+    peer_expect_nothing(&hybrid.p[1], &order, TACIT_STRANGER);
+    hybrid_close(&hybrid);
+}
+
+static void hub_that_holds_more_than_was_released_halts_a_sink(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct tacit_elim_message order = order_of(1, PULLS, all_3);
+    order.to = 2;
+    order.seen = 1;
+    peer_expect(&hybrid.p[2], driver_receive(&order), TACIT_ROLLBACK);
+    assert_true(peer_view(&hybrid.p[2]).agent.halted);
+    assert_int_equal(hybrid.p[2].update.deadline_us, TACIT_NEVER);
+    hybrid_close(&hybrid);
+}
+
+static void parent_that_holds_a_report_this_state_did_not_make_halts_a_relay(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core copy = peer_copy(&hybrid.p[1]);
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[1]);
+    peer_expect(&hybrid.p[2], driver_receive(data), TACIT_OK);
+    peer_expect(&copy, driver_start(), TACIT_OK);
+    expect_message(&copy, TACIT_ELIM_HELLO, 2);
+    struct tacit_elim_message *const hello = peer_keep(&copy);
+    (void)peer_expect_answer(&hybrid.p[2], hello, TACIT_ELIM_ADVERT, 1);
+    peer_expect(&copy, driver_receive(&hybrid.p[2].update.message), TACIT_ROLLBACK);
+    assert_true(peer_view(&copy).agent.halted);
+    free(hello);
+    free(data);
+    peer_close(&copy);
+    hybrid_close(&hybrid);
+}
+
+static void hello_is_answered_by_what_came_also_of_the_epoch_before(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const relay = &hybrid.p[1];
+    struct tacit_elim_message *const data = play_and_send(&hybrid.p[0]);
+    struct tacit_elim_message hello = peer_word(TACIT_ELIM_HELLO, 0, 1, 1, none);
+    peer_expect_nothing(relay, &hello, TACIT_OK);
+    peer_expect(relay, driver_receive(data), TACIT_OK);
+    expect_set(peer_expect_answer(relay, &hello, TACIT_ELIM_ADVERT, 0)->origins, only_0);
+    struct tacit_elim_message const order = order_of(4, 2 * PULLS, not_1);
+    peer_expect(relay, driver_receive(&order), TACIT_OK);
+    struct tacit_elim_message const *const advert =
+        peer_expect_answer(relay, &hello, TACIT_ELIM_ADVERT, 0);
+    expect_set(advert->origins, only_0);
+    assert_int_equal(advert->epoch, 1);
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+/* Our hub never orders an epoch without pulls, but a peer must not depend on that. */
+static void order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const relay = &hybrid.p[1];
+    struct peer_core *const sink = &hybrid.p[2];
+    free(play_and_send(relay));
+    struct tacit_elim_message const order = order_of(2, PULLS, all_3);
+    peer_expect(sink, driver_receive(&order), TACIT_OK);
+    peer_expect(relay, driver_receive(&order), TACIT_OK);
+    expect_message(relay, TACIT_ELIM_DATA, 2);
+    struct tacit_elim_message *const data = peer_keep(relay);
+    peer_expect(sink, driver_receive(data), TACIT_OK);
+    (void)peer_expect_answer(sink, data, TACIT_ELIM_ADVERT, 1);
+    peer_expect_nothing(relay, &sink->update.message, TACIT_OK); /* no old copy */
+    free(data);
+    hybrid_close(&hybrid);
+}
+
+static void halted_relay_says_nothing_not_even_for_others(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    setup.base.budget_nano = NANO - 1;
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const relay = &hybrid.p[1];
+    assert_int_equal(peer_play(relay, means_3, 0), TACIT_BUDGET);
+    assert_false(relay->update.send);
+    struct tacit_elim_message const hello = peer_word(TACIT_ELIM_HELLO, 0, 1, 1, none);
+    peer_expect_nothing(relay, &hello, TACIT_OK);
+    assert_int_equal(relay->update.deadline_us, TACIT_NEVER);
+    hybrid_close(&hybrid);
+}
+
+/* ---- The hub above sinks --------------------------------------------------------------------- */
+
+/* 0 reports for three (0, 1, 2), 3 for itself. */
+#define HUB_AGENTS 4u
+
+static const uint32_t three_and_one[] = {3, 0, 0, 1};
+
+static struct driver_setup hub_setup(void)
+{
+    struct driver_setup setup = driver_setup_plain(HUB_AGENTS, ARMS, 100000);
+    setup.epsilon = 1;
+    return setup;
+}
+
+static struct driver_core hub_open(const struct driver_setup *setup, bool components_alike)
+{
+    struct driver_core hub = driver_hub_open(setup);
+    hub.hub_config.weights = three_and_one;
+    hub.hub_config.components_alike = components_alike;
+    assert_int_equal(tacit_elim_hub_init(hub.state, &hub.hub_config), TACIT_OK);
+    driver_expect(&hub, driver_start(), TACIT_OK);
+    return hub;
+}
+
+static struct tacit_elim_message report_of(const struct driver_core *hub, uint32_t from,
+                                           uint32_t agents, const union tacit_sum *sums)
+{
+    struct tacit_elim_hub_view const view = driver_hub_view(hub);
+    return (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
+                                       .from = from,
+                                       .to = TACIT_ELIM_HUB,
+                                       .run_id = DRIVER_RUN_ID,
+                                       .epoch = view.epoch,
+                                       .pulls = view.pulls,
+                                       .arms = view.arms,
+                                       .agents = agents,
+                                       .sum_count = view.active_count,
+                                       .sums = sums};
+}
+
+/* Sums of `agents` agents whose mean rewards are these. */
+static void fill_sums(const struct driver_core *hub, uint32_t agents, const double *means,
+                      union tacit_sum *sums)
+{
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        sums[arm].steps = (int64_t)((double)(driver_hub_view(hub).pulls * agents) * means[arm] *
+                                    (double)TACIT_STEPS);
+}
+
+static void hub_with_weights_that_do_not_fit_is_refused_and_writes_nothing(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = hub_setup();
+    static const uint32_t too_few[] = {2, 0, 0, 1};
+    static const uint32_t too_many[] = {3, 1, 0, 1};
+    static const uint32_t around[] = {UINT32_MAX, 5, 0, 0}; /* 4, if one counts with 32 bits */
+    static const uint32_t all_one[] = {1, 1, 1, 1};
+    struct tacit_elim_hub_config bad[5];
+    for (size_t i = 0; i < 5; i++) {
+        bad[i] = driver_hub_config(&setup);
+        bad[i].weights = three_and_one;
+    }
+    bad[0].weights = too_few;
+    bad[1].weights = too_many;
+    bad[2].weights = around;
+    bad[3].schedule.report_count = 2; /* participation is for stars */
+    bad[4].quorum = HUB_AGENTS + 1;
+    for (size_t i = 0; i < 5; i++) {
+        uint64_t memory[4] = {1, 2, 3, 4};
+        uint64_t const before[4] = {1, 2, 3, 4};
+        assert_int_equal(tacit_elim_hub_size(&bad[i]), 0);
+        assert_int_equal(tacit_elim_hub_init((struct tacit_elim_hub *)memory, &bad[i]),
+                         TACIT_INVALID);
+        assert_memory_equal(memory, before, sizeof before);
+    }
+    struct tacit_elim_hub_config good = driver_hub_config(&setup);
+    good.quorum = HUB_AGENTS;
+    good.weights = three_and_one;
+    assert_true(tacit_elim_hub_size(&good) > 0);
+    good.weights = all_one;
+    assert_true(tacit_elim_hub_size(&good) > 0);
+}
+
+static void hub_asks_the_sinks_only_and_orders_everybody(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = hub_setup();
+    struct driver_core hub = hub_open(&setup, false);
+    assert_int_equal(hub.update.message.to, TACIT_ELIM_EVERYONE);
+    assert_null(hub.update.message.uploaders);
+    struct tacit_elim_hub_view const view = driver_hub_view(&hub);
+    expect_set(view.uploaders, (const uint64_t[]){1 + 8});
+    assert_int_equal(view.reports_missing, 2);
+    struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
+                                             .from = 1,
+                                             .to = TACIT_ELIM_HUB,
+                                             .run_id = DRIVER_RUN_ID,
+                                             .epoch = 0};
+    driver_expect_answer(&hub, driver_receive(&hello), 1); /* also who is no sink is told */
+    driver_close(&hub);
+}
+
+/* Two reports, whose means are a and b. Result: the means and the radius of the round. */
+static struct tacit_elim_hub_view two_reports(struct driver_core *hub, uint32_t agents_of_0,
+                                              const double *a, const double *b)
+{
+    union tacit_sum sums[2][ARMS];
+    fill_sums(hub, agents_of_0, a, sums[0]);
+    fill_sums(hub, 1, b, sums[1]);
+    struct tacit_elim_message const second = report_of(hub, 3, 1, sums[1]);
+    driver_expect(hub, driver_receive(&second), TACIT_OK);
+    struct tacit_elim_message const first = report_of(hub, 0, agents_of_0, sums[0]);
+    driver_expect(hub, driver_receive(&first), TACIT_OK);
+    struct tacit_elim_hub_view const view = driver_hub_view(hub);
+    assert_int_equal(view.round_count, 1);
+    return view;
+}
+
+static void hub_weighs_components_by_their_agents_and_by_the_switch_alike(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = hub_setup();
+    static const double a[] = {0.5, 0.25, 0.75};
+    static const double b[] = {0.25, 0.5, 0.75};
+    static const double by_agents[] = {1.75 / 4, 1.25 / 4, 0.75};
+    static const double alike[] = {0.375, 0.375, 0.75};
+    for (uint32_t i = 0; i < 2; i++) {
+        struct driver_core hub = hub_open(&setup, i == 1);
+        struct tacit_elim_hub_view const view = two_reports(&hub, 3, a, b);
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            assert_true(fabs(view.means[arm] - (i == 0 ? by_agents : alike)[arm]) < 1e-12);
+        driver_close(&hub);
+    }
+}
+
+static void radius_is_that_of_the_agents_that_are_covered(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = hub_setup();
+    struct tacit_elim_schedule const schedule = driver_hub_config(&setup).schedule;
+    for (uint32_t agents = 1; agents <= 3; agents++) {
+        struct driver_core hub = hub_open(&setup, false);
+        uint64_t const pulls = driver_hub_view(&hub).pulls;
+        struct tacit_elim_hub_view const view = two_reports(&hub, agents, means_3, means_3);
+        assert_true(view.radius == tacit_elim_radius(&schedule, 1, ARMS, pulls, agents + 1));
+        assert_true(fabs(view.means[0] - means_3[0]) < 1e-6);
+        driver_close(&hub);
+    }
+}
+
+static void report_of_a_sink_that_does_not_fit_is_refused_without_trace(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = hub_setup();
+    struct driver_core hub = hub_open(&setup, false);
+    union tacit_sum sums[ARMS];
+    fill_sums(&hub, 3, means_3, sums);
+    struct tacit_elim_message report = report_of(&hub, 0, 4, sums);
+    driver_expect_nothing(&hub, driver_receive(&report), TACIT_MALFORMED); /* more than there are */
+    report.agents = UINT32_MAX;
+    driver_expect_nothing(&hub, driver_receive(&report), TACIT_MALFORMED);
+    report = report_of(&hub, 3, 2, sums);
+    driver_expect_nothing(&hub, driver_receive(&report), TACIT_MALFORMED);
+    report = report_of(&hub, 1, 1, sums); /* no sink */
+    driver_expect_nothing(&hub, driver_receive(&report), TACIT_UNEXPECTED);
+    report = report_of(&hub, 0, 2, sums); /* three agents' sums cannot be those of two */
+    sums[1].steps = (int64_t)(2 * driver_hub_view(&hub).pulls + 2 * 60) * TACIT_STEPS + 1;
+    driver_expect_nothing(&hub, driver_receive(&report), TACIT_MALFORMED);
+    report.agents = 3;
+    driver_expect(&hub, driver_receive(&report), TACIT_OK);
+    driver_expect_nothing(&hub, driver_receive(&report), TACIT_OK); /* the same again */
+    report.agents = 2;
+    sums[1].steps = 0;
+    driver_expect_nothing(&hub, driver_receive(&report), TACIT_MALFORMED);
+    driver_close(&hub);
+}
+
+static void report_that_names_no_number_is_of_one_agent(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = hub_setup();
+    struct driver_core hub = hub_open(&setup, false);
+    union tacit_sum sums[ARMS];
+    fill_sums(&hub, 1, means_3, sums);
+    struct tacit_elim_message report = report_of(&hub, 3, 0, sums);
+    driver_expect(&hub, driver_receive(&report), TACIT_OK);
+    assert_int_equal(driver_hub_view(&hub).covered_count, 1);
+    report = report_of(&hub, 0, 0, sums);
+    driver_expect(&hub, driver_receive(&report), TACIT_OK);
+    assert_true(fabs(driver_hub_view(&hub).means[0] - means_3[0]) < 1e-6);
+    driver_close(&hub);
+}
+
+static void bounds_of_a_sum_grow_with_the_agents_in_it(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = hub_setup();
+    struct driver_core hub = hub_open(&setup, false);
+    union tacit_sum sums[ARMS];
+    int64_t const noise_max = 3 * 60 * TACIT_STEPS;
+    int64_t const sum_max = (int64_t)(3 * driver_hub_view(&hub).pulls) * TACIT_STEPS + noise_max;
+    fill_sums(&hub, 3, means_3, sums);
+    struct tacit_elim_message const report = report_of(&hub, 0, 3, sums);
+    sums[0].steps = sum_max + 1;
+    driver_expect_nothing(&hub, driver_receive(&report), TACIT_MALFORMED);
+    sums[0].steps = -noise_max - 1;
+    driver_expect_nothing(&hub, driver_receive(&report), TACIT_MALFORMED);
+    sums[0].steps = sum_max;
+    sums[1].steps = -noise_max;
+    driver_expect(&hub, driver_receive(&report), TACIT_OK);
+    driver_close(&hub);
+}
+
+static void quorum_of_a_hybrid_counts_agents(void **state)
+{
+    (void)state;
+    struct driver_setup setup = hub_setup();
+    setup.quorum = 3;
+    setup.round_timeout_us = 100;
+    for (uint32_t sink = 0; sink <= 3; sink += 3) {
+        struct driver_core hub = hub_open(&setup, false);
+        union tacit_sum sums[ARMS];
+        uint32_t const agents = three_and_one[sink];
+        fill_sums(&hub, agents, means_3, sums);
+        struct tacit_elim_message const report = report_of(&hub, sink, agents, sums);
+        driver_expect(&hub, driver_receive(&report), TACIT_OK);
+        assert_int_equal(driver_hub_view(&hub).covered_count, agents);
+        hub.now_us = 100;
+        driver_expect(&hub, driver_timeout(), TACIT_OK);
+        struct tacit_elim_hub_view const view = driver_hub_view(&hub);
+        assert_int_equal(view.round_count, sink == 0 ? 1 : 0);
+        assert_int_equal(view.overdue, sink == 3);
+        if (sink == 3) { /* and says who is missing */
+            expect_set(view.uploaders, (const uint64_t[]){1 + 8});
+            expect_set(view.received, (const uint64_t[]){8});
+            struct tacit_elim_message const other = report_of(&hub, 0, 2, sums); /* three in all */
+            driver_expect(&hub, driver_receive(&other), TACIT_OK);
+            assert_int_equal(driver_hub_view(&hub).round_count, 1);
+        }
+        driver_close(&hub);
+    }
+}
+
+/* Epoch times agents does not fit 32 bits any more, and an honest sum must still be taken. */
+static void bounds_of_a_large_component_in_a_late_epoch_do_not_wrap(void **state)
+{
+    (void)state;
+    uint32_t const agents = TACIT_AGENTS_MAX;
+    struct driver_setup setup = driver_setup_plain(agents, 2, 1000000);
+    setup.epsilon = 10;
+    setup.round_limit = TACIT_ELIM_EPOCHS_MAX - 1;
+    setup.gap = 0.9;
+    uint32_t *const weights = calloc(agents, sizeof *weights);
+    assert_non_null(weights);
+    weights[0] = agents;
+    struct driver_core hub = driver_hub_open(&setup);
+    hub.hub_config.weights = weights;
+    assert_int_equal(tacit_elim_hub_init(hub.state, &hub.hub_config), TACIT_OK);
+    driver_expect(&hub, driver_start(), TACIT_OK);
+    union tacit_sum sums[2] = {{.steps = 0}, {.steps = 0}};
+    while (driver_hub_view(&hub).epoch < 4097) {
+        struct tacit_elim_message const report = report_of(&hub, 0, agents, sums);
+        assert_false(driver_hub_view(&hub).finished);
+        driver_expect(&hub, driver_receive(&report), TACIT_OK);
+    }
+    uint32_t const epoch = driver_hub_view(&hub).epoch;
+    uint32_t const covered = (uint32_t)((UINT64_C(1) << 32) / epoch) + 1;
+    assert_true(covered <= agents);
+    sums[0].steps = -(int64_t)epoch * 100 * 60 * TACIT_STEPS; /* far within covered * epoch * 60 */
+    struct tacit_elim_message const report = report_of(&hub, 0, covered, sums);
+    driver_expect(&hub, driver_receive(&report), TACIT_OK);
+    driver_close(&hub);
+    free(weights);
+}
+
+/* ---- Sums of components ---------------------------------------------------------------------- */
+
+/* 2^63 is the end of integers; whoever would add up more is refused at the start. */
+static void component_whose_sum_would_not_fit_an_integer_is_refused(void **state)
+{
+    (void)state;
+    static const uint32_t neighbours[] = {0};
+    struct peer_setup setup = peer_setup_plain(2, 2, TACIT_HORIZON_MAX);
+    struct tacit_elim_peer_config config = {.agent = driver_agent_config(&setup.base, 1),
+                                            .collection = TACIT_ELIM_GATHER,
+                                            .neighbours = neighbours,
+                                            .neighbour_count = 1,
+                                            .parent = 1};
+    static uint32_t weights[16];
+    struct tacit_elim_hub_config hub = driver_hub_config(&setup.base);
+    hub.weights = weights;
+    for (uint32_t agents = 2; agents <= 16; agents++) {
+        bool const fits = agents < 8; /* 2^40 pulls of 2^20 steps each */
+        config.agent.agent_count = hub.agent_count = hub.schedule.report_count = agents;
+        weights[0] = agents;
+        assert_int_equal(tacit_elim_peer_size(&config) > 0, fits);
+        assert_int_equal(tacit_elim_hub_size(&hub) > 0, fits);
+    }
+    hub.weights = NULL; /* a hub of a star adds no sums */
+    assert_true(tacit_elim_hub_size(&hub) > 0);
+    config.agent.mechanism.scale.kind = TACIT_SCALE_REAL; /* reals have no such end */
+    assert_true(tacit_elim_peer_size(&config) > 0);
+}
+
+/* ---- Checks of what comes back from a disk --------------------------------------------------- */
+
+static void step_damaged(struct peer_core *core)
+{
+    struct tacit_elim_message const order = order_of(3, 4 * PULLS, only_0);
+    core->now_us = 3;
+    (void)peer_step(core, driver_start());
+    if (core->update.plan_count > 0) {
+        struct tacit_pull_block const block = core->update.plan[0];
+        (void)peer_step(core, driver_reward(block.arm, block.count, (union tacit_sum){0}));
+    }
+    for (uint32_t kind = TACIT_ELIM_HELLO; kind <= TACIT_ELIM_DATA; kind++)
+        for (uint32_t epoch = 1; epoch <= 2; epoch++) {
+            struct tacit_elim_message const word =
+                peer_word((enum tacit_elim_message_kind)kind, core->neighbours[0],
+                          core->config.agent.agent_id, epoch, only_0);
+            (void)peer_step(core, driver_receive(&word));
+        }
+    core->now_us = TACIT_ELIM_PAUSE_US_MAX;
+    (void)peer_step(core, driver_timeout());
+    (void)peer_step(core, driver_receive(&order));
+}
+
+static void damage_every_bit(const struct peer_core *core)
+{
+    uint32_t refused = 0;
+    for (size_t bit = 0; bit < 8 * (core->size + core->table_size); bit++) {
+        struct peer_core damaged = peer_copy(core);
+        bool const is_state = bit / 8 < core->size;
+        uint8_t *const bytes = is_state ? damaged.state : (void *)damaged.table;
+        bytes[bit / 8 - (is_state ? 0 : core->size)] ^= (uint8_t)(1u << bit % 8);
+        if (peer_check(&damaged) == TACIT_OK)
+            step_damaged(&damaged);
+        else
+            refused += is_state ? 1 : 0;
+        peer_close(&damaged);
+    }
+    assert_true(refused > 4 * core->size); /* more than half of the bits */
+}
+
+static void peer_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    setup.gather_timeout_us = 500;
+    struct hybrid hybrid = hybrid_open(&setup);
+    damage_every_bit(&hybrid.p[2]);
+    hybrid_close(&hybrid);
+    hybrid = hybrid_pulling(&setup);
+    damage_every_bit(&hybrid.p[1]);
+    hybrid_close(&hybrid);
+    hybrid = hybrid_gathered(&setup);
+    damage_every_bit(&hybrid.p[1]);
+    damage_every_bit(&hybrid.p[2]);
+    wake(&hybrid.p[2]);
+    damage_every_bit(&hybrid.p[2]);
+    struct tacit_elim_message const order = order_of(2, 2 * PULLS, not_1);
+    peer_expect(&hybrid.p[1], driver_receive(&order), TACIT_OK);
+    damage_every_bit(&hybrid.p[1]);
+    hybrid_close(&hybrid);
+}
+
+static void hub_check_with_other_weights_is_malformed(void **state)
+{
+    (void)state;
+    static const uint32_t other[] = {2, 1, 0, 1};
+    struct driver_setup const setup = hub_setup();
+    struct driver_core hub = hub_open(&setup, false);
+    struct tacit_elim_hub_config bad = hub.hub_config;
+    bad.weights = other;
+    assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad), TACIT_MALFORMED);
+    bad.weights = NULL;
+    assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad), TACIT_MALFORMED);
+    bad = hub.hub_config;
+    bad.components_alike = true;
+    assert_int_equal(tacit_elim_hub_check(hub.state, hub.size, &bad), TACIT_MALFORMED);
+    driver_close(&hub);
+}
+
+/* What a driver would do first with a hub that came back. */
+static void step_damaged_hub(struct driver_core *hub)
+{
+    union tacit_sum const sums[ARMS] = {{.steps = 0}, {.steps = 0}, {.steps = 0}};
+    hub->now_us = 3;
+    (void)driver_step(hub, driver_start());
+    struct tacit_elim_message const report = report_of(hub, 0, 3, sums);
+    (void)driver_step(hub, driver_receive(&report));
+    hub->now_us = TACIT_ELIM_PAUSE_US_MAX;
+    (void)driver_step(hub, driver_timeout());
+}
+
+static void hub_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
+{
+    (void)state;
+    struct driver_setup setup = hub_setup();
+    setup.quorum = 3;
+    setup.round_timeout_us = 100;
+    for (uint32_t reports = 0; reports < 2; reports++) {
+        struct driver_core hub = hub_open(&setup, reports == 1);
+        union tacit_sum sums[ARMS];
+        uint32_t refused = 0;
+        fill_sums(&hub, 1, means_3, sums);
+        struct tacit_elim_message const report = report_of(&hub, 3, 1, sums);
+        if (reports > 0)
+            driver_expect(&hub, driver_receive(&report), TACIT_OK);
+        for (size_t bit = 0; bit < 8 * hub.size; bit++) {
+            struct driver_core damaged = driver_copy(&hub);
+            ((uint8_t *)damaged.state)[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            if (driver_check(&damaged) == TACIT_OK)
+                step_damaged_hub(&damaged);
+            else
+                refused++;
+            driver_close(&damaged);
+        }
+        assert_true(refused > 4 * hub.size);
+        driver_close(&hub);
+    }
+}
+
+/* ---- Whole hybrids --------------------------------------------------------------------------- */
+
+#define NET_AGENTS_MAX 14u
+
+struct world {
+    struct network *network;
+    struct peer_setup setup;
+    struct tacit_rng rng;
+    double means[NET_AGENTS_MAX * PEER_ARMS_MAX];
+};
+
+static struct world world_of(uint64_t seed)
+{
+    struct world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
+    struct tacit_rng *const rng = &world.rng;
+    uint32_t const agents = 1 + (uint32_t)tacit_rng_below(rng, NET_AGENTS_MAX);
+    uint32_t const arms = 2 + (uint32_t)tacit_rng_below(rng, PEER_ARMS_MAX - 1);
+    world.network = network_random_hybrid(agents, rng);
+    world.setup = peer_setup_plain(agents, arms, 5000 + tacit_rng_below(rng, 100000));
+    world.setup.collection = TACIT_ELIM_GATHER;
+    world.setup.base.mode =
+        tacit_rng_bernoulli(rng, 0.5) ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER;
+    world.setup.base.epsilon =
+        tacit_rng_bernoulli(rng, 0.3) ? INFINITY : 1 + 9 * tacit_rng_uniform(rng);
+    world.setup.components_alike = tacit_rng_bernoulli(rng, 0.3);
+    world.setup.slot_us = tacit_rng_below(rng, 3);
+    world.setup.rows_max = (uint32_t)tacit_rng_below(rng, 4);
+    for (uint32_t i = 0; i < agents * arms; i++)
+        world.means[i] = tacit_rng_uniform(rng);
+    return world;
+}
+
+/* The sum of a component, as its sink must have added it up. */
+static union tacit_sum component_sum(const struct peer_net *net, const struct tacit_scale *scale,
+                                     uint32_t component, uint32_t epoch, uint32_t arm)
+{
+    union tacit_sum sum = {0};
+    for (uint32_t agent = 0; agent < net->setup.base.agent_count; agent++)
+        if (net->network->label[agent] == component)
+            tacit_sum_add(scale, &sum, net->records[agent].released[epoch][arm]);
+    return sum;
+}
+
+/* Alg. 5 l. 14 from the releases: the sinks in the order of their numbers. */
+static double weighted_mean(const struct peer_net *net, uint32_t epoch, uint32_t arm,
+                            uint64_t pulls)
+{
+    struct tacit_scale const scale = driver_mechanism(&net->setup.base).scale;
+    struct network const *const network = net->network;
+    bool const alike = net->setup.components_alike;
+    double mean = 0;
+    for (uint32_t agent = 0; agent < net->setup.base.agent_count; agent++) {
+        if (network->parent[agent] != TACIT_NO_AGENT)
+            continue;
+        uint32_t const component = network->label[agent];
+        uint64_t const size = network->components[component].agent_count;
+        union tacit_sum const sum = component_sum(net, &scale, component, epoch, arm);
+        mean += tacit_sum_mean(&scale, sum, pulls * (alike ? size : 1));
+    }
+    return mean / (alike ? network->component_count : net->setup.base.agent_count);
+}
+
+static void expect_rounds_of_the_releases(const struct peer_net *net)
+{
+    struct tacit_elim_schedule const schedule = driver_hub_config(&net->setup.base).schedule;
+    struct peer_record const *const record = &net->records[net->setup.base.agent_count];
+    uint64_t arms = 0;
+    uint64_t pulls = 0;
+    tacit_bits_fill(&arms, schedule.arm_count);
+    for (uint32_t i = 0; i < record->round_count; i++) {
+        struct peer_round const *const round = &record->rounds[i];
+        uint32_t const active = tacit_bits_word_count(arms);
+        pulls = tacit_elim_pulls(&schedule, round->epoch, active, pulls);
+        double const radius =
+            tacit_elim_radius(&schedule, round->epoch, active, pulls, net->setup.base.agent_count);
+        double best = -INFINITY;
+        for (uint32_t arm = 0; arm < schedule.arm_count; arm++) {
+            double const mean = weighted_mean(net, round->epoch, arm, pulls);
+            if (tacit_bits_has(&arms, arm))
+                assert_memory_equal(&mean, &round->means[arm], sizeof mean);
+            if (tacit_bits_has(&arms, arm) && mean > best)
+                best = mean;
+        }
+        for (uint32_t arm = 0; arm < schedule.arm_count; arm++)
+            if (tacit_bits_has(&arms, arm) && best - round->means[arm] >= 2 * radius)
+                tacit_bits_remove(&arms, arm);
+        assert_int_equal(round->arms, arms);
+    }
+}
+
+static struct peer_net *played(struct world *world, bool is_shuffled, bool is_shared,
+                               uint64_t restart_at)
+{
+    struct peer_net *const net =
+        peer_net_open(&world->setup, world->network, world->means, is_shared);
+    net->is_shuffled = is_shuffled;
+    net->restart_at = restart_at;
+    net->order = world->rng;
+    peer_net_run(net);
+    return net;
+}
+
+static void expect_same_records(const struct peer_net *a, const struct peer_net *b)
+{
+    for (uint32_t agent = 0; agent <= a->setup.base.agent_count; agent++)
+        assert_memory_equal(&a->records[agent], &b->records[agent], sizeof a->records[agent]);
+}
+
+static void hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery(void **state)
+{
+    (void)state;
+    uint32_t rounds = 0;
+    for (uint64_t seed = 1; seed <= 250; seed++) {
+        struct world world = world_of(seed);
+        struct peer_net *const plain = played(&world, false, false, 0);
+        expect_rounds_of_the_releases(plain);
+        rounds += plain->records[world.setup.base.agent_count].round_count;
+        for (uint32_t variant = 1; variant < 4; variant++) {
+            struct peer_net *const other = played(&world, variant != 2, variant >= 2, 0);
+            expect_same_records(plain, other);
+            peer_net_close(other);
+        }
+        peer_net_close(plain);
+        network_free(world.network);
+    }
+    assert_true(rounds > 500);
+}
+
+static void restart_after_any_step_changes_no_release_and_no_decision(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 101; seed <= 110; seed++) {
+        struct world world = world_of(seed);
+        struct peer_net *const plain = played(&world, false, false, 0);
+        for (uint64_t step = 1; step <= plain->step_count; step += 1 + plain->step_count / 300) {
+            struct peer_net *const net = played(&world, false, false, step);
+            expect_same_records(plain, net);
+            peer_net_close(net);
+        }
+        peer_net_close(plain);
+        network_free(world.network);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(peer_of_a_hybrid_waits_for_the_hub),
+    cmocka_unit_test(report_goes_to_the_parent_at_once_and_what_comes_in_with_the_next_slot),
+    cmocka_unit_test(relay_that_still_pulls_passes_on_and_puts_its_own_report_to_what_waits),
+    cmocka_unit_test(relay_repeats_all_it_has_and_asks_the_hub_in_turn),
+    cmocka_unit_test(more_rows_than_a_message_may_carry_go_with_the_slots_that_follow),
+    cmocka_unit_test(data_that_came_before_is_answered_by_what_is_here),
+    cmocka_unit_test(word_that_does_not_fit_a_relay_is_refused_without_trace),
+    cmocka_unit_test(sink_reports_the_sum_of_its_component_once_it_is_complete),
+    cmocka_unit_test(sink_without_others_reports_at_once),
+    cmocka_unit_test(sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn),
+    cmocka_unit_test(sink_that_is_not_complete_waits_and_says_for_whom),
+    cmocka_unit_test(sink_reports_what_it_has_when_its_time_is_over),
+    cmocka_unit_test(sink_whose_two_timers_run_off_at_once_still_reports),
+    cmocka_unit_test(sink_takes_rows_of_its_members_only),
+    cmocka_unit_test(new_order_begins_a_new_collection_wherever_the_peer_is),
+    cmocka_unit_test(order_that_does_not_come_from_the_hub_is_refused),
+    cmocka_unit_test(hub_that_holds_more_than_was_released_halts_a_sink),
+    cmocka_unit_test(parent_that_holds_a_report_this_state_did_not_make_halts_a_relay),
+    cmocka_unit_test(hello_is_answered_by_what_came_also_of_the_epoch_before),
+    cmocka_unit_test(order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with),
+    cmocka_unit_test(halted_relay_says_nothing_not_even_for_others),
+    cmocka_unit_test(hub_with_weights_that_do_not_fit_is_refused_and_writes_nothing),
+    cmocka_unit_test(hub_asks_the_sinks_only_and_orders_everybody),
+    cmocka_unit_test(hub_weighs_components_by_their_agents_and_by_the_switch_alike),
+    cmocka_unit_test(radius_is_that_of_the_agents_that_are_covered),
+    cmocka_unit_test(report_of_a_sink_that_does_not_fit_is_refused_without_trace),
+    cmocka_unit_test(report_that_names_no_number_is_of_one_agent),
+    cmocka_unit_test(bounds_of_a_sum_grow_with_the_agents_in_it),
+    cmocka_unit_test(quorum_of_a_hybrid_counts_agents),
+    cmocka_unit_test(bounds_of_a_large_component_in_a_late_epoch_do_not_wrap),
+    cmocka_unit_test(component_whose_sum_would_not_fit_an_integer_is_refused),
+    cmocka_unit_test(peer_with_any_bit_flipped_is_refused_or_can_be_stepped),
+    cmocka_unit_test(hub_check_with_other_weights_is_malformed),
+    cmocka_unit_test(hub_with_any_bit_flipped_is_refused_or_can_be_stepped),
+    cmocka_unit_test(hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery),
+    cmocka_unit_test(restart_after_any_step_changes_no_release_and_no_decision),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests_name("unit/elim_hybrid", tests, NULL, NULL);
+}

@@ -1,0 +1,2006 @@
+/* Peers over a graph (GIS, every peer a judge), driven by hand: how a report spreads, what is
+ * refused and that a refusal leaves no trace, who is bounded in the work it can make, how those who
+ * are behind catch up, when a round is over, what is played meanwhile, how old copies are found
+ * out, what a restart finds; and whole networks, in which all peers must decide the same to the
+ * last bit. Relays and sinks are in elim_hybrid.c. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../support/peer_driver.h"
+
+#define NANO TACIT_NANO
+#define AGENTS 3u
+#define ARMS 3u
+#define MESSAGES_MAX (4 * AGENTS + 1024)
+#define ROWS_MAX (8 * AGENTS + 1024)
+
+/* Sets of agents or arms. */
+static const uint64_t none[] = {0};
+static const uint64_t only_0[] = {1};
+static const uint64_t only_1[] = {2};
+static const uint64_t only_2[] = {4};
+static const uint64_t not_0[] = {6};
+static const uint64_t not_1[] = {5};
+static const uint64_t all_3[] = {7};
+static const uint64_t beyond_3[] = {8 + 1};
+
+static const double means_3[] = {0.75, 0.25, 0.7};
+
+/* ---- A path of three: 0 - 1 - 2 -------------------------------------------------------------- */
+
+struct trio {
+    struct network *network;
+    struct peer_core p[AGENTS];
+};
+
+static struct network *path_of(uint32_t agents)
+{
+    struct tacit_graph_spec const spec = {.kind = TACIT_GRAPH_PATH, .agent_count = agents};
+    return network_new(&spec, 1, 1);
+}
+
+/* Sound, noise of epsilon 1, which is the whole budget. */
+static struct peer_setup noisy_setup(void)
+{
+    struct peer_setup setup = peer_setup_plain(AGENTS, ARMS, 100000);
+    setup.base.epsilon = 1;
+    setup.base.budget_nano = NANO;
+    return setup;
+}
+
+static struct peer_setup real_setup(void)
+{
+    struct peer_setup setup = noisy_setup();
+    setup.base.mode = TACIT_PRIVACY_PAPER;
+    return setup;
+}
+
+/* Started: the plan of epoch 1 is open. */
+static struct trio trio_open(const struct peer_setup *setup)
+{
+    struct trio trio = {.network = path_of(AGENTS)};
+    for (uint32_t agent = 0; agent < AGENTS; agent++) {
+        trio.p[agent] = peer_open(setup, trio.network, agent, NULL);
+        peer_expect(&trio.p[agent], driver_start(), TACIT_OK);
+        assert_true(peer_plan_length(&trio.p[agent]) > 0);
+    }
+    return trio;
+}
+
+static void trio_close(struct trio *trio)
+{
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        peer_close(&trio->p[agent]);
+    network_free(trio->network);
+}
+
+/* Everybody has made its report of epoch 1; nothing was delivered. */
+static struct trio trio_released(const struct peer_setup *setup)
+{
+    struct trio trio = trio_open(setup);
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
+    return trio;
+}
+
+static void expect_set(const uint64_t *set, const uint64_t *wanted)
+{
+    assert_non_null(set);
+    assert_int_equal(set[0], wanted[0]);
+}
+
+static void expect_known(const struct peer_core *core, const uint64_t *wanted)
+{
+    struct tacit_elim_peer_view const view = peer_view(core);
+    expect_set(view.known, wanted);
+    assert_int_equal(view.known_count, tacit_bits_count(wanted, AGENTS));
+    assert_int_equal(view.missing_count, AGENTS - view.known_count);
+}
+
+/* `to` asks `from` for these reports of the epoch, which `from` has. Result: the answer, for
+ * free(). */
+static struct tacit_elim_message *data_from(struct peer_core *from, uint32_t to, uint32_t epoch,
+                                            const uint64_t *origins)
+{
+    uint32_t const self = from->config.agent.agent_id;
+    struct tacit_elim_message const request =
+        peer_word(TACIT_ELIM_REQUEST, to, self, epoch, origins);
+    (void)peer_expect_answer(from, &request, TACIT_ELIM_DATA, to);
+    return peer_keep(from);
+}
+
+/* ADVERT, REQUEST, DATA of one set of origins between neighbours. */
+static void hand_over(struct peer_core *from, struct peer_core *to, uint32_t epoch,
+                      const uint64_t *origins)
+{
+    uint32_t const giver = from->config.agent.agent_id;
+    uint32_t const taker = to->config.agent.agent_id;
+    struct tacit_elim_message const advert =
+        peer_word(TACIT_ELIM_ADVERT, giver, TACIT_ELIM_NEIGHBOURS, epoch, origins);
+    struct tacit_elim_message const *const request =
+        peer_expect_answer(to, &advert, TACIT_ELIM_REQUEST, giver);
+    expect_set(request->origins, origins);
+    struct tacit_elim_message *const data = data_from(from, taker, epoch, origins);
+    peer_expect(to, driver_receive(data), TACIT_OK);
+    free(data);
+}
+
+/* Everybody knows everything of epoch 1: 0 and 2 last, through 1. */
+static void trio_spread(struct trio *trio)
+{
+    hand_over(&trio->p[0], &trio->p[1], 1, only_0);
+    hand_over(&trio->p[2], &trio->p[1], 1, only_2);
+    hand_over(&trio->p[1], &trio->p[0], 1, not_0);
+    static const uint64_t first_2[] = {3};
+    hand_over(&trio->p[1], &trio->p[2], 1, first_2);
+}
+
+static void set_clock(struct trio *trio, uint64_t now_us)
+{
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        trio->p[agent].now_us = now_us;
+}
+
+/* ---- Configuration --------------------------------------------------------------------------- */
+
+static const uint32_t neighbours_of_1[] = {0, 2};
+
+static struct tacit_elim_peer_config good_config(void)
+{
+    struct peer_setup const setup = noisy_setup();
+    struct tacit_elim_peer_config const config = {.agent = driver_agent_config(&setup.base, 1),
+                                                  .neighbours = neighbours_of_1,
+                                                  .neighbour_count = 2,
+                                                  .parent = 1,
+                                                  .schedule =
+                                                      driver_hub_config(&setup.base).schedule};
+    return config;
+}
+
+static void expect_invalid(const struct tacit_elim_peer_config *config)
+{
+    uint64_t memory[4] = {1, 2, 3, 4};
+    uint64_t const before[4] = {1, 2, 3, 4};
+    assert_int_equal(tacit_elim_peer_size(config), 0);
+    assert_int_equal(tacit_elim_peer_init((struct tacit_elim_peer *)memory, config), TACIT_INVALID);
+    assert_memory_equal(memory, before, sizeof before);
+}
+
+static void
+init_with_an_agent_or_a_schedule_out_of_range_is_refused_and_writes_nothing(void **state)
+{
+    (void)state;
+    struct tacit_elim_peer_config bad[20];
+    for (size_t i = 0; i < 20; i++)
+        bad[i] = good_config();
+    assert_true(tacit_elim_peer_size(&bad[0]) > 0);
+    bad[0].agent.arm_count = 0;
+    bad[1].agent.arm_count = bad[1].schedule.arm_count = TACIT_ARMS_MAX + 1;
+    bad[2].agent.agent_count = 0;
+    bad[3].agent.agent_count = TACIT_AGENTS_MAX + 1;
+    bad[4].agent.agent_id = 3;
+    bad[5].agent.horizon = bad[5].schedule.horizon = 0;
+    bad[6].agent.horizon = bad[6].schedule.horizon = TACIT_HORIZON_MAX + 1;
+    bad[7].agent.resend_after_us = 0;
+    bad[8].agent.resend_after_us = TACIT_ELIM_PAUSE_US_MAX + 1;
+    bad[9].schedule.arm_count = 2; /* not those of the agent */
+    bad[10].schedule.horizon++;
+    bad[11].schedule.report_count = 2; /* not the members */
+    bad[12].schedule.report_count = 4;
+    bad[13].schedule.epsilon_per_reward = 0;
+    bad[14].schedule.epsilon_per_reward = NAN;
+    bad[15].schedule.round_limit = TACIT_ELIM_EPOCHS_MAX;
+    bad[15].schedule.gap = 1;
+    bad[16].schedule.round_limit = 1; /* and no gap */
+    bad[17].slot_us = TACIT_ELIM_PAUSE_US_MAX + 1;
+    bad[18].round_us = TACIT_ELIM_PAUSE_US_MAX + 1;
+    bad[19].gather_timeout_us = TACIT_ELIM_PAUSE_US_MAX + 1;
+    for (size_t i = 0; i < 20; i++)
+        expect_invalid(&bad[i]);
+}
+
+static void init_with_a_place_that_cannot_be_is_refused_and_writes_nothing(void **state)
+{
+    (void)state;
+    static const uint32_t with_self[] = {0, 1};
+    static const uint32_t with_stranger[] = {0, 3};
+    static const uint32_t falling[] = {2, 0};
+    static const uint32_t twice[] = {2, 2};
+    static const uint32_t three[] = {0, 1, 2};
+    struct tacit_elim_peer_config bad[11];
+    for (size_t i = 0; i < 11; i++)
+        bad[i] = good_config();
+    bad[0].neighbours = with_self;
+    bad[1].neighbours = with_stranger;
+    bad[2].neighbours = falling;
+    bad[3].neighbours = twice;
+    bad[4].neighbours = NULL;
+    bad[5].neighbours = three;
+    bad[5].neighbour_count = 3;
+    bad[6].collection = (enum tacit_elim_collection)2;
+    bad[7].members = not_1; /* without itself */
+    bad[7].schedule.report_count = 2;
+    bad[8].members = beyond_3;
+    bad[8].schedule.report_count = 2;
+    bad[9].collection = TACIT_ELIM_GATHER;
+    bad[9].neighbour_count = 1;
+    bad[9].parent = 2;       /* no neighbour */
+    bad[10].members = not_0; /* two, but the schedule reckons with three */
+    for (size_t i = 0; i < 11; i++)
+        expect_invalid(&bad[i]);
+}
+
+static void every_parameter_at_its_limit_is_allowed(void **state)
+{
+    (void)state;
+    struct tacit_elim_peer_config config = good_config();
+    config.agent.arm_count = config.schedule.arm_count = TACIT_ARMS_MAX;
+    config.agent.agent_count = config.schedule.report_count = TACIT_AGENTS_MAX;
+    config.agent.agent_id = TACIT_AGENTS_MAX - 1;
+    config.agent.horizon = config.schedule.horizon = TACIT_HORIZON_MAX;
+    config.agent.resend_after_us = TACIT_ELIM_PAUSE_US_MAX;
+    config.slot_us = config.round_us = config.gather_timeout_us = TACIT_ELIM_PAUSE_US_MAX;
+    config.schedule.round_limit = TACIT_ELIM_EPOCHS_MAX - 1;
+    config.schedule.gap = 1;
+    assert_true(tacit_elim_peer_size(&config) > (TACIT_AGENTS_MAX / 64 + TACIT_ARMS_MAX) * 8);
+    config = good_config();
+    config.members = not_0;
+    config.schedule.report_count = 2;
+    assert_true(tacit_elim_peer_size(&config) > 0);
+    config.agent.agent_count = config.schedule.report_count = 1; /* alone */
+    config.agent.agent_id = 0;
+    config.neighbours = NULL;
+    config.neighbour_count = 0;
+    config.members = NULL;
+    assert_true(tacit_elim_peer_size(&config) > 0);
+    config = good_config();
+    config.collection = TACIT_ELIM_GATHER;
+    config.schedule = (struct tacit_elim_schedule){0}; /* the hub's matter */
+    assert_true(tacit_elim_peer_size(&config) > 0);
+    config.parent = 2;
+    assert_true(tacit_elim_peer_size(&config) > 0);
+    assert_true(tacit_elim_table_size(1, 1) > 0);
+    assert_true(tacit_elim_table_size(TACIT_AGENTS_MAX, TACIT_ARMS_MAX) / 16 >
+                (size_t)TACIT_AGENTS_MAX * TACIT_ARMS_MAX);
+}
+
+/* Two inits from configurations that differ in the bytes between their members. */
+static void state_is_a_function_of_the_values_of_its_configuration_alone(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct tacit_elim_peer_config const good = good_config();
+    size_t const size = tacit_elim_peer_size(&good);
+    void *states[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct tacit_elim_peer_config config;
+        memset(&config, i == 0 ? 0x00 : 0xff, sizeof config);
+        config.agent.run_id = DRIVER_RUN_ID;
+        config.agent.agent_id = config.parent = 1;
+        config.agent.agent_count = config.schedule.report_count = AGENTS;
+        config.agent.arm_count = config.schedule.arm_count = ARMS;
+        config.agent.horizon = config.schedule.horizon = 1000;
+        config.agent.budget_nano = config.agent.resend_after_us = config.agent.epoch_max = 1;
+        config.collection = TACIT_ELIM_SPREAD;
+        config.neighbours = neighbours_of_1;
+        config.neighbour_count = 2;
+        config.members = NULL;
+        config.schedule.epsilon_per_reward = config.schedule.gap = 1;
+        config.schedule.round_limit = 1;
+        config.slot_us = config.round_us = config.gather_timeout_us = config.rows_max = 1;
+        config.has_clock = true;
+        struct tacit_mechanism const mechanism = driver_mechanism(&setup.base);
+        tacit_mechanism_copy(&config.agent.mechanism, &mechanism);
+        states[i] = malloc(size);
+        assert_non_null(states[i]);
+        memset(states[i], i == 0 ? 0xff : 0x00, size);
+        assert_int_equal(tacit_elim_peer_size(&config), size);
+        assert_int_equal(tacit_elim_peer_init(states[i], &config), TACIT_OK);
+    }
+    assert_memory_equal(states[0], states[1], size);
+    free(states[0]);
+    free(states[1]);
+}
+
+static void peer_after_init_has_all_arms_and_knows_nothing(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct network *const network = path_of(AGENTS);
+    struct peer_core core = peer_open(&setup, network, 1, NULL);
+    struct tacit_elim_peer_view const view = peer_view(&core);
+    assert_int_equal(peer_check(&core), TACIT_OK);
+    assert_int_equal(view.agent.epoch, 0);
+    assert_int_equal(view.active_count, ARMS);
+    expect_set(view.arms, all_3);
+    assert_int_equal(view.round_count, 0);
+    assert_false(view.decided);
+    assert_false(view.is_sink);
+    expect_set(view.known, none);
+    assert_int_equal(tacit_ledger_spent_nano(view.agent.ledger), 0);
+    peer_close(&core);
+    network_free(network);
+}
+
+/* ---- Spreading ------------------------------------------------------------------------------- */
+
+static void own_report_is_kept_and_advertised_to_the_neighbours_at_once(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_open(&setup);
+    struct peer_core *const core = &trio.p[1];
+    core->now_us = 50;
+    assert_int_equal(peer_play(core, means_3, 0), TACIT_OK);
+    assert_true(core->update.persist);
+    assert_true(core->update.persist_table);
+    assert_true(core->update.send);
+    assert_int_equal(core->update.message.kind, TACIT_ELIM_ADVERT);
+    assert_int_equal(core->update.message.to, TACIT_ELIM_NEIGHBOURS);
+    assert_int_equal(core->update.message.epoch, 1);
+    expect_set(core->update.message.origins, only_1);
+    assert_int_equal(core->update.deadline_us, 50 + DRIVER_RESEND_US);
+    expect_known(core, only_1);
+    trio_close(&trio);
+}
+
+static void advert_is_answered_by_a_request_of_exactly_what_lacks(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct tacit_elim_message advert =
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+    struct tacit_elim_message const *request =
+        peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
+    assert_int_equal(request->epoch, 1);
+    expect_set(request->origins, only_0);
+    advert = peer_word(TACIT_ELIM_ADVERT, 2, 1, 1, all_3); /* 0 is asked for, 1 is its own */
+    request = peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 2);
+    expect_set(request->origins, only_2);
+    trio_close(&trio);
+}
+
+static void repeated_advert_asks_nothing_again(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct tacit_elim_message const advert =
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+    (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
+    for (uint32_t i = 0; i < 10; i++) /* it is on its way */
+        peer_expect_nothing(&trio.p[1], &advert, TACIT_OK);
+    struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
+    peer_expect(&trio.p[1], driver_receive(data), TACIT_OK);
+    for (uint32_t i = 0; i < 10; i++) /* it is here */
+        peer_expect_nothing(&trio.p[1], &advert, TACIT_OK);
+    free(data);
+    trio_close(&trio);
+}
+
+static void own_timer_asks_again_for_what_was_lost(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct tacit_elim_message const advert =
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+    (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
+    trio.p[1].now_us = trio.p[1].update.deadline_us;
+    peer_expect(&trio.p[1], driver_timeout(), TACIT_OK);
+    assert_int_equal(trio.p[1].update.message.kind, TACIT_ELIM_HELLO);
+    assert_int_equal(trio.p[1].update.message.to, TACIT_ELIM_NEIGHBOURS);
+    expect_set(trio.p[1].update.message.origins, only_1);
+    (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
+    trio_close(&trio);
+}
+
+static void request_is_answered_by_the_rows_as_they_were_released(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct tacit_elim_peer_view const view = peer_view(&trio.p[0]);
+    struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
+    assert_int_equal(data->epoch, 1);
+    expect_set(data->origins, only_0);
+    expect_set(data->arms, all_3);
+    assert_int_equal(data->sum_count, ARMS);
+    assert_int_equal(data->pulls, view.agent.pull_count / ARMS);
+    assert_memory_equal(data->sums, view.agent.noised, ARMS * sizeof *data->sums);
+    assert_int_equal(tacit_elim_message_scalars(data, AGENTS), ARMS);
+    peer_expect_nothing(&trio.p[0],
+                        &(struct tacit_elim_message){.kind = TACIT_ELIM_REQUEST,
+                                                     .from = 1,
+                                                     .to = 0,
+                                                     .run_id = DRIVER_RUN_ID,
+                                                     .epoch = 1,
+                                                     .origins = all_3},
+                        TACIT_UNEXPECTED);
+    free(data);
+    trio_close(&trio);
+}
+
+static void what_comes_in_during_a_slot_goes_on_together_with_the_next(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    uint64_t const slots[] = {0, 1, 7};
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t const slot_us = slots[i] > 0 ? slots[i] : 1; /* 0: as soon as can be */
+        setup.slot_us = slots[i];
+        struct trio trio = trio_open(&setup);
+        struct peer_core *const core = &trio.p[1];
+        assert_int_equal(peer_play(&trio.p[0], means_3, 0), TACIT_OK);
+        assert_int_equal(peer_play(&trio.p[2], means_3, 0), TACIT_OK);
+        core->now_us = 20; /* its own plan is still open */
+        hand_over(&trio.p[0], core, 1, only_0);
+        assert_false(core->update.send);
+        assert_int_equal(core->update.deadline_us, 20 + slot_us);
+        hand_over(&trio.p[2], core, 1, only_2);
+        assert_int_equal(core->update.deadline_us, 20 + slot_us);
+        core->now_us = 20 + slot_us;
+        peer_expect(core, driver_timeout(), TACIT_OK);
+        assert_int_equal(core->update.message.kind, TACIT_ELIM_ADVERT);
+        expect_set(core->update.message.origins, not_1);
+        assert_int_equal(core->update.deadline_us, TACIT_NEVER);
+        trio_close(&trio);
+    }
+}
+
+static void all_three_close_the_round_with_the_same_verdict(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    trio_spread(&trio);
+    struct tacit_elim_peer_view const first = peer_view(&trio.p[0]);
+    assert_int_equal(first.round_count, 1);
+    expect_set(first.arms, not_1); /* arm 1 is out */
+    assert_int_equal(first.eliminated[1], 1);
+    for (uint32_t agent = 0; agent < AGENTS; agent++) {
+        struct tacit_elim_peer_view const view = peer_view(&trio.p[agent]);
+        assert_int_equal(view.round_count, 1);
+        assert_int_equal(view.agent.epoch, 2);
+        expect_set(view.arms, not_1);
+        assert_memory_equal(view.means, first.means, ARMS * sizeof *view.means);
+        assert_true(view.radius == first.radius);
+        expect_known(&trio.p[agent], none);
+        assert_int_equal(peer_plan_length(&trio.p[agent]) % 2, 0);
+    }
+    trio_close(&trio);
+}
+
+/* Without a clock nobody knows whether the neighbours have what came last. */
+static void
+last_to_come_is_advertised_with_the_next_plan_where_no_clock_ends_the_round(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    hand_over(&trio.p[0], core, 1, only_0);
+    hand_over(&trio.p[2], core, 1, only_2);
+    assert_true(peer_plan_length(core) > 0); /* of epoch 2 */
+    assert_true(core->update.persist);
+    assert_int_equal(core->update.message.kind, TACIT_ELIM_ADVERT);
+    assert_int_equal(core->update.message.epoch, 1);
+    expect_set(core->update.message.origins, not_1);
+    struct tacit_elim_message *const data = data_from(core, 0, 1, not_0); /* of the epoch before */
+    assert_int_equal(data->epoch, 1);
+    free(data);
+    trio_close(&trio);
+}
+
+/* ---- Refusals -------------------------------------------------------------------------------- */
+
+/* Peer 1, which has asked 0 for the report of 0, and the answer. */
+static struct trio trio_with_data(const struct peer_setup *setup, struct tacit_elim_message **data)
+{
+    struct trio trio = trio_released(setup);
+    struct tacit_elim_message const advert =
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+    (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
+    *data = data_from(&trio.p[0], 1, 1, only_0);
+    return trio;
+}
+
+static void data_not_asked_for_is_refused_without_trace(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
+    peer_expect_nothing(&trio.p[1], data, TACIT_UNEXPECTED);
+    struct tacit_elim_message const advert =
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+    (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
+    struct tacit_elim_message more = *data; /* what was asked for, and more */
+    union tacit_sum sums[2 * ARMS] = {{.steps = 0}};
+    memcpy(sums, data->sums, ARMS * sizeof *sums);
+    static const uint64_t with_2[] = {5};
+    more.origins = with_2;
+    more.sums = sums;
+    peer_expect_nothing(&trio.p[1], &more, TACIT_UNEXPECTED);
+    peer_expect(&trio.p[1], driver_receive(data), TACIT_OK);
+    expect_known(&trio.p[1], (const uint64_t[]){3});
+    peer_expect_nothing(&trio.p[1], data, TACIT_OK); /* the same again */
+    free(data);
+    trio_close(&trio);
+}
+
+static void data_that_does_not_fit_the_epoch_is_refused_whole(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct tacit_elim_message *data;
+    struct trio trio = trio_with_data(&setup, &data);
+    struct tacit_elim_message bad[8];
+    for (size_t i = 0; i < 8; i++)
+        bad[i] = *data;
+    bad[0].arms = not_1;
+    bad[1].arms = NULL;
+    bad[2].arms = not_1; /* and as many sums */
+    bad[2].sum_count = 2;
+    bad[3].sum_count = ARMS - 1;
+    bad[4].pulls++;
+    bad[5].pulls = 0;
+    bad[6].sums = NULL;
+    bad[7].arms = beyond_3;
+    for (size_t i = 0; i < 8; i++)
+        peer_expect_nothing(&trio.p[1], &bad[i], TACIT_MALFORMED);
+    peer_expect(&trio.p[1], driver_receive(data), TACIT_OK);
+    free(data);
+    trio_close(&trio);
+}
+
+static void expect_bad_sum(struct peer_core *core, const struct tacit_elim_message *data,
+                           union tacit_sum sum)
+{
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        union tacit_sum sums[ARMS];
+        struct tacit_elim_message bad = *data;
+        memcpy(sums, data->sums, sizeof sums);
+        sums[arm] = sum;
+        bad.sums = sums;
+        peer_expect_nothing(core, &bad, TACIT_MALFORMED);
+    }
+}
+
+static void data_with_a_sum_that_cannot_be_is_refused_whole(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    struct tacit_elim_message *data;
+    struct trio trio = trio_with_data(&setup, &data);
+    int64_t const noise_max = 60 * TACIT_STEPS;
+    int64_t const sum_max = (int64_t)data->pulls * TACIT_STEPS + noise_max;
+    int64_t const bad[] = {-noise_max - 1, sum_max + 1, INT64_MIN, INT64_MAX};
+    for (size_t i = 0; i < 4; i++)
+        expect_bad_sum(&trio.p[1], data, (union tacit_sum){.steps = bad[i]});
+    peer_expect(&trio.p[1], driver_receive(data), TACIT_OK);
+    free(data);
+    trio_close(&trio);
+    setup = real_setup();
+    trio = trio_with_data(&setup, &data);
+    double const unreal[] = {NAN, -NAN, INFINITY, -INFINITY};
+    for (size_t i = 0; i < 4; i++)
+        expect_bad_sum(&trio.p[1], data, (union tacit_sum){.real = unreal[i]});
+    peer_expect(&trio.p[1], driver_receive(data), TACIT_OK);
+    free(data);
+    trio_close(&trio);
+}
+
+static void row_that_differs_from_the_one_that_is_here_is_refused_whole(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    hand_over(&trio.p[2], &trio.p[1], 1, only_2);
+    struct tacit_elim_message const advert =
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+    (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
+    struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
+    struct tacit_elim_message *const other = data_from(&trio.p[2], 1, 1, only_2);
+    union tacit_sum sums[2 * ARMS];
+    struct tacit_elim_message both = *data; /* the row asked for, and another one of 2 */
+    memcpy(sums, data->sums, ARMS * sizeof *sums);
+    memcpy(sums + ARMS, other->sums, ARMS * sizeof *sums);
+    both.origins = not_1;
+    both.sums = sums;
+    sums[2 * ARMS - 1].steps++;
+    peer_expect_nothing(&trio.p[1], &both, TACIT_MALFORMED);
+    sums[2 * ARMS - 1].steps--;
+    peer_expect(&trio.p[1], driver_receive(&both), TACIT_OK); /* said again to the letter */
+    assert_int_equal(peer_view(&trio.p[1]).round_count, 1);
+    free(data);
+    free(other);
+    trio_close(&trio);
+}
+
+static void data_of_another_epoch_is_late_or_refused(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
+    struct tacit_elim_message later = *data;
+    later.epoch = 2;
+    peer_expect_nothing(&trio.p[1], &later, TACIT_UNEXPECTED);
+    trio_spread(&trio);
+    peer_expect_nothing(&trio.p[1], data, TACIT_OK); /* that round is over here */
+    free(data);
+    trio_close(&trio);
+}
+
+static void request_of_what_is_not_held_is_refused_without_trace(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_open(&setup);
+    struct tacit_elim_message request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, only_1);
+    peer_expect_nothing(&trio.p[1], &request, TACIT_UNEXPECTED); /* not released yet */
+    peer_expect(&trio.p[1], driver_start(), TACIT_OK);           /* shows the plan again */
+    assert_int_equal(peer_play(&trio.p[1], means_3, 0), TACIT_OK);
+    (void)peer_expect_answer(&trio.p[1], &request, TACIT_ELIM_DATA, 0);
+    request.origins = all_3;
+    peer_expect_nothing(&trio.p[1], &request, TACIT_UNEXPECTED);
+    request.origins = only_1;
+    request.epoch = 2;
+    peer_expect_nothing(&trio.p[1], &request, TACIT_UNEXPECTED);
+    trio_close(&trio);
+}
+
+static void request_for_the_epoch_before_the_previous_one_is_refused(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    trio_spread(&trio);
+    struct tacit_elim_message request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, all_3);
+    struct tacit_elim_message *const data = data_from(&trio.p[1], 0, 1, all_3);
+    expect_set(data->arms, all_3);
+    free(data);
+    for (uint32_t agent = 0; agent < AGENTS; agent++) {
+        peer_expect(&trio.p[agent], driver_start(), TACIT_OK); /* shows the plan again */
+        assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
+    }
+    hand_over(&trio.p[0], &trio.p[1], 2, only_0);
+    hand_over(&trio.p[2], &trio.p[1], 2, only_2);
+    assert_int_equal(peer_view(&trio.p[1]).round_count, 2);
+    peer_expect_nothing(&trio.p[1], &request, TACIT_UNEXPECTED);
+    request.epoch = 2;
+    (void)peer_expect_answer(&trio.p[1], &request, TACIT_ELIM_DATA, 0);
+    expect_set(trio.p[1].update.message.arms, not_1);
+    trio_close(&trio);
+}
+
+static void message_of_a_stranger_is_refused_without_trace(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct tacit_elim_message const good =
+        peer_word(TACIT_ELIM_ADVERT, 1, TACIT_ELIM_NEIGHBOURS, 1, only_1);
+    struct tacit_elim_message bad[9];
+    for (size_t i = 0; i < 9; i++)
+        bad[i] = good;
+    bad[0].from = 2; /* an agent of the run, but no neighbour */
+    bad[1].from = 0; /* itself */
+    bad[2].from = 3;
+    bad[3].from = TACIT_ELIM_HUB; /* there is none */
+    bad[4].from = TACIT_ELIM_NEIGHBOURS;
+    bad[5].run_id++;
+    bad[6].to = 2;
+    bad[7].to = TACIT_ELIM_EVERYONE;
+    bad[8].to = TACIT_ELIM_HUB;
+    for (size_t i = 0; i < 9; i++)
+        peer_expect_nothing(&trio.p[0], &bad[i], TACIT_STRANGER);
+    bad[3].kind = TACIT_ELIM_ORDER;
+    bad[3].to = 0;
+    bad[3].arms = all_3;
+    bad[3].pulls = 1;
+    peer_expect_nothing(&trio.p[0], &bad[3], TACIT_STRANGER);
+    (void)peer_expect_answer(&trio.p[0], &good, TACIT_ELIM_REQUEST, 1);
+    trio_close(&trio);
+}
+
+static void message_that_makes_no_sense_is_refused_without_trace(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_ADVERT,
+                                                         TACIT_ELIM_REQUEST, TACIT_ELIM_DATA};
+    for (size_t i = 0; i < 4; i++) {
+        struct tacit_elim_message bad = peer_word(kinds[i], 1, 0, 1, beyond_3);
+        peer_expect_nothing(&trio.p[0], &bad, TACIT_MALFORMED);
+        bad.origins = NULL;
+        peer_expect_nothing(&trio.p[0], &bad, TACIT_MALFORMED);
+        bad.origins = only_1;
+        bad.epoch = TACIT_ELIM_EPOCHS_MAX + 1;
+        peer_expect_nothing(&trio.p[0], &bad, TACIT_MALFORMED);
+        bad.epoch = 0; /* only a HELLO comes from before the first order */
+        peer_expect_nothing(&trio.p[0], &bad,
+                            kinds[i] == TACIT_ELIM_HELLO ? TACIT_OK : TACIT_MALFORMED);
+    }
+    struct tacit_elim_message of_hubs = peer_word(TACIT_ELIM_ORDER, 1, 0, 1, only_1);
+    peer_expect_nothing(&trio.p[0], &of_hubs, TACIT_UNEXPECTED);
+    of_hubs.kind = TACIT_ELIM_REPORT;
+    peer_expect_nothing(&trio.p[0], &of_hubs, TACIT_UNEXPECTED);
+    of_hubs.kind = (enum tacit_elim_message_kind)77;
+    peer_expect_nothing(&trio.p[0], &of_hubs, TACIT_UNEXPECTED);
+    trio_close(&trio);
+}
+
+static void reward_that_the_plan_did_not_ask_for_is_refused_without_trace(void **state)
+{
+    (void)state;
+    struct peer_setup const setups[] = {noisy_setup(), real_setup()};
+    for (size_t i = 0; i < 2; i++) {
+        struct trio trio = trio_open(&setups[i]);
+        struct peer_core *const core = &trio.p[0];
+        uint64_t const pulls = core->update.plan[0].count;
+        union tacit_sum const nothing = {0};
+        union tacit_sum const unreal = {.real = NAN}; /* as steps, far too many */
+        struct peer_core const before = peer_copy(core);
+        peer_expect(core, driver_reward(0, pulls + 1, nothing), TACIT_INVALID);
+        peer_expect(core, driver_reward(ARMS, 1, nothing), TACIT_INVALID);
+        peer_expect(core, driver_reward(UINT32_MAX, 1, nothing), TACIT_INVALID);
+        peer_expect(core, driver_reward(1, 0, nothing), TACIT_INVALID);
+        peer_expect(core, driver_reward(1, 1, unreal), TACIT_INVALID);
+        peer_expect(core, driver_exploited(0), TACIT_INVALID);
+        assert_memory_equal(core->state, before.state, core->size);
+        peer_close((struct peer_core *)&before);
+        trio_close(&trio);
+    }
+}
+
+/* ---- Bounded work ---------------------------------------------------------------------------- */
+
+static void neighbour_is_heard_only_so_often_in_an_epoch(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    struct tacit_elim_message const hello =
+        peer_word(TACIT_ELIM_HELLO, 0, TACIT_ELIM_NEIGHBOURS, 1, none);
+    for (uint32_t i = 0; i < MESSAGES_MAX; i++)
+        (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
+    peer_expect_nothing(core, &hello, TACIT_REFUSED);
+    struct tacit_elim_message other = hello;
+    other.from = 2; /* who has not said a word */
+    (void)peer_expect_answer(core, &other, TACIT_ELIM_ADVERT, 2);
+    core->now_us = 64 * DRIVER_RESEND_US - 1;
+    peer_expect_nothing(core, &hello, TACIT_REFUSED);
+    core->now_us++;
+    for (uint32_t i = 0; i < MESSAGES_MAX; i++)
+        (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
+    peer_expect_nothing(core, &hello, TACIT_REFUSED);
+    trio_close(&trio);
+}
+
+static void neighbour_gets_only_so_many_rows_in_an_epoch(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    hand_over(&trio.p[0], core, 1, only_0);
+    struct tacit_elim_message request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, (uint64_t[]){3});
+    for (uint32_t rows = 0; rows < ROWS_MAX; rows += 2)
+        (void)peer_expect_answer(core, &request, TACIT_ELIM_DATA, 0);
+    peer_expect_nothing(core, &request, TACIT_REFUSED);
+    request.origins = only_1;
+    peer_expect_nothing(core, &request, TACIT_REFUSED);
+    struct tacit_elim_message const hello = peer_word(TACIT_ELIM_HELLO, 0, 1, 1, none);
+    (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0); /* other words are heard */
+    hand_over(&trio.p[2], core, 1, only_2);                       /* a new epoch */
+    assert_int_equal(peer_view(core).agent.epoch, 2);
+    (void)peer_expect_answer(core, &request, TACIT_ELIM_DATA, 0);
+    trio_close(&trio);
+}
+
+static void restart_puts_off_no_bound(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    struct tacit_elim_message const hello =
+        peer_word(TACIT_ELIM_HELLO, 0, TACIT_ELIM_NEIGHBOURS, 1, none);
+    core->now_us = 1000000;
+    for (uint32_t i = 0; i < MESSAGES_MAX; i++)
+        (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
+    peer_move(core);
+    core->now_us = 3; /* a new clock */
+    peer_expect(core, driver_start(), TACIT_OK);
+    peer_expect_nothing(core, &hello, TACIT_REFUSED);
+    core->now_us = 3 + 64 * DRIVER_RESEND_US;
+    (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
+    trio_close(&trio);
+}
+
+/* ---- Rows in a message ----------------------------------------------------------------------- */
+
+static void request_of_more_rows_than_a_message_may_carry_is_refused(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    setup.rows_max = 1;
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    hand_over(&trio.p[0], core, 1, only_0);
+    struct tacit_elim_message request = peer_word(TACIT_ELIM_REQUEST, 2, 1, 1, (uint64_t[]){3});
+    peer_expect_nothing(core, &request, TACIT_REFUSED);
+    request.origins = only_0;
+    (void)peer_expect_answer(core, &request, TACIT_ELIM_DATA, 2);
+    trio_close(&trio);
+}
+
+/* Peer 2 of a path of five, whose two neighbours hold two reports each. */
+static void serve(struct peer_core *core, struct peer_core *neighbour, uint32_t *served)
+{
+    while (core->update.send && core->update.message.to == neighbour->config.agent.agent_id) {
+        struct tacit_elim_message *const word = peer_keep(core);
+        peer_expect(neighbour, driver_receive(word), TACIT_OK);
+        free(word);
+        if (!neighbour->update.send)
+            return;
+        *served += neighbour->update.message.kind == TACIT_ELIM_DATA ? 1 : 0;
+        struct tacit_elim_message *const answer = peer_keep(neighbour);
+        peer_expect(core, driver_receive(answer), TACIT_OK);
+        free(answer);
+    }
+}
+
+static void what_did_not_fit_a_message_is_asked_for_after_it(void **state)
+{
+    (void)state;
+    struct peer_setup setup = peer_setup_plain(5, ARMS, 100000);
+    setup.rows_max = 1;
+    struct network *const network = path_of(5);
+    struct peer_core p[5];
+    for (uint32_t agent = 0; agent < 5; agent++) {
+        p[agent] = peer_open(&setup, network, agent, NULL);
+        peer_expect(&p[agent], driver_start(), TACIT_OK);
+        assert_int_equal(peer_play(&p[agent], means_3, 0), TACIT_OK);
+    }
+    hand_over(&p[0], &p[1], 1, only_0);
+    hand_over(&p[4], &p[3], 1, (const uint64_t[]){16});
+    uint64_t const left[] = {3};
+    uint64_t const right[] = {8 + 16};
+    struct tacit_elim_message const from_1 =
+        peer_word(TACIT_ELIM_ADVERT, 1, TACIT_ELIM_NEIGHBOURS, 1, left);
+    struct tacit_elim_message const from_3 =
+        peer_word(TACIT_ELIM_ADVERT, 3, TACIT_ELIM_NEIGHBOURS, 1, right);
+    uint32_t served = 0;
+    peer_expect(&p[2], driver_receive(&from_1), TACIT_OK); /* asks 1 for 0 */
+    struct tacit_elim_message *const first = peer_keep(&p[2]);
+    peer_expect(&p[2], driver_receive(&from_3), TACIT_OK); /* asks 3 for 3 */
+    struct tacit_elim_message *const second = peer_keep(&p[2]);
+    peer_expect(&p[3], driver_receive(second), TACIT_OK);
+    peer_expect(&p[2], driver_receive(&p[3].update.message), TACIT_OK);
+    serve(&p[2], &p[3], &served);
+    peer_expect(&p[1], driver_receive(first), TACIT_OK);
+    peer_expect(&p[2], driver_receive(&p[1].update.message), TACIT_OK);
+    serve(&p[2], &p[1], &served);
+    assert_int_equal(peer_view(&p[2]).round_count, 1); /* without waiting for any timer */
+    assert_int_equal(served, 2);
+    free(first);
+    free(second);
+    for (uint32_t agent = 0; agent < 5; agent++)
+        peer_close(&p[agent]);
+    network_free(network);
+}
+
+/* ---- HELLO, and who is behind ---------------------------------------------------------------- */
+
+static void hello_is_answered_by_what_the_asker_lacks(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    hand_over(&trio.p[0], core, 1, only_0);
+    struct tacit_elim_message hello =
+        peer_word(TACIT_ELIM_HELLO, 2, TACIT_ELIM_NEIGHBOURS, 1, none);
+    struct tacit_elim_message const *advert =
+        peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 2);
+    assert_int_equal(advert->epoch, 1);
+    expect_set(advert->origins, (const uint64_t[]){3});
+    hello.origins = not_0;
+    advert = peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 2);
+    expect_set(advert->origins, only_0);
+    hello.origins = all_3;
+    peer_expect_nothing(core, &hello, TACIT_OK);
+    hello.origins = none;
+    hello.epoch = 0; /* there is no epoch before this one */
+    peer_expect_nothing(core, &hello, TACIT_OK);
+    hello.epoch = 2;
+    peer_expect_nothing(core, &hello, TACIT_OK);
+    trio_close(&trio);
+}
+
+static void hello_of_the_epoch_before_is_answered_by_all_that_it_had(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    trio_spread(&trio);
+    struct tacit_elim_message hello =
+        peer_word(TACIT_ELIM_HELLO, 0, TACIT_ELIM_NEIGHBOURS, 1, not_0);
+    struct tacit_elim_message const *advert =
+        peer_expect_answer(&trio.p[1], &hello, TACIT_ELIM_ADVERT, 0);
+    assert_int_equal(advert->epoch, 1);
+    expect_set(advert->origins, all_3);
+    hello.epoch = 2;
+    hello.origins = none;
+    peer_expect_nothing(&trio.p[1], &hello, TACIT_OK); /* nothing of this epoch is here */
+    trio_close(&trio);
+}
+
+/* 2 hears nothing of epoch 1 before the others are through with it. */
+static struct trio trio_with_2_behind(const struct peer_setup *setup)
+{
+    struct trio trio = trio_released(setup);
+    hand_over(&trio.p[0], &trio.p[1], 1, only_0);
+    hand_over(&trio.p[2], &trio.p[1], 1, only_2);
+    hand_over(&trio.p[1], &trio.p[0], 1, not_0);
+    for (uint32_t agent = 0; agent < 2; agent++) {
+        peer_expect(&trio.p[agent], driver_start(), TACIT_OK);
+        assert_int_equal(peer_view(&trio.p[agent]).agent.epoch, 2);
+        assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
+    }
+    hand_over(&trio.p[0], &trio.p[1], 2, only_0);
+    return trio;
+}
+
+static void peer_that_missed_an_epoch_catches_up_from_one_who_is_in_the_next(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_with_2_behind(&setup);
+    struct peer_core *const late = &trio.p[2];
+    late->now_us = late->update.deadline_us;
+    peer_expect(late, driver_timeout(), TACIT_OK);
+    struct tacit_elim_message *const hello = peer_keep(late);
+    assert_int_equal(hello->kind, TACIT_ELIM_HELLO);
+    (void)peer_expect_answer(&trio.p[1], hello, TACIT_ELIM_ADVERT, 2);
+    struct tacit_elim_message *const advert = peer_keep(&trio.p[1]);
+    (void)peer_expect_answer(late, advert, TACIT_ELIM_REQUEST, 1);
+    expect_set(late->update.message.origins, (const uint64_t[]){3});
+    struct tacit_elim_message *const request = peer_keep(late);
+    (void)peer_expect_answer(&trio.p[1], request, TACIT_ELIM_DATA, 2);
+    struct tacit_elim_message *const data = peer_keep(&trio.p[1]);
+    peer_expect(late, driver_receive(data), TACIT_OK);
+    struct tacit_elim_peer_view const view = peer_view(late);
+    assert_int_equal(view.round_count, 1);
+    assert_int_equal(view.agent.epoch, 2);
+    assert_memory_equal(view.means, peer_view(&trio.p[0]).means, ARMS * sizeof *view.means);
+    assert_int_equal(peer_play(late, means_3, 0), TACIT_OK);
+    hand_over(late, &trio.p[1], 2, only_2);
+    assert_int_equal(peer_view(&trio.p[1]).round_count, 2);
+    free(hello);
+    free(advert);
+    free(request);
+    free(data);
+    trio_close(&trio);
+}
+
+/* What was said about an epoch that it had not come to is asked for when it comes there. */
+static void peer_that_was_ahead_of_by_a_neighbour_asks_as_soon_as_it_is_there(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_with_2_behind(&setup);
+    struct peer_core *const late = &trio.p[2];
+    struct tacit_elim_message const early =
+        peer_word(TACIT_ELIM_ADVERT, 1, TACIT_ELIM_NEIGHBOURS, 2, (uint64_t[]){3});
+    peer_expect_nothing(late, &early, TACIT_OK);
+    hand_over(&trio.p[1], late, 1, only_0);
+    late->now_us = late->update.deadline_us; /* so that its farewell is not in the way */
+    peer_expect(late, driver_timeout(), TACIT_OK);
+    hand_over(&trio.p[1], late, 1, only_1);
+    assert_int_equal(peer_view(late).agent.epoch, 2);
+    assert_true(peer_plan_length(late) > 0);
+    assert_true(late->update.send);
+    trio_close(&trio);
+}
+
+/* ---- The clock of rounds --------------------------------------------------------------------- */
+
+static struct peer_setup clock_setup(void)
+{
+    struct peer_setup setup = noisy_setup();
+    setup.has_clock = true;
+    setup.round_us = 5;
+    setup.slot_us = 1;
+    return setup;
+}
+
+static void complete_round_is_closed_by_the_clock_and_not_before(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = clock_setup();
+    struct trio trio = trio_open(&setup);
+    struct peer_core *const core = &trio.p[1];
+    set_clock(&trio, 10);
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
+    set_clock(&trio, 12);
+    hand_over(&trio.p[0], core, 1, only_0);
+    hand_over(&trio.p[2], core, 1, only_2);
+    assert_int_equal(peer_view(core).missing_count, 0);
+    assert_int_equal(peer_view(core).round_count, 0);
+    core->now_us = 14;
+    peer_expect(core, driver_timeout(), TACIT_OK); /* passes on what is fresh */
+    expect_set(core->update.message.origins, not_1);
+    assert_int_equal(peer_view(core).round_count, 0);
+    assert_int_equal(core->update.deadline_us, 15);
+    core->now_us = 15;
+    peer_expect(core, driver_timeout(), TACIT_OK);
+    assert_int_equal(peer_view(core).round_count, 1);
+    assert_true(peer_plan_length(core) > 0);
+    assert_false(core->update.send); /* everybody has everything now */
+    trio_close(&trio);
+}
+
+static void round_that_is_not_complete_at_the_clock_is_closed_when_it_is(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = clock_setup();
+    struct trio trio = trio_open(&setup);
+    struct peer_core *const core = &trio.p[1];
+    set_clock(&trio, 10);
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
+    hand_over(&trio.p[0], core, 1, only_0);
+    set_clock(&trio, 15);
+    peer_expect(core, driver_timeout(), TACIT_OK);
+    assert_int_equal(peer_view(core).round_count, 0);
+    expect_known(core, (const uint64_t[]){3});
+    set_clock(&trio, 40);
+    hand_over(&trio.p[2], core, 1, only_2);
+    assert_int_equal(peer_view(core).round_count, 1);
+    trio_close(&trio);
+}
+
+static void restart_with_a_new_clock_waits_no_longer_than_a_round(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = clock_setup();
+    struct trio trio = trio_open(&setup);
+    struct peer_core *const core = &trio.p[1];
+    set_clock(&trio, 1000000);
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
+    hand_over(&trio.p[0], core, 1, only_0);
+    hand_over(&trio.p[2], core, 1, only_2);
+    peer_move(core);
+    core->now_us = 3;
+    peer_expect(core, driver_start(), TACIT_OK);
+    assert_int_equal(peer_view(core).round_count, 0);
+    assert_in_range(core->update.deadline_us, 4, 3 + 5);
+    core->now_us = 3 + 5;
+    peer_expect(core, driver_timeout(), TACIT_OK);
+    assert_int_equal(peer_view(core).round_count, 1);
+    trio_close(&trio);
+}
+
+/* ---- What is played meanwhile ---------------------------------------------------------------- */
+
+static uint32_t best_noised(const struct tacit_elim_agent_view *view, bool is_real)
+{
+    uint32_t best = 0;
+    for (uint32_t arm = 1; arm < ARMS; arm++)
+        if (is_real ? view->noised[arm].real > view->noised[best].real
+                    : view->noised[arm].steps > view->noised[best].steps)
+            best = arm;
+    return best;
+}
+
+/* Means that are so close that the noise decides which is the best noised one. */
+static uint32_t count_other_choices(enum tacit_privacy_mode mode, uint32_t *noised_choices)
+{
+    static const double close_means[] = {0.5001, 0.5, 0.5};
+    struct peer_setup setup = noisy_setup();
+    uint32_t others = 0;
+    setup.base.mode = mode;
+    *noised_choices = 0;
+    struct network *const network = path_of(AGENTS);
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        struct peer_core core = peer_open(&setup, network, 0, NULL);
+        core.entropy.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
+        peer_expect(&core, driver_start(), TACIT_OK);
+        assert_int_equal(peer_play(&core, close_means, 0), TACIT_OK);
+        struct tacit_elim_peer_view const view = peer_view(&core);
+        others += view.agent.exploit_arm == 0 ? 0 : 1;
+        *noised_choices +=
+            view.agent.exploit_arm == best_noised(&view.agent, mode == TACIT_PRIVACY_PAPER) ? 1 : 0;
+        peer_close(&core);
+    }
+    network_free(network);
+    return others;
+}
+
+static void paper_mode_exploits_its_own_exact_mean_and_sound_mode_the_noised_one(void **state)
+{
+    (void)state;
+    uint32_t noised_choices;
+    assert_int_equal(count_other_choices(TACIT_PRIVACY_PAPER, &noised_choices), 0);
+    assert_in_range(noised_choices, 5, 50); /* so the two differ */
+    assert_true(count_other_choices(TACIT_PRIVACY_SOUND, &noised_choices) > 10);
+    assert_int_equal(noised_choices, 60);
+}
+
+static void exploit_arm_stays_while_the_peer_waits(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = real_setup();
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    uint32_t const arm = peer_view(core).agent.exploit_arm;
+    assert_int_equal(arm, 0);
+    peer_expect(core, driver_exploited(10), TACIT_OK);
+    hand_over(&trio.p[0], core, 1, only_0);
+    core->now_us = core->update.deadline_us;
+    peer_expect(core, driver_timeout(), TACIT_OK);
+    peer_move(core);
+    peer_expect(core, driver_start(), TACIT_OK);
+    assert_int_equal(peer_view(core).agent.exploit_arm, arm);
+    assert_int_equal(peer_view(core).agent.pull_count % ARMS, 1); /* the ten are in no estimate */
+    trio_close(&trio);
+}
+
+/* False alarm of about 1e-6: 5 standard deviations of Binomial(900, 1/3). */
+static void exploit_arm_among_equals_is_drawn_evenly(void **state)
+{
+    (void)state;
+    static const double alike[] = {0.5, 0.5, 0.5};
+    struct peer_setup const setup = real_setup();
+    struct network *const network = path_of(AGENTS);
+    uint32_t counts[ARMS] = {0};
+    for (uint64_t seed = 1; seed <= 900; seed++) {
+        struct peer_core core = peer_open(&setup, network, 0, NULL);
+        core.entropy.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
+        peer_expect(&core, driver_start(), TACIT_OK);
+        assert_int_equal(peer_play(&core, alike, 0), TACIT_OK);
+        counts[peer_view(&core).agent.exploit_arm]++;
+        peer_close(&core);
+    }
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        assert_in_range(counts[arm], 300 - 71, 300 + 71);
+    network_free(network);
+}
+
+static void entropy_that_fails_at_a_tie_takes_the_first_of_them(void **state)
+{
+    (void)state;
+    static const double alike[] = {0.25, 0.5, 0.5};
+    struct peer_setup setup = real_setup();
+    setup.base.epsilon = INFINITY; /* so that ties are all that asks for entropy */
+    struct trio trio = trio_open(&setup);
+    trio.p[0].entropy.fail_count = UINT64_MAX;
+    assert_int_equal(peer_play(&trio.p[0], alike, 0), TACIT_OK);
+    assert_int_equal(peer_view(&trio.p[0]).agent.exploit_arm, 1);
+    assert_true(trio.p[0].update.send);
+    trio_close(&trio);
+}
+
+/* Beside an open plan a driver may play other pulls, and an eliminated arm must not be among them.
+ */
+static void exploit_arm_is_never_one_that_is_out(void **state)
+{
+    (void)state;
+    static const double mine[] = {0.1, 0.9, 0.2}; /* the others say otherwise */
+    struct peer_setup setup = real_setup();
+    setup.base.epsilon = INFINITY;
+    struct trio trio = trio_open(&setup);
+    static const double theirs[] = {0.9, 0.1, 0.8};
+    assert_int_equal(peer_play(&trio.p[1], mine, 0), TACIT_OK);
+    assert_int_equal(peer_view(&trio.p[1]).agent.exploit_arm, 1);
+    assert_int_equal(peer_play(&trio.p[0], theirs, 0), TACIT_OK);
+    assert_int_equal(peer_play(&trio.p[2], theirs, 0), TACIT_OK);
+    trio_spread(&trio);
+    struct tacit_elim_peer_view const view = peer_view(&trio.p[1]);
+    assert_false(tacit_bits_has(view.arms, 1));
+    assert_true(tacit_bits_has(view.arms, view.agent.exploit_arm));
+    trio_close(&trio);
+}
+
+/* ---- Old copies ------------------------------------------------------------------------------ */
+
+static void expect_halted_for_good(struct peer_core *core, struct peer_core *neighbour)
+{
+    uint32_t const self = core->config.agent.agent_id;
+    assert_true(core->update.persist);
+    assert_false(core->update.send);
+    assert_int_equal(core->update.plan_count, 0);
+    assert_int_equal(core->update.deadline_us, TACIT_NEVER);
+    assert_true(peer_view(core).agent.halted);
+    struct tacit_elim_message hello =
+        peer_word(TACIT_ELIM_HELLO, neighbour->config.agent.agent_id, self, 1, none);
+    core->now_us = 1000000;
+    for (uint32_t i = 0; i < 3; i++) {
+        peer_expect_nothing(core, &hello, TACIT_OK);
+        peer_expect(core, driver_timeout(), TACIT_OK);
+        assert_false(core->update.send);
+        peer_expect(core, driver_reward(0, 1, (union tacit_sum){0}), TACIT_INVALID);
+        peer_expect(core, driver_exploited(1), TACIT_INVALID);
+        peer_move(core);
+        peer_expect(core, driver_start(), TACIT_OK);
+        assert_false(core->update.send);
+        assert_int_equal(core->update.plan_count, 0);
+    }
+}
+
+static void neighbour_that_holds_a_report_this_state_did_not_make_halts_it(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_ADVERT,
+                                                         TACIT_ELIM_DATA};
+    for (size_t i = 0; i < 3; i++) {
+        struct trio trio = trio_open(&setup);
+        struct peer_core copy = peer_copy(&trio.p[1]); /* in the middle of its plan */
+        assert_int_equal(peer_play(&trio.p[0], means_3, 0), TACIT_OK);
+        assert_int_equal(peer_play(&trio.p[1], means_3, 0), TACIT_OK);
+        hand_over(&trio.p[1], &trio.p[0], 1, only_1);
+        struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, (uint64_t[]){3});
+        struct tacit_elim_message word = *data;
+        word.kind = kinds[i];
+        peer_expect(&copy, driver_receive(&word), TACIT_ROLLBACK);
+        expect_halted_for_good(&copy, &trio.p[0]);
+        peer_close(&copy);
+        free(data);
+        trio_close(&trio);
+    }
+}
+
+static void neighbour_in_an_epoch_that_could_not_have_come_halts_an_old_copy(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_HELLO, TACIT_ELIM_ADVERT,
+                                                         TACIT_ELIM_REQUEST, TACIT_ELIM_DATA};
+    for (size_t i = 0; i < 4; i++) {
+        struct trio trio = trio_open(&setup);
+        struct tacit_elim_message const word = peer_word(kinds[i], 0, 1, 2, only_0);
+        struct peer_core copy = peer_copy(&trio.p[1]);
+        assert_int_equal(peer_play(&trio.p[1], means_3, 0), TACIT_OK);
+        peer_expect_nothing(&trio.p[1], &word,
+                            kinds[i] <= TACIT_ELIM_ADVERT ? TACIT_OK : TACIT_UNEXPECTED);
+        peer_expect(&copy, driver_receive(&word), TACIT_ROLLBACK);
+        expect_halted_for_good(&copy, &trio.p[0]);
+        peer_close(&copy);
+        trio_close(&trio);
+    }
+}
+
+static void neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_open(&setup);
+    struct tacit_elim_message const request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, only_1);
+    peer_expect_nothing(&trio.p[1], &request, TACIT_UNEXPECTED);
+    struct tacit_elim_message const advert = peer_word(TACIT_ELIM_ADVERT, 0, 1, 1, only_2);
+    (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
+    trio_close(&trio);
+}
+
+/* A restart in the middle of a plan asks, so that it hears what was seen before it releases. */
+static void old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_open(&setup);
+    struct peer_core copy = peer_copy(&trio.p[1]);
+    assert_int_equal(peer_play(&trio.p[0], means_3, 0), TACIT_OK);
+    assert_int_equal(peer_play(&trio.p[1], means_3, 0), TACIT_OK);
+    hand_over(&trio.p[1], &trio.p[0], 1, only_1);
+    peer_expect(&copy, driver_start(), TACIT_OK);
+    assert_int_equal(copy.update.message.kind, TACIT_ELIM_HELLO);
+    assert_int_equal(copy.update.message.to, TACIT_ELIM_NEIGHBOURS);
+    struct tacit_elim_message *const hello = peer_keep(&copy);
+    (void)peer_expect_answer(&trio.p[0], hello, TACIT_ELIM_ADVERT, 1);
+    struct tacit_elim_message *const advert = peer_keep(&trio.p[0]);
+    peer_expect(&copy, driver_receive(advert), TACIT_ROLLBACK);
+    free(hello);
+    free(advert);
+    peer_close(&copy);
+    trio_close(&trio);
+}
+
+/* ---- Entropy, budget, policy ----------------------------------------------------------------- */
+
+static void entropy_that_fails_at_any_fill_delays_the_report_and_it_is_drawn_once(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    bool failed = true;
+    for (uint64_t fill = 0; failed; fill++) {
+        struct trio trio = trio_open(&setup);
+        struct peer_core *const core = &trio.p[1];
+        core->entropy.fail_from = fill;
+        core->entropy.fail_count = 1;
+        failed = peer_play(core, means_3, 0) == TACIT_ENTROPY;
+        assert_true(fill < 1000);
+        if (failed) {
+            assert_false(core->update.send);
+            assert_true(core->update.persist);
+            expect_known(core, none);
+            assert_int_equal(tacit_ledger_spent_nano(peer_view(core).agent.ledger), 0);
+            struct tacit_elim_message const request =
+                peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, only_1);
+            peer_expect_nothing(core, &request, TACIT_UNEXPECTED);
+            core->now_us = core->update.deadline_us;
+            peer_expect(core, driver_timeout(), TACIT_OK);
+        }
+        assert_int_equal(core->update.message.kind, TACIT_ELIM_ADVERT);
+        expect_known(core, only_1);
+        assert_int_equal(peer_view(core).agent.ledger->release_count, 1);
+        trio_close(&trio);
+    }
+}
+
+static void budget_that_does_not_allow_the_release_halts_the_peer_and_nothing_leaves(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    setup.base.budget_nano = NANO - 1;
+    struct trio trio = trio_open(&setup);
+    struct peer_core *const core = &trio.p[1];
+    assert_int_equal(peer_play(core, means_3, 0), TACIT_BUDGET);
+    assert_int_equal(tacit_ledger_spent_nano(peer_view(core).agent.ledger), 0);
+    expect_known(core, none);
+    expect_halted_for_good(core, &trio.p[0]);
+    trio_close(&trio);
+}
+
+/* It serves the epoch that it is in, closes no round twice, and goes no further. */
+static void epoch_beyond_the_policy_is_judged_once_and_not_begun(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    setup.base.epoch_max = 1;
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    hand_over(&trio.p[0], core, 1, only_0);
+    struct tacit_elim_message const advert =
+        peer_word(TACIT_ELIM_ADVERT, 2, TACIT_ELIM_NEIGHBOURS, 1, only_2);
+    (void)peer_expect_answer(core, &advert, TACIT_ELIM_REQUEST, 2);
+    struct tacit_elim_message *const data = data_from(&trio.p[2], 1, 1, only_2);
+    peer_expect(core, driver_receive(data), TACIT_REFUSED);
+    assert_true(core->update.persist); /* the round is over all the same */
+    struct tacit_elim_peer_view const first = peer_view(core);
+    assert_int_equal(first.round_count, 1);
+    assert_int_equal(first.agent.epoch, 1);
+    double const radius = first.radius;
+    struct tacit_elim_message const hello = peer_word(TACIT_ELIM_HELLO, 0, 1, 1, only_0);
+    for (uint32_t i = 0; i < 4; i++) {
+        (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
+        core->now_us = core->update.deadline_us;
+        peer_expect(core, driver_timeout(), TACIT_OK);
+        peer_move(core);
+        peer_expect(core, driver_start(), TACIT_OK);
+        assert_int_equal(core->update.plan_count, 0);
+    }
+    assert_int_equal(peer_view(core).round_count, 1);
+    assert_true(peer_view(core).radius == radius);
+    free(data);
+    trio_close(&trio);
+}
+
+/* ---- The end --------------------------------------------------------------------------------- */
+
+static void round_that_is_complete_at_t_is_closed_once(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    struct trio probe = trio_open(&setup);
+    uint64_t const length = peer_plan_length(&probe.p[1]);
+    trio_close(&probe);
+    setup.base.horizon = length + 10; /* S depends on T, but not that much */
+    struct trio trio = trio_open(&setup);
+    struct peer_core *const core = &trio.p[1];
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        assert_int_equal(peer_play(&trio.p[agent], means_3, 0), TACIT_OK);
+    peer_expect(core, driver_exploited(setup.base.horizon - peer_view(core).agent.pull_count),
+                TACIT_OK);
+    assert_true(peer_view(core).agent.finished);
+    hand_over(&trio.p[0], core, 1, only_0);
+    hand_over(&trio.p[2], core, 1, only_2);
+    struct tacit_elim_peer_view const view = peer_view(core);
+    assert_int_equal(view.round_count, 1);
+    struct tacit_elim_message const hello = peer_word(TACIT_ELIM_HELLO, 0, 1, 1, only_0);
+    for (uint32_t i = 0; i < 4; i++) {
+        (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
+        peer_expect(core, driver_timeout(), TACIT_OK);
+        peer_move(core);
+        peer_expect(core, driver_start(), TACIT_OK);
+        assert_true(core->update.deadline_us > core->now_us);
+    }
+    assert_int_equal(peer_view(core).round_count, 1);
+    trio_close(&trio);
+}
+
+static void epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    setup.base.horizon = 20;
+    struct trio trio = trio_open(&setup);
+    struct peer_core *const core = &trio.p[1];
+    assert_int_equal(peer_plan_length(core), 20);
+    assert_int_equal(peer_play(core, means_3, 0), TACIT_OK);
+    assert_true(peer_view(core).agent.finished);
+    assert_false(core->update.send);
+    assert_int_equal(core->update.deadline_us, TACIT_NEVER);
+    assert_int_equal(tacit_ledger_spent_nano(peer_view(core).agent.ledger), 0);
+    struct tacit_elim_message const advert =
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+    (void)peer_expect_answer(core, &advert, TACIT_ELIM_REQUEST, 0);
+    trio_close(&trio);
+}
+
+static void one_arm_needs_no_message(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = peer_setup_plain(AGENTS, 1, 1000);
+    struct network *const network = path_of(AGENTS);
+    struct peer_core core = peer_open(&setup, network, 1, NULL);
+    peer_expect(&core, driver_start(), TACIT_OK);
+    assert_false(core.update.send);
+    assert_int_equal(peer_plan_length(&core), 1000);
+    assert_true(peer_view(&core).decided);
+    peer_move(&core);
+    peer_expect(&core, driver_start(), TACIT_OK);
+    assert_int_equal(peer_play(&core, means_3, 0), TACIT_OK);
+    assert_true(peer_view(&core).agent.finished);
+    assert_int_equal(core.update.deadline_us, TACIT_NEVER);
+    peer_close(&core);
+    network_free(network);
+}
+
+static void peer_without_neighbours_judges_alone(void **state)
+{
+    (void)state;
+    static const double far_means[] = {0.9, 0.1, 0.5};
+    struct peer_setup const setup = peer_setup_plain(1, ARMS, 100000);
+    struct network *const network = path_of(1);
+    struct peer_core core = peer_open(&setup, network, 0, NULL);
+    peer_expect(&core, driver_start(), TACIT_OK);
+    for (uint32_t round = 1; !peer_view(&core).agent.last; round++) {
+        assert_int_equal(peer_play(&core, far_means, 0), TACIT_OK);
+        assert_false(core.update.send);
+        assert_int_equal(peer_view(&core).round_count, round);
+        assert_false(peer_view(&core).agent.finished);
+    }
+    assert_int_equal(peer_play(&core, far_means, 0), TACIT_OK);
+    assert_true(peer_view(&core).agent.finished);
+    assert_int_equal(core.update.deadline_us, TACIT_NEVER);
+    peer_close(&core);
+    network_free(network);
+}
+
+/* One update carries one message: what is due to be passed on must not be lost when the peer's own
+ * timer runs off at the same moment. */
+static void two_timers_that_run_off_at_once_lose_no_word(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    uint64_t const ask_us = core->update.deadline_us;
+    core->now_us = ask_us - 1;
+    hand_over(&trio.p[0], core, 1, only_0); /* to be passed on at ask_us */
+    bool has_asked = false;
+    bool has_passed_on = false;
+    for (uint32_t i = 0; i < 2; i++) {
+        core->now_us = core->update.deadline_us;
+        assert_in_range(core->now_us, ask_us, ask_us + 1);
+        peer_expect(core, driver_timeout(), TACIT_OK);
+        assert_true(core->update.send);
+        has_asked = has_asked || core->update.message.kind == TACIT_ELIM_HELLO;
+        has_passed_on = has_passed_on || (core->update.message.kind == TACIT_ELIM_ADVERT &&
+                                          core->update.message.origins[0] == only_0[0]);
+    }
+    assert_true(has_asked);
+    assert_true(has_passed_on);
+    trio_close(&trio);
+}
+
+/* ---- Checks of what comes back from a disk --------------------------------------------------- */
+
+static void check_with_another_size_or_table_is_malformed(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    struct tacit_elim_peer_config const config = peer_config(core);
+    size_t const sizes[] = {0, 1, 8, core->size - 8, core->size - 1, core->size + 1, SIZE_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        assert_int_equal(
+            tacit_elim_peer_check(core->state, sizes[i], core->table, core->table_size, &config),
+            TACIT_MALFORMED);
+    size_t const tables[] = {0, 1, core->table_size - 8, core->table_size + 8, SIZE_MAX};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        assert_int_equal(
+            tacit_elim_peer_check(core->state, core->size, core->table, tables[i], &config),
+            TACIT_MALFORMED);
+    struct tacit_elim_table *const other = malloc(core->table_size);
+    assert_non_null(other);
+    tacit_elim_table_init(other, AGENTS, ARMS, true); /* others' rows are not for a disk */
+    assert_int_equal(
+        tacit_elim_peer_check(core->state, core->size, other, core->table_size, &config),
+        TACIT_MALFORMED);
+    free(other);
+    assert_int_equal(peer_check(core), TACIT_OK);
+    trio_close(&trio);
+}
+
+static void check_with_another_configuration_is_malformed(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    static const uint32_t none_at_all[1];
+    struct tacit_elim_peer_config bad[15];
+    for (size_t i = 0; i < 15; i++)
+        bad[i] = peer_config(core);
+    bad[0].agent.run_id++;
+    bad[1].agent.horizon = bad[1].schedule.horizon = 100001;
+    bad[2].agent.budget_nano++;
+    bad[3].collection = TACIT_ELIM_GATHER;
+    bad[4].neighbours = none_at_all;
+    bad[4].neighbour_count = 1;
+    bad[5].members = all_3; /* the same, but written down */
+    bad[6].slot_us++;
+    bad[7].has_clock = true;
+    bad[8].round_us++;
+    bad[9].gather_timeout_us++;
+    bad[10].schedule.epsilon_per_reward = 2;
+    bad[11].schedule.round_limit = 1;
+    bad[11].schedule.gap = 1;
+    bad[12].parent = 0;
+    bad[13].slot_us = UINT64_MAX; /* not even valid */
+    bad[14].rows_max = 1;
+    for (size_t i = 0; i < 15; i++)
+        assert_int_equal(
+            tacit_elim_peer_check(core->state, core->size, core->table, core->table_size, &bad[i]),
+            TACIT_MALFORMED);
+    trio_close(&trio);
+}
+
+/* Changes one word, sees it refused, and puts it back. */
+static void expect_impossible_word(struct peer_core *core, const void *place, uint64_t value)
+{
+    uint64_t *const word = (uint64_t *)(uintptr_t)place;
+    uint64_t const before = *word;
+    *word = value;
+    assert_int_equal(peer_check(core), TACIT_MALFORMED);
+    *word = before;
+    assert_int_equal(peer_check(core), TACIT_OK);
+}
+
+static void state_that_cannot_be_is_malformed(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    struct peer_core *const core = &trio.p[1];
+    hand_over(&trio.p[0], core, 1, only_0);
+    struct tacit_elim_peer_view const view = peer_view(core);
+    expect_impossible_word(core, view.known, 7);     /* 2 is counted as missing */
+    expect_impossible_word(core, view.known, 1);     /* its own was made */
+    expect_impossible_word(core, view.known, 6);     /* as many, but fresh is what is not here */
+    expect_impossible_word(core, view.known, 8 + 3); /* nobody has this number */
+    expect_impossible_word(core, view.arms, 3);      /* not those of the order */
+    expect_impossible_word(core, view.arms, 0);
+    expect_impossible_word(core, view.arms, 8 + 7);
+    expect_impossible_word(core, view.agent.arms, 3);
+    expect_impossible_word(core, &view.agent.ledger->open_cell, 0);
+    trio_close(&trio);
+}
+
+/* The row that a table holds for a report that is here. */
+static uint64_t *word_with(const struct peer_core *core, uint64_t value)
+{
+    uint64_t *const words = (uint64_t *)(void *)core->table;
+    for (size_t i = 0; i < core->table_size / sizeof *words; i++)
+        if (words[i] == value)
+            return &words[i];
+    fail();
+    return NULL;
+}
+
+static void table_that_cannot_be_is_malformed(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    uint64_t const sum = (uint64_t)peer_view(&trio.p[1]).agent.noised[2].steps;
+    expect_impossible_word(&trio.p[1], word_with(&trio.p[1], sum), INT64_MAX);
+    expect_impossible_word(&trio.p[1], word_with(&trio.p[1], sum), (uint64_t)INT64_MIN);
+    trio_close(&trio);
+    setup = real_setup();
+    trio = trio_released(&setup);
+    uint64_t bits[2];
+    double const unreal = NAN;
+    memcpy(&bits[0], &peer_view(&trio.p[1]).agent.noised[0], 8);
+    memcpy(&bits[1], &unreal, 8);
+    expect_impossible_word(&trio.p[1], word_with(&trio.p[1], bits[0]), bits[1]);
+    trio_close(&trio);
+}
+
+/* Steps a state that may be damaged with what any driver would do first, and a neighbour's words.
+ */
+static void step_damaged(struct peer_core *core)
+{
+    core->now_us = 3;
+    (void)peer_step(core, driver_start());
+    if (core->update.plan_count > 0) {
+        struct tacit_pull_block const block = core->update.plan[0];
+        (void)peer_step(core, driver_reward(block.arm, block.count, (union tacit_sum){0}));
+    }
+    for (uint32_t kind = TACIT_ELIM_HELLO; kind <= TACIT_ELIM_DATA; kind++)
+        for (uint32_t epoch = 1; epoch <= 2; epoch++) {
+            struct tacit_elim_message const word =
+                peer_word((enum tacit_elim_message_kind)kind, 0, 1, epoch, only_0);
+            (void)peer_step(core, driver_receive(&word));
+        }
+    core->now_us = TACIT_ELIM_PAUSE_US_MAX;
+    (void)peer_step(core, driver_timeout());
+}
+
+/* Every bit of a state, and of its table, flipped one at a time. */
+static void damage_every_bit(const struct peer_core *core)
+{
+    uint32_t refused = 0;
+    for (size_t bit = 0; bit < 8 * (core->size + core->table_size); bit++) {
+        struct peer_core damaged = peer_copy(core);
+        bool const is_state = bit / 8 < core->size;
+        uint8_t *const bytes = is_state ? damaged.state : (void *)damaged.table;
+        bytes[bit / 8 - (is_state ? 0 : core->size)] ^= (uint8_t)(1u << bit % 8);
+        if (peer_check(&damaged) == TACIT_OK)
+            step_damaged(&damaged);
+        else
+            refused += is_state ? 1 : 0;
+        peer_close(&damaged);
+    }
+    assert_true(refused > 4 * core->size); /* more than half of the bits */
+}
+
+static void state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped(void **state)
+{
+    (void)state;
+    struct peer_setup const setups[] = {noisy_setup(), real_setup()};
+    for (size_t i = 0; i < 2; i++) {
+        struct network *const network = path_of(AGENTS);
+        struct peer_core fresh = peer_open(&setups[i], network, 1, NULL);
+        damage_every_bit(&fresh);
+        peer_close(&fresh);
+        network_free(network);
+        struct trio trio = trio_open(&setups[i]);
+        damage_every_bit(&trio.p[1]);
+        trio_close(&trio);
+        trio = trio_released(&setups[i]);
+        hand_over(&trio.p[0], &trio.p[1], 1, only_0);
+        damage_every_bit(&trio.p[1]);
+        hand_over(&trio.p[2], &trio.p[1], 1, only_2);
+        damage_every_bit(&trio.p[1]);
+        trio_close(&trio);
+    }
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static void copy_of_data_holds_its_rows_in_the_order_of_their_origins(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    hand_over(&trio.p[2], &trio.p[1], 1, only_2);
+    struct tacit_elim_message const request = peer_word(TACIT_ELIM_REQUEST, 0, 1, 1, not_0);
+    struct tacit_elim_message const *const data =
+        peer_expect_answer(&trio.p[1], &request, TACIT_ELIM_DATA, 0);
+    assert_int_equal(data->row_stride, ARMS);
+    assert_false(data->rows_stay);
+    size_t const size = tacit_elim_message_size(data, ARMS, AGENTS);
+    assert_int_equal(size, sizeof *data + 8 + 8 + 2 * ARMS * 8); /* arms, origins, two rows */
+    struct tacit_elim_message *const copy = peer_keep(&trio.p[1]);
+    assert_int_equal(copy->row_stride, 0);
+    assert_memory_equal(copy->sums, peer_view(&trio.p[1]).agent.noised, ARMS * 8);
+    assert_memory_equal(copy->sums + ARMS, peer_view(&trio.p[2]).agent.noised, ARMS * 8);
+    assert_true(peer_same_message(&trio.p[1], data, copy));
+    assert_in_range((uintptr_t)copy->sums, (uintptr_t)copy, (uintptr_t)copy + size - 6 * 8);
+    assert_in_range((uintptr_t)copy->origins, (uintptr_t)copy, (uintptr_t)copy + size);
+    assert_int_equal(tacit_elim_message_scalars(copy, AGENTS), 2 * ARMS);
+    free(copy);
+    trio_close(&trio);
+}
+
+static void rows_of_a_shared_table_stay_where_they_are(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct network *const network = path_of(AGENTS);
+    struct tacit_elim_table *const table = malloc(tacit_elim_table_size(AGENTS, ARMS));
+    assert_non_null(table);
+    tacit_elim_table_init(table, AGENTS, ARMS, true);
+    struct peer_core cores[2];
+    for (uint32_t agent = 0; agent < 2; agent++) {
+        cores[agent] = peer_open(&setup, network, agent, table);
+        peer_expect(&cores[agent], driver_start(), TACIT_OK);
+        assert_int_equal(peer_play(&cores[agent], means_3, 0), TACIT_OK);
+    }
+    struct tacit_elim_message const advert =
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+    (void)peer_expect_answer(&cores[1], &advert, TACIT_ELIM_REQUEST, 0);
+    struct tacit_elim_message *const data = data_from(&cores[0], 1, 1, only_0);
+    assert_true(data->rows_stay);
+    peer_expect(&cores[1], driver_receive(data), TACIT_OK);
+    assert_false(cores[1].update.persist_table);
+    expect_known(&cores[1], (const uint64_t[]){3});
+    free(data);
+    peer_close(&cores[0]);
+    peer_close(&cores[1]);
+    network_free(network);
+    free(table);
+}
+
+/* ---- Whole networks -------------------------------------------------------------------------- */
+
+#define NET_AGENTS_MAX 14u
+
+struct world {
+    struct network *network;
+    struct peer_setup setup;
+    struct tacit_rng rng;
+    double means[NET_AGENTS_MAX * PEER_ARMS_MAX];
+};
+
+static struct world world_of(uint64_t seed)
+{
+    struct world world = {.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE)};
+    struct tacit_rng *const rng = &world.rng;
+    uint32_t const agents = 1 + (uint32_t)tacit_rng_below(rng, NET_AGENTS_MAX);
+    uint32_t const arms = 2 + (uint32_t)tacit_rng_below(rng, PEER_ARMS_MAX - 1);
+    world.network = network_random(agents, rng);
+    world.setup = peer_setup_plain(agents, arms, 5000 + tacit_rng_below(rng, 100000));
+    world.setup.base.mode =
+        tacit_rng_bernoulli(rng, 0.5) ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER;
+    world.setup.base.epsilon =
+        tacit_rng_bernoulli(rng, 0.3) ? INFINITY : 1 + 9 * tacit_rng_uniform(rng);
+    if (tacit_rng_bernoulli(rng, 0.3)) {
+        world.setup.base.round_limit = 1 + (uint32_t)tacit_rng_below(rng, 8);
+        world.setup.base.gap = 0.1;
+    }
+    world.setup.slot_us = tacit_rng_below(rng, 3);
+    world.setup.rows_max = (uint32_t)tacit_rng_below(rng, 4);
+    for (uint32_t i = 0; i < agents * arms; i++)
+        world.means[i] = tacit_rng_uniform(rng);
+    return world;
+}
+
+/* Alg. 3 l. 9-11 for one epoch, from what was released. Result: the arms that are left. */
+static uint64_t judge_outside(const struct peer_net *net,
+                              const struct tacit_elim_schedule *schedule, uint32_t epoch,
+                              uint64_t arms, uint64_t pulls, const struct peer_round *round)
+{
+    struct tacit_mechanism const mechanism = driver_mechanism(&net->setup.base);
+    uint32_t const agents = net->setup.base.agent_count;
+    double const radius =
+        tacit_elim_radius(schedule, epoch, tacit_bits_word_count(arms), pulls, agents);
+    double means[PEER_ARMS_MAX] = {0};
+    double best = -INFINITY;
+    for (uint32_t arm = 0; arm < schedule->arm_count; arm++) {
+        for (uint32_t agent = 0; agent < agents; agent++)
+            means[arm] +=
+                tacit_sum_mean(&mechanism.scale, net->records[agent].released[epoch][arm], pulls);
+        means[arm] /= agents;
+        if ((arms >> arm & 1) == 0)
+            continue;
+        assert_memory_equal(&means[arm], &round->means[arm], sizeof means[arm]);
+        best = means[arm] > best ? means[arm] : best;
+    }
+    for (uint32_t arm = 0; arm < schedule->arm_count; arm++)
+        if (best - means[arm] >= 2 * radius)
+            arms &= ~(UINT64_C(1) << arm);
+    return arms;
+}
+
+/* Every peer's rounds are what the releases say, epoch by epoch; an epoch that asks for no pulls
+ * only repeats its test. */
+static void expect_rounds_of_the_releases(const struct peer_net *net, uint32_t agent)
+{
+    struct tacit_elim_schedule const schedule = driver_hub_config(&net->setup.base).schedule;
+    struct peer_record const *const record = &net->records[agent];
+    uint64_t arms = 0;
+    uint64_t pulls = 0;
+    uint32_t epoch = 1;
+    tacit_bits_fill(&arms, schedule.arm_count);
+    for (uint32_t i = 0; i < record->round_count; i++) {
+        struct peer_round const *const round = &record->rounds[i];
+        pulls = tacit_elim_pulls(&schedule, epoch, tacit_bits_word_count(arms), pulls);
+        assert_int_equal(round->epoch, epoch);
+        arms = judge_outside(net, &schedule, epoch, arms, pulls, round);
+        epoch++;
+        while (tacit_bits_word_count(arms) > 1 && i + 1 < record->round_count &&
+               tacit_elim_pulls(&schedule, epoch, tacit_bits_word_count(arms), pulls) == pulls)
+            fail_msg("these worlds are not meant to have epochs without pulls");
+        assert_int_equal(round->arms, arms);
+    }
+}
+
+static void expect_same_rounds(const struct peer_record *a, const struct peer_record *b)
+{
+    uint32_t const count = a->round_count < b->round_count ? a->round_count : b->round_count;
+    assert_memory_equal(a->rounds, b->rounds, count * sizeof a->rounds[0]);
+}
+
+static void expect_same_records(const struct peer_net *a, const struct peer_net *b)
+{
+    for (uint32_t agent = 0; agent <= a->setup.base.agent_count; agent++)
+        assert_memory_equal(&a->records[agent], &b->records[agent], sizeof a->records[agent]);
+}
+
+static struct peer_net *played(struct world *world, bool is_shuffled, bool is_shared)
+{
+    struct peer_net *const net =
+        peer_net_open(&world->setup, world->network, world->means, is_shared);
+    net->is_shuffled = is_shuffled;
+    net->order = world->rng;
+    peer_net_run(net);
+    return net;
+}
+
+/* Own tables and a shared one, as sent and in a random order: the same releases, the same means to
+ * the last bit, the same arm sets, and those that follow from the releases. */
+static void all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery(void **state)
+{
+    (void)state;
+    uint32_t rounds = 0;
+    for (uint64_t seed = 1; seed <= 250; seed++) {
+        struct world world = world_of(seed);
+        struct peer_net *const plain = played(&world, false, false);
+        for (uint32_t agent = 0; agent < world.setup.base.agent_count; agent++) {
+            expect_same_rounds(&plain->records[0], &plain->records[agent]);
+            expect_rounds_of_the_releases(plain, agent);
+        }
+        rounds += plain->records[0].round_count;
+        for (uint32_t variant = 1; variant < 4; variant++) {
+            struct peer_net *const other = played(&world, variant != 2, variant >= 2);
+            expect_same_records(plain, other);
+            peer_net_close(other);
+        }
+        peer_net_close(plain);
+        network_free(world.network);
+    }
+    assert_true(rounds > 500);
+}
+
+static void peers_that_move_before_every_step_continue_identically(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        struct world world = world_of(seed);
+        struct peer_net *const still = played(&world, true, false);
+        struct peer_net *const moving =
+            peer_net_open(&world.setup, world.network, world.means, false);
+        moving->is_shuffled = true;
+        moving->is_moving = true;
+        moving->order = world.rng;
+        peer_net_run(moving);
+        expect_same_records(still, moving);
+        assert_int_equal(still->step_count, moving->step_count);
+        for (uint32_t agent = 0; agent < world.setup.base.agent_count; agent++)
+            assert_memory_equal(still->peers[agent].state, moving->peers[agent].state,
+                                still->peers[agent].size);
+        peer_net_close(still);
+        peer_net_close(moving);
+        network_free(world.network);
+    }
+}
+
+/* A peer dies after its step number n and comes back, for every n: nothing is released anew, and
+ * everybody decides as if nothing had happened. */
+static void restart_after_any_step_changes_no_release_and_no_decision(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 101; seed <= 110; seed++) {
+        struct world world = world_of(seed);
+        struct peer_net *const plain = played(&world, false, false);
+        for (uint64_t step = 1; step <= plain->step_count; step += 1 + plain->step_count / 300) {
+            struct peer_net *const net =
+                peer_net_open(&world.setup, world.network, world.means, false);
+            net->restart_at = step;
+            peer_net_run(net);
+            expect_same_records(plain, net);
+            peer_net_close(net);
+        }
+        peer_net_close(plain);
+        network_free(world.network);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(init_with_an_agent_or_a_schedule_out_of_range_is_refused_and_writes_nothing),
+    cmocka_unit_test(init_with_a_place_that_cannot_be_is_refused_and_writes_nothing),
+    cmocka_unit_test(every_parameter_at_its_limit_is_allowed),
+    cmocka_unit_test(state_is_a_function_of_the_values_of_its_configuration_alone),
+    cmocka_unit_test(peer_after_init_has_all_arms_and_knows_nothing),
+    cmocka_unit_test(own_report_is_kept_and_advertised_to_the_neighbours_at_once),
+    cmocka_unit_test(advert_is_answered_by_a_request_of_exactly_what_lacks),
+    cmocka_unit_test(repeated_advert_asks_nothing_again),
+    cmocka_unit_test(own_timer_asks_again_for_what_was_lost),
+    cmocka_unit_test(request_is_answered_by_the_rows_as_they_were_released),
+    cmocka_unit_test(what_comes_in_during_a_slot_goes_on_together_with_the_next),
+    cmocka_unit_test(all_three_close_the_round_with_the_same_verdict),
+    cmocka_unit_test(last_to_come_is_advertised_with_the_next_plan_where_no_clock_ends_the_round),
+    cmocka_unit_test(data_not_asked_for_is_refused_without_trace),
+    cmocka_unit_test(data_that_does_not_fit_the_epoch_is_refused_whole),
+    cmocka_unit_test(data_with_a_sum_that_cannot_be_is_refused_whole),
+    cmocka_unit_test(row_that_differs_from_the_one_that_is_here_is_refused_whole),
+    cmocka_unit_test(data_of_another_epoch_is_late_or_refused),
+    cmocka_unit_test(request_of_what_is_not_held_is_refused_without_trace),
+    cmocka_unit_test(request_for_the_epoch_before_the_previous_one_is_refused),
+    cmocka_unit_test(message_of_a_stranger_is_refused_without_trace),
+    cmocka_unit_test(message_that_makes_no_sense_is_refused_without_trace),
+    cmocka_unit_test(reward_that_the_plan_did_not_ask_for_is_refused_without_trace),
+    cmocka_unit_test(neighbour_is_heard_only_so_often_in_an_epoch),
+    cmocka_unit_test(neighbour_gets_only_so_many_rows_in_an_epoch),
+    cmocka_unit_test(restart_puts_off_no_bound),
+    cmocka_unit_test(request_of_more_rows_than_a_message_may_carry_is_refused),
+    cmocka_unit_test(what_did_not_fit_a_message_is_asked_for_after_it),
+    cmocka_unit_test(hello_is_answered_by_what_the_asker_lacks),
+    cmocka_unit_test(hello_of_the_epoch_before_is_answered_by_all_that_it_had),
+    cmocka_unit_test(peer_that_missed_an_epoch_catches_up_from_one_who_is_in_the_next),
+    cmocka_unit_test(peer_that_was_ahead_of_by_a_neighbour_asks_as_soon_as_it_is_there),
+    cmocka_unit_test(complete_round_is_closed_by_the_clock_and_not_before),
+    cmocka_unit_test(round_that_is_not_complete_at_the_clock_is_closed_when_it_is),
+    cmocka_unit_test(restart_with_a_new_clock_waits_no_longer_than_a_round),
+    cmocka_unit_test(paper_mode_exploits_its_own_exact_mean_and_sound_mode_the_noised_one),
+    cmocka_unit_test(exploit_arm_stays_while_the_peer_waits),
+    cmocka_unit_test(exploit_arm_among_equals_is_drawn_evenly),
+    cmocka_unit_test(entropy_that_fails_at_a_tie_takes_the_first_of_them),
+    cmocka_unit_test(exploit_arm_is_never_one_that_is_out),
+    cmocka_unit_test(neighbour_that_holds_a_report_this_state_did_not_make_halts_it),
+    cmocka_unit_test(neighbour_in_an_epoch_that_could_not_have_come_halts_an_old_copy),
+    cmocka_unit_test(neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody),
+    cmocka_unit_test(old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello),
+    cmocka_unit_test(entropy_that_fails_at_any_fill_delays_the_report_and_it_is_drawn_once),
+    cmocka_unit_test(budget_that_does_not_allow_the_release_halts_the_peer_and_nothing_leaves),
+    cmocka_unit_test(epoch_beyond_the_policy_is_judged_once_and_not_begun),
+    cmocka_unit_test(round_that_is_complete_at_t_is_closed_once),
+    cmocka_unit_test(epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say),
+    cmocka_unit_test(one_arm_needs_no_message),
+    cmocka_unit_test(peer_without_neighbours_judges_alone),
+    cmocka_unit_test(two_timers_that_run_off_at_once_lose_no_word),
+    cmocka_unit_test(check_with_another_size_or_table_is_malformed),
+    cmocka_unit_test(check_with_another_configuration_is_malformed),
+    cmocka_unit_test(state_that_cannot_be_is_malformed),
+    cmocka_unit_test(table_that_cannot_be_is_malformed),
+    cmocka_unit_test(state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped),
+    cmocka_unit_test(copy_of_data_holds_its_rows_in_the_order_of_their_origins),
+    cmocka_unit_test(rows_of_a_shared_table_stay_where_they_are),
+    cmocka_unit_test(all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery),
+    cmocka_unit_test(peers_that_move_before_every_step_continue_identically),
+    cmocka_unit_test(restart_after_any_step_changes_no_release_and_no_decision),
+};
+
+int main(void)
+{
+    return cmocka_run_group_tests_name("unit/elim_peer", tests, NULL, NULL);
+}
