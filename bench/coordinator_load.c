@@ -186,7 +186,8 @@ static void join(struct site *site, const uint8_t *bytes, size_t size)
     if (site->core != NULL)
         return;
     if (tacit_wire_announcement_decode(bytes, size, &run) != TACIT_OK || run.agent != site->index ||
-        run.agent_count != load->site_count || run.arm_count != load->arm_count)
+        run.agent_count != load->site_count || run.arm_count != load->arm_count ||
+        run.network != NULL)
         fail(site->name, "another run is announced");
     struct tacit_elim_agent_config const config = {.run_id = run.run_id,
                                                    .agent_id = run.agent,

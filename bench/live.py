@@ -21,7 +21,8 @@ HORIZON = 10**9
 def set_up(federation):
     federation.make_certificates()
     federation.write_broker()
-    federation.write_coordinator({"horizon": HORIZON, "epsilon": 1.0, "rounds": 20, "gap": 2.0 ** -20})
+    # One epoch that does not end here: every decision is planned, and every reward enters its sum.
+    federation.write_coordinator({"horizon": HORIZON, "epsilon": 1.0, "rounds": 1, "gap": 0.001})
     for site in SITES:
         federation.write_agent(site, {"epsilon": 1.0, "budget": 1.0, "range": [0, 1], "agents_max": 10,
                                       "rounds_max": 40, "pulls_max": HORIZON})

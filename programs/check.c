@@ -77,7 +77,7 @@ static void add_gathering(const struct tacit_component *component, struct traffi
 
 static struct traffic traffic_of_round(const struct tacit_sim_elim *sim)
 {
-    struct tacit_sim_network const *const network = sim->network;
+    struct tacit_elim_network const *const network = sim->network;
     struct traffic traffic = {.has_hub = true};
     if (network == NULL) {
         traffic.server_links = sim->report_count; /* READINGS P1.18 */
@@ -248,6 +248,8 @@ int command_check(int argument_count, char **words)
     print_network(&experiment);
     print_privacy(&experiment);
     bool const is_done = print_bounds(&experiment);
+    if (!is_done)
+        (void)fprintf(stderr, "tacit check: %s\n", tacit_status_text(TACIT_MEMORY));
     experiment_free(&experiment);
     return is_done ? EXIT_DONE : EXIT_FAILED;
 }

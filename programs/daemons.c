@@ -209,9 +209,9 @@ int command_coordinator(int argument_count, char **words)
     }
     struct network *network;
     status = network_new(&network, &config->network, &error);
-    if (status != TACIT_OK) {
+    if (status != TACIT_OK) { /* a file of edges that is not there is wrong input, too */
         tacit_config_coordinator_free(config);
-        return report(status, &error);
+        return report(status == TACIT_IO ? TACIT_INVALID : status, &error);
     }
     live_log_open(config->log_is_json);
     uint32_t const reports = tacit_elim_report_count(config->participation, config->site_count);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 /* Edges under construction. */
-struct plan {
+struct draft {
     const struct tacit_config *config;
     struct tacit_error *error;
     struct tacit_graph_spec *specs; /* those of the file, with their edges */
@@ -23,134 +23,134 @@ static enum tacit_status out_of_memory(struct tacit_error *error)
 }
 
 /* Says what is wrong with one of the graphs. `key`: one of its own, or "". */
-static enum tacit_status refuse(const struct plan *plan, uint32_t index, const char *key,
+static enum tacit_status refuse(const struct draft *draft, uint32_t index, const char *key,
                                 const char *text)
 {
     char name[64];
     char const *const dot = *key == '\0' ? "" : ".";
-    if (plan->config->network == TACIT_CONFIG_HYBRID)
+    if (draft->config->network == TACIT_CONFIG_HYBRID)
         (void)snprintf(name, sizeof name, "network.components.%u%s%s", index, dot, key);
     else
         (void)snprintf(name, sizeof name, "network%s%s", dot, key);
-    tacit_config_error(plan->config, name, text, plan->error);
+    tacit_config_error(draft->config, name, text, draft->error);
     return TACIT_INVALID;
 }
 
 /* ---- Edges ---- */
 
-static enum tacit_status read_edges(struct plan *plan, uint32_t index)
+static enum tacit_status read_edges(struct draft *draft, uint32_t index)
 {
-    struct tacit_config_graph const *const graph = &plan->config->graphs[index];
-    struct tacit_edges *const list = &plan->lists[index];
-    char *const path = tacit_config_path(plan->config, graph->file);
+    struct tacit_config_graph const *const graph = &draft->config->graphs[index];
+    struct tacit_edges *const list = &draft->lists[index];
+    char *const path = tacit_config_path(draft->config, graph->file);
     if (path == NULL)
-        return out_of_memory(plan->error);
+        return out_of_memory(draft->error);
     enum tacit_status const status =
-        tacit_edges_read(list, path, graph->spec.agent_count, plan->error);
+        tacit_edges_read(list, path, graph->spec.agent_count, draft->error);
     free(path);
-    plan->specs[index].edges = list->items;
-    plan->specs[index].edge_count = list->count;
+    draft->specs[index].edges = list->items;
+    draft->specs[index].edge_count = list->count;
     if (status != TACIT_IO)
         return status;
-    struct tacit_error const cause = *plan->error;
-    (void)refuse(plan, index, "file", cause.text);
+    struct tacit_error const cause = *draft->error;
+    (void)refuse(draft, index, "file", cause.text);
     return TACIT_IO;
 }
 
 /* What one of the graphs needs, as often as it is wanted. */
-static enum tacit_status add_need(struct plan *plan, uint32_t index)
+static enum tacit_status add_need(struct draft *draft, uint32_t index)
 {
-    uint32_t const count = plan->config->graphs[index].count;
+    uint32_t const count = draft->config->graphs[index].count;
     struct tacit_graph_need need;
     char bytes[300];
     struct tacit_text why = tacit_text_init(bytes, sizeof bytes);
-    if (tacit_graph_check(&plan->specs[index], 1, &need, &why) != TACIT_OK)
-        return refuse(plan, index, "", bytes);
-    plan->edge_room += need.edge_count * count;
-    plan->work_bytes = need.work_bytes > plan->work_bytes ? need.work_bytes : plan->work_bytes;
-    if (plan->edge_room > TACIT_EDGES_MAX)
-        return refuse(plan, index, "", "too many edges in all components together");
+    if (tacit_graph_check(&draft->specs[index], 1, &need, &why) != TACIT_OK)
+        return refuse(draft, index, "", bytes);
+    draft->edge_room += need.edge_count * count;
+    draft->work_bytes = need.work_bytes > draft->work_bytes ? need.work_bytes : draft->work_bytes;
+    if (draft->edge_room > TACIT_EDGES_MAX)
+        return refuse(draft, index, "", "too many edges in all components together");
     return TACIT_OK;
 }
 
-static enum tacit_status prepare(struct plan *plan)
+static enum tacit_status prepare(struct draft *draft)
 {
-    struct tacit_config const *const config = plan->config;
-    plan->specs = calloc(config->graph_count + (size_t)1, sizeof *plan->specs);
-    plan->lists = calloc(config->graph_count + (size_t)1, sizeof *plan->lists);
-    if (plan->specs == NULL || plan->lists == NULL)
-        return out_of_memory(plan->error);
+    struct tacit_config const *const config = draft->config;
+    draft->specs = calloc(config->graph_count + (size_t)1, sizeof *draft->specs);
+    draft->lists = calloc(config->graph_count + (size_t)1, sizeof *draft->lists);
+    if (draft->specs == NULL || draft->lists == NULL)
+        return out_of_memory(draft->error);
     enum tacit_status status = TACIT_OK;
     for (uint32_t i = 0; i < config->graph_count && status == TACIT_OK; i++) {
-        plan->specs[i] = config->graphs[i].spec;
+        draft->specs[i] = config->graphs[i].spec;
         if (config->graphs[i].file != NULL)
-            status = read_edges(plan, i);
+            status = read_edges(draft, i);
         if (status == TACIT_OK)
-            status = add_need(plan, i);
+            status = add_need(draft, i);
     }
     return status;
 }
 
 /* A graph with a seed of its own is the same wherever it stands; the others follow the experiment's
  * seed and differ from each other. */
-static struct tacit_rng stream_of(const struct plan *plan, uint32_t index)
+static struct tacit_rng stream_of(const struct draft *draft, uint32_t index)
 {
-    struct tacit_config_graph const *const graph = &plan->config->graphs[index];
+    struct tacit_config_graph const *const graph = &draft->config->graphs[index];
     return graph->has_graph_seed
                ? tacit_rng_stream(graph->graph_seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH)
-               : tacit_rng_stream(plan->config->seed, 0, index, TACIT_PURPOSE_GRAPH);
+               : tacit_rng_stream(draft->config->seed, 0, index, TACIT_PURPOSE_GRAPH);
 }
 
 /* Writes the edges of one graph behind those that are there, for agents from *agents on. */
-static enum tacit_status generate(struct plan *plan, uint32_t index, struct tacit_rng *rng,
+static enum tacit_status generate(struct draft *draft, uint32_t index, struct tacit_rng *rng,
                                   void *work, uint32_t *agents)
 {
     char bytes[300];
     struct tacit_text why = tacit_text_init(bytes, sizeof bytes);
-    struct tacit_edge *const edges = plan->edges + plan->edge_count;
+    struct tacit_edge *const edges = draft->edges + draft->edge_count;
     uint64_t count;
-    if (tacit_graph_generate(&plan->specs[index], 1, rng, edges, &count, work, &why) != TACIT_OK)
-        return refuse(plan, index, "", bytes);
+    if (tacit_graph_generate(&draft->specs[index], 1, rng, edges, &count, work, &why) != TACIT_OK)
+        return refuse(draft, index, "", bytes);
     for (uint64_t i = 0; i < count; i++) {
         edges[i].a += *agents;
         edges[i].b += *agents;
     }
-    plan->edge_count += count;
-    *agents += plan->specs[index].agent_count;
+    draft->edge_count += count;
+    *agents += draft->specs[index].agent_count;
     return TACIT_OK;
 }
 
-static enum tacit_status generate_all(struct plan *plan)
+static enum tacit_status generate_all(struct draft *draft)
 {
-    plan->edges = malloc((plan->edge_room + 1) * sizeof *plan->edges);
-    void *const work = malloc(plan->work_bytes + 1);
+    draft->edges = malloc((draft->edge_room + 1) * sizeof *draft->edges);
+    void *const work = malloc(draft->work_bytes + 1);
     enum tacit_status status = TACIT_OK;
     uint32_t agents = 0;
-    if (plan->edges == NULL || work == NULL)
-        status = out_of_memory(plan->error);
-    for (uint32_t i = 0; i < plan->config->graph_count && status == TACIT_OK; i++) {
-        struct tacit_rng rng = stream_of(plan, i);
-        for (uint32_t copy = 0; copy < plan->config->graphs[i].count && status == TACIT_OK; copy++)
-            status = generate(plan, i, &rng, work, &agents);
+    if (draft->edges == NULL || work == NULL)
+        status = out_of_memory(draft->error);
+    for (uint32_t i = 0; i < draft->config->graph_count && status == TACIT_OK; i++) {
+        struct tacit_rng rng = stream_of(draft, i);
+        for (uint32_t copy = 0; copy < draft->config->graphs[i].count && status == TACIT_OK; copy++)
+            status = generate(draft, i, &rng, work, &agents);
     }
     free(work);
     return status;
 }
 
-static void plan_free(struct plan *plan)
+static void draft_free(struct draft *draft)
 {
-    for (uint32_t i = 0; plan->lists != NULL && i < plan->config->graph_count; i++)
-        tacit_edges_free(&plan->lists[i]);
-    free(plan->specs);
-    free(plan->lists);
-    free(plan->edges);
+    for (uint32_t i = 0; draft->lists != NULL && i < draft->config->graph_count; i++)
+        tacit_edges_free(&draft->lists[i]);
+    free(draft->specs);
+    free(draft->lists);
+    free(draft->edges);
 }
 
 /* ---- Pieces ---- */
 
 /* Component `index` of the file should be one piece; says into which ones it falls. Agents are
  * named by their numbers in its own file. */
-static enum tacit_status refuse_pieces(const struct plan *plan, uint32_t index, uint32_t *label,
+static enum tacit_status refuse_pieces(const struct draft *draft, uint32_t index, uint32_t *label,
                                        uint32_t agent_count)
 {
     char bytes[400];
@@ -164,19 +164,19 @@ static enum tacit_status refuse_pieces(const struct plan *plan, uint32_t index, 
     tacit_text_add(&text, "not connected: ");
     tacit_graph_add_components(&text, label, agent_count, pieces);
     tacit_text_add(&text, "; allowed: a path between any two agents");
-    return refuse(plan, index, "file", bytes);
+    return refuse(draft, index, "file", bytes);
 }
 
 /* Is each component of the file one piece? Only listed edges can leave one in pieces. */
-static enum tacit_status check_pieces(const struct plan *plan, uint32_t *label)
+static enum tacit_status check_pieces(const struct draft *draft, uint32_t *label)
 {
     uint32_t expected = 0;
-    for (uint32_t i = 0; i < plan->config->graph_count; i++) {
-        uint32_t const agent_count = plan->specs[i].agent_count;
-        for (uint32_t copy = 0; copy < plan->config->graphs[i].count; copy++) {
+    for (uint32_t i = 0; i < draft->config->graph_count; i++) {
+        uint32_t const agent_count = draft->specs[i].agent_count;
+        for (uint32_t copy = 0; copy < draft->config->graphs[i].count; copy++) {
             for (uint32_t agent = 0; agent < agent_count; agent++)
                 if (label[agent] != expected)
-                    return refuse_pieces(plan, i, label, agent_count);
+                    return refuse_pieces(draft, i, label, agent_count);
             label += agent_count;
             expected++;
         }
@@ -186,8 +186,8 @@ static enum tacit_status check_pieces(const struct plan *plan, uint32_t *label)
 
 /* ---- What protocols ask ---- */
 
-/* Without sinks everybody collects. */
-static void describe_component(struct network *network)
+/* Without sinks: one graph, or agents that are alone. */
+static void describe_components(struct network *network)
 {
     for (uint32_t i = 0; i < network->sim.component_count; i++)
         network->components[i] = (struct tacit_component){
@@ -215,7 +215,7 @@ static enum tacit_status measure(struct network *network, struct tacit_error *er
         for (uint32_t agent = 0; agent < n; agent++)
             parent[agent] = TACIT_NO_AGENT;
         network->delay = network->sim.diameter > 1 ? network->sim.diameter - 1 : 0;
-        describe_component(network);
+        describe_components(network);
     }
     network->sim.parent = parent;
     network->sim.components = network->components;
@@ -223,29 +223,29 @@ static enum tacit_status measure(struct network *network, struct tacit_error *er
     return TACIT_OK;
 }
 
-/* Requires: the plan has its edges. */
-static enum tacit_status build(struct network *network, struct plan *plan)
+/* Requires: the draft has its edges. */
+static enum tacit_status build(struct network *network, struct draft *draft)
 {
-    uint32_t const n = plan->config->agent_count;
-    network->graph_memory = malloc(tacit_graph_size(n, plan->edge_count));
+    uint32_t const n = draft->config->agent_count;
+    network->graph_memory = malloc(tacit_graph_size(n, draft->edge_count));
     network->words = malloc(3 * (size_t)n * sizeof *network->words);
     if (network->graph_memory == NULL || network->words == NULL)
-        return out_of_memory(plan->error);
-    enum tacit_status status =
-        tacit_graph_init(&network->graph, network->graph_memory, n, plan->edges, plan->edge_count);
+        return out_of_memory(draft->error);
+    enum tacit_status status = tacit_graph_init(&network->graph, network->graph_memory, n,
+                                                draft->edges, draft->edge_count);
     TACIT_ASSERT(status == TACIT_OK);
-    free(plan->edges); /* the graph has them now */
-    plan->edges = NULL;
+    free(draft->edges); /* the graph has them now */
+    draft->edges = NULL;
     uint32_t *const queue = network->words + n;
-    network->sim = (struct tacit_sim_network){
+    network->sim = (struct tacit_elim_network){
         .collection =
-            plan->config->network == TACIT_CONFIG_HYBRID ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD,
+            draft->config->network == TACIT_CONFIG_HYBRID ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD,
         .graph = &network->graph,
         .label = network->words,
         .component_count = tacit_graph_components(&network->graph, network->words, queue),
-        .components_alike = plan->config->components_alike};
-    status = check_pieces(plan, network->words);
-    return status == TACIT_OK ? measure(network, plan->error) : status;
+        .components_alike = draft->config->components_alike};
+    status = check_pieces(draft, network->words);
+    return status == TACIT_OK ? measure(network, draft->error) : status;
 }
 
 /* ---- Public ---- */
@@ -253,19 +253,19 @@ static enum tacit_status build(struct network *network, struct plan *plan)
 enum tacit_status network_new(struct network **network, const struct tacit_config *config,
                               struct tacit_error *error)
 {
-    struct plan plan = {.config = config, .error = error};
+    struct draft draft = {.config = config, .error = error};
     *network = NULL;
     if (config->network == TACIT_CONFIG_STAR)
         return TACIT_OK;
     struct network *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return out_of_memory(error);
-    enum tacit_status status = prepare(&plan);
+    enum tacit_status status = prepare(&draft);
     if (status == TACIT_OK)
-        status = generate_all(&plan);
+        status = generate_all(&draft);
     if (status == TACIT_OK)
-        status = build(made, &plan);
-    plan_free(&plan);
+        status = build(made, &draft);
+    draft_free(&draft);
     if (status == TACIT_OK)
         *network = made;
     else

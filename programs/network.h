@@ -7,7 +7,7 @@
 
 /* The peers of an experiment. */
 struct network {
-    struct tacit_sim_network sim; /* what the simulator is given */
+    struct tacit_elim_network sim; /* what the simulator is given */
     struct tacit_graph graph;
     uint32_t delay; /* t_delay: slots in which agents wait in each round (READINGS P1.13, 15) */
     void *graph_memory;

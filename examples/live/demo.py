@@ -4,7 +4,8 @@ TLS on loopback. Each hospital's application replays patients through the decisi
 which arm, draws a patient of that arm from its own part of the data, and reports the reward. Shows the rounds as
 they happen; ends with the winner, each site's ledger and the bytes that left it; stops all it started.
 
-usage: demo.py TACIT [--horizon N] [--rounds R] [--epsilon E]     (python3, standard library only)
+usage: demo.py TACIT [--horizon N] [--rounds R] [--epsilon E] [--network star|ring|stars]
+(python3, standard library only). On a ring the hospitals do without a hub; in two stars two of them report as one.
 """
 import argparse
 import pathlib
@@ -21,6 +22,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 SITES = ["hospital-0", "hospital-1", "hospital-2"]
 ARMS = ["insulin", "metformin", "glipizide group", "glyburide group", "no medication"]
 BATCH = 200
+NETWORKS = {"star": {"kind": "star"}, "ring": {"kind": "ring"},
+            "stars": {"kind": "hybrid", "components": [{"agents": 2, "kind": "star-graph"}, {"agents": 1}]}}
 
 
 # ---- Patients ----
@@ -51,8 +54,10 @@ def hospital_rewards():
 def set_up(federation, options):
     federation.make_certificates()
     federation.write_broker()
+    quorum = {} if options.network == "ring" else {"quorum": 2}
     federation.write_coordinator({"horizon": options.horizon, "epsilon": options.epsilon, "rounds": options.rounds,
-                                  "gap": 2.0 ** -options.rounds, "quorum": 2, "deadline_s": 60})
+                                  "gap": 2.0 ** -options.rounds, "deadline_s": 60, **quorum})
+    federation.write_network(NETWORKS[options.network])
     for site in SITES:
         federation.write_agent(site, {"epsilon": options.epsilon, "budget": options.epsilon, "range": [0, 1],
                                       "agents_max": 10, "rounds_max": 40, "pulls_max": options.horizon})
@@ -108,33 +113,45 @@ class Application(threading.Thread):
 
 # ---- The story ----
 
+def look(federation):
+    """What the first hospital knows: epoch, arms that are in; pulls of each so far, if the coordinator knows them; and
+    whether all have decided."""
+    hub, sites = federation.status(), [federation.site_status(site) for site in SITES]
+    if not hub or not all(sites):
+        return 0, ARMS, 0, False
+    is_over = all(site["phase"] in ("decided", "finished") for site in sites)
+    pulls = hub["pulls"] if hub["epoch"] == sites[0]["epoch"] else 0
+    return sites[0]["epoch"], sites[0]["active_arms"], pulls, is_over
+
+
 def watch(federation, applications):
-    epoch = 0
+    epoch, arms = 0, ARMS
     started = time.monotonic()
     while True:
-        status = federation.status()
+        now, left, pulls, is_over = look(federation)
         trouble = [one.trouble for one in applications if one.trouble]
         dead = [name for name, process in federation.processes.items() if process.poll() is not None]
         if trouble or dead:
             sys.exit(f"stopped: {trouble or dead}; see the logs in {federation.folder}")
         if time.monotonic() - started > 300:
             sys.exit("stopped: not finished after five minutes")
-        if status and status["epoch"] != epoch:
-            epoch = status["epoch"]
-            gone = [arm["name"] for arm in status["arms"] if arm["eliminated_epoch"] == epoch - 1 > 0]
-            print(f"{time.monotonic() - started:6.1f} s  epoch {epoch}: {status['active_arms']} arms in, each to "
-                  f"{status['pulls']:,} pulls" + (f"; out: {', '.join(gone)}" if gone else ""), flush=True)
-        if status and status["phase"] == "finished":
-            return status, time.monotonic() - started
+        if now > epoch:
+            gone = [arm for arm in arms if arm not in left]
+            epoch, arms = now, left
+            print(f"{time.monotonic() - started:6.1f} s  epoch {epoch}: {len(arms)} arms in" +
+                  (f", each to {pulls:,} pulls" if pulls else "") + (f"; out: {', '.join(gone)}" if gone else ""),
+                  flush=True)
+        if is_over:
+            return arms[0], time.monotonic() - started
         time.sleep(0.05)
 
 
-def tell(federation, applications, status, seconds):
-    means = {arm["name"]: arm["mean"] for arm in status["arms"] if arm["eliminated_epoch"] == 0}
-    winner = max(means, key=means.get)
+def tell(federation, applications, winner, seconds):
+    means = {arm["name"]: arm["mean"] for arm in federation.status()["arms"]}
+    rounds = len(federation.get(SITES[0], "/v1/ledger")["releases"])
     pairs = sum(one.pairs for one in applications)
-    print(f"\nWinner: {winner} (noised mean {means[winner]:.4f}) after {status['rounds']} rounds; "
-          f"{pairs:,} patients in {seconds:.1f} s\n")
+    print(f"\nWinner: {winner}" + (f" (noised mean {means[winner]:.4f})" if means[winner] else "") +
+          f" after {rounds} rounds; {pairs:,} patients in {seconds:.1f} s\n")
     for site in SITES:
         ledger, state = federation.get(site, "/v1/ledger"), federation.site_status(site)
         print(f"{site}: spent {ledger['spent']:g} of {ledger['budget']:g} epsilon per reward in "
@@ -148,6 +165,7 @@ def main():
     parser.add_argument("--horizon", type=int, default=400000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--network", choices=NETWORKS, default="star")
     options = parser.parse_args()
     cells, source = hospital_rewards()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tacit-live-"))
@@ -158,12 +176,12 @@ def main():
         applications = [Application(federation, index, cells) for index in range(len(SITES))]
         for one in applications:
             one.start()
-        status, seconds = watch(federation, applications)
+        winner, seconds = watch(federation, applications)
         time.sleep(0.3)
         for one in applications:
             one.over.set()
             one.join(10)
-        tell(federation, applications, status, seconds)
+        tell(federation, applications, winner, seconds)
     finally:
         federation.stop_all()
     shutil.rmtree(folder)

@@ -81,6 +81,13 @@ class Federation:
                    broker=self.broker_section("coordinator"), sites=sites or self.sites, arms=arms or self.arms,
                    run=run, status={"unix": "hub.sock"})
 
+    def write_network(self, network, *options):
+        """Into the coordinator's file; the broker lets neighbours hear each other."""
+        file = self.folder / "coordinator.yaml"
+        file.write_text(file.read_text() + f"network: {json.dumps(network)}\n")
+        self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator", file, "--pki", self.pki,
+                       "--port", self.port, *options)
+
     def write_agent(self, site, policy, name=None, broker=None, **more):
         """`name`: of its files, where they are not the site's."""
         name = name or site

@@ -10,8 +10,6 @@
 #include "tacit/privacy.h"
 #include "tacit/topo.h"
 
-#define tacit_sim_network tacit_elim_network /* the old name, while it is in use */
-
 /* ---- Metrics --------------------------------------------------------------------------------- */
 
 #define TACIT_SIM_METRICS(X)                                                                       \

@@ -13,6 +13,7 @@
 
 #define RESEND_AFTER_US 2000000u
 #define CORE_BYTES_MAX (UINT64_C(1) << 28) /* what the store takes */
+#define ANSWERS_US 1000000u /* so long a new peer waits for its neighbours' answers */
 #define EXPIRY_US 1000000u
 #define EXPIRY_PAUSE_US 1000u /* when more has expired than one round shall carry */
 
@@ -40,6 +41,10 @@ static const char *policy_objection(const struct live_agent *agent,
         return "the run wants more pulls than policy.pulls_max";
     if (run->epsilon_nano > tacit_mechanism_cost_nano(&agent->mechanism))
         return "the run reckons with a larger epsilon per reward than policy.epsilon";
+    /* A peer takes no row for possible that has more noise than its own. */
+    if (run->network != NULL && run->epsilon_nano < tacit_mechanism_cost_nano(&agent->mechanism))
+        return "the run reckons with a smaller epsilon per reward than policy.epsilon; among "
+               "neighbours all have the same";
     return NULL;
 }
 
@@ -82,10 +87,13 @@ static void join(struct live_agent *agent, const uint8_t *announcement, size_t s
 }
 
 static void say_where(struct live_agent *agent);
+static void ask_around(struct live_agent *agent);
 
 /* Says again what may have been lost. */
 static void say_again(struct live_agent *agent)
 {
+    if (agent->plan_is_held) /* a restart: only now it is connected */
+        ask_around(agent);
     (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
     say_where(agent);
 }
@@ -230,6 +238,27 @@ static void say_where(struct live_agent *agent)
     send_message(agent, &hello);
 }
 
+/* The plan waits for the answers to the START that follows. A parent that holds nothing of the
+ * present epoch yet would say nothing: it is asked for the epoch before, too. */
+static void ask_around(struct live_agent *agent)
+{
+    struct tacit_wire_announcement const *const run = live_core_run(agent->core);
+    bool const has_parent =
+        run->network->collection == TACIT_ELIM_GATHER && run->network->parent != run->agent;
+    agent->plan_is_held = true;
+    live_timer_set(agent->answers_timer, live_now_us() + ANSWERS_US);
+    uint64_t *const nobody =
+        has_parent ? calloc(TACIT_BITS_WORDS(run->agent_count), sizeof *nobody) : NULL;
+    struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
+                                             .from = run->agent,
+                                             .to = run->network->parent,
+                                             .run_id = run->run_id,
+                                             .origins = nobody};
+    if (nobody != NULL)
+        send_message(agent, &hello);
+    free(nobody);
+}
+
 /* Whoever judges for itself and goes on to the next epoch knows that all had its report. */
 static void note_peer_progress(struct live_agent *agent, const struct tacit_elim_agent_view *before,
                                const struct tacit_elim_agent_view *after)
@@ -305,17 +334,21 @@ enum tacit_status live_agent_step(struct live_agent *agent, struct tacit_elim_ev
     note_peer_progress(agent, &before, &after);
     if (update.send)
         send_message(agent, &update.message);
-    if (update.plan_count > 0 || (after.halted && !before.halted)) /* halted: the plan is void */
+    /* A first order, in a state that is new: ask at once whether anybody has seen more of this site
+     * than that. If so, the state was lost, and nothing may be released from this one (PRIVACY.md
+     * D.9). A hub always answers; neighbours only if they have, so a peer waits before it plays. */
+    bool const is_first_order = before.epoch == 0 && after.epoch > 0;
+    if (is_first_order && live_core_run(agent->core)->network != NULL)
+        ask_around(agent);
+    bool const has_plan = update.plan_count > 0 && !agent->plan_is_held;
+    if (has_plan || (after.halted && !before.halted)) /* halted: the plan is void */
         live_decisions_set_plan(agent->decisions, update.plan, update.plan_count, store_leftover,
                                 &leftovers);
     if (update.deadline_us != agent->core_deadline_us) { /* most rewards leave it as it is */
         agent->core_deadline_us = update.deadline_us;
         live_timer_set(agent->core_timer, live_daemon_jitter(event.now_us, update.deadline_us));
     }
-    /* A first order, in a state that is new: ask at once whether the hub has seen more of this site
-     * than that. If it has, the state was lost, and nothing may be released from this one
-     * (PRIVACY.md D.9). */
-    if (before.epoch == 0 && after.epoch > 0)
+    if (is_first_order)
         (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
     if (leftovers.count > 0) /* they are pulls all the same, from now on beside the plan */
         (void)live_agent_step(agent,
@@ -443,6 +476,14 @@ static void on_core_timer(void *context)
     (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT});
 }
 
+/* Nobody has spoken up: START gives the plan. */
+static void on_answers_timer(void *context)
+{
+    struct live_agent *const agent = context;
+    agent->plan_is_held = false;
+    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+}
+
 static void row_changed(void *context, const struct live_decision_row *row, bool is_forgotten)
 {
     struct live_agent *const agent = context;
@@ -549,6 +590,12 @@ static enum tacit_status restore_core(struct live_agent *agent)
     if (status == TACIT_OK)
         status = live_core_restore(&agent->core, &site, block, kept);
     free(block);
+    if (status == TACIT_OK) {
+        struct tacit_elim_agent_view view;
+        live_core_look(agent->core, &view);
+        agent->plan_is_held =
+            live_core_run(agent->core)->network != NULL && view.release_epoch == 0;
+    }
     return status;
 }
 
@@ -610,7 +657,8 @@ static enum tacit_status open_all(struct live_agent *agent, struct tacit_error *
     daemon->release = release;
     agent->core_timer = live_timer_new(daemon->loop, on_core_timer, agent);
     agent->expiry_timer = live_timer_new(daemon->loop, on_expiry, agent);
-    if (agent->core_timer == NULL || agent->expiry_timer == NULL)
+    agent->answers_timer = live_timer_new(daemon->loop, on_answers_timer, agent);
+    if (agent->core_timer == NULL || agent->expiry_timer == NULL || agent->answers_timer == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = live_api_new(&agent->api, &api);
     if (status == TACIT_OK)

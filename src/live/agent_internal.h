@@ -15,10 +15,12 @@ struct live_agent {
     struct live_api *api;
     struct live_timer *core_timer;
     struct live_timer *expiry_timer;
+    struct live_timer *answers_timer;
     struct tacit_mechanism mechanism;
     struct live_core *core; /* NULL before the site has joined a run */
-    bool core_is_dirty; /* changed in this round: put it once, at the end */
-    bool has_forgotten; /* decisions, in this round: their rows no longer show the next id */
+    bool plan_is_held;      /* a peer that has released nothing yet, and has not asked around */
+    bool core_is_dirty;     /* changed in this round: put it once, at the end */
+    bool has_forgotten;     /* decisions, in this round: their rows no longer show the next id */
     uint32_t acknowledged_epoch; /* last one that the hub said it holds, since this start */
     uint64_t core_deadline_us;   /* as the core said it, before the jitter */
     bool ranking_is_stale;

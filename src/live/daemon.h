@@ -17,8 +17,8 @@ struct live_daemon {
     struct live_store *store;
     struct live_bus *bus;
     struct live_http *http;
-    struct live_outgoing *first; /* messages that wait to be sent, in order; what they say is */
-    struct live_outgoing **end;  /* durable when the round ends */
+    struct live_outgoing *first; /* messages that wait to be sent, in order */
+    struct live_outgoing **end;
     size_t outgoing_bytes;
     bool batch_is_open;
     enum tacit_status status; /* why the loop ended */

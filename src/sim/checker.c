@@ -1,4 +1,5 @@
-/* Watches a run from outside the cores and remembers the first broken promise:
+/* Watches a run from outside the cores and remembers the first broken promise (of peers:
+ * checker_peers.c):
  *  - an arm set only shrinks, and never becomes empty;
  *  - an eliminated arm is never pulled again;
  *  - no release is drawn twice: for an epoch, what was made durable and what is sent never changes,
@@ -7,45 +8,15 @@
  *  - the hub's aggregate equals a recomputation from the reports that it holds, as they were sent:
  *    all N, or at least the quorum where there is a deadline;
  *  - the hub holds, and says that it holds, nothing that was not sent;
- *  - messages and bytes counted equal those sent. */
-#include "tacit/sim.h"
+ *  - messages, scalars, bytes, links and rounds counted equal those seen. */
+#include "checker.h"
 #include "tacit/wire.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What is known of one agent from its durable states and its messages. */
-struct watched_agent {
-    uint64_t *arms;          /* last durable set */
-    union tacit_sum *noised; /* last durable releases */
-    union tacit_sum *sent;   /* sums of the report of sent_epoch */
-    uint64_t release_epoch;  /* last durable */
-    uint64_t release_count;  /* distinct durable releases */
-    uint64_t spent_nano;
-    uint32_t epoch;
-    uint32_t sent_epoch;
-    uint32_t sent_count;
-};
-
-struct tacit_sim_checker {
-    const struct tacit_sim_elim *experiment;
-    uint32_t arm_count;
-    struct watched_agent *agents;
-    uint64_t *hub_arms;
-    uint64_t *hub_uploaders;
-    uint32_t hub_rounds;
-    uint32_t hub_epoch; /* that was being collected */
-    uint64_t hub_pulls; /* its S */
-    uint64_t messages;
-    uint64_t bytes;
-    unsigned char *arena;
-    bool is_broken;
-    char fault[300];
-};
-
-static void __attribute__((format(printf, 2, 3)))
-blame(struct tacit_sim_checker *checker, const char *format, ...)
+void sim_checker_blame(struct tacit_sim_checker *checker, const char *format, ...)
 {
     va_list arguments;
     if (checker->is_broken)
@@ -68,16 +39,18 @@ static void check_release(struct tacit_sim_checker *checker, uint32_t agent,
 {
     struct watched_agent *const watched = &checker->agents[agent];
     if (view->release_epoch < watched->release_epoch) {
-        blame(checker, "agent %u: release went back from epoch %llu to %llu", agent,
-              (unsigned long long)watched->release_epoch, (unsigned long long)view->release_epoch);
+        sim_checker_blame(checker, "agent %u: release went back from epoch %llu to %llu", agent,
+                          (unsigned long long)watched->release_epoch,
+                          (unsigned long long)view->release_epoch);
     } else if (view->release_epoch == watched->release_epoch) {
         if (!same_sums(watched->noised, view->noised, checker->arm_count))
-            blame(checker, "agent %u: the release of epoch %llu was drawn twice", agent,
-                  (unsigned long long)view->release_epoch);
+            sim_checker_blame(checker, "agent %u: the release of epoch %llu was drawn twice", agent,
+                              (unsigned long long)view->release_epoch);
     } else {
         watched->release_epoch = view->release_epoch;
         watched->release_count++;
         memcpy(watched->noised, view->noised, checker->arm_count * sizeof *watched->noised);
+        sim_checker_note_release(checker, agent, (uint32_t)view->release_epoch, view->noised);
     }
 }
 
@@ -90,12 +63,14 @@ static void check_ledger(struct tacit_sim_checker *checker, uint32_t agent,
     if (view->ledger->release_count != watched->release_count ||
         view->ledger->gross_nano != watched->release_count * cost ||
         spent != (watched->release_count > 0 ? cost : 0))
-        blame(checker,
-              "agent %u: the ledger shows %llu releases and %llu nano-epsilon, but there were %llu",
-              agent, (unsigned long long)view->ledger->release_count, (unsigned long long)spent,
-              (unsigned long long)watched->release_count);
+        sim_checker_blame(
+            checker,
+            "agent %u: the ledger shows %llu releases and %llu nano-epsilon, but there were %llu",
+            agent, (unsigned long long)view->ledger->release_count, (unsigned long long)spent,
+            (unsigned long long)watched->release_count);
     if (spent > view->ledger->budget_nano || spent < watched->spent_nano)
-        blame(checker, "agent %u: spent %llu nano-epsilon", agent, (unsigned long long)spent);
+        sim_checker_blame(checker, "agent %u: spent %llu nano-epsilon", agent,
+                          (unsigned long long)spent);
     watched->spent_nano = spent;
 }
 
@@ -106,10 +81,11 @@ static void on_agent_persisted(void *context, uint32_t agent, const struct tacit
     struct tacit_elim_agent_view view;
     tacit_elim_agent_look(state, &view);
     if (view.active_count == 0 || !tacit_bits_within(view.arms, watched->arms, checker->arm_count))
-        blame(checker, "agent %u: the arm set of epoch %u did not shrink", agent, view.epoch);
+        sim_checker_blame(checker, "agent %u: the arm set of epoch %u did not shrink", agent,
+                          view.epoch);
     if (view.epoch < watched->epoch)
-        blame(checker, "agent %u: epoch went back from %u to %u", agent, watched->epoch,
-              view.epoch);
+        sim_checker_blame(checker, "agent %u: epoch went back from %u to %u", agent, watched->epoch,
+                          view.epoch);
     check_release(checker, agent, &view);
     check_ledger(checker, agent, &view);
     watched->epoch = view.epoch;
@@ -121,31 +97,48 @@ static void on_pulled(void *context, uint32_t agent, uint32_t arm, uint64_t coun
     struct tacit_sim_checker *const checker = context;
     (void)count;
     if (arm >= checker->arm_count || !tacit_bits_has(checker->agents[agent].arms, arm))
-        blame(checker, "agent %u: pulled arm %u, which was eliminated", agent, arm);
+        sim_checker_blame(checker, "agent %u: pulled arm %u, which was eliminated", agent, arm);
 }
 
 /* ---- Messages ---- */
 
-static void check_report(struct tacit_sim_checker *checker, const struct tacit_elim_message *report)
+static bool has_peers(const struct tacit_sim_checker *checker)
 {
-    struct watched_agent *const watched = &checker->agents[report->from];
+    return checker->experiment->network != NULL;
+}
+
+/* What an agent of a star reports is its own durable release. */
+static void check_own_report(struct tacit_sim_checker *checker,
+                             const struct tacit_elim_message *report)
+{
+    struct watched_agent const *const watched = &checker->agents[report->from];
     uint32_t rank = 0;
     for (uint32_t arm = 0; arm < checker->arm_count; arm++) {
         if (!tacit_bits_has(report->arms, arm))
             continue;
         if (!same_sums(&report->sums[rank], &watched->noised[arm], 1))
-            blame(checker, "agent %u: sent for epoch %u what is not durable", report->from,
-                  report->epoch);
+            sim_checker_blame(checker, "agent %u: sent for epoch %u what is not durable",
+                              report->from, report->epoch);
         rank++;
     }
+}
+
+static void check_report(struct tacit_sim_checker *checker, const struct tacit_elim_message *report)
+{
+    struct watched_agent *const watched = &checker->agents[report->from];
+    if (has_peers(checker))
+        sim_checker_component_report(checker, report);
+    else
+        check_own_report(checker, report);
     if (watched->sent_epoch == report->epoch) {
-        if (report->sum_count != watched->sent_count ||
+        if (report->sum_count != watched->sent_count || report->agents != watched->sent_agents ||
             !same_sums(report->sums, watched->sent, report->sum_count))
-            blame(checker, "agent %u: two different reports of epoch %u", report->from,
-                  report->epoch);
+            sim_checker_blame(checker, "agent %u: two different reports of epoch %u", report->from,
+                              report->epoch);
     } else {
         watched->sent_epoch = report->epoch;
         watched->sent_count = report->sum_count;
+        watched->sent_agents = report->agents;
         memcpy(watched->sent, report->sums, report->sum_count * sizeof *watched->sent);
     }
 }
@@ -156,20 +149,49 @@ static void check_seen(struct tacit_sim_checker *checker, const struct tacit_eli
     uint32_t const sent =
         order->to == TACIT_ELIM_EVERYONE ? 0 : checker->agents[order->to].sent_epoch;
     if (order->seen > sent)
-        blame(checker, "hub: claims to hold the report of epoch %u, but that of %u was the last",
-              order->seen, sent);
+        sim_checker_blame(checker,
+                          "hub: claims to hold the report of epoch %u, but that of %u was the last",
+                          order->seen, sent);
+}
+
+static uint64_t receivers_of(const struct tacit_sim_checker *checker,
+                             const struct tacit_elim_message *message)
+{
+    if (message->to == TACIT_ELIM_EVERYONE)
+        return checker->experiment->agent_count;
+    if (message->to == TACIT_ELIM_NEIGHBOURS)
+        return tacit_graph_degree(checker->experiment->network->graph, message->from);
+    return 1;
+}
+
+/* Over a graph nobody speaks to a hub. */
+static bool is_of_this_network(const struct tacit_sim_checker *checker,
+                               const struct tacit_elim_message *message)
+{
+    struct tacit_elim_network const *const network = checker->experiment->network;
+    bool const is_of_hub = message->kind == TACIT_ELIM_ORDER || message->kind == TACIT_ELIM_REPORT;
+    if (network != NULL && network->collection == TACIT_ELIM_SPREAD)
+        return !is_of_hub && message->to != TACIT_ELIM_HUB;
+    return network != NULL || is_of_hub || message->kind == TACIT_ELIM_HELLO;
 }
 
 static void on_sent(void *context, const struct tacit_elim_message *message)
 {
     struct tacit_sim_checker *const checker = context;
+    uint32_t const agents = checker->experiment->agent_count;
     checker->messages++;
-    checker->bytes +=
-        tacit_wire_elim_bytes(message, checker->arm_count, checker->experiment->agent_count);
-    if (message->kind == TACIT_ELIM_REPORT)
+    checker->messages_per_receiver += receivers_of(checker, message);
+    checker->scalars += tacit_elim_message_scalars(message, agents);
+    checker->bytes += tacit_wire_elim_bytes(message, checker->arm_count, agents);
+    if (!is_of_this_network(checker, message))
+        sim_checker_blame(checker, "agent %u: a message of kind %u has no place here",
+                          message->from, message->kind);
+    else if (message->kind == TACIT_ELIM_REPORT)
         check_report(checker, message);
-    if (message->kind == TACIT_ELIM_ORDER)
+    else if (message->kind == TACIT_ELIM_ORDER)
         check_seen(checker, message);
+    else
+        sim_checker_peer_message(checker, message);
 }
 
 /* ---- Hub ---- */
@@ -182,51 +204,76 @@ static uint32_t check_reporters(struct tacit_sim_checker *checker,
     uint32_t reports = 0;
     for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++) {
         if (view->seen[agent] > checker->agents[agent].sent_epoch)
-            blame(checker, "hub: holds the report of epoch %u from agent %u, which never sent it",
-                  view->seen[agent], agent);
+            sim_checker_blame(
+                checker, "hub: holds the report of epoch %u from agent %u, which never sent it",
+                view->seen[agent], agent);
         if (view->seen[agent] != checker->hub_epoch)
             continue;
         if (!tacit_bits_has(checker->hub_uploaders, agent))
-            blame(checker, "hub: aggregated agent %u in epoch %u, which was not asked", agent,
-                  checker->hub_epoch);
+            sim_checker_blame(checker, "hub: aggregated agent %u in epoch %u, which was not asked",
+                              agent, checker->hub_epoch);
         reports++;
     }
     return reports;
 }
 
+/* Agents whose sums are in the reports of the epoch. */
+static uint32_t count_covered(const struct tacit_sim_checker *checker,
+                              const struct tacit_elim_hub_view *view)
+{
+    uint32_t covered = 0;
+    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++)
+        if (view->seen[agent] == checker->hub_epoch)
+            covered += has_peers(checker) ? checker->agents[agent].sent_agents : 1;
+    return covered;
+}
+
 /* Mean over the reports of the epoch as they were sent, in agent order, as the hub must have
- * computed it. */
+ * computed it: over agents, or over components alike (READINGS P1.16). */
 static double recompute_mean(const struct tacit_sim_checker *checker,
                              const struct tacit_elim_hub_view *view, uint32_t rank,
                              uint32_t reports)
 {
+    struct tacit_elim_network const *const network = checker->experiment->network;
+    bool const alike = network != NULL && network->components_alike;
     double sum = 0;
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++)
+    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++) {
+        struct watched_agent const *const watched = &checker->agents[agent];
         if (view->seen[agent] == checker->hub_epoch)
-            sum += tacit_sum_mean(&checker->experiment->mechanism.scale,
-                                  checker->agents[agent].sent[rank], checker->hub_pulls);
-    return sum / reports;
+            sum += tacit_sum_mean(&checker->experiment->mechanism.scale, watched->sent[rank],
+                                  checker->hub_pulls * (alike ? watched->sent_agents : 1));
+    }
+    return sum / (alike ? reports : count_covered(checker, view));
+}
+
+/* Did enough report for the round to be over? */
+static bool is_enough(const struct tacit_sim_checker *checker, uint32_t reports, uint32_t covered)
+{
+    struct tacit_sim_elim const *const experiment = checker->experiment;
+    uint32_t const all =
+        has_peers(checker) ? experiment->network->component_count : experiment->report_count;
+    bool const may_lack = experiment->round_timeout_us > 0;
+    uint32_t const least = experiment->quorum > 0 ? experiment->quorum : experiment->report_count;
+    return reports == all || (reports < all && may_lack && covered >= least);
 }
 
 /* A round was completed: the durable arm set is still the one of that round. */
 static void check_aggregate(struct tacit_sim_checker *checker,
                             const struct tacit_elim_hub_view *view)
 {
-    struct tacit_sim_elim const *const experiment = checker->experiment;
-    bool const may_lack = experiment->quorum > 0 && experiment->round_timeout_us > 0;
-    uint32_t const least = may_lack ? experiment->quorum : experiment->report_count;
     uint32_t const reports = check_reporters(checker, view);
     uint32_t rank = 0;
-    if (reports < least || reports > experiment->report_count)
-        blame(checker, "hub: aggregated epoch %u, but %u agents reported", checker->hub_epoch,
-              reports);
+    if (!is_enough(checker, reports, count_covered(checker, view)))
+        sim_checker_blame(checker, "hub: aggregated epoch %u, but %u agents reported",
+                          checker->hub_epoch, reports);
     for (uint32_t arm = 0; arm < checker->arm_count && !checker->is_broken; arm++) {
         if (!tacit_bits_has(checker->hub_arms, arm))
             continue;
         double const mean = recompute_mean(checker, view, rank++, reports);
         if (memcmp(&mean, &view->means[arm], sizeof mean) != 0)
-            blame(checker, "hub: the mean of arm %u in epoch %u is not that of the reports", arm,
-                  checker->hub_epoch);
+            sim_checker_blame(checker,
+                              "hub: the mean of arm %u in epoch %u is not that of the reports", arm,
+                              checker->hub_epoch);
     }
 }
 
@@ -237,11 +284,13 @@ static void on_hub_persisted(void *context, const struct tacit_elim_hub *state)
     tacit_elim_hub_look(state, &view);
     if (view.active_count == 0 ||
         !tacit_bits_within(view.arms, checker->hub_arms, checker->arm_count))
-        blame(checker, "hub: the arm set of epoch %u did not shrink", view.epoch);
+        sim_checker_blame(checker, "hub: the arm set of epoch %u did not shrink", view.epoch);
     if (view.round_count < checker->hub_rounds || view.round_count > checker->hub_rounds + 1)
-        blame(checker, "hub: round %u follows round %u", view.round_count, checker->hub_rounds);
+        sim_checker_blame(checker, "hub: round %u follows round %u", view.round_count,
+                          checker->hub_rounds);
     if (view.round_count == checker->hub_rounds + 1)
         check_aggregate(checker, &view);
+    sim_checker_note_order(checker, &view);
     checker->hub_rounds = view.round_count;
     checker->hub_epoch = view.epoch;
     checker->hub_pulls = view.pulls;
@@ -259,33 +308,69 @@ static void *carve(unsigned char **next, size_t size)
     return piece;
 }
 
+/* The judges' schedule; a gap that is drawn with the instance is not known here. */
+static void set_schedule(struct tacit_sim_checker *checker)
+{
+    struct tacit_sim_elim const *const experiment = checker->experiment;
+    double gap = experiment->gap;
+    checker->knows_gap = experiment->round_limit == 0 || gap > 0 || !experiment->instance_per_run;
+    if (experiment->round_limit > 0 && gap <= 0 && checker->knows_gap) {
+        tacit_env_global_means(&experiment->env, checker->means);
+        gap = tacit_env_smallest_gap(checker->means, checker->arm_count);
+    }
+    gap = tacit_scale_gap(&experiment->mechanism.scale, gap);
+    checker->schedule =
+        (struct tacit_elim_schedule){.arm_count = checker->arm_count,
+                                     .report_count = experiment->report_count,
+                                     .horizon = experiment->horizon,
+                                     .epsilon_per_reward = experiment->epsilon_per_reward,
+                                     .round_limit = experiment->round_limit,
+                                     .gap = gap > 0 && gap <= 1 ? gap : 1};
+}
+
+static bool lay_out(struct tacit_sim_checker *checker)
+{
+    uint32_t const agents = checker->experiment->agent_count;
+    uint32_t const arms = checker->arm_count;
+    size_t const set = TACIT_BITS_WORDS(arms) * sizeof(uint64_t);
+    size_t const sums = arms * sizeof(union tacit_sum);
+    size_t const agent_set = TACIT_BITS_WORDS(agents) * sizeof(uint64_t);
+    size_t const agent = sizeof(struct watched_agent) + set + agent_set + 2 * sums;
+    checker->arena = calloc(1, 2 * set + agent_set + arms * sizeof(double) + agents * agent);
+    if (checker->arena == NULL)
+        return false;
+    unsigned char *next = checker->arena;
+    checker->agents = carve(&next, agents * sizeof(struct watched_agent));
+    checker->hub_arms = carve(&next, set);
+    checker->hub_uploaders = carve(&next, agent_set);
+    checker->set = carve(&next, set);
+    checker->means = carve(&next, arms * sizeof(double));
+    tacit_bits_fill(checker->hub_arms, arms);
+    for (uint32_t i = 0; i < agents; i++) {
+        checker->agents[i].arms = carve(&next, set);
+        checker->agents[i].known = carve(&next, agent_set);
+        checker->agents[i].noised = carve(&next, sums);
+        checker->agents[i].sent = carve(&next, sums);
+        tacit_bits_fill(checker->agents[i].arms, arms);
+    }
+    return true;
+}
+
 struct tacit_sim_checker *tacit_sim_checker_new(const struct tacit_sim_elim *experiment)
 {
     struct tacit_sim_checker *const checker = calloc(1, sizeof *checker);
-    size_t const arms = experiment->env.arm_count;
-    size_t const set = TACIT_BITS_WORDS(arms) * sizeof(uint64_t);
-    size_t const sums = arms * sizeof(union tacit_sum);
-    size_t const agent = sizeof(struct watched_agent) + set + 2 * sums;
-    size_t const agent_set = TACIT_BITS_WORDS(experiment->agent_count) * sizeof(uint64_t);
     if (checker == NULL)
         return NULL;
     checker->experiment = experiment;
     checker->arm_count = experiment->env.arm_count;
-    checker->arena = calloc(1, set + agent_set + experiment->agent_count * agent);
-    if (checker->arena == NULL) {
+    if (!lay_out(checker)) {
         free(checker);
         return NULL;
     }
-    unsigned char *next = checker->arena;
-    checker->agents = carve(&next, experiment->agent_count * sizeof(struct watched_agent));
-    checker->hub_arms = carve(&next, set);
-    checker->hub_uploaders = carve(&next, agent_set);
-    tacit_bits_fill(checker->hub_arms, checker->arm_count);
-    for (uint32_t i = 0; i < experiment->agent_count; i++) {
-        checker->agents[i].arms = carve(&next, set);
-        checker->agents[i].noised = carve(&next, sums);
-        checker->agents[i].sent = carve(&next, sums);
-        tacit_bits_fill(checker->agents[i].arms, checker->arm_count);
+    set_schedule(checker);
+    if (!sim_checker_begin_judges(checker)) {
+        tacit_sim_checker_free(checker);
+        return NULL;
     }
     return checker;
 }
@@ -294,6 +379,7 @@ void tacit_sim_checker_free(struct tacit_sim_checker *checker)
 {
     if (checker == NULL)
         return;
+    sim_checker_forget(checker);
     free(checker->arena);
     free(checker);
 }
@@ -302,21 +388,38 @@ struct tacit_sim_observer tacit_sim_checker_observer(struct tacit_sim_checker *c
 {
     return (struct tacit_sim_observer){.context = checker,
                                        .agent_persisted = on_agent_persisted,
+                                       .peer_persisted = sim_checker_on_peer_persisted,
                                        .hub_persisted = on_hub_persisted,
                                        .sent = on_sent,
                                        .pulled = on_pulled};
 }
 
+static void check_total(struct tacit_sim_checker *checker, const struct tacit_sim_results *results,
+                        uint32_t run, enum tacit_sim_metric metric, double seen)
+{
+    double const counted = results->metrics[metric * checker->experiment->run_count + run];
+    if (counted != seen)
+        sim_checker_blame(checker, "counted %.17g for %s, but %.17g was seen", counted,
+                          tacit_sim_metric_name(metric), seen);
+}
+
 void tacit_sim_checker_finish(struct tacit_sim_checker *checker,
                               const struct tacit_sim_results *results, uint32_t run)
 {
-    size_t const runs = checker->experiment->run_count;
-    double const messages = results->metrics[TACIT_SIM_MESSAGES * runs + run];
-    double const bytes = results->metrics[TACIT_SIM_BYTES * runs + run];
-    if (messages != (double)checker->messages || bytes != (double)checker->bytes)
-        blame(checker, "counted %.0f messages and %.0f bytes, but %llu and %llu were sent",
-              messages, bytes, (unsigned long long)checker->messages,
-              (unsigned long long)checker->bytes);
+    double const rounds = sim_checker_rounds(checker);
+    double links;
+    double cost;
+    double cost_all_edges;
+    sim_checker_links(checker, &links, &cost, &cost_all_edges);
+    check_total(checker, results, run, TACIT_SIM_MESSAGES, (double)checker->messages);
+    check_total(checker, results, run, TACIT_SIM_MESSAGES_PER_RECEIVER,
+                (double)checker->messages_per_receiver);
+    check_total(checker, results, run, TACIT_SIM_SCALARS, (double)checker->scalars);
+    check_total(checker, results, run, TACIT_SIM_BYTES, (double)checker->bytes);
+    check_total(checker, results, run, TACIT_SIM_ROUNDS, rounds);
+    check_total(checker, results, run, TACIT_SIM_LINKS, rounds * links);
+    check_total(checker, results, run, TACIT_SIM_COST, rounds * cost);
+    check_total(checker, results, run, TACIT_SIM_COST_ALL_EDGES, rounds * cost_all_edges);
 }
 
 const char *tacit_sim_checker_fault(const struct tacit_sim_checker *checker)

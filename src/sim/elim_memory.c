@@ -12,7 +12,7 @@ struct node *elim_run_hub(struct elim_run *run)
 
 bool elim_run_has_hub(const struct elim_run *run)
 {
-    struct tacit_sim_network const *const network = run->experiment->network;
+    struct tacit_elim_network const *const network = run->experiment->network;
     return network == NULL || network->collection == TACIT_ELIM_GATHER;
 }
 
@@ -86,7 +86,7 @@ struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, u
                                                    uint32_t agent, double gap)
 {
     struct tacit_sim_elim const *const experiment = run->experiment;
-    struct tacit_sim_network const *const network = experiment->network;
+    struct tacit_elim_network const *const network = experiment->network;
     struct tacit_graph const *const graph = network->graph;
     uint32_t const component = network->label[agent];
     bool const gathers = network->collection == TACIT_ELIM_GATHER;
@@ -125,7 +125,7 @@ static void *carve(struct elim_run *run, size_t *used, size_t size)
 /* Which agents are in each component, and for how many a sink speaks. */
 static void describe_components(struct elim_run *run)
 {
-    struct tacit_sim_network const *const network = run->experiment->network;
+    struct tacit_elim_network const *const network = run->experiment->network;
     size_t const set = TACIT_BITS_WORDS(run->agent_count);
     for (uint32_t agent = 0; agent < run->agent_count; agent++) {
         if (run->members != NULL)
@@ -177,7 +177,7 @@ static struct node lay_out_hub(struct elim_run *run, size_t *used)
 /* What the states' sizes depend on comes first, in memory of its own. */
 static bool set_up_network(struct elim_run *run)
 {
-    struct tacit_sim_network const *const network = run->experiment->network;
+    struct tacit_elim_network const *const network = run->experiment->network;
     if (network == NULL)
         return true;
     run->weights = calloc(run->agent_count, sizeof *run->weights);

@@ -39,7 +39,7 @@ static void add_links(struct elim_run *run, double rounds, bool all_edges, doubl
                       double *cost)
 {
     struct tacit_sim_elim const *const experiment = run->experiment;
-    struct tacit_sim_network const *const network = experiment->network;
+    struct tacit_elim_network const *const network = experiment->network;
     double peer_links = 0;
     double server_links = network == NULL ? experiment->report_count : 0;
     for (uint32_t i = 0; network != NULL && i < network->component_count; i++) {

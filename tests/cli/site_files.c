@@ -188,6 +188,46 @@ static const struct wrong cases[] = {
                 "allowed: at least "),
     COORDINATOR("deadline 0", 8, "  deadline_s: 0}", "@:8: run.deadline_s: '0' ", "from 1 to "),
     COORDINATOR("id 0", 8, "  id: 0}", "@:8: run.id: '0' ", "from 1 to "),
+    /* The network */
+    COORDINATOR("network without a coordinator", 10, "network: {kind: alone}",
+                "@:10: network.kind: 'alone' needs no coordinator; ",
+                "a kind that joins the sites"),
+    COORDINATOR("unknown network", 10, "network: {kind: rign}", "@:10: network.kind: 'rign' ",
+                "allowed: star, star-graph, complete, ring"),
+    COORDINATOR("network without a kind", 10, "network: {rows: 2}", "@:10: network.kind: missing; ",
+                "it must be given"),
+    COORDINATOR("network that is no map", 10, "network: ring",
+                "@:10: network: ", "a map of keys is expected"),
+    COORDINATOR("unknown key of a network", 10, "network: {kind: ring, degre: 2}",
+                "@:10: network.degre: ", "did you mean 'degree'?"),
+    COORDINATOR("key of another network", 10, "network: {kind: star, rows: 2}",
+                "@:10: network.rows: ", "belongs to kind: grid"),
+    COORDINATOR("participation over a graph", 8,
+                "  participation: 0.5, deadline_s: 60}\nnetwork: {kind: ring}",
+                "@:8: run.participation: below 1 it has a meaning over a star only; ",
+                "allowed: 1, or network: {kind: star}"),
+    COORDINATOR(
+        "participation over a hybrid", 8,
+        "  participation: 0.5}\nnetwork: {kind: hybrid, components: [{agents: 2, kind: path}]}",
+        "@:8: run.participation: below 1 ", "allowed: 1"),
+    COORDINATOR("quorum over a graph", 8, "  quorum: 2}\nnetwork: {kind: path}",
+                "@:8: run.quorum: sites that judge for themselves wait for every one of them; ",
+                "no quorum, or a star or a hybrid"),
+    COORDINATOR("components of more sites than there are", 10,
+                "network: {kind: hybrid, components: [{agents: 2, kind: path}, {agents: 1}]}",
+                "@:10: network.components: 3 agents in the components, but ", "must be equal"),
+    COORDINATOR("components of fewer sites than there are", 10,
+                "network: {kind: hybrid, components: [{agents: 1}]}",
+                "@:10: network.components: 1 agents in the components, but ", "must be equal"),
+    COORDINATOR("no components", 10, "network: {kind: hybrid}",
+                "@:10: network.components: missing; ", "a list of components is expected"),
+    COORDINATOR("component of an unknown kind", 10,
+                "network: {kind: hybrid, components: [{agents: 2, kind: hub}]}",
+                "@:10: network.components.0.kind: 'hub' ", "allowed: star-graph, complete, "),
+    COORDINATOR("components of a graph", 10, "network: {kind: ring, components: [{agents: 2}]}",
+                "@:10: network.components: ", "belongs to kind: hybrid"),
+    COORDINATOR("degree that cannot be", 10, "network: {kind: regular, degree: 2}",
+                "@:10: network: degree is 2: ", "allowed"),
     /* Where to listen, whom to call */
     AGENT("port 0", 9, "api: {port: 0}", "@:9: api.port: '0' ", "from 1 to 65535"),
     AGENT("port 70000", 9, "api: {port: 70000}", "@:9: api.port: '70000' ", "from 1 to 65535"),
@@ -380,6 +420,34 @@ static void the_files_are_right(void **state)
     }
 }
 
+/* What the file of a coordinator names is looked at before the state comes into being. */
+static void edges_that_cannot_be_are_refused(void **state)
+{
+    static const struct {
+        const char *edges; /* NULL: no such file */
+        const char *says;
+    } wrongs[] = {{NULL, "No such file"},
+                  {"0,0\n", "edges.csv:1: "},
+                  {"0,2\n", "edges.csv:1: "},
+                  {"", "not connected"},
+                  {"north,south\n", "edges.csv:1: "}};
+    struct wrong const coordinator = {
+        .name = "edges",
+        .is_coordinator = true,
+        .line = 8,
+        .text = "  deadline_s: 60}\nnetwork: {kind: edges, file: edges.csv}"};
+    char file[TEMP_PATH_BYTES];
+    (void)state;
+    temp_path(file, folder, "daemon.yaml");
+    write_case(&coordinator);
+    const char *const arguments[] = {process_tacit(), "coordinator", "--config", file, NULL};
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        if (wrongs[i].edges != NULL)
+            temp_file_write(folder, "edges.csv", wrongs[i].edges);
+        assert_refused(arguments, "", wrongs[i].says);
+    }
+}
+
 /* Without a daemon, the status of a right file is a failure, not wrong input. */
 static void nobody_answers(void **state)
 {
@@ -456,6 +524,22 @@ static const struct usage usages[] = {
     {{"broker-config", "--directory", "%", "--federation", "f", "coordinator"},
      "the site's name \"coordinator\" is not allowed: ",
      "neither coordinator nor broker"},
+    {{"broker-config", "--directory", "%", "--coordinator", "%/none.yaml", "--federation", "f"},
+     "tacit broker-config: --coordinator says what the federation is; ",
+     "--federation is not allowed; see 'tacit broker-config --help'"},
+    {{"broker-config", "--directory", "%", "--coordinator", "%/none.yaml", "north"},
+     "tacit broker-config: --coordinator says which sites there are; ",
+     "none may be named"},
+    {{"broker-config", "--directory", "%", "--coordinator"},
+     "tacit broker-config (see 'tacit broker-config --help'): ",
+     "requires an argument"},
+    {{"broker-config", "--coordinator", "%/none.yaml"},
+     "tacit broker-config: --directory is missing; ",
+     "--help"},
+    {{"broker-config", "--directory", "%", "--coordinator", "%/none.yaml"},
+     "%/none.yaml: ",
+     "No such file"},
+    {{"broker-config", "--directory", "%", "--coordinator", "%/north.crt"}, "%/north.crt:", ""},
     {{"broker-config", "--directory", "%", "--federation", "f", "--address", "a b", "a"},
      "cannot listen at \"a b\"",
      "a host name or an address"},
@@ -466,12 +550,14 @@ static void wrong_usage(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof usages / sizeof usages[0]; i++) {
         static char words[WORDS_MAX][TEXT_BYTES];
+        char begins[TEXT_BYTES];
         const char *arguments[WORDS_MAX + 2] = {process_tacit()};
         for (size_t j = 0; j < WORDS_MAX && usages[i].words[j] != NULL; j++) {
             expand(words[j], usages[i].words[j]);
             arguments[j + 1] = words[j];
         }
-        assert_refused(arguments, usages[i].begins, usages[i].says);
+        expand(begins, usages[i].begins);
+        assert_refused(arguments, begins, usages[i].says);
     }
 }
 
@@ -506,6 +592,58 @@ static void broker_paths_are_whole(void **state)
     assert_non_null(strstr(text, "\nacl_file /"));
 }
 
+/* Who may do what, by the coordinator's file with this line as its tenth. */
+static void access_by_file(const char *line, char access[TEXT_BYTES])
+{
+    struct wrong const coordinator = {
+        .name = "access", .is_coordinator = true, .line = 8, .text = line};
+    char file[TEMP_PATH_BYTES];
+    char path[TEMP_PATH_BYTES];
+    write_case(&coordinator);
+    temp_path(file, folder, "daemon.yaml");
+    temp_path(path, folder, "tacit.acl");
+    const char *const arguments[] = {
+        process_tacit(), "broker-config", "--directory", folder, "--coordinator", file, NULL};
+    struct process_plan const plan = {.arguments = arguments};
+    struct process_result result = process_run(&plan);
+    assert_int_equal(result.code, 0);
+    assert_string_equal(result.err, "");
+    process_free(&result);
+    FILE *const stream = fopen(path, "r");
+    assert_non_null(stream);
+    access[fread(access, 1, TEXT_BYTES - 1, stream)] = '\0';
+    (void)fclose(stream);
+    (void)unlink(path);
+}
+
+static void access_follows_the_coordinators_file(void **state)
+{
+    static const char ring[] = "\nuser north\n"
+                               "topic write tacit/v1/trial/up/north/#\n"
+                               "topic read tacit/v1/trial/down/#\n"
+                               "topic read tacit/v1/trial/to/north/#\n"
+                               "topic write tacit/v1/trial/peer/north/south/#\n"
+                               "topic read tacit/v1/trial/peer/south/north/#\n"
+                               "\nuser south\n"
+                               "topic write tacit/v1/trial/up/south/#\n"
+                               "topic read tacit/v1/trial/down/#\n"
+                               "topic read tacit/v1/trial/to/south/#\n"
+                               "topic write tacit/v1/trial/peer/south/north/#\n"
+                               "topic read tacit/v1/trial/peer/north/south/#\n";
+    static const char *const without[] = {
+        "  quorum: 1}", "  quorum: 1}\nnetwork: {kind: star}",
+        "  quorum: 1}\nnetwork: {kind: hybrid, components: [{agents: 1, count: 2}]}"};
+    char access[TEXT_BYTES];
+    (void)state;
+    access_by_file("  deadline_s: 60}\nnetwork: {kind: ring}", access);
+    assert_non_null(strstr(access, ring));
+    for (size_t i = 0; i < sizeof without / sizeof without[0]; i++) {
+        access_by_file(without[i], access);
+        assert_non_null(strstr(access, "\nuser north\n"));
+        assert_null(strstr(access, "/peer/"));
+    }
+}
+
 static void help_is_no_mistake(void **state)
 {
     static const char *const commands[] = {"agent", "coordinator", "status", "pki",
@@ -525,9 +663,13 @@ static void help_is_no_mistake(void **state)
 int main(void)
 {
     static const struct CMUnitTest others[] = {
-        cmocka_unit_test(the_files_are_right), cmocka_unit_test(nobody_answers),
-        cmocka_unit_test(wrong_usage),         cmocka_unit_test(broker_paths_are_whole),
+        cmocka_unit_test(the_files_are_right),
+        cmocka_unit_test(nobody_answers),
+        cmocka_unit_test(wrong_usage),
+        cmocka_unit_test(broker_paths_are_whole),
         cmocka_unit_test(help_is_no_mistake),
+        cmocka_unit_test(edges_that_cannot_be_are_refused),
+        cmocka_unit_test(access_follows_the_coordinators_file),
     };
     static struct CMUnitTest tests[CASE_COUNT + sizeof others / sizeof others[0]];
     for (size_t i = 0; i < CASE_COUNT; i++)

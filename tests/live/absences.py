@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from support import IS_LONG, UnixConnection, call, check_end, main, require, test, wait_for
+from support import IS_LONG, Application, UnixConnection, call, check_end, main, require, test, wait_for
 from wire import Proxy, order_of
 
 
@@ -103,6 +103,35 @@ def behind_a_proxy(federation, sites):
     return proxy
 
 
+def has_caught_up(federation, site, epoch):
+    """Also the decisions that were open when a later order came are pulls."""
+    status = federation.site_status(site)
+    counts = next(one.counts for one in federation.applications if one.site == site)
+    return status["epoch"] >= epoch and status["pulls"] == counts["planned"] + counts["exploit"]
+
+
+@test
+def decision_that_is_open_when_its_arm_goes_is_a_pull_all_the_same(federation_of):
+    federation = federation_of([0.875, 0.125, 0.825], quorum=2, deadline_s=1)
+    federation.start_all()
+    wait_for("site-2 explores", lambda: federation.phase("site-2") == "exploring")
+    late = Application(federation, "site-2")
+    decisions = late.ask("/v1/decisions/batch", {"requests": [{}] * 100})["decisions"]
+    federation.apply(["site-0", "site-1"], allowance=federation.all_to(1))
+    wait_for("the order without arm 1", lambda: (federation.site_status("site-2") or {"epoch": 0})["epoch"] == 2)
+    require(federation.site_status("site-2")["active_arms"] == ["arm 0", "arm 2"], "arm 1 is still in")
+    require(any(one["arm"] == 1 for one in decisions), "no decision for arm 1")
+    rewards = [{"id": one["id"], "reward": federation.means[one["arm"]]} for one in decisions]
+    answers = late.ask("/v1/rewards/batch", {"rewards": rewards})["rewards"]
+    require(all(one["status"] == "accepted" for one in answers), f"{answers}")
+    pulls = federation.site_status("site-2")["pulls"]
+    require(pulls == len(decisions), f"{len(decisions)} were played, {pulls} are counted")
+    federation.allow(math.inf)
+    federation.apply(["site-2"])
+    federation.applications[-1].counts["planned"] = len(decisions)
+    check_end(federation, is_whole=False)
+
+
 @test
 def cut_off_half_catches_up_and_the_quorum_goes_on_without_it(federation_of):
     federation = federation_of([0.875, 0.8, 0.75], sites=4, quorum=2, deadline_s=1)
@@ -120,7 +149,7 @@ def cut_off_half_catches_up_and_the_quorum_goes_on_without_it(federation_of):
         require(federation.get(site, "/v1/ledger")["spent"] in (0, federation.epsilon), f"{site} spent too much")
     proxy.mend()
     for site in far:
-        wait_for(f"{site} catches up", lambda site=site: (federation.site_status(site) or {"epoch": 0})["epoch"] >= 5)
+        wait_for(f"{site} catches up, and counts what it played", lambda site=site: has_caught_up(federation, site, 5))
     federation.allow(math.inf)
     status = check_end(federation, is_whole=False)
     last = {site["name"]: site["last_report_epoch"] for site in status["sites"]}

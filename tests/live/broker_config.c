@@ -82,6 +82,79 @@ static void access_list_gives_each_site_its_own_branch_and_no_more(void **state)
                               "topic read tacit/v1/trial-1/to/South_2/#\n");
 }
 
+/* ---- Neighbours ---- */
+
+#define MEMORY_WORDS 256u
+
+static struct tacit_graph graph_of(struct tacit_edge *edges, uint64_t edge_count, uint32_t count)
+{
+    static uint64_t memory[MEMORY_WORDS];
+    struct tacit_graph graph;
+    assert_true(tacit_graph_size(count, edge_count) <= sizeof memory);
+    assert_int_equal(tacit_graph_init(&graph, memory, count, edges, edge_count), TACIT_OK);
+    return graph;
+}
+
+#define HEAD                                                                                       \
+    "# Who may do what in the federation trial-1. Written by tacit; changes are overwritten.\n\n"  \
+    "user coordinator\n"                                                                           \
+    "topic read tacit/v1/trial-1/up/#\n"                                                           \
+    "topic write tacit/v1/trial-1/down/#\n"                                                        \
+    "topic write tacit/v1/trial-1/to/#\n"
+#define SITE(name)                                                                                 \
+    "\nuser " name "\n"                                                                            \
+    "topic write tacit/v1/trial-1/up/" name "/#\n"                                                 \
+    "topic read tacit/v1/trial-1/down/#\n"                                                         \
+    "topic read tacit/v1/trial-1/to/" name "/#\n"
+#define HEARS(name, other)                                                                         \
+    "topic write tacit/v1/trial-1/peer/" name "/" other "/#\n"                                     \
+    "topic read tacit/v1/trial-1/peer/" other "/" name "/#\n"
+
+static void sites_of_a_ring_hear_both_neighbours_and_nobody_else(void **state)
+{
+    static const char *const ring[] = {"n", "e", "s", "w"};
+    struct tacit_edge edges[] = {{0, 1}, {1, 2}, {2, 3}, {3, 0}};
+    struct tacit_graph const graph = graph_of(edges, 4, 4);
+    struct live_broker_config config = good();
+    (void)state;
+    config.sites = ring;
+    config.site_count = 4;
+    config.graph = &graph;
+    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
+    expect_lines("tacit.acl", HEAD SITE("n") HEARS("n", "e") HEARS("n", "w") SITE("e")
+                                  HEARS("e", "n") HEARS("e", "s") SITE("s") HEARS("s", "e")
+                                      HEARS("s", "w") SITE("w") HEARS("w", "n") HEARS("w", "s"));
+}
+
+static void sites_of_two_stars_hear_their_centre_and_nobody_else(void **state)
+{
+    static const char *const stars[] = {"a", "b", "c", "d", "e"};
+    struct tacit_edge edges[] = {{0, 1}, {0, 2}, {3, 4}};
+    struct tacit_graph const graph = graph_of(edges, 3, 5);
+    struct live_broker_config config = good();
+    (void)state;
+    config.sites = stars;
+    config.site_count = 5;
+    config.graph = &graph;
+    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
+    expect_lines("tacit.acl",
+                 HEAD SITE("a") HEARS("a", "b") HEARS("a", "c") SITE("b") HEARS("b", "a") SITE("c")
+                     HEARS("c", "a") SITE("d") HEARS("d", "e") SITE("e") HEARS("e", "d"));
+}
+
+static void sites_without_neighbours_hear_the_coordinator_alone(void **state)
+{
+    static const char *const alone[] = {"a", "b"};
+    struct tacit_edge none[1];
+    struct tacit_graph const graph = graph_of(none, 0, 2);
+    struct live_broker_config config = good();
+    (void)state;
+    config.sites = alone;
+    config.graph = &graph;
+    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
+    expect_lines("tacit.acl", HEAD SITE("a") SITE("b"));
+}
+
 /* Comments and empty lines taken out: what mosquitto sees. */
 static void strip(char *text)
 {
@@ -245,6 +318,12 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(access_list_gives_each_site_its_own_branch_and_no_more,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sites_of_a_ring_hear_both_neighbours_and_nobody_else,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sites_of_two_stars_hear_their_centre_and_nobody_else,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(sites_without_neighbours_hear_the_coordinator_alone, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(config_has_one_door_with_certificates_and_limits, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(config_takes_the_options_and_replaces_the_old_file, set_up,

@@ -316,7 +316,7 @@ def differences(first, second):
 
 @test
 def hooked_noise_makes_other_data_look_the_same_everywhere(federation_of):
-    shape = {"sites": 4, "epsilon": 1.0, "rounds": 4, "gap": 0.25}
+    shape = {"sites": 4, "epsilon": 1.0, "rounds": 3, "gap": 0.25}
     first, reports, clipped = shown_with(federation_of([0, 0, 0], **shape), "", None)
     require(len(reports["site-0"]) >= 3, "hardly a run")
     deaths = [first[f"{site} decisions"].count("died") for site in CRASHES]

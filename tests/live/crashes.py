@@ -68,7 +68,7 @@ class Keeper(threading.Thread):
             self.trouble = trouble
 
 
-def crash_everywhere(federation_of, point, sites=10, rounds=5):
+def crash_everywhere(federation_of, point, sites=10 if IS_LONG else 8, rounds=5 if IS_LONG else 4):
     """Site i dies at the i-th passage of the point, the coordinator at the 1st, 2nd, 3rd .."""
     federation = federation_of([0.875, 0.75, 0.125], sites=sites, rounds=rounds, gap=2.0 ** (-rounds / 2))
     first = {site: number for number, site in enumerate(federation.sites, 1)} | {"coordinator": 1}
@@ -106,7 +106,7 @@ def crash_after_commit_loses_nothing(federation_of):
 
 @test
 def crash_after_send_loses_nothing(federation_of):
-    crash_everywhere(federation_of, "after-send", sites=3, rounds=3)
+    crash_everywhere(federation_of, "after-send", sites=3, rounds=3 if IS_LONG else 2)
 
 
 # States

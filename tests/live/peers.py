@@ -1,28 +1,32 @@
 #!/usr/bin/env python3
 """Federations of peers: eight sites on a ring, which judge for themselves, and two stars of four below a hub. See
 support.py."""
+import json
+import math
+import random
+import shutil
+import struct
+import subprocess
 import sys
 import time
 
 import wire
-from support import check_status, main, require, test, wait_for
-from wire import STEPS
+from support import TACIT, UnixConnection, call, check_status, main, require, test, wait_for
+from wire import STEPS, field
 
 RING = {"kind": "ring"}
 TWO_STARS = {"kind": "hybrid", "components": [{"agents": 4, "kind": "star-graph"}, {"agents": 4, "kind": "star-graph"}]}
 MEANS = [0.875, 0.5, 0.125]
+LONG = [0.875, 0.75, 0.125]  # the last arm is out at once, the second after the last round
 
 
-def peers(federation_of, network, **options):
-    federation = federation_of(MEANS, sites=8, rounds=4, gap=0.25, **options)
-    file = federation.folder / "coordinator.yaml"
+def peers(federation_of, network, means=MEANS, **options):
+    federation = federation_of(means, sites=8, rounds=4, gap=0.25, **options)
     run = federation.run_section()
     if network is RING:
         del run["quorum"]
     federation.write_coordinator(run)
-    file.write_text(file.read_text() + f"network: {network}\n".replace("'", ""))
-    federation.run_tacit("broker-config", "--directory", federation.folder / "broker", "--coordinator", file, "--pki",
-                         federation.pki, "--port", federation.port, "--persistence", federation.persistence)
+    federation.write_network(network, "--persistence", federation.persistence)
     federation.allow_access("tap", "read tacit/v1/#")
     return federation
 
@@ -47,11 +51,109 @@ def check_peers(federation):
         for payload, _, _ in outbox.values():
             pulls, sums = wire.sums_of(payload)
             for arm, value in sums.items():
-                expected = pulls * round(MEANS[arm] * STEPS) / STEPS
+                expected = pulls * round(federation.means[arm] * STEPS) / STEPS
                 require(abs(value - expected) < 0.1, f"{application.site}, arm {arm}: {value}, not {expected}")
     require(len(epochs) == 1, f"sites released in different epochs: {epochs}")
     federation.stop("coordinator")
     return len(epochs.pop())
+
+
+# Words between neighbours (src/wire/tacit.proto)
+
+def origins(sites):
+    """The sites' set, as fields 1 and 2 or 3 and 4 of a message."""
+    number = sum(1 << site for site in sites)
+    return number.to_bytes(1, "little") if sites else b""
+
+
+def word(sender, epoch, number, body, run=1):
+    """An envelope around a word of any kind."""
+    return (b"\x0d" + struct.pack("<I", 1) + b"\x15" + struct.pack("<I", sender) + b"\x19" + struct.pack("<Q", run) +
+            b"\x25" + struct.pack("<I", epoch) + field(number, body))
+
+
+def named(sites):
+    return b"\x0d" + struct.pack("<I", 0) + field(2, origins(sites))
+
+
+def hello(sender, epoch, sites, **options):
+    return word(sender, epoch, 16, named(sites), **options)
+
+
+def advert(sender, epoch, sites, **options):
+    return word(sender, epoch, 19, named(sites), **options)
+
+
+def request(sender, epoch, sites, **options):
+    return word(sender, epoch, 20, named(sites), **options)
+
+
+def data(sender, epoch, pulls, arms, sites, sums, **options):
+    body = (b"\x09" + struct.pack("<Q", pulls) + field(2, struct.pack("<Q", arms)) + b"\x1d" + struct.pack("<I", 0) +
+            field(4, origins(sites)) + field(5, struct.pack(f"<{len(sums)}q", *sums)))
+    return word(sender, epoch, 21, body, **options)
+
+
+def rows_heard(federation):
+    """{(site, epoch): set of rows}, whoever passed them on."""
+    found = {}
+    for topic, payload in list(federation.tap.seen):
+        body = wire.fields(payload).get(21) if "/peer/" in topic else None
+        if body is not None:
+            parts = wire.fields(body)
+            sites = [parts[3] + bit for bit in wire.members(parts[4])]
+            row = len(parts[5]) // len(sites)
+            for rank, site in enumerate(sites):
+                found.setdefault((site, wire.epoch_of(payload)), set()).add(parts[5][rank * row:(rank + 1) * row])
+    return found
+
+
+# The simulator
+
+def simulated(federation, network):
+    """One run of the experiment file that says the same: rounds, epochs of elimination by arm, regret."""
+    (federation.folder / "means.csv").write_text(",".join(map(repr, federation.means)) + "\n")
+    (federation.folder / "case.yaml").write_text(
+        f"name: case\nhorizon: {federation.horizon}\nagents: {len(federation.sites)}\nruns: 1\n"
+        f"environment: {{kind: constant, means: means.csv}}\nnetwork: {json.dumps(network)}\n"
+        f"protocol: {{kind: elimination, rounds: {federation.rounds}, gap: {federation.gap}}}\n"
+        f"privacy: {{mode: sound, epsilon: {federation.epsilon}}}\n")
+    done = subprocess.run([TACIT, "run", str(federation.folder / "case.yaml"), "--json"], capture_output=True, text=True,
+                          check=False)
+    require(done.returncode == 0, done.stderr)
+    result = json.loads(done.stdout)
+    return (result["metrics"]["rounds"]["mean"], [arm["eliminated_epoch_mean"] for arm in result["arms"]],
+            result["metrics"]["regret"]["mean"])
+
+
+def played(federation):
+    """{epoch: (S(r), arms in)}, the same at every site."""
+    found = set()
+    for site in federation.sites:
+        rounds = {}
+        for epoch, (payload, _, _) in federation.outbox(site).items():
+            pulls, sums = wire.sums_of(payload)
+            rounds[epoch] = (pulls, tuple(sorted(sums)))
+        found.add(tuple(sorted(rounds.items())))
+    require(len(found) == 1, f"sites played different rounds: {found}")
+    return dict(found.pop())
+
+
+def check_simulated(federation, network):
+    """The same rounds as in the simulator, over the same network and over a star: arm by arm the same last epoch, and
+    the same S(r) in it, which at these constant rewards is what the arm costs."""
+    rounds, pulls = played(federation), 0
+    best = max(federation.means)
+    last = [max(epoch for epoch, (_, active) in rounds.items() if arm in active) for arm in range(len(federation.means))]
+    regret = sum((best - mean) * rounds[epoch][0] for mean, epoch in zip(federation.means, last, strict=True))
+    out = [None if mean == best else epoch for mean, epoch in zip(federation.means, last, strict=True)]
+    for other in (network, {"kind": "star"}):
+        count, eliminated, cost = simulated(federation, other)
+        require((count, eliminated) == (len(rounds), out), f"{rounds}, but simulated {count}, {eliminated}")
+        require(abs(cost - len(federation.sites) * regret) < 1e-6, f"{rounds}, but simulated a regret of {cost}")
+    for epoch, (found, active) in sorted(rounds.items()):
+        pulls = federation.pulls(epoch, len(active), pulls)
+        require(found == pulls, f"epoch {epoch}: S(r) is {found}, not {pulls}")
 
 
 def pairs_heard(federation):
@@ -66,11 +168,11 @@ def pairs_heard(federation):
 
 @test
 def ring_of_eight_decides_alike_without_a_hub(federation_of):
-    federation = peers(federation_of, RING)
+    federation = peers(federation_of, RING, LONG)
     federation.start_all()
     federation.apply()
-    rounds = check_peers(federation)
-    require(rounds >= 1, "nothing was released")
+    require(check_peers(federation) > 1, "one round only")
+    check_simulated(federation, RING)
     ring = {(f"site-{i}", f"site-{(i + step) % 8}") for i in range(8) for step in (1, 7)}
     require(pairs_heard(federation) == ring, f"{sorted(pairs_heard(federation) ^ ring)}")
     require(not federation.orders(), "the coordinator gave an order")
@@ -78,12 +180,13 @@ def ring_of_eight_decides_alike_without_a_hub(federation_of):
 
 @test
 def two_stars_of_four_report_through_their_sinks(federation_of):
-    federation = peers(federation_of, TWO_STARS)
+    federation = peers(federation_of, TWO_STARS, LONG)
     federation.start_all()
     federation.apply()
     wait_for("the hub decides", federation.is_finished, 60)
     rounds = federation.status()["rounds"]
-    require(check_peers(federation) == rounds, "sites and hub count other rounds")
+    require(check_peers(federation) == rounds > 1, "sites and hub count other rounds")
+    check_simulated(federation, TWO_STARS)
     heard = pairs_heard(federation)
     require({pair for pair in heard if pair[1] in ("site-0", "site-4")} ==
             {(f"site-{i}", "site-0") for i in (1, 2, 3)} | {(f"site-{i}", "site-4") for i in (5, 6, 7)}, f"{heard}")
@@ -149,6 +252,232 @@ def broker_lets_only_neighbours_hear_and_speak(federation_of):
     require(federation.client("site-1").publish(federation.topic("peer/site-1/site-2/elim"), b"good") == 0, "a neighbour")
     body = hears.receive()[1]
     require(body.endswith(b"good"), f"site-2 heard {body}")
+
+
+# Neighbours that are no friends
+
+def is_missing(federation, site, sites):
+    return (federation.site_status(site) or {}).get("missing_sites") == sites
+
+
+@test
+def hostile_neighbour_changes_nothing(federation_of):
+    federation = peers(federation_of, RING)
+    names = [site for site in federation.sites if site != "site-1"]
+    federation.start_all(["coordinator", *names])
+    federation.apply(names)
+    for site in names:
+        wait_for(f"{site} waits for site-1 alone", lambda site=site: is_missing(federation, site, [1]), 30)
+    before, ledger = federation.site_status("site-0"), federation.get("site-0", "/v1/ledger")
+    pulls = federation.pulls(1, 3)
+    fair = [int(pulls * mean * STEPS) for mean in federation.means]
+    rubbish = random.Random(5).randbytes
+    cases = [rubbish(60000), rubbish(60), b"", b"\0",
+             data(1, 1, pulls, 7, [1], fair),  # not asked for
+             data(1, 1, pulls, 7, [2], fair), data(1, 1, pulls, 7, [0], fair),  # other rows than those that are here
+             data(1, 1, pulls, 7, [1, 2], fair), data(1, 1, pulls, 7, [2], fair[:2]), data(1, 1, pulls, 7, [], fair),
+             data(1, 1, pulls + 1, 7, [2], fair), data(1, 1, pulls, 3, [2], fair[:2]), data(1, 9, pulls, 7, [2], fair),
+             advert(2, 1, [1]), hello(7, 1, []), request(0, 1, [0]), data(wire.HUB, 1, pulls, 7, [1], fair),  # names
+             advert(1, 1, []), advert(1, 0, [1]), advert(1, 10001, [1]), advert(1, 1, [1], run=2),
+             request(1, 1, [1]), request(1, 2, [0]), request(1, 1, []),  # what was not advertised
+             wire.order(2, 1000, 1, sender=1), wire.report(1, 1, pulls, 7, fair), word(1, 1, 16, b""),
+             hello(1, 1, []) + b"\0"]
+    neighbour = federation.client("site-1")
+    for number, payload in enumerate(cases):
+        code = neighbour.publish(federation.topic("peer/site-1/site-0/elim"), payload)
+        require(code == 0, f"the broker refused word {number}: {code}")
+        wait_for(f"word {number} is refused",
+                 lambda number=number: federation.site_status("site-0")["refused_messages"] >= number + 1, 5)
+    try:
+        neighbour.publish(federation.topic("peer/site-1/site-0/elim"), b"\0" * 10_000_000)
+        raise AssertionError("the broker took 10 MB")
+    except OSError:
+        pass
+    neighbour.close()
+    after = federation.site_status("site-0")
+    require(after["refused_messages"] == len(cases), f"{after['refused_messages']} of {len(cases)} were refused")
+    require(federation.log("site-0").count(" refused: ") == len(cases), "not every refusal is logged")
+    for name in ("phase", "epoch", "active_arms", "release_epoch", "missing_sites", "neighbours"):
+        require(before[name] == after[name], f"{name} was {before[name]}, is {after[name]}")
+    require(federation.get("site-0", "/v1/ledger") == ledger, "the ledger is another one")
+    federation.tap.seen.clear()
+    federation.apply(["site-1"])
+    federation.start("site-1")
+    check_peers(federation)
+    require(all(len(rows) == 1 for rows in rows_heard(federation).values()), "two rows of one site and epoch")
+
+
+@test
+def neighbour_can_stop_a_site_but_not_make_it_release(federation_of):
+    federation = peers(federation_of, RING)
+    federation.start_all(["coordinator", "site-0"])
+    wait_for("the run is joined", lambda: federation.has_joined("site-0"))
+    liar = federation.client("site-1")
+    require(liar.publish(federation.topic("peer/site-1/site-0/elim"), advert(1, 1, [0])) == 0, "a neighbour may speak")
+    wait_for("it takes its state for an old one", lambda: federation.phase("site-0") == "halted")
+    federation.apply(["site-0"])
+    time.sleep(1.5)
+    federation.end_applications()
+    require(federation.get("site-0", "/v1/ledger")["releases"] == [], "something was released")
+    require(federation.applications[0].counts["planned"] == 0, "something was planned")
+
+
+@test
+def sites_with_another_epsilon_stay_out_and_say_so(federation_of):
+    federation = peers(federation_of, RING)
+    federation.write_agent("site-0", federation.policy(epsilon=2000, budget=2000))
+    federation.start_all(["coordinator", "site-0"])
+    wait_for("it refuses the run", lambda: federation.phase("site-0") == "refused")
+    require("a smaller epsilon per reward than policy.epsilon" in federation.site_status("site-0")["refusal"], "why?")
+
+
+# What is lost
+
+def wait_for_epoch_2(federation):
+    for site in federation.sites:
+        wait_for(f"{site} is in epoch 2", lambda site=site: (federation.site_status(site) or {}).get("epoch") == 2)
+
+
+def forget_all(federation):
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    wait_for_epoch_2(federation)
+    federation.kill("broker")
+    federation.wipe_broker()
+
+
+@test
+def broker_that_forgets_all_while_a_ring_reports_ends_no_run(federation_of):
+    federation = peers(federation_of, RING, LONG)
+    forget_all(federation)
+    federation.allow(math.inf)
+    time.sleep(0.5)  # reports are made and go nowhere
+    federation.start("broker")
+    require(check_peers(federation) > 1, "one round only")
+
+
+@test
+def broker_that_forgets_all_between_two_reports_of_a_hybrid_ends_no_run(federation_of):
+    federation = peers(federation_of, TWO_STARS, LONG)
+    forget_all(federation)
+    federation.start("broker")
+    for site in federation.sites:
+        wait_for(f"{site} is back", lambda site=site: federation.site_status(site)["connected"])
+    federation.allow(math.inf)
+    require(check_peers(federation) > 1, "one round only")
+
+
+def lose_state(federation, site):
+    """Stops it, removes what it knows, starts it: it must find out that it is not new."""
+    released = federation.site_status(site)["release_epoch"]
+    require(released > 0, f"{site} has released nothing yet")
+    federation.stop(site)
+    federation.check_rows = rows_heard(federation)
+    shutil.rmtree(federation.folder / f"state-{site}")
+    federation.start(site)
+    wait_for(f"{site} halts", lambda: federation.phase(site) == "halted")
+    return released
+
+
+def check_lost(federation, site):
+    """It released nothing more, and says so; the others wait for it, and say so."""
+    federation.allow(math.inf)
+    index = federation.sites.index(site)
+    wait_for("its neighbour waits for it alone", lambda: is_missing(federation, federation.sites[index - 1], [index]))
+    time.sleep(0.5)
+    federation.end_applications()
+    require(federation.phase(site) == "halted", f"{site} is {federation.phase(site)}")
+    require(federation.get(site, "/v1/ledger")["releases"] == [], f"{site} released again")
+    connection = UnixConnection(federation.socket_of(site))
+    code, body = call(connection, "GET", "/health")
+    connection.close()
+    require(code == 503 and "halted" in body["error"], f"{code} {body}")
+    require("a peer has seen more from us than our state knows" in federation.log(site), "not a word in the log")
+    require(all(len(rows) == 1 for rows in rows_heard(federation).values()), "two rows of one site and epoch")
+    require({key for key in rows_heard(federation) if key[0] == index} ==
+            {key for key in federation.check_rows if key[0] == index}, f"{site} released again")
+    federation.kill(site)  # and it stays halted
+    federation.start(site)
+    wait_for(f"{site} is still halted", lambda: federation.phase(site) == "halted")
+
+
+@test
+def lost_state_is_found_out_in_the_epoch_of_its_release(federation_of):
+    federation = peers(federation_of, RING, LONG)
+    federation.start_all()
+    federation.apply(federation.sites[:6], allowance=federation.all_to(1))
+    for site in federation.sites[:6]:
+        wait_for(f"{site} waits", lambda site=site: is_missing(federation, site, [6, 7]))
+    lose_state(federation, "site-3")
+    federation.apply(federation.sites[6:])
+    wait_for("epoch 2 of the others", lambda: federation.is_at(2))
+    check_lost(federation, "site-3")
+
+
+@test
+def lost_state_is_found_out_in_a_later_epoch(federation_of):
+    federation = peers(federation_of, RING, LONG)
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    wait_for_epoch_2(federation)
+    lose_state(federation, "site-3")
+    check_lost(federation, "site-3")
+
+
+@test
+def lost_state_of_a_sink_and_of_a_leaf_is_found_out(federation_of):
+    federation = peers(federation_of, TWO_STARS, LONG)
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    wait_for_epoch_2(federation)
+    for site in ("site-0", "site-6"):
+        lose_state(federation, site)
+        require(federation.get(site, "/v1/ledger")["releases"] == [], f"{site} released again")
+
+
+# The coordinator
+
+@test
+def coordinator_that_starts_anew_hears_where_the_ring_is(federation_of):
+    federation = peers(federation_of, RING)
+    federation.start_all()
+    federation.apply()
+    wait_for("all sites decide", lambda: all_decided(federation), 60)
+    before = wait_for("it hears that", lambda: federation.is_at(2))
+    require(before["phase"] == "watching" and before["reports"] == before["missing"] == 0, f"{before}")
+    federation.kill("coordinator")
+    federation.start("coordinator")
+    wait_for("it hears all of them again",
+             lambda: [site["last_report_epoch"] for site in (federation.status() or {"sites": []})["sites"]] == [2] * 8)
+    federation.end_applications()
+
+
+@test
+def hub_counts_the_sites_below_the_sinks(federation_of):
+    federation = peers(federation_of, TWO_STARS, quorum=6, deadline_s=2)
+    names = [site for site in federation.sites if site != "site-6"]
+    federation.start_all(["coordinator", *names])
+    federation.apply(names)
+    status = wait_for("the first sink reports", lambda: federation.status() if
+                      (federation.status() or {}).get("covered") == 4 else None)
+    require((status["reports"], status["missing"], status["quorum"]) == (1, 1, 6), f"{status}")
+    wait_for("the quorum goes on", federation.is_finished, 30)
+    federation.end_applications()
+    for site in names:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"))
+    agents = [wire.fields(wire.fields(one)[18]).get(4) for payloads in federation.reports("site-4").values()
+              for one in payloads]
+    require(agents and all(count == 3 for count in agents), f"site-4 reported for {agents}")
+
+
+@test
+def run_that_does_not_fit_into_messages_is_refused(federation_of):
+    federation = peers(federation_of, RING)
+    federation.write_coordinator(federation.run_section(horizon=1 << 40), arms=[f"arm {i}" for i in range(8100)])
+    code, said = federation.run_to_end("coordinator", seconds=20)
+    require(code == 2 and said.count("\n") == 1 and "coordinator.yaml:5: arms: a message of this run would be longer "
+            "than 65536 bytes; allowed: fewer arms" in said, f"{code} {said}")
+    require(not (federation.folder / "state-coordinator").exists(), "a state came into being")
 
 
 if __name__ == "__main__":

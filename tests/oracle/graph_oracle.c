@@ -710,7 +710,7 @@ struct network {
     uint32_t parent[AGENTS_MAX];
     uint32_t scratch[AGENTS_MAX];
     struct tacit_component components[AGENTS_MAX];
-    struct tacit_sim_network sim;
+    struct tacit_elim_network sim;
     void *memory;
     void *work;
 };
@@ -732,7 +732,7 @@ static void network_make(struct network *network, const struct setting *setting,
         tacit_graph_components(&network->graph, network->label, network->scratch);
     tacit_graph_sinks(&network->graph, network->label, count, network->components, network->parent,
                       network->scratch, network->work);
-    network->sim = (struct tacit_sim_network){
+    network->sim = (struct tacit_elim_network){
         .collection = setting->kind == GRAPH_TWIN_SINKS ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD,
         .graph = &network->graph,
         .label = network->label,

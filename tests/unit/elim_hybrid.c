@@ -668,6 +668,36 @@ static void order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with
     hybrid_close(&hybrid);
 }
 
+/* The hub's word that it holds nothing of a relay is no answer to its report, which went to the
+ * parent: a relay at T, or a sink that lacks somebody, must not be kept asking by it for ever. */
+static void peer_at_t_asks_a_hub_that_waits_only_so_often(void **state)
+{
+    (void)state;
+    struct peer_setup setup = noisy_setup();
+    setup.base.horizon = 2 * ARMS * PULLS; /* T comes with the end of epoch 2 */
+    struct tacit_elim_message const order = order_of(2, 2 * PULLS, all_3);
+    for (uint32_t agent = 1; agent <= 2; agent++) {
+        struct hybrid hybrid = hybrid_pulling(&setup);
+        struct peer_core *const core = &hybrid.p[agent];
+        uint32_t asked = 0;
+        assert_int_equal(peer_play(core, means_3, 0), TACIT_OK);
+        peer_expect(core, driver_receive(&order), TACIT_OK);
+        assert_int_equal(peer_play(core, means_3, 0), TACIT_OK);
+        assert_true(peer_view(core).agent.finished);
+        while (core->update.deadline_us != TACIT_NEVER) {
+            assert_true(++asked <= 12);
+            wake(core);
+            if (!core->update.send || core->update.message.to != TACIT_ELIM_HUB)
+                continue;
+            struct tacit_elim_message answer = order;
+            answer.to = agent;
+            answer.seen = agent == 2 ? 1 : 0; /* the sink reported once */
+            peer_expect(core, driver_receive(&answer), TACIT_OK);
+        }
+        hybrid_close(&hybrid);
+    }
+}
+
 static void halted_relay_says_nothing_not_even_for_others(void **state)
 {
     (void)state;
@@ -1271,6 +1301,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(parent_that_holds_a_report_this_state_did_not_make_halts_a_relay),
     cmocka_unit_test(hello_is_answered_by_what_came_also_of_the_epoch_before),
     cmocka_unit_test(order_that_asks_for_no_pulls_leaves_a_state_that_can_be_gone_on_with),
+    cmocka_unit_test(peer_at_t_asks_a_hub_that_waits_only_so_often),
     cmocka_unit_test(halted_relay_says_nothing_not_even_for_others),
     cmocka_unit_test(hub_with_weights_that_do_not_fit_is_refused_and_writes_nothing),
     cmocka_unit_test(hub_asks_the_sinks_only_and_orders_everybody),

@@ -360,14 +360,30 @@ static enum tacit_status on_reward(struct elim_peer_step *step,
     return status;
 }
 
+/* At T, a hub that still waits and holds nothing from here says nothing new, and it is no answer to
+ * a report that did not go to it. The agent would take it for one, and ask for ever. */
+static bool is_old_news(const struct tacit_elim_peer *peer, const struct tacit_elim_message *order)
+{
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    return agent.finished && !peer->closed && order->kind == TACIT_ELIM_ORDER &&
+           order->run_id == peer->config.agent.run_id && order->epoch == agent.epoch &&
+           order->seen < order->epoch && order->seen <= agent.release_epoch;
+}
+
+static enum tacit_status on_hub(struct elim_peer_step *step, const struct tacit_elim_event *event)
+{
+    if (step->peer->config.collection == TACIT_ELIM_SPREAD)
+        return TACIT_STRANGER;
+    return is_old_news(step->peer, event->as.message) ? TACIT_OK : tell_agent(step, event);
+}
+
 static enum tacit_status on_receive(struct elim_peer_step *step,
                                     const struct tacit_elim_event *event)
 {
     uint32_t seen_epoch = 0;
     struct tacit_elim_message const *const message = event->as.message;
     if (message->from == TACIT_ELIM_HUB)
-        return step->peer->config.collection == TACIT_ELIM_GATHER ? tell_agent(step, event)
-                                                                  : TACIT_STRANGER;
+        return on_hub(step, event);
     enum tacit_status status = elim_peer_on_neighbour(step, message, &seen_epoch);
     if (status == TACIT_ROLLBACK)
         return give_rollback(step, seen_epoch);

@@ -1,0 +1,899 @@
+/* What a site runs, made of the invitation that the coordinator writes: whole runs over a star, a
+ * ring and a hybrid, with a core that is put back from its block after every step; blocks that are
+ * damaged, of another site or another policy; what does not fit into a message; invitations. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../../src/live/bus.h"
+#include "../../src/live/core.h"
+#include "../../src/live/invitation.h"
+
+#define SITES_MAX 512u
+#define SITES 6u
+#define ARMS 3u
+#define HORIZON 20000u
+#define QUEUE_MAX 4096u
+
+static const char *const names[SITES] = {"north", "east", "south", "west", "up", "down"};
+static const double means[ARMS] = {0.75, 0.5, 0.125};
+static const uint64_t wish_nano = 100 * TACIT_NANO;
+
+/* ---- Networks -------------------------------------------------------------------------------- */
+
+struct topology {
+    struct tacit_graph graph;
+    struct tacit_component components[SITES_MAX];
+    uint32_t label[SITES_MAX];
+    uint32_t parent[SITES_MAX];
+    uint32_t distance[SITES_MAX];
+    void *memory;
+    struct tacit_elim_network network;
+};
+
+static struct topology *topology_new(enum tacit_elim_collection collection,
+                                     const struct tacit_graph_spec *specs, uint32_t spec_count)
+{
+    char words[TACIT_ERROR_BYTES];
+    struct tacit_text why = tacit_text_init(words, sizeof words);
+    struct tacit_graph_need need;
+    uint64_t edge_count;
+    struct topology *const made = calloc(1, sizeof *made);
+    assert_non_null(made);
+    assert_int_equal(tacit_graph_check(specs, spec_count, &need, &why), TACIT_OK);
+    assert_in_range(need.agent_count, 1, SITES_MAX);
+    struct tacit_edge *const edges = calloc(need.edge_count + 1, sizeof *edges);
+    void *const room = malloc(need.work_bytes + tacit_graph_work_size(need.agent_count));
+    made->memory = malloc(tacit_graph_size(need.agent_count, need.edge_count));
+    assert_true(edges != NULL && room != NULL && made->memory != NULL);
+    assert_int_equal(tacit_graph_generate(specs, spec_count, NULL, edges, &edge_count, room, &why),
+                     TACIT_OK);
+    assert_int_equal(
+        tacit_graph_init(&made->graph, made->memory, need.agent_count, edges, edge_count),
+        TACIT_OK);
+    uint32_t const count = tacit_graph_components(&made->graph, made->label, made->parent);
+    (void)tacit_graph_sinks(&made->graph, made->label, count, made->components, made->parent,
+                            made->distance, room);
+    made->network = (struct tacit_elim_network){.collection = collection,
+                                                .graph = &made->graph,
+                                                .label = made->label,
+                                                .components = made->components,
+                                                .component_count = count,
+                                                .parent = made->parent};
+    free(edges);
+    free(room);
+    return made;
+}
+
+static void topology_free(struct topology *topology)
+{
+    if (topology == NULL)
+        return;
+    free(topology->memory);
+    free(topology);
+}
+
+static struct topology *ring_of_six(void)
+{
+    static const struct tacit_graph_spec ring = {.kind = TACIT_GRAPH_RING, .agent_count = SITES};
+    return topology_new(TACIT_ELIM_SPREAD, &ring, 1);
+}
+
+/* 0 - 1 - 2 with sink 1, a star of 3 and 4, and 5 alone. */
+static struct topology *three_parts(void)
+{
+    static const struct tacit_graph_spec parts[] = {
+        {.kind = TACIT_GRAPH_PATH, .agent_count = 3},
+        {.kind = TACIT_GRAPH_STAR, .agent_count = 2},
+        {.kind = TACIT_GRAPH_COMPLETE, .agent_count = 1}};
+    return topology_new(TACIT_ELIM_GATHER, parts, 3);
+}
+
+static struct live_coordinator_config config_of(const struct topology *topology)
+{
+    return (struct live_coordinator_config){.federation = "trial",
+                                            .sites = names,
+                                            .site_count = SITES,
+                                            .arm_count = ARMS,
+                                            .run_id = 7,
+                                            .horizon = HORIZON,
+                                            .epsilon = 100,
+                                            .report_count = SITES,
+                                            .round_limit = 4,
+                                            .gap = 0.1,
+                                            .quorum = SITES,
+                                            .deadline_s = 60,
+                                            .network =
+                                                topology == NULL ? NULL : &topology->network};
+}
+
+/* ---- Sites ----------------------------------------------------------------------------------- */
+
+static struct live_core_site policy(void)
+{
+    static const struct tacit_mechanism_config sound = {TACIT_PRIVACY_SOUND, 100, 0, 1};
+    struct live_core_site made = {
+        .budget_nano = wish_nano, .resend_after_us = 2000000, .epoch_max = 40};
+    assert_int_equal(tacit_mechanism_init(&made.mechanism, &sound), TACIT_OK);
+    return made;
+}
+
+static struct live_core *core_of(const struct live_coordinator_config *config, uint32_t site)
+{
+    struct live_core_site const allowed = policy();
+    struct live_core *core;
+    size_t size;
+    uint8_t *const invitation = live_invitation(config, wish_nano, site, &size);
+    assert_non_null(invitation);
+    assert_int_equal(live_core_new(&core, &allowed, invitation, size), TACIT_OK);
+    assert_true(live_core_is_of(core, invitation, size));
+    assert_false(live_core_is_of(core, invitation, size - 1));
+    free(invitation);
+    return core;
+}
+
+/* In memory that is exactly as long as the block, so that a sanitizer sees a read beyond it. */
+static enum tacit_status restore(struct live_core **core, const struct live_core_site *site,
+                                 const void *block, size_t size)
+{
+    void *const exact = malloc(size > 0 ? size : 1);
+    assert_non_null(exact);
+    memcpy(exact, block, size);
+    enum tacit_status const status = live_core_restore(core, site, exact, size);
+    free(exact);
+    return status;
+}
+
+/* The same core, from its block. */
+static struct live_core *again(struct live_core *core)
+{
+    struct live_core_site const allowed = policy();
+    struct live_core *restored;
+    size_t size;
+    size_t size_again;
+    void const *const block = live_core_block(core, &size);
+    assert_int_equal(restore(&restored, &allowed, block, size), TACIT_OK);
+    void const *const block_again = live_core_block(restored, &size_again);
+    assert_int_equal(size, size_again);
+    assert_memory_equal(block, block_again, size);
+    live_core_free(core);
+    return restored;
+}
+
+/* ---- Whole runs ------------------------------------------------------------------------------ */
+
+struct letter {
+    uint32_t from;
+    uint32_t to;
+    uint8_t *bytes;
+    size_t size;
+};
+
+struct world {
+    struct live_coordinator_config config;
+    struct live_core *cores[SITES];
+    struct tacit_rng noise[SITES];
+    uint64_t deadline_us[SITES];
+    struct tacit_elim_hub *hub; /* NULL: there is none */
+    struct letter queue[QUEUE_MAX];
+    size_t first;
+    size_t end;
+    uint64_t now_us;
+    bool restarts; /* every core is put back from its block after every step */
+    size_t longest;
+};
+
+static void post(struct world *world, const struct tacit_elim_message *message, uint32_t to)
+{
+    size_t const size = tacit_wire_elim_bytes(message, ARMS, SITES);
+    uint8_t *const bytes = malloc(size);
+    assert_non_null(bytes);
+    assert_int_equal(tacit_wire_elim_encode(message, ARMS, SITES, bytes), TACIT_OK);
+    assert_true(world->end < QUEUE_MAX);
+    world->queue[world->end++] = (struct letter){message->from, to, bytes, size};
+    world->longest = size > world->longest ? size : world->longest;
+}
+
+static void post_all(struct world *world, const struct tacit_elim_message *message)
+{
+    struct tacit_wire_network const *network;
+    if (message->to == TACIT_ELIM_EVERYONE)
+        for (uint32_t site = 0; site < SITES; site++)
+            post(world, message, site);
+    if (message->to == TACIT_ELIM_NEIGHBOURS) {
+        network = live_core_run(world->cores[message->from])->network;
+        for (uint32_t i = 0; i < network->neighbour_count; i++)
+            post(world, message, network->neighbours[i].agent);
+    }
+    if (message->to == TACIT_ELIM_HUB || message->to < SITES)
+        post(world, message, message->to);
+}
+
+static void feed(struct world *world, uint32_t site, struct tacit_elim_event event)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->noise[site]);
+    struct tacit_elim_update update;
+    struct tacit_pull_block plan[ARMS];
+    event.now_us = world->now_us;
+    assert_int_equal(live_core_step(world->cores[site], &event, &entropy, &update), TACIT_OK);
+    world->deadline_us[site] = update.deadline_us;
+    uint32_t const blocks = update.plan_count;
+    assert_true(blocks <= ARMS);
+    for (uint32_t i = 0; i < blocks; i++)
+        plan[i] = update.plan[i];
+    if (update.send)
+        post_all(world, &update.message);
+    if (world->restarts)
+        world->cores[site] = again(world->cores[site]);
+    for (uint32_t i = 0; i < blocks; i++) {
+        struct tacit_elim_event reward = {.kind = TACIT_ELIM_REWARD};
+        reward.as.reward.arm = plan[i].arm;
+        reward.as.reward.count = plan[i].count;
+        reward.as.reward.sum.steps =
+            (int64_t)plan[i].count * (int64_t)(means[plan[i].arm] * (double)TACIT_STEPS);
+        feed(world, site, reward);
+    }
+}
+
+static void feed_hub(struct world *world, struct tacit_elim_event event)
+{
+    struct tacit_elim_update update;
+    event.now_us = world->now_us;
+    assert_int_equal(tacit_elim_hub_step(world->hub, &event, NULL, &update), TACIT_OK);
+    if (update.send)
+        post_all(world, &update.message);
+}
+
+static void deliver(struct world *world)
+{
+    struct letter const letter = world->queue[world->first++];
+    struct tacit_elim_message *message;
+    assert_int_equal(
+        tacit_wire_elim_decode(letter.bytes, letter.size, ARMS, SITES, letter.to, &message),
+        TACIT_OK);
+    struct tacit_elim_event const event = {.kind = TACIT_ELIM_RECEIVE, .as.message = message};
+    if (letter.to == TACIT_ELIM_HUB)
+        feed_hub(world, event);
+    else
+        feed(world, letter.to, event);
+    free(message);
+    free(letter.bytes);
+}
+
+static void pass_time(struct world *world)
+{
+    uint32_t next = 0;
+    for (uint32_t site = 1; site < SITES; site++)
+        if (world->deadline_us[site] < world->deadline_us[next])
+            next = site;
+    assert_true(world->deadline_us[next] != TACIT_NEVER);
+    world->now_us = world->deadline_us[next];
+    feed(world, next, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT});
+}
+
+static bool is_decided(const struct world *world)
+{
+    for (uint32_t site = 0; site < SITES; site++) {
+        struct tacit_elim_agent_view view;
+        live_core_look(world->cores[site], &view);
+        if (!view.last && !view.finished)
+            return false;
+    }
+    return true;
+}
+
+static struct tacit_elim_hub *hub_of(const struct live_coordinator_config *config)
+{
+    uint32_t *const weights = config->network == NULL ? NULL : live_sink_weights(config);
+    struct tacit_elim_hub_config made = {
+        .run_id = config->run_id,
+        .agent_count = SITES,
+        .schedule = {ARMS, SITES, HORIZON, config->epsilon, config->round_limit, config->gap},
+        .mechanism = policy().mechanism,
+        .weights = weights};
+    struct tacit_elim_hub *const hub = calloc(1, tacit_elim_hub_size(&made));
+    assert_non_null(hub);
+    assert_int_equal(tacit_elim_hub_init(hub, &made), TACIT_OK);
+    free(weights);
+    return hub;
+}
+
+/* Plays to the end; what is posted is kept for no longer than it takes. */
+static struct world *run_to_end(const struct topology *topology, bool restarts)
+{
+    struct world *const world = calloc(1, sizeof *world);
+    assert_non_null(world);
+    world->config = config_of(topology);
+    world->restarts = restarts;
+    world->now_us = 1000;
+    if (topology == NULL || topology->network.collection == TACIT_ELIM_GATHER)
+        world->hub = hub_of(&world->config);
+    for (uint32_t site = 0; site < SITES; site++) {
+        world->noise[site] = tacit_rng_stream(1, 0, site, TACIT_PURPOSE_NOISE);
+        world->cores[site] = core_of(&world->config, site);
+        world->deadline_us[site] = TACIT_NEVER;
+    }
+    for (uint32_t site = 0; site < SITES; site++)
+        feed(world, site, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+    while (world->first < world->end) /* hellos to a hub that is not there yet */
+        free(world->queue[world->first++].bytes);
+    if (world->hub != NULL)
+        feed_hub(world, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+    for (uint32_t steps = 0; !is_decided(world); steps++) {
+        assert_true(steps < QUEUE_MAX);
+        if (world->first < world->end)
+            deliver(world);
+        else
+            pass_time(world);
+    }
+    return world;
+}
+
+static void world_free(struct world *world)
+{
+    for (uint32_t site = 0; site < SITES; site++)
+        live_core_free(world->cores[site]);
+    while (world->first < world->end)
+        free(world->queue[world->first++].bytes);
+    free(world->hub);
+    free(world);
+}
+
+static void expect_winner(const struct world *world)
+{
+    for (uint32_t site = 0; site < SITES; site++) {
+        struct tacit_elim_agent_view view;
+        live_core_look(world->cores[site], &view);
+        assert_int_equal(view.active_count, 1);
+        assert_true(tacit_bits_has(view.arms, 0));
+        assert_true(view.release_epoch > 0);
+        assert_true(tacit_ledger_spent_nano(view.ledger) == wish_nano);
+    }
+}
+
+static void run_twice(struct topology *topology)
+{
+    struct world *const whole = run_to_end(topology, false);
+    struct world *const torn = run_to_end(topology, true);
+    expect_winner(whole);
+    for (uint32_t site = 0; site < SITES; site++) {
+        size_t size;
+        size_t torn_size;
+        void const *const block = live_core_block(whole->cores[site], &size);
+        void const *const torn_block = live_core_block(torn->cores[site], &torn_size);
+        assert_int_equal(size, torn_size);
+        assert_memory_equal(block, torn_block, size);
+    }
+    world_free(whole);
+    world_free(torn);
+    topology_free(topology);
+}
+
+static void a_star_put_back_after_every_step_ends_as_one_that_was_not(void **state)
+{
+    (void)state;
+    run_twice(NULL);
+}
+
+static void a_ring_put_back_after_every_step_ends_as_one_that_was_not(void **state)
+{
+    (void)state;
+    run_twice(ring_of_six());
+}
+
+static void a_hybrid_put_back_after_every_step_ends_as_one_that_was_not(void **state)
+{
+    (void)state;
+    run_twice(three_parts());
+}
+
+static void a_peers_release_is_its_row_in_the_form_of_a_report(void **state)
+{
+    struct topology *const ring = ring_of_six();
+    struct world *const world = run_to_end(ring, false);
+    (void)state;
+    for (uint32_t site = 0; site < SITES; site++) {
+        struct tacit_elim_agent_view view;
+        live_core_look(world->cores[site], &view);
+        struct tacit_elim_message const report = live_core_release(world->cores[site]);
+        assert_int_equal(report.kind, TACIT_ELIM_REPORT);
+        assert_int_equal(report.from, site);
+        assert_int_equal(report.epoch, view.release_epoch);
+        uint32_t rank = 0;
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            if (tacit_bits_has(report.arms, arm))
+                assert_true(report.sums[rank++].steps == view.noised[arm].steps);
+        assert_int_equal(rank, report.sum_count);
+    }
+    world_free(world);
+    topology_free(ring);
+}
+
+/* ---- At the beginning ------------------------------------------------------------------------ */
+
+static void a_new_core_is_what_the_invitation_says(void **state)
+{
+    struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct live_coordinator_config const config = config_of(topologies[i]);
+        for (uint32_t site = 0; site < SITES; site++) {
+            struct tacit_elim_agent_view view;
+            struct tacit_elim_peer_view peer;
+            struct live_core *const core = again(core_of(&config, site));
+            struct tacit_wire_announcement const *const run = live_core_run(core);
+            live_core_look(core, &view);
+            assert_int_equal(view.epoch, 0);
+            assert_true(view.pull_count == 0);
+            assert_int_equal(run->agent, site);
+            assert_true(run->run_id == config.run_id);
+            assert_int_equal(run->network != NULL, i > 0);
+            assert_int_equal(live_core_look_at_peer(core, &peer), i > 0);
+            live_core_free(core);
+        }
+        topology_free(topologies[i]);
+    }
+    live_core_free(NULL);
+}
+
+static void what_is_no_announcement_makes_no_core(void **state)
+{
+    static const uint8_t rubbish[200] = {0x0d, 1};
+    struct live_coordinator_config const config = config_of(NULL);
+    struct live_core_site const allowed = policy();
+    struct live_core *core = NULL;
+    size_t size;
+    uint8_t *const invitation = live_invitation(&config, wish_nano, 0, &size);
+    (void)state;
+    for (size_t cut = 0; cut < size; cut++)
+        assert_int_equal(live_core_new(&core, &allowed, invitation, cut), TACIT_MALFORMED);
+    assert_int_equal(live_core_new(&core, &allowed, rubbish, sizeof rubbish), TACIT_MALFORMED);
+    assert_null(core);
+    free(invitation);
+}
+
+/* ---- Blocks that are not ours ---------------------------------------------------------------- */
+
+static struct world *in_the_middle(struct topology *topology)
+{
+    return run_to_end(topology, false); /* decided: rows of two epochs, ledgers, judges */
+}
+
+static void a_block_of_another_size_is_refused(void **state)
+{
+    struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
+    struct live_core_site const allowed = policy();
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct world *const world = in_the_middle(topologies[i]);
+        size_t size;
+        struct live_core *core;
+        void const *const block = live_core_block(world->cores[1], &size);
+        uint8_t *const longer = calloc(1, size + 64);
+        assert_non_null(longer);
+        memcpy(longer, block, size);
+        for (size_t other = 0; other < size + 64; other++)
+            if (other != size)
+                assert_int_equal(restore(&core, &allowed, longer, other), TACIT_MALFORMED);
+        free(longer);
+        world_free(world);
+        topology_free(topologies[i]);
+    }
+}
+
+/* Where a core is put back all the same, it is one that can be started. */
+static bool is_taken(const uint8_t *block, size_t size, bool *is_other_run)
+{
+    struct live_core_site const allowed = policy();
+    struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    struct tacit_elim_event const start = {.now_us = UINT64_C(1) << 50, .kind = TACIT_ELIM_START};
+    struct tacit_elim_update update;
+    struct live_core *core;
+    enum tacit_status const status = restore(&core, &allowed, block, size);
+    if (status != TACIT_OK) {
+        assert_int_equal(status, TACIT_MALFORMED);
+        return false;
+    }
+    uint64_t length;
+    memcpy(&length, block, sizeof length);
+    assert_true(live_core_is_of(core, block + sizeof length, (size_t)length));
+    *is_other_run = true;
+    (void)live_core_step(core, &start, &entropy, &update);
+    live_core_free(core);
+    return true;
+}
+
+/* The length and all numbers that the core was configured with are held against the core's own
+ * copy. What the core does not keep may change, and then it is another announcement: names and,
+ * where nobody judges in here, what only a judge reckons with. */
+static void damage_every_bit(const struct live_core *core, size_t taken_max)
+{
+    size_t size;
+    uint64_t length;
+    size_t taken = 0;
+    size_t refused = 0;
+    void const *const block = live_core_block(core, &size);
+    uint8_t *const damaged = malloc(size);
+    assert_non_null(damaged);
+    memcpy(damaged, block, size);
+    memcpy(&length, block, sizeof length);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        bool const is_length = bit < 8 * sizeof length;
+        bool const is_announcement = !is_length && bit < 8 * (sizeof length + length);
+        bool is_other_run = false;
+        damaged[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        bool const is_good = is_taken(damaged, size, &is_other_run);
+        damaged[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        assert_false(is_length && is_good);
+        taken += is_announcement && is_good ? 1 : 0;
+        refused += is_good ? 0 : 1;
+    }
+    assert_true(taken <= taken_max);
+    assert_true(refused > size); /* an eighth of the bits, at least */
+    free(damaged);
+}
+
+/* Bits of an announcement: 64 of epsilon. Names of both neighbours, 40 and 32 in the ring; the
+ * parent is no concern of a ring. A hybrid has another pause, round limit and gap, too. */
+static void damage_is_refused_or_does_no_harm(void **state)
+{
+    static const size_t taken_max[] = {64, 32 + 8 * 10, 64 + 32 + 64 + 32 + 8 * 10};
+    struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct world *const world = in_the_middle(topologies[i]);
+        damage_every_bit(world->cores[0], taken_max[i]);
+        damage_every_bit(world->cores[1], taken_max[i]);
+        world_free(world);
+        topology_free(topologies[i]);
+    }
+}
+
+static void the_block_of_another_site_or_run_is_not_of_this_one(void **state)
+{
+    struct topology *const ring = ring_of_six();
+    struct live_coordinator_config const config = config_of(ring);
+    struct live_coordinator_config other = config;
+    size_t size;
+    (void)state;
+    struct live_core *const core = core_of(&config, 0);
+    uint8_t *bytes = live_invitation(&config, wish_nano, 1, &size);
+    assert_false(live_core_is_of(core, bytes, size));
+    free(bytes);
+    other.run_id++;
+    bytes = live_invitation(&other, wish_nano, 0, &size);
+    assert_false(live_core_is_of(core, bytes, size));
+    free(bytes);
+    live_core_free(core);
+    topology_free(ring);
+}
+
+static void another_policy_is_refused(void **state)
+{
+    static const struct tacit_mechanism_config others[] = {{TACIT_PRIVACY_SOUND, 99, 0, 1},
+                                                           {TACIT_PRIVACY_SOUND, 100, 0, 2}};
+    struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct world *const world = in_the_middle(topologies[i]);
+        struct live_core_site sites[5];
+        struct live_core *core;
+        size_t size;
+        void const *const block = live_core_block(world->cores[2], &size);
+        for (size_t j = 0; j < 5; j++)
+            sites[j] = policy();
+        assert_int_equal(tacit_mechanism_init(&sites[0].mechanism, &others[0]), TACIT_OK);
+        assert_int_equal(tacit_mechanism_init(&sites[1].mechanism, &others[1]), TACIT_OK);
+        sites[2].budget_nano++;
+        sites[3].epoch_max++;
+        sites[4].resend_after_us++;
+        for (size_t j = 0; j < 5; j++)
+            assert_int_equal(restore(&core, &sites[j], block, size), TACIT_MALFORMED);
+        world_free(world);
+        topology_free(topologies[i]);
+    }
+}
+
+/* ---- What fits ------------------------------------------------------------------------------- */
+
+/* Site 1 of a star graph around site 0, over so many arms. */
+static struct live_core *leaf(uint32_t sites, uint32_t arms, enum tacit_status expected)
+{
+    static const struct tacit_wire_neighbour centre = {0, "centre"};
+    static const struct tacit_wire_network network = {.collection = TACIT_ELIM_SPREAD,
+                                                      .parent = 1,
+                                                      .neighbour_count = 1,
+                                                      .neighbours = &centre,
+                                                      .gap = 1};
+    struct tacit_wire_announcement const run = {.run_id = 7,
+                                                .agent = 1,
+                                                .agent_count = sites,
+                                                .arm_count = arms,
+                                                .horizon = TACIT_HORIZON_MAX,
+                                                .epsilon_nano = wish_nano,
+                                                .network = &network};
+    struct live_core_site const allowed = policy();
+    struct live_core *core = NULL;
+    uint8_t bytes[256];
+    size_t const size = tacit_wire_announcement_bytes(&run);
+    assert_true(size <= sizeof bytes);
+    assert_int_equal(tacit_wire_announcement_encode(&run, bytes), TACIT_OK);
+    assert_int_equal(live_core_fits(&run), expected == TACIT_OK);
+    assert_int_equal(live_core_new(&core, &allowed, bytes, size), expected);
+    return core;
+}
+
+/* Rows that a leaf asks for when the centre has all others. */
+static uint32_t rows_asked_for(struct live_core *core, uint32_t sites)
+{
+    struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    uint64_t *const others = calloc(TACIT_BITS_WORDS(sites), sizeof *others);
+    struct tacit_elim_event event = {.now_us = 1, .kind = TACIT_ELIM_START};
+    struct tacit_elim_update update;
+    assert_non_null(others);
+    tacit_bits_fill(others, sites);
+    tacit_bits_remove(others, 1);
+    assert_int_equal(live_core_step(core, &event, &entropy, &update), TACIT_OK);
+    struct tacit_elim_message const advert = {.kind = TACIT_ELIM_ADVERT,
+                                              .to = TACIT_ELIM_NEIGHBOURS,
+                                              .run_id = 7,
+                                              .epoch = 1,
+                                              .origins = others};
+    event =
+        (struct tacit_elim_event){.now_us = 2, .kind = TACIT_ELIM_RECEIVE, .as.message = &advert};
+    assert_int_equal(live_core_step(core, &event, &entropy, &update), TACIT_OK);
+    assert_true(update.send);
+    assert_int_equal(update.message.kind, TACIT_ELIM_REQUEST);
+    uint32_t const rows = tacit_bits_count(update.message.origins, sites);
+    free(others);
+    return rows;
+}
+
+/* Bytes of DATA with the rows of the last so many sites: whose set is the longest. */
+static size_t data_bytes(uint32_t sites, uint32_t arms, uint32_t rows)
+{
+    uint64_t *const origins = calloc(TACIT_BITS_WORDS(sites), sizeof *origins);
+    assert_non_null(origins);
+    tacit_bits_add(origins, 0);
+    for (uint32_t i = 1; i < rows; i++)
+        tacit_bits_add(origins, sites - i);
+    struct tacit_elim_message const data = {
+        .kind = TACIT_ELIM_DATA, .origins = origins, .sum_count = arms};
+    size_t const size = tacit_wire_elim_bytes(&data, arms, sites);
+    free(origins);
+    return size;
+}
+
+static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
+{
+    static const uint32_t cases[][2] = {{500, 2},    {500, 17},   {500, 100}, {500, 1000},
+                                        {500, 4000}, {20000, 20}, {100, 7900}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t const sites = cases[i][0];
+        uint32_t const arms = cases[i][1];
+        struct live_core *const core = leaf(sites, arms, TACIT_OK);
+        uint32_t const rows = rows_asked_for(core, sites);
+        assert_true(data_bytes(sites, arms, rows) <= LIVE_PAYLOAD_BYTES_MAX);
+        if (rows < sites - 1) /* else all of them were asked for */
+            assert_true(data_bytes(sites, arms, rows + 1) + 128 > LIVE_PAYLOAD_BYTES_MAX);
+        live_core_free(core);
+    }
+}
+
+/* Two sets, of 10 sites and of 126 words of arms, 128 bytes for all else, and one row: 65536 with
+ * 8049 arms. */
+static void a_run_whose_rows_do_not_fit_is_refused(void **state)
+{
+    uint32_t arms = 8000;
+    struct live_core *core;
+    (void)state;
+    for (; (core = leaf(10, arms, arms <= 8049 ? TACIT_OK : TACIT_MALFORMED)) != NULL; arms++) {
+        assert_true(data_bytes(10, arms, 1) <= LIVE_PAYLOAD_BYTES_MAX);
+        live_core_free(core);
+    }
+    assert_true(data_bytes(10, arms, 1) + 128 > LIVE_PAYLOAD_BYTES_MAX);
+    assert_null(leaf(10, TACIT_ARMS_MAX, TACIT_MALFORMED));
+    assert_null(leaf(TACIT_AGENTS_MAX, 2, TACIT_MALFORMED)); /* 128 KiB of whose they are */
+    live_core_free(leaf(400000, 2, TACIT_OK));
+}
+
+static void a_star_whose_reports_do_not_fit_is_refused(void **state)
+{
+    struct live_coordinator_config config = config_of(NULL);
+    struct live_core_site const allowed = policy();
+    (void)state;
+    for (config.arm_count = 8000; config.arm_count < 8200; config.arm_count++) {
+        struct tacit_elim_message const report = {.kind = TACIT_ELIM_REPORT,
+                                                  .sum_count = config.arm_count};
+        bool const fits =
+            tacit_wire_elim_bytes(&report, config.arm_count, SITES) <= LIVE_PAYLOAD_BYTES_MAX;
+        struct live_core *core = NULL;
+        size_t size;
+        uint8_t *const bytes = live_invitation(&config, wish_nano, 0, &size);
+        assert_int_equal(live_core_new(&core, &allowed, bytes, size),
+                         fits ? TACIT_OK : TACIT_MALFORMED);
+        assert_int_equal(live_too_large(&config) == NULL, fits);
+        live_core_free(core);
+        free(bytes);
+    }
+}
+
+/* ---- Invitations ----------------------------------------------------------------------------- */
+
+static struct tacit_wire_announcement invited(const struct live_coordinator_config *config,
+                                              uint32_t site)
+{
+    struct tacit_wire_announcement run;
+    size_t size;
+    uint8_t *const bytes = live_invitation(config, wish_nano, site, &size);
+    assert_non_null(bytes);
+    assert_int_equal(tacit_wire_announcement_decode(bytes, size, &run), TACIT_OK);
+    assert_int_equal(run.agent, site);
+    assert_int_equal(run.agent_count, config->site_count);
+    assert_true(run.epsilon_nano == wish_nano);
+    free(bytes);
+    return run;
+}
+
+static void free_invited(struct tacit_wire_announcement *run)
+{
+    free((void *)(uintptr_t)run->network);
+}
+
+static void sites_of_a_ring_are_told_of_both_neighbours(void **state)
+{
+    struct topology *const ring = ring_of_six();
+    struct live_coordinator_config const config = config_of(ring);
+    (void)state;
+    for (uint32_t site = 0; site < SITES; site++) {
+        struct tacit_wire_announcement run = invited(&config, site);
+        uint32_t const before = (site + SITES - 1) % SITES;
+        uint32_t const after = (site + 1) % SITES;
+        uint32_t const low = before < after ? before : after;
+        uint32_t const high = before < after ? after : before;
+        assert_int_equal(run.network->collection, TACIT_ELIM_SPREAD);
+        assert_int_equal(run.network->neighbour_count, 2);
+        assert_int_equal(run.network->neighbours[0].agent, low);
+        assert_int_equal(run.network->neighbours[1].agent, high);
+        assert_string_equal(run.network->neighbours[0].site, names[low]);
+        assert_string_equal(run.network->neighbours[1].site, names[high]);
+        assert_null(run.network->members); /* all of them */
+        assert_int_equal(run.network->round_limit, 4);
+        assert_true(run.network->gap == 0.1);
+        assert_int_equal(run.network->gather_timeout_s, 0);
+        free_invited(&run);
+    }
+    topology_free(ring);
+}
+
+static void sites_of_a_hybrid_are_told_the_way_to_their_sink(void **state)
+{
+    static const uint32_t parents[SITES] = {1, 1, 1, 3, 3, 5};
+    static const uint64_t members[SITES] = {0, 7, 0, 0x18, 0, 0x20}; /* of the sinks */
+    static const uint32_t weights[SITES] = {0, 3, 0, 2, 0, 1};
+    struct topology *const parts = three_parts();
+    struct live_coordinator_config const config = config_of(parts);
+    uint32_t *const found = live_sink_weights(&config);
+    (void)state;
+    assert_memory_equal(found, weights, sizeof weights);
+    free(found);
+    for (uint32_t site = 0; site < SITES; site++) {
+        struct tacit_wire_announcement run = invited(&config, site);
+        assert_int_equal(run.network->collection, TACIT_ELIM_GATHER);
+        assert_int_equal(run.network->parent, parents[site]);
+        assert_int_equal(run.network->neighbour_count, tacit_graph_degree(&parts->graph, site));
+        assert_int_equal(run.network->members != NULL, members[site] != 0);
+        if (members[site] != 0)
+            assert_true(run.network->members[0] == members[site]);
+        free_invited(&run);
+    }
+    topology_free(parts);
+}
+
+/* Half of the hub's patience, at least a second; where the quorum is everybody, for ever. */
+static void sinks_wait_for_all_or_for_half_the_deadline(void **state)
+{
+    static const uint32_t cases[][3] = {
+        {SITES, 60, 0}, {SITES - 1, 60, 30}, {1, 61, 30}, {1, 2, 1}, {1, 1, 1}};
+    struct topology *const parts = three_parts();
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct live_coordinator_config config = config_of(parts);
+        config.quorum = cases[i][0];
+        config.deadline_s = cases[i][1];
+        struct tacit_wire_announcement run = invited(&config, 1);
+        assert_int_equal(run.network->gather_timeout_s, cases[i][2]);
+        free_invited(&run);
+    }
+    topology_free(parts);
+}
+
+static void without_a_round_limit_the_gap_is_one(void **state)
+{
+    struct topology *const ring = ring_of_six();
+    struct live_coordinator_config config = config_of(ring);
+    (void)state;
+    config.round_limit = 0;
+    config.gap = 0;
+    struct tacit_wire_announcement run = invited(&config, 0);
+    assert_true(run.network->gap == 1);
+    free_invited(&run);
+    topology_free(ring);
+}
+
+/* The centre of a large star graph has many neighbours with long names. */
+static void invitations_that_do_not_fit_are_found_out(void **state)
+{
+    static char texts[SITES_MAX][65];
+    static const char *long_names[SITES_MAX];
+    struct tacit_graph_spec spec = {.kind = TACIT_GRAPH_COMPLETE, .agent_count = SITES_MAX};
+    struct topology *const complete = topology_new(TACIT_ELIM_SPREAD, &spec, 1);
+    struct live_coordinator_config config = config_of(complete);
+    (void)state;
+    for (uint32_t site = 0; site < SITES_MAX; site++) {
+        (void)snprintf(texts[site], sizeof texts[site], "%064u", site);
+        long_names[site] = texts[site];
+    }
+    config.sites = long_names;
+    config.site_count = config.report_count = SITES_MAX;
+    assert_null(live_too_large(&config));
+    config.arm_count = 9000;
+    assert_string_equal(live_too_large(&config), "arms");
+    config.arm_count = ARMS;
+    topology_free(complete);
+
+    /* 1100 neighbours of 64 letters: more than the payload, by hand */
+    struct topology *const star = calloc(1, sizeof *star);
+    static struct tacit_edge edges[1100];
+    static uint32_t label[1101];
+    static uint32_t queue[1101];
+    static const char *same[1101];
+    assert_non_null(star);
+    for (uint32_t i = 0; i < 1100; i++)
+        edges[i] = (struct tacit_edge){0, i + 1};
+    star->memory = malloc(tacit_graph_size(1101, 1100));
+    assert_non_null(star->memory);
+    assert_int_equal(tacit_graph_init(&star->graph, star->memory, 1101, edges, 1100), TACIT_OK);
+    assert_int_equal(tacit_graph_components(&star->graph, label, queue), 1);
+    star->network = (struct tacit_elim_network){
+        .graph = &star->graph, .label = label, .parent = label, .component_count = 1};
+    for (uint32_t i = 0; i < 1101; i++)
+        same[i] = texts[0];
+    config.sites = same;
+    config.site_count = config.report_count = 1101;
+    config.network = &star->network;
+    assert_string_equal(live_too_large(&config), "network");
+    topology_free(star);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_star_put_back_after_every_step_ends_as_one_that_was_not),
+        cmocka_unit_test(a_ring_put_back_after_every_step_ends_as_one_that_was_not),
+        cmocka_unit_test(a_hybrid_put_back_after_every_step_ends_as_one_that_was_not),
+        cmocka_unit_test(a_peers_release_is_its_row_in_the_form_of_a_report),
+        cmocka_unit_test(a_new_core_is_what_the_invitation_says),
+        cmocka_unit_test(what_is_no_announcement_makes_no_core),
+        cmocka_unit_test(a_block_of_another_size_is_refused),
+        cmocka_unit_test(damage_is_refused_or_does_no_harm),
+        cmocka_unit_test(the_block_of_another_site_or_run_is_not_of_this_one),
+        cmocka_unit_test(another_policy_is_refused),
+        cmocka_unit_test(a_message_has_as_many_rows_as_it_has_room_for),
+        cmocka_unit_test(a_run_whose_rows_do_not_fit_is_refused),
+        cmocka_unit_test(a_star_whose_reports_do_not_fit_is_refused),
+        cmocka_unit_test(sites_of_a_ring_are_told_of_both_neighbours),
+        cmocka_unit_test(sites_of_a_hybrid_are_told_the_way_to_their_sink),
+        cmocka_unit_test(sinks_wait_for_all_or_for_half_the_deadline),
+        cmocka_unit_test(without_a_round_limit_the_gap_is_one),
+        cmocka_unit_test(invitations_that_do_not_fit_are_found_out),
+    };
+    return cmocka_run_group_tests_name("live/core", tests, NULL, NULL);
+}
