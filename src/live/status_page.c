@@ -115,14 +115,22 @@ static void write_page(const struct live_status *status, struct live_buffer *out
                          "border-collapse:collapse}td,th{text-align:left;padding:.3rem;"
                          "border-bottom:1px solid #8884}</style><h1>");
     add_escaped(out, status->config->federation);
-    live_buffer_format(out,
-                       "</h1><p>%s, epoch %" PRIu32 ", %" PRIu32 " rounds, %" PRIu32
-                       " arms left, each pulled %" PRIu64 " times; %s the broker\n",
-                       phase(status), hub->epoch, hub->round_count, hub->active_count, hub->pulls,
+    live_buffer_format(out, "</h1><p>%s, epoch %" PRIu32 ", ", phase(status), hub->epoch);
+    if (status->has_hub)
+        live_buffer_format(
+            out, "%" PRIu32 " rounds, %" PRIu32 " arms left, each pulled %" PRIu64 " times",
+            hub->round_count, hub->active_count, hub->pulls);
+    else
+        live_buffer_add(out, "each site judges for itself and knows which arms are in");
+    live_buffer_format(out, "; %s the broker\n",
                        status->is_connected ? "connected to" : "<b>not connected</b> to");
-    live_buffer_add(out, "<table><tr><th>site<th>this round<th>last report\n");
+    live_buffer_format(out, "<table><tr><th>site<th>this round<th>%s\n",
+                       status->has_hub ? "last report" : "is in epoch");
     write_site_rows(status, out);
-    live_buffer_add(out, "</table><table><tr><th>arm<th>noised mean<th>\n");
+    live_buffer_add(out, "</table>");
+    if (!status->has_hub)
+        return;
+    live_buffer_add(out, "<table><tr><th>arm<th>noised mean<th>\n");
     write_arm_rows(status, out);
     live_buffer_add(out, "</table>");
 }

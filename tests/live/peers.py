@@ -444,7 +444,12 @@ def coordinator_that_starts_anew_hears_where_the_ring_is(federation_of):
     federation.apply()
     wait_for("all sites decide", lambda: all_decided(federation), 60)
     before = wait_for("it hears that", lambda: federation.is_at(2))
+    connection = UnixConnection(federation.socket_of("coordinator"))
+    connection.request("GET", "/")
+    page = connection.getresponse().read().decode()
+    connection.close()
     require(before["phase"] == "watching" and before["reports"] == before["missing"] == 0, f"{before}")
+    require("each site judges for itself" in page and "is in epoch" in page and "arm 0" not in page, page)
     federation.kill("coordinator")
     federation.start("coordinator")
     wait_for("it hears all of them again",

@@ -3,7 +3,8 @@
  * over, every agent that is there must end, also where others never come back. A failing case
  * prints first the command that replays it.
  *
- * usage: swarm_graph [--seed N | --seeds COUNT]       default: the test group with 1,000 seeds */
+ * usage: swarm_graph [--seed N | --seeds COUNT]       default: the test group with 10,000 seeds
+ */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,7 +17,7 @@
 #include "tacit/sim.h"
 #include "../support/network.h"
 
-#define SEEDS_DEFAULT 1000u
+#define SEEDS_DEFAULT 10000u
 #define ARMS_MAX 6u
 #define AGENTS_MAX 9u
 
@@ -203,7 +204,9 @@ static void show_peer(void *context, uint32_t agent, const struct tacit_elim_pee
 static void show_message(void *context, const struct tacit_elim_message *message)
 {
     show.data_count += message->kind == TACIT_ELIM_DATA ? 1 : 0;
-    if (message->from != show.liar || message->kind == TACIT_ELIM_REPORT)
+    bool const is_hidden = show.liar != TACIT_NO_AGENT && message->from == show.liar &&
+                           message->kind != TACIT_ELIM_REPORT;
+    if (!is_hidden)
         show.honest.sent(context, message);
 }
 
@@ -601,7 +604,8 @@ static void storm_of_a_peer_changes_nothing_that_others_learn(void **state)
 {
     (void)state;
     uint32_t rounds = 0;
-    for (uint64_t seed = 1; seed <= 100; seed++) {
+    uint32_t storms = 0;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
         struct world world;
         struct world clean;
         char fault[400];
@@ -614,14 +618,15 @@ static void storm_of_a_peer_changes_nothing_that_others_learn(void **state)
         play(&world, make_a_storm, fault);
         show.liar = TACIT_NO_AGENT;
         assert_string_equal(fault, "");
-        assert_true(storm_count > 0 || world.metrics[TACIT_SIM_ROUNDS] == 0);
+        storms += storm_count > 10 ? 1 : 0;
         play_well(&clean);
         expect_same_eliminations(&world, &clean);
         rounds += (uint32_t)world.metrics[TACIT_SIM_ROUNDS];
         world_close(&world);
         world_close(&clean);
     }
-    assert_true(rounds > 100);
+    assert_true(rounds > 300);
+    assert_true(storms > 100);
 }
 
 /* ---- Planted bugs ---------------------------------------------------------------------------- */
@@ -862,7 +867,7 @@ static void pull_an_eliminated_arm(void *context, uint32_t agent, struct tacit_e
     (void)context;
     (void)agent;
     tacit_elim_agent_look(state, &view);
-    for (uint32_t arm = 0; update->plan_count > 0 && arm < ARMS_MAX; arm++)
+    for (uint32_t arm = 0; update->plan_count > 0 && arm < 2; arm++)
         if (!tacit_bits_has(view.arms, arm))
             ((struct tacit_pull_block *)(uintptr_t)update->plan)->arm = arm;
 }

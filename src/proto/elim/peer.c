@@ -360,12 +360,12 @@ static enum tacit_status on_reward(struct elim_peer_step *step,
     return status;
 }
 
-/* At T, a hub that still waits and holds nothing from here says nothing new, and it is no answer to
- * a report that did not go to it. The agent would take it for one, and ask for ever. */
+/* At T, a hub that still waits and lacks the report says nothing new: what it answers is our asking
+ * for the next order. The agent would take it for an answer to its report, and ask for ever. */
 static bool is_old_news(const struct tacit_elim_peer *peer, const struct tacit_elim_message *order)
 {
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
-    return agent.finished && !peer->closed && order->kind == TACIT_ELIM_ORDER &&
+    return agent.finished && order->kind == TACIT_ELIM_ORDER &&
            order->run_id == peer->config.agent.run_id && order->epoch == agent.epoch &&
            order->seen < order->epoch && order->seen <= agent.release_epoch;
 }
