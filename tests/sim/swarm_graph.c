@@ -762,7 +762,8 @@ static void count_the_sink_twice(void *context, uint32_t agent, struct tacit_eli
         if (!tacit_bits_has(update->message.arms, arm))
             continue;
         sums[rank] = update->message.sums[rank];
-        sums[rank].steps += view.noised[arm].steps;
+        sums[rank].steps = /* whatever they are: other bits */
+            (int64_t)((uint64_t)sums[rank].steps + (uint64_t)view.noised[arm].steps);
         rank++;
     }
     update->message.sums = sums;
