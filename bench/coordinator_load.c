@@ -114,7 +114,7 @@ static void step(struct site *site, struct tacit_elim_event event, bool is_held)
 static void play_plan(struct site *site)
 {
     for (uint32_t i = 0; i < site->plan_count; i++) {
-        struct tacit_elim_event event = {.kind = TACIT_ELIM_REWARD};
+        struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD};
         event.as.reward.arm = site->plan[i].arm;
         event.as.reward.count = site->plan[i].count;
         event.as.reward.sum.steps = (int64_t)(site->plan[i].count * (TACIT_STEPS / 2));
@@ -202,7 +202,7 @@ static void join(struct site *site, const uint8_t *bytes, size_t size)
     if (site->core == NULL || site->plan == NULL ||
         tacit_elim_agent_init(site->core, &config) != TACIT_OK)
         fail(site->name, "cannot join");
-    step(site, (struct tacit_elim_event){.kind = TACIT_ELIM_START}, false);
+    step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_START}, false);
 }
 
 static void hear(struct site *site, uint32_t to, const uint8_t *bytes, size_t size)
@@ -215,7 +215,8 @@ static void hear(struct site *site, uint32_t to, const uint8_t *bytes, size_t si
     if (tacit_wire_elim_decode(bytes, size, load->arm_count, load->site_count, to, &message) !=
         TACIT_OK)
         fail(site->name, "an order does not decode");
-    step(site, (struct tacit_elim_event){.kind = TACIT_ELIM_RECEIVE, .as.message = message}, false);
+    step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message},
+         false);
     free(message);
     tacit_elim_agent_look(site->core, &view);
     if (view.epoch == site->epoch)
@@ -231,7 +232,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     if (strcmp(topic, live_topic_to(federation, site->name, "announce").text) == 0)
         join(site, bytes, size);
     else if (strcmp(topic, live_topic_down(federation).text) == 0)
-        hear(site, TACIT_ELIM_EVERYONE, bytes, size);
+        hear(site, TACIT_EVERYONE, bytes, size);
     else
         hear(site, site->index, bytes, size);
 }
@@ -295,7 +296,7 @@ static void on_tick(void *context)
         if (site->core == NULL || site->deadline_us > now_us || site->report != NULL)
             continue;
         load->resent++;
-        step(site, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT}, false);
+        step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT}, false);
     }
     live_timer_set(load->timer, now_us + TICK_US);
 }

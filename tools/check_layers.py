@@ -11,19 +11,22 @@ import sys
 
 ORDER = [
     {"base"},
-    {"random", "linalg"},
+    {"random", "linalg", "core"},
     {"topo", "privacy", "env", "arms"},
     {"proto"},
     {"wire"},
     {"sim", "live", "report", "config", "data", "learn"},
+    {"families"},
     {"programs"},
 ]
 LEVEL = {room: level for level, group in enumerate(ORDER) for room in group}
+# Public headers that are not named like their room.
+HEADERS = {"bounds": "arms", "best_arm": "arms", "family": "families"}
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
 
 def header_room(name, protocols):
-    return "proto" if name in protocols else name
+    return "proto" if name in protocols else HEADERS.get(name, name)
 
 
 def included_room(target, room, protocols):

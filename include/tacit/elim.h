@@ -6,7 +6,7 @@
  * the sinks. A peer is an agent with a collection step around it.
  *
  * The caller owns the memory of a state (…_size), which is one relocatable block without pointers:
- * to persist it is to copy its bytes; to restart is to copy them back and send TACIT_ELIM_START.
+ * to persist it is to copy its bytes; to restart is to copy them back and send TACIT_EVENT_START.
  * The driver carries an update out in this order: persist, send, pull, set the timer.
  *
  * A agents, K arms, N reports a round, T horizon in pulls of one agent, S(r) pulls per active arm
@@ -15,14 +15,11 @@
 #ifndef TACIT_ELIM_H
 #define TACIT_ELIM_H
 #include "tacit/base.h"
+#include "tacit/core.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
 #include "tacit/topo.h"
 
-#define TACIT_ELIM_HUB UINT32_MAX            /* address of the hub */
-#define TACIT_ELIM_EVERYONE (UINT32_MAX - 1) /* address of a broadcast to all agents */
-#define TACIT_ELIM_NEIGHBOURS                                                                      \
-    (UINT32_MAX - 2) /* address of a broadcast to the sender's neighbours */
 #define TACIT_ELIM_EPOCHS_MAX 10000u
 #define TACIT_ELIM_PAUSE_US_MAX (UINT64_C(1) << 56) /* of every pause that is configured */
 
@@ -68,8 +65,8 @@ enum tacit_elim_message_kind {
 /* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
 struct tacit_elim_message {
     enum tacit_elim_message_kind kind;
-    uint32_t from; /* agent, or TACIT_ELIM_HUB */
-    uint32_t to;   /* agent, TACIT_ELIM_HUB or TACIT_ELIM_EVERYONE */
+    uint32_t from; /* agent, or TACIT_HUB */
+    uint32_t to;   /* agent, TACIT_HUB or TACIT_EVERYONE */
     uint64_t run_id;
     uint32_t epoch; /* HELLO: last order known, 0 for none; else the epoch, from 1 */
     uint32_t seen;  /* ORDER to one agent: last epoch whose report the hub holds from it; else 0 */
@@ -105,32 +102,14 @@ uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, ui
 
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
-enum tacit_elim_event_kind {
-    TACIT_ELIM_START,     /* after init, or after the state was restored */
-    TACIT_ELIM_REWARD,    /* agent: `count` planned pulls of `arm` brought `sum` */
-    TACIT_ELIM_EXPLOITED, /* agent: `count` pulls were played outside the plan */
-    TACIT_ELIM_RECEIVE,   /* a message came */
-    TACIT_ELIM_TIMEOUT    /* the deadline of an earlier update has come */
-};
-
 struct tacit_elim_event {
     uint64_t now_us; /* the driver's clock; never decreases */
-    enum tacit_elim_event_kind kind;
+    enum tacit_event_kind kind;
     union {
-        struct {
-            uint32_t arm;
-            uint64_t count;
-            union tacit_sum sum; /* on the mechanism's scale */
-        } reward;
+        struct tacit_reward reward;
         uint64_t exploited_count;
         const struct tacit_elim_message *message;
     } as;
-};
-
-/* "Play this arm so many times before you ask again." */
-struct tacit_pull_block {
-    uint32_t arm;
-    uint64_t count;
 };
 
 struct tacit_elim_update {

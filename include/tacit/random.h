@@ -5,8 +5,9 @@
 #define TACIT_RANDOM_H
 #include "tacit/base.h"
 
-/* What a stream is for. New randomness gets a new purpose at the end of the list, so that old
- * streams, and with them old results, do not move. */
+/* What a stream is for. The purposes of the house are here; each family has a range of its own and
+ * names its purposes itself. New randomness gets a new purpose, so that old streams, and with them
+ * old results, do not move. */
 enum tacit_purpose {
     TACIT_PURPOSE_REWARD = 1,    /* rewards of one agent */
     TACIT_PURPOSE_NOISE = 2,     /* privacy noise of one agent, in simulation */
@@ -16,6 +17,9 @@ enum tacit_purpose {
     TACIT_PURPOSE_SPLIT = 6,     /* random split of logged rows over agents */
     TACIT_PURPOSE_GRAPH = 7,     /* random graphs */
 };
+
+/* Purpose `index` < 256 of the family with this number (> 0; families/list.c numbers them). */
+#define TACIT_PURPOSE_OF_FAMILY(number, index) (256u * (uint32_t)(number) + (uint32_t)(index))
 
 /* The stream of something that is nobody's in particular (the instance, the hub). */
 #define TACIT_STREAM_COMMON UINT32_MAX
@@ -31,8 +35,7 @@ struct tacit_rng {
 };
 
 /* The stream (seed, run, agent, purpose) at its start. */
-struct tacit_rng tacit_rng_stream(uint64_t seed, uint32_t run, uint32_t agent,
-                                  enum tacit_purpose purpose);
+struct tacit_rng tacit_rng_stream(uint64_t seed, uint32_t run, uint32_t agent, uint32_t purpose);
 
 /* Next 64 uniform bits. */
 uint64_t tacit_rng_next(struct tacit_rng *rng);

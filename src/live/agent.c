@@ -83,7 +83,7 @@ static void join(struct live_agent *agent, const uint8_t *announcement, size_t s
              (unsigned long long)run->run_id, run->agent, run->agent_count, run->arm_count,
              (unsigned long long)run->horizon,
              run->network == NULL ? "" : ", with neighbours instead of a hub");
-    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
 }
 
 static void say_where(struct live_agent *agent);
@@ -94,7 +94,7 @@ static void say_again(struct live_agent *agent)
 {
     if (agent->plan_is_held) /* a restart: only now it is connected */
         ask_around(agent);
-    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
     say_where(agent);
 }
 
@@ -163,12 +163,12 @@ static void publish(struct live_agent *agent, const struct tacit_elim_message *m
     char const *const federation = agent->config->federation;
     char const *const site = agent->config->site;
     struct tacit_wire_network const *const network = live_core_run(agent->core)->network;
-    if (message->to == TACIT_ELIM_HUB) {
+    if (message->to == TACIT_HUB) {
         live_daemon_send(&agent->daemon, live_topic_up(federation, site).text, bytes, size, false);
         return;
     }
     for (uint32_t i = 0; network != NULL && i < network->neighbour_count; i++)
-        if (message->to == TACIT_ELIM_NEIGHBOURS || message->to == network->neighbours[i].agent)
+        if (message->to == TACIT_NEIGHBOURS || message->to == network->neighbours[i].agent)
             live_daemon_send(&agent->daemon,
                              live_topic_peer(federation, site, network->neighbours[i].site).text,
                              bytes, size, false);
@@ -232,7 +232,7 @@ static void say_where(struct live_agent *agent)
     live_core_look(agent->core, &view);
     struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
                                              .from = run->agent,
-                                             .to = TACIT_ELIM_HUB,
+                                             .to = TACIT_HUB,
                                              .run_id = run->run_id,
                                              .epoch = view.epoch};
     send_message(agent, &hello);
@@ -281,7 +281,7 @@ static void note_peer_progress(struct live_agent *agent, const struct tacit_elim
  * order. */
 static void note_seen(struct live_agent *agent, const struct tacit_elim_message *order)
 {
-    if (order->kind != TACIT_ELIM_ORDER || order->to == TACIT_ELIM_EVERYONE ||
+    if (order->kind != TACIT_ELIM_ORDER || order->to == TACIT_EVERYONE ||
         order->seen <= agent->acknowledged_epoch || !live_daemon_begin(&agent->daemon))
         return;
     agent->acknowledged_epoch = order->seen;
@@ -349,10 +349,10 @@ enum tacit_status live_agent_step(struct live_agent *agent, struct tacit_elim_ev
         live_timer_set(agent->core_timer, live_daemon_jitter(event.now_us, update.deadline_us));
     }
     if (is_first_order)
-        (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+        (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
     if (leftovers.count > 0) /* they are pulls all the same, from now on beside the plan */
         (void)live_agent_step(agent,
-                              (struct tacit_elim_event){.kind = TACIT_ELIM_EXPLOITED,
+                              (struct tacit_elim_event){.kind = TACIT_EVENT_EXPLOITED,
                                                         .as.exploited_count = leftovers.count});
     return status;
 }
@@ -402,15 +402,15 @@ static void on_message(struct live_agent *agent, uint32_t from, uint32_t to, con
     struct tacit_wire_announcement const *const run = live_core_run(agent->core);
     enum tacit_status status =
         tacit_wire_elim_decode(bytes, size, run->arm_count, run->agent_count,
-                               to == TACIT_ELIM_NEIGHBOURS ? run->agent : to, &message);
+                               to == TACIT_NEIGHBOURS ? run->agent : to, &message);
     if (status == TACIT_OK) {
         status = message->from != from
                      ? TACIT_STRANGER
-                     : live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_RECEIVE,
+                     : live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE,
                                                                         .as.message = message});
         bool const is_heard =
             status == TACIT_OK || status == TACIT_REFUSED; /* more rounds than allowed */
-        if (is_heard && from == TACIT_ELIM_HUB)
+        if (is_heard && from == TACIT_HUB)
             note_seen(agent, message);
         free(message);
     }
@@ -425,7 +425,7 @@ static void on_peer_message(struct live_agent *agent, const char *from, const ui
         agent->core == NULL ? NULL : live_core_run(agent->core)->network;
     for (uint32_t i = 0; network != NULL && i < network->neighbour_count; i++) {
         if (strcmp(network->neighbours[i].site, from) == 0) {
-            on_message(agent, network->neighbours[i].agent, TACIT_ELIM_NEIGHBOURS, bytes, size);
+            on_message(agent, network->neighbours[i].agent, TACIT_NEIGHBOURS, bytes, size);
             return;
         }
     }
@@ -442,9 +442,9 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     if (strcmp(topic, live_topic_to(config->federation, config->site, "announce").text) == 0)
         on_announcement(agent, bytes, size);
     else if (strcmp(topic, live_topic_down(config->federation).text) == 0)
-        on_message(agent, TACIT_ELIM_HUB, TACIT_ELIM_EVERYONE, bytes, size);
+        on_message(agent, TACIT_HUB, TACIT_EVERYONE, bytes, size);
     else if (strcmp(topic, live_topic_to(config->federation, config->site, "elim").text) == 0)
-        on_message(agent, TACIT_ELIM_HUB, self, bytes, size);
+        on_message(agent, TACIT_HUB, self, bytes, size);
     else if (live_topic_peer_from(topic, config->federation, config->site, from))
         on_peer_message(agent, from, bytes, size);
 }
@@ -473,7 +473,7 @@ static void on_core_timer(void *context)
 {
     struct live_agent *const agent = context;
     agent->core_deadline_us = TACIT_NEVER; /* it has come: what stands is no longer set */
-    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT});
+    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT});
 }
 
 /* Nobody has spoken up: START gives the plan. */
@@ -481,7 +481,7 @@ static void on_answers_timer(void *context)
 {
     struct live_agent *const agent = context;
     agent->plan_is_held = false;
-    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+    (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
 }
 
 static void row_changed(void *context, const struct live_decision_row *row, bool is_forgotten)
@@ -697,7 +697,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     if (status == TACIT_OK) {
         live_timer_set(agent.expiry_timer, live_now_us() + EXPIRY_US);
         if (agent.core != NULL)
-            (void)live_agent_step(&agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+            (void)live_agent_step(&agent, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
         live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site, config->federation);
         status = live_daemon_run(&agent.daemon);
     }

@@ -43,7 +43,7 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
         return status;
     /* A pull beside the plan is a pull all the same; beyond T the core counts no more. */
     if (answer->row.kind == LIVE_DECISION_EXPLOIT && agent->core != NULL)
-        (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_ELIM_EXPLOITED,
+        (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_EVENT_EXPLOITED,
                                                                .as.exploited_count = 1});
     return keep(agent, answer);
 }
@@ -61,7 +61,7 @@ static enum live_reward_answer reward(void *context, uint64_t id, double value, 
     if (value < agent->config->lo || value > agent->config->hi)
         agent->clipped_count++;
     if (row.kind == LIVE_DECISION_PLANNED && agent->core != NULL) {
-        struct tacit_elim_event event = {.kind = TACIT_ELIM_REWARD};
+        struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD};
         event.as.reward.arm = row.arm;
         event.as.reward.count = 1;
         event.as.reward.sum.steps = tacit_scale_level(&agent->mechanism.scale, value);

@@ -73,11 +73,11 @@ static void answer_last_reporter(struct coordinator *coordinator, uint32_t site)
     tacit_elim_hub_look(coordinator->hub, &view);
     struct tacit_elim_message const question = {.kind = TACIT_ELIM_HELLO,
                                                 .from = site,
-                                                .to = TACIT_ELIM_HUB,
+                                                .to = TACIT_HUB,
                                                 .run_id = coordinator->config->run_id,
                                                 .epoch = view.epoch};
     (void)step(coordinator,
-               (struct tacit_elim_event){.kind = TACIT_ELIM_RECEIVE, .as.message = &question});
+               (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &question});
 }
 
 /* last_reporter: whose report ended the round, or NOBODY. It is answered first, so that it hears of
@@ -87,7 +87,7 @@ static void send_order(struct coordinator *coordinator, const struct tacit_elim_
 {
     struct live_coordinator_config const *const config = coordinator->config;
     size_t const size = tacit_wire_elim_bytes(order, config->arm_count, config->site_count);
-    bool const is_broadcast = order->to == TACIT_ELIM_EVERYONE;
+    bool const is_broadcast = order->to == TACIT_EVERYONE;
     struct live_topic const topic =
         is_broadcast ? live_topic_down(config->federation)
                      : live_topic_to(config->federation, config->sites[order->to], "elim");
@@ -143,7 +143,7 @@ static enum tacit_status hear(struct coordinator *coordinator,
 static enum tacit_status step(struct coordinator *coordinator, struct tacit_elim_event event)
 {
     if (coordinator->hub == NULL)
-        return event.kind == TACIT_ELIM_RECEIVE ? hear(coordinator, event.as.message) : TACIT_OK;
+        return event.kind == TACIT_EVENT_RECEIVE ? hear(coordinator, event.as.message) : TACIT_OK;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
     struct tacit_elim_update update;
     event.now_us = live_now_us();
@@ -152,7 +152,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct tacit_elim
     if (update.persist && live_daemon_begin(&coordinator->daemon))
         coordinator->hub_is_dirty = true;
     bool const ends_round =
-        event.kind == TACIT_ELIM_RECEIVE && update.send && update.message.to == TACIT_ELIM_EVERYONE;
+        event.kind == TACIT_EVENT_RECEIVE && update.send && update.message.to == TACIT_EVERYONE;
     if (update.send)
         send_order(coordinator, &update.message, ends_round ? event.as.message->from : NOBODY);
     /* Without entropy nothing changed, and the deadline that is over still stands: try again soon.
@@ -181,7 +181,7 @@ static void on_timer(void *context)
     struct tacit_elim_hub_view view;
     if (coordinator->hub == NULL)
         return;
-    (void)step(coordinator, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT});
+    (void)step(coordinator, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT});
     tacit_elim_hub_look(coordinator->hub, &view);
     if (view.overdue)
         live_log(LIVE_LOG_WARNING, "waiting", "epoch %u: %u of the %u sites of the quorum reported",
@@ -218,11 +218,11 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         return;
     }
     enum tacit_status status = tacit_wire_elim_decode(bytes, size, config->arm_count,
-                                                      config->site_count, TACIT_ELIM_HUB, &message);
+                                                      config->site_count, TACIT_HUB, &message);
     if (status == TACIT_OK) {
         status = message->from != site
                      ? TACIT_STRANGER
-                     : step(coordinator, (struct tacit_elim_event){.kind = TACIT_ELIM_RECEIVE,
+                     : step(coordinator, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE,
                                                                    .as.message = message});
         free(message);
     }
@@ -239,7 +239,7 @@ static void send_standing_order(struct coordinator *coordinator)
     announce(coordinator);
     /* START again only says the standing order again: retained state may be gone with the broker.
      */
-    (void)step(coordinator, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+    (void)step(coordinator, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
 }
 
 static void on_connected(void *context)
@@ -414,7 +414,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     if (status == TACIT_OK)
         status = connect_all(&coordinator, error);
     if (status == TACIT_OK) {
-        (void)step(&coordinator, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+        (void)step(&coordinator, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
         live_log(LIVE_LOG_INFO, "started", "coordinator of %s, %u sites, %u arms",
                  config->federation, config->site_count, config->arm_count);
         status = live_daemon_run(&coordinator.daemon);

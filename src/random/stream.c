@@ -29,8 +29,7 @@ static inline uint64_t next_word(struct tacit_rng *rng)
     return rng->block[rng->used++];
 }
 
-struct tacit_rng tacit_rng_stream(uint64_t seed, uint32_t run, uint32_t agent,
-                                  enum tacit_purpose purpose)
+struct tacit_rng tacit_rng_stream(uint64_t seed, uint32_t run, uint32_t agent, uint32_t purpose)
 {
     struct tacit_rng const rng = {
         .seed = seed,

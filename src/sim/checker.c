@@ -146,8 +146,7 @@ static void check_report(struct tacit_sim_checker *checker, const struct tacit_e
 /* A broadcast says nothing of anybody. */
 static void check_seen(struct tacit_sim_checker *checker, const struct tacit_elim_message *order)
 {
-    uint32_t const sent =
-        order->to == TACIT_ELIM_EVERYONE ? 0 : checker->agents[order->to].sent_epoch;
+    uint32_t const sent = order->to == TACIT_EVERYONE ? 0 : checker->agents[order->to].sent_epoch;
     if (order->seen > sent)
         sim_checker_blame(checker,
                           "hub: claims to hold the report of epoch %u, but that of %u was the last",
@@ -157,9 +156,9 @@ static void check_seen(struct tacit_sim_checker *checker, const struct tacit_eli
 static uint64_t receivers_of(const struct tacit_sim_checker *checker,
                              const struct tacit_elim_message *message)
 {
-    if (message->to == TACIT_ELIM_EVERYONE)
+    if (message->to == TACIT_EVERYONE)
         return checker->experiment->agent_count;
-    if (message->to == TACIT_ELIM_NEIGHBOURS)
+    if (message->to == TACIT_NEIGHBOURS)
         return tacit_graph_degree(checker->experiment->network->graph, message->from);
     return 1;
 }
@@ -171,7 +170,7 @@ static bool is_of_this_network(const struct tacit_sim_checker *checker,
     struct tacit_elim_network const *const network = checker->experiment->network;
     bool const is_of_hub = message->kind == TACIT_ELIM_ORDER || message->kind == TACIT_ELIM_REPORT;
     if (network != NULL && network->collection == TACIT_ELIM_SPREAD)
-        return !is_of_hub && message->to != TACIT_ELIM_HUB;
+        return !is_of_hub && message->to != TACIT_HUB;
     return network != NULL || is_of_hub || message->kind == TACIT_ELIM_HELLO;
 }
 

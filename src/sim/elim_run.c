@@ -115,9 +115,9 @@ static void count_message(struct elim_run *run, const struct tacit_elim_message 
 
 static uint32_t receiver_count(const struct elim_run *run, const struct tacit_elim_message *message)
 {
-    if (message->to == TACIT_ELIM_EVERYONE)
+    if (message->to == TACIT_EVERYONE)
         return run->agent_count;
-    if (message->to == TACIT_ELIM_NEIGHBOURS)
+    if (message->to == TACIT_NEIGHBOURS)
         return tacit_graph_degree(run->experiment->network->graph, message->from);
     return 1;
 }
@@ -139,13 +139,13 @@ static void send_message(struct elim_run *run, const struct tacit_elim_message *
     struct sim_packet *const packet = new_packet(run, message);
     if (packet == NULL)
         return;
-    if (message->to == TACIT_ELIM_EVERYONE)
+    if (message->to == TACIT_EVERYONE)
         for (uint32_t agent = 0; agent < run->agent_count; agent++)
             send_to(run, packet, agent);
-    else if (message->to == TACIT_ELIM_NEIGHBOURS)
+    else if (message->to == TACIT_NEIGHBOURS)
         send_to_neighbours(run, packet);
     else
-        send_to(run, packet, message->to == TACIT_ELIM_HUB ? run->agent_count : message->to);
+        send_to(run, packet, message->to == TACIT_HUB ? run->agent_count : message->to);
     drop_reference(packet);
 }
 
@@ -372,7 +372,7 @@ static void draw_rewards(struct elim_run *run, struct node *node, uint32_t arm, 
 
 static void play_block(struct elim_run *run, struct node *node, uint32_t arm, uint64_t count)
 {
-    struct tacit_elim_event event = {.kind = TACIT_ELIM_REWARD};
+    struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD};
     event.as.reward.arm = arm;
     event.as.reward.count = count;
     draw_rewards(run, node, arm, count, &event.as.reward.sum);
@@ -439,7 +439,7 @@ static void play_waiting(struct elim_run *run, struct node *node)
     record_pull(run, node, block.arm, count);
     step_agent(
         run, node,
-        (struct tacit_elim_event){.kind = TACIT_ELIM_EXPLOITED, .as.exploited_count = count});
+        (struct tacit_elim_event){.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count});
 }
 
 /* ---- The loop ---- */
@@ -461,7 +461,7 @@ static void happen(struct elim_run *run, const struct sim_item *item)
     }
     if (item->kind == SIM_ITEM_RESTART && !node->is_lost) {
         node->is_up = true;
-        step(run, node, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+        step(run, node, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
         return;
     }
     if (node->is_up && node->is_waiting && node != elim_run_hub(run) &&
@@ -471,10 +471,10 @@ static void happen(struct elim_run *run, const struct sim_item *item)
         return;
     if (item->packet != NULL)
         step(run, node,
-             (struct tacit_elim_event){.kind = TACIT_ELIM_RECEIVE,
+             (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE,
                                        .as.message = item->packet->message});
     else if (item->kind == SIM_ITEM_TIMER && item->number == node->deadline_us)
-        step(run, node, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT});
+        step(run, node, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT});
     else if (item->kind == SIM_ITEM_PULLS && item->number == node->plan_number)
         run->experiment->faults == NULL ? play_plan(run, node) : play_part(run, node, item->part);
 }
@@ -624,9 +624,9 @@ enum tacit_status elim_run_play(struct elim_run *run, uint32_t index,
     if (status == TACIT_OK) {
         for (uint32_t agent = 0; agent < run->agent_count; agent++)
             step_agent(run, &run->nodes[agent],
-                       (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+                       (struct tacit_elim_event){.kind = TACIT_EVENT_START});
         if (elim_run_has_hub(run))
-            step_hub(run, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+            step_hub(run, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
         plan_losses(run);
         status = loop(run);
     }

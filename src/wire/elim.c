@@ -423,7 +423,7 @@ static bool take_data(const Tacit__V1__ElimData *data, struct parts *parts)
 static bool take_envelope(const Tacit__V1__Envelope *envelope, struct parts *parts)
 {
     if (envelope->version != TACIT_WIRE_VERSION || envelope->epoch > TACIT_ELIM_EPOCHS_MAX ||
-        (envelope->from != TACIT_ELIM_HUB && envelope->from >= parts->agent_count))
+        (envelope->from != TACIT_HUB && envelope->from >= parts->agent_count))
         return false;
     parts->message.from = envelope->from;
     parts->message.run_id = envelope->run_id;

@@ -290,13 +290,13 @@ static void check_report(const struct soup *soup, struct node *node,
 static void check_order(const struct soup *soup, const struct tacit_elim_message *order)
 {
     TACIT_ASSERT(order->kind == TACIT_ELIM_ORDER);
-    TACIT_ASSERT(order->from == TACIT_ELIM_HUB);
+    TACIT_ASSERT(order->from == TACIT_HUB);
     TACIT_ASSERT(order->epoch >= 1);
     TACIT_ASSERT(order->epoch <= TACIT_ELIM_EPOCHS_MAX);
     TACIT_ASSERT(tacit_bits_count(order->arms, soup->arm_count) >= 1);
     TACIT_ASSERT(
         order->seen ==
-        (order->to == TACIT_ELIM_EVERYONE ? 0 : hub_view(soup->nodes[HUB].disk).seen[order->to]));
+        (order->to == TACIT_EVERYONE ? 0 : hub_view(soup->nodes[HUB].disk).seen[order->to]));
     TACIT_IMPLIES(order->last, tacit_bits_count(order->arms, soup->arm_count) == 1);
     if (order->uploaders != NULL)
         TACIT_ASSERT(tacit_bits_count(order->uploaders, AGENTS) == soup->report_count);
@@ -351,7 +351,7 @@ static void crash(struct soup *soup, uint32_t index)
     free(node->state);
     node->state = memory;
     node->plan_count = 0;
-    step(soup, index, (struct tacit_elim_event){.kind = TACIT_ELIM_START}, DEATH_NONE);
+    step(soup, index, (struct tacit_elim_event){.kind = TACIT_EVENT_START}, DEATH_NONE);
 }
 
 static void carry_out(struct soup *soup, uint32_t index, const struct tacit_elim_update *update,
@@ -394,7 +394,7 @@ static void step(struct soup *soup, uint32_t index, struct tacit_elim_event even
         TACIT_ASSERT(update.plan_count == 0);
     }
     TACIT_IMPLIES(status != TACIT_OK, !update.send);
-    TACIT_IMPLIES(status == TACIT_OK && event.kind == TACIT_ELIM_TIMEOUT,
+    TACIT_IMPLIES(status == TACIT_OK && event.kind == TACIT_EVENT_TIMEOUT,
                   update.deadline_us > event.now_us);
     if (index == HUB)
         check_hub(soup, node);
@@ -414,7 +414,7 @@ static enum death some_death(struct soup *soup)
 static void receive(struct soup *soup, uint32_t index, const struct tacit_elim_message *message,
                     enum death death)
 {
-    struct tacit_elim_event const event = {.kind = TACIT_ELIM_RECEIVE, .as.message = message};
+    struct tacit_elim_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
     step(soup, index, event, death);
 }
 
@@ -423,7 +423,7 @@ static void deliver(struct soup *soup)
     const struct tacit_elim_message *const message = soup->pool[below(soup, POOL)];
     if (message == NULL)
         return;
-    uint32_t const index = message->to == TACIT_ELIM_HUB ? HUB : below(soup, AGENTS);
+    uint32_t const index = message->to == TACIT_HUB ? HUB : below(soup, AGENTS);
     /* The pool may drop the message while it is read: the answer goes into the same pool. */
     void *const copy = malloc(tacit_elim_message_size(message, soup->arm_count, AGENTS));
     TACIT_ASSERT(copy != NULL);
@@ -459,8 +459,8 @@ static void forge(struct soup *soup)
     if (old != NULL)
         forged = *old;
     uint8_t const change = next_byte(soup);
-    forged.from = change & 1 ? (uint32_t)odd_number(soup) : index == HUB ? 0 : TACIT_ELIM_HUB;
-    forged.to = change & 2 ? (uint32_t)odd_number(soup) : index == HUB ? TACIT_ELIM_HUB : index;
+    forged.from = change & 1 ? (uint32_t)odd_number(soup) : index == HUB ? 0 : TACIT_HUB;
+    forged.to = change & 2 ? (uint32_t)odd_number(soup) : index == HUB ? TACIT_HUB : index;
     forged.kind = change & 4 ? (enum tacit_elim_message_kind)below(soup, 4) : forged.kind;
     forged.epoch = change & 8 ? (uint32_t)odd_number(soup) : forged.epoch + 1;
     forged.pulls = change & 16 ? odd_number(soup) : forged.pulls;
@@ -477,7 +477,7 @@ static void forge(struct soup *soup)
 static void reward(struct soup *soup, uint32_t agent, uint32_t arm, uint64_t count, int64_t steps,
                    enum death death)
 {
-    struct tacit_elim_event event = {.kind = TACIT_ELIM_REWARD};
+    struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD};
     event.as.reward.arm = arm;
     event.as.reward.count = count;
     event.as.reward.sum.steps = steps;
@@ -514,7 +514,7 @@ static void hostile_reward(struct soup *soup)
 static void pass_time(struct soup *soup)
 {
     soup->now_us += below(soup, 2 * RESEND_US);
-    step(soup, below(soup, NODES), (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT},
+    step(soup, below(soup, NODES), (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT},
          some_death(soup));
 }
 
@@ -522,7 +522,7 @@ static void exploit(struct soup *soup)
 {
     uint32_t const index = below(soup, NODES);
     uint64_t const count = odd_number(soup);
-    struct tacit_elim_event const event = {.kind = TACIT_ELIM_EXPLOITED,
+    struct tacit_elim_event const event = {.kind = TACIT_EVENT_EXPLOITED,
                                            .as.exploited_count = count};
     step(soup, index, event, DEATH_NONE);
 }
@@ -568,10 +568,10 @@ static void deliver_all(struct soup *soup)
     memset(soup->pool, 0, sizeof soup->pool);
     for (uint32_t i = 0; i < POOL; i++) {
         struct tacit_elim_message const *const message = mail[i];
-        if (message != NULL && message->to == TACIT_ELIM_HUB)
+        if (message != NULL && message->to == TACIT_HUB)
             receive(soup, HUB, message, DEATH_NONE);
         for (uint32_t agent = 0; message != NULL && agent < AGENTS; agent++)
-            if (message->to == agent || message->to == TACIT_ELIM_EVERYONE)
+            if (message->to == agent || message->to == TACIT_EVERYONE)
                 receive(soup, agent, message, DEATH_NONE);
         free(mail[i]);
     }
@@ -595,10 +595,10 @@ static uint32_t sweep(struct soup *soup, bool *is_stuck)
     uint32_t finished = 0;
     deliver_all(soup);
     soup->now_us += RESEND_US;
-    step(soup, HUB, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT}, DEATH_NONE);
+    step(soup, HUB, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT}, DEATH_NONE);
     for (uint32_t agent = 0; agent < AGENTS; agent++) {
         serve_all(soup, agent);
-        step(soup, agent, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT}, DEATH_NONE);
+        step(soup, agent, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT}, DEATH_NONE);
         struct tacit_elim_agent_view const view = agent_view(soup->nodes[agent].state);
         struct tacit_elim_hub_view const hub = hub_view(soup->nodes[HUB].state);
         bool const refuses = soup->epoch_max > 0 && hub.epoch > soup->epoch_max;
@@ -628,8 +628,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct soup soup;
     open_soup(&soup, data, size);
     for (uint32_t agent = 0; agent < AGENTS; agent++)
-        step(&soup, agent, (struct tacit_elim_event){.kind = TACIT_ELIM_START}, DEATH_NONE);
-    step(&soup, HUB, (struct tacit_elim_event){.kind = TACIT_ELIM_START}, DEATH_NONE);
+        step(&soup, agent, (struct tacit_elim_event){.kind = TACIT_EVENT_START}, DEATH_NONE);
+    step(&soup, HUB, (struct tacit_elim_event){.kind = TACIT_EVENT_START}, DEATH_NONE);
     while (soup.left > 0)
         random_event(&soup);
     if (!soup.was_deceived)

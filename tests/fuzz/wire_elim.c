@@ -25,8 +25,8 @@ struct run {
 
 static void check_decoded(const struct tacit_elim_message *message, struct run run)
 {
-    TACIT_ASSERT(message->to == TACIT_ELIM_HUB);
-    TACIT_ASSERT(message->from == TACIT_ELIM_HUB || message->from < run.agents);
+    TACIT_ASSERT(message->to == TACIT_HUB);
+    TACIT_ASSERT(message->from == TACIT_HUB || message->from < run.agents);
     TACIT_ASSERT(message->agents <= run.agents);
     TACIT_ASSERT(message->row_stride == 0 && !message->rows_stay);
     if (message->kind == TACIT_ELIM_REPORT || message->kind == TACIT_ELIM_DATA)
@@ -42,7 +42,7 @@ static struct tacit_elim_message *receive(const uint8_t *bytes, size_t size, str
 {
     struct tacit_elim_message *message = NULL;
     enum tacit_status const status =
-        tacit_wire_elim_decode(bytes, size, run.arms, run.agents, TACIT_ELIM_HUB, &message);
+        tacit_wire_elim_decode(bytes, size, run.arms, run.agents, TACIT_HUB, &message);
     if (status != TACIT_OK) {
         TACIT_ASSERT(message == NULL);
         return NULL;
@@ -122,10 +122,10 @@ static void take_sums(struct input *input, struct run run, struct built *built)
 static void build(struct input *input, struct run run, struct built *built)
 {
     struct tacit_elim_message *const message = &built->message;
-    *built = (struct built){.message.to = TACIT_ELIM_HUB};
+    *built = (struct built){.message.to = TACIT_HUB};
     message->kind = (enum tacit_elim_message_kind)(take(input, 1) % (TACIT_ELIM_DATA + 1));
     uint64_t const options = take(input, 1);
-    message->from = (options & 1) != 0 ? TACIT_ELIM_HUB : (uint32_t)take(input, 4) % run.agents;
+    message->from = (options & 1) != 0 ? TACIT_HUB : (uint32_t)take(input, 4) % run.agents;
     message->run_id = take(input, 8);
     message->epoch = (uint32_t)take(input, 4) % (TACIT_ELIM_EPOCHS_MAX + 1);
     take_set(input, run.arms, built->arms);

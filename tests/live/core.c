@@ -201,15 +201,15 @@ static void post(struct world *world, const struct tacit_elim_message *message, 
 static void post_all(struct world *world, const struct tacit_elim_message *message)
 {
     struct tacit_wire_network const *network;
-    if (message->to == TACIT_ELIM_EVERYONE)
+    if (message->to == TACIT_EVERYONE)
         for (uint32_t site = 0; site < SITES; site++)
             post(world, message, site);
-    if (message->to == TACIT_ELIM_NEIGHBOURS) {
+    if (message->to == TACIT_NEIGHBOURS) {
         network = live_core_run(world->cores[message->from])->network;
         for (uint32_t i = 0; i < network->neighbour_count; i++)
             post(world, message, network->neighbours[i].agent);
     }
-    if (message->to == TACIT_ELIM_HUB || message->to < SITES)
+    if (message->to == TACIT_HUB || message->to < SITES)
         post(world, message, message->to);
 }
 
@@ -230,7 +230,7 @@ static void feed(struct world *world, uint32_t site, struct tacit_elim_event eve
     if (world->restarts)
         world->cores[site] = again(world->cores[site]);
     for (uint32_t i = 0; i < blocks; i++) {
-        struct tacit_elim_event reward = {.kind = TACIT_ELIM_REWARD};
+        struct tacit_elim_event reward = {.kind = TACIT_EVENT_REWARD};
         reward.as.reward.arm = plan[i].arm;
         reward.as.reward.count = plan[i].count;
         reward.as.reward.sum.steps =
@@ -255,8 +255,8 @@ static void deliver(struct world *world)
     assert_int_equal(
         tacit_wire_elim_decode(letter.bytes, letter.size, ARMS, SITES, letter.to, &message),
         TACIT_OK);
-    struct tacit_elim_event const event = {.kind = TACIT_ELIM_RECEIVE, .as.message = message};
-    if (letter.to == TACIT_ELIM_HUB)
+    struct tacit_elim_event const event = {.kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    if (letter.to == TACIT_HUB)
         feed_hub(world, event);
     else
         feed(world, letter.to, event);
@@ -272,7 +272,7 @@ static void pass_time(struct world *world)
             next = site;
     assert_true(world->deadline_us[next] != TACIT_NEVER);
     world->now_us = world->deadline_us[next];
-    feed(world, next, (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT});
+    feed(world, next, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT});
 }
 
 static bool is_decided(const struct world *world)
@@ -318,11 +318,11 @@ static struct world *run_to_end(const struct topology *topology, bool restarts)
         world->deadline_us[site] = TACIT_NEVER;
     }
     for (uint32_t site = 0; site < SITES; site++)
-        feed(world, site, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+        feed(world, site, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
     while (world->first < world->end) /* hellos to a hub that is not there yet */
         free(world->queue[world->first++].bytes);
     if (world->hub != NULL)
-        feed_hub(world, (struct tacit_elim_event){.kind = TACIT_ELIM_START});
+        feed_hub(world, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
     for (uint32_t steps = 0; !is_decided(world); steps++) {
         assert_true(steps < QUEUE_MAX);
         if (world->first < world->end)
@@ -491,7 +491,7 @@ static bool is_taken(const uint8_t *block, size_t size, bool *is_other_run)
     struct live_core_site const allowed = policy();
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
-    struct tacit_elim_event const start = {.now_us = UINT64_C(1) << 50, .kind = TACIT_ELIM_START};
+    struct tacit_elim_event const start = {.now_us = UINT64_C(1) << 50, .kind = TACIT_EVENT_START};
     struct tacit_elim_update update;
     struct live_core *core;
     enum tacit_status const status = restore(&core, &allowed, block, size);
@@ -634,19 +634,19 @@ static uint32_t rows_asked_for(struct live_core *core, uint32_t sites)
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     uint64_t *const others = calloc(TACIT_BITS_WORDS(sites), sizeof *others);
-    struct tacit_elim_event event = {.now_us = 1, .kind = TACIT_ELIM_START};
+    struct tacit_elim_event event = {.now_us = 1, .kind = TACIT_EVENT_START};
     struct tacit_elim_update update;
     assert_non_null(others);
     tacit_bits_fill(others, sites);
     tacit_bits_remove(others, 1);
     assert_int_equal(live_core_step(core, &event, &entropy, &update), TACIT_OK);
     struct tacit_elim_message const advert = {.kind = TACIT_ELIM_ADVERT,
-                                              .to = TACIT_ELIM_NEIGHBOURS,
+                                              .to = TACIT_NEIGHBOURS,
                                               .run_id = 7,
                                               .epoch = 1,
                                               .origins = others};
     event =
-        (struct tacit_elim_event){.now_us = 2, .kind = TACIT_ELIM_RECEIVE, .as.message = &advert};
+        (struct tacit_elim_event){.now_us = 2, .kind = TACIT_EVENT_RECEIVE, .as.message = &advert};
     assert_int_equal(live_core_step(core, &event, &entropy, &update), TACIT_OK);
     assert_true(update.send);
     assert_int_equal(update.message.kind, TACIT_ELIM_REQUEST);

@@ -453,13 +453,13 @@ static void invent_a_report(struct tacit_elim_hub_view *view)
 
 static void claim_to_have_seen_more(struct tacit_elim_message *order)
 {
-    if (order->to != TACIT_ELIM_EVERYONE)
+    if (order->to != TACIT_EVERYONE)
         order->seen++;
 }
 
 static void claim_to_have_seen_something_from_everyone(struct tacit_elim_message *order)
 {
-    if (order->to == TACIT_ELIM_EVERYONE)
+    if (order->to == TACIT_EVERYONE)
         order->seen = 1;
 }
 

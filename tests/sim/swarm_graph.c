@@ -588,7 +588,7 @@ static void make_a_storm(void *context, uint32_t agent, struct tacit_elim_agent 
     update->message = (struct tacit_elim_message){.kind = storm_count++ % 2 == 0 ? TACIT_ELIM_ADVERT
                                                                                  : TACIT_ELIM_DATA,
                                                   .from = 0,
-                                                  .to = TACIT_ELIM_NEIGHBOURS,
+                                                  .to = TACIT_NEIGHBOURS,
                                                   .run_id = 1,
                                                   .epoch = view.epoch,
                                                   .pulls = 7,

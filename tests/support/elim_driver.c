@@ -144,27 +144,27 @@ struct tacit_elim_hub_view driver_hub_view(const struct driver_core *hub)
 
 struct tacit_elim_event driver_start(void)
 {
-    return (struct tacit_elim_event){.kind = TACIT_ELIM_START};
+    return (struct tacit_elim_event){.kind = TACIT_EVENT_START};
 }
 
 struct tacit_elim_event driver_timeout(void)
 {
-    return (struct tacit_elim_event){.kind = TACIT_ELIM_TIMEOUT};
+    return (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT};
 }
 
 struct tacit_elim_event driver_exploited(uint64_t count)
 {
-    return (struct tacit_elim_event){.kind = TACIT_ELIM_EXPLOITED, .as.exploited_count = count};
+    return (struct tacit_elim_event){.kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
 }
 
 struct tacit_elim_event driver_receive(const struct tacit_elim_message *message)
 {
-    return (struct tacit_elim_event){.kind = TACIT_ELIM_RECEIVE, .as.message = message};
+    return (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message};
 }
 
 struct tacit_elim_event driver_reward(uint32_t arm, uint64_t count, union tacit_sum sum)
 {
-    struct tacit_elim_event event = {.kind = TACIT_ELIM_REWARD};
+    struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD};
     event.as.reward.arm = arm;
     event.as.reward.count = count;
     event.as.reward.sum = sum;
@@ -198,7 +198,7 @@ enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event 
         core->is_hub ? tacit_elim_hub_step(core->state, &event, &entropy, &core->update)
                      : tacit_elim_agent_step(core->state, &event, &entropy, &core->update);
     assert_int_equal(driver_check(core), TACIT_OK);
-    if (event.kind == TACIT_ELIM_TIMEOUT && status == TACIT_OK)
+    if (event.kind == TACIT_EVENT_TIMEOUT && status == TACIT_OK)
         assert_true(core->update.deadline_us > core->now_us);
     return status;
 }
@@ -241,7 +241,7 @@ void driver_expect_answer(struct driver_core *hub, struct tacit_elim_event event
     assert_int_equal(hub->update.message.epoch, view.epoch);
     assert_int_equal(hub->update.message.pulls, view.pulls);
     assert_int_equal(hub->update.message.last, view.finished);
-    assert_int_equal(hub->update.message.seen, to == TACIT_ELIM_EVERYONE ? 0 : view.seen[to]);
+    assert_int_equal(hub->update.message.seen, to == TACIT_EVERYONE ? 0 : view.seen[to]);
 }
 
 uint64_t driver_plan_length(const struct driver_core *agent)
@@ -313,7 +313,7 @@ void driver_expect_same(const struct driver_core *core, const struct tacit_elim_
 /* Answers to one agent are of no use to the others. */
 static bool says_order_to_all(const struct driver_core *hub)
 {
-    return hub->update.send && hub->update.message.to == TACIT_ELIM_EVERYONE;
+    return hub->update.send && hub->update.message.to == TACIT_EVERYONE;
 }
 
 static void keep_order(struct driver_run *run)

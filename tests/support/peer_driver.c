@@ -145,7 +145,7 @@ enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event even
         tacit_elim_peer_step(core->state, core->table, &event, &entropy, &core->update);
     if (core->table_size > 0)
         assert_int_equal(peer_check(core), TACIT_OK);
-    if (event.kind == TACIT_ELIM_TIMEOUT && status == TACIT_OK)
+    if (event.kind == TACIT_EVENT_TIMEOUT && status == TACIT_OK)
         assert_true(core->update.deadline_us > core->now_us);
     return status;
 }
@@ -328,10 +328,17 @@ struct peer_net *peer_net_open(const struct peer_setup *setup, const struct netw
         net->shared = new_memory(tacit_elim_table_size(agents, setup->base.arm_count));
         tacit_elim_table_init(net->shared, agents, setup->base.arm_count, true);
     }
-    for (uint32_t agent = 0; agent < agents; agent++)
-        net->peers[agent] = peer_open(setup, network, agent, net->shared);
-    if (has_hub(net))
+    for (uint32_t agent = 0; agent < agents; agent++) {
+        struct peer_core *const core = &net->peers[agent];
+        *core = peer_open(setup, network, agent, net->shared);
+        net->disks[agent].state = copy_bytes(core->state, core->size);
+        if (!is_shared)
+            net->disks[agent].table = copy_bytes(core->table, core->table_size);
+    }
+    if (has_hub(net)) {
         net->hub = open_hub(setup, network);
+        net->disks[agents].state = copy_bytes(net->hub.state, net->hub.size);
+    }
     return net;
 }
 
@@ -345,6 +352,10 @@ void peer_net_close(struct peer_net *net)
     }
     for (size_t i = 0; i < net->mail_count; i++)
         free(net->mail[i].message);
+    for (uint32_t i = 0; i <= net->setup.base.agent_count; i++) {
+        free(net->disks[i].state);
+        free(net->disks[i].table);
+    }
     free(net->mail);
     free(net->shared);
     free(net);
@@ -370,12 +381,12 @@ static void send(struct peer_net *net, const struct tacit_elim_message *message)
 {
     struct tacit_graph const *const graph = &net->network->graph;
     uint32_t const agents = net->setup.base.agent_count;
-    if (message->to == TACIT_ELIM_HUB)
+    if (message->to == TACIT_HUB)
         post(net, agents, message);
-    else if (message->to == TACIT_ELIM_EVERYONE)
+    else if (message->to == TACIT_EVERYONE)
         for (uint32_t agent = 0; agent < agents; agent++)
             post(net, agent, message);
-    else if (message->to == TACIT_ELIM_NEIGHBOURS)
+    else if (message->to == TACIT_NEIGHBOURS)
         for (uint64_t i = graph->first[message->from]; i < graph->first[message->from + 1]; i++)
             post(net, graph->neighbours[i], message);
     else
@@ -414,29 +425,52 @@ static void note_peer(struct peer_net *net, uint32_t agent)
                    arms);
 }
 
-static void carry_out(struct peer_net *net, uint32_t agent)
+static void write_to_disk(struct peer_net *net, uint32_t agent, bool with_table)
+{
+    struct peer_core const *const core = &net->peers[agent];
+    memcpy(net->disks[agent].state, core->state, core->size);
+    if (with_table && core->table_size > 0)
+        memcpy(net->disks[agent].table, core->table, core->table_size);
+}
+
+static bool dies_before(const struct peer_net *net, bool is_dying, enum peer_death death)
+{
+    return is_dying && net->death < death;
+}
+
+static void carry_out(struct peer_net *net, uint32_t agent, bool is_dying)
 {
     struct peer_core *const core = &net->peers[agent];
+    if (dies_before(net, is_dying, PEER_DIES_AFTER_PERSIST))
+        return;
+    if (core->update.persist)
+        write_to_disk(net, agent, core->update.persist_table);
     note_peer(net, agent);
-    if (core->update.send)
+    if (core->update.send && !dies_before(net, is_dying, PEER_DIES_AFTER_SEND))
         send(net, &core->update.message);
 }
 
-/* One step of a peer, and then its plan at once. */
+/* One step of a peer. Who dies in it comes back at once; the draws of a step that was not durable
+ * are made again. */
 static void step_peer(struct peer_net *net, uint32_t agent, struct tacit_elim_event event)
 {
     struct peer_core *const core = &net->peers[agent];
+    struct driver_entropy const entropy = core->entropy;
+    bool const is_dying = ++net->step_count == net->death_at;
     if (net->is_moving)
         peer_move(core);
     core->now_us = net->now_us;
     (void)peer_step(core, event);
-    carry_out(net, agent);
-    if (++net->step_count == net->restart_at) {
-        peer_move(core);
-        core->now_us = net->now_us;
-        peer_expect(core, driver_start(), TACIT_OK);
-        carry_out(net, agent);
-    }
+    carry_out(net, agent, is_dying);
+    if (!is_dying)
+        return;
+    if (net->death == PEER_DIES_BEFORE_PERSIST)
+        core->entropy = entropy;
+    peer_move(core);
+    memcpy(core->state, net->disks[agent].state, core->size);
+    memcpy(core->table, net->disks[agent].table, core->table_size);
+    peer_expect(core, driver_start(), TACIT_OK);
+    carry_out(net, agent, false);
 }
 
 static bool wants_to_play(const struct peer_core *core, struct tacit_pull_block *block)
@@ -474,18 +508,36 @@ static void step_and_play(struct peer_net *net, uint32_t agent, struct tacit_eli
     play(net, agent);
 }
 
+static void carry_out_of_hub(struct peer_net *net, uint32_t epoch, bool is_dying)
+{
+    struct driver_core *const hub = &net->hub;
+    struct tacit_elim_hub_view const view = driver_hub_view(hub);
+    uint32_t const agents = net->setup.base.agent_count;
+    if (dies_before(net, is_dying, PEER_DIES_AFTER_PERSIST))
+        return;
+    if (hub->update.persist)
+        memcpy(net->disks[agents].state, hub->state, hub->size);
+    note_round(&net->records[agents], epoch, view.round_count, view.arms, view.radius, view.means,
+               net->setup.base.arm_count);
+    if (hub->update.send && !dies_before(net, is_dying, PEER_DIES_AFTER_SEND))
+        send(net, &hub->update.message);
+}
+
 static void step_hub(struct peer_net *net, struct tacit_elim_event event)
 {
     uint32_t const epoch = driver_hub_view(&net->hub).epoch;
+    bool const is_dying = ++net->step_count == net->death_at;
     if (net->is_moving)
         driver_move(&net->hub);
     net->hub.now_us = net->now_us;
     (void)driver_step(&net->hub, event);
-    struct tacit_elim_hub_view const view = driver_hub_view(&net->hub);
-    note_round(&net->records[net->setup.base.agent_count], epoch, view.round_count, view.arms,
-               view.radius, view.means, net->setup.base.arm_count);
-    if (net->hub.update.send)
-        send(net, &net->hub.update.message);
+    carry_out_of_hub(net, epoch, is_dying);
+    if (!is_dying)
+        return;
+    driver_move(&net->hub);
+    memcpy(net->hub.state, net->disks[net->setup.base.agent_count].state, net->hub.size);
+    driver_expect(&net->hub, driver_start(), TACIT_OK);
+    carry_out_of_hub(net, epoch, false);
 }
 
 /* ---- Networks: running ---- */

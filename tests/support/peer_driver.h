@@ -103,6 +103,14 @@ struct peer_record {
     uint32_t round_count;
 };
 
+/* When a step's effects are cut short; what was not durable is gone. */
+enum peer_death { PEER_DIES_BEFORE_PERSIST, PEER_DIES_AFTER_PERSIST, PEER_DIES_AFTER_SEND };
+
+struct peer_disk {
+    void *state;
+    void *table; /* of a peer; NULL where the table is shared */
+};
+
 struct peer_mail {
     uint32_t to; /* agent_count: the hub */
     struct tacit_elim_message *message;
@@ -114,10 +122,13 @@ struct peer_net {
     const double *means; /* A x K */
     bool is_shuffled;    /* deliver in any order; else as they were sent */
     bool is_moving;      /* everybody moves to other memory before every step */
-    uint64_t restart_at; /* the peer that makes this step dies after it and comes back; 0: none */
+    uint64_t death_at;   /* who makes this step, a peer or the hub, dies in it and comes back with
+                          * its disk; 0: nobody */
+    enum peer_death death;
     struct tacit_rng order;
     struct peer_core peers[NETWORK_AGENTS_MAX];
     struct driver_core hub;
+    struct peer_disk disks[NETWORK_AGENTS_MAX + 1]; /* of the peers, then of the hub */
     struct tacit_elim_table *shared;
     struct peer_mail *mail;
     size_t mail_count;

@@ -84,16 +84,16 @@ static void say_set(struct trace *trace, const char *what, const uint64_t *bits,
 static void say_message(struct trace *trace, const struct tacit_elim_message *message)
 {
     static const char *const kinds[] = {"hello", "order", "report"};
-    if (message->to == TACIT_ELIM_HUB)
+    if (message->to == TACIT_HUB)
         say(trace, "-> hub");
-    else if (message->to == TACIT_ELIM_EVERYONE)
+    else if (message->to == TACIT_EVERYONE)
         say(trace, "-> all");
     else
         say(trace, "-> a%u", message->to);
     say(trace, " %s epoch %u", kinds[message->kind], message->epoch);
     if (message->last)
         say(trace, " last");
-    if (message->kind == TACIT_ELIM_ORDER && message->to != TACIT_ELIM_EVERYONE)
+    if (message->kind == TACIT_ELIM_ORDER && message->to != TACIT_EVERYONE)
         say(trace, " seen %u", message->seen);
     if (message->arms != NULL) {
         say(trace, " S %llu", (unsigned long long)message->pulls);

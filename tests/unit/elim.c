@@ -30,8 +30,8 @@ static const double means_3[] = {0.75, 0.25, 0.5};
 static struct tacit_elim_message order_of(uint32_t epoch, uint64_t pulls, const uint64_t *arms)
 {
     return (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
-                                       .from = TACIT_ELIM_HUB,
-                                       .to = TACIT_ELIM_EVERYONE,
+                                       .from = TACIT_HUB,
+                                       .to = TACIT_EVERYONE,
                                        .run_id = DRIVER_RUN_ID,
                                        .epoch = epoch,
                                        .pulls = pulls,
@@ -42,7 +42,7 @@ static struct tacit_elim_message hello_of(uint32_t agent, uint32_t epoch)
 {
     return (struct tacit_elim_message){.kind = TACIT_ELIM_HELLO,
                                        .from = agent,
-                                       .to = TACIT_ELIM_HUB,
+                                       .to = TACIT_HUB,
                                        .run_id = DRIVER_RUN_ID,
                                        .epoch = epoch};
 }
@@ -53,7 +53,7 @@ static struct tacit_elim_message report_of(uint32_t agent, uint32_t epoch, uint6
 {
     return (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
                                        .from = agent,
-                                       .to = TACIT_ELIM_HUB,
+                                       .to = TACIT_HUB,
                                        .run_id = DRIVER_RUN_ID,
                                        .epoch = epoch,
                                        .pulls = pulls,
@@ -142,7 +142,7 @@ static void expect_hello(const struct driver_core *agent, uint32_t epoch)
 {
     assert_true(agent->update.send);
     assert_int_equal(agent->update.message.kind, TACIT_ELIM_HELLO);
-    assert_int_equal(agent->update.message.to, TACIT_ELIM_HUB);
+    assert_int_equal(agent->update.message.to, TACIT_HUB);
     assert_int_equal(agent->update.message.epoch, epoch);
 }
 
@@ -164,7 +164,7 @@ static void agent_init_with_a_parameter_out_of_range_is_refused_and_writes_nothi
     bad[5].horizon = 0;
     bad[6].horizon = TACIT_HORIZON_MAX + 1;
     bad[7].resend_after_us = 0;
-    bad[8].agent_id = TACIT_ELIM_HUB;
+    bad[8].agent_id = TACIT_HUB;
     bad[9].resend_after_us = TACIT_ELIM_PAUSE_US_MAX + 1;
     for (size_t i = 0; i < 10; i++) {
         uint64_t memory[4] = {1, 2, 3, 4};
@@ -369,7 +369,7 @@ static void order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trac
     struct driver_setup const setup = noisy_setup();
     struct driver_core agent = waiting_agent(&setup, 10);
     struct tacit_elim_message order = order_of(2, 20, first_2);
-    uint32_t const strangers[] = {0, 1, 2, TACIT_ELIM_EVERYONE};
+    uint32_t const strangers[] = {0, 1, 2, TACIT_EVERYONE};
     for (size_t i = 0; i < 4; i++) {
         order.from = strangers[i];
         refuse_order(&agent, order, TACIT_STRANGER);
@@ -377,7 +377,7 @@ static void order_not_from_the_hub_or_not_for_this_agent_is_refused_without_trac
     order = order_of(2, 20, first_2);
     order.run_id++;
     refuse_order(&agent, order, TACIT_STRANGER);
-    uint32_t const others[] = {1, 2, TACIT_ELIM_HUB};
+    uint32_t const others[] = {1, 2, TACIT_HUB};
     for (size_t i = 0; i < 3; i++) {
         order = order_of(2, 20, first_2);
         order.to = others[i];
@@ -1062,7 +1062,7 @@ static void order_whose_seen_is_beyond_its_epoch_is_refused_without_trace(void *
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct tacit_elim_message word = word_of(1, 10, all_3, bad[i]);
         refuse_order(&agent, word, TACIT_MALFORMED);
-        word.to = TACIT_ELIM_EVERYONE;
+        word.to = TACIT_EVERYONE;
         refuse_order(&agent, word, TACIT_MALFORMED);
     }
     refuse_order(&agent, word_of(2, 20, first_2, 3), TACIT_MALFORMED);
@@ -1078,7 +1078,7 @@ static void seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored(void 
     struct driver_setup const setup = noisy_setup();
     struct driver_core waiting = waiting_agent(&setup, 10);
     struct tacit_elim_message order = word_of(1, 10, all_3, 1);
-    order.to = TACIT_ELIM_EVERYONE;
+    order.to = TACIT_EVERYONE;
     refuse_order(&waiting, order, TACIT_OK);
     assert_false(driver_agent_view(&waiting).reported);
     order.to = 1;
@@ -1086,7 +1086,7 @@ static void seen_of_a_broadcast_or_of_an_order_to_another_agent_is_ignored(void 
     struct driver_core fresh = driver_agent_open(&setup, 0);
     driver_expect(&fresh, driver_start(), TACIT_OK);
     order = word_of(2, 20, all_3, 2);
-    order.to = TACIT_ELIM_EVERYONE;
+    order.to = TACIT_EVERYONE;
     tell(&fresh, order, TACIT_OK);
     assert_int_equal(driver_plan_length(&fresh), 60);
     assert_false(driver_agent_view(&fresh).halted);
@@ -1631,7 +1631,7 @@ static void report_not_of_this_run_is_refused_without_trace(void **state)
     uint64_t const pulls = driver_hub_view(&hub).pulls;
     union tacit_sum const sums[3] = {{0}};
     struct tacit_elim_message const good = report_of(1, 1, pulls, all_3, sums, 3);
-    uint32_t const strangers[] = {2, 3, TACIT_AGENTS_MAX, TACIT_ELIM_EVERYONE, TACIT_ELIM_HUB};
+    uint32_t const strangers[] = {2, 3, TACIT_AGENTS_MAX, TACIT_EVERYONE, TACIT_HUB};
     for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
         struct tacit_elim_message bad = good;
         bad.from = strangers[i];
@@ -1787,9 +1787,9 @@ static void event_for_agents_is_refused_by_a_hub_without_trace(void **state)
     struct driver_core hub = started_hub(&setup);
     struct tacit_elim_message order = order_of(1, 10, all_3);
     order.from = 0;
-    order.to = TACIT_ELIM_HUB;
+    order.to = TACIT_HUB;
     driver_expect_nothing(&hub, driver_receive(&order), TACIT_UNEXPECTED);
-    order.from = TACIT_ELIM_HUB;
+    order.from = TACIT_HUB;
     driver_expect_nothing(&hub, driver_receive(&order), TACIT_STRANGER);
     order.from = 0;
     order.kind = (enum tacit_elim_message_kind)17;
@@ -1814,7 +1814,7 @@ static struct driver_core hub_in_epoch_2(const struct driver_setup *setup)
     }
     assert_int_equal(driver_hub_view(&hub).epoch, 2);
     assert_true(hub.update.send);
-    assert_int_equal(hub.update.message.to, TACIT_ELIM_EVERYONE);
+    assert_int_equal(hub.update.message.to, TACIT_EVERYONE);
     return hub;
 }
 
@@ -2077,7 +2077,7 @@ static void expect_broadcast(const struct driver_core *hub, uint32_t epoch)
 {
     assert_true(hub->update.send);
     assert_true(hub->update.persist);
-    assert_int_equal(hub->update.message.to, TACIT_ELIM_EVERYONE);
+    assert_int_equal(hub->update.message.to, TACIT_EVERYONE);
     assert_int_equal(hub->update.message.seen, 0);
     assert_int_equal(hub->update.message.epoch, epoch);
 }
@@ -2295,7 +2295,7 @@ static void restart_in_an_overdue_round_goes_on_waiting_for_the_quorum(void **st
     struct driver_core hub = hub_with_reports(&setup, 1);
     pass_deadline(&hub);
     restart(&hub);
-    assert_int_equal(hub.update.message.to, TACIT_ELIM_EVERYONE);
+    assert_int_equal(hub.update.message.to, TACIT_EVERYONE);
     assert_int_equal(hub.update.message.epoch, 1);
     assert_false(hub.update.persist);
     expect_overdue(&hub, 1);
@@ -3019,13 +3019,13 @@ static void drive_step(struct drive *drive, uint32_t index, struct tacit_elim_ev
     uint32_t const rounds = core->is_hub ? driver_hub_view(core).round_count : 0;
     (void)driver_step(core, event);
     if (core->is_hub && driver_hub_view(core).round_count > rounds)
-        drive->quorum_rounds += missing > (event.kind == TACIT_ELIM_RECEIVE ? 1 : 0);
+        drive->quorum_rounds += missing > (event.kind == TACIT_EVENT_RECEIVE ? 1 : 0);
     if (!core->update.send)
         return;
     uint32_t const to = core->update.message.to;
-    struct tacit_elim_message **const box = to == TACIT_ELIM_EVERYONE ? &drive->broadcast
-                                            : to == TACIT_ELIM_HUB    ? &drive->mail[DRIVE_AGENTS]
-                                                                      : &drive->mail[to];
+    struct tacit_elim_message **const box = to == TACIT_EVERYONE ? &drive->broadcast
+                                            : to == TACIT_HUB    ? &drive->mail[DRIVE_AGENTS]
+                                                                 : &drive->mail[to];
     free(*box);
     *box = driver_keep(core);
 }

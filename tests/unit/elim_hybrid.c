@@ -61,8 +61,8 @@ static struct peer_setup noisy_setup(void)
 static struct tacit_elim_message order_of(uint32_t epoch, uint64_t pulls, const uint64_t *arms)
 {
     return (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
-                                       .from = TACIT_ELIM_HUB,
-                                       .to = TACIT_ELIM_EVERYONE,
+                                       .from = TACIT_HUB,
+                                       .to = TACIT_EVERYONE,
                                        .run_id = DRIVER_RUN_ID,
                                        .epoch = epoch,
                                        .pulls = pulls,
@@ -184,11 +184,11 @@ static void peer_of_a_hybrid_waits_for_the_hub(void **state)
     wake(&hybrid.p[1]); /* it asks whom it can ask, in turn */
     expect_message(&hybrid.p[1], TACIT_ELIM_HELLO, 2);
     wake(&hybrid.p[1]);
-    expect_message(&hybrid.p[1], TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+    expect_message(&hybrid.p[1], TACIT_ELIM_HELLO, TACIT_HUB);
     wake(&hybrid.p[2]);
-    expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+    expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_HUB);
     wake(&hybrid.p[2]);
-    expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+    expect_message(&hybrid.p[2], TACIT_ELIM_HELLO, TACIT_HUB);
     hybrid_close(&hybrid);
 }
 
@@ -263,7 +263,7 @@ static void relay_repeats_all_it_has_and_asks_the_hub_in_turn(void **state)
         if (first != again)
             free(again);
         wake(relay);
-        expect_message(relay, TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+        expect_message(relay, TACIT_ELIM_HELLO, TACIT_HUB);
         assert_int_equal(relay->update.message.epoch, 1);
         peer_move(relay);
         peer_expect(relay, driver_start(), TACIT_OK);
@@ -371,7 +371,7 @@ static void expect_sum_of(const struct hybrid *hybrid, const struct tacit_elim_m
                           const uint64_t *members)
 {
     assert_int_equal(report->kind, TACIT_ELIM_REPORT);
-    assert_int_equal(report->to, TACIT_ELIM_HUB);
+    assert_int_equal(report->to, TACIT_HUB);
     assert_int_equal(report->agents, tacit_bits_count(members, AGENTS));
     assert_int_equal(report->pulls, PULLS);
     assert_int_equal(report->sum_count, ARMS);
@@ -426,7 +426,7 @@ static void sink_repeats_its_report_to_the_letter_and_asks_the_hub_in_turn(void 
         if (sink->update.message.kind == TACIT_ELIM_REPORT)
             assert_true(peer_same_message(sink, report, &sink->update.message));
         else
-            expect_message(sink, TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+            expect_message(sink, TACIT_ELIM_HELLO, TACIT_HUB);
     }
     free(report);
     hybrid_close(&hybrid);
@@ -445,7 +445,7 @@ static void sink_that_is_not_complete_waits_and_says_for_whom(void **state)
     assert_false(sink->update.send);
     for (uint32_t i = 0; i < 20; i++) {
         wake(sink);
-        expect_message(sink, TACIT_ELIM_HELLO, TACIT_ELIM_HUB);
+        expect_message(sink, TACIT_ELIM_HELLO, TACIT_HUB);
     }
     expect_set(peer_view(sink).known, (const uint64_t[]){6});
     assert_int_equal(peer_view(sink).missing_count, 3);
@@ -586,7 +586,7 @@ static void order_that_does_not_come_from_the_hub_is_refused(void **state)
     peer_expect_nothing(&hybrid.p[1], &order, TACIT_MALFORMED);
     order.origins = only_2;
     peer_expect_nothing(&hybrid.p[1], &order, TACIT_UNEXPECTED);
-    order.from = TACIT_ELIM_HUB;
+    order.from = TACIT_HUB;
     order.run_id++;
     peer_expect_nothing(&hybrid.p[1], &order, TACIT_STRANGER);
     hybrid_close(&hybrid);
@@ -687,7 +687,7 @@ static void peer_at_t_asks_a_hub_that_waits_only_so_often(void **state)
         while (core->update.deadline_us != TACIT_NEVER) {
             assert_true(++asked <= 12);
             wake(core);
-            if (!core->update.send || core->update.message.to != TACIT_ELIM_HUB)
+            if (!core->update.send || core->update.message.to != TACIT_HUB)
                 continue;
             struct tacit_elim_message answer = order;
             answer.to = agent;
@@ -743,7 +743,7 @@ static struct tacit_elim_message report_of(const struct driver_core *hub, uint32
     struct tacit_elim_hub_view const view = driver_hub_view(hub);
     return (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
                                        .from = from,
-                                       .to = TACIT_ELIM_HUB,
+                                       .to = TACIT_HUB,
                                        .run_id = DRIVER_RUN_ID,
                                        .epoch = view.epoch,
                                        .pulls = view.pulls,
@@ -801,16 +801,13 @@ static void hub_asks_the_sinks_only_and_orders_everybody(void **state)
     (void)state;
     struct driver_setup const setup = hub_setup();
     struct driver_core hub = hub_open(&setup, false);
-    assert_int_equal(hub.update.message.to, TACIT_ELIM_EVERYONE);
+    assert_int_equal(hub.update.message.to, TACIT_EVERYONE);
     assert_null(hub.update.message.uploaders);
     struct tacit_elim_hub_view const view = driver_hub_view(&hub);
     expect_set(view.uploaders, (const uint64_t[]){1 + 8});
     assert_int_equal(view.reports_missing, 2);
-    struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
-                                             .from = 1,
-                                             .to = TACIT_ELIM_HUB,
-                                             .run_id = DRIVER_RUN_ID,
-                                             .epoch = 0};
+    struct tacit_elim_message const hello = {
+        .kind = TACIT_ELIM_HELLO, .from = 1, .to = TACIT_HUB, .run_id = DRIVER_RUN_ID, .epoch = 0};
     driver_expect_answer(&hub, driver_receive(&hello), 1); /* also who is no sink is told */
     driver_close(&hub);
 }
@@ -1226,13 +1223,11 @@ static void expect_rounds_of_the_releases(const struct peer_net *net)
     }
 }
 
-static struct peer_net *played(struct world *world, bool is_shuffled, bool is_shared,
-                               uint64_t restart_at)
+static struct peer_net *played(struct world *world, bool is_shuffled, bool is_shared)
 {
     struct peer_net *const net =
         peer_net_open(&world->setup, world->network, world->means, is_shared);
     net->is_shuffled = is_shuffled;
-    net->restart_at = restart_at;
     net->order = world->rng;
     peer_net_run(net);
     return net;
@@ -1250,11 +1245,11 @@ static void hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery(void **s
     uint32_t rounds = 0;
     for (uint64_t seed = 1; seed <= 250; seed++) {
         struct world world = world_of(seed);
-        struct peer_net *const plain = played(&world, false, false, 0);
+        struct peer_net *const plain = played(&world, false, false);
         expect_rounds_of_the_releases(plain);
         rounds += plain->records[world.setup.base.agent_count].round_count;
         for (uint32_t variant = 1; variant < 4; variant++) {
-            struct peer_net *const other = played(&world, variant != 2, variant >= 2, 0);
+            struct peer_net *const other = played(&world, variant != 2, variant >= 2);
             expect_same_records(plain, other);
             peer_net_close(other);
         }
@@ -1264,17 +1259,30 @@ static void hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery(void **s
     assert_true(rounds > 500);
 }
 
-static void restart_after_any_step_changes_no_release_and_no_decision(void **state)
+static void expect_death_changes_nothing(const struct world *world, const struct peer_net *plain,
+                                         uint64_t step, enum peer_death death)
+{
+    struct peer_net *const net = peer_net_open(&world->setup, world->network, world->means, false);
+    net->death = death;
+    net->death_at = step;
+    peer_net_run(net);
+    expect_same_records(plain, net);
+    peer_net_close(net);
+}
+
+/* A relay, a sink or the hub dies in the step number n, before or after anything of it is durable
+ * or said, and comes back with its disk, for every n: nothing is released anew, every agent is
+ * counted once, and the hub decides as if nothing had happened. */
+static void death_in_any_step_changes_no_release_and_no_decision(void **state)
 {
     (void)state;
     for (uint64_t seed = 101; seed <= 110; seed++) {
         struct world world = world_of(seed);
-        struct peer_net *const plain = played(&world, false, false, 0);
-        for (uint64_t step = 1; step <= plain->step_count; step += 1 + plain->step_count / 300) {
-            struct peer_net *const net = played(&world, false, false, step);
-            expect_same_records(plain, net);
-            peer_net_close(net);
-        }
+        struct peer_net *const plain = played(&world, false, false);
+        uint64_t const stride = 1 + plain->step_count / 80;
+        for (uint64_t step = 1; step <= plain->step_count; step += stride)
+            for (uint32_t death = 0; death <= PEER_DIES_AFTER_SEND; death++)
+                expect_death_changes_nothing(&world, plain, step, (enum peer_death)death);
         peer_net_close(plain);
         network_free(world.network);
     }
@@ -1317,7 +1325,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(hub_check_with_other_weights_is_malformed),
     cmocka_unit_test(hub_with_any_bit_flipped_is_refused_or_can_be_stepped),
     cmocka_unit_test(hub_of_any_hybrid_decides_the_same_in_any_order_of_delivery),
-    cmocka_unit_test(restart_after_any_step_changes_no_release_and_no_decision),
+    cmocka_unit_test(death_in_any_step_changes_no_release_and_no_decision),
 };
 
 int main(void)

@@ -121,7 +121,7 @@ static void hand_over(struct peer_core *from, struct peer_core *to, uint32_t epo
     uint32_t const giver = from->config.agent.agent_id;
     uint32_t const taker = to->config.agent.agent_id;
     struct tacit_elim_message const advert =
-        peer_word(TACIT_ELIM_ADVERT, giver, TACIT_ELIM_NEIGHBOURS, epoch, origins);
+        peer_word(TACIT_ELIM_ADVERT, giver, TACIT_NEIGHBOURS, epoch, origins);
     struct tacit_elim_message const *const request =
         peer_expect_answer(to, &advert, TACIT_ELIM_REQUEST, giver);
     expect_set(request->origins, origins);
@@ -341,7 +341,7 @@ static void own_report_is_kept_and_advertised_to_the_neighbours_at_once(void **s
     assert_true(core->update.persist_table);
     assert_true(core->update.send);
     assert_int_equal(core->update.message.kind, TACIT_ELIM_ADVERT);
-    assert_int_equal(core->update.message.to, TACIT_ELIM_NEIGHBOURS);
+    assert_int_equal(core->update.message.to, TACIT_NEIGHBOURS);
     assert_int_equal(core->update.message.epoch, 1);
     expect_set(core->update.message.origins, only_1);
     assert_int_equal(core->update.deadline_us, 50 + DRIVER_RESEND_US);
@@ -354,8 +354,7 @@ static void advert_is_answered_by_a_request_of_exactly_what_lacks(void **state)
     (void)state;
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
-    struct tacit_elim_message advert =
-        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+    struct tacit_elim_message advert = peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     struct tacit_elim_message const *request =
         peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
     assert_int_equal(request->epoch, 1);
@@ -372,7 +371,7 @@ static void repeated_advert_asks_nothing_again(void **state)
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct tacit_elim_message const advert =
-        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
     for (uint32_t i = 0; i < 10; i++) /* it is on its way */
         peer_expect_nothing(&trio.p[1], &advert, TACIT_OK);
@@ -390,12 +389,12 @@ static void own_timer_asks_again_for_what_was_lost(void **state)
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct tacit_elim_message const advert =
-        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
     trio.p[1].now_us = trio.p[1].update.deadline_us;
     peer_expect(&trio.p[1], driver_timeout(), TACIT_OK);
     assert_int_equal(trio.p[1].update.message.kind, TACIT_ELIM_HELLO);
-    assert_int_equal(trio.p[1].update.message.to, TACIT_ELIM_NEIGHBOURS);
+    assert_int_equal(trio.p[1].update.message.to, TACIT_NEIGHBOURS);
     expect_set(trio.p[1].update.message.origins, only_1);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
     trio_close(&trio);
@@ -505,7 +504,7 @@ static struct trio trio_with_data(const struct peer_setup *setup, struct tacit_e
 {
     struct trio trio = trio_released(setup);
     struct tacit_elim_message const advert =
-        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
     *data = data_from(&trio.p[0], 1, 1, only_0);
     return trio;
@@ -519,7 +518,7 @@ static void data_not_asked_for_is_refused_without_trace(void **state)
     struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
     peer_expect_nothing(&trio.p[1], data, TACIT_UNEXPECTED);
     struct tacit_elim_message const advert =
-        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
     struct tacit_elim_message more = *data; /* what was asked for, and more */
     union tacit_sum sums[2 * ARMS] = {{.steps = 0}};
@@ -604,7 +603,7 @@ static void row_that_differs_from_the_one_that_is_here_is_refused_whole(void **s
     struct trio trio = trio_released(&setup);
     hand_over(&trio.p[2], &trio.p[1], 1, only_2);
     struct tacit_elim_message const advert =
-        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(&trio.p[1], &advert, TACIT_ELIM_REQUEST, 0);
     struct tacit_elim_message *const data = data_from(&trio.p[0], 1, 1, only_0);
     struct tacit_elim_message *const other = data_from(&trio.p[2], 1, 1, only_2);
@@ -687,19 +686,19 @@ static void message_of_a_stranger_is_refused_without_trace(void **state)
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     struct tacit_elim_message const good =
-        peer_word(TACIT_ELIM_ADVERT, 1, TACIT_ELIM_NEIGHBOURS, 1, only_1);
+        peer_word(TACIT_ELIM_ADVERT, 1, TACIT_NEIGHBOURS, 1, only_1);
     struct tacit_elim_message bad[9];
     for (size_t i = 0; i < 9; i++)
         bad[i] = good;
     bad[0].from = 2; /* an agent of the run, but no neighbour */
     bad[1].from = 0; /* itself */
     bad[2].from = 3;
-    bad[3].from = TACIT_ELIM_HUB; /* there is none */
-    bad[4].from = TACIT_ELIM_NEIGHBOURS;
+    bad[3].from = TACIT_HUB; /* there is none */
+    bad[4].from = TACIT_NEIGHBOURS;
     bad[5].run_id++;
     bad[6].to = 2;
-    bad[7].to = TACIT_ELIM_EVERYONE;
-    bad[8].to = TACIT_ELIM_HUB;
+    bad[7].to = TACIT_EVERYONE;
+    bad[8].to = TACIT_HUB;
     for (size_t i = 0; i < 9; i++)
         peer_expect_nothing(&trio.p[0], &bad[i], TACIT_STRANGER);
     bad[3].kind = TACIT_ELIM_ORDER;
@@ -771,7 +770,7 @@ static void neighbour_is_heard_only_so_often_in_an_epoch(void **state)
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
     struct tacit_elim_message const hello =
-        peer_word(TACIT_ELIM_HELLO, 0, TACIT_ELIM_NEIGHBOURS, 1, none);
+        peer_word(TACIT_ELIM_HELLO, 0, TACIT_NEIGHBOURS, 1, none);
     for (uint32_t i = 0; i < MESSAGES_MAX; i++)
         (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
     peer_expect_nothing(core, &hello, TACIT_REFUSED);
@@ -815,7 +814,7 @@ static void restart_puts_off_no_bound(void **state)
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
     struct tacit_elim_message const hello =
-        peer_word(TACIT_ELIM_HELLO, 0, TACIT_ELIM_NEIGHBOURS, 1, none);
+        peer_word(TACIT_ELIM_HELLO, 0, TACIT_NEIGHBOURS, 1, none);
     core->now_us = 1000000;
     for (uint32_t i = 0; i < MESSAGES_MAX; i++)
         (void)peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 0);
@@ -878,9 +877,9 @@ static void what_did_not_fit_a_message_is_asked_for_after_it(void **state)
     uint64_t const left[] = {3};
     uint64_t const right[] = {8 + 16};
     struct tacit_elim_message const from_1 =
-        peer_word(TACIT_ELIM_ADVERT, 1, TACIT_ELIM_NEIGHBOURS, 1, left);
+        peer_word(TACIT_ELIM_ADVERT, 1, TACIT_NEIGHBOURS, 1, left);
     struct tacit_elim_message const from_3 =
-        peer_word(TACIT_ELIM_ADVERT, 3, TACIT_ELIM_NEIGHBOURS, 1, right);
+        peer_word(TACIT_ELIM_ADVERT, 3, TACIT_NEIGHBOURS, 1, right);
     uint32_t served = 0;
     peer_expect(&p[2], driver_receive(&from_1), TACIT_OK); /* asks 1 for 0 */
     struct tacit_elim_message *const first = peer_keep(&p[2]);
@@ -910,8 +909,7 @@ static void hello_is_answered_by_what_the_asker_lacks(void **state)
     struct trio trio = trio_released(&setup);
     struct peer_core *const core = &trio.p[1];
     hand_over(&trio.p[0], core, 1, only_0);
-    struct tacit_elim_message hello =
-        peer_word(TACIT_ELIM_HELLO, 2, TACIT_ELIM_NEIGHBOURS, 1, none);
+    struct tacit_elim_message hello = peer_word(TACIT_ELIM_HELLO, 2, TACIT_NEIGHBOURS, 1, none);
     struct tacit_elim_message const *advert =
         peer_expect_answer(core, &hello, TACIT_ELIM_ADVERT, 2);
     assert_int_equal(advert->epoch, 1);
@@ -935,8 +933,7 @@ static void hello_of_the_epoch_before_is_answered_by_all_that_it_had(void **stat
     struct peer_setup const setup = noisy_setup();
     struct trio trio = trio_released(&setup);
     trio_spread(&trio);
-    struct tacit_elim_message hello =
-        peer_word(TACIT_ELIM_HELLO, 0, TACIT_ELIM_NEIGHBOURS, 1, not_0);
+    struct tacit_elim_message hello = peer_word(TACIT_ELIM_HELLO, 0, TACIT_NEIGHBOURS, 1, not_0);
     struct tacit_elim_message const *advert =
         peer_expect_answer(&trio.p[1], &hello, TACIT_ELIM_ADVERT, 0);
     assert_int_equal(advert->epoch, 1);
@@ -1003,7 +1000,7 @@ static void peer_that_was_ahead_of_by_a_neighbour_asks_as_soon_as_it_is_there(vo
     struct trio trio = trio_with_2_behind(&setup);
     struct peer_core *const late = &trio.p[2];
     struct tacit_elim_message const early =
-        peer_word(TACIT_ELIM_ADVERT, 1, TACIT_ELIM_NEIGHBOURS, 2, (uint64_t[]){3});
+        peer_word(TACIT_ELIM_ADVERT, 1, TACIT_NEIGHBOURS, 2, (uint64_t[]){3});
     peer_expect_nothing(late, &early, TACIT_OK);
     hand_over(&trio.p[1], late, 1, only_0);
     late->now_us = late->update.deadline_us; /* so that its farewell is not in the way */
@@ -1309,7 +1306,7 @@ static void old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello(void 
     hand_over(&trio.p[1], &trio.p[0], 1, only_1);
     peer_expect(&copy, driver_start(), TACIT_OK);
     assert_int_equal(copy.update.message.kind, TACIT_ELIM_HELLO);
-    assert_int_equal(copy.update.message.to, TACIT_ELIM_NEIGHBOURS);
+    assert_int_equal(copy.update.message.to, TACIT_NEIGHBOURS);
     struct tacit_elim_message *const hello = peer_keep(&copy);
     (void)peer_expect_answer(&trio.p[0], hello, TACIT_ELIM_ADVERT, 1);
     struct tacit_elim_message *const advert = peer_keep(&trio.p[0]);
@@ -1376,7 +1373,7 @@ static void epoch_beyond_the_policy_is_judged_once_and_not_begun(void **state)
     struct peer_core *const core = &trio.p[1];
     hand_over(&trio.p[0], core, 1, only_0);
     struct tacit_elim_message const advert =
-        peer_word(TACIT_ELIM_ADVERT, 2, TACIT_ELIM_NEIGHBOURS, 1, only_2);
+        peer_word(TACIT_ELIM_ADVERT, 2, TACIT_NEIGHBOURS, 1, only_2);
     (void)peer_expect_answer(core, &advert, TACIT_ELIM_REQUEST, 2);
     struct tacit_elim_message *const data = data_from(&trio.p[2], 1, 1, only_2);
     peer_expect(core, driver_receive(data), TACIT_REFUSED);
@@ -1447,7 +1444,7 @@ static void epoch_cut_at_t_releases_nothing_and_passes_on_what_others_say(void *
     assert_int_equal(core->update.deadline_us, TACIT_NEVER);
     assert_int_equal(tacit_ledger_spent_nano(peer_view(core).agent.ledger), 0);
     struct tacit_elim_message const advert =
-        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(core, &advert, TACIT_ELIM_REQUEST, 0);
     trio_close(&trio);
 }
@@ -1746,7 +1743,7 @@ static void rows_of_a_shared_table_stay_where_they_are(void **state)
         assert_int_equal(peer_play(&cores[agent], means_3, 0), TACIT_OK);
     }
     struct tacit_elim_message const advert =
-        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_ELIM_NEIGHBOURS, 1, only_0);
+        peer_word(TACIT_ELIM_ADVERT, 0, TACIT_NEIGHBOURS, 1, only_0);
     (void)peer_expect_answer(&cores[1], &advert, TACIT_ELIM_REQUEST, 0);
     struct tacit_elim_message *const data = data_from(&cores[0], 1, 1, only_0);
     assert_true(data->rows_stay);
@@ -1758,6 +1755,32 @@ static void rows_of_a_shared_table_stay_where_they_are(void **state)
     peer_close(&cores[1]);
     network_free(network);
     free(table);
+}
+
+static void newest_release_is_shown_as_the_report_of_a_star(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_released(&setup);
+    for (uint32_t round = 0; round < 2; round++) { /* also when its round is over already */
+        struct tacit_elim_peer_view const view = peer_view(&trio.p[1]);
+        struct tacit_elim_message const report =
+            tacit_elim_peer_release(trio.p[1].state, trio.p[1].table);
+        assert_int_equal(report.kind, TACIT_ELIM_REPORT);
+        assert_int_equal(report.from, 1);
+        assert_int_equal(report.to, TACIT_HUB);
+        assert_int_equal(report.run_id, DRIVER_RUN_ID);
+        assert_int_equal(report.epoch, 1);
+        assert_int_equal(report.agents, 0);
+        assert_int_equal(report.pulls, view.agent.pull_count / ARMS);
+        expect_set(report.arms, all_3);
+        assert_int_equal(report.sum_count, ARMS);
+        assert_memory_equal(report.sums, view.agent.noised, ARMS * sizeof *report.sums);
+        if (round == 0)
+            trio_spread(&trio);
+    }
+    assert_int_equal(peer_view(&trio.p[1]).agent.epoch, 2);
+    trio_close(&trio);
 }
 
 /* ---- Whole networks -------------------------------------------------------------------------- */
@@ -1914,22 +1937,30 @@ static void peers_that_move_before_every_step_continue_identically(void **state)
     }
 }
 
-/* A peer dies after its step number n and comes back, for every n: nothing is released anew, and
- * everybody decides as if nothing had happened. */
-static void restart_after_any_step_changes_no_release_and_no_decision(void **state)
+static void expect_death_changes_nothing(const struct world *world, const struct peer_net *plain,
+                                         uint64_t step, enum peer_death death)
+{
+    struct peer_net *const net = peer_net_open(&world->setup, world->network, world->means, false);
+    net->death = death;
+    net->death_at = step;
+    peer_net_run(net);
+    expect_same_records(plain, net);
+    peer_net_close(net);
+}
+
+/* A peer dies in the step number n, before or after anything of it is durable or said, and comes
+ * back with its disk, for every n: nothing is released anew, and everybody decides as if nothing
+ * had happened. */
+static void death_in_any_step_changes_no_release_and_no_decision(void **state)
 {
     (void)state;
     for (uint64_t seed = 101; seed <= 110; seed++) {
         struct world world = world_of(seed);
         struct peer_net *const plain = played(&world, false, false);
-        for (uint64_t step = 1; step <= plain->step_count; step += 1 + plain->step_count / 300) {
-            struct peer_net *const net =
-                peer_net_open(&world.setup, world.network, world.means, false);
-            net->restart_at = step;
-            peer_net_run(net);
-            expect_same_records(plain, net);
-            peer_net_close(net);
-        }
+        uint64_t const stride = 1 + plain->step_count / 80;
+        for (uint64_t step = 1; step <= plain->step_count; step += stride)
+            for (uint32_t death = 0; death <= PEER_DIES_AFTER_SEND; death++)
+                expect_death_changes_nothing(&world, plain, step, (enum peer_death)death);
         peer_net_close(plain);
         network_free(world.network);
     }
@@ -1995,9 +2026,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(state_or_table_with_any_bit_flipped_is_refused_or_can_be_stepped),
     cmocka_unit_test(copy_of_data_holds_its_rows_in_the_order_of_their_origins),
     cmocka_unit_test(rows_of_a_shared_table_stay_where_they_are),
+    cmocka_unit_test(newest_release_is_shown_as_the_report_of_a_star),
     cmocka_unit_test(all_peers_of_any_graph_decide_the_same_in_any_order_of_delivery),
     cmocka_unit_test(peers_that_move_before_every_step_continue_identically),
-    cmocka_unit_test(restart_after_any_step_changes_no_release_and_no_decision),
+    cmocka_unit_test(death_in_any_step_changes_no_release_and_no_decision),
 };
 
 int main(void)

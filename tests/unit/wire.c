@@ -110,8 +110,8 @@ static void begin(struct sample *sample, enum shape shape, uint32_t arm_count, u
     *sample = (struct sample){.arm_count = arm_count, .agent_count = agent_count};
     sample->message = (struct tacit_elim_message){
         .kind = kind_of(shape),
-        .from = is_order ? TACIT_ELIM_HUB : agent_count - 1,
-        .to = is_order ? 0 : TACIT_ELIM_HUB,
+        .from = is_order ? TACIT_HUB : agent_count - 1,
+        .to = is_order ? 0 : TACIT_HUB,
         .run_id = RUN_ID,
         .epoch = 3,
         .seen = is_order ? 2 : 0,
@@ -788,8 +788,8 @@ static void sender_outside_the_federation_or_epoch_too_large_is_refused(void **s
     } const cases[] = {
         {4, 3, true},
         {5, 3, false},
-        {TACIT_ELIM_HUB, 3, true},
-        {TACIT_ELIM_EVERYONE, 3, false},
+        {TACIT_HUB, 3, true},
+        {TACIT_EVERYONE, 3, false},
         {0, TACIT_ELIM_EPOCHS_MAX, true},
         {0, TACIT_ELIM_EPOCHS_MAX + 1, false},
         {0, UINT32_MAX, false},

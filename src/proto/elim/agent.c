@@ -275,7 +275,7 @@ static void send_report(struct tacit_elim_agent *agent, struct tacit_elim_update
     update->send = true;
     update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
                                                   .from = agent->config.agent_id,
-                                                  .to = TACIT_ELIM_HUB,
+                                                  .to = TACIT_HUB,
                                                   .run_id = agent->config.run_id,
                                                   .epoch = agent->epoch,
                                                   .pulls = agent->pulls,
@@ -289,7 +289,7 @@ static void send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_u
     update->send = true;
     update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_HELLO,
                                                   .from = agent->config.agent_id,
-                                                  .to = TACIT_ELIM_HUB,
+                                                  .to = TACIT_HUB,
                                                   .run_id = agent->config.run_id,
                                                   .epoch = agent->epoch};
 }
@@ -434,9 +434,9 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
                                      const struct tacit_elim_message *order)
 {
     uint32_t const arms = agent->config.arm_count;
-    if (order->from != TACIT_ELIM_HUB || order->run_id != agent->config.run_id)
+    if (order->from != TACIT_HUB || order->run_id != agent->config.run_id)
         return TACIT_STRANGER;
-    if (order->to != agent->config.agent_id && order->to != TACIT_ELIM_EVERYONE)
+    if (order->to != agent->config.agent_id && order->to != TACIT_EVERYONE)
         return TACIT_STRANGER;
     if (order->epoch == 0 || order->epoch > TACIT_ELIM_EPOCHS_MAX || order->arms == NULL ||
         order->pulls > TACIT_HORIZON_MAX || order->seen > order->epoch)
@@ -572,16 +572,18 @@ static enum tacit_status handle(struct tacit_elim_agent *agent,
                                 struct tacit_elim_update *update)
 {
     switch (event->kind) {
-    case TACIT_ELIM_START:
+    case TACIT_EVENT_START:
         return on_start(agent, update);
-    case TACIT_ELIM_REWARD:
+    case TACIT_EVENT_REWARD:
         return on_reward(agent, event, entropy, update);
-    case TACIT_ELIM_EXPLOITED:
+    case TACIT_EVENT_EXPLOITED:
         return on_exploited(agent, event->as.exploited_count, update);
-    case TACIT_ELIM_RECEIVE:
+    case TACIT_EVENT_RECEIVE:
         return on_receive(agent, event->as.message, update);
-    case TACIT_ELIM_TIMEOUT:
+    case TACIT_EVENT_TIMEOUT:
         return on_timeout(agent, event->now_us, entropy, update);
+    case TACIT_EVENT_OFFER:
+        return TACIT_INVALID; /* nobody's contexts matter here */
     }
     TACIT_ASSERT(false);
     return TACIT_INVALID;
@@ -611,7 +613,7 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_elim_update *update)
 {
-    bool const is_start = event->kind == TACIT_ELIM_START; /* a new process has a new clock */
+    bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
     TACIT_ASSERT(is_start || event->now_us >= agent->now_us);
     check_invariants(agent);
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
@@ -621,7 +623,7 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
     if (status == TACIT_OK || update->persist) {
         agent->now_us = event->now_us;
         bool const is_due =
-            event->kind == TACIT_ELIM_TIMEOUT && event->now_us >= agent->deadline_us;
+            event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= agent->deadline_us;
         bool const restart = is_start || update->send || agent->phase != before || is_due;
         if (!wants_timer(agent))
             agent->deadline_us = TACIT_NEVER;

@@ -117,8 +117,7 @@ void elim_peer_report_component(struct elim_peer_step *step)
         for (uint32_t i = 0; i < count; i++)
             tacit_sum_add(scale, &report[i], row[i]);
     }
-    struct tacit_elim_message *const message =
-        say(step, TACIT_ELIM_REPORT, TACIT_ELIM_HUB, peer->epoch);
+    struct tacit_elim_message *const message = say(step, TACIT_ELIM_REPORT, TACIT_HUB, peer->epoch);
     message->pulls = peer->pulls[peer->half];
     message->arms = arms;
     message->agents = tacit_bits_count(known, agents);
@@ -173,7 +172,7 @@ void elim_peer_pass_on(struct elim_peer_step *step)
         return;
     uint64_t *const origins = keep_set(step, fresh);
     if (spreads(peer)) {
-        say(step, TACIT_ELIM_ADVERT, TACIT_ELIM_NEIGHBOURS, peer->epoch)->origins = origins;
+        say(step, TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS, peer->epoch)->origins = origins;
     } else {
         if (limit_rows(peer, origins)) /* the rest with the next slot */
             peer->pass_on_us = elim_peer_next_slot_us(step);
@@ -199,11 +198,11 @@ void elim_peer_ask(struct elim_peer_step *step, bool is_start)
         if (peer->config.neighbour_count == 0)
             return;
         memset(elim_peer_set(peer, ELIM_ASKED), 0, set_bytes(peer)); /* it may be lost: ask again */
-        say(step, TACIT_ELIM_HELLO, TACIT_ELIM_NEIGHBOURS, peer->epoch)->origins = known;
+        say(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, peer->epoch)->origins = known;
     } else if (elim_peer_is_sink(peer) && peer->closed && !to_hub) {
         elim_peer_report_component(step);
     } else if (elim_peer_is_sink(peer) || (to_hub && !is_start)) {
-        (void)say(step, TACIT_ELIM_HELLO, TACIT_ELIM_HUB, peer->epoch);
+        (void)say(step, TACIT_ELIM_HELLO, TACIT_HUB, peer->epoch);
     } else if (is_start || is_empty(peer, known)) {
         say(step, TACIT_ELIM_HELLO, peer->config.parent, peer->epoch)->origins = known;
     } else {
@@ -514,7 +513,7 @@ enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
     struct tacit_elim_peer *const peer = step->peer;
     uint32_t const neighbour = neighbour_index(peer, message->from);
     if (message->run_id != peer->config.agent.run_id || neighbour == peer->config.neighbour_count ||
-        (message->to != peer->config.agent.agent_id && message->to != TACIT_ELIM_NEIGHBOURS))
+        (message->to != peer->config.agent.agent_id && message->to != TACIT_NEIGHBOURS))
         return TACIT_STRANGER;
     if (message->origins == NULL || message->epoch > TACIT_ELIM_EPOCHS_MAX ||
         !tacit_bits_within(message->origins, message->origins, agent_count(peer)))

@@ -185,7 +185,7 @@ static void send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_eli
     update->message = elim_judge_order(&judge);
     update->message.to = to;
     update->message.run_id = hub->config.run_id;
-    update->message.seen = to == TACIT_ELIM_EVERYONE ? 0 : seen_of(hub)[to];
+    update->message.seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to];
     update->message.uploaders =
         hub->judge.finished || everybody_reports(hub) ? NULL : uploaders_of(hub);
 }
@@ -270,7 +270,7 @@ static enum tacit_status on_start(struct tacit_elim_hub *hub, const struct tacit
         update->persist = true;
     }
     if (hub->config.schedule.arm_count > 1) /* one arm: nothing to say (PRIVACY.md D.48) */
-        send_order(hub, TACIT_ELIM_EVERYONE, update);
+        send_order(hub, TACIT_EVERYONE, update);
     return TACIT_OK;
 }
 
@@ -278,7 +278,7 @@ static enum tacit_status on_start(struct tacit_elim_hub *hub, const struct tacit
 static enum tacit_status check_sender(const struct tacit_elim_hub *hub,
                                       const struct tacit_elim_message *message)
 {
-    if (message->run_id != hub->config.run_id || message->to != TACIT_ELIM_HUB ||
+    if (message->run_id != hub->config.run_id || message->to != TACIT_HUB ||
         message->from >= hub->config.agent_count)
         return TACIT_STRANGER;
     return TACIT_OK;
@@ -335,7 +335,7 @@ static void close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *up
     aggregate(hub);
     elim_judge_close_round(&judge, hub->covered_count);
     await_reports(hub);
-    send_order(hub, TACIT_ELIM_EVERYONE, update);
+    send_order(hub, TACIT_EVERYONE, update);
     update->persist = true;
 }
 
@@ -467,30 +467,31 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update)
 {
-    TACIT_ASSERT(event->kind == TACIT_ELIM_START || event->now_us >= hub->now_us);
+    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->now_us);
     TACIT_ASSERT(hub->judge.active_count >= 1);
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     uint32_t const epoch_before = hub->judge.epoch;
     enum tacit_status status = TACIT_OK;
     switch (event->kind) {
-    case TACIT_ELIM_START:
+    case TACIT_EVENT_START:
         status = on_start(hub, entropy, update);
         break;
-    case TACIT_ELIM_RECEIVE:
+    case TACIT_EVENT_RECEIVE:
         status = on_receive(hub, event->as.message, entropy, update);
         break;
-    case TACIT_ELIM_TIMEOUT:
+    case TACIT_EVENT_TIMEOUT:
         status = on_timeout(hub, event->now_us, entropy, update);
         break;
-    case TACIT_ELIM_REWARD:
-    case TACIT_ELIM_EXPLOITED:
+    case TACIT_EVENT_REWARD:
+    case TACIT_EVENT_EXPLOITED:
+    case TACIT_EVENT_OFFER:
         status = TACIT_INVALID; /* a hub has no arms to pull */
         break;
     }
     if (status == TACIT_OK) {
         hub->now_us = event->now_us;
         bool const is_new_round = hub->judge.epoch != epoch_before;
-        if (is_new_round || event->kind == TACIT_ELIM_START)
+        if (is_new_round || event->kind == TACIT_EVENT_START)
             set_deadline(hub, is_new_round);
     }
     update->deadline_us = hub->deadline_us;

@@ -106,7 +106,7 @@ struct tacit_elim_message elim_judge_order(const struct elim_judge_parts *parts)
 {
     struct elim_judge const *const judge = parts->judge;
     return (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
-                                       .from = TACIT_ELIM_HUB,
+                                       .from = TACIT_HUB,
                                        .epoch = judge->epoch,
                                        .last = judge->finished,
                                        .pulls = judge->pulls,

@@ -210,7 +210,7 @@ static enum tacit_status give_order(struct elim_peer_step *step)
     order.run_id = peer->config.agent.run_id;
     order.seen = elim_agent_brief(elim_peer_agent(peer)).release_epoch;
     struct tacit_elim_event const event = {
-        .now_us = step->now_us, .kind = TACIT_ELIM_RECEIVE, .as.message = &order};
+        .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &order};
     return tell_agent(step, &event);
 }
 
@@ -220,7 +220,7 @@ static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t see
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     struct tacit_elim_message const order = {.kind = TACIT_ELIM_ORDER,
-                                             .from = TACIT_ELIM_HUB,
+                                             .from = TACIT_HUB,
                                              .to = peer->config.agent.agent_id,
                                              .run_id = peer->config.agent.run_id,
                                              .epoch = seen_epoch,
@@ -228,7 +228,7 @@ static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t see
                                              .pulls = agent.pulls,
                                              .arms = agent.arms};
     struct tacit_elim_event const event = {
-        .now_us = step->now_us, .kind = TACIT_ELIM_RECEIVE, .as.message = &order};
+        .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &order};
     return tell_agent(step, &event);
 }
 
@@ -296,7 +296,7 @@ static enum tacit_status tell_agent(struct elim_peer_step *step,
     }
     follow_epoch(step);
     if (update.send)
-        take_word(step, &update.message, event->kind == TACIT_ELIM_START);
+        take_word(step, &update.message, event->kind == TACIT_EVENT_START);
     return status;
 }
 
@@ -382,7 +382,7 @@ static enum tacit_status on_receive(struct elim_peer_step *step,
 {
     uint32_t seen_epoch = 0;
     struct tacit_elim_message const *const message = event->as.message;
-    if (message->from == TACIT_ELIM_HUB)
+    if (message->from == TACIT_HUB)
         return on_hub(step, event);
     enum tacit_status status = elim_peer_on_neighbour(step, message, &seen_epoch);
     if (status == TACIT_ROLLBACK)
@@ -419,17 +419,18 @@ static enum tacit_status handle(struct elim_peer_step *step, const struct tacit_
 {
     bool const is_halted = elim_agent_brief(elim_peer_agent(step->peer)).halted;
     switch (event->kind) {
-    case TACIT_ELIM_START:
+    case TACIT_EVENT_START:
         return on_start(step, event);
-    case TACIT_ELIM_REWARD: {
+    case TACIT_EVENT_REWARD: {
         enum tacit_status const status = on_reward(step, event);
         return status == TACIT_OK ? close_when_complete(step) : status;
     }
-    case TACIT_ELIM_EXPLOITED:
+    case TACIT_EVENT_EXPLOITED:
+    case TACIT_EVENT_OFFER: /* which the agent refuses */
         return tell_agent(step, event);
-    case TACIT_ELIM_RECEIVE:
+    case TACIT_EVENT_RECEIVE:
         return is_halted ? TACIT_OK : on_receive(step, event);
-    case TACIT_ELIM_TIMEOUT:
+    case TACIT_EVENT_TIMEOUT:
         return is_halted ? TACIT_OK : on_timeout(step, event);
     }
     TACIT_ASSERT(false);
@@ -481,7 +482,7 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
     struct elim_peer_step step = {
         .peer = peer, .table = table, .entropy = entropy, .update = update};
     step.now_us = event->now_us;
-    if (event->kind == TACIT_ELIM_START) /* a new process has a new clock */
+    if (event->kind == TACIT_EVENT_START) /* a new process has a new clock */
         restart_clock(&step);
     enum tacit_status const status = handle(&step, event);
     TACIT_IMPLIES(update->persist_table, update->persist);
@@ -666,7 +667,7 @@ struct tacit_elim_message tacit_elim_peer_release(const struct tacit_elim_peer *
     uint64_t const *const arms = elim_peer_arms(peer, half);
     return (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
                                        .from = self,
-                                       .to = TACIT_ELIM_HUB,
+                                       .to = TACIT_HUB,
                                        .run_id = peer->config.agent.run_id,
                                        .epoch = epoch,
                                        .pulls = peer->pulls[half],

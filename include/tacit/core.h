@@ -1,0 +1,47 @@
+/* Core: what the cores of all families have in common. A core is a function of (state, event,
+ * entropy) that fills an update; its event, update and messages are its family's own types, built
+ * from the words here. The driver carries an update out in this order: persist, send, pull, set the
+ * timer. */
+#ifndef TACIT_CORE_H
+#define TACIT_CORE_H
+#include "tacit/base.h"
+
+/* ---- Addresses: an agent's index, or one of these -------------------------------------------- */
+
+#define TACIT_HUB UINT32_MAX              /* the hub */
+#define TACIT_EVERYONE (UINT32_MAX - 1)   /* a broadcast to all agents */
+#define TACIT_NEIGHBOURS (UINT32_MAX - 2) /* a broadcast to the sender's neighbours */
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+enum tacit_event_kind {
+    TACIT_EVENT_START,     /* after init, or after the state was restored */
+    TACIT_EVENT_REWARD,    /* `count` planned pulls of `arm` brought `sum` */
+    TACIT_EVENT_EXPLOITED, /* `count` pulls were played outside the plan */
+    TACIT_EVENT_RECEIVE,   /* a message came */
+    TACIT_EVENT_TIMEOUT,   /* the deadline of an earlier update has come */
+    TACIT_EVENT_OFFER      /* a decision is asked for, and its contexts come with the request */
+};
+
+/* What the planned pulls of one arm brought. */
+struct tacit_reward {
+    uint32_t arm;
+    uint64_t count;
+    union tacit_sum sum; /* on the mechanism's scale */
+};
+
+/* K contexts of d numbers each, row by row; valid during the step. */
+struct tacit_offer {
+    uint32_t arm_count;
+    uint32_t dimension;
+    const double *contexts;
+};
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+/* "Play this arm so many times before you ask again." A plan is a list of them, in arm order. */
+struct tacit_pull_block {
+    uint32_t arm;
+    uint64_t count;
+};
+#endif
