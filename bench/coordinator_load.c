@@ -5,9 +5,9 @@
  *
  * usage: coordinator_load PKI PORT FEDERATION SITES ARMS      sites are called site-0, site-1, ..
  */
-#include "../src/live/bus.h"
-#include "../src/live/entropy.h"
-#include "../src/live/topics.h"
+#include "../src/live/bus/bus.h"
+#include "../src/live/daemon/entropy.h"
+#include "../src/live/bus/topics.h"
 #include "tacit/elim.h"
 #include "tacit/wire.h"
 #include <stdio.h>

@@ -10,8 +10,8 @@
 
 /* ---- Programmer errors stop the program, in every build. ------------------------------------- */
 
-/* Reports a broken assertion and does not return. The host supplies it (src/live/panic.c writes to
- * stderr and aborts; a device supplies its own), so that the cores stay free of I/O. */
+/* Reports a broken assertion and does not return. The host supplies it (src/live/daemon/panic.c
+ * writes to stderr and aborts; a device supplies its own), so that the cores stay free of I/O. */
 _Noreturn void tacit_panic(const char *file, int line, const char *what);
 
 #define TACIT_ASSERT(cond) ((cond) ? (void)0 : tacit_panic(__FILE__, __LINE__, #cond))

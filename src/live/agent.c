@@ -1,10 +1,10 @@
 /* The agent daemon: joins the run its policy allows, serves the core's plan, speaks with the hub.
  * All changes of a round of the loop are one batch; nothing leaves before they are durable. */
 #include "agent_internal.h"
-#include "crash_point.h"
-#include "entropy.h"
-#include "log.h"
-#include "topics.h"
+#include "daemon/crash_point.h"
+#include "daemon/entropy.h"
+#include "daemon/log.h"
+#include "bus/topics.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

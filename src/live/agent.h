@@ -1,8 +1,8 @@
 /* The agent daemon of a site: the agent core behind the decision API and the broker. */
 #ifndef TACIT_LIVE_AGENT_H
 #define TACIT_LIVE_AGENT_H
-#include "bus.h"
-#include "http.h"
+#include "bus/bus.h"
+#include "api/http.h"
 
 struct live_agent_config {
     const char *federation;

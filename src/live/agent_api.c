@@ -1,6 +1,6 @@
 /* What the decision API asks of the agent daemon. */
 #include "agent_internal.h"
-#include "entropy.h"
+#include "daemon/entropy.h"
 #include <inttypes.h>
 #include <string.h>
 #include <stdio.h>

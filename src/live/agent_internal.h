@@ -3,10 +3,10 @@
 #ifndef TACIT_LIVE_AGENT_INTERNAL_H
 #define TACIT_LIVE_AGENT_INTERNAL_H
 #include "agent.h"
-#include "api.h"
+#include "api/api.h"
 #include "core.h"
 #include "daemon.h"
-#include "decisions.h"
+#include "api/decisions.h"
 
 struct live_agent {
     const struct live_agent_config *config;

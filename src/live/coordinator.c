@@ -3,12 +3,12 @@
  * themselves there is no hub: it announces the run, and hears from the sites where they are. */
 #include "coordinator.h"
 #include "daemon.h"
-#include "entropy.h"
+#include "daemon/entropy.h"
 #include "invitation.h"
-#include "log.h"
+#include "daemon/log.h"
 #include "status_page.h"
 #include "tacit/wire.h"
-#include "topics.h"
+#include "bus/topics.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

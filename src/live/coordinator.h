@@ -3,8 +3,8 @@
  * are. */
 #ifndef TACIT_LIVE_COORDINATOR_H
 #define TACIT_LIVE_COORDINATOR_H
-#include "bus.h"
-#include "http.h"
+#include "bus/bus.h"
+#include "api/http.h"
 #include "tacit/elim.h"
 
 struct live_coordinator_config {

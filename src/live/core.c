@@ -2,7 +2,7 @@
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
-#include "bus.h"
+#include "bus/bus.h"
 
 #define SLOT_US 20000u /* what comes in within so long is passed on together */
 

@@ -1,8 +1,8 @@
 /* The frame of a daemon: persist, send, answer; stop when the disk fails. */
 #include "daemon.h"
-#include "crash_point.h"
-#include "entropy.h"
-#include "log.h"
+#include "daemon/crash_point.h"
+#include "daemon/entropy.h"
+#include "daemon/log.h"
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>

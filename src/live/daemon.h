@@ -4,9 +4,9 @@
  * said. */
 #ifndef TACIT_LIVE_DAEMON_H
 #define TACIT_LIVE_DAEMON_H
-#include "bus.h"
-#include "http.h"
-#include "store.h"
+#include "bus/bus.h"
+#include "api/http.h"
+#include "store/store.h"
 
 #define LIVE_OUTGOING_BYTES_MAX ((size_t)64 << 20)
 

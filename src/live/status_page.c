@@ -1,6 +1,6 @@
 /* The coordinator's status: for machines and for people. Shows what the network has seen anyway. */
 #include "status_page.h"
-#include "api_json.h"
+#include "api/api_json.h"
 #include <inttypes.h>
 #include <string.h>
 

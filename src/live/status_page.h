@@ -2,7 +2,7 @@
 #ifndef TACIT_LIVE_STATUS_PAGE_H
 #define TACIT_LIVE_STATUS_PAGE_H
 #include "coordinator.h"
-#include "http.h"
+#include "api/http.h"
 #include "tacit/elim.h"
 
 struct live_status {

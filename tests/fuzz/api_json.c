@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/live/api.h"
+#include "../../src/live/api/api.h"
 
 #define ARMS 70u
 

@@ -12,7 +12,7 @@
  * Where no forged message was believed, the federation is healed at the end and must come to its
  * end.
  *
- * Build: clang -fsanitize=fuzzer,address,undefined, with the pure rooms and live/panic.c. */
+ * Build: clang -fsanitize=fuzzer,address,undefined, with the pure rooms and live/daemon/panic.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -22,7 +22,7 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "../../src/live/api.h"
+#include "../../src/live/api/api.h"
 #include "../support/temp.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/live/broker_config.h"
+#include "../../src/live/bus/broker_config.h"
 #include "../support/temp.h"
 
 #define TEXT_BYTES 8192u

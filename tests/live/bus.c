@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "../../src/live/bus.h"
-#include "../../src/live/pki.h"
+#include "../../src/live/bus/bus.h"
+#include "../../src/live/pki/pki.h"
 #include "../support/broker.h"
 #include "../support/process.h"
 #include "../support/temp.h"

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "../../src/live/bus.h"
+#include "../../src/live/bus/bus.h"
 #include "../../src/live/core.h"
 #include "../../src/live/invitation.h"
 

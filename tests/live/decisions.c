@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/live/decisions.h"
-#include "../../src/live/deadlines.h"
-#include "../../src/live/id_table.h"
-#include "../../src/live/pull_tree.h"
+#include "../../src/live/api/decisions.h"
+#include "../../src/live/daemon/deadlines.h"
+#include "../../src/live/api/id_table.h"
+#include "../../src/live/api/pull_tree.h"
 #include "../support/gof.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])

@@ -1,5 +1,5 @@
 /* The event loop on pipes, timers and signals of its own. */
-#include "../../src/live/loop.h"
+#include "../../src/live/daemon/loop.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

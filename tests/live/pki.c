@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
-#include "../../src/live/pki.h"
+#include "../../src/live/pki/pki.h"
 #include "../support/broker.h"
 #include "../support/process.h"
 #include "../support/temp.h"

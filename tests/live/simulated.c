@@ -1,6 +1,6 @@
 /* Not a test by itself: the simulator's side of tests/live/byte_for_byte.py. Plays one run and says
  * what was sent and which rewards came; writes the entropy that it used as tapes for the live
- * daemons (src/live/entropy.c).
+ * daemons (src/live/daemon/entropy.c).
  *
  * usage: simulated FOLDER SEED AGENTS REPORTS HORIZON EPSILON ROUNDS GAP SD MEAN...
  * Files: FOLDER/AGENT.noise, FOLDER/hub.decisions.

@@ -2,7 +2,7 @@
  * store knows every row that belongs there. */
 #ifndef TACIT_TESTS_STORE_MODEL_H
 #define TACIT_TESTS_STORE_MODEL_H
-#include "../../src/live/store.h"
+#include "../../src/live/store/store.h"
 #include "temp.h"
 
 /* The identity that the model's stores have. */

@@ -1,6 +1,6 @@
 /* Opening and closing: nothing is written to a file that is there before it has passed every check.
  */
-#include "lock.h"
+#include "../daemon/lock.h"
 #include "store_internal.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 #ifndef TACIT_LIVE_DECISIONS_H
 #define TACIT_LIVE_DECISIONS_H
 #include "tacit/elim.h"
-#include "store.h"
+#include "../store/store.h"
 
 #define LIVE_KEY_BYTES_MAX 128u /* of a key and of a unit */
 #define LIVE_EXPIRED_MAX 256u   /* changes in one call of live_decisions_expire */

@@ -2,7 +2,7 @@
  * file does not drop it. The file stays behind for ever: removing it would let two processes hold
  * two locks. */
 #include "lock.h"
-#include "store_internal.h"
+#include "../store/store_internal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

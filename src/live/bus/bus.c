@@ -10,7 +10,7 @@
  * afterwards; it closes its socket by itself, so the loop watches a duplicate that is ours. */
 #include "bus.h"
 #include "broker_config.h"
-#include "pki.h"
+#include "../pki/pki.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <mosquitto.h>

@@ -1,6 +1,6 @@
 /* The two files are composed in memory, checked, and then replace the old ones by renaming. */
 #include "broker_config.h"
-#include "refusal.h"
+#include "../daemon/refusal.h"
 #include "bus.h"
 #include <errno.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  * is handed over whole; its answer may come later (after the batch is durable). */
 #ifndef TACIT_LIVE_HTTP_H
 #define TACIT_LIVE_HTTP_H
-#include "loop.h"
+#include "../daemon/loop.h"
 
 #define LIVE_BODY_BYTES_MAX (1u << 20)
 

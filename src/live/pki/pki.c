@@ -2,8 +2,8 @@
  * then gets its final name by link(2): that fails where a file exists, so no key is ever
  * overwritten. */
 #include "pki_internal.h"
-#include "refusal.h"
-#include "broker_config.h"
+#include "../daemon/refusal.h"
+#include "../bus/broker_config.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>

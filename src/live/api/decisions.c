@@ -2,7 +2,7 @@
  * deadlines, and for each arm what the core lacks and what is open. The unserved pulls of an arm
  * are always computed from those two, so they cannot drift. */
 #include "decisions.h"
-#include "deadlines.h"
+#include "../daemon/deadlines.h"
 #include "id_table.h"
 #include "pull_tree.h"
 #include <stdlib.h>

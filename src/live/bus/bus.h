@@ -2,7 +2,7 @@
  * nothing about delivery: what must arrive is sent again by the cores until it is answered. */
 #ifndef TACIT_LIVE_BUS_H
 #define TACIT_LIVE_BUS_H
-#include "loop.h"
+#include "../daemon/loop.h"
 
 #define LIVE_TOPIC_BYTES 256u
 #define LIVE_PAYLOAD_BYTES_MAX 65536u
