@@ -4,6 +4,7 @@
 #include "network.h"
 #include "../src/live/agent.h"
 #include "../src/live/bus/broker_config.h"
+#include "../src/live/daemon/names.h"
 #include "../src/live/coordinator.h"
 #include "../src/live/invitation.h"
 #include "../src/live/daemon/log.h"

@@ -1,6 +1,7 @@
 /* tacit pki, tacit broker-config: what a trial federation needs before its daemons start. */
 #include "commands.h"
 #include "../src/live/bus/broker_config.h"
+#include "../src/live/daemon/names.h"
 #include "../src/live/pki/pki.h"
 #include "network.h"
 #include "tacit/config.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "../../src/live/bus/broker_config.h"
+#include "../../src/live/daemon/names.h"
 #include "../support/temp.h"
 
 #define TEXT_BYTES 8192u

@@ -1,7 +1,7 @@
 /* The store's contract: what is kept, what is refused, and that a refused directory stays as it
  * was. Crashes and failing disks are in store_faults.c. */
 #include "../../src/live/store/store.h"
-#include "../../src/live/store/store_internal.h"
+#include "../../src/live/store/store_batches.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"

@@ -1,7 +1,7 @@
 /* The store when the process is killed, the disk fails, the power goes or memory runs out: what
  * commit reported is there afterwards, and nothing is there in half. */
 #include "../../src/live/store/store.h"
-#include "../../src/live/store/store_internal.h"
+#include "../../src/live/store/store_batches.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"

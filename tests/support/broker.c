@@ -1,6 +1,7 @@
 /* fork and exec, so that the kernel can be told to end the broker with us, however we end. */
 #include "broker.h"
 #include "../../src/live/bus/broker_config.h"
+#include "../../src/live/daemon/names.h"
 #include "../../src/live/pki/pki.h"
 #include <arpa/inet.h>
 #include <errno.h>

@@ -1,5 +1,6 @@
 /* The two files are composed in memory, checked, and then replace the old ones by renaming. */
 #include "broker_config.h"
+#include "../daemon/names.h"
 #include "../daemon/refusal.h"
 #include "bus.h"
 #include <errno.h>
@@ -20,20 +21,6 @@
 #define SPARE_CONNECTIONS 16u
 
 /* ---- Names ---- */
-
-#define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
-
-bool live_name_is_allowed(const char *name)
-{
-    size_t const size = strnlen(name, LIVE_NAME_BYTES_MAX + 1);
-    return size >= 1 && size <= LIVE_NAME_BYTES_MAX && strspn(name, NAME_CHARACTERS) == size;
-}
-
-bool live_site_is_allowed(const char *name)
-{
-    return live_name_is_allowed(name) && strcmp(name, LIVE_COORDINATOR) != 0 &&
-           strcmp(name, LIVE_BROKER) != 0;
-}
 
 static int compare_names(const void *left, const void *right)
 {
@@ -94,7 +81,8 @@ static bool is_path(const char *path)
 static bool is_address(const char *address)
 {
     size_t const size = strnlen(address, ADDRESS_BYTES_MAX + 1);
-    return size >= 1 && size <= ADDRESS_BYTES_MAX && strspn(address, NAME_CHARACTERS ".:") == size;
+    return size >= 1 && size <= ADDRESS_BYTES_MAX &&
+           strspn(address, LIVE_NAME_CHARACTERS ".:") == size;
 }
 
 static enum tacit_status check(const struct live_broker_config *config, struct tacit_error *error)

@@ -5,15 +5,6 @@
 #include "tacit/base.h"
 #include "tacit/topo.h"
 
-#define LIVE_NAME_BYTES_MAX 64u
-#define LIVE_COORDINATOR "coordinator" /* these two are names of certificates, never of sites */
-#define LIVE_BROKER "broker"
-
-/* Names of federations and sites stand in topics, certificates and files: [A-Za-z0-9_-]{1,64}. */
-bool live_name_is_allowed(const char *name);
-/* That, and neither "coordinator" nor "broker". */
-bool live_site_is_allowed(const char *name);
-
 struct live_broker_config {
     const char *directory; /* must exist; gets mosquitto.conf and tacit.acl */
     const char *federation;

@@ -9,7 +9,7 @@
  * client must not be destroyed, so callbacks only note what happened and `settle` acts on it
  * afterwards; it closes its socket by itself, so the loop watches a duplicate that is ours. */
 #include "bus.h"
-#include "broker_config.h"
+#include "../daemon/names.h"
 #include "../pki/pki.h"
 #include <errno.h>
 #include <fcntl.h>

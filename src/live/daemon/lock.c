@@ -2,7 +2,8 @@
  * file does not drop it. The file stays behind for ever: removing it would let two processes hold
  * two locks. */
 #include "lock.h"
-#include "../store/store_internal.h"
+#include "private.h"
+#include "refusal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -24,10 +25,8 @@ static enum tacit_status say_who(int lock, const char *directory_name, struct ta
     text[size > 0 ? size : 0] = '\0';
     long const holder = strtol(text, NULL, 10);
     if (holder <= 0)
-        return store_refuse(error, TACIT_INVALID, "%s is in use by another process",
-                            directory_name);
-    return store_refuse(error, TACIT_INVALID, "%s is in use by process %ld", directory_name,
-                        holder);
+        return live_refuse(error, TACIT_INVALID, "%s is in use by another process", directory_name);
+    return live_refuse(error, TACIT_INVALID, "%s is in use by process %ld", directory_name, holder);
 }
 
 static bool write_own_id(int lock)
@@ -44,12 +43,12 @@ static enum tacit_status take(int lock, const char *directory_name, struct tacit
     if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
         if (errno == EWOULDBLOCK)
             return say_who(lock, directory_name, error);
-        return store_refuse(error, TACIT_IO, "%s/%s: cannot lock: %s", directory_name, LOCK_NAME,
-                            strerror(errno));
+        return live_refuse(error, TACIT_IO, "%s/%s: cannot lock: %s", directory_name, LOCK_NAME,
+                           strerror(errno));
     }
     if (!write_own_id(lock))
-        return store_refuse(error, TACIT_IO, "%s/%s: cannot write: %s", directory_name, LOCK_NAME,
-                            strerror(errno));
+        return live_refuse(error, TACIT_IO, "%s/%s: cannot write: %s", directory_name, LOCK_NAME,
+                           strerror(errno));
     return TACIT_OK;
 }
 
@@ -68,13 +67,14 @@ enum tacit_status live_lock_take(int directory, const char *directory_name, int 
 {
     int const made = open_or_make(directory);
     if (made < 0 && errno == ELOOP)
-        return store_refuse(error, TACIT_INVALID, "%s/%s is a symbolic link", directory_name,
-                            LOCK_NAME);
+        return live_refuse(error, TACIT_INVALID, "%s/%s is a symbolic link", directory_name,
+                           LOCK_NAME);
     if (made < 0)
-        return store_refuse(error, TACIT_IO, "%s/%s: cannot open: %s", directory_name, LOCK_NAME,
-                            strerror(errno));
+        return live_refuse(error, TACIT_IO, "%s/%s: cannot open: %s", directory_name, LOCK_NAME,
+                           strerror(errno));
     int64_t size;
-    enum tacit_status status = store_file_check(directory, directory_name, LOCK_NAME, &size, error);
+    enum tacit_status status =
+        live_private_file_check(directory, directory_name, LOCK_NAME, &size, error);
     if (status == TACIT_OK)
         status = take(made, directory_name, error);
     if (status != TACIT_OK) {

@@ -1,4 +1,4 @@
-/* Certificates for trials: a private CA and one certificate a name, made by the openssl program.
+/* Certificates for trials: a private CA and one certificate a name, made by libcrypto.
  * A hospital that runs its own CA needs only live_pki_check. */
 #ifndef TACIT_LIVE_PKI_H
 #define TACIT_LIVE_PKI_H
@@ -18,7 +18,7 @@ struct live_pki_config {
 /* Writes NAME.key (0600) and NAME.crt for each name, signed by ca.key and ca.crt, EC P-256; and
  * ca.crl, an empty list of revoked certificates. What is there already stays as it is: a CA is used
  * again, a key is never overwritten. "broker" may only serve, everybody else may only connect.
- * Errors: TACIT_INVALID, TACIT_IO (also: no openssl), with error->text. */
+ * Errors: TACIT_INVALID, TACIT_IO (also: libcrypto), with error->text. */
 enum tacit_status live_pki_make(const struct live_pki_config *config, struct tacit_error *error);
 
 /* Puts the certificates NAME.crt on the list ca.crl, then removes NAME.crt and NAME.key, so that

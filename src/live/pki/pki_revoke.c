@@ -1,7 +1,8 @@
 /* The list of revoked certificates, ca.crl, which the broker reads. The list itself is all there is
  * to remember: a certificate is revoked if and only if its serial number stands there. */
-#include "../bus/broker_config.h"
-#include "pki_internal.h"
+#include "../daemon/names.h"
+#include "pki.h"
+#include "pki_files.h"
 #include "../daemon/refusal.h"
 #include <errno.h>
 #include <openssl/err.h>

@@ -2,7 +2,8 @@
  * apart that SQLite treats alike: the torn end that a crash leaves, and damage to commits that were
  * on disk. In a ledger the second must not pass in silence. (Alagappan et al., FAST 2018: a crash
  * is not a corruption.) */
-#include "store_internal.h"
+#include "store_log.h"
+#include "../daemon/refusal.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -97,14 +98,14 @@ static enum tacit_status check_rest(struct log_reader *reader, int64_t bad,
     bool seen_end = false;
     for (int64_t i = bad; i < reader->frame_count; i++) {
         if (!frame_read(reader, i))
-            return store_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
+            return live_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
         if (!frame_is_of_now(reader))
             continue;
         if (seen_end)
-            return store_refuse(error, TACIT_MALFORMED,
-                                "%s/%s is damaged in frame %lld of %lld, and commits follow it",
-                                directory_name, STORE_LOG, (long long)bad + 1,
-                                (long long)reader->frame_count);
+            return live_refuse(error, TACIT_MALFORMED,
+                               "%s/%s is damaged in frame %lld of %lld, and commits follow it",
+                               directory_name, STORE_LOG, (long long)bad + 1,
+                               (long long)reader->frame_count);
         seen_end = frame_ends_commit(reader);
     }
     return TACIT_OK;
@@ -115,7 +116,7 @@ static enum tacit_status check_frames(struct log_reader *reader, const char *dir
 {
     for (int64_t i = 0; i < reader->frame_count; i++) {
         if (!frame_read(reader, i))
-            return store_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
+            return live_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
         if (!frame_is_whole(reader))
             return check_rest(reader, i, directory_name, error);
     }
@@ -182,8 +183,8 @@ static enum tacit_status check_without_header(struct log_reader *reader, int dir
         (void)close(file);
     return may_be_dropped
                ? TACIT_OK
-               : store_refuse(error, TACIT_MALFORMED, "%s/%s is damaged: its header is not valid",
-                              directory_name, STORE_LOG);
+               : live_refuse(error, TACIT_MALFORMED, "%s/%s is damaged: its header is not valid",
+                             directory_name, STORE_LOG);
 }
 
 enum tacit_status store_log_check(int directory, const char *directory_name, int64_t size,
@@ -196,12 +197,12 @@ enum tacit_status store_log_check(int directory, const char *directory_name, int
         .frame_count = (size - LOG_HEADER_BYTES) / FRAME_BYTES,
     };
     if (reader.file < 0)
-        return store_refuse(error, TACIT_IO, "%s/%s: cannot open: %s", directory_name, STORE_LOG,
-                            strerror(errno));
+        return live_refuse(error, TACIT_IO, "%s/%s: cannot open: %s", directory_name, STORE_LOG,
+                           strerror(errno));
     uint8_t header[LOG_HEADER_BYTES];
     enum tacit_status status;
     if (pread(reader.file, header, sizeof header, 0) != (ssize_t)sizeof header)
-        status = store_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
+        status = live_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
     else if (!header_is_whole(&reader, header))
         status = check_without_header(&reader, directory, directory_name, error);
     else

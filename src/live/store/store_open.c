@@ -1,7 +1,14 @@
 /* Opening and closing: nothing is written to a file that is there before it has passed every check.
  */
 #include "../daemon/lock.h"
-#include "store_internal.h"
+#include "../daemon/private.h"
+#include "../daemon/refusal.h"
+#include "store_batches.h"
+#include "store_core.h"
+#include "store_files.h"
+#include "store_log.h"
+#include "store_rows.h"
+#include "store_tables.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -94,8 +101,8 @@ static enum tacit_status make_empty(const struct opening *opening)
         openat(opening->directory, STORE_NEW, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
                S_IRUSR | S_IWUSR);
     if (file < 0)
-        return store_refuse(opening->error, TACIT_IO, "%s/%s: cannot make: %s",
-                            opening->directory_name, STORE_NEW, strerror(errno));
+        return live_refuse(opening->error, TACIT_IO, "%s/%s: cannot make: %s",
+                           opening->directory_name, STORE_NEW, strerror(errno));
     (void)fchmod(file, S_IRUSR | S_IWUSR); /* whatever the umask; SQLite gives its log the same */
     (void)close(file);
     return TACIT_OK;
@@ -133,8 +140,8 @@ static enum tacit_status make_file(struct live_store *store, const struct openin
         return status;
     if (renameat(opening->directory, STORE_NEW, opening->directory, STORE_FILE) != 0 ||
         fsync(opening->directory) != 0)
-        return store_refuse(opening->error, TACIT_IO, "%s/%s: cannot make: %s",
-                            opening->directory_name, STORE_FILE, strerror(errno));
+        return live_refuse(opening->error, TACIT_IO, "%s/%s: cannot make: %s",
+                           opening->directory_name, STORE_FILE, strerror(errno));
     return TACIT_OK;
 }
 
@@ -142,10 +149,10 @@ static enum tacit_status make_file(struct live_store *store, const struct openin
 
 static enum tacit_status refuse_remains(const struct opening *opening, const char *name)
 {
-    return store_refuse(opening->error, TACIT_MALFORMED,
-                        "%s/%s is missing, but its log %s is there: the state was removed in part; "
-                        "put the file back, or remove the whole directory and rejoin as a new site",
-                        opening->directory_name, STORE_FILE, name);
+    return live_refuse(opening->error, TACIT_MALFORMED,
+                       "%s/%s is missing, but its log %s is there: the state was removed in part; "
+                       "put the file back, or remove the whole directory and rejoin as a new site",
+                       opening->directory_name, STORE_FILE, name);
 }
 
 /* Makes the file if there is nothing at all, else looks at it from outside. */
@@ -156,11 +163,13 @@ static enum tacit_status prepare(struct live_store *store, const struct opening 
     int64_t size = -1;
     int64_t log_size = -1;
     int64_t journal_size = -1;
-    enum tacit_status status = store_file_check(directory, name, STORE_FILE, &size, opening->error);
+    enum tacit_status status =
+        live_private_file_check(directory, name, STORE_FILE, &size, opening->error);
     if (status == TACIT_OK)
-        status = store_file_check(directory, name, STORE_LOG, &log_size, opening->error);
+        status = live_private_file_check(directory, name, STORE_LOG, &log_size, opening->error);
     if (status == TACIT_OK)
-        status = store_file_check(directory, name, STORE_JOURNAL, &journal_size, opening->error);
+        status =
+            live_private_file_check(directory, name, STORE_JOURNAL, &journal_size, opening->error);
     if (status != TACIT_OK)
         return status;
     if (size < 0 && log_size >= 0)
@@ -171,8 +180,8 @@ static enum tacit_status prepare(struct live_store *store, const struct opening 
         return make_file(store, opening);
     /* SQLite would roll the file back with it; ours never has one under this name. */
     if (journal_size >= 0)
-        return store_refuse(opening->error, TACIT_MALFORMED, "%s/%s does not belong there", name,
-                            STORE_JOURNAL);
+        return live_refuse(opening->error, TACIT_MALFORMED, "%s/%s does not belong there", name,
+                           STORE_JOURNAL);
     status = store_header_check(directory, name, size, log_size > 0, opening->error);
     if (status == TACIT_OK)
         status = store_log_check(directory, name, log_size, opening->error);
@@ -233,16 +242,6 @@ static enum tacit_status settle_log(struct live_store *store)
                                            sqlite3_errstr(code));
 }
 
-/* RESTART: the next batch writes over the old log from its beginning, and the file keeps its
- * length. A commit then changes no size and no map of blocks, so its fsync need not write the file
- * system's journal: it takes half the time of one that makes the log longer. */
-enum tacit_status store_fold_log(struct live_store *store)
-{
-    int const code =
-        sqlite3_wal_checkpoint_v2(store->database, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL);
-    return code == SQLITE_OK ? TACIT_OK : store_break_sqlite(store, "fold the log into the file");
-}
-
 static enum tacit_status read_file(struct live_store *store, const struct opening *opening)
 {
     enum tacit_status status = connect_to(store, opening, STORE_FILE);
@@ -296,8 +295,8 @@ static enum tacit_status open_in(struct live_store *store, struct opening *openi
         return status;
     opening->real_path = realpath(opening->directory_name, NULL);
     if (opening->real_path == NULL)
-        return store_refuse(opening->error, TACIT_IO, "%s: %s", opening->directory_name,
-                            strerror(errno));
+        return live_refuse(opening->error, TACIT_IO, "%s: %s", opening->directory_name,
+                           strerror(errno));
     status = prepare(store, opening);
     if (status == TACIT_OK)
         status = read_file(store, opening);
@@ -310,11 +309,11 @@ enum tacit_status live_store_open(struct live_store **store, const char *directo
                                   struct tacit_error *error)
 {
     struct opening opening = {.directory_name = directory, .identity = identity, .error = error};
-    enum tacit_status status = store_directory_open(directory, &opening.directory, error);
+    enum tacit_status status = live_private_directory_open(directory, &opening.directory, error);
     if (status != TACIT_OK)
         return status;
     struct live_store *const made = store_new(directory);
-    status = made == NULL ? store_refuse(error, TACIT_MEMORY, "%s: out of memory", directory)
+    status = made == NULL ? live_refuse(error, TACIT_MEMORY, "%s: out of memory", directory)
                           : open_in(made, &opening);
     (void)close(opening.directory);
     if (status != TACIT_OK) {

@@ -1,5 +1,7 @@
 /* The small rows: decisions, units, named values; and the walk over everything at open. */
-#include "store_internal.h"
+#include "store_rows.h"
+#include "store_core.h"
+#include "store_sum.h"
 
 /* ---- Decisions ------------------------------------------------------------------------------- */
 

@@ -1,60 +1,6 @@
-/* A checksum for every row, and the texts of trouble. */
-#include "store_internal.h"
-#include <stdarg.h>
-#include <stdio.h>
+/* A checksum for every row. */
+#include "store_sum.h"
 #include <string.h>
-
-enum tacit_status store_refuse(struct tacit_error *error, enum tacit_status status,
-                               const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-enum tacit_status store_break(struct live_store *store, enum tacit_status status,
-                              const char *format, ...)
-{
-    store->is_broken = true;
-    if (store->trouble.text[0] != '\0')
-        return status;
-    char reason[TACIT_ERROR_BYTES / 2];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(reason, sizeof reason, format, arguments);
-    va_end(arguments);
-    (void)store_refuse(&store->trouble, status, "%.*s: %s", (int)TACIT_ERROR_BYTES / 2 - 3,
-                       store->path, reason);
-    return status;
-}
-
-static enum tacit_status status_of(int code)
-{
-    switch (code & 0xff) {
-    case SQLITE_NOMEM:
-        return TACIT_MEMORY;
-    case SQLITE_ERROR: /* our SQL is right, so what is wrong is in the file */
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-        return TACIT_MALFORMED;
-    case SQLITE_BUSY: /* only at open: afterwards we hold SQLite's lock too */
-        return TACIT_INVALID;
-    default:
-        return TACIT_IO;
-    }
-}
-
-enum tacit_status store_break_sqlite(struct live_store *store, const char *what)
-{
-    int const code = sqlite3_extended_errcode(store->database);
-    int const system = sqlite3_system_errno(store->database);
-    bool const is_system = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
-    return store_break(store, status_of(code), "cannot %s: %s (SQLite error %d%s%s)", what,
-                       sqlite3_errmsg(store->database), code, is_system && system != 0 ? ", " : "",
-                       is_system && system != 0 ? strerror(system) : "");
-}
 
 void store_sum_start(struct live_store *store, const char *table)
 {

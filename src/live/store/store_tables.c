@@ -1,5 +1,6 @@
 /* The tables: how they are made, and whether a file that we open still has them, whole. */
-#include "store_internal.h"
+#include "store_tables.h"
+#include "store_sum.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,30 +58,6 @@ static const struct {
 };
 
 #define SCHEMA_COUNT (sizeof schema / sizeof schema[0])
-
-enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what)
-{
-    if (sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK)
-        return TACIT_OK;
-    return store_break_sqlite(store, what);
-}
-
-enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row)
-{
-    sqlite3_stmt *made = NULL;
-    if (sqlite3_prepare_v2(store->database, sql, -1, &made, NULL) != SQLITE_OK)
-        return store_break_sqlite(store, "read");
-    int const code = sqlite3_step(made);
-    if (code == SQLITE_ROW) {
-        *row = made;
-        return TACIT_OK;
-    }
-    enum tacit_status const status = code == SQLITE_DONE
-                                         ? store_break(store, TACIT_MALFORMED, "no row for %s", sql)
-                                         : store_break_sqlite(store, "read");
-    (void)sqlite3_finalize(made);
-    return status;
-}
 
 /* ---- Making --------------------------------------------------------------------------------- */
 

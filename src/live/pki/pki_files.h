@@ -1,8 +1,7 @@
-/* What the two files of the PKI share: pki.c (keys and certificates) and pki_revoke.c (the list of
- * those that are revoked). */
-#ifndef TACIT_LIVE_PKI_INTERNAL_H
-#define TACIT_LIVE_PKI_INTERNAL_H
-#include "pki.h"
+/* The files of the PKI: their names, and how they are read. */
+#ifndef TACIT_LIVE_PKI_FILES_H
+#define TACIT_LIVE_PKI_FILES_H
+#include "tacit/base.h"
 #include <openssl/x509.h>
 
 #define PKI_CA_NAME "ca"

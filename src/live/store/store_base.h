@@ -1,6 +1,7 @@
-/* What the files of the store share. Not for other rooms. */
-#ifndef TACIT_LIVE_STORE_INTERNAL_H
-#define TACIT_LIVE_STORE_INTERNAL_H
+/* What all files of the store are written with: the open store, its trouble, its statements. Not
+ * for other rooms. */
+#ifndef TACIT_LIVE_STORE_BASE_H
+#define TACIT_LIVE_STORE_BASE_H
 #include "store.h"
 #include <openssl/evp.h>
 #include <sqlite3.h>
@@ -80,77 +81,15 @@ struct live_store {
 
 /* ---- Texts and trouble ----------------------------------------------------------------------- */
 
-/* Writes the text and returns the status. */
-enum tacit_status store_refuse(struct tacit_error *error, enum tacit_status status,
-                               const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The store is broken from now on; keeps the first text, with the path before it. */
 enum tacit_status store_break(struct live_store *store, enum tacit_status status,
                               const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same for SQLite's last error: "cannot <what>: ...". */
 enum tacit_status store_break_sqlite(struct live_store *store, const char *what);
 
-/* ---- Files (store_files.c, store_log.c) ------------------------------------------------------ */
-
-/* Opens the directory; makes it if it is not there. Errors: TACIT_INVALID (a link, open to others,
- * somebody else's), TACIT_IO. */
-enum tacit_status store_directory_open(const char *directory_name, int *directory,
-                                       struct tacit_error *error);
-/* A plain file that only we can read; *size = -1 if there is none. Errors as above. */
-enum tacit_status store_file_check(int directory, const char *directory_name, const char *name,
-                                   int64_t *size, struct tacit_error *error);
-/* Are the first bytes those of our file, of our format? Before SQLite touches it.
- * Errors: TACIT_MALFORMED, TACIT_INVALID (format), TACIT_IO. */
-enum tacit_status store_header_check(int directory, const char *directory_name, int64_t size,
-                                     bool has_log, struct tacit_error *error);
-/* Is the log whole, or torn at its end as a crash tears it? SQLite reads a log up to the first bad
- * byte and drops the rest without a word. Errors: TACIT_MALFORMED (damage before the last commits),
- * TACIT_IO. */
-enum tacit_status store_log_check(int directory, const char *directory_name, int64_t size,
-                                  struct tacit_error *error);
-
-/* ---- Tables (store_tables.c) ----------------------------------------------------------------- */
-
-/* Makes the tables and the identity in an empty database. */
-enum tacit_status store_tables_make(struct live_store *store,
-                                    const struct live_store_identity *identity);
-/* Integrity, format, tables as we made them. */
-enum tacit_status store_tables_check(struct live_store *store);
-/* Is it this one's state? Errors: TACIT_INVALID: which field, both values. */
-enum tacit_status store_identity_check(struct live_store *store,
-                                       const struct live_store_identity *identity);
-/* Runs SQL without results. */
-enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what);
-/* Prepares, binds nothing, steps to the only row; the caller finalizes. */
-enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row);
-/* Reads all rows of all tables and compares their sums. */
-enum tacit_status store_rows_check(struct live_store *store);
-
-/* Moves everything from the log to the file; the next batch uses the log anew (store_open.c). */
-enum tacit_status store_fold_log(struct live_store *store);
-
-/* ---- Sums of rows (store_sum.c) -------------------------------------------------------------- */
-
-/* SHA-256 over a row, with its table's name before it: the file's structure says nothing about
- * flipped bits in what a row holds. Texts and bytes go in with their size; NULL is not the empty
- * text. */
-void store_sum_start(struct live_store *store, const char *table);
-void store_sum_number(struct live_store *store, uint64_t number);
-void store_sum_bytes(struct live_store *store, const void *bytes, size_t size);
-void store_sum_text(struct live_store *store, const char *text);
-/* Errors: TACIT_MEMORY; the store is broken. */
-enum tacit_status store_sum_end(struct live_store *store, uint8_t sum[STORE_SUM_BYTES]);
-/* Ends the sum and compares it with a column. Errors: TACIT_MALFORMED, TACIT_MEMORY; the store is
- * broken. */
-enum tacit_status store_sum_compare(struct live_store *store, sqlite3_stmt *row, int column,
-                                    const char *what);
-
-/* ---- Statements (store.c) -------------------------------------------------------------------- */
+/* ---- Statements -------------------------------------------------------------------- */
 
 #define STORE_KEY_MAX ((uint64_t)INT64_MAX)
-
-/* Reads and checks the core's state into its copy; once, at open (store_core.c). */
-enum tacit_status store_core_read(struct live_store *store);
-void store_core_free(struct store_core *core);
 
 /* Errors: TACIT_IO on a broken store. Asserts a batch. */
 enum tacit_status store_may_put(const struct live_store *store);
@@ -168,6 +107,11 @@ void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, con
 enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what);
 /* Goes to the next row, if there is one. */
 enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool *found);
+
+/* Runs SQL without results. */
+enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what);
+/* Prepares, binds nothing, steps to the only row; the caller finalizes. */
+enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row);
 
 static inline uint64_t store_number_at(sqlite3_stmt *row, int column)
 {

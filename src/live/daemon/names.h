@@ -1,0 +1,15 @@
+/* Names of federations, sites and certificates. */
+#ifndef TACIT_LIVE_NAMES_H
+#define TACIT_LIVE_NAMES_H
+#include "tacit/base.h"
+
+#define LIVE_NAME_BYTES_MAX 64u
+#define LIVE_NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+#define LIVE_COORDINATOR "coordinator" /* these two are names of certificates, never of sites */
+#define LIVE_BROKER "broker"
+
+/* Names of federations and sites stand in topics, certificates and files: [A-Za-z0-9_-]{1,64}. */
+bool live_name_is_allowed(const char *name);
+/* That, and neither "coordinator" nor "broker". */
+bool live_site_is_allowed(const char *name);
+#endif

@@ -1,0 +1,72 @@
+/* Do these files prove who we are? */
+#include "../daemon/names.h"
+#include "../daemon/refusal.h"
+#include "pki.h"
+#include "pki_files.h"
+#include <openssl/err.h>
+#include <string.h>
+
+/* The name as the broker reads it: the first common name. */
+static bool has_name(X509 *certificate, const char *name)
+{
+    char found[LIVE_NAME_BYTES_MAX + 2];
+    int const size = X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName,
+                                               found, (int)sizeof found);
+    return size >= 0 && (size_t)size == strlen(name) && memcmp(found, name, (size_t)size) == 0;
+}
+
+static enum tacit_status check_pair(X509 *certificate, const char *certificate_file,
+                                    const char *key_file, const char *name,
+                                    struct tacit_error *error)
+{
+    EVP_PKEY *key = NULL;
+    enum tacit_status status = pki_read_key(key_file, &key, error);
+    if (status == TACIT_OK && X509_check_private_key(certificate, key) != 1)
+        status = live_refuse(error, TACIT_INVALID, "the key %.512s does not belong to %.512s",
+                             key_file, certificate_file);
+    if (status == TACIT_OK && !has_name(certificate, name))
+        status =
+            live_refuse(error, TACIT_INVALID, "the certificate %.1024s is not made out to %.64s",
+                        certificate_file, name);
+    EVP_PKEY_free(key);
+    return status;
+}
+
+enum tacit_status live_pki_check(const char *ca_file, const char *certificate_file,
+                                 const char *key_file, const char *name, struct tacit_error *error)
+{
+    enum tacit_status status;
+    X509 *const ca = pki_read_certificate(ca_file);
+    X509 *const certificate = pki_read_certificate(certificate_file);
+    if (ca == NULL)
+        status =
+            live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s", ca_file);
+    else if (certificate == NULL)
+        status = live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s",
+                             certificate_file);
+    else
+        status = check_pair(certificate, certificate_file, key_file, name, error);
+    X509_free(ca);
+    X509_free(certificate);
+    ERR_clear_error();
+    return status;
+}
+
+const char *live_pki_doubt(const char *ca_file, const char *certificate_file)
+{
+    const char *doubt = "perhaps it does not accept our certificate";
+    X509 *const ca = pki_read_certificate(ca_file);
+    X509 *const certificate = pki_read_certificate(certificate_file);
+    if (certificate == NULL)
+        doubt = "our certificate cannot be read";
+    else if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
+        doubt = "our certificate has expired";
+    else if (X509_cmp_current_time(X509_get0_notBefore(certificate)) > 0)
+        doubt = "our certificate is not valid yet, or the clock is wrong";
+    else if (ca != NULL && !pki_is_signed_by(certificate, ca))
+        doubt = "our CA is not the CA of our certificate";
+    X509_free(ca);
+    X509_free(certificate);
+    ERR_clear_error();
+    return doubt;
+}

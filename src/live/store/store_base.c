@@ -1,0 +1,148 @@
+/* Statements, and the texts of trouble. Everything here runs on the one thread that holds the
+ * store.
+ */
+#include "store_base.h"
+#include "../daemon/refusal.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- Trouble ------ */
+
+enum tacit_status store_break(struct live_store *store, enum tacit_status status,
+                              const char *format, ...)
+{
+    store->is_broken = true;
+    if (store->trouble.text[0] != '\0')
+        return status;
+    char reason[TACIT_ERROR_BYTES / 2];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(reason, sizeof reason, format, arguments);
+    va_end(arguments);
+    (void)live_refuse(&store->trouble, status, "%.*s: %s", (int)TACIT_ERROR_BYTES / 2 - 3,
+                      store->path, reason);
+    return status;
+}
+
+static enum tacit_status status_of(int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return TACIT_MEMORY;
+    case SQLITE_ERROR: /* our SQL is right, so what is wrong is in the file */
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+        return TACIT_MALFORMED;
+    case SQLITE_BUSY: /* only at open: afterwards we hold SQLite's lock too */
+        return TACIT_INVALID;
+    default:
+        return TACIT_IO;
+    }
+}
+
+enum tacit_status store_break_sqlite(struct live_store *store, const char *what)
+{
+    int const code = sqlite3_extended_errcode(store->database);
+    int const system = sqlite3_system_errno(store->database);
+    bool const is_system = (code & 0xff) == SQLITE_IOERR || (code & 0xff) == SQLITE_CANTOPEN;
+    return store_break(store, status_of(code), "cannot %s: %s (SQLite error %d%s%s)", what,
+                       sqlite3_errmsg(store->database), code, is_system && system != 0 ? ", " : "",
+                       is_system && system != 0 ? strerror(system) : "");
+}
+
+/* ---- Statements ------------------------------------------------------------------------------ */
+
+enum tacit_status store_may_put(const struct live_store *store)
+{
+    if (store->is_broken)
+        return TACIT_IO;
+    TACIT_ASSERT(store->in_batch);
+    return TACIT_OK;
+}
+
+bool store_is_text(const char *text, size_t size_min)
+{
+    if (text == NULL)
+        return false;
+    size_t const size = strnlen(text, STORE_TEXT_BYTES_MAX + 1);
+    return size >= size_min && size <= STORE_TEXT_BYTES_MAX;
+}
+
+bool store_is_blob(const void *bytes, size_t size)
+{
+    return bytes != NULL && size > 0 && size <= STORE_BLOB_BYTES_MAX;
+}
+
+/* Binding fails only for want of memory: places and sizes are ours. */
+static void note_binding(struct live_store *store, int code)
+{
+    if (code != SQLITE_OK)
+        (void)store_break_sqlite(store, "bind");
+}
+
+void store_bind_number(struct live_store *store, sqlite3_stmt *row, int place, uint64_t number)
+{
+    note_binding(store, sqlite3_bind_int64(row, place, (sqlite3_int64)number));
+}
+
+void store_bind_text(struct live_store *store, sqlite3_stmt *row, int place, const char *text)
+{
+    if (text == NULL)
+        note_binding(store, sqlite3_bind_null(row, place));
+    else
+        note_binding(store, sqlite3_bind_text(row, place, text, -1, SQLITE_STATIC));
+}
+
+void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, const void *bytes,
+                     size_t size)
+{
+    note_binding(store, sqlite3_bind_blob64(row, place, bytes, size, SQLITE_STATIC));
+}
+
+enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what)
+{
+    sqlite3_stmt *const statement = store->statements[which];
+    enum tacit_status status = store->is_broken ? TACIT_IO : TACIT_OK;
+    if (status == TACIT_OK && sqlite3_step(statement) != SQLITE_DONE)
+        status = store_break_sqlite(store, what); /* before the reset, which may change the error */
+    (void)sqlite3_reset(statement);
+    (void)sqlite3_clear_bindings(statement); /* they point into the caller's memory */
+    return status;
+}
+
+enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool *found)
+{
+    *found = false;
+    if (store->is_broken)
+        return TACIT_IO;
+    int const code = sqlite3_step(rows);
+    if (code != SQLITE_ROW && code != SQLITE_DONE)
+        return store_break_sqlite(store, "read");
+    *found = code == SQLITE_ROW;
+    return TACIT_OK;
+}
+
+enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what)
+{
+    if (sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK)
+        return TACIT_OK;
+    return store_break_sqlite(store, what);
+}
+
+enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row)
+{
+    sqlite3_stmt *made = NULL;
+    if (sqlite3_prepare_v2(store->database, sql, -1, &made, NULL) != SQLITE_OK)
+        return store_break_sqlite(store, "read");
+    int const code = sqlite3_step(made);
+    if (code == SQLITE_ROW) {
+        *row = made;
+        return TACIT_OK;
+    }
+    enum tacit_status const status = code == SQLITE_DONE
+                                         ? store_break(store, TACIT_MALFORMED, "no row for %s", sql)
+                                         : store_break_sqlite(store, "read");
+    (void)sqlite3_finalize(made);
+    return status;
+}
