@@ -34,6 +34,8 @@ awk -v paper="$paper" -v sound="$sound" -v twin="$twin" 'BEGIN {
 echo
 "$build/bench/bench_samplers"
 echo
+"$build/bench/bench_select"
+echo
 echo "One agent of a live federation, durable decision+reward pairs, 8 callers"
 python3 "$here/live.py" "$build/tacit" "$build/bench/agent_load"
 echo

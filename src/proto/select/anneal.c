@@ -1,0 +1,371 @@
+/* Simulated annealing over sets of m users (Alg. 2 and Vanilla-SA). The set is walked as a list of
+ * members and a list of the others, so that a random exchange costs no search; the three sorted
+ * lists of Alg. 2 give who is a neighbour. */
+#include "internal.h"
+#include <math.h>
+#include <string.h>
+
+#define LISTS 3u
+#define OMEGA 1e-9 /* of Eq. (19) */
+
+struct graph {
+    const double *ucb;
+    const double *weight;
+    uint32_t user_count;
+    uint32_t m;
+    const uint32_t *rank[LISTS]; /* place of each user in the lists by ucb, g and p */
+    const uint32_t *order[LISTS];
+    bool is_vanilla;
+};
+
+/* A vertex: members first, then the others. */
+struct vertex {
+    uint32_t *users; /* K: a permutation */
+};
+
+/* ---- Lists ---- */
+
+static void sort_lists(const struct tacit_select_scores *scores, struct select_scratch *scratch,
+                       uint32_t *orders, uint32_t *ranks, struct graph *graph)
+{
+    double const *const columns[LISTS] = {scores->ucb, scores->generalization, scores->privacy};
+    uint32_t const users = graph->user_count;
+    for (uint32_t list = 0; list < LISTS; list++) {
+        uint32_t *const order = orders + (size_t)list * users;
+        uint32_t *const rank = ranks + (size_t)list * users;
+        select_sort(columns[list], users, scratch, scratch->order);
+        memcpy(order, scratch->order, users * sizeof *order);
+        for (uint32_t i = 0; i < users; i++)
+            rank[order[i]] = i;
+        graph->order[list] = order;
+        graph->rank[list] = rank;
+    }
+}
+
+/* ---- Neighbours (READINGS P5.4) ---- */
+
+/* What tells the neighbours of a set apart: its minima in the lists, and how many others stand
+ * before one of them. */
+struct surroundings {
+    uint32_t minima[LISTS]; /* different members */
+    uint32_t minimum_count;
+    uint32_t limit[LISTS]; /* rank of the member that is first in each list */
+    uint32_t before_count; /* others that stand before a minimum in some list */
+};
+
+/* Is this the first list in which the user stands before the minimum? So that each counts once. */
+static bool is_first_list(const struct graph *graph, const struct surroundings *here, uint32_t user,
+                          uint32_t list)
+{
+    for (uint32_t before = 0; before < list; before++)
+        if (graph->rank[before][user] < here->limit[before])
+            return false;
+    return true;
+}
+
+static struct surroundings look_around(const struct graph *graph, const struct vertex *vertex)
+{
+    struct surroundings here = {.minimum_count = 0};
+    for (uint32_t list = 0; list < LISTS; list++) {
+        uint32_t least = vertex->users[0];
+        for (uint32_t i = 1; i < graph->m; i++)
+            if (graph->rank[list][vertex->users[i]] < graph->rank[list][least])
+                least = vertex->users[i];
+        here.limit[list] = graph->rank[list][least];
+        bool is_new = true;
+        for (uint32_t i = 0; i < here.minimum_count; i++)
+            is_new = is_new && here.minima[i] != least;
+        if (is_new)
+            here.minima[here.minimum_count++] = least;
+    }
+    for (uint32_t list = 0; list < LISTS; list++)
+        for (uint32_t i = 0; i < here.limit[list]; i++)
+            here.before_count += is_first_list(graph, &here, graph->order[list][i], list) ? 1 : 0;
+    return here;
+}
+
+static bool is_minimum(const struct surroundings *here, uint32_t user)
+{
+    for (uint32_t i = 0; i < here->minimum_count; i++)
+        if (here->minima[i] == user)
+            return true;
+    return false;
+}
+
+static uint64_t neighbour_count(const struct graph *graph, const struct surroundings *here)
+{
+    uint64_t const others = graph->user_count - graph->m;
+    if (graph->is_vanilla)
+        return graph->m * others;
+    return here->minimum_count * others +
+           (uint64_t)(graph->m - here->minimum_count) * here->before_count;
+}
+
+/* The `index`-th of those who stand before a minimum. */
+static uint32_t one_before(const struct graph *graph, const struct surroundings *here,
+                           uint32_t index)
+{
+    for (uint32_t list = 0; list < LISTS; list++)
+        for (uint32_t i = 0; i < here->limit[list]; i++) {
+            uint32_t const user = graph->order[list][i];
+            if (is_first_list(graph, here, user, list) && index-- == 0)
+                return user;
+        }
+    TACIT_ASSERT(false);
+    return 0;
+}
+
+/* The `index`-th member that is no minimum. */
+static uint32_t ordinary_member(const struct graph *graph, const struct surroundings *here,
+                                const struct vertex *vertex, uint32_t index)
+{
+    for (uint32_t i = 0; i < graph->m; i++)
+        if (!is_minimum(here, vertex->users[i]) && index-- == 0)
+            return vertex->users[i];
+    TACIT_ASSERT(false);
+    return 0;
+}
+
+static void neighbour_at(const struct graph *graph, const struct surroundings *here,
+                         const struct vertex *vertex, uint64_t index, uint32_t *leaves,
+                         uint32_t *comes)
+{
+    uint64_t const others = graph->user_count - graph->m;
+    uint64_t const active = graph->is_vanilla ? graph->m * others : here->minimum_count * others;
+    if (index < active) {
+        uint32_t const which = (uint32_t)(index / others);
+        *leaves = graph->is_vanilla ? vertex->users[which] : here->minima[which];
+        *comes = vertex->users[graph->m + index % others];
+        return;
+    }
+    index -= active;
+    TACIT_ASSERT(here->before_count > 0);
+    *leaves = ordinary_member(graph, here, vertex, (uint32_t)(index / here->before_count));
+    *comes = one_before(graph, here, (uint32_t)(index % here->before_count));
+}
+
+/* ---- The temperature ---- */
+
+static double sum_at(const double *values, const uint32_t *order, uint32_t first, uint32_t count)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += values[order[first + i]];
+    return sum;
+}
+
+/* Eq. (19): the range of each term by itself. */
+static double temperature_of(const struct tacit_select_config *config, const struct graph *graph,
+                             const struct tacit_select_scores *scores)
+{
+    uint32_t const users = graph->user_count;
+    uint32_t const m = graph->m;
+    uint32_t finite = users;
+    while (finite > 0 && isinf(scores->ucb[graph->order[0][finite - 1]]))
+        finite--;
+    if (finite == 0)
+        return OMEGA;
+    /* The m largest ucb: with infinite ones among them their least is that of a finite one. */
+    uint32_t const top = users - m < finite ? users - m : finite - 1;
+    double const range = scores->ucb[graph->order[0][top]] - scores->ucb[graph->order[0][0]];
+    double const general = sum_at(scores->generalization, graph->order[1], users - m, m) -
+                           sum_at(scores->generalization, graph->order[1], 0, m);
+    double const privacy = sum_at(scores->privacy, graph->order[2], users - m, m) -
+                           sum_at(scores->privacy, graph->order[2], 0, m);
+    return range + config->alpha / m * general + config->gamma / m * privacy + OMEGA;
+}
+
+/* ---- The walk ---- */
+
+struct walk {
+    struct graph graph;
+    struct vertex vertex;
+    uint32_t *place; /* of each user in vertex.users */
+    uint32_t *best;
+    double energy;
+    double best_energy;
+};
+
+static void exchange(struct walk *walk, uint32_t leaves, uint32_t comes)
+{
+    uint32_t const from = walk->place[leaves];
+    uint32_t const to = walk->place[comes];
+    TACIT_ASSERT(from < walk->graph.m);
+    TACIT_ASSERT(to >= walk->graph.m);
+    walk->vertex.users[from] = comes;
+    walk->vertex.users[to] = leaves;
+    walk->place[comes] = from;
+    walk->place[leaves] = to;
+}
+
+static double energy_of(const struct walk *walk)
+{
+    return tacit_select_energy(walk->graph.ucb, walk->graph.weight, walk->vertex.users,
+                               walk->graph.m);
+}
+
+static enum tacit_status start_at_random(struct walk *walk, const struct tacit_entropy *entropy,
+                                         uint64_t *members)
+{
+    uint32_t const users = walk->graph.user_count;
+    enum tacit_status const status = tacit_entropy_subset(entropy, walk->graph.m, users, members);
+    if (status != TACIT_OK)
+        return status;
+    uint32_t inside = 0;
+    uint32_t outside = walk->graph.m;
+    for (uint32_t user = 0; user < users; user++) {
+        uint32_t const place = tacit_bits_has(members, user) ? inside++ : outside++;
+        walk->vertex.users[place] = user;
+        walk->place[user] = place;
+    }
+    walk->energy = energy_of(walk);
+    walk->best_energy = walk->energy;
+    memcpy(walk->best, walk->vertex.users, walk->graph.m * sizeof *walk->best);
+    return TACIT_OK;
+}
+
+static void remember(struct walk *walk)
+{
+    walk->best_energy = walk->energy;
+    memcpy(walk->best, walk->vertex.users, walk->graph.m * sizeof *walk->best);
+}
+
+/* Alg. 2 l. 5-15: goes to the neighbour that was drawn, or back. */
+static enum tacit_status decide(struct walk *walk, const struct tacit_select_annealing *annealing,
+                                double temperature, uint32_t leaves, uint32_t comes,
+                                const struct tacit_entropy *entropy)
+{
+    double const before = walk->energy;
+    exchange(walk, leaves, comes);
+    double const after = energy_of(walk);
+    walk->energy = after;
+    if (after >= before) {
+        if (annealing->keep_last || after > walk->best_energy)
+            remember(walk);
+        return TACIT_OK;
+    }
+    double chance;
+    enum tacit_status const status = tacit_entropy_uniform(entropy, &chance);
+    double const gain = annealing->sign_as_printed ? before - after : after - before;
+    if (status == TACIT_OK && chance <= exp(gain / temperature))
+        return TACIT_OK;
+    exchange(walk, comes, leaves);
+    walk->energy = before;
+    return status;
+}
+
+static enum tacit_status wander(struct walk *walk, const struct tacit_select_annealing *annealing,
+                                double top, const struct tacit_entropy *entropy)
+{
+    for (uint32_t j = 1; j <= annealing->iterations; j++) {
+        struct surroundings here = {.minimum_count = 0};
+        if (!annealing->is_vanilla)
+            here = look_around(&walk->graph, &walk->vertex);
+        uint64_t index;
+        enum tacit_status status =
+            tacit_entropy_below(entropy, neighbour_count(&walk->graph, &here), &index);
+        if (status != TACIT_OK)
+            return status;
+        uint32_t leaves;
+        uint32_t comes;
+        neighbour_at(&walk->graph, &here, &walk->vertex, index, &leaves, &comes);
+        double const temperature = top / (annealing->kappa * log1p((double)j)); /* Alg. 2 l. 11 */
+        status = decide(walk, annealing, temperature, leaves, comes, entropy);
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
+}
+
+/* ---- Public ---- */
+
+/* Where a graph's lists lie: behind the ordinary scratch. */
+static uint32_t *lists_of(const struct select_scratch *scratch, uint32_t user_count)
+{
+    return scratch->fourth + user_count;
+}
+
+static struct graph graph_of(const struct tacit_select_scores *scores, uint32_t user_count,
+                             uint32_t m, struct select_scratch *scratch)
+{
+    struct graph graph = {
+        .ucb = scores->ucb, .weight = scores->weight, .user_count = user_count, .m = m};
+    uint32_t *const lists = lists_of(scratch, user_count);
+    sort_lists(scores, scratch, lists, lists + (size_t)LISTS * user_count, &graph);
+    return graph;
+}
+
+double tacit_select_temperature(const struct tacit_select_config *config,
+                                const struct tacit_select_scores *scores, uint32_t user_count,
+                                uint32_t m, void *memory)
+{
+    struct select_scratch scratch = select_scratch_of(memory, user_count);
+    struct graph const graph = graph_of(scores, user_count, m, &scratch);
+    return temperature_of(config, &graph, scores);
+}
+
+enum tacit_status tacit_select_anneal(const struct tacit_select_config *config,
+                                      const struct tacit_select_annealing *annealing,
+                                      const struct tacit_select_scores *scores, uint32_t user_count,
+                                      uint32_t m, const struct tacit_entropy *entropy, void *memory,
+                                      uint32_t *users, double *energy)
+{
+    TACIT_ASSERT(m >= 1);
+    TACIT_ASSERT(m <= user_count);
+    TACIT_ASSERT(annealing->kappa > 0);
+    struct select_scratch scratch = select_scratch_of(memory, user_count);
+    struct walk walk = {.graph = graph_of(scores, user_count, m, &scratch),
+                        .vertex = {scratch.third},
+                        .place = scratch.place,
+                        .best = scratch.fourth};
+    walk.graph.is_vanilla = annealing->is_vanilla;
+    double const top = annealing->is_vanilla
+                           ? 2 * config->alpha + config->gamma + 1 /* READINGS P5.5 */
+                           : temperature_of(config, &walk.graph, scores);
+    enum tacit_status status = start_at_random(&walk, entropy, scratch.members);
+    if (status == TACIT_OK && m < user_count)
+        status = wander(&walk, annealing, top, entropy);
+    if (status != TACIT_OK)
+        return status;
+    select_sort_users(walk.best, m);
+    memcpy(users, walk.best, m * sizeof *users);
+    *energy = tacit_select_energy(scores->ucb, scores->weight, users, m);
+    return TACIT_OK;
+}
+
+static struct vertex vertex_of(const struct select_scratch *scratch, uint32_t user_count,
+                               const uint32_t *users, uint32_t m)
+{
+    struct vertex const vertex = {scratch->third};
+    memset(scratch->members, 0, TACIT_BITS_WORDS(user_count) * sizeof *scratch->members);
+    for (uint32_t i = 0; i < m; i++)
+        tacit_bits_add(scratch->members, users[i]);
+    uint32_t inside = 0;
+    uint32_t outside = m;
+    for (uint32_t user = 0; user < user_count; user++)
+        vertex.users[tacit_bits_has(scratch->members, user) ? inside++ : outside++] = user;
+    TACIT_ASSERT(inside == m);
+    return vertex;
+}
+
+uint64_t tacit_select_neighbour_count(const struct tacit_select_scores *scores, uint32_t user_count,
+                                      const uint32_t *users, uint32_t m, void *memory)
+{
+    struct select_scratch scratch = select_scratch_of(memory, user_count);
+    struct graph const graph = graph_of(scores, user_count, m, &scratch);
+    struct vertex const vertex = vertex_of(&scratch, user_count, users, m);
+    struct surroundings const here = look_around(&graph, &vertex);
+    return neighbour_count(&graph, &here);
+}
+
+void tacit_select_neighbour(const struct tacit_select_scores *scores, uint32_t user_count,
+                            const uint32_t *users, uint32_t m, uint64_t index, void *memory,
+                            uint32_t *leaves, uint32_t *comes)
+{
+    struct select_scratch scratch = select_scratch_of(memory, user_count);
+    struct graph const graph = graph_of(scores, user_count, m, &scratch);
+    struct vertex const vertex = vertex_of(&scratch, user_count, users, m);
+    struct surroundings const here = look_around(&graph, &vertex);
+    TACIT_ASSERT(index < neighbour_count(&graph, &here));
+    neighbour_at(&graph, &here, &vertex, index, leaves, comes);
+}

@@ -1,0 +1,503 @@
+/* User selection: budgets to the last billionth, rounds, refusals, states, explanations. */
+#include "tacit/select.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define USERS 30u
+#define NANO 1000000000.0
+
+struct selection {
+    struct tacit_select *select;
+    void *scratch;
+    size_t size;
+};
+
+static struct tacit_select_config usual_config(void)
+{
+    return (struct tacit_select_config){
+        .user_count = USERS,
+        .users_per_round = 5,
+        .alpha = 100,
+        .beta = 2,
+        .gamma = 5,
+        .zeta = 1,
+        .latency_min = 0.05,
+        .budget = {.kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = 40, .eta = 0.04}};
+}
+
+static struct selection selection_new(const struct tacit_select_config *config,
+                                      const uint64_t *sizes)
+{
+    struct selection selection = {.size = tacit_select_size(config)};
+    assert_true(selection.size > 0);
+    selection.select = malloc(selection.size);
+    selection.scratch = malloc(tacit_select_choice_size(config->user_count));
+    assert_non_null(selection.select);
+    assert_non_null(selection.scratch);
+    assert_int_equal(tacit_select_init(selection.select, config, sizes), TACIT_OK);
+    return selection;
+}
+
+static void selection_free(struct selection *selection)
+{
+    free(selection->select);
+    free(selection->scratch);
+}
+
+static uint32_t choose(struct selection *selection, enum tacit_selector selector,
+                       const double *expected, const uint64_t *available, struct tacit_rng *rng,
+                       uint32_t *users)
+{
+    uint32_t count;
+    double energy;
+    struct tacit_entropy const entropy = tacit_rng_entropy(rng);
+    struct tacit_select_choice const choice = {.selector = selector,
+                                               .annealing = {.kappa = 1, .iterations = 50},
+                                               .expected = expected,
+                                               .available = available};
+    assert_int_equal(tacit_select_choose(selection->select, &choice, &entropy, selection->scratch,
+                                         users, &count, &energy),
+                     TACIT_OK);
+    return count;
+}
+
+static void observe(struct selection *selection, const uint32_t *users, uint32_t count,
+                    double latency)
+{
+    double latencies[64];
+    for (uint32_t i = 0; i < count; i++)
+        latencies[i] = latency;
+    assert_int_equal(tacit_select_observe(selection->select, users, count, latencies, 10),
+                     TACIT_OK);
+}
+
+/* ---- Budgets ---- */
+
+/* 2^63 e^-x to 25 digits by decimal arithmetic with 60 places. */
+static void decay_is_the_table_s(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t eta_nano;
+        uint64_t decay;
+    } table[] = {
+        {0, UINT64_C(9223372036854775808)},          {1, UINT64_C(9223372027631403775)},
+        {40000000, UINT64_C(8861718446382921003)},   {100000000, UINT64_C(8345652139412744704)},
+        {500000000, UINT64_C(5594257926288582649)},  {1000000000, UINT64_C(3393088950634442637)},
+        {2000000000, UINT64_C(1248247667004394399)},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        assert_true(tacit_select_decay(table[i].eta_nano) == table[i].decay);
+}
+
+static void geometric_budget_is_refused_at_participation_342_and_never_above_its_total(void **state)
+{
+    (void)state;
+    struct tacit_select_config config = usual_config();
+    config.users_per_round = 1;
+    struct selection selection = selection_new(&config, NULL);
+    uint32_t const user = 3;
+    uint64_t sum = 0;
+    uint32_t participations = 0;
+    while (tacit_select_next_budget(selection.select, user) > 0) {
+        uint64_t const before = tacit_select_spent_nano(selection.select, user);
+        double const next = tacit_select_next_budget(selection.select, user);
+        observe(&selection, &user, 1, 1);
+        participations++;
+        uint64_t const paid = tacit_select_spent_nano(selection.select, user) - before;
+        assert_true(fabs((double)paid - next * NANO) < 0.5);
+        /* e_i rounded down, never by more than a billionth a step */
+        double const real = 40 * (exp(0.04) - 1) * exp(-0.04 * participations) * NANO;
+        assert_true((double)paid <= real + 1e-3);
+        assert_true((double)paid >= real - 26);
+        sum += paid;
+    }
+    assert_int_equal(participations + 1, 342);
+    assert_true(sum == tacit_select_spent_nano(selection.select, user));
+    assert_true(sum <= UINT64_C(40000000000));
+    double const latency = 1;
+    size_t const size = selection.size;
+    void *const before = malloc(size);
+    assert_non_null(before);
+    memcpy(before, selection.select, size);
+    assert_int_equal(tacit_select_observe(selection.select, &user, 1, &latency, 10), TACIT_BUDGET);
+    assert_memory_equal(before, selection.select, size);
+    free(before);
+    selection_free(&selection);
+}
+
+static void uniform_budget_is_exact_over_a_million_rounds(void **state)
+{
+    (void)state;
+    struct tacit_select_config config = usual_config();
+    config.user_count = 2;
+    config.users_per_round = 1;
+    config.budget = (struct tacit_select_budget){
+        .kind = TACIT_SELECT_UNIFORM, .is_exact = true, .total = 10, .participations = 500000};
+    struct selection selection = selection_new(&config, NULL);
+    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, 1);
+    for (uint32_t round = 0; round < 1000000; round++) {
+        uint32_t users[1];
+        uint32_t const count = choose(&selection, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, users);
+        assert_int_equal(count, 1);
+        observe(&selection, users, count, 1 + users[0]);
+    }
+    for (uint32_t user = 0; user < 2; user++)
+        assert_true(tacit_select_spent_nano(selection.select, user) == UINT64_C(10000000000));
+    uint32_t users[1];
+    assert_int_equal(choose(&selection, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, users), 0);
+    selection_free(&selection);
+}
+
+static void given_budgets_are_paid_in_their_order_and_then_no_more(void **state)
+{
+    (void)state;
+    static const double given[] = {0.5, 0.25, 0.125};
+    for (uint32_t is_exact = 0; is_exact < 2; is_exact++) {
+        struct tacit_select_config config = usual_config();
+        config.budget = (struct tacit_select_budget){.kind = TACIT_SELECT_GIVEN,
+                                                     .is_exact = is_exact == 1,
+                                                     .total = 1,
+                                                     .participations = 3,
+                                                     .given = given};
+        struct selection selection = selection_new(&config, NULL);
+        uint32_t const user = 7;
+        double spent = 0;
+        for (uint32_t i = 0; i < 3; i++) {
+            assert_true(tacit_select_next_budget(selection.select, user) == given[i]);
+            observe(&selection, &user, 1, 1);
+            spent += given[i];
+            assert_true(tacit_select_spent(selection.select, user) == spent);
+        }
+        assert_true(tacit_select_next_budget(selection.select, user) == 0);
+        selection_free(&selection);
+    }
+}
+
+static void paper_s_series_is_never_exhausted(void **state)
+{
+    (void)state;
+    struct tacit_select_config config = usual_config();
+    config.budget.is_exact = false;
+    struct selection selection = selection_new(&config, NULL);
+    uint32_t const user = 0;
+    for (uint32_t i = 1; i <= 1000; i++) {
+        observe(&selection, &user, 1, 1);
+        double const real = 40 * (1 - exp(-0.04 * i));
+        assert_true(fabs(tacit_select_spent(selection.select, user) - real) <= 1e-11);
+    }
+    assert_true(tacit_select_next_budget(selection.select, user) > 0);
+    selection_free(&selection);
+}
+
+/* ---- Rounds ---- */
+
+static void first_rounds_choose_everybody_once(void **state)
+{
+    (void)state;
+    static const enum tacit_selector selectors[] = {TACIT_SELECTOR_EXACT, TACIT_SELECTOR_BRUTE,
+                                                    TACIT_SELECTOR_ANNEALING};
+    for (size_t s = 0; s < sizeof selectors / sizeof *selectors; s++) {
+        struct tacit_select_config const config = usual_config();
+        struct selection selection = selection_new(&config, NULL);
+        struct tacit_rng rng = tacit_rng_stream(2, 0, 0, 1);
+        uint64_t seen = 0;
+        for (uint32_t round = 0; round < USERS / 5; round++) {
+            uint32_t users[5];
+            assert_int_equal(choose(&selection, selectors[s], NULL, NULL, &rng, users), 5);
+            for (uint32_t i = 0; i < 5; i++)
+                seen |= UINT64_C(1) << users[i];
+            observe(&selection, users, 5, 1);
+        }
+        assert_true(seen == (UINT64_C(1) << USERS) - 1);
+        selection_free(&selection);
+    }
+}
+
+static void who_is_away_or_out_of_budget_is_not_chosen(void **state)
+{
+    (void)state;
+    struct tacit_select_config config = usual_config();
+    config.budget = (struct tacit_select_budget){
+        .kind = TACIT_SELECT_UNIFORM, .is_exact = true, .total = 1, .participations = 1};
+    struct selection selection = selection_new(&config, NULL);
+    struct tacit_rng rng = tacit_rng_stream(3, 0, 0, 1);
+    static const uint32_t spent[] = {0, 2, 4};
+    observe(&selection, spent, 3, 1);
+    uint64_t const available = 0xff; /* 0 .. 7, of whom 1, 3, 5, 6, 7 have budget */
+    double expected[USERS] = {0};
+    for (int selector = TACIT_SELECTOR_EXACT; selector <= TACIT_SELECTOR_ALL; selector++) {
+        uint32_t users[USERS];
+        uint32_t const count =
+            choose(&selection, (enum tacit_selector)selector, expected, &available, &rng, users);
+        assert_true(count <= 5);
+        assert_true(count == 5 || selector == TACIT_SELECTOR_CLUSTERED);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_true(users[i] == 1 || users[i] == 3 || (users[i] >= 5 && users[i] <= 7));
+            assert_true(i == 0 || users[i] > users[i - 1]);
+        }
+    }
+    uint64_t const few = 0x2a; /* 1, 3, 5: fewer than m */
+    uint32_t users[USERS];
+    assert_int_equal(choose(&selection, TACIT_SELECTOR_EXACT, NULL, &few, &rng, users), 3);
+    uint64_t const nobody = 0x15;
+    assert_int_equal(choose(&selection, TACIT_SELECTOR_EXACT, NULL, &nobody, &rng, users), 0);
+    selection_free(&selection);
+}
+
+static void fastest_and_genie_follow_the_true_means(void **state)
+{
+    (void)state;
+    struct tacit_select_config config = usual_config();
+    config.alpha = 0;
+    config.gamma = 0;
+    struct selection selection = selection_new(&config, NULL);
+    struct tacit_rng rng = tacit_rng_stream(4, 0, 0, 1);
+    double expected[USERS];
+    for (uint32_t user = 0; user < USERS; user++)
+        expected[user] = user % 6 == 2 ? 0.9 - 0.01 * user : 0.1;
+    static const uint32_t best[] = {2, 8, 14, 20, 26};
+    uint32_t users[5];
+    assert_int_equal(choose(&selection, TACIT_SELECTOR_FASTEST, expected, NULL, &rng, users), 5);
+    assert_memory_equal(users, best, sizeof best);
+    assert_int_equal(choose(&selection, TACIT_SELECTOR_GENIE, expected, NULL, &rng, users), 5);
+    assert_memory_equal(users, best, sizeof best);
+    selection_free(&selection);
+}
+
+/* User 0 has half of all rows: by Fraboni et al. it is drawn from half of the urns for sure. The
+ * others' expected numbers of urns are proportional to their rows; 20,000 rounds, 5 sigma: false
+ * alarm below 1e-5. */
+static void urns_represent_users_by_their_sizes(void **state)
+{
+    (void)state;
+    struct tacit_select_config config = usual_config();
+    config.user_count = 5;
+    config.users_per_round = 2;
+    config.budget = (struct tacit_select_budget){.total = INFINITY};
+    static const uint64_t sizes[] = {100, 40, 30, 20, 10};
+    struct selection selection = selection_new(&config, sizes);
+    struct tacit_rng rng = tacit_rng_stream(5, 0, 0, 1);
+    uint32_t counts[5] = {0};
+    for (uint32_t round = 0; round < 20000; round++) {
+        uint32_t users[2];
+        uint32_t const count =
+            choose(&selection, TACIT_SELECTOR_CLUSTERED, NULL, NULL, &rng, users);
+        assert_int_equal(count, 2);
+        assert_int_equal(users[0], 0);
+        counts[users[1]]++;
+    }
+    for (uint32_t user = 1; user < 5; user++) {
+        double const p = (double)sizes[user] / 100;
+        assert_true(fabs(counts[user] - 20000 * p) <= 5 * sqrt(20000 * p * (1 - p)));
+    }
+    selection_free(&selection);
+}
+
+/* ---- States and refusals ---- */
+
+static void configurations_out_of_their_limits_have_no_size(void **state)
+{
+    (void)state;
+    struct tacit_select_config const good = usual_config();
+    static const double nan_given[] = {NAN};
+    struct tacit_select_config bad[16];
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 16; i++)
+        bad[i] = good;
+    bad[count++].user_count = 0;
+    bad[count++].user_count = TACIT_SELECT_USERS_MAX + 1;
+    bad[count++].users_per_round = 0;
+    bad[count++].users_per_round = USERS + 1;
+    bad[count++].alpha = -1;
+    bad[count++].alpha = NAN;
+    bad[count++].beta = 0.5;
+    bad[count++].gamma = INFINITY;
+    bad[count++].zeta = 0;
+    bad[count++].latency_min = 0;
+    bad[count++].budget.total = 0;
+    bad[count++].budget.total = NAN;
+    bad[count++].budget.total = INFINITY; /* exact: there is nothing to count */
+    bad[count++].budget.eta = 0;
+    bad[count++].budget.eta = 2.5;
+    bad[count++].budget = (struct tacit_select_budget){
+        .kind = TACIT_SELECT_GIVEN, .total = 1, .participations = 1, .given = nan_given};
+    assert_int_equal(count, 16);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(tacit_select_size(&bad[i]), 0);
+    assert_true(tacit_select_size(&good) > 0);
+}
+
+static void hostile_observations_change_nothing(void **state)
+{
+    (void)state;
+    struct tacit_select_config const config = usual_config();
+    struct selection selection = selection_new(&config, NULL);
+    static const uint32_t first[] = {1, 2, 3, 4, 5};
+    observe(&selection, first, 5, 0.3);
+    void *const before = malloc(selection.size);
+    assert_non_null(before);
+    memcpy(before, selection.select, selection.size);
+    static const struct {
+        uint32_t users[2];
+        double latencies[2];
+    } cases[] = {{{1, 1}, {1, 1}},          {{2, 1}, {1, 1}},  {{1, USERS}, {1, 1}},
+                 {{1, UINT32_MAX}, {1, 1}}, {{1, 2}, {1, 0}},  {{1, 2}, {-1, 1}},
+                 {{1, 2}, {1, -INFINITY}},  {{5, 4}, {NAN, 1}}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(
+            tacit_select_observe(selection.select, cases[i].users, 2, cases[i].latencies, 10),
+            TACIT_INVALID);
+        assert_memory_equal(before, selection.select, selection.size);
+    }
+    free(before);
+    selection_free(&selection);
+}
+
+static void a_copied_state_goes_on_alike_and_a_damaged_one_is_refused(void **state)
+{
+    (void)state;
+    struct tacit_select_config const config = usual_config();
+    struct selection selection = selection_new(&config, NULL);
+    struct tacit_rng rng = tacit_rng_stream(6, 0, 0, 1);
+    for (uint32_t round = 0; round < 40; round++) {
+        uint32_t users[5];
+        (void)choose(&selection, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, users);
+        observe(&selection, users, 5, 0.05 * (1 + users[0]));
+    }
+    assert_int_equal(tacit_select_check(selection.select, selection.size, &config), TACIT_OK);
+    struct selection copy = selection_new(&config, NULL);
+    memcpy(copy.select, selection.select, selection.size);
+    for (uint32_t round = 0; round < 40; round++) {
+        uint32_t users[5];
+        uint32_t others[5];
+        (void)choose(&selection, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, users);
+        (void)choose(&copy, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, others);
+        assert_memory_equal(users, others, sizeof users);
+        observe(&selection, users, 5, 0.2);
+        observe(&copy, users, 5, 0.2);
+    }
+    assert_memory_equal(copy.select, selection.select, selection.size);
+    struct tacit_select_config other = config;
+    other.alpha = 99;
+    assert_int_equal(tacit_select_check(copy.select, copy.size, &other), TACIT_MALFORMED);
+    assert_int_equal(tacit_select_check(copy.select, copy.size - 8, &config), TACIT_MALFORMED);
+    ((unsigned char *)copy.select)[0] ^= 1;
+    assert_int_equal(tacit_select_check(copy.select, copy.size, &config), TACIT_MALFORMED);
+    selection_free(&copy);
+    selection_free(&selection);
+}
+
+static void no_answer_counts_as_the_deadline(void **state)
+{
+    (void)state;
+    struct tacit_select_config const config = usual_config();
+    struct selection selection = selection_new(&config, NULL);
+    static const uint32_t users[] = {0, 1, 2};
+    static const double latencies[] = {NAN, 0.01, 0.1};
+    assert_int_equal(tacit_select_observe(selection.select, users, 3, latencies, 5), TACIT_OK);
+    struct tacit_select_view view;
+    tacit_select_look(selection.select, &view);
+    assert_true(view.means[0] == 0.01); /* 0.05 / 5 */
+    assert_true(view.means[1] == 1);    /* never above 1 */
+    assert_true(view.means[2] == 0.5);
+    assert_int_equal(view.counts[0], 1);
+    assert_int_equal(view.round_count, 1);
+    selection_free(&selection);
+}
+
+static void explanation_adds_up_and_its_runner_up_is_the_best_exchange(void **state)
+{
+    (void)state;
+    struct tacit_select_config const config = usual_config();
+    struct selection selection = selection_new(&config, NULL);
+    struct tacit_rng rng = tacit_rng_stream(7, 0, 0, 1);
+    for (uint32_t round = 0; round < 30; round++) {
+        uint32_t users[5];
+        (void)choose(&selection, TACIT_SELECTOR_RANDOM, NULL, NULL, &rng, users);
+        observe(&selection, users, 5, 0.05 * (1 + users[0]));
+    }
+    uint32_t users[5];
+    (void)choose(&selection, TACIT_SELECTOR_EXACT, NULL, NULL, &rng, users);
+    struct tacit_select_explanation explanation;
+    tacit_select_explain(selection.select, users, 5, selection.scratch, &explanation);
+    assert_true(fabs(explanation.energy - explanation.latency_term -
+                     explanation.generalization_term - explanation.privacy_term) < 1e-9);
+    assert_true(explanation.has_runner_up);
+    assert_true(explanation.runner_up_energy <= explanation.energy);
+    double columns[4][USERS];
+    struct tacit_select_scores const scores = {columns[0], columns[1], columns[2], columns[3]};
+    tacit_select_score(selection.select, &scores);
+    double best = -INFINITY;
+    for (uint32_t place = 0; place < 5; place++)
+        for (uint32_t user = 0; user < USERS; user++) {
+            uint32_t other[5];
+            bool is_member = false;
+            memcpy(other, users, sizeof other);
+            for (uint32_t i = 0; i < 5; i++)
+                is_member = is_member || users[i] == user;
+            other[place] = user;
+            if (!is_member)
+                best = fmax(best, tacit_select_energy(columns[0], columns[3], other, 5));
+        }
+    assert_true(fabs(best - explanation.runner_up_energy) < 1e-9);
+    selection_free(&selection);
+}
+
+static enum tacit_status no_entropy(void *context, void *bytes, size_t size)
+{
+    (void)context;
+    (void)bytes;
+    (void)size;
+    return TACIT_ENTROPY;
+}
+
+static void without_entropy_nothing_is_chosen(void **state)
+{
+    (void)state;
+    struct tacit_select_config const config = usual_config();
+    struct selection selection = selection_new(&config, NULL);
+    struct tacit_entropy const entropy = {no_entropy, NULL};
+    static const enum tacit_selector selectors[] = {TACIT_SELECTOR_RANDOM,
+                                                    TACIT_SELECTOR_CLUSTERED};
+    for (size_t i = 0; i < 2; i++) {
+        struct tacit_select_choice const choice = {.selector = selectors[i]};
+        uint32_t users[5] = {99, 99, 99, 99, 99};
+        uint32_t count = 77;
+        double energy;
+        assert_int_equal(tacit_select_choose(selection.select, &choice, &entropy, selection.scratch,
+                                             users, &count, &energy),
+                         TACIT_ENTROPY);
+        assert_int_equal(count, 77);
+        assert_int_equal(users[0], 99);
+    }
+    selection_free(&selection);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(decay_is_the_table_s),
+        cmocka_unit_test(
+            geometric_budget_is_refused_at_participation_342_and_never_above_its_total),
+        cmocka_unit_test(uniform_budget_is_exact_over_a_million_rounds),
+        cmocka_unit_test(given_budgets_are_paid_in_their_order_and_then_no_more),
+        cmocka_unit_test(paper_s_series_is_never_exhausted),
+        cmocka_unit_test(first_rounds_choose_everybody_once),
+        cmocka_unit_test(who_is_away_or_out_of_budget_is_not_chosen),
+        cmocka_unit_test(fastest_and_genie_follow_the_true_means),
+        cmocka_unit_test(urns_represent_users_by_their_sizes),
+        cmocka_unit_test(configurations_out_of_their_limits_have_no_size),
+        cmocka_unit_test(hostile_observations_change_nothing),
+        cmocka_unit_test(a_copied_state_goes_on_alike_and_a_damaged_one_is_refused),
+        cmocka_unit_test(no_answer_counts_as_the_deadline),
+        cmocka_unit_test(explanation_adds_up_and_its_runner_up_is_the_best_exchange),
+        cmocka_unit_test(without_entropy_nothing_is_chosen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
