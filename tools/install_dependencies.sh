@@ -9,7 +9,7 @@ librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquit
 libjansson-dev liblapacke-dev gnuplot-nox'
 live=mosquitto
 # openssl: the tests ask it what it thinks of our certificates.
-test='openssl libcmocka-dev libcurl4-openssl-dev python3-networkx'
+test='locales mosquitto-clients openssl libcmocka-dev libcurl4-openssl-dev python3-networkx'
 check='clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils git'
 
 packages=

@@ -16,6 +16,7 @@
 #include "tacit/config.h"
 #include "tacit/data.h"
 #include "../support/process.h"
+#include "../support/skip.h"
 #include "../support/temp.h"
 
 #define WORDS_MAX 16u
@@ -682,6 +683,8 @@ static void bar_on_a_terminal_only(void **state)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "experiment.yaml", long_text);
+    if (!process_has_terminals())
+        SKIP_BECAUSE("no pseudo-terminal here");
     struct process_plan const terminal = {.terminal = true, .interrupt_after_ms = 500};
     struct process_plan const pipe = {.interrupt_after_ms = 500};
     struct process_result seen = TACIT_AS(terminal, "run", bench->file, "--json");
@@ -704,6 +707,8 @@ static void bar_is_wiped(void **state)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "experiment.yaml", long_text);
+    if (!process_has_terminals())
+        SKIP_BECAUSE("no pseudo-terminal here");
     struct process_plan const terminal = {.terminal = true};
     struct process_result result =
         TACIT_AS(terminal, "run", bench->file, "--runs", "600", "--threads", "1", "--json");
@@ -1158,7 +1163,7 @@ static void hospital_with_its_data(void **state)
     struct bench const *const bench = *state;
     char path[TACIT_PATH_BYTES];
     if (tacit_dataset_find(HOSPITAL_DATA, path) != TACIT_OK)
-        skip();
+        SKIP_BECAUSE("no data set " HOSPITAL_DATA " here");
     take_hospital(bench);
     assert_hospital(bench, NULL, "Rewards are drawn from the rows of " HOSPITAL_DATA ".");
 }
@@ -1210,7 +1215,7 @@ static void hospital_means_are_those_of_the_data(void **state)
     struct tacit_log log;
     struct tacit_error error;
     if (tacit_dataset_find(HOSPITAL_DATA, path) != TACIT_OK)
-        skip();
+        SKIP_BECAUSE("no data set " HOSPITAL_DATA " here");
     take_hospital(bench);
     read_means(bench, &means);
     assert_int_equal(tacit_config_load(&config, bench->file, NULL, 0, &error), TACIT_OK);

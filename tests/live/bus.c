@@ -225,10 +225,9 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void skip_without_broker(void)
+static void require_broker(void)
 {
-    if (!is_possible)
-        skip();
+    assert_true(is_possible);
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -236,7 +235,7 @@ static void skip_without_broker(void)
 static void message_goes_round_and_retained_state_waits_for_late_comers(void **state)
 {
     (void)state;
-    skip_without_broker();
+    require_broker();
     world.stations[1].topics[0] = UP "#";
     struct station *const north = connect_as(0, "north");
     struct station *const coordinator = connect_as(1, "coordinator");
@@ -271,7 +270,7 @@ static void greatest_payload_passes_and_one_byte_more_is_refused_before_sending(
     (void)state;
     static uint8_t bytes[70000];
     char topic[LIVE_TOPIC_BYTES + 1];
-    skip_without_broker();
+    require_broker();
     world.stations[1].topics[0] = UP "#";
     struct station *const north = connect_as(0, "north");
     struct station *const coordinator = connect_as(1, "coordinator");
@@ -298,7 +297,7 @@ static void topics_that_are_not_allowed_are_refused_before_sending(void **state)
     (void)state;
     static const char *const bad[] = {"", "+", "#", UP "north/+", UP "north/#", UP "north/\xc3("};
     char topic[LIVE_TOPIC_BYTES + 1];
-    skip_without_broker();
+    require_broker();
     struct station *const north = connect_as(0, "north");
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(live_bus_publish(north->bus, bad[i], NULL, 0, false), TACIT_INVALID);
@@ -316,7 +315,7 @@ static void burst_is_bounded_and_arrives(void **state)
 {
     (void)state;
     uint32_t taken = 0;
-    skip_without_broker();
+    require_broker();
     world.stations[1].topics[0] = UP "#";
     struct station *const north = connect_as(0, "north");
     struct station *const coordinator = connect_as(1, "coordinator");
@@ -337,7 +336,7 @@ static void burst_is_bounded_and_arrives(void **state)
 static void site_cannot_hear_what_is_meant_for_another(void **state)
 {
     (void)state;
-    skip_without_broker();
+    require_broker();
     world.stations[0].topics[0] = TO "north/#";
     world.stations[0].topics[1] = UP "#";
     world.stations[0].topics[2] = "tacit/v1/trial/#";
@@ -357,7 +356,7 @@ static void site_cannot_hear_what_is_meant_for_another(void **state)
 static void site_cannot_speak_for_another_and_is_told_so(void **state)
 {
     (void)state;
-    skip_without_broker();
+    require_broker();
     world.stations[1].topics[0] = UP "#";
     world.stations[2].topics[0] = DOWN "#";
     struct station *const south = connect_as(0, "south");
@@ -383,7 +382,7 @@ static void goodbye_publishes_the_will_unless_it_stands_in_for_another(void **st
 {
     (void)state;
     struct papers papers;
-    skip_without_broker();
+    require_broker();
     world.stations[1].topics[0] = UP "#";
     struct station *const coordinator = connect_as(1, "coordinator");
     struct live_bus_config config = config_make(&papers, "north");
@@ -433,7 +432,7 @@ static void another_ca_is_not_trusted_by_either_side(void **state)
     struct papers papers;
     char pki[TEMP_PATH_BYTES];
     char ca[TEMP_PATH_BYTES];
-    skip_without_broker();
+    require_broker();
     make_other_ca(pki);
     struct live_bus_config config = config_make(&papers, "north");
     temp_path(ca, pki, "ca.crt");
@@ -449,7 +448,7 @@ static void broker_under_another_host_name_is_not_trusted(void **state)
 {
     (void)state;
     struct papers papers;
-    skip_without_broker();
+    require_broker();
     struct live_bus_config config = config_make(&papers, "north");
     config.host = "127.0.0.2"; /* nobody listens there; Linux routes all of 127/8 to us */
     expect_no_entry(&config, "cannot reach the broker: Connection refused");
@@ -490,7 +489,7 @@ static void expired_certificate_is_refused_and_a_renewed_one_is_taken_up(void **
     (void)state;
     struct papers papers;
     char good[TEMP_PATH_BYTES];
-    skip_without_broker();
+    require_broker();
     struct live_bus_config const config = config_make(&papers, "north");
     make_expired(&papers);
     pass_ms(1100);
@@ -507,7 +506,7 @@ static void certificate_of_another_site_is_refused_at_once(void **state)
 {
     (void)state;
     struct papers papers;
-    skip_without_broker();
+    require_broker();
     struct live_bus_config config = config_make(&papers, "south");
     config.client_id = "north";
     assert_int_equal(try_to_open(&world.stations[0], &config), TACIT_INVALID);
@@ -520,8 +519,7 @@ static int publish_with_mosquitto_pub(const char *name, const char *client_id, c
     struct papers papers;
     char port[8];
     const char *const program = broker_program("mosquitto_pub");
-    if (program == NULL)
-        skip();
+    assert_non_null(program);
     (void)config_make(&papers, name == NULL ? "north" : name);
     (void)snprintf(port, sizeof port, "%u", broker.port);
     const char *const arguments[] = {program,
@@ -557,7 +555,7 @@ static void without_certificate_nobody_gets_in(void **state)
 {
     (void)state;
     struct papers papers;
-    skip_without_broker();
+    require_broker();
     assert_int_equal(publish_with_mosquitto_pub("north", "any", UP "north/x"), 0);
     assert_int_not_equal(publish_with_mosquitto_pub(NULL, "north", UP "north/x"), 0);
     struct live_bus_config config = config_make(&papers, "north");
@@ -569,7 +567,7 @@ static void without_certificate_nobody_gets_in(void **state)
 static void another_certificate_with_our_client_id_does_not_take_our_session(void **state)
 {
     (void)state;
-    skip_without_broker();
+    require_broker();
     world.stations[0].topics[0] = DOWN "#";
     struct station *const north = connect_as(0, "north");
     (void)publish_with_mosquitto_pub("south", "north", UP "south/x");
@@ -582,7 +580,7 @@ static void plain_connection_to_the_tls_port_fails(void **state)
 {
     (void)state;
     struct papers papers;
-    skip_without_broker();
+    require_broker();
     struct live_bus_config config = config_make(&papers, "north");
     config.ca_file = NULL;
     expect_no_entry(&config, "the connection to the broker broke");
@@ -592,7 +590,7 @@ static void old_tls_is_refused(void **state)
 {
     (void)state;
     char address[32];
-    skip_without_broker();
+    require_broker();
     (void)snprintf(address, sizeof address, BROKER_HOST ":%u", broker.port);
     const char *const arguments[] = {
         broker_program("openssl"), "s_client", "-connect", address, "-tls1_1", "-cipher",
@@ -608,7 +606,7 @@ static void bad_configurations_are_refused_at_once(void **state)
 {
     (void)state;
     struct papers papers;
-    skip_without_broker();
+    require_broker();
     for (uint32_t i = 0; i < 9; i++) {
         struct live_bus_config config = config_make(&papers, "north");
         config.host = i == 0 ? "" : config.host;
@@ -637,7 +635,7 @@ static void bad_configurations_are_refused_at_once(void **state)
 static void killed_broker_is_found_again_and_subscribed_to_again(void **state)
 {
     (void)state;
-    skip_without_broker();
+    require_broker();
     world.stations[0].topics[0] = TO "north/#";
     struct station *const north = connect_as(0, "north");
     struct station *const coordinator = connect_as(1, "coordinator");
@@ -660,7 +658,7 @@ static void killed_broker_is_found_again_and_subscribed_to_again(void **state)
 static void writing_to_a_broker_that_is_gone_is_survived(void **state)
 {
     (void)state;
-    skip_without_broker();
+    require_broker();
     struct station *const north = connect_as(0, "north");
     broker_kill(&broker);
     for (int i = 0; i < 5; i++) {
@@ -675,7 +673,7 @@ static void writing_to_a_broker_that_is_gone_is_survived(void **state)
 static void closing_while_the_broker_is_gone_is_survived(void **state)
 {
     (void)state;
-    skip_without_broker();
+    require_broker();
     struct station *const north = connect_as(0, "north");
     broker_kill(&broker);
     close_station(north);
@@ -685,7 +683,7 @@ static void closing_while_the_broker_is_gone_is_survived(void **state)
 static void stopped_broker_says_why(void **state)
 {
     (void)state;
-    skip_without_broker();
+    require_broker();
     struct station *const north = connect_as(0, "north");
     broker_stop(&broker);
     wait_for(&north->disconnected, 1);
@@ -696,7 +694,7 @@ static void stopped_broker_says_why(void **state)
 static void broker_that_is_down_at_the_start_is_tried_until_it_is_up(void **state)
 {
     (void)state;
-    skip_without_broker();
+    require_broker();
     broker_kill(&broker);
     struct station *const north = open_as(0, "north");
     wait_for(&north->disconnected, 3);
@@ -712,7 +710,7 @@ static void broker_that_is_down_at_the_start_is_tried_until_it_is_up(void **stat
 static void two_machines_with_one_certificate_throw_each_other_out_ever_less_often(void **state)
 {
     (void)state;
-    skip_without_broker();
+    require_broker();
     struct station *const one = connect_as(0, "north");
     struct station *const two = connect_as(1, "north");
     wait_for(&one->disconnected, 1);
@@ -926,7 +924,7 @@ static uint64_t processor_us(void)
 static void expect_no_tls(const char *bytes, size_t size, bool stays, const char *words)
 {
     struct papers papers;
-    skip_without_broker();
+    require_broker();
     struct script const script = {.bytes = (const uint8_t *)bytes, .size = size, .stays = stays};
     struct live_bus_config config = config_make(&papers, "north");
     config.port = start_forger(&script);
@@ -953,7 +951,7 @@ static void silent_broker_costs_no_processor_time(void **state)
 {
     (void)state;
     struct papers papers;
-    skip_without_broker();
+    require_broker();
     struct script const script = {.stays = true};
     struct live_bus_config config = config_make(&papers, "north");
     config.port = start_forger(&script);

@@ -15,7 +15,7 @@ import sys
 try:
     import networkx as nx
 except ImportError:
-    print("[  SKIPPED ] topo_networkx\nnetworkx is not installed (Debian: python3-networkx)")
+    print("skip: networkx is not installed (Debian: python3-networkx)\n[  SKIPPED ] topo_networkx")
     sys.exit(77)
 
 NOBODY = 2**32 - 1

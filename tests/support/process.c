@@ -87,6 +87,15 @@ static void make_terminal(int ends[2])
         give_up("open the terminal");
 }
 
+bool process_has_terminals(void)
+{
+    int const terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    bool const is_there = terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0;
+    if (terminal >= 0)
+        (void)close(terminal);
+    return is_there;
+}
+
 static bool is_overruled(const char *variable, const char *const *changes)
 {
     size_t const name_size = strcspn(variable, "=") + 1;

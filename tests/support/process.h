@@ -35,4 +35,7 @@ const char *process_tacit(void);
 
 /* Lines in a text; a last one without a line feed counts. */
 size_t process_line_count(const char *text);
+
+/* Can a program be given a pseudo-terminal here? (Not in every container.) */
+bool process_has_terminals(void);
 #endif

@@ -66,8 +66,7 @@ void *__wrap_realloc(void *bytes, size_t size)
 /* Runs the operation with its 1st, 2nd, .. allocation failing, until it has no more of them. */
 static void expect_memory_errors(enum tacit_status (*operation)(void), uint32_t allocations_min)
 {
-    if (__real_malloc == NULL)
-        skip(); /* not linked with --wrap */
+    assert_non_null(__real_malloc); /* linked with --wrap */
     for (uint32_t k = 0;; k++) {
         fault.armed = true;
         fault.fired = false;
@@ -563,9 +562,7 @@ static void number_refused(void **state)
 static void number_in_a_locale_with_comma(void **state)
 {
     (void)state;
-    if (setlocale(LC_NUMERIC, "de_DE.UTF-8") == NULL &&
-        setlocale(LC_NUMERIC, "fr_FR.UTF-8") == NULL)
-        skip();
+    assert_non_null(setlocale(LC_NUMERIC, "de_DE.UTF-8")); /* tests/meson.build makes it */
     double value = 0.0;
     bool const read = tacit_field_number("0.25", &value);
     setlocale(LC_NUMERIC, "C");

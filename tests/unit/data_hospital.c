@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/skip.h"
 
 #define FILE_NAME "diabetes130/diabetic_data.csv"
 #define ROW_COUNT 101766u
@@ -61,9 +62,6 @@ static int read_hospital(void **state)
 {
     (void)state;
     if (tacit_dataset_find(FILE_NAME, hospital.path) != TACIT_OK) {
-        char directories[TACIT_PATH_BYTES];
-        tacit_dataset_directories(directories);
-        print_message("skipped: no " FILE_NAME " in %s\n", directories);
         return 0;
     }
     struct tacit_error error;
@@ -125,7 +123,7 @@ static void hospital_table(void **state)
 {
     (void)state;
     if (!hospital.present)
-        skip();
+        SKIP_BECAUSE("no data set " FILE_NAME " here");
     assert_int_equal(hospital.table.row_count, ROW_COUNT + 1);
     assert_int_equal(hospital.table.column_count, 50);
     assert_int_equal(hospital.table.lines[ROW_COUNT], ROW_COUNT + 1);
@@ -136,7 +134,7 @@ static void hospital_sequential(void **state)
 {
     (void)state;
     if (!hospital.present)
-        skip();
+        SKIP_BECAUSE("no data set " FILE_NAME " here");
     struct tacit_log log;
     build(TACIT_LOG_SEQUENTIAL, HOSPITAL_COUNT, NULL, &log);
     for (uint32_t agent = 0; agent < HOSPITAL_COUNT; agent++) {
@@ -150,7 +148,7 @@ static void hospital_overall(void **state)
 {
     (void)state;
     if (!hospital.present)
-        skip();
+        SKIP_BECAUSE("no data set " FILE_NAME " here");
     static const double means[ARM_COUNT] = {0.339784, 0.336259, 0.378723, 0.363114, 0.308807};
     struct tacit_log log;
     build(TACIT_LOG_SEQUENTIAL, 1, NULL, &log);
@@ -166,7 +164,7 @@ static void hospital_random(void **state)
 {
     (void)state;
     if (!hospital.present)
-        skip();
+        SKIP_BECAUSE("no data set " FILE_NAME " here");
     struct tacit_rng rng = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SPLIT);
     struct tacit_log log;
     build(TACIT_LOG_RANDOM, HOSPITAL_COUNT, &rng, &log);

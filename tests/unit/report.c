@@ -458,8 +458,7 @@ static void json_fullDisk(void **state)
     (void)state;
     struct tacit_report const report = small_report();
     FILE *const out = fopen("/dev/full", "w");
-    if (out == NULL)
-        skip();
+    assert_non_null(out);
     assert_int_equal(tacit_report_json(&report, out), TACIT_IO);
     assert_int_equal(tacit_report_table(&report, out), TACIT_IO);
     (void)fclose(out);
@@ -473,8 +472,7 @@ static void json_decimalComma(void **state)
     bool chosen = false;
     for (size_t i = 0; !chosen && i < sizeof names / sizeof names[0]; i++)
         chosen = setlocale(LC_NUMERIC, names[i]) != NULL;
-    if (!chosen)
-        skip();
+    assert_true(chosen); /* tests/meson.build makes one */
     struct tacit_report const report = small_report();
     char *const text = printed(tacit_report_json, &report);
     expect_has(text, "\"epsilon_per_reward\": 0.1,");
@@ -827,10 +825,14 @@ static void write_directoryReadOnly(void **state)
     const struct scratch *const scratch = *state;
     struct tacit_report const report = small_report();
     struct tacit_error error = {""};
-    if (geteuid() == 0)
-        skip(); /* nothing is read-only for root */
-    assert_int_equal(chmod(scratch->root, 0500), 0);
-    assert_int_equal(tacit_report_write(&report, scratch->root, &error), TACIT_IO);
+    bool const is_root = geteuid() == 0; /* for whom nothing is read-only */
+    assert_int_equal(chmod(scratch->root, is_root ? 0555 : 0500), 0);
+    if (is_root)
+        assert_int_equal(seteuid(65534), 0);
+    enum tacit_status const status = tacit_report_write(&report, scratch->root, &error);
+    if (is_root)
+        assert_int_equal(seteuid(0), 0);
+    assert_int_equal(status, TACIT_IO);
     assert_int_equal(entry_count(scratch->root), 0);
     assert_int_equal(chmod(scratch->root, 0700), 0);
     expect_has(error.text, "summary.json");
