@@ -58,6 +58,7 @@ struct tacit_best_arm; /* opaque, relocatable */
 
 /* Pointers are valid until the next call that changes the state. */
 struct tacit_best_arm_view {
+    uint32_t arm_count;
     const uint64_t *remaining; /* K bits: arms still in the running; never empty */
     uint32_t remaining_count;
     const uint64_t *dropped; /* K bits: arms that the subroutine itself has eliminated */
@@ -111,7 +112,7 @@ enum tacit_status tacit_best_arm_check(const struct tacit_best_arm *state, size_
                                        const struct tacit_best_arm_config *config);
 
 /* *arm is what to play next; asked again before its reward was observed, the same arm. Chance is
- * used by ser3 and ser4 only: one uniform choice of the arms left in the round.
+ * used by ser3 and ser4 only, to draw the order of a round.
  * Errors: TACIT_ENTROPY, nothing changed. Cost: O(K/64). */
 enum tacit_status tacit_best_arm_next(struct tacit_best_arm *state,
                                       const struct tacit_entropy *entropy, uint32_t *arm);
@@ -132,6 +133,12 @@ void tacit_best_arm_restrict(struct tacit_best_arm *state, const uint64_t *allow
 /* Everything from the start (ser4; Allesiardo et al. 2017): all K arms, no statistics, nothing
  * dropped. Only the number of resets stays. Cost: O(K). */
 void tacit_best_arm_reset(struct tacit_best_arm *state);
+
+/* How often the subroutine has dropped arms, as in the view. Cost: O(1). */
+uint64_t tacit_best_arm_epochs(const struct tacit_best_arm *state);
+
+/* Is one arm left? Cost: O(1). */
+bool tacit_best_arm_is_decided(const struct tacit_best_arm *state);
 
 /* Shows a state without changing it. Cost: O(K). */
 void tacit_best_arm_look(const struct tacit_best_arm *state, struct tacit_best_arm_view *view);

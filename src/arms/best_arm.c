@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#define NOT_DRAWN UINT64_MAX
+
 struct tacit_best_arm {
     uint64_t kind; /* the configuration, without gaps */
     uint64_t arm_count;
@@ -21,7 +23,9 @@ struct tacit_best_arm {
     uint64_t fresh_count; /* remaining arms without a pull */
     uint64_t remaining_count;
     uint64_t open_count; /* arms left in this round */
-    uint64_t words[];    /* remaining W | dropped W | open W | sums K | pulls K */
+    uint64_t position;   /* ser3, ser4: in the order of this round; NOT_DRAWN: it is not drawn */
+    /* remaining W | dropped W | open W | sums K | pulls K | order K halves */
+    uint64_t words[];
 };
 
 /* ---- Layout ---- */
@@ -60,6 +64,12 @@ static double *sums_of(struct tacit_best_arm *state)
 static uint64_t *pulls_of(struct tacit_best_arm *state)
 {
     return state->words + 3 * width_of(state) + state->arm_count;
+}
+
+/* The arms of this round, shuffled; those that are not open are skipped. */
+static uint32_t *order_of(struct tacit_best_arm *state)
+{
+    return (uint32_t *)(void *)(pulls_of(state) + state->arm_count);
 }
 
 static struct tacit_best_arm_config config_of(const struct tacit_best_arm *state)
@@ -109,6 +119,7 @@ static void open_round(struct tacit_best_arm *state)
 {
     memcpy(open_of(state), remaining_of(state), width_of(state) * sizeof(uint64_t));
     state->open_count = state->remaining_count;
+    state->position = NOT_DRAWN;
 }
 
 /* No statistics over the arms that remain. */
@@ -399,23 +410,37 @@ static uint32_t next_adaptive(struct tacit_best_arm *state)
 
 /* ---- Rounds ---- */
 
-/* ser3, ser4: a uniform one of the arms left in the round; else the one with the lowest index. */
+/* ser3, ser4: the arms of the round in a uniformly drawn order. */
+static enum tacit_status draw_order(struct tacit_best_arm *state,
+                                    const struct tacit_entropy *entropy)
+{
+    uint32_t *const order = order_of(state);
+    uint32_t count = 0;
+    for (uint32_t arm = tacit_bits_next(open_of(state), arms_of(state), 0); arm < state->arm_count;
+         arm = tacit_bits_next(open_of(state), arms_of(state), arm + 1))
+        order[count++] = arm;
+    enum tacit_status const status = tacit_entropy_shuffle(entropy, count, order);
+    if (status == TACIT_OK)
+        state->position = 0;
+    return status;
+}
+
+/* Shuffled: the next of the order that is still open; else the open arm with the lowest index. */
 static enum tacit_status next_in_round(struct tacit_best_arm *state,
                                        const struct tacit_entropy *entropy, uint32_t *arm)
 {
     TACIT_ASSERT(state->open_count > 0);
-    uint64_t skip = 0;
-    bool const is_shuffled =
-        state->kind == TACIT_BEST_ARM_SER3 || state->kind == TACIT_BEST_ARM_SER4;
-    if (is_shuffled && state->open_count > 1) {
-        enum tacit_status const status = tacit_entropy_below(entropy, state->open_count, &skip);
-        if (status != TACIT_OK)
-            return status;
+    if (state->kind != TACIT_BEST_ARM_SER3 && state->kind != TACIT_BEST_ARM_SER4) {
+        *arm = tacit_bits_next(open_of(state), arms_of(state), 0);
+        return TACIT_OK;
     }
-    uint32_t found = tacit_bits_next(open_of(state), arms_of(state), 0);
-    for (; skip > 0; skip--)
-        found = tacit_bits_next(open_of(state), arms_of(state), found + 1);
-    *arm = found;
+    enum tacit_status const status =
+        state->position == NOT_DRAWN ? draw_order(state, entropy) : TACIT_OK;
+    if (status != TACIT_OK)
+        return status;
+    while (!tacit_bits_has(open_of(state), order_of(state)[state->position]))
+        state->position++;
+    *arm = order_of(state)[state->position];
     return TACIT_OK;
 }
 
@@ -443,7 +468,7 @@ size_t tacit_best_arm_size(const struct tacit_best_arm_config *config)
         return 0;
     size_t const arms = config->arm_count;
     return sizeof(struct tacit_best_arm) +
-           (3 * TACIT_BITS_WORDS(arms) + 2 * arms) * sizeof(uint64_t);
+           (3 * TACIT_BITS_WORDS(arms) + 2 * arms + (arms + 1) / 2) * sizeof(uint64_t);
 }
 
 enum tacit_status tacit_best_arm_init(struct tacit_best_arm *state,
@@ -483,6 +508,18 @@ static bool is_arm_or_none(const struct tacit_best_arm *state, uint64_t arm)
            (arm < state->arm_count && tacit_bits_has(state->words, (uint32_t)arm));
 }
 
+/* Every open arm is in the rest of the order. */
+static bool order_is_possible(struct tacit_best_arm *state)
+{
+    if (state->position == NOT_DRAWN)
+        return true;
+    uint64_t rest[TACIT_BITS_WORDS(TACIT_ARMS_MAX)] = {0};
+    for (uint64_t i = state->position; i < state->arm_count; i++)
+        if (order_of(state)[i] < state->arm_count)
+            tacit_bits_add(rest, order_of(state)[i]);
+    return tacit_bits_within(open_of(state), rest, arms_of(state));
+}
+
 static bool sets_are_possible(struct tacit_best_arm *state)
 {
     uint64_t all[TACIT_BITS_WORDS(TACIT_ARMS_MAX)];
@@ -510,7 +547,7 @@ enum tacit_status tacit_best_arm_check(const struct tacit_best_arm *state, size_
     /* The helpers below read only; they take what also writers take. */
     struct tacit_best_arm *const read = (struct tacit_best_arm *)(uintptr_t)state;
     bool const is_possible =
-        sets_are_possible(read) && statistics_are_possible(read) &&
+        sets_are_possible(read) && order_is_possible(read) && statistics_are_possible(read) &&
         is_arm_or_none(state, state->pending) && is_arm_or_none(state, state->chosen[0]) &&
         is_arm_or_none(state, state->chosen[1]) && state->sample_count <= TACIT_HORIZON_MAX &&
         state->round_count <= TACIT_HORIZON_MAX && (state->quota > 0) == has_quota(state) &&
@@ -631,6 +668,16 @@ void tacit_best_arm_reset(struct tacit_best_arm *state)
     state->reset_count++;
 }
 
+uint64_t tacit_best_arm_epochs(const struct tacit_best_arm *state)
+{
+    return state->epoch_count;
+}
+
+bool tacit_best_arm_is_decided(const struct tacit_best_arm *state)
+{
+    return state->remaining_count == 1;
+}
+
 static double failure_spent(const struct tacit_best_arm *state)
 {
     double share = 0;
@@ -644,7 +691,8 @@ void tacit_best_arm_look(const struct tacit_best_arm *state, struct tacit_best_a
     TACIT_ASSERT(state != NULL);
     TACIT_ASSERT(view != NULL);
     struct tacit_best_arm *const read = (struct tacit_best_arm *)(uintptr_t)state;
-    *view = (struct tacit_best_arm_view){.remaining = remaining_of(read),
+    *view = (struct tacit_best_arm_view){.arm_count = arms_of(state),
+                                         .remaining = remaining_of(read),
                                          .remaining_count = (uint32_t)state->remaining_count,
                                          .dropped = dropped_of(read),
                                          .decided = state->remaining_count == 1,

@@ -111,3 +111,55 @@ enum tacit_status tacit_entropy_subset(const struct tacit_entropy *entropy, uint
     }
     return TACIT_OK;
 }
+
+/* One word for several choices (Brackett-Rozinsky, Lemire 2024): the high parts of word * bound,
+ * one bound after the other, are the digits of floor(word * product / 2^64) in mixed radix, so
+ * Lemire's test of the last low part makes all of them uniform at once. */
+static enum tacit_status draw_choices(const struct tacit_entropy *entropy, uint32_t bound_first,
+                                      uint32_t choice_count, uint64_t product, uint32_t *choices)
+{
+    for (;;) {
+        uint64_t word;
+        enum tacit_status const status = draw_word(entropy, &word);
+        if (status != TACIT_OK)
+            return status;
+        for (uint32_t i = 0; i < choice_count; i++) {
+            wide const scaled = (wide)word * (bound_first - i);
+            choices[i] = (uint32_t)(scaled >> 64);
+            word = (uint64_t)scaled;
+        }
+        if (word >= product || word >= (0 - product) % product)
+            return TACIT_OK;
+    }
+}
+
+#define CHOICES_MAX 12u /* 13! exceeds 2^32 */
+
+/* Tested by: tests/unit/random.c */
+enum tacit_status tacit_entropy_shuffle(const struct tacit_entropy *entropy, uint32_t count,
+                                        uint32_t *items)
+{
+    TACIT_ASSERT(entropy != NULL);
+    uint32_t bound = count;
+    while (bound > 1) {
+        uint32_t choices[CHOICES_MAX];
+        uint32_t choice_count = 0;
+        uint64_t product = 1;
+        for (uint32_t next = bound; next > 1 && choice_count < CHOICES_MAX; next--) {
+            if (product * next > (UINT64_C(1) << 32))
+                break;
+            product *= next;
+            choice_count++;
+        }
+        enum tacit_status const status =
+            draw_choices(entropy, bound, choice_count, product, choices);
+        if (status != TACIT_OK)
+            return status;
+        for (uint32_t i = 0; i < choice_count; i++, bound--) {
+            uint32_t const kept = items[bound - 1];
+            items[bound - 1] = items[choices[i]];
+            items[choices[i]] = kept;
+        }
+    }
+    return TACIT_OK;
+}

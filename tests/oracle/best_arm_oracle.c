@@ -25,9 +25,15 @@ struct both {
     uint32_t arms;
 };
 
-static unsigned below(void *context, unsigned bound)
+static void shuffle(void *context, int count, int *arms)
 {
-    return (unsigned)tacit_rng_below(context, bound);
+    struct tacit_entropy const entropy = tacit_rng_entropy(context);
+    uint32_t items[BEST_TWIN_ARMS_MAX];
+    for (int i = 0; i < count; i++)
+        items[i] = (uint32_t)arms[i];
+    assert_int_equal(tacit_entropy_shuffle(&entropy, (uint32_t)count, items), TACIT_OK);
+    for (int i = 0; i < count; i++)
+        arms[i] = (int)items[i];
 }
 
 static bool same_sets(const struct both *both)
@@ -68,13 +74,13 @@ static bool play_one(struct both *both, struct tacit_rng *rng, uint32_t law, con
     struct tacit_entropy const entropy = tacit_rng_entropy(&both->chance);
     uint32_t arm;
     assert_int_equal(tacit_best_arm_next(both->state, &entropy, &arm), TACIT_OK);
-    if ((int)arm != best_twin_next(&both->twin, below, &both->twin_chance))
+    if ((int)arm != best_twin_next(&both->twin, shuffle, &both->twin_chance))
         return false;
     if (tacit_rng_below(rng, 60) == 0) { /* a vote between choice and reward may take the arm */
         vote_some_out(both, rng);
         uint32_t again;
         assert_int_equal(tacit_best_arm_next(both->state, &entropy, &again), TACIT_OK);
-        if ((int)again != best_twin_next(&both->twin, below, &both->twin_chance))
+        if ((int)again != best_twin_next(&both->twin, shuffle, &both->twin_chance))
             return false;
         arm = again;
     }

@@ -23,6 +23,7 @@ static void clear(struct best_twin *twin)
     twin->samples = 0;
     twin->rounds = 0;
     twin->phase = 1;
+    twin->order_count = 0;
     twin->first = twin->second = twin->asked = -1;
 }
 
@@ -207,6 +208,7 @@ static void close_round_if_all_played(struct best_twin *twin, bool tests)
     twin->rounds++;
     for (int k = 0; k < twin->arms; k++)
         twin->played[k] = false;
+    twin->order_count = 0;
     if (tests && best_twin_count(twin) > 1)
         end_of_round(twin);
 }
@@ -298,29 +300,39 @@ static int next_critical(struct best_twin *twin)
 
 /* ---- All ---- */
 
-static int next_unplayed(const struct best_twin *twin, unsigned skip)
+static int next_unplayed(const struct best_twin *twin)
 {
     for (int k = 0; k < twin->arms; k++)
-        if (twin->in[k] && !twin->played[k] && skip-- == 0)
+        if (twin->in[k] && !twin->played[k])
             return k;
     return -1;
 }
 
-int best_twin_next(struct best_twin *twin, best_twin_below *below, void *context)
+static int next_of_order(struct best_twin *twin, best_twin_shuffle *shuffle, void *context)
+{
+    if (twin->order_count == 0) {
+        for (int k = 0; k < twin->arms; k++)
+            if (twin->in[k] && !twin->played[k])
+                twin->order[twin->order_count++] = k;
+        shuffle(context, twin->order_count, twin->order);
+    }
+    for (int i = 0; i < twin->order_count; i++)
+        if (twin->in[twin->order[i]] && !twin->played[twin->order[i]])
+            return twin->order[i];
+    return -1;
+}
+
+int best_twin_next(struct best_twin *twin, best_twin_shuffle *shuffle, void *context)
 {
     if (twin->asked >= 0)
         return twin->asked;
-    unsigned unplayed = 0;
-    for (int k = 0; k < twin->arms; k++)
-        unplayed += twin->in[k] && !twin->played[k];
     if (best_twin_count(twin) == 1) {
         twin->asked = best_twin_answer(twin);
     } else if (plays_critical(twin)) {
         twin->asked = next_critical(twin);
     } else {
         bool const is_shuffled = is(twin, "ser3") || is(twin, "ser4");
-        unsigned const skip = is_shuffled && unplayed > 1 ? below(context, unplayed) : 0;
-        twin->asked = next_unplayed(twin, skip);
+        twin->asked = is_shuffled ? next_of_order(twin, shuffle, context) : next_unplayed(twin);
     }
     return twin->asked;
 }

@@ -25,15 +25,17 @@ struct best_twin {
     int phase; /* median: from 1 */
     int first; /* adaptive: to be played first, second; -1: none */
     int second;
-    int asked; /* the arm that was answered last and has no reward yet; -1 */
+    int order[BEST_TWIN_ARMS_MAX]; /* ser3, ser4: of this round */
+    int order_count;               /* 0: not drawn */
+    int asked;                     /* the arm that was answered last and has no reward yet; -1 */
 };
 
-/* A uniform number below the bound. */
-typedef unsigned best_twin_below(void *context, unsigned bound);
+/* Brings the arms of a round into a drawn order: the only chance there is. */
+typedef void best_twin_shuffle(void *context, int count, int *arms);
 
 void best_twin_start(struct best_twin *twin, const char *kind, int arms, double epsilon,
                      double failure);
-int best_twin_next(struct best_twin *twin, best_twin_below *below, void *context);
+int best_twin_next(struct best_twin *twin, best_twin_shuffle *shuffle, void *context);
 void best_twin_observe(struct best_twin *twin, double reward);
 void best_twin_allow(struct best_twin *twin, const bool *allowed);
 int best_twin_count(const struct best_twin *twin);

@@ -369,6 +369,64 @@ static void subset_replaces_a_repeated_candidate_by_the_top(void **state)
     assert_int_equal(bits[0], (1u << 0) | (1u << 15));
 }
 
+/* Chi-square over the 24 orders of 4 items: 23 degrees of freedom; beyond 58.6 once in 17,000. */
+static void shuffle_gives_every_order_equally_often(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    uint32_t counts[256] = {0};
+    for (uint32_t i = 0; i < 48000; i++) {
+        uint32_t items[4] = {0, 1, 2, 3};
+        assert_int_equal(tacit_entropy_shuffle(&entropy, 4, items), TACIT_OK);
+        counts[items[0] | items[1] << 2 | items[2] << 4 | items[3] << 6]++;
+    }
+    double distance = 0;
+    uint32_t orders = 0;
+    for (uint32_t i = 0; i < 256; i++) {
+        orders += counts[i] > 0 ? 1u : 0u;
+        if (counts[i] > 0)
+            distance += ((double)counts[i] - 2000) * ((double)counts[i] - 2000) / 2000;
+    }
+    assert_int_equal(orders, 24);
+    assert_true(distance < 58.6);
+}
+
+static void shuffle_keeps_all_items_and_moves_them_everywhere(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = some_stream();
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    double places = 0; /* of item 0 */
+    for (uint32_t round = 0; round < 2000; round++) {
+        uint32_t items[100];
+        for (uint32_t i = 0; i < 100; i++)
+            items[i] = i;
+        assert_int_equal(tacit_entropy_shuffle(&entropy, 100, items), TACIT_OK);
+        uint64_t seen[2] = {0};
+        for (uint32_t i = 0; i < 100; i++) {
+            tacit_bits_add(seen, items[i]);
+            places += items[i] == 0 ? i : 0;
+        }
+        assert_int_equal(tacit_bits_count(seen, 100), 100);
+    }
+    assert_true(places / 2000 > 49.5 - 3.2 && places / 2000 < 49.5 + 3.2); /* 5 standard errors */
+}
+
+/* The first word stands in front of an incomplete last box and is refused; three items take one
+ * word, 30 items several. */
+static void shuffle_refuses_biased_words_and_reports_failures(void **state)
+{
+    (void)state;
+    struct tape tape = {.words = {0, UINT64_C(0x123456789abcdef1)}, .word_count = 2};
+    struct tacit_entropy const entropy = tape_entropy(&tape);
+    uint32_t items[30] = {0, 1, 2};
+    assert_int_equal(tacit_entropy_shuffle(&entropy, 3, items), TACIT_OK);
+    assert_int_equal(tape.words_used, 2);
+    assert_int_equal(tacit_entropy_shuffle(&entropy, 30, items), TACIT_ENTROPY);
+    assert_int_equal(tacit_entropy_shuffle(&entropy, 1, items), TACIT_OK); /* takes no word */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -393,6 +451,9 @@ int main(void)
         cmocka_unit_test(subset_of_an_empty_population_touches_nothing),
         cmocka_unit_test(subset_has_exactly_count_members),
         cmocka_unit_test(subset_replaces_a_repeated_candidate_by_the_top),
+        cmocka_unit_test(shuffle_gives_every_order_equally_often),
+        cmocka_unit_test(shuffle_keeps_all_items_and_moves_them_everywhere),
+        cmocka_unit_test(shuffle_refuses_biased_words_and_reports_failures),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

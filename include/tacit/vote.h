@@ -1,0 +1,197 @@
+/* Elimination by votes (Feraud, Alami, Laroche: "Decentralized Exploration in Multi-Armed Bandits",
+ * Alg. 2: DECENTRALIZED ELIMINATION, DSER3, DSER4). Players that are active now and then each run a
+ * best-arm subroutine of low confidence 1 - eta and tell the others which arms they have
+ * eliminated; an arm that enough players have eliminated is out for everybody.
+ *
+ * Pure functions of (state, event, entropy), as in tacit/elim.h. A player is two blocks: its own
+ * state, and a board of what all players have voted. A board is a function of the marks on it
+ * alone: order, repetition and delay of messages never matter. A simulator without faults may let
+ * all players share one board.
+ *
+ * eta is the failure that each player allows itself. It is a parameter of confidence; it protects
+ * nothing (PRIVACY.md B.4). N players, K arms, m votes needed, delta the failure of the whole.
+ * src/proto/vote/NOTES.md maps the paper's lines to functions. */
+#ifndef TACIT_VOTE_H
+#define TACIT_VOTE_H
+#include "tacit/base.h"
+#include "tacit/best_arm.h"
+#include "tacit/core.h"
+#include "tacit/random.h"
+
+/* ---- How many votes -------------------------------------------------------------------------- */
+
+/* Paper mode: m = floor(ln delta/ln eta) (Alg. 2 l. 6), at least 1. A quotient that is whole up to
+ * rounding is that whole number. The failure eta^m may then exceed delta (PRIVACY.md B.4).
+ * Requires: 0 < delta < 1, 0 < eta < 1, as for the functions below. */
+uint32_t tacit_vote_floor(double delta, double eta);
+
+/* Sound mode, proved for any subroutine: ceil(ln delta/ln eta) players who are fixed in advance,
+ * and all of them must vote. */
+uint32_t tacit_vote_committee(double delta, double eta);
+
+/* P(Bin(count, eta) >= needed): how likely so many of `count` players are wrong about one arm.
+ * Cost: O(count), mostly much less. */
+double tacit_vote_binomial_tail(uint32_t count, double eta, uint32_t needed);
+
+/* Sound mode where a single arm is epsilon-optimal: the smallest m of N with P(Bin(N, eta) >= m) <=
+ * delta. 0 if there is none (eta^N > delta: votes never suffice). Cost: O(N log N). */
+uint32_t tacit_vote_needed(uint32_t player_count, double delta, double eta);
+
+/* The largest eta with P(Bin(N, eta) >= needed) <= delta: any m of N players, as eager as delta
+ * allows. Requires: 1 <= needed <= N. Cost: about 60 tails. */
+double tacit_vote_eta(uint32_t player_count, uint32_t needed, double delta);
+
+/* Samples that one player may need alone until its set is a singleton if every other arm is just
+ * epsilon below the best: for comparing choices, not a bound. Cost: O(log). */
+double tacit_vote_samples_alone(const struct tacit_best_arm_config *config);
+
+/* A choice of m and eta, with the samples that N evenly active players then need. */
+struct tacit_vote_choice {
+    uint32_t needed;
+    double eta;
+    double samples;
+};
+
+/* The cheapest m of N with its eta for this subroutine (config->failure is ignored). Tries every m
+ * up to 64, then steps of a twelfth. Cost: about 200 tacit_vote_eta at most. */
+struct tacit_vote_choice tacit_vote_recommend(uint32_t player_count, double delta,
+                                              const struct tacit_best_arm_config *config);
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+enum tacit_vote_message_kind {
+    TACIT_VOTE_MARKS, /* player -> everyone: all arms that it has eliminated since the reset */
+    TACIT_VOTE_RESET  /* hub -> everyone: everything from the start (DSER4) */
+};
+
+/* A plain struct; marks belong to the sender's state and stay valid until its next step. A vote is
+ * of fixed size and says all again: whoever hears the newest needs no older one. */
+struct tacit_vote_message {
+    enum tacit_vote_message_kind kind;
+    uint32_t from; /* player, or TACIT_HUB */
+    uint32_t to;   /* TACIT_EVERYONE */
+    uint64_t run_id;
+    uint64_t reset;        /* resets so far: marks of another number do not count here */
+    const uint64_t *marks; /* MARKS: K bits; else NULL */
+};
+
+/* ---- Board ----------------------------------------------------------------------------------- */
+
+struct tacit_vote_board_config {
+    uint64_t run_id;
+    uint32_t player_count;     /* N, 1 .. TACIT_AGENTS_MAX */
+    uint32_t arm_count;        /* K */
+    uint32_t votes_needed;     /* m, Byzantine margin included; may exceed N: never enough */
+    const uint64_t *committee; /* N bits: whose marks count; NULL: everybody's. Copied */
+};
+
+struct tacit_vote_board; /* opaque, relocatable */
+
+struct tacit_vote_board_view {
+    uint64_t reset;
+    const uint64_t *voted; /* K bits: arms not voted out; never empty. The paper's K(l) */
+    uint32_t voted_count;
+    const uint32_t *counts; /* K: players (of the committee) that have marked the arm */
+    uint64_t mark_count;    /* marks on the board, of the present reset */
+};
+
+/* Bytes of a board: O(N K/64 + K). Errors: 0 if the configuration is not valid. */
+size_t tacit_vote_board_size(const struct tacit_vote_board_config *config);
+
+/* Errors: TACIT_INVALID, *board untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_vote_board_init(struct tacit_vote_board *board,
+                                        const struct tacit_vote_board_config *config);
+
+/* Can these bytes be a board of this configuration? Counts and the voted set must be those of the
+ * marks. Errors: TACIT_MALFORMED. Cost: O(N K). */
+enum tacit_status tacit_vote_board_check(const struct tacit_vote_board *board, size_t size,
+                                         const struct tacit_vote_board_config *config);
+
+/* Puts a message on the board. Marks are or-ed to those of their player and reset; a newer reset of
+ * a player replaces its older marks, an older one says nothing. They count when the board's own
+ * reset is theirs, so a player that claims a reset of its own moves nobody but itself. *marks_new
+ * (may be NULL) is the number of marks that were not there.
+ * Errors: TACIT_STRANGER: not of this run, not a player, or a reset that is not the hub's;
+ *   TACIT_MALFORMED: an arm that does not exist. The board is untouched.
+ * Cost: O(K/64), O(K) when an arm is voted out; a reset O(N K/64). */
+enum tacit_status tacit_vote_board_take(struct tacit_vote_board *board,
+                                        const struct tacit_vote_message *message,
+                                        uint32_t *marks_new);
+
+/* Shows a board without changing it. Cost: O(1). */
+void tacit_vote_board_look(const struct tacit_vote_board *board,
+                           struct tacit_vote_board_view *view);
+
+/* ---- Player ---------------------------------------------------------------------------------- */
+
+enum tacit_vote_sharing {
+    TACIT_VOTE_SHARING_VOTES, /* Alg. 2 */
+    TACIT_VOTE_SHARING_NONE   /* 1-PRIVACY: nothing is sent, nothing is read */
+};
+
+struct tacit_vote_config {
+    uint64_t run_id;
+    uint32_t player_id; /* < player_count */
+    uint32_t player_count;
+    enum tacit_vote_sharing sharing;
+    struct tacit_best_arm_config subroutine; /* failure: eta with votes, delta/N without */
+};
+
+struct tacit_vote_event {
+    uint64_t now_us; /* the driver's clock; never decreases */
+    enum tacit_event_kind kind;
+    union {
+        struct tacit_reward reward; /* count 1, sum.real in [0, 1] */
+        const struct tacit_vote_message *message;
+    } as;
+};
+
+struct tacit_vote_update {
+    bool persist;       /* the player's state changed: make it durable first */
+    bool persist_board; /* so did the board */
+    bool send;
+    struct tacit_vote_message message;   /* if send */
+    uint32_t marks_new;                  /* in it: messages in the paper's count */
+    uint32_t plan_count;                 /* 1 after an offer that was taken, else 0 */
+    const struct tacit_pull_block *plan; /* valid until the next step */
+    uint64_t deadline_us;                /* TACIT_NEVER: a player needs no timer */
+};
+
+struct tacit_vote_player; /* opaque, relocatable */
+
+struct tacit_vote_player_view {
+    struct tacit_best_arm_view subroutine;
+    uint64_t reset;
+    bool decided;      /* its set is one arm, which it plays from now on */
+    bool is_open;      /* a pull is planned and has no reward yet */
+    uint32_t open_arm; /* if is_open */
+};
+
+/* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */
+size_t tacit_vote_player_size(const struct tacit_vote_config *config);
+
+/* Errors: TACIT_INVALID, *player untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_vote_player_init(struct tacit_vote_player *player,
+                                         const struct tacit_vote_config *config);
+
+/* As tacit_elim_agent_check. */
+enum tacit_status tacit_vote_player_check(const struct tacit_vote_player *player, size_t size,
+                                          const struct tacit_vote_config *config);
+
+/* One step. OFFER is "player n is active" (Alg. 2 l. 2-13): it reads the board, shrinks its set and
+ * plans one pull; while one is open, an offer plans nothing. REWARD closes the pull (l. 13-20) and
+ * may vote. RECEIVE puts a message on the board. START sends the standing vote again. EXPLOITED
+ * and TIMEOUT change nothing. A reward of before a reset is taken and forgotten.
+ * Errors: as tacit_vote_board_take; TACIT_INVALID: a reward that was not planned or not in [0, 1];
+ *   TACIT_ENTROPY. Nothing is changed then, but what the board says may have been read. Requires:
+ * the board is of the same run, N and K. Cost: O(K/64) an activation, O(K) where a round ends. */
+enum tacit_status tacit_vote_player_step(struct tacit_vote_player *player,
+                                         struct tacit_vote_board *board,
+                                         const struct tacit_vote_event *event,
+                                         const struct tacit_entropy *entropy,
+                                         struct tacit_vote_update *update);
+
+/* Shows a player's state without changing it. Cost: O(K). */
+void tacit_vote_player_look(const struct tacit_vote_player *player,
+                            struct tacit_vote_player_view *view);
+#endif
