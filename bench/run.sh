@@ -36,6 +36,9 @@ echo
 echo
 "$build/bench/bench_select"
 echo
+echo "Learners with an index: K = 100, T = 1e6"
+"$build/bench/bench_index"
+echo
 echo "One agent of a live federation, durable decision+reward pairs, 8 callers"
 python3 "$here/live.py" "$build/tacit" "$build/bench/agent_load"
 echo

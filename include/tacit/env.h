@@ -40,6 +40,15 @@ void tacit_env_global_means(const struct tacit_env *env, double *means);
 void tacit_env_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
                     const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum);
 
+/* Are all rewards 0 or 1? */
+bool tacit_env_is_binary(const struct tacit_env *env);
+
+/* How many of `count` pulls brought a 1: for loops of few pulls at a time, where a coin a pull
+ * costs less than a binomial. Its draws are not those of tacit_env_pull. Requires:
+ * tacit_env_is_binary; count <= TACIT_HORIZON_MAX. */
+uint64_t tacit_env_ones(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                        struct tacit_rng *rng);
+
 /* Does a sum cost O(count), because each pull has to be drawn by itself? */
 bool tacit_env_pulls_singly(const struct tacit_env *env, const struct tacit_scale *scale);
 

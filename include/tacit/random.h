@@ -58,6 +58,12 @@ double tacit_rng_laplace(struct tacit_rng *rng, double scale);
 /* Standard normal. */
 double tacit_rng_normal(struct tacit_rng *rng);
 
+/* Gamma with the given shape and scale 1. Requires: shape > 0. Cost: O(1) expected. */
+double tacit_rng_gamma(struct tacit_rng *rng, double shape);
+
+/* Beta(a, b): mean a/(a + b). Requires: a, b > 0; for a, b < 1e-2 it is rough. Cost: two gammas. */
+double tacit_rng_beta(struct tacit_rng *rng, double a, double b);
+
 /* Number of successes in n trials of probability p, exact up to double rounding of the log-density:
  * sequential inversion where n min(p, 1-p) < 10, else transformed rejection with squeeze
  * (Hormann 1993, BTRS) whose final test uses Loader's saddle-point form (2000), which keeps its
@@ -75,6 +81,10 @@ struct tacit_entropy {
 
 /* Entropy that draws from a simulation stream. Requires: rng outlives the result. */
 struct tacit_entropy tacit_rng_entropy(struct tacit_rng *rng);
+
+/* 64 uniform bits: 8 bytes, read as a little-endian word. From tacit_rng_entropy it is the stream's
+ * next word. Errors: TACIT_ENTROPY, *word untouched. */
+enum tacit_status tacit_entropy_word(const struct tacit_entropy *entropy, uint64_t *word);
 
 /* Uniform on {0, .., bound-1}, exact given uniform bytes. Requires: bound > 0.
  * Errors: TACIT_ENTROPY, *out untouched. Cost: one fill of 8 bytes, rarely more. */

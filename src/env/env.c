@@ -4,6 +4,8 @@
 
 /* Averages over agents of equal means may differ by rounding: that is no gap. */
 #define EQUAL_MEANS 1e-12
+/* A binomial costs as much as about so many coins. */
+#define COINS_MAX 12u
 
 double tacit_env_mean(const struct tacit_env *env, uint32_t agent, uint32_t arm)
 {
@@ -76,6 +78,24 @@ void tacit_env_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, u
         return;
     }
     TACIT_ASSERT(false);
+}
+
+bool tacit_env_is_binary(const struct tacit_env *env)
+{
+    return env->kind == TACIT_ENV_BERNOULLI || (env->kind == TACIT_ENV_LOGGED && env->log.binary);
+}
+
+uint64_t tacit_env_ones(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                        struct tacit_rng *rng)
+{
+    TACIT_ASSERT(tacit_env_is_binary(env));
+    double const mean = tacit_env_mean(env, agent, arm);
+    if (count > COINS_MAX)
+        return tacit_rng_binomial(rng, count, mean);
+    uint64_t ones = 0;
+    for (uint64_t i = 0; i < count; i++)
+        ones += tacit_rng_bernoulli(rng, mean) ? 1 : 0;
+    return ones;
 }
 
 bool tacit_env_pulls_singly(const struct tacit_env *env, const struct tacit_scale *scale)

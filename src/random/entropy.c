@@ -57,6 +57,13 @@ struct tacit_entropy tacit_rng_entropy(struct tacit_rng *rng)
     return (struct tacit_entropy){.fill = fill_from_stream, .context = rng};
 }
 
+enum tacit_status tacit_entropy_word(const struct tacit_entropy *entropy, uint64_t *word)
+{
+    TACIT_ASSERT(entropy != NULL);
+    TACIT_ASSERT(word != NULL);
+    return draw_word(entropy, word);
+}
+
 /* Lemire 2019, as in tacit_rng_below.
  * Tested by: tests/unit/random.c */
 enum tacit_status tacit_entropy_below(const struct tacit_entropy *entropy, uint64_t bound,

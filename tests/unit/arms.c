@@ -1,0 +1,224 @@
+/* Learners with an index: configurations, states from a disk, first pulls, ties, known indices. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/arms.h"
+
+static enum tacit_arms_kind const kinds[] = {TACIT_ARMS_UCB1, TACIT_ARMS_KL_UCB, TACIT_ARMS_MOSS,
+                                             TACIT_ARMS_THOMPSON, TACIT_ARMS_UNIFORM};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+static struct tacit_arms_config config_of(enum tacit_arms_kind kind, uint32_t arms)
+{
+    return (struct tacit_arms_config){.kind = kind,
+                                      .arm_count = arms,
+                                      .horizon = 1000,
+                                      .scale = {TACIT_SCALE_REAL, 0, 1},
+                                      .bounded = true};
+}
+
+static struct tacit_arms *arms_new(const struct tacit_arms_config *config)
+{
+    struct tacit_arms *const arms = malloc(tacit_arms_size(config));
+    assert_int_equal(tacit_arms_init(arms, config), TACIT_OK);
+    return arms;
+}
+
+static union tacit_sum real(double value)
+{
+    return (union tacit_sum){.real = value};
+}
+
+static void parameters_out_of_range_are_refused_and_nothing_is_written(void **state)
+{
+    (void)state;
+    struct tacit_arms_config bad[7];
+    for (size_t i = 0; i < 7; i++)
+        bad[i] = config_of(TACIT_ARMS_UCB1, 3);
+    bad[0].arm_count = 0;
+    bad[1].arm_count = TACIT_ARMS_MAX + 1;
+    bad[2].horizon = 0;
+    bad[3].horizon = TACIT_HORIZON_MAX + 1;
+    bad[4].kind = (enum tacit_arms_kind)5;
+    bad[5].scale.kind = (enum tacit_scale_kind)2;
+    bad[6].scale.kind = TACIT_SCALE_STEPS; /* and bounded: said twice */
+    for (size_t i = 0; i < 7; i++) {
+        uint64_t memory[2] = {1, 2};
+        assert_int_equal(tacit_arms_size(&bad[i]), 0);
+        assert_int_equal(tacit_arms_init((struct tacit_arms *)memory, &bad[i]), TACIT_INVALID);
+        assert_int_equal(memory[0], 1);
+        assert_int_equal(tacit_arms_check((struct tacit_arms *)memory, 0, &bad[i]),
+                         TACIT_MALFORMED);
+    }
+}
+
+static void every_arm_is_played_once_first_by_index(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct tacit_arms_config const config = config_of(kinds[i], 5);
+        struct tacit_arms *const arms = arms_new(&config);
+        for (uint32_t arm = 0; arm < 5; arm++) {
+            struct tacit_pull_block const block = tacit_arms_next(arms, 100, 0);
+            assert_int_equal(block.arm, arm);
+            assert_int_equal(block.count, 1);
+            tacit_arms_take(arms, arm, 1, real(arm == 1 ? 1 : 0), 0);
+        }
+        assert_int_equal(tacit_arms_next(arms, 100, 0).arm, 1);
+        free(arms);
+    }
+}
+
+static void equal_arms_go_to_the_lowest_index(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct tacit_arms_config const config = config_of(kinds[i], 6);
+        struct tacit_arms *const arms = arms_new(&config);
+        for (uint32_t arm = 0; arm < 6; arm++)
+            tacit_arms_take(arms, 5 - arm, 2, real(1), 0);
+        assert_int_equal(tacit_arms_next(arms, 1, 0).arm, 0);
+        assert_int_equal(tacit_arms_best(arms), 0);
+        free(arms);
+    }
+}
+
+static void one_arm_takes_all_pulls_at_once(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct tacit_arms_config const config = config_of(kinds[i], 1);
+        struct tacit_arms *const arms = arms_new(&config);
+        tacit_arms_take(arms, 0, 1, real(0), 0);
+        assert_int_equal(tacit_arms_next(arms, 999, 0).count, 999);
+        free(arms);
+    }
+}
+
+static void rewards_without_bounds_give_blocks_of_one_pull(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        struct tacit_arms_config config = config_of(kinds[i], 2);
+        config.bounded = false;
+        struct tacit_arms *const arms = arms_new(&config);
+        tacit_arms_take(arms, 0, 100, real(100), 0);
+        tacit_arms_take(arms, 1, 100, real(0), 0);
+        assert_int_equal(tacit_arms_next(arms, 50, 1).count, 1);
+        free(arms);
+    }
+}
+
+static void asking_again_gives_the_same_block(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        struct tacit_arms_config const config = config_of(kinds[i], 9);
+        struct tacit_arms *const arms = arms_new(&config);
+        for (uint64_t t = 0; t < 300; t++) {
+            struct tacit_pull_block const block = tacit_arms_next(arms, 300, 77 + t);
+            struct tacit_pull_block const again = tacit_arms_next(arms, 300, 77 + t);
+            assert_int_equal(block.arm, again.arm);
+            assert_int_equal(block.count, again.count);
+            tacit_arms_take(arms, block.arm, 1, real(t % 3 == 0 ? 1 : 0), 0);
+        }
+        free(arms);
+    }
+}
+
+static void indices_have_their_known_values(void **state)
+{
+    (void)state;
+    assert_true(fabs(tacit_arms_ucb1(0.5, 4, 100) - 2.0174271293851465) < 1e-15);
+    assert_true(fabs(tacit_arms_moss(0.5, 4, 1000, 10) - 1.397061288997051) < 1e-15);
+    assert_true(tacit_arms_moss(0.5, 101, 1000, 10) == 0.5); /* H < K n */
+    assert_true(tacit_arms_kl_ucb(1, 7, 50) == 1);
+    assert_true(tacit_arms_kl_ucb(0.25, 7, 1) == 0.25);
+    assert_true(fabs(tacit_arms_kl_ucb(0, 10, 1000) - (1 - pow(1000, -0.1))) < 1e-15);
+    assert_true(tacit_arms_kl_ucb(-3, 10, 1000) == tacit_arms_kl_ucb(0, 10, 1000));
+    assert_true(tacit_arms_kl_ucb(3, 10, 1000) == 1);
+    assert_true(isinf(tacit_arms_kl(0.5, 1)) && isinf(tacit_arms_kl(0.5, 0)));
+    assert_true(tacit_arms_kl(0, 0) == 0 && tacit_arms_kl(1, 1) == 0);
+}
+
+/* A fraction of a success is a coin: below the fraction it counts, at or above it does not. */
+static void thompson_makes_a_coin_of_a_reward_between_0_and_1(void **state)
+{
+    (void)state;
+    struct tacit_arms_config config = config_of(TACIT_ARMS_THOMPSON, 2);
+    struct tacit_arms *arms = arms_new(&config);
+    tacit_arms_take(arms, 0, 1, real(0.5), UINT64_C(0x7fffffffffffffff));
+    tacit_arms_take(arms, 1, 1, real(0.5), UINT64_C(0x8000000000000000));
+    assert_true(tacit_arms_mean(arms, 0) == 1);
+    assert_true(tacit_arms_mean(arms, 1) == 0);
+    tacit_arms_take(arms, 0, 3, real(2), UINT64_MAX);
+    assert_true(tacit_arms_mean(arms, 0) == 0.75);
+    tacit_arms_take(arms, 1, 1, real(7), 0); /* clipped */
+    assert_true(tacit_arms_mean(arms, 1) == 0.5);
+    free(arms);
+    config.scale = (struct tacit_scale){TACIT_SCALE_STEPS, -1, 5};
+    config.bounded = false;
+    arms = arms_new(&config);
+    tacit_arms_take(arms, 0, 1, (union tacit_sum){.steps = TACIT_STEPS / 4},
+                    UINT64_C(0x3fffffffffffffff));
+    tacit_arms_take(arms, 1, 1, (union tacit_sum){.steps = TACIT_STEPS / 4},
+                    UINT64_C(0x4000000000000000));
+    assert_true(tacit_arms_mean(arms, 0) == 1);
+    assert_true(tacit_arms_mean(arms, 1) == 0);
+    free(arms);
+}
+
+/* Moves a state and damages each of its bits in turn: pulls, sums and keys tell one story. Bits
+ * that the check lets pass leave a state that goes on without stumbling. */
+static void check_takes_every_state_and_no_damaged_key(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < KINDS; i++) {
+        struct tacit_arms_config const config = config_of(kinds[i], 5);
+        size_t const size = tacit_arms_size(&config);
+        struct tacit_arms *const arms = arms_new(&config);
+        unsigned char *const copy = malloc(size);
+        uint32_t refused = 0;
+        for (uint64_t t = 0; t < 60;) {
+            struct tacit_pull_block const block = tacit_arms_next(arms, 60 - t, t * 977);
+            tacit_arms_take(arms, block.arm, block.count, real(t % 2 == 0 ? 1 : 0), 0);
+            t += block.count;
+            assert_int_equal(tacit_arms_check(arms, size, &config), TACIT_OK);
+        }
+        for (size_t bit = 0; bit < 8 * size; bit++) {
+            memcpy(copy, arms, size);
+            copy[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+            struct tacit_arms *const damaged = (struct tacit_arms *)(void *)copy;
+            if (tacit_arms_check(damaged, size, &config) != TACIT_OK)
+                refused++;
+            else
+                assert_true(tacit_arms_next(damaged, 5, 1).arm < 5);
+        }
+        assert_int_equal(tacit_arms_check(arms, size - 8, &config), TACIT_MALFORMED);
+        assert_true(refused >
+                    (tacit_arms_wants_word(kinds[i]) ? 5 : 7) * size); /* of 8 bits a byte */
+        free(copy);
+        free(arms);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_out_of_range_are_refused_and_nothing_is_written),
+        cmocka_unit_test(every_arm_is_played_once_first_by_index),
+        cmocka_unit_test(equal_arms_go_to_the_lowest_index),
+        cmocka_unit_test(one_arm_takes_all_pulls_at_once),
+        cmocka_unit_test(rewards_without_bounds_give_blocks_of_one_pull),
+        cmocka_unit_test(asking_again_gives_the_same_block),
+        cmocka_unit_test(indices_have_their_known_values),
+        cmocka_unit_test(thompson_makes_a_coin_of_a_reward_between_0_and_1),
+        cmocka_unit_test(check_takes_every_state_and_no_damaged_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
