@@ -1,0 +1,81 @@
+/* What the paths of the kernels share: constants of the elementary functions, and the kernels that
+ * each path has. */
+#ifndef TACIT_LINALG_INTERNAL_H
+#define TACIT_LINALG_INTERNAL_H
+#include <math.h>
+#include "tacit/linalg.h"
+
+#define TACIT_LINALG_ARMS_AT_ONCE 16u
+
+#define EXP_LIMIT 708.0
+#define LOG2_E 1.4426950408889634
+#define ROUNDER 0x1.8p52 /* adding it rounds to an integer, in the low bits */
+/* log 2 in two parts: products of the first with exponents are exact. */
+#define LN2_HIGH 0x1.62e42feep-1
+#define LN2_LOW 0x1.a39ef35793c76p-33
+#define HALF_PI 1.5707963267948966
+#define HALF_ROOT_BITS UINT64_C(0x3fe6a09e667f3bcd) /* sqrt(1/2) */
+#define ONE_BITS UINT64_C(0x3ff0000000000000)
+#define MAGIC_BITS UINT64_C(0x4330000000000000) /* 2^52: or-ing an integer into it adds it */
+#define MAGIC_BIASED (0x1p52 + 1023.0)
+
+/* Taylor terms, highest first. exp on |r| <= log(2)/2: 14 terms leave 4e-18. */
+#define EXP_TERM_COUNT 14u
+static const double EXP_TERMS[EXP_TERM_COUNT] = {1.0 / 6227020800,
+                                                 1.0 / 479001600,
+                                                 1.0 / 39916800,
+                                                 1.0 / 3628800,
+                                                 1.0 / 362880,
+                                                 1.0 / 40320,
+                                                 1.0 / 5040,
+                                                 1.0 / 720,
+                                                 1.0 / 120,
+                                                 1.0 / 24,
+                                                 1.0 / 6,
+                                                 1.0 / 2,
+                                                 1.0,
+                                                 1.0};
+/* log m = 2 atanh s = 2 s + 2 s^3 (1/3 + s^2/5 + ..), |s| <= .1716. */
+#define LOG_TERM_COUNT 10u
+static const double LOG_TERMS[LOG_TERM_COUNT] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
+                                                 1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
+/* sin a = a + a^3 (-1/6 + ..), cos a = 1 + a^2 (-1/2 + ..), |a| <= pi/4. */
+#define TURN_TERM_COUNT 8u
+static const double SINE_TERMS[TURN_TERM_COUNT] = {
+    1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800, -1.0 / 39916800,
+    1.0 / 362880,          -1.0 / 5040,          1.0 / 120,        -1.0 / 6};
+static const double COSINE_TERMS[TURN_TERM_COUNT] = {
+    1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800,
+    1.0 / 40320,          -1.0 / 720,         1.0 / 24,        -1.0 / 2};
+
+/* Does the range first <= s < end leave out samples of block `at`? */
+static inline bool linalg_is_partial(size_t at, size_t first, size_t end)
+{
+    return at * TACIT_LINALG_BLOCK < first || (at + 1) * TACIT_LINALG_BLOCK > end;
+}
+
+/* A copy of the block in which samples out of range are zero, and so add nothing. */
+const double *linalg_part_of_block(uint32_t d, const double *block, size_t at, size_t first,
+                                   size_t end, double *part);
+
+#define TACIT_LINALG_KERNELS(PATH)                                                                 \
+    void linalg_normals_##PATH(const uint64_t *words, size_t count, double *normals);              \
+    double linalg_dot_##PATH(uint32_t d, const double *a, const double *b);                        \
+    void linalg_rank_one_##PATH(uint32_t d, double weight, const double *x, double *m);            \
+    void linalg_multiply_##PATH(uint32_t d, const double *m, const double *x, double *y);          \
+    void linalg_arms_##PATH(uint32_t d, const double *m, const double *theta, uint32_t arm_count,  \
+                            const double *rows, double *linear, double *quadratic,                 \
+                            double *square);                                                       \
+    bool linalg_cholesky_##PATH(uint32_t d, const double *m, double shift, double *factor,         \
+                                double *reciprocal);                                               \
+    void linalg_gradient_##PATH(uint32_t d, const struct tacit_linalg_mean *mean,                  \
+                                const double *samples, size_t first, size_t end,                   \
+                                const double *theta, double *gradient);
+TACIT_LINALG_KERNELS(portable)
+#if defined __x86_64__
+#define TACIT_LINALG_HAS_AVX2 1
+TACIT_LINALG_KERNELS(avx2)
+#else
+#define TACIT_LINALG_HAS_AVX2 0
+#endif
+#endif

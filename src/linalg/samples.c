@@ -1,0 +1,111 @@
+/* Samples of a generalised linear model: gradients, Gram matrices, Newton. */
+#include <string.h>
+#include "internal.h"
+
+#define NEWTON_GRADIENTS_MAX 100u
+
+void tacit_linalg_sample_put(uint32_t d, double *samples, size_t index, const double *x, double y)
+{
+    double *const at = samples + index / TACIT_LINALG_BLOCK * (d + 1) * TACIT_LINALG_BLOCK +
+                       index % TACIT_LINALG_BLOCK;
+    for (uint32_t c = 0; c < d; c++)
+        at[c * TACIT_LINALG_BLOCK] = x[c];
+    at[(size_t)d * TACIT_LINALG_BLOCK] = y;
+}
+
+double tacit_linalg_sample_get(uint32_t d, const double *samples, size_t index, double *x)
+{
+    const double *const at = samples + index / TACIT_LINALG_BLOCK * (d + 1) * TACIT_LINALG_BLOCK +
+                             index % TACIT_LINALG_BLOCK;
+    memset(x, 0, TACIT_LINALG_STRIDE(d) * sizeof x[0]);
+    for (uint32_t c = 0; c < d; c++)
+        x[c] = at[c * TACIT_LINALG_BLOCK];
+    return at[(size_t)d * TACIT_LINALG_BLOCK];
+}
+
+const double *linalg_part_of_block(uint32_t d, const double *block, size_t at, size_t first,
+                                   size_t end, double *part)
+{
+    for (uint32_t lane = 0; lane < TACIT_LINALG_BLOCK; lane++) {
+        size_t const index = at * TACIT_LINALG_BLOCK + lane;
+        bool const is_in = index >= first && index < end;
+        for (uint32_t c = 0; c <= d; c++)
+            part[c * TACIT_LINALG_BLOCK + lane] = is_in ? block[c * TACIT_LINALG_BLOCK + lane] : 0;
+    }
+    return part;
+}
+
+void tacit_linalg_gradient(enum tacit_linalg_path path, uint32_t d,
+                           const struct tacit_linalg_mean *mean, const double *samples,
+                           size_t first, size_t end, const double *theta, double *gradient)
+{
+    TACIT_ASSERT(d <= TACIT_LINALG_DIMENSION_MAX);
+    TACIT_ASSERT(first <= end);
+#if TACIT_LINALG_HAS_AVX2
+    if (path == TACIT_LINALG_AVX2) {
+        linalg_gradient_avx2(d, mean, samples, first, end, theta, gradient);
+        return;
+    }
+#endif
+    (void)path;
+    linalg_gradient_portable(d, mean, samples, first, end, theta, gradient);
+}
+
+void tacit_linalg_gram(enum tacit_linalg_path path, uint32_t d,
+                       const struct tacit_linalg_mean *mean, const double *samples, size_t first,
+                       size_t end, const double *theta, double *m)
+{
+    double x[TACIT_LINALG_VECTOR_MAX];
+    for (size_t s = first; s < end; s++) {
+        (void)tacit_linalg_sample_get(d, samples, s, x);
+        double const weight =
+            theta == NULL ? 1.0 : tacit_linalg_slope(mean, tacit_linalg_dot(path, d, x, theta));
+        tacit_linalg_rank_one(path, d, weight, x, m);
+    }
+}
+
+/* Of the whole objective; returns its norm. */
+static double newton_gradient(enum tacit_linalg_path path, uint32_t d,
+                              const struct tacit_linalg_mean *mean, const double *samples, size_t n,
+                              double lambda, const double *theta, double *gradient)
+{
+    tacit_linalg_gradient(path, d, mean, samples, 0, n, theta, gradient);
+    tacit_linalg_add(d, lambda, theta, gradient);
+    return sqrt(tacit_linalg_dot(path, d, gradient, gradient));
+}
+
+uint32_t tacit_linalg_newton(enum tacit_linalg_path path, uint32_t d,
+                             const struct tacit_linalg_mean *mean, const double *samples, size_t n,
+                             double lambda, double tolerance, double *theta)
+{
+    TACIT_ASSERT(d <= TACIT_LINALG_DIMENSION_MAX);
+    double m[TACIT_LINALG_MATRIX_MAX];
+    double factor[TACIT_LINALG_MATRIX_MAX];
+    double reciprocal[TACIT_LINALG_VECTOR_MAX];
+    double step[TACIT_LINALG_VECTOR_MAX];
+    double trial[TACIT_LINALG_VECTOR_MAX] = {0};
+    uint32_t count = 1;
+    double norm = newton_gradient(path, d, mean, samples, n, lambda, theta, step);
+    while (norm > tolerance) {
+        tacit_linalg_identity(d, lambda, m);
+        tacit_linalg_gram(path, d, mean, samples, 0, n, theta, m);
+        bool const is_positive = tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal);
+        TACIT_ASSERT(is_positive);
+        tacit_linalg_solve(d, factor, reciprocal, step);
+        /* Halves until the gradient is shorter: far from the optimum a whole step may overshoot. */
+        double trial_norm = norm;
+        double gradient[TACIT_LINALG_VECTOR_MAX];
+        for (double weight = 1.0; trial_norm >= norm; weight *= 0.5) {
+            if (count == NEWTON_GRADIENTS_MAX)
+                return 0;
+            memcpy(trial, theta, d * sizeof trial[0]);
+            tacit_linalg_add(d, -weight, step, trial);
+            trial_norm = newton_gradient(path, d, mean, samples, n, lambda, trial, gradient);
+            count++;
+        }
+        norm = trial_norm;
+        memcpy(theta, trial, d * sizeof trial[0]);
+        memcpy(step, gradient, TACIT_LINALG_STRIDE(d) * sizeof step[0]);
+    }
+    return count;
+}

@@ -1,0 +1,496 @@
+/* The kernels of linalg against plain loops, against LAPACK, and path against path bit by bit. */
+#include <lapacke.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "tacit/linalg.h"
+#include "tacit/random.h"
+
+#define SEED 20260101
+#define D_MAX TACIT_LINALG_DIMENSION_MAX
+#define ARMS_MAX 70u
+#define SAMPLES_MAX 200u
+
+static double frand(struct tacit_rng *rng)
+{
+    return 2 * tacit_rng_uniform(rng) - 1;
+}
+
+static void draw(struct tacit_rng *rng, uint32_t d, double *x)
+{
+    memset(x, 0, TACIT_LINALG_STRIDE(d) * sizeof x[0]);
+    for (uint32_t i = 0; i < d; i++)
+        x[i] = frand(rng) / sqrt(d);
+}
+
+/* lambda I + sum of xx', by plain loops. */
+static void draw_matrix(struct tacit_rng *rng, uint32_t d, double lambda, uint32_t count, double *m)
+{
+    size_t const stride = TACIT_LINALG_STRIDE(d);
+    double x[D_MAX];
+    memset(m, 0, TACIT_LINALG_MATRIX(d) * sizeof m[0]);
+    for (uint32_t i = 0; i < d; i++)
+        m[i * stride + i] = lambda;
+    for (uint32_t s = 0; s < count; s++) {
+        draw(rng, d, x);
+        for (uint32_t i = 0; i < d; i++)
+            for (uint32_t j = 0; j < d; j++)
+                m[i * stride + j] += x[i] * x[j];
+    }
+}
+
+static void assert_near(double a, double b, double tolerance)
+{
+    if (!(fabs(a - b) <= tolerance * (1 + fabs(b))))
+        fail_msg("%.17g is not %.17g", a, b);
+}
+
+static void elementary_functions_are_within_two_units_of_libm(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 1);
+    for (uint32_t i = 0; i < 200000; i++) {
+        double const x = 30 * frand(&rng);
+        double const e = exp(x);
+        assert_true(fabs(tacit_linalg_exp(x) - e) <= 2.5 * 0x1p-53 * 2 * e);
+        double const y = exp(20 * frand(&rng));
+        double const l = log(y);
+        assert_true(fabs(tacit_linalg_log(y) - l) <= 4 * 0x1p-53 * fabs(l) + 1e-300);
+        double const small = y * 1e-3;
+        double const l1 = log1p(small);
+        assert_true(fabs(tacit_linalg_log1p(small) - l1) <= 6 * 0x1p-53 * l1);
+        double const z = 9 * frand(&rng);
+        assert_true(fabs(tacit_linalg_normal_cdf(z) - 0.5 * erfc(-z / sqrt(2))) < 2e-15);
+    }
+    assert_true(tacit_linalg_exp(0) == 1);
+    assert_true(tacit_linalg_log(1) == 0);
+    assert_true(tacit_linalg_log1p(0) == 0);
+    assert_true(tacit_linalg_exp(1e9) == tacit_linalg_exp(708));
+}
+
+static void normals_are_box_and_muller_s(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 2);
+    for (size_t count = 1; count < 40; count++) {
+        uint64_t words[40];
+        double normals[41];
+        for (uint32_t i = 0; i < 40; i++)
+            words[i] = tacit_rng_next(&rng);
+        normals[count] = 7;
+        tacit_linalg_normals(tacit_linalg_fastest(), words, count, normals);
+        assert_true(normals[count] == 7);
+        /* In a group of eight the first half of the words gives radii, the second angles. */
+        for (size_t at = 0; at + 8 <= count; at += 8)
+            for (size_t lane = 0; lane < 4; lane++) {
+                double const u = ((double)(words[at + lane] >> 12) + 0.5) * 0x1p-52;
+                double const v = ((double)(words[at + 4 + lane] >> 12) + 0.5) * 0x1p-52;
+                double const r = sqrt(-2 * log(u));
+                assert_near(normals[at + lane], r * cos(2 * M_PI * v), 1e-14);
+                assert_near(normals[at + 4 + lane], r * sin(2 * M_PI * v), 1e-14);
+            }
+    }
+}
+
+/* The mean of 2^16 squares has standard deviation sqrt(2)/256: beyond 5 of them is one in 1.7e6. */
+static void normals_have_unit_variance(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 3);
+    double sum = 0;
+    double squares = 0;
+    for (uint32_t round = 0; round < 6554; round++) {
+        uint64_t words[10];
+        double normals[10];
+        for (uint32_t i = 0; i < 10; i++)
+            words[i] = tacit_rng_next(&rng);
+        tacit_linalg_normals(TACIT_LINALG_PORTABLE, words, 10, normals);
+        for (uint32_t i = 0; i < 10; i++) {
+            sum += normals[i];
+            squares += normals[i] * normals[i];
+        }
+    }
+    assert_true(fabs(sum / 65540) < 5.0 / 256);
+    assert_true(fabs(squares / 65540 - 1) < 5 * sqrt(2) / 256);
+}
+
+static void vectors_and_matrices_are_those_of_plain_loops(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 4);
+    enum tacit_linalg_path const path = tacit_linalg_fastest();
+    for (uint32_t d = 1; d <= D_MAX; d++) {
+        size_t const stride = TACIT_LINALG_STRIDE(d);
+        static double m[TACIT_LINALG_MATRIX_MAX];
+        static double copy[TACIT_LINALG_MATRIX_MAX];
+        double x[D_MAX];
+        double y[D_MAX];
+        draw_matrix(&rng, d, 2, 2 * d, m);
+        memcpy(copy, m, sizeof copy);
+        draw(&rng, d, x);
+        tacit_linalg_rank_one(path, d, 0.7, x, m);
+        double dot = 0;
+        for (uint32_t i = 0; i < d; i++) {
+            dot += x[i] * x[i];
+            for (uint32_t j = 0; j < d; j++)
+                assert_near(m[i * stride + j], copy[i * stride + j] + 0.7 * x[i] * x[j], 1e-14);
+            for (size_t j = d; j < stride; j++)
+                assert_true(m[i * stride + j] == 0);
+        }
+        assert_near(tacit_linalg_dot(path, d, x, x), dot, 1e-14);
+        tacit_linalg_multiply(path, d, m, x, y);
+        for (uint32_t i = 0; i < d; i++) {
+            double sum = 0;
+            for (uint32_t j = 0; j < d; j++)
+                sum += m[i * stride + j] * x[j];
+            assert_near(y[i], sum, 1e-13);
+        }
+        static double packed[TACIT_LINALG_MATRIX_MAX];
+        tacit_linalg_pack(d, m, packed);
+        tacit_linalg_unpack(d, packed, copy);
+        assert_memory_equal(m, copy, TACIT_LINALG_MATRIX(d) * sizeof m[0]);
+    }
+}
+
+static void arms_are_scored_as_plain_loops_score_them(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 5);
+    for (uint32_t d = 1; d <= D_MAX; d += 3) {
+        size_t const stride = TACIT_LINALG_STRIDE(d);
+        static double m[TACIT_LINALG_MATRIX_MAX];
+        static double rows[ARMS_MAX * D_MAX];
+        double theta[D_MAX];
+        double z[ARMS_MAX];
+        double q[ARMS_MAX];
+        double n[ARMS_MAX];
+        draw_matrix(&rng, d, 0.1, d, m);
+        draw(&rng, d, theta);
+        uint32_t const arms = 1 + (uint32_t)tacit_rng_below(&rng, ARMS_MAX);
+        for (uint32_t i = 0; i < arms * d; i++)
+            rows[i] = frand(&rng);
+        tacit_linalg_arms(tacit_linalg_fastest(), d, m, theta, arms, rows, z, q, n);
+        for (uint32_t k = 0; k < arms; k++) {
+            const double *const x = rows + k * d;
+            double linear = 0;
+            double form = 0;
+            double square = 0;
+            for (uint32_t i = 0; i < d; i++) {
+                linear += x[i] * theta[i];
+                square += x[i] * x[i];
+                for (uint32_t j = 0; j < d; j++)
+                    form += x[i] * m[i * stride + j] * x[j];
+            }
+            assert_near(z[k], linear, 1e-13);
+            assert_near(q[k], form, 1e-12);
+            assert_near(n[k], square, 1e-13);
+        }
+    }
+}
+
+static void factors_solutions_and_determinants_are_lapack_s(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 6);
+    enum tacit_linalg_path const path = tacit_linalg_fastest();
+    for (uint32_t d = 1; d <= D_MAX; d++) {
+        int const n = (int)d;
+        int const stride = (int)TACIT_LINALG_STRIDE(d);
+        static double m[TACIT_LINALG_MATRIX_MAX];
+        static double lapack[TACIT_LINALG_MATRIX_MAX];
+        static double factor[TACIT_LINALG_MATRIX_MAX];
+        static double inverse[TACIT_LINALG_MATRIX_MAX];
+        double reciprocal[D_MAX];
+        double x[D_MAX];
+        double b[D_MAX];
+        draw_matrix(&rng, d, 0.5, 3 * d, m);
+        memcpy(lapack, m, sizeof lapack);
+        assert_int_equal(LAPACKE_dpotrf(LAPACK_ROW_MAJOR, 'U', n, lapack, stride), 0);
+        assert_true(tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal));
+        double log_det = 0;
+        for (int i = 0; i < n; i++) {
+            log_det += 2 * log(lapack[i * stride + i]);
+            for (int j = i; j < n; j++)
+                assert_near(factor[i * stride + j], lapack[i * stride + j], 1e-12);
+        }
+        assert_near(tacit_linalg_log_det(d, factor), log_det, 1e-12);
+        draw(&rng, d, x);
+        memcpy(b, x, sizeof b);
+        tacit_linalg_solve(d, factor, reciprocal, x);
+        assert_int_equal(LAPACKE_dpotrs(LAPACK_ROW_MAJOR, 'U', n, 1, lapack, stride, b, 1), 0);
+        for (uint32_t i = 0; i < d; i++)
+            assert_near(x[i], b[i], 1e-11);
+        tacit_linalg_invert(d, factor, reciprocal, inverse);
+        assert_int_equal(LAPACKE_dpotri(LAPACK_ROW_MAJOR, 'U', n, lapack, stride), 0);
+        for (int i = 0; i < n; i++)
+            for (int j = i; j < n; j++)
+                assert_near(inverse[i * stride + j], lapack[i * stride + j], 1e-10);
+        m[0] = -1;
+        assert_false(tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal));
+        m[0] = NAN;
+        assert_false(tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal));
+    }
+}
+
+/* 2,000 rank-one updates drift by less than 1e-11 from an inverse and a determinant made afresh. */
+static void inverse_and_log_det_keep_up_with_two_thousand_updates(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 7);
+    enum tacit_linalg_path const path = tacit_linalg_fastest();
+    uint32_t const dims[] = {1, 3, 10, 25, 64};
+    for (uint32_t which = 0; which < 5; which++) {
+        uint32_t const d = dims[which];
+        static double m[TACIT_LINALG_MATRIX_MAX];
+        static double inverse[TACIT_LINALG_MATRIX_MAX];
+        static double fresh[TACIT_LINALG_MATRIX_MAX];
+        static double factor[TACIT_LINALG_MATRIX_MAX];
+        double reciprocal[D_MAX];
+        double x[D_MAX];
+        double direction[D_MAX];
+        tacit_linalg_identity(d, 10, m);
+        tacit_linalg_identity(d, 0.1, inverse);
+        double log_det = 0;
+        for (uint32_t s = 0; s < 2000; s++) {
+            draw(&rng, d, x);
+            tacit_linalg_rank_one(path, d, 1, x, m);
+            log_det +=
+                tacit_linalg_log1p(tacit_linalg_inverse_rank_one(path, d, x, inverse, direction));
+        }
+        assert_true(tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal));
+        tacit_linalg_invert(d, factor, reciprocal, fresh);
+        assert_near(log_det, tacit_linalg_log_det(d, factor) - d * log(10), 1e-11);
+        for (size_t i = 0; i < TACIT_LINALG_MATRIX(d); i++)
+            assert_near(inverse[i], fresh[i], 1e-13);
+    }
+}
+
+static void projection_satisfies_kkt_to_1e_8(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 8);
+    enum tacit_linalg_path const path = tacit_linalg_fastest();
+    for (uint32_t trial = 0; trial < 3000; trial++) {
+        uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, trial % 10 == 0 ? D_MAX : 12);
+        static double m[TACIT_LINALG_MATRIX_MAX];
+        static double factor[TACIT_LINALG_MATRIX_MAX];
+        static double inverse[TACIT_LINALG_MATRIX_MAX];
+        double reciprocal[D_MAX];
+        double start[D_MAX];
+        double x[D_MAX];
+        double residual[D_MAX];
+        draw_matrix(&rng, d, exp(5 * frand(&rng)), (uint32_t)tacit_rng_below(&rng, 500), m);
+        draw(&rng, d, start);
+        double const radius = exp(2 * frand(&rng));
+        double const size = exp(6 * frand(&rng)) * radius;
+        for (uint32_t i = 0; i < d; i++)
+            start[i] *= size;
+        memcpy(x, start, sizeof x);
+        assert_true(tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal));
+        tacit_linalg_invert(d, factor, reciprocal, inverse);
+        double const nu =
+            tacit_linalg_project_ball(path, d, m, trial % 2 == 0 ? inverse : NULL, radius, x);
+        double const norm = sqrt(tacit_linalg_dot(path, d, x, x));
+        if (nu == 0) {
+            assert_memory_equal(x, start, d * sizeof x[0]);
+            assert_true(norm <= radius);
+            continue;
+        }
+        assert_true(nu > 0);
+        assert_near(norm, radius, 1e-12);
+        double gap[D_MAX] = {0};
+        for (uint32_t i = 0; i < d; i++)
+            gap[i] = x[i] - start[i];
+        tacit_linalg_multiply(path, d, m, gap, residual);
+        for (uint32_t i = 0; i < d; i++)
+            assert_near((residual[i] + nu * x[i]) / (1 + nu), 0, 1e-8);
+    }
+}
+
+static void draw_samples(struct tacit_rng *rng, uint32_t d, uint32_t n, double *samples)
+{
+    double x[D_MAX];
+    memset(samples, 0, TACIT_LINALG_SAMPLES(d, n) * sizeof samples[0]);
+    for (uint32_t s = 0; s < n; s++) {
+        draw(rng, d, x);
+        tacit_linalg_sample_put(d, samples, s, x, tacit_rng_bernoulli(rng, 0.6));
+    }
+}
+
+static void gradients_of_any_range_are_those_of_plain_loops(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 9);
+    for (uint32_t trial = 0; trial < 400; trial++) {
+        uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, D_MAX);
+        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 0.01};
+        static double samples[TACIT_LINALG_SAMPLES(D_MAX, SAMPLES_MAX)];
+        uint32_t const n = (uint32_t)tacit_rng_below(&rng, SAMPLES_MAX + 1);
+        uint32_t const first = (uint32_t)tacit_rng_below(&rng, n + 1);
+        double theta[D_MAX];
+        double gradient[D_MAX];
+        double plain[D_MAX] = {0};
+        double x[D_MAX];
+        draw_samples(&rng, d, n, samples);
+        draw(&rng, d, theta);
+        tacit_linalg_gradient(tacit_linalg_fastest(), d, &mean, samples, first, n, theta, gradient);
+        for (uint32_t s = first; s < n; s++) {
+            double const y = tacit_linalg_sample_get(d, samples, s, x);
+            double z = 0;
+            for (uint32_t c = 0; c < d; c++)
+                z += x[c] * theta[c];
+            double const mu = mean.link == TACIT_LINALG_LOGISTIC  ? 1 / (1 + exp(-z))
+                              : mean.link == TACIT_LINALG_PROBIT  ? 0.5 * erfc(-z / sqrt(2))
+                              : mean.link == TACIT_LINALG_POISSON ? exp(fmin(z, 0.01))
+                                                                  : z;
+            for (uint32_t c = 0; c < d; c++)
+                plain[c] += x[c] * (mu - y);
+        }
+        for (uint32_t c = 0; c < d; c++)
+            assert_near(gradient[c], plain[c], 1e-12);
+    }
+}
+
+static void slopes_are_difference_quotients_of_means(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 10);
+    for (uint32_t trial = 0; trial < 400; trial++) {
+        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 1.0};
+        double const z = 0.98 * frand(&rng);
+        double const h = 1e-5;
+        double const quotient =
+            (tacit_linalg_mean(&mean, z + h) - tacit_linalg_mean(&mean, z - h)) / (2 * h);
+        assert_near(tacit_linalg_slope(&mean, z), quotient, 1e-8);
+    }
+}
+
+static void newton_ends_where_the_gradient_is_zero(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 11);
+    enum tacit_linalg_path const path = tacit_linalg_fastest();
+    for (uint32_t trial = 0; trial < 100; trial++) {
+        uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, 20);
+        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 1.0};
+        static double samples[TACIT_LINALG_SAMPLES(D_MAX, SAMPLES_MAX)];
+        uint32_t const n = (uint32_t)tacit_rng_below(&rng, SAMPLES_MAX + 1);
+        double theta[D_MAX];
+        double gradient[D_MAX];
+        draw_samples(&rng, d, n, samples);
+        draw(&rng, d, theta);
+        for (uint32_t c = 0; c < d; c++)
+            theta[c] *= 5;
+        uint32_t const count = tacit_linalg_newton(path, d, &mean, samples, n, 0.5, 1e-11, theta);
+        assert_in_range(count, 1, 40);
+        if (mean.link == TACIT_LINALG_IDENTITY)
+            assert_in_range(count, 1, 3);
+        tacit_linalg_gradient(path, d, &mean, samples, 0, n, theta, gradient);
+        for (uint32_t c = 0; c < d; c++)
+            assert_near(gradient[c] + 0.5 * theta[c], 0, 1e-11);
+    }
+}
+
+/* Everything that a path computes, one after the other, into one array. */
+static size_t run_all(enum tacit_linalg_path path, uint32_t d, uint64_t seed, double *out)
+{
+    struct tacit_rng rng = tacit_rng_stream(seed, 0, d, 12);
+    size_t const matrix = TACIT_LINALG_MATRIX(d);
+    static double samples[TACIT_LINALG_SAMPLES(D_MAX, SAMPLES_MAX)];
+    static double m[TACIT_LINALG_MATRIX_MAX];
+    static double inverse[TACIT_LINALG_MATRIX_MAX];
+    static double rows[ARMS_MAX * D_MAX];
+    double x[D_MAX];
+    double theta[D_MAX];
+    uint64_t words[50];
+    size_t at = 0;
+    draw_matrix(&rng, d, 3, 40, m);
+    tacit_linalg_identity(d, 0.3, inverse);
+    draw(&rng, d, x);
+    draw(&rng, d, theta);
+    draw_samples(&rng, d, 101, samples);
+    for (uint32_t i = 0; i < 50; i++)
+        words[i] = tacit_rng_next(&rng);
+    for (uint32_t i = 0; i < 37 * d; i++)
+        rows[i] = frand(&rng);
+    tacit_linalg_normals(path, words, 49, out + at);
+    at += 49;
+    out[at++] = tacit_linalg_dot(path, d, x, theta);
+    tacit_linalg_rank_one(path, d, 0.9, x, m);
+    out[at] = tacit_linalg_inverse_rank_one(path, d, x, inverse, out + at + 1);
+    at += 1 + TACIT_LINALG_STRIDE(d);
+    memcpy(out + at, inverse, matrix * sizeof out[0]);
+    at += matrix;
+    tacit_linalg_arms(path, d, m, theta, 37, rows, out + at, out + at + 37, out + at + 74);
+    at += 111;
+    assert_true(tacit_linalg_cholesky(path, d, m, 0.1, out + at, out + at + matrix));
+    at += matrix + d;
+    for (int link = 0; link < 4; link++) {
+        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)link, 1.0};
+        tacit_linalg_gradient(path, d, &mean, samples, 3, 101, theta, out + at);
+        at += TACIT_LINALG_STRIDE(d);
+    }
+    for (uint32_t i = 0; i < d; i++)
+        theta[i] *= 20;
+    out[at++] = tacit_linalg_project_ball(path, d, m, inverse, 0.5, theta);
+    memcpy(out + at, theta, TACIT_LINALG_STRIDE(d) * sizeof out[0]);
+    return at + TACIT_LINALG_STRIDE(d);
+}
+
+static void both_paths_give_the_same_bits(void **state)
+{
+    (void)state;
+    if (tacit_linalg_fastest() == TACIT_LINALG_PORTABLE)
+        skip();
+    static double portable[20000];
+    static double fast[20000];
+    for (uint32_t d = 1; d <= D_MAX; d++)
+        for (uint64_t seed = 0; seed < 5; seed++) {
+            memset(portable, 0, sizeof portable);
+            memset(fast, 0, sizeof fast);
+            size_t const count = run_all(TACIT_LINALG_PORTABLE, d, seed, portable);
+            assert_int_equal(run_all(TACIT_LINALG_AVX2, d, seed, fast), count);
+            assert_true(count < 20000);
+            assert_memory_equal(portable, fast, count * sizeof fast[0]);
+        }
+}
+
+/* The scalar functions of a kernel that takes one sample or one pair are those of elementary.c. */
+static void lanes_compute_what_the_scalar_functions_compute(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 13);
+    for (uint32_t trial = 0; trial < 2000; trial++) {
+        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 0.4};
+        double samples[TACIT_LINALG_SAMPLES(1, 1)] = {0};
+        double const one[4] = {1};
+        double const theta[4] = {3 * frand(&rng)};
+        double gradient[4];
+        tacit_linalg_sample_put(1, samples, 0, one, 0);
+        tacit_linalg_gradient(tacit_linalg_fastest(), 1, &mean, samples, 0, 1, theta, gradient);
+        assert_true(gradient[0] == tacit_linalg_mean(&mean, theta[0]));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(elementary_functions_are_within_two_units_of_libm),
+        cmocka_unit_test(normals_are_box_and_muller_s),
+        cmocka_unit_test(normals_have_unit_variance),
+        cmocka_unit_test(vectors_and_matrices_are_those_of_plain_loops),
+        cmocka_unit_test(arms_are_scored_as_plain_loops_score_them),
+        cmocka_unit_test(factors_solutions_and_determinants_are_lapack_s),
+        cmocka_unit_test(inverse_and_log_det_keep_up_with_two_thousand_updates),
+        cmocka_unit_test(projection_satisfies_kkt_to_1e_8),
+        cmocka_unit_test(gradients_of_any_range_are_those_of_plain_loops),
+        cmocka_unit_test(slopes_are_difference_quotients_of_means),
+        cmocka_unit_test(newton_ends_where_the_gradient_is_zero),
+        cmocka_unit_test(both_paths_give_the_same_bits),
+        cmocka_unit_test(lanes_compute_what_the_scalar_functions_compute),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
