@@ -69,7 +69,8 @@ static void fail(const char *what, const char *why)
 
 static void publish(struct site *site, const uint8_t *bytes, size_t size)
 {
-    struct live_topic const topic = live_topic_up(site->load->federation, site->name);
+    struct live_topic const topic =
+        live_topic_up(site->load->federation, site->name, "elimination");
     if (live_bus_publish(site->bus, topic.text, bytes, size, false) != TACIT_OK)
         fail(site->name, "cannot publish");
 }
@@ -231,7 +232,7 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     const char *const federation = site->load->federation;
     if (strcmp(topic, live_topic_to(federation, site->name, "announce").text) == 0)
         join(site, bytes, size);
-    else if (strcmp(topic, live_topic_down(federation).text) == 0)
+    else if (strcmp(topic, live_topic_down(federation, "elimination").text) == 0)
         hear(site, TACIT_EVERYONE, bytes, size);
     else
         hear(site, site->index, bytes, size);
@@ -246,8 +247,8 @@ static void on_connected(void *context)
     struct site *const site = context;
     const char *const federation = site->load->federation;
     (void)live_bus_subscribe(site->bus, live_topic_to(federation, site->name, "announce").text);
-    (void)live_bus_subscribe(site->bus, live_topic_to(federation, site->name, "elim").text);
-    (void)live_bus_subscribe(site->bus, live_topic_down(federation).text);
+    (void)live_bus_subscribe(site->bus, live_topic_to(federation, site->name, "elimination").text);
+    (void)live_bus_subscribe(site->bus, live_topic_down(federation, "elimination").text);
     site->load->connected++;
     open_next(site->load);
 }

@@ -2,11 +2,12 @@
  * runs. */
 #include "commands.h"
 #include "network.h"
+#include "../src/families/elim/live.h"
+#include "../src/families/elim/settings.h"
 #include "../src/live/agent.h"
 #include "../src/live/bus/broker_config.h"
 #include "../src/live/daemon/names.h"
 #include "../src/live/coordinator.h"
-#include "../src/live/invitation.h"
 #include "../src/live/daemon/log.h"
 #include "../src/live/pki/pki.h"
 #include "tacit/config.h"
@@ -21,6 +22,7 @@
 #include <unistd.h>
 
 #define ANSWER_S_MAX 10
+#define RESEND_AFTER_US 2000000u /* what was not answered is said again after so long */
 
 /* The FILE of "--config FILE"; NULL after saying how it is done. */
 static const char *config_file(const char *command, const char *help, int argument_count,
@@ -89,48 +91,33 @@ static enum tacit_status check_identity(const struct tacit_config_broker *broker
     return status == TACIT_OK ? TACIT_OK : refuse(document, "broker", found.text, error);
 }
 
-/* Pulls of the first epoch if the horizon is `horizon`. */
-static uint64_t first_epoch(struct tacit_elim_schedule schedule, uint64_t horizon)
-{
-    schedule.horizon = horizon;
-    return schedule.arm_count * tacit_elim_pulls(&schedule, 1, schedule.arm_count, 0);
-}
-
 /* A run that ends before its first epoch does learns nothing and tells nobody (PRIVACY.md D.51). */
-static enum tacit_status check_horizon(const struct tacit_config_coordinator *config,
-                                       struct tacit_error *error)
+static enum tacit_status check_horizon(const struct live_hub_config *hub,
+                                       struct config_document *document, struct tacit_error *error)
 {
-    struct tacit_elim_schedule const schedule = {
-        .arm_count = config->arm_count,
-        .report_count = tacit_elim_report_count(config->participation, config->site_count),
-        .horizon = config->horizon,
-        .epsilon_per_reward = config->epsilon,
-        .round_limit = config->round_limit,
-        .gap = config->round_limit > 0 ? config->gap : 1};
-    uint64_t needed = first_epoch(schedule, config->horizon);
+    struct tacit_elim_schedule const schedule = elim_hub_schedule(hub);
+    uint64_t const needed = elim_horizon_min(schedule);
     char text[200];
-    if (needed <= config->horizon)
+    if (elim_first_epoch(&schedule) <= hub->horizon)
         return TACIT_OK;
-    for (uint64_t longer = needed; (longer = first_epoch(schedule, needed)) > needed;)
-        needed = longer; /* a longer horizon makes the epoch a little longer too */
     if (needed > TACIT_HORIZON_MAX)
-        return refuse(config->document, "run.horizon",
+        return refuse(document, "run.horizon",
                       "no horizon is long enough for the first epoch; allowed: fewer arms, more "
                       "sites or a larger epsilon",
                       error);
     (void)snprintf(text, sizeof text,
                    "%llu is too short for the first epoch of %u arms and %u reports; allowed: at "
                    "least %llu",
-                   (unsigned long long)config->horizon, schedule.arm_count, schedule.report_count,
+                   (unsigned long long)hub->horizon, schedule.arm_count, schedule.report_count,
                    (unsigned long long)needed);
-    return refuse(config->document, "run.horizon", text, error);
+    return refuse(document, "run.horizon", text, error);
 }
 
 /* What would not fit into a message would never arrive, and nobody would be told. */
 static enum tacit_status check_messages(const struct live_coordinator_config *coordinator,
                                         struct config_document *document, struct tacit_error *error)
 {
-    char const *const key = live_too_large(coordinator);
+    char const *const key = coordinator->protocol->too_large(&coordinator->hub);
     char text[200];
     if (key == NULL)
         return TACIT_OK;
@@ -162,17 +149,19 @@ int command_agent(int argument_count, char **words)
         return report(status, &error);
     }
     live_log_open(config->log_is_json);
-    struct live_agent_config const agent = {.federation = config->federation,
-                                            .site = config->site,
-                                            .arm_names = config->arm_names,
-                                            .arm_count = config->arm_count,
-                                            .epsilon = config->epsilon,
-                                            .budget = config->budget,
-                                            .lo = config->lo,
-                                            .hi = config->hi,
-                                            .agents_max = config->agents_max,
-                                            .rounds_max = config->rounds_max,
-                                            .pulls_max = config->pulls_max,
+    struct live_agent_config const agent = {.protocol = &tacit_elim_site_ops,
+                                            .site = {.federation = config->federation,
+                                                     .site = config->site,
+                                                     .arm_names = config->arm_names,
+                                                     .arm_count = config->arm_count,
+                                                     .epsilon = config->epsilon,
+                                                     .budget = config->budget,
+                                                     .lo = config->lo,
+                                                     .hi = config->hi,
+                                                     .agents_max = config->agents_max,
+                                                     .rounds_max = config->rounds_max,
+                                                     .pulls_max = config->pulls_max,
+                                                     .resend_after_us = RESEND_AFTER_US},
                                             .deadline_s = config->deadline_s,
                                             .remember_s = config->remember_s,
                                             .open_max = config->open_max,
@@ -186,6 +175,52 @@ int command_agent(int argument_count, char **words)
 }
 
 /* ---- Coordinator ----------------------------------------------------------------------------- */
+
+static struct live_hub_config hub_config(const struct tacit_config_coordinator *config,
+                                         const struct elim_hub_settings *settings)
+{
+    uint32_t const reports = settings->report_count;
+    return (struct live_hub_config){.federation = config->federation,
+                                    .sites = config->sites,
+                                    .site_count = config->site_count,
+                                    .arm_names = config->arm_names,
+                                    .arm_count = config->arm_count,
+                                    .run_id = config->run_id,
+                                    .horizon = config->horizon,
+                                    .epsilon = config->epsilon,
+                                    .quorum = config->quorum < reports ? config->quorum : reports,
+                                    .deadline_s = config->deadline_s,
+                                    .settings = settings};
+}
+
+static enum tacit_status run_coordinator(const struct tacit_config_coordinator *config,
+                                         struct tacit_error *error)
+{
+    struct elim_hub_settings settings = elim_hub_settings_make(
+        config->participation, config->site_count, config->round_limit, config->gap);
+    struct live_coordinator_config const coordinator = {
+        .protocol = &tacit_elim_hub_ops,
+        .hub = hub_config(config, &settings),
+        .state_directory = config->state_directory,
+        .bus = bus_config(&config->broker, LIVE_COORDINATOR),
+        .status = {config->status.unix_path, config->status.port}};
+    struct network *network;
+    enum tacit_status status = check_horizon(&coordinator.hub, config->document, error);
+    if (status == TACIT_OK)
+        status = check_identity(&config->broker, LIVE_COORDINATOR, config->document, error);
+    if (status != TACIT_OK)
+        return status;
+    status = network_new(&network, &config->network, error);
+    if (status != TACIT_OK) /* a file of edges that is not there is wrong input, too */
+        return status == TACIT_IO ? TACIT_INVALID : status;
+    settings.network = network == NULL ? NULL : &network->sim;
+    live_log_open(config->log_is_json);
+    status = check_messages(&coordinator, config->document, error);
+    if (status == TACIT_OK)
+        status = live_coordinator_run(&coordinator, error);
+    network_free(network);
+    return status;
+}
 
 int command_coordinator(int argument_count, char **words)
 {
@@ -201,44 +236,7 @@ int command_coordinator(int argument_count, char **words)
         (void)report(status, &error);
         return EXIT_WRONG_INPUT;
     }
-    status = check_horizon(config, &error);
-    if (status == TACIT_OK)
-        status = check_identity(&config->broker, LIVE_COORDINATOR, config->document, &error);
-    if (status != TACIT_OK) {
-        tacit_config_coordinator_free(config);
-        return report(status, &error);
-    }
-    struct network *network;
-    status = network_new(&network, &config->network, &error);
-    if (status != TACIT_OK) { /* a file of edges that is not there is wrong input, too */
-        tacit_config_coordinator_free(config);
-        return report(status == TACIT_IO ? TACIT_INVALID : status, &error);
-    }
-    live_log_open(config->log_is_json);
-    uint32_t const reports = tacit_elim_report_count(config->participation, config->site_count);
-    struct live_coordinator_config const coordinator = {
-        .federation = config->federation,
-        .sites = config->sites,
-        .site_count = config->site_count,
-        .arm_names = config->arm_names,
-        .arm_count = config->arm_count,
-        .run_id = config->run_id,
-        .horizon = config->horizon,
-        .epsilon = config->epsilon,
-        .report_count = reports,
-        .round_limit = config->round_limit,
-        .gap = config->gap,
-        .quorum = config->quorum < reports ? config->quorum : reports,
-        .deadline_s = config->deadline_s,
-        .network = network == NULL ? NULL : &network->sim,
-        .network_kind = config->network.network_kind,
-        .state_directory = config->state_directory,
-        .bus = bus_config(&config->broker, LIVE_COORDINATOR),
-        .status = {config->status.unix_path, config->status.port}};
-    status = check_messages(&coordinator, config->document, &error);
-    if (status == TACIT_OK)
-        status = live_coordinator_run(&coordinator, &error);
-    network_free(network);
+    status = run_coordinator(config, &error);
     tacit_config_coordinator_free(config);
     return report(status, &error);
 }

@@ -120,7 +120,7 @@ def look(federation):
     if not hub or not all(sites):
         return 0, ARMS, 0, False
     is_over = all(site["phase"] in ("decided", "finished") for site in sites)
-    pulls = hub["pulls"] if hub["epoch"] == sites[0]["epoch"] else 0
+    pulls = hub.get("pulls", 0) if hub["epoch"] == sites[0]["epoch"] else 0
     return sites[0]["epoch"], sites[0]["active_arms"], pulls, is_over
 
 
@@ -147,7 +147,7 @@ def watch(federation, applications):
 
 
 def tell(federation, applications, winner, seconds):
-    means = {arm["name"]: arm["mean"] for arm in federation.status()["arms"]}
+    means = {arm["name"]: arm.get("mean") for arm in federation.status()["arms"]}
     rounds = len(federation.get(SITES[0], "/v1/ledger")["releases"])
     pairs = sum(one.pairs for one in applications)
     print(f"\nWinner: {winner}" + (f" (noised mean {means[winner]:.4f})" if means[winner] else "") +

@@ -1,6 +1,8 @@
 /* What the decision API asks of the agent daemon. */
-#include "agent_internal.h"
+#include "agent_api.h"
+#include "agent_step.h"
 #include "daemon/entropy.h"
+#include "tacit/privacy.h"
 #include <inttypes.h>
 #include <string.h>
 #include <stdio.h>
@@ -16,7 +18,7 @@ static uint64_t now_s(void *context)
 
 /* ---- Decisions and rewards ------------------------------------------------------------------- */
 
-static enum tacit_status keep(struct live_agent *agent, const struct live_decision_answer *answer)
+static enum tacit_status keep(struct agent *agent, const struct live_decision_answer *answer)
 {
     struct live_store *const store = agent->daemon.store;
     if (!live_daemon_begin(&agent->daemon))
@@ -34,23 +36,23 @@ static enum tacit_status keep(struct live_agent *agent, const struct live_decisi
 static enum tacit_status decide(void *context, const struct live_decision_request *request,
                                 uint64_t at_s, struct live_decision_answer *answer)
 {
-    struct live_agent *const agent = context;
+    struct agent *const agent = context;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
-    struct live_fallback const fallback = live_agent_fallback(agent);
+    struct live_fallback const fallback = agent_fallback(agent);
     enum tacit_status const status =
         live_decisions_decide(agent->decisions, request, &fallback, at_s, &entropy, answer);
     if (status != TACIT_OK || !answer->is_new)
         return status;
     /* A pull beside the plan is a pull all the same; beyond T the core counts no more. */
-    if (answer->row.kind == LIVE_DECISION_EXPLOIT && agent->core != NULL)
-        (void)live_agent_step(agent, (struct tacit_elim_event){.kind = TACIT_EVENT_EXPLOITED,
-                                                               .as.exploited_count = 1});
+    if (answer->row.kind == LIVE_DECISION_EXPLOIT && agent->site != NULL)
+        (void)agent_step(
+            agent, (struct live_site_event){.kind = LIVE_SITE_EXPLOITED, .as.exploited_count = 1});
     return keep(agent, answer);
 }
 
 static enum live_reward_answer reward(void *context, uint64_t id, double value, uint64_t at_s)
 {
-    struct live_agent *const agent = context;
+    struct agent *const agent = context;
     struct live_decision_row row;
     enum live_reward_answer const answer = live_decisions_reward(agent->decisions, id, at_s, &row);
     if (answer != LIVE_REWARD_ACCEPTED)
@@ -58,91 +60,87 @@ static enum live_reward_answer reward(void *context, uint64_t id, double value, 
     if (live_daemon_begin(&agent->daemon) &&
         live_store_put_decision(agent->daemon.store, &row) != TACIT_OK)
         live_daemon_fail(&agent->daemon, TACIT_IO, "a reward cannot be written");
-    if (value < agent->config->lo || value > agent->config->hi)
+    if (value < agent->config->site.lo || value > agent->config->site.hi)
         agent->clipped_count++;
-    if (row.kind == LIVE_DECISION_PLANNED && agent->core != NULL) {
-        struct tacit_elim_event event = {.kind = TACIT_EVENT_REWARD};
+    if (row.kind == LIVE_DECISION_PLANNED && agent->site != NULL) {
+        struct live_site_event event = {.kind = LIVE_SITE_REWARD};
         event.as.reward.arm = row.arm;
-        event.as.reward.count = 1;
-        event.as.reward.sum.steps = tacit_scale_level(&agent->mechanism.scale, value);
-        (void)live_agent_step(agent, event);
+        event.as.reward.value = value;
+        (void)agent_step(agent, event);
     }
     return answer;
 }
 
 /* ---- Status ---------------------------------------------------------------------------------- */
 
-static const char *phase(const struct live_agent *agent, const struct tacit_elim_agent_view *view)
+static const char *phase(const struct agent *agent, const struct live_site_view *view)
 {
-    if (agent->core == NULL)
+    if (agent->site == NULL)
         return agent->refusal != NULL ? "refused" : "waiting for an announcement";
-    return view->halted     ? "halted"
-           : view->finished ? "finished"
-           : view->last     ? "decided"
-           : view->waiting  ? "waiting"
-                            : "exploring";
+    return view->is_halted     ? "halted"
+           : view->is_finished ? "finished"
+           : view->is_decided  ? "decided"
+           : view->is_waiting  ? "waiting"
+                               : "exploring";
 }
 
-static struct tacit_elim_agent_view look(const struct live_agent *agent)
+static struct live_site_view look(const struct agent *agent)
 {
-    struct tacit_elim_agent_view view = {0};
-    if (agent->core != NULL)
-        live_core_look(agent->core, &view);
+    struct live_site_view view = {0};
+    if (agent->site != NULL)
+        agent->config->protocol->look(agent->site, &view);
     return view;
 }
 
-static json_t *active_names(const struct live_agent *agent,
-                            const struct tacit_elim_agent_view *view)
+static json_t *active_names(const struct agent *agent, const struct live_site_view *view)
 {
     json_t *const names = json_array();
-    for (uint32_t arm = 0; names != NULL && arm < agent->config->arm_count; arm++)
-        if (view->arms == NULL || tacit_bits_has(view->arms, arm))
-            (void)json_array_append_new(names, json_string(agent->config->arm_names[arm]));
+    for (uint32_t arm = 0; names != NULL && arm < agent->config->site.arm_count; arm++)
+        if (view->active == NULL || tacit_bits_has(view->active, arm))
+            (void)json_array_append_new(names, json_string(agent->config->site.arm_names[arm]));
     return names;
 }
 
-/* Among peers: with whom this site speaks, and whose reports it waits for, by their indices. Sinks
- * and sites of a graph wait; others on the way to a sink do not. */
-static void add_peers(const struct live_agent *agent, json_t *status)
+/* Among peers: with whom this site speaks, and whose word it waits for, by their indices. */
+static void add_peers(const struct agent *agent, const struct live_site_view *view, json_t *status)
 {
-    struct tacit_elim_peer_view peer;
-    if (agent->core == NULL || !live_core_look_at_peer(agent->core, &peer))
+    struct live_site_place place;
+    if (agent->site == NULL)
         return;
-    struct tacit_wire_announcement const *const run = live_core_run(agent->core);
+    agent->config->protocol->place(agent->site, &place);
+    if (!place.has_neighbours)
+        return;
     json_t *const neighbours = json_array();
     json_t *const missing = json_array();
-    for (uint32_t i = 0; i < run->network->neighbour_count; i++)
-        (void)json_array_append_new(neighbours, json_string(run->network->neighbours[i].site));
-    for (uint32_t site = 0; site < run->agent_count && peer.missing_count > 0; site++) {
-        bool const is_member =
-            run->network->members == NULL || tacit_bits_has(run->network->members, site);
-        if (is_member && !tacit_bits_has(peer.known, site) &&
-            json_array_size(missing) < MISSING_SHOWN_MAX)
+    for (uint32_t i = 0; i < place.neighbour_count; i++)
+        (void)json_array_append_new(neighbours, json_string(place.neighbours[i].site));
+    for (uint32_t site = 0; site < place.agent_count && view->missing != NULL; site++)
+        if (tacit_bits_has(view->missing, site) && json_array_size(missing) < MISSING_SHOWN_MAX)
             (void)json_array_append_new(missing, json_integer(site));
-    }
     (void)json_object_set_new(status, "neighbours", neighbours);
-    (void)json_object_set_new(status, "missing_reports", json_integer(peer.missing_count));
+    (void)json_object_set_new(status, "missing_reports", json_integer(view->missing_count));
     (void)json_object_set_new(status, "missing_sites", missing);
 }
 
 static json_t *status(void *context)
 {
-    struct live_agent *const agent = context;
-    struct tacit_elim_agent_view const view = look(agent);
+    struct agent *const agent = context;
+    struct live_site_view const view = look(agent);
     struct live_decisions_view decisions;
     struct live_bus_counts const bus = live_bus_count(agent->daemon.bus);
     live_decisions_look(agent->decisions, &decisions);
     json_t *const made = json_pack(
         "{s:s, s:s, s:s, s:s?, s:b, s:I, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "federation",
-        agent->config->federation, "site", agent->config->site, "phase", phase(agent, &view),
-        "refusal", agent->refusal, "connected", live_bus_is_connected(agent->daemon.bus), "epoch",
-        (json_int_t)view.epoch, "active_arms", active_names(agent, &view), "pulls",
-        (json_int_t)view.pull_count, "unserved", (json_int_t)decisions.unserved, "open",
+        agent->config->site.federation, "site", agent->config->site.site, "phase",
+        phase(agent, &view), "refusal", agent->refusal, "connected",
+        live_bus_is_connected(agent->daemon.bus), "epoch", (json_int_t)view.epoch, "active_arms",
+        active_names(agent, &view), "pulls", (json_int_t)view.pull_count, "unserved",
+        (json_int_t)decisions.unserved, "open",
         (json_int_t)decisions.open_planned + (json_int_t)decisions.open_other, "release_epoch",
-        (json_int_t)view.release_epoch, "sent_bytes", (json_int_t)bus.sent_bytes, "sent_messages",
+        (json_int_t)view.release_number, "sent_bytes", (json_int_t)bus.sent_bytes, "sent_messages",
         (json_int_t)bus.sent, "refused_messages", (json_int_t)agent->refused_count);
     if (made != NULL)
-        add_peers(agent, made);
+        add_peers(agent, &view, made);
     return made;
 }
 
@@ -162,55 +160,33 @@ static bool add_release(void *context, const struct live_release *release)
 
 static json_t *ledger(void *context)
 {
-    struct live_agent *const agent = context;
-    struct tacit_elim_agent_view const view = look(agent);
+    struct agent *const agent = context;
+    struct live_site_view const view = look(agent);
     struct ledger_list list = {json_array()};
-    uint64_t const spent = view.ledger == NULL ? 0 : tacit_ledger_spent_nano(view.ledger);
     if (list.releases == NULL ||
         live_store_releases(agent->daemon.store, add_release, &list) != TACIT_OK) {
         json_decref(list.releases);
         return NULL;
     }
-    return json_pack("{s:f, s:f, s:f, s:o}", "epsilon_per_reward", agent->config->epsilon, "spent",
-                     (double)spent / (double)TACIT_NANO, "budget", agent->config->budget,
-                     "releases", list.releases);
-}
-
-static enum tacit_statement_network statement_network(const struct tacit_wire_announcement *run)
-{
-    if (run == NULL || run->network == NULL)
-        return TACIT_STATEMENT_STAR;
-    return run->network->collection == TACIT_ELIM_SPREAD ? TACIT_STATEMENT_GRAPH
-                                                         : TACIT_STATEMENT_HYBRID;
+    return json_pack("{s:f, s:f, s:f, s:o}", "epsilon_per_reward", agent->config->site.epsilon,
+                     "spent", (double)view.spent_nano / (double)TACIT_NANO, "budget",
+                     agent->config->site.budget, "releases", list.releases);
 }
 
 static void statement(void *context, struct live_buffer *text)
 {
-    struct live_agent *const agent = context;
+    struct agent *const agent = context;
     char bytes[TACIT_STATEMENT_BYTES];
     struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
-    struct tacit_wire_announcement const *const run =
-        agent->core == NULL ? NULL : live_core_run(agent->core);
-    uint32_t const agents = run == NULL ? 0 : run->agent_count;
-    struct tacit_statement const promise = {.mode = TACIT_PRIVACY_SOUND,
-                                            .network = statement_network(run),
-                                            .noisy = true,
-                                            .epsilon_nano =
-                                                tacit_mechanism_cost_nano(&agent->mechanism),
-                                            .agent_count = agents,
-                                            .report_count = agents,
-                                            .clipped = true,
-                                            .bounded = true,
-                                            .live = true};
-    tacit_statement_elim(&promise, &words);
+    agent->config->protocol->state(agent->site, &agent->config->site, &words);
     live_buffer_add(text, bytes);
     live_buffer_add(text, "\n");
 }
 
 static void metrics(void *context, struct live_buffer *text)
 {
-    struct live_agent *const agent = context;
-    struct tacit_elim_agent_view const view = look(agent);
+    struct agent *const agent = context;
+    struct live_site_view const view = look(agent);
     struct live_decisions_view decisions;
     struct live_bus_counts const bus = live_bus_count(agent->daemon.bus);
     struct live_api_counts const api = live_api_count(agent->api);
@@ -227,17 +203,16 @@ static void metrics(void *context, struct live_buffer *text)
                        "\ntacit_agent_refused_messages_total %" PRIu64
                        "\ntacit_agent_spent_nano_epsilon %" PRIu64 "\ntacit_agent_connected %d\n",
                        api.decisions, api.rewards, bus.sent_bytes, agent->refused_count,
-                       view.ledger == NULL ? 0 : tacit_ledger_spent_nano(view.ledger),
-                       live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
+                       view.spent_nano, live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
 }
 
 static bool is_healthy(void *context, struct tacit_error *error)
 {
-    struct live_agent *const agent = context;
-    struct tacit_elim_agent_view const view = look(agent);
+    struct agent *const agent = context;
+    struct live_site_view const view = look(agent);
     char const *const why =
         agent->refusal != NULL ? agent->refusal
-        : view.halted
+        : view.is_halted
             ? "halted: a release was refused, or the hub has seen more than this state knows"
         : !live_bus_is_connected(agent->daemon.bus) ? "not connected to the broker"
                                                     : NULL;
@@ -248,11 +223,11 @@ static bool is_healthy(void *context, struct tacit_error *error)
 
 static uint64_t clipped(void *context)
 {
-    struct live_agent const *const agent = context;
+    struct agent const *const agent = context;
     return agent->clipped_count;
 }
 
-struct live_api_agent live_agent_api(struct live_agent *agent)
+struct live_api_agent agent_api(struct agent *agent)
 {
     return (struct live_api_agent){.context = agent,
                                    .now_s = now_s,

@@ -8,10 +8,10 @@
 
 static void add_sites(const struct live_status *status, struct live_buffer *out)
 {
-    struct tacit_elim_hub_view const *const hub = status->hub;
+    struct live_hub_view const *const hub = status->hub;
     live_buffer_add(out, "\"sites\": [");
     for (uint32_t site = 0; site < status->config->site_count; site++) {
-        bool const is_asked = !hub->finished && tacit_bits_has(hub->uploaders, site);
+        bool const is_asked = !hub->is_finished && tacit_bits_has(hub->asked, site);
         live_buffer_add(out, site == 0 ? "{\"name\": " : ", {\"name\": ");
         live_buffer_add_quoted(out, status->config->sites[site]);
         live_buffer_format(
@@ -22,41 +22,59 @@ static void add_sites(const struct live_status *status, struct live_buffer *out)
     live_buffer_add(out, "]");
 }
 
+/* What is known of an arm; nothing where the sites judge for themselves. */
+static void add_arm(const struct live_hub_view *hub, uint32_t arm, struct live_buffer *out)
+{
+    if (hub->means != NULL)
+        live_buffer_format(out, ", \"mean\": %.6g", hub->means[arm]);
+    if (hub->eliminated != NULL)
+        live_buffer_format(out, ", \"eliminated_epoch\": %" PRIu32, hub->eliminated[arm]);
+    live_buffer_add(out, "}");
+}
+
 static void add_arms(const struct live_status *status, struct live_buffer *out)
 {
     live_buffer_add(out, "\"arms\": [");
     for (uint32_t arm = 0; arm < status->config->arm_count; arm++) {
         live_buffer_add(out, arm == 0 ? "{\"name\": " : ", {\"name\": ");
         live_buffer_add_quoted(out, status->config->arm_names[arm]);
-        live_buffer_format(out, ", \"mean\": %.6g, \"eliminated_epoch\": %" PRIu32 "}",
-                           status->hub->means[arm], status->hub->eliminated[arm]);
+        add_arm(status->hub, arm, out);
     }
     live_buffer_add(out, "]");
 }
 
 static const char *phase(const struct live_status *status)
 {
-    if (!status->has_hub)
+    if (!status->hub->judges)
         return "watching";
-    return status->hub->finished ? "finished" : status->hub->overdue ? "waiting" : "collecting";
+    return status->hub->is_finished  ? "finished"
+           : status->hub->is_overdue ? "waiting"
+                                     : "collecting";
+}
+
+static void add_round(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_hub_view const *const hub = status->hub;
+    live_buffer_format(out,
+                       "\"rounds\": %" PRIu32 ", \"pulls\": %" PRIu64 ", \"active_arms\": %" PRIu32
+                       ", \"reports\": %" PRIu32 ", \"missing\": %" PRIu32 ", \"covered\": %" PRIu32
+                       ", \"quorum\": %" PRIu32 ", \"radius\": %.6g, ",
+                       hub->round_count, hub->pulls, hub->active_count,
+                       hub->is_finished ? 0 : hub->report_count, hub->missing_count,
+                       hub->covered_count, status->config->quorum, hub->radius);
 }
 
 static void write_json(const struct live_status *status, struct live_buffer *out)
 {
-    struct tacit_elim_hub_view const *const hub = status->hub;
     live_buffer_add(out, "{\"federation\": ");
     live_buffer_add_quoted(out, status->config->federation);
-    live_buffer_format(out,
-                       ", \"phase\": \"%s\", \"epoch\": %" PRIu32 ", \"rounds\": %" PRIu32
-                       ", \"pulls\": %" PRIu64 ", \"active_arms\": %" PRIu32
-                       ", \"reports\": %" PRIu32 ", \"missing\": %" PRIu32 ", \"covered\": %" PRIu32
-                       ", \"quorum\": %" PRIu32 ", \"radius\": %.6g, \"connected\": %s, ",
-                       phase(status), hub->epoch, hub->round_count, hub->pulls, hub->active_count,
-                       hub->finished ? 0 : hub->report_count, hub->reports_missing,
-                       hub->covered_count, status->config->quorum, hub->radius,
-                       status->is_connected ? "true" : "false");
-    live_buffer_format(out, "\"accepted\": %" PRIu64 ", \"refused\": %" PRIu64 ", ",
-                       status->accepted_count, status->refused_count);
+    live_buffer_format(out, ", \"phase\": \"%s\", \"epoch\": %" PRIu32 ", ", phase(status),
+                       status->hub->epoch);
+    if (status->hub->judges)
+        add_round(status, out);
+    live_buffer_format(
+        out, "\"connected\": %s, \"accepted\": %" PRIu64 ", \"refused\": %" PRIu64 ", ",
+        status->is_connected ? "true" : "false", status->accepted_count, status->refused_count);
     add_sites(status, out);
     live_buffer_add(out, ", ");
     add_arms(status, out);
@@ -79,9 +97,9 @@ static void add_escaped(struct live_buffer *out, const char *text)
 
 static void write_site_rows(const struct live_status *status, struct live_buffer *out)
 {
-    struct tacit_elim_hub_view const *const hub = status->hub;
+    struct live_hub_view const *const hub = status->hub;
     for (uint32_t site = 0; site < status->config->site_count; site++) {
-        bool const is_asked = !hub->finished && tacit_bits_has(hub->uploaders, site);
+        bool const is_asked = !hub->is_finished && tacit_bits_has(hub->asked, site);
         live_buffer_add(out, "<tr><td>");
         add_escaped(out, status->config->sites[site]);
         live_buffer_format(out, "<td>%s<td>%" PRIu32 "\n",
@@ -94,11 +112,15 @@ static void write_site_rows(const struct live_status *status, struct live_buffer
 
 static void write_arm_rows(const struct live_status *status, struct live_buffer *out)
 {
+    struct live_hub_view const *const hub = status->hub;
     for (uint32_t arm = 0; arm < status->config->arm_count; arm++) {
-        uint32_t const epoch = status->hub->eliminated[arm];
+        uint32_t const epoch = hub->eliminated == NULL ? 0 : hub->eliminated[arm];
         live_buffer_add(out, "<tr><td>");
         add_escaped(out, status->config->arm_names[arm]);
-        live_buffer_format(out, "<td>%.4f<td>", status->hub->means[arm]);
+        live_buffer_add(out, "<td>");
+        if (hub->means != NULL)
+            live_buffer_format(out, "%.4f", hub->means[arm]);
+        live_buffer_add(out, "<td>");
         if (epoch > 0)
             live_buffer_format(out, "eliminated in epoch %" PRIu32 "\n", epoch);
         else
@@ -108,7 +130,7 @@ static void write_arm_rows(const struct live_status *status, struct live_buffer 
 
 static void write_page(const struct live_status *status, struct live_buffer *out)
 {
-    struct tacit_elim_hub_view const *const hub = status->hub;
+    struct live_hub_view const *const hub = status->hub;
     live_buffer_add(out, "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=2>"
                          "<title>tacit</title><style>body{font:16px system-ui;max-width:44rem;"
                          "margin:2rem auto;padding:0 1rem;color-scheme:light dark}table{width:100%;"
@@ -116,7 +138,7 @@ static void write_page(const struct live_status *status, struct live_buffer *out
                          "border-bottom:1px solid #8884}</style><h1>");
     add_escaped(out, status->config->federation);
     live_buffer_format(out, "</h1><p>%s, epoch %" PRIu32 ", ", phase(status), hub->epoch);
-    if (status->has_hub)
+    if (status->hub->judges)
         live_buffer_format(
             out, "%" PRIu32 " rounds, %" PRIu32 " arms left, each pulled %" PRIu64 " times",
             hub->round_count, hub->active_count, hub->pulls);
@@ -125,10 +147,10 @@ static void write_page(const struct live_status *status, struct live_buffer *out
     live_buffer_format(out, "; %s the broker\n",
                        status->is_connected ? "connected to" : "<b>not connected</b> to");
     live_buffer_format(out, "<table><tr><th>site<th>this round<th>%s\n",
-                       status->has_hub ? "last report" : "is in epoch");
+                       status->hub->judges ? "last report" : "is in epoch");
     write_site_rows(status, out);
     live_buffer_add(out, "</table>");
-    if (!status->has_hub)
+    if (!status->hub->judges)
         return;
     live_buffer_add(out, "<table><tr><th>arm<th>noised mean<th>\n");
     write_arm_rows(status, out);
@@ -137,13 +159,16 @@ static void write_page(const struct live_status *status, struct live_buffer *out
 
 static void write_metrics(const struct live_status *status, struct live_buffer *out)
 {
-    struct tacit_elim_hub_view const *const hub = status->hub;
+    struct live_hub_view const *const hub = status->hub;
+    live_buffer_format(out, "tacit_hub_epoch %" PRIu32 "\n", hub->epoch);
+    if (hub->judges)
+        live_buffer_format(out,
+                           "tacit_hub_rounds %" PRIu32 "\ntacit_hub_active_arms %" PRIu32
+                           "\ntacit_hub_reports_missing %" PRIu32 "\n",
+                           hub->round_count, hub->active_count, hub->missing_count);
     live_buffer_format(out,
-                       "tacit_hub_epoch %" PRIu32 "\ntacit_hub_rounds %" PRIu32
-                       "\ntacit_hub_active_arms %" PRIu32 "\ntacit_hub_reports_missing %" PRIu32
-                       "\ntacit_hub_messages_accepted_total %" PRIu64
+                       "tacit_hub_messages_accepted_total %" PRIu64
                        "\ntacit_hub_messages_refused_total %" PRIu64 "\ntacit_hub_connected %d\n",
-                       hub->epoch, hub->round_count, hub->active_count, hub->reports_missing,
                        status->accepted_count, status->refused_count, status->is_connected ? 1 : 0);
 }
 

@@ -175,14 +175,14 @@ def same_as_simulated(federation, seed):
         pulls = {arm: sum(1 for entry in one.sequence if entry[1] == arm) for arm in range(len(federation.means))}
         require(all(pulls[arm] == len(rewards[index, arm]) for arm in pulls), f"{site}: {pulls}")
         seen = distinct(payload for topic, payload in federation.tap.seen
-                        if topic == federation.topic(f"up/{site}/elim") and not is_hello(payload))
+                        if topic == federation.topic(f"up/{site}/elimination") and not is_hello(payload))
         require(seen == [payload for payload in messages[index] if is_report(payload)], f"{site}: other reports")
     orders = [payload for payload in messages[0xffffffff] if is_order(payload)]
-    seen = distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic("down/elim"))
+    seen = distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic("down/elimination"))
     require(seen == orders, f"other orders: {seen} against {orders}")
     standing = {epoch_of(payload): order_of(payload)[:4] for payload in orders}
     for topic, payload in federation.tap.seen:  # answers to one site: the standing order again, and what is held
-        if topic.endswith("/elim") and "/to/" in topic:
+        if topic.endswith("/elimination") and "/to/" in topic:
             require(order_of(payload)[:4] == standing[epoch_of(payload)], f"{topic}: another order: {payload.hex()}")
     require(len(orders) >= 3, f"hardly a run: {len(orders)} orders")
 

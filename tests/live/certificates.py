@@ -58,7 +58,7 @@ def strangers_cannot_connect(federation_of):
         except OSError:
             pass
     stranger = federation.client("stranger")
-    code = stranger.publish(federation.topic("up/stranger/elim"), b"x")
+    code = stranger.publish(federation.topic("up/stranger/elimination"), b"x")
     require(code == REFUSED_BY_ACL, f"a stranger may publish: {code}")
     stranger.close()
     agent_says(federation, "wrong", "disconnected")

@@ -10,8 +10,9 @@
 #include <string.h>
 #include <cmocka.h>
 #include "../../src/live/bus/bus.h"
-#include "../../src/live/core.h"
-#include "../../src/live/invitation.h"
+#include "../../src/families/elim/core.h"
+#include "../../src/families/elim/invitation.h"
+#include "../../src/families/elim/settings.h"
 
 #define SITES_MAX 512u
 #define SITES 6u
@@ -93,74 +94,84 @@ static struct topology *three_parts(void)
     return topology_new(TACIT_ELIM_GATHER, parts, 3);
 }
 
-static struct live_coordinator_config config_of(const struct topology *topology)
+/* Of each configuration its own, for as long as a test runs. */
+static struct elim_hub_settings all_settings[64];
+static size_t settings_count;
+
+static struct live_hub_config config_of(const struct topology *topology)
 {
-    return (struct live_coordinator_config){.federation = "trial",
-                                            .sites = names,
-                                            .site_count = SITES,
-                                            .arm_count = ARMS,
-                                            .run_id = 7,
-                                            .horizon = HORIZON,
-                                            .epsilon = 100,
-                                            .report_count = SITES,
-                                            .round_limit = 4,
-                                            .gap = 0.1,
-                                            .quorum = SITES,
-                                            .deadline_s = 60,
-                                            .network =
-                                                topology == NULL ? NULL : &topology->network};
+    struct elim_hub_settings *const settings = &all_settings[settings_count++ % 64];
+    *settings = (struct elim_hub_settings){.report_count = SITES,
+                                           .round_limit = 4,
+                                           .gap = 0.1,
+                                           .network = topology == NULL ? NULL : &topology->network};
+    return (struct live_hub_config){.federation = "trial",
+                                    .sites = names,
+                                    .site_count = SITES,
+                                    .arm_count = ARMS,
+                                    .run_id = 7,
+                                    .horizon = HORIZON,
+                                    .epsilon = 100,
+                                    .quorum = SITES,
+                                    .deadline_s = 60,
+                                    .settings = settings};
+}
+
+static struct elim_hub_settings *settings_of(const struct live_hub_config *config)
+{
+    return (struct elim_hub_settings *)(uintptr_t)config->settings;
 }
 
 /* ---- Sites ----------------------------------------------------------------------------------- */
 
-static struct live_core_site policy(void)
+static struct elim_core_site policy(void)
 {
     static const struct tacit_mechanism_config sound = {TACIT_PRIVACY_SOUND, 100, 0, 1};
-    struct live_core_site made = {
+    struct elim_core_site made = {
         .budget_nano = wish_nano, .resend_after_us = 2000000, .epoch_max = 40};
     assert_int_equal(tacit_mechanism_init(&made.mechanism, &sound), TACIT_OK);
     return made;
 }
 
-static struct live_core *core_of(const struct live_coordinator_config *config, uint32_t site)
+static struct elim_core *core_of(const struct live_hub_config *config, uint32_t site)
 {
-    struct live_core_site const allowed = policy();
-    struct live_core *core;
+    struct elim_core_site const allowed = policy();
+    struct elim_core *core;
     size_t size;
-    uint8_t *const invitation = live_invitation(config, wish_nano, site, &size);
+    uint8_t *const invitation = elim_invitation(config, wish_nano, site, &size);
     assert_non_null(invitation);
-    assert_int_equal(live_core_new(&core, &allowed, invitation, size), TACIT_OK);
-    assert_true(live_core_is_of(core, invitation, size));
-    assert_false(live_core_is_of(core, invitation, size - 1));
+    assert_int_equal(elim_core_new(&core, &allowed, invitation, size), TACIT_OK);
+    assert_true(elim_core_is_of(core, invitation, size));
+    assert_false(elim_core_is_of(core, invitation, size - 1));
     free(invitation);
     return core;
 }
 
 /* In memory that is exactly as long as the block, so that a sanitizer sees a read beyond it. */
-static enum tacit_status restore(struct live_core **core, const struct live_core_site *site,
+static enum tacit_status restore(struct elim_core **core, const struct elim_core_site *site,
                                  const void *block, size_t size)
 {
     void *const exact = malloc(size > 0 ? size : 1);
     assert_non_null(exact);
     memcpy(exact, block, size);
-    enum tacit_status const status = live_core_restore(core, site, exact, size);
+    enum tacit_status const status = elim_core_restore(core, site, exact, size);
     free(exact);
     return status;
 }
 
 /* The same core, from its block. */
-static struct live_core *again(struct live_core *core)
+static struct elim_core *again(struct elim_core *core)
 {
-    struct live_core_site const allowed = policy();
-    struct live_core *restored;
+    struct elim_core_site const allowed = policy();
+    struct elim_core *restored;
     size_t size;
     size_t size_again;
-    void const *const block = live_core_block(core, &size);
+    void const *const block = elim_core_block(core, &size);
     assert_int_equal(restore(&restored, &allowed, block, size), TACIT_OK);
-    void const *const block_again = live_core_block(restored, &size_again);
+    void const *const block_again = elim_core_block(restored, &size_again);
     assert_int_equal(size, size_again);
     assert_memory_equal(block, block_again, size);
-    live_core_free(core);
+    elim_core_free(core);
     return restored;
 }
 
@@ -174,8 +185,8 @@ struct letter {
 };
 
 struct world {
-    struct live_coordinator_config config;
-    struct live_core *cores[SITES];
+    struct live_hub_config config;
+    struct elim_core *cores[SITES];
     struct tacit_rng noise[SITES];
     uint64_t deadline_us[SITES];
     struct tacit_elim_hub *hub; /* NULL: there is none */
@@ -205,7 +216,7 @@ static void post_all(struct world *world, const struct tacit_elim_message *messa
         for (uint32_t site = 0; site < SITES; site++)
             post(world, message, site);
     if (message->to == TACIT_NEIGHBOURS) {
-        network = live_core_run(world->cores[message->from])->network;
+        network = elim_core_run(world->cores[message->from])->network;
         for (uint32_t i = 0; i < network->neighbour_count; i++)
             post(world, message, network->neighbours[i].agent);
     }
@@ -219,7 +230,7 @@ static void feed(struct world *world, uint32_t site, struct tacit_elim_event eve
     struct tacit_elim_update update;
     struct tacit_pull_block plan[ARMS];
     event.now_us = world->now_us;
-    assert_int_equal(live_core_step(world->cores[site], &event, &entropy, &update), TACIT_OK);
+    assert_int_equal(elim_core_step(world->cores[site], &event, &entropy, &update), TACIT_OK);
     world->deadline_us[site] = update.deadline_us;
     uint32_t const blocks = update.plan_count;
     assert_true(blocks <= ARMS);
@@ -279,22 +290,22 @@ static bool is_decided(const struct world *world)
 {
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_elim_agent_view view;
-        live_core_look(world->cores[site], &view);
+        elim_core_look(world->cores[site], &view);
         if (!view.last && !view.finished)
             return false;
     }
     return true;
 }
 
-static struct tacit_elim_hub *hub_of(const struct live_coordinator_config *config)
+static struct tacit_elim_hub *hub_of(const struct live_hub_config *config)
 {
-    uint32_t *const weights = config->network == NULL ? NULL : live_sink_weights(config);
-    struct tacit_elim_hub_config made = {
-        .run_id = config->run_id,
-        .agent_count = SITES,
-        .schedule = {ARMS, SITES, HORIZON, config->epsilon, config->round_limit, config->gap},
-        .mechanism = policy().mechanism,
-        .weights = weights};
+    uint32_t *const weights =
+        settings_of(config)->network == NULL ? NULL : elim_sink_weights(config);
+    struct tacit_elim_hub_config made = {.run_id = config->run_id,
+                                         .agent_count = SITES,
+                                         .schedule = elim_hub_schedule(config),
+                                         .mechanism = policy().mechanism,
+                                         .weights = weights};
     struct tacit_elim_hub *const hub = calloc(1, tacit_elim_hub_size(&made));
     assert_non_null(hub);
     assert_int_equal(tacit_elim_hub_init(hub, &made), TACIT_OK);
@@ -336,7 +347,7 @@ static struct world *run_to_end(const struct topology *topology, bool restarts)
 static void world_free(struct world *world)
 {
     for (uint32_t site = 0; site < SITES; site++)
-        live_core_free(world->cores[site]);
+        elim_core_free(world->cores[site]);
     while (world->first < world->end)
         free(world->queue[world->first++].bytes);
     free(world->hub);
@@ -347,7 +358,7 @@ static void expect_winner(const struct world *world)
 {
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_elim_agent_view view;
-        live_core_look(world->cores[site], &view);
+        elim_core_look(world->cores[site], &view);
         assert_int_equal(view.active_count, 1);
         assert_true(tacit_bits_has(view.arms, 0));
         assert_true(view.release_epoch > 0);
@@ -363,8 +374,8 @@ static void run_twice(struct topology *topology)
     for (uint32_t site = 0; site < SITES; site++) {
         size_t size;
         size_t torn_size;
-        void const *const block = live_core_block(whole->cores[site], &size);
-        void const *const torn_block = live_core_block(torn->cores[site], &torn_size);
+        void const *const block = elim_core_block(whole->cores[site], &size);
+        void const *const torn_block = elim_core_block(torn->cores[site], &torn_size);
         assert_int_equal(size, torn_size);
         assert_memory_equal(block, torn_block, size);
     }
@@ -398,8 +409,8 @@ static void a_peers_release_is_its_row_in_the_form_of_a_report(void **state)
     (void)state;
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_elim_agent_view view;
-        live_core_look(world->cores[site], &view);
-        struct tacit_elim_message const report = live_core_release(world->cores[site]);
+        elim_core_look(world->cores[site], &view);
+        struct tacit_elim_message const report = elim_core_release(world->cores[site]);
         assert_int_equal(report.kind, TACIT_ELIM_REPORT);
         assert_int_equal(report.from, site);
         assert_int_equal(report.epoch, view.release_epoch);
@@ -420,38 +431,38 @@ static void a_new_core_is_what_the_invitation_says(void **state)
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
-        struct live_coordinator_config const config = config_of(topologies[i]);
+        struct live_hub_config const config = config_of(topologies[i]);
         for (uint32_t site = 0; site < SITES; site++) {
             struct tacit_elim_agent_view view;
             struct tacit_elim_peer_view peer;
-            struct live_core *const core = again(core_of(&config, site));
-            struct tacit_wire_announcement const *const run = live_core_run(core);
-            live_core_look(core, &view);
+            struct elim_core *const core = again(core_of(&config, site));
+            struct tacit_wire_announcement const *const run = elim_core_run(core);
+            elim_core_look(core, &view);
             assert_int_equal(view.epoch, 0);
             assert_true(view.pull_count == 0);
             assert_int_equal(run->agent, site);
             assert_true(run->run_id == config.run_id);
             assert_int_equal(run->network != NULL, i > 0);
-            assert_int_equal(live_core_look_at_peer(core, &peer), i > 0);
-            live_core_free(core);
+            assert_int_equal(elim_core_look_at_peer(core, &peer), i > 0);
+            elim_core_free(core);
         }
         topology_free(topologies[i]);
     }
-    live_core_free(NULL);
+    elim_core_free(NULL);
 }
 
 static void what_is_no_announcement_makes_no_core(void **state)
 {
     static const uint8_t rubbish[200] = {0x0d, 1};
-    struct live_coordinator_config const config = config_of(NULL);
-    struct live_core_site const allowed = policy();
-    struct live_core *core = NULL;
+    struct live_hub_config const config = config_of(NULL);
+    struct elim_core_site const allowed = policy();
+    struct elim_core *core = NULL;
     size_t size;
-    uint8_t *const invitation = live_invitation(&config, wish_nano, 0, &size);
+    uint8_t *const invitation = elim_invitation(&config, wish_nano, 0, &size);
     (void)state;
     for (size_t cut = 0; cut < size; cut++)
-        assert_int_equal(live_core_new(&core, &allowed, invitation, cut), TACIT_MALFORMED);
-    assert_int_equal(live_core_new(&core, &allowed, rubbish, sizeof rubbish), TACIT_MALFORMED);
+        assert_int_equal(elim_core_new(&core, &allowed, invitation, cut), TACIT_MALFORMED);
+    assert_int_equal(elim_core_new(&core, &allowed, rubbish, sizeof rubbish), TACIT_MALFORMED);
     assert_null(core);
     free(invitation);
 }
@@ -466,13 +477,13 @@ static struct world *in_the_middle(struct topology *topology)
 static void a_block_of_another_size_is_refused(void **state)
 {
     struct topology *const topologies[] = {NULL, ring_of_six(), three_parts()};
-    struct live_core_site const allowed = policy();
+    struct elim_core_site const allowed = policy();
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct world *const world = in_the_middle(topologies[i]);
         size_t size;
-        struct live_core *core;
-        void const *const block = live_core_block(world->cores[1], &size);
+        struct elim_core *core;
+        void const *const block = elim_core_block(world->cores[1], &size);
         uint8_t *const longer = calloc(1, size + 64);
         assert_non_null(longer);
         memcpy(longer, block, size);
@@ -488,12 +499,12 @@ static void a_block_of_another_size_is_refused(void **state)
 /* Where a core is put back all the same, it is one that can be started. */
 static bool is_taken(const uint8_t *block, size_t size, bool *is_other_run)
 {
-    struct live_core_site const allowed = policy();
+    struct elim_core_site const allowed = policy();
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
     struct tacit_elim_event const start = {.now_us = UINT64_C(1) << 50, .kind = TACIT_EVENT_START};
     struct tacit_elim_update update;
-    struct live_core *core;
+    struct elim_core *core;
     enum tacit_status const status = restore(&core, &allowed, block, size);
     if (status != TACIT_OK) {
         assert_int_equal(status, TACIT_MALFORMED);
@@ -501,23 +512,23 @@ static bool is_taken(const uint8_t *block, size_t size, bool *is_other_run)
     }
     uint64_t length;
     memcpy(&length, block, sizeof length);
-    assert_true(live_core_is_of(core, block + sizeof length, (size_t)length));
+    assert_true(elim_core_is_of(core, block + sizeof length, (size_t)length));
     *is_other_run = true;
-    (void)live_core_step(core, &start, &entropy, &update);
-    live_core_free(core);
+    (void)elim_core_step(core, &start, &entropy, &update);
+    elim_core_free(core);
     return true;
 }
 
 /* The length and all numbers that the core was configured with are held against the core's own
  * copy. What the core does not keep may change, and then it is another announcement: names and,
  * where nobody judges in here, what only a judge reckons with. */
-static void damage_every_bit(const struct live_core *core, size_t taken_max)
+static void damage_every_bit(const struct elim_core *core, size_t taken_max)
 {
     size_t size;
     uint64_t length;
     size_t taken = 0;
     size_t refused = 0;
-    void const *const block = live_core_block(core, &size);
+    void const *const block = elim_core_block(core, &size);
     uint8_t *const damaged = malloc(size);
     assert_non_null(damaged);
     memcpy(damaged, block, size);
@@ -557,19 +568,19 @@ static void damage_is_refused_or_does_no_harm(void **state)
 static void the_block_of_another_site_or_run_is_not_of_this_one(void **state)
 {
     struct topology *const ring = ring_of_six();
-    struct live_coordinator_config const config = config_of(ring);
-    struct live_coordinator_config other = config;
+    struct live_hub_config const config = config_of(ring);
+    struct live_hub_config other = config;
     size_t size;
     (void)state;
-    struct live_core *const core = core_of(&config, 0);
-    uint8_t *bytes = live_invitation(&config, wish_nano, 1, &size);
-    assert_false(live_core_is_of(core, bytes, size));
+    struct elim_core *const core = core_of(&config, 0);
+    uint8_t *bytes = elim_invitation(&config, wish_nano, 1, &size);
+    assert_false(elim_core_is_of(core, bytes, size));
     free(bytes);
     other.run_id++;
-    bytes = live_invitation(&other, wish_nano, 0, &size);
-    assert_false(live_core_is_of(core, bytes, size));
+    bytes = elim_invitation(&other, wish_nano, 0, &size);
+    assert_false(elim_core_is_of(core, bytes, size));
     free(bytes);
-    live_core_free(core);
+    elim_core_free(core);
     topology_free(ring);
 }
 
@@ -581,10 +592,10 @@ static void another_policy_is_refused(void **state)
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         struct world *const world = in_the_middle(topologies[i]);
-        struct live_core_site sites[5];
-        struct live_core *core;
+        struct elim_core_site sites[5];
+        struct elim_core *core;
         size_t size;
-        void const *const block = live_core_block(world->cores[2], &size);
+        void const *const block = elim_core_block(world->cores[2], &size);
         for (size_t j = 0; j < 5; j++)
             sites[j] = policy();
         assert_int_equal(tacit_mechanism_init(&sites[0].mechanism, &others[0]), TACIT_OK);
@@ -602,7 +613,7 @@ static void another_policy_is_refused(void **state)
 /* ---- What fits ------------------------------------------------------------------------------- */
 
 /* Site 1 of a star graph around site 0, over so many arms. */
-static struct live_core *leaf(uint32_t sites, uint32_t arms, enum tacit_status expected)
+static struct elim_core *leaf(uint32_t sites, uint32_t arms, enum tacit_status expected)
 {
     static const struct tacit_wire_neighbour centre = {0, "centre"};
     static const struct tacit_wire_network network = {.collection = TACIT_ELIM_SPREAD,
@@ -617,19 +628,19 @@ static struct live_core *leaf(uint32_t sites, uint32_t arms, enum tacit_status e
                                                 .horizon = TACIT_HORIZON_MAX,
                                                 .epsilon_nano = wish_nano,
                                                 .network = &network};
-    struct live_core_site const allowed = policy();
-    struct live_core *core = NULL;
+    struct elim_core_site const allowed = policy();
+    struct elim_core *core = NULL;
     uint8_t bytes[256];
     size_t const size = tacit_wire_announcement_bytes(&run);
     assert_true(size <= sizeof bytes);
     assert_int_equal(tacit_wire_announcement_encode(&run, bytes), TACIT_OK);
-    assert_int_equal(live_core_fits(&run), expected == TACIT_OK);
-    assert_int_equal(live_core_new(&core, &allowed, bytes, size), expected);
+    assert_int_equal(elim_core_fits(&run), expected == TACIT_OK);
+    assert_int_equal(elim_core_new(&core, &allowed, bytes, size), expected);
     return core;
 }
 
 /* Rows that a leaf asks for when the centre has all others. */
-static uint32_t rows_asked_for(struct live_core *core, uint32_t sites)
+static uint32_t rows_asked_for(struct elim_core *core, uint32_t sites)
 {
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
@@ -639,7 +650,7 @@ static uint32_t rows_asked_for(struct live_core *core, uint32_t sites)
     assert_non_null(others);
     tacit_bits_fill(others, sites);
     tacit_bits_remove(others, 1);
-    assert_int_equal(live_core_step(core, &event, &entropy, &update), TACIT_OK);
+    assert_int_equal(elim_core_step(core, &event, &entropy, &update), TACIT_OK);
     struct tacit_elim_message const advert = {.kind = TACIT_ELIM_ADVERT,
                                               .to = TACIT_NEIGHBOURS,
                                               .run_id = 7,
@@ -647,7 +658,7 @@ static uint32_t rows_asked_for(struct live_core *core, uint32_t sites)
                                               .origins = others};
     event =
         (struct tacit_elim_event){.now_us = 2, .kind = TACIT_EVENT_RECEIVE, .as.message = &advert};
-    assert_int_equal(live_core_step(core, &event, &entropy, &update), TACIT_OK);
+    assert_int_equal(elim_core_step(core, &event, &entropy, &update), TACIT_OK);
     assert_true(update.send);
     assert_int_equal(update.message.kind, TACIT_ELIM_REQUEST);
     uint32_t const rows = tacit_bits_count(update.message.origins, sites);
@@ -678,12 +689,12 @@ static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         uint32_t const sites = cases[i][0];
         uint32_t const arms = cases[i][1];
-        struct live_core *const core = leaf(sites, arms, TACIT_OK);
+        struct elim_core *const core = leaf(sites, arms, TACIT_OK);
         uint32_t const rows = rows_asked_for(core, sites);
         assert_true(data_bytes(sites, arms, rows) <= LIVE_PAYLOAD_BYTES_MAX);
         if (rows < sites - 1) /* else all of them were asked for */
             assert_true(data_bytes(sites, arms, rows + 1) + 128 > LIVE_PAYLOAD_BYTES_MAX);
-        live_core_free(core);
+        elim_core_free(core);
     }
 }
 
@@ -692,47 +703,46 @@ static void a_message_has_as_many_rows_as_it_has_room_for(void **state)
 static void a_run_whose_rows_do_not_fit_is_refused(void **state)
 {
     uint32_t arms = 8000;
-    struct live_core *core;
+    struct elim_core *core;
     (void)state;
     for (; (core = leaf(10, arms, arms <= 8049 ? TACIT_OK : TACIT_MALFORMED)) != NULL; arms++) {
         assert_true(data_bytes(10, arms, 1) <= LIVE_PAYLOAD_BYTES_MAX);
-        live_core_free(core);
+        elim_core_free(core);
     }
     assert_true(data_bytes(10, arms, 1) + 128 > LIVE_PAYLOAD_BYTES_MAX);
     assert_null(leaf(10, TACIT_ARMS_MAX, TACIT_MALFORMED));
     assert_null(leaf(TACIT_AGENTS_MAX, 2, TACIT_MALFORMED)); /* 128 KiB of whose they are */
-    live_core_free(leaf(400000, 2, TACIT_OK));
+    elim_core_free(leaf(400000, 2, TACIT_OK));
 }
 
 static void a_star_whose_reports_do_not_fit_is_refused(void **state)
 {
-    struct live_coordinator_config config = config_of(NULL);
-    struct live_core_site const allowed = policy();
+    struct live_hub_config config = config_of(NULL);
+    struct elim_core_site const allowed = policy();
     (void)state;
     for (config.arm_count = 8000; config.arm_count < 8200; config.arm_count++) {
         struct tacit_elim_message const report = {.kind = TACIT_ELIM_REPORT,
                                                   .sum_count = config.arm_count};
         bool const fits =
             tacit_wire_elim_bytes(&report, config.arm_count, SITES) <= LIVE_PAYLOAD_BYTES_MAX;
-        struct live_core *core = NULL;
+        struct elim_core *core = NULL;
         size_t size;
-        uint8_t *const bytes = live_invitation(&config, wish_nano, 0, &size);
-        assert_int_equal(live_core_new(&core, &allowed, bytes, size),
+        uint8_t *const bytes = elim_invitation(&config, wish_nano, 0, &size);
+        assert_int_equal(elim_core_new(&core, &allowed, bytes, size),
                          fits ? TACIT_OK : TACIT_MALFORMED);
-        assert_int_equal(live_too_large(&config) == NULL, fits);
-        live_core_free(core);
+        assert_int_equal(elim_too_large(&config) == NULL, fits);
+        elim_core_free(core);
         free(bytes);
     }
 }
 
 /* ---- Invitations ----------------------------------------------------------------------------- */
 
-static struct tacit_wire_announcement invited(const struct live_coordinator_config *config,
-                                              uint32_t site)
+static struct tacit_wire_announcement invited(const struct live_hub_config *config, uint32_t site)
 {
     struct tacit_wire_announcement run;
     size_t size;
-    uint8_t *const bytes = live_invitation(config, wish_nano, site, &size);
+    uint8_t *const bytes = elim_invitation(config, wish_nano, site, &size);
     assert_non_null(bytes);
     assert_int_equal(tacit_wire_announcement_decode(bytes, size, &run), TACIT_OK);
     assert_int_equal(run.agent, site);
@@ -750,7 +760,7 @@ static void free_invited(struct tacit_wire_announcement *run)
 static void sites_of_a_ring_are_told_of_both_neighbours(void **state)
 {
     struct topology *const ring = ring_of_six();
-    struct live_coordinator_config const config = config_of(ring);
+    struct live_hub_config const config = config_of(ring);
     (void)state;
     for (uint32_t site = 0; site < SITES; site++) {
         struct tacit_wire_announcement run = invited(&config, site);
@@ -779,8 +789,8 @@ static void sites_of_a_hybrid_are_told_the_way_to_their_sink(void **state)
     static const uint64_t members[SITES] = {0, 7, 0, 0x18, 0, 0x20}; /* of the sinks */
     static const uint32_t weights[SITES] = {0, 3, 0, 2, 0, 1};
     struct topology *const parts = three_parts();
-    struct live_coordinator_config const config = config_of(parts);
-    uint32_t *const found = live_sink_weights(&config);
+    struct live_hub_config const config = config_of(parts);
+    uint32_t *const found = elim_sink_weights(&config);
     (void)state;
     assert_memory_equal(found, weights, sizeof weights);
     free(found);
@@ -805,7 +815,7 @@ static void sinks_wait_for_all_or_for_half_the_deadline(void **state)
     struct topology *const parts = three_parts();
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct live_coordinator_config config = config_of(parts);
+        struct live_hub_config config = config_of(parts);
         config.quorum = cases[i][0];
         config.deadline_s = cases[i][1];
         struct tacit_wire_announcement run = invited(&config, 1);
@@ -818,10 +828,11 @@ static void sinks_wait_for_all_or_for_half_the_deadline(void **state)
 static void without_a_round_limit_the_gap_is_one(void **state)
 {
     struct topology *const ring = ring_of_six();
-    struct live_coordinator_config config = config_of(ring);
+    struct live_hub_config config = config_of(ring);
     (void)state;
-    config.round_limit = 0;
-    config.gap = 0;
+    struct tacit_elim_network const *const network = settings_of(&config)->network;
+    *settings_of(&config) = elim_hub_settings_make(1, SITES, 0, 0);
+    settings_of(&config)->network = network;
     struct tacit_wire_announcement run = invited(&config, 0);
     assert_true(run.network->gap == 1);
     free_invited(&run);
@@ -835,17 +846,17 @@ static void invitations_that_do_not_fit_are_found_out(void **state)
     static const char *long_names[SITES_MAX];
     struct tacit_graph_spec spec = {.kind = TACIT_GRAPH_COMPLETE, .agent_count = SITES_MAX};
     struct topology *const complete = topology_new(TACIT_ELIM_SPREAD, &spec, 1);
-    struct live_coordinator_config config = config_of(complete);
+    struct live_hub_config config = config_of(complete);
     (void)state;
     for (uint32_t site = 0; site < SITES_MAX; site++) {
         (void)snprintf(texts[site], sizeof texts[site], "%064u", site);
         long_names[site] = texts[site];
     }
     config.sites = long_names;
-    config.site_count = config.report_count = SITES_MAX;
-    assert_null(live_too_large(&config));
+    config.site_count = settings_of(&config)->report_count = SITES_MAX;
+    assert_null(elim_too_large(&config));
     config.arm_count = 9000;
-    assert_string_equal(live_too_large(&config), "arms");
+    assert_string_equal(elim_too_large(&config), "arms");
     config.arm_count = ARMS;
     topology_free(complete);
 
@@ -867,9 +878,9 @@ static void invitations_that_do_not_fit_are_found_out(void **state)
     for (uint32_t i = 0; i < 1101; i++)
         same[i] = texts[0];
     config.sites = same;
-    config.site_count = config.report_count = 1101;
-    config.network = &star->network;
-    assert_string_equal(live_too_large(&config), "network");
+    config.site_count = settings_of(&config)->report_count = 1101;
+    settings_of(&config)->network = &star->network;
+    assert_string_equal(elim_too_large(&config), "network");
     topology_free(star);
 }
 

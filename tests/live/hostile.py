@@ -62,7 +62,7 @@ def hostile_orders_change_nothing(federation_of):
              order(2, 1000, 7, last=2), order(2, 1000, 7) + b"\0", order(2, 1000, 7, sender=1),
              report(0, 1, 100, 7, [1, 2, 3])]
     for number, payload in enumerate(cases):
-        topic = ("down/elim", "to/site-0/elim")[number % 2]
+        topic = ("down/elimination", "to/site-0/elimination")[number % 2]
         require(coordinator.publish(federation.topic(topic), payload) == 0, "the broker refused an order")
         wait_for(f"hostile order {number} is refused",
                  lambda number=number: federation.site_status("site-0")["refused_messages"] >= number + 1, 5)
@@ -99,17 +99,17 @@ def hostile_reports_change_nothing(federation_of):
              order(1, pulls, 7)]
     hostile = federation.client("site-2")
     for number, payload in enumerate(cases):
-        require(hostile.publish(federation.topic("up/site-2/elim"), payload) == 0, "the broker refused it")
+        require(hostile.publish(federation.topic("up/site-2/elimination"), payload) == 0, "the broker refused it")
         wait_for(f"hostile report {number} is refused", lambda number=number: refused(federation) == number + 1, 5)
     require(unchanged(federation.status()) == before, f"{federation.status()}")
     require(federation.log("coordinator").count("a message from site-2") == len(cases), "not every refusal is logged")
 
-    for topic in (federation.topic("up/site-0/elim"), federation.topic("down/elim"),
-                  federation.topic("to/site-0/announce"), "tacit/v1/other/up/site-2/elim"):
+    for topic in (federation.topic("up/site-0/elimination"), federation.topic("down/elimination"),
+                  federation.topic("to/site-0/announce"), "tacit/v1/other/up/site-2/elimination"):
         code = hostile.publish(topic, report(0, 1, pulls, 7, fair))
         require(code == REFUSED_BY_ACL, f"{topic}: {code}")
     try:
-        hostile.publish(federation.topic("up/site-2/elim"), b"\0" * 10_000_000)
+        hostile.publish(federation.topic("up/site-2/elimination"), b"\0" * 10_000_000)
         raise AssertionError("the broker took 10 MB")
     except OSError:
         pass
@@ -193,7 +193,7 @@ def one_report_a_thousand_times_counts_once(federation_of):
     before = federation.status()
     echo = federation.client("echo")
     for _ in range(1000):
-        echo.publish(federation.topic("up/site-0/elim"), next(iter(federation.reports("site-0")[1])))
+        echo.publish(federation.topic("up/site-0/elimination"), next(iter(federation.reports("site-0")[1])))
     echo.close()
     wait_for("a thousand were heard", lambda: federation.status()["accepted"] >= before["accepted"] + 1000)
     require(unchanged(federation.status()) == unchanged(before), f"{federation.status()}")

@@ -245,11 +245,11 @@ def broker_lets_only_neighbours_hear_and_speak(federation_of):
     hears.subscribe(federation.topic("peer/#"))
     hears.receive()
     speaks = federation.client("site-0")
-    for where in ("peer/site-0/site-2/elim", "peer/site-1/site-2/elim", "peer/site-7/site-0/elim"):
+    for where in ("peer/site-0/site-2/elimination", "peer/site-1/site-2/elimination", "peer/site-7/site-0/elimination"):
         code = speaks.publish(federation.topic(where), b"not for you to say")
         require(code == wire.REFUSED_BY_ACL, f"{where}: {code}")
-    require(speaks.publish(federation.topic("peer/site-0/site-1/elim"), b"to somebody else") == 0, "to a neighbour")
-    require(federation.client("site-1").publish(federation.topic("peer/site-1/site-2/elim"), b"good") == 0, "a neighbour")
+    require(speaks.publish(federation.topic("peer/site-0/site-1/elimination"), b"to somebody else") == 0, "to a neighbour")
+    require(federation.client("site-1").publish(federation.topic("peer/site-1/site-2/elimination"), b"good") == 0, "a neighbour")
     body = hears.receive()[1]
     require(body.endswith(b"good"), f"site-2 heard {body}")
 
@@ -285,12 +285,12 @@ def hostile_neighbour_changes_nothing(federation_of):
              hello(1, 1, []) + b"\0"]
     neighbour = federation.client("site-1")
     for number, payload in enumerate(cases):
-        code = neighbour.publish(federation.topic("peer/site-1/site-0/elim"), payload)
+        code = neighbour.publish(federation.topic("peer/site-1/site-0/elimination"), payload)
         require(code == 0, f"the broker refused word {number}: {code}")
         wait_for(f"word {number} is refused",
                  lambda number=number: federation.site_status("site-0")["refused_messages"] > known + number, 5)
     try:
-        neighbour.publish(federation.topic("peer/site-1/site-0/elim"), b"\0" * 10_000_000)
+        neighbour.publish(federation.topic("peer/site-1/site-0/elimination"), b"\0" * 10_000_000)
         raise AssertionError("the broker took 10 MB")
     except OSError:
         pass
@@ -315,7 +315,7 @@ def neighbour_can_stop_a_site_but_not_make_it_release(federation_of):
     federation.start_all(["coordinator", "site-0"])
     wait_for("the run is joined", lambda: federation.has_joined("site-0"))
     liar = federation.client("site-1")
-    require(liar.publish(federation.topic("peer/site-1/site-0/elim"), advert(1, 1, [0])) == 0, "a neighbour may speak")
+    require(liar.publish(federation.topic("peer/site-1/site-0/elimination"), advert(1, 1, [0])) == 0, "a neighbour may speak")
     wait_for("it takes its state for an old one", lambda: federation.phase("site-0") == "halted")
     federation.apply(["site-0"])
     time.sleep(1.5)
@@ -452,7 +452,7 @@ def coordinator_that_starts_anew_hears_where_the_ring_is(federation_of):
     connection.request("GET", "/")
     page = connection.getresponse().read().decode()
     connection.close()
-    require(before["phase"] == "watching" and before["reports"] == before["missing"] == 0, f"{before}")
+    require(before["phase"] == "watching" and "reports" not in before and "pulls" not in before, f"{before}")
     require("each site judges for itself" in page and "is in epoch" in page and "arm 0" not in page, page)
     federation.kill("coordinator")
     federation.start("coordinator")

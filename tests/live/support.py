@@ -189,11 +189,11 @@ class Federation(federation.Federation):
 
     def reports(self, site):
         """{epoch: set of reports} as seen at the broker."""
-        return self.by_epoch(self.topic(f"up/{site}/elim"), wire.is_report)
+        return self.by_epoch(self.topic(f"up/{site}/elimination"), wire.is_report)
 
     def orders(self):
         """{epoch: set of broadcast orders}."""
-        return self.by_epoch(self.topic("down/elim"), wire.is_order)
+        return self.by_epoch(self.topic("down/elimination"), wire.is_order)
 
     def by_epoch(self, wanted, is_kind):
         found = {}

@@ -12,15 +12,18 @@
 static void topics_are_as_published(void **state)
 {
     (void)state;
-    assert_string_equal(live_topic_up("trial", "north").text, "tacit/v1/trial/up/north/elim");
-    assert_string_equal(live_topic_all_up("trial").text, "tacit/v1/trial/up/+/elim");
-    assert_string_equal(live_topic_down("trial").text, "tacit/v1/trial/down/elim");
+    assert_string_equal(live_topic_up("trial", "north", "elimination").text,
+                        "tacit/v1/trial/up/north/elimination");
+    assert_string_equal(live_topic_all_up("trial", "elimination").text,
+                        "tacit/v1/trial/up/+/elimination");
+    assert_string_equal(live_topic_down("trial", "elimination").text,
+                        "tacit/v1/trial/down/elimination");
     assert_string_equal(live_topic_to("trial", "north", "announce").text,
                         "tacit/v1/trial/to/north/announce");
-    assert_string_equal(live_topic_peer("trial", "north", "south").text,
-                        "tacit/v1/trial/peer/north/south/elim");
-    assert_string_equal(live_topic_peer("trial", "+", "south").text,
-                        "tacit/v1/trial/peer/+/south/elim");
+    assert_string_equal(live_topic_peer("trial", "north", "south", "elimination").text,
+                        "tacit/v1/trial/peer/north/south/elimination");
+    assert_string_equal(live_topic_peer("trial", "+", "south", "elimination").text,
+                        "tacit/v1/trial/peer/+/south/elimination");
 }
 
 static void longest_names_fit(void **state)
@@ -28,10 +31,11 @@ static void longest_names_fit(void **state)
     char from[65];
     (void)state;
     assert_int_equal(strlen(LONGEST), 64);
-    struct live_topic const topic = live_topic_peer(LONGEST, LONGEST, LONGEST);
-    assert_true(live_topic_peer_from(topic.text, LONGEST, LONGEST, from));
+    struct live_topic const topic = live_topic_peer(LONGEST, LONGEST, LONGEST, "elimination");
+    assert_true(live_topic_peer_from(topic.text, LONGEST, LONGEST, "elimination", from));
     assert_string_equal(from, LONGEST);
-    assert_true(live_topic_site(live_topic_up(LONGEST, LONGEST).text, LONGEST, from));
+    assert_true(live_topic_site(live_topic_up(LONGEST, LONGEST, "elimination").text, LONGEST,
+                                "elimination", from));
     assert_string_equal(from, LONGEST);
 }
 
@@ -39,10 +43,11 @@ static void a_neighbour_is_known_by_its_topic(void **state)
 {
     char from[65];
     (void)state;
-    assert_true(
-        live_topic_peer_from("tacit/v1/trial/peer/south/north/elim", "trial", "north", from));
+    assert_true(live_topic_peer_from("tacit/v1/trial/peer/south/north/elimination", "trial",
+                                     "north", "elimination", from));
     assert_string_equal(from, "south");
-    assert_true(live_topic_peer_from("tacit/v1/trial/peer/-/north/elim", "trial", "north", from));
+    assert_true(live_topic_peer_from("tacit/v1/trial/peer/-/north/elimination", "trial", "north",
+                                     "elimination", from));
     assert_string_equal(from, "-");
 }
 
@@ -56,46 +61,47 @@ static void other_topics_are_of_no_neighbour(void **state)
         "tacit/v1/trial/peer/south/north",
         "tacit/v1/trial/peer/south/north/",
         "tacit/v1/trial/peer/south/north/eli",
-        "tacit/v1/trial/peer/south/north/elim/",
-        "tacit/v1/trial/peer/south/north/elim/more",
+        "tacit/v1/trial/peer/south/north/elimination/",
+        "tacit/v1/trial/peer/south/north/elimination/more",
         "tacit/v1/trial/peer/south/north/announce",
-        "tacit/v1/trial/peer/south/north2/elim",
-        "tacit/v1/trial/peer/south/nort/elim",
-        "tacit/v1/trial/peer/south/west/elim",
-        "tacit/v1/trial/peer/north/south/elim",
-        "tacit/v1/trial/peer//north/elim",
-        "tacit/v1/trial/peer/a/south/north/elim",
-        "tacit/v1/trial/peer/" LONGEST "a/north/elim",
-        "tacit/v1/other/peer/south/north/elim",
-        "tacit/v1/trial2/peer/south/north/elim",
-        "tacit/v2/trial/peer/south/north/elim",
-        "tacit/v1/trial/up/south/elim",
-        "tacit/v1/trial/to/north/elim",
-        "xtacit/v1/trial/peer/south/north/elim",
+        "tacit/v1/trial/peer/south/north2/elimination",
+        "tacit/v1/trial/peer/south/nort/elimination",
+        "tacit/v1/trial/peer/south/west/elimination",
+        "tacit/v1/trial/peer/north/south/elimination",
+        "tacit/v1/trial/peer//north/elimination",
+        "tacit/v1/trial/peer/a/south/north/elimination",
+        "tacit/v1/trial/peer/" LONGEST "a/north/elimination",
+        "tacit/v1/other/peer/south/north/elimination",
+        "tacit/v1/trial2/peer/south/north/elimination",
+        "tacit/v2/trial/peer/south/north/elimination",
+        "tacit/v1/trial/up/south/elimination",
+        "tacit/v1/trial/to/north/elimination",
+        "xtacit/v1/trial/peer/south/north/elimination",
     };
     char from[65] = "untouched";
     (void)state;
     for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
-        assert_false(live_topic_peer_from(topics[i], "trial", "north", from));
+        assert_false(live_topic_peer_from(topics[i], "trial", "north", "elimination", from));
         assert_string_equal(from, "untouched");
     }
 }
 
 static void a_site_is_known_by_its_topic_to_the_hub(void **state)
 {
-    static const char *const others[] = {"tacit/v1/trial/up//elim",
+    static const char *const others[] = {"tacit/v1/trial/up//elimination",
                                          "tacit/v1/trial/up/north",
-                                         "tacit/v1/trial/up/north/elim/x",
-                                         "tacit/v1/trial/up/a/north/elim",
-                                         "tacit/v1/other/up/north/elim",
-                                         "tacit/v1/trial/peer/north/south/elim",
-                                         "tacit/v1/trial/up/" LONGEST "a/elim"};
+                                         "tacit/v1/trial/up/north/elimination/x",
+                                         "tacit/v1/trial/up/a/north/elimination",
+                                         "tacit/v1/other/up/north/elimination",
+                                         "tacit/v1/trial/peer/north/south/elimination",
+                                         "tacit/v1/trial/up/" LONGEST "a/elimination"};
     char site[65];
     (void)state;
-    assert_true(live_topic_site("tacit/v1/trial/up/north/elim", "trial", site));
+    assert_true(
+        live_topic_site("tacit/v1/trial/up/north/elimination", "trial", "elimination", site));
     assert_string_equal(site, "north");
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
-        assert_false(live_topic_site(others[i], "trial", site));
+        assert_false(live_topic_site(others[i], "trial", "elimination", site));
 }
 
 int main(void)

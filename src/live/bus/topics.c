@@ -13,19 +13,19 @@ static struct live_topic make(const char *federation, const char *direction, con
     return topic;
 }
 
-struct live_topic live_topic_up(const char *federation, const char *site)
+struct live_topic live_topic_up(const char *federation, const char *site, const char *protocol)
 {
-    return make(federation, "up", site, "elim");
+    return make(federation, "up", site, protocol);
 }
 
-struct live_topic live_topic_all_up(const char *federation)
+struct live_topic live_topic_all_up(const char *federation, const char *protocol)
 {
-    return make(federation, "up", "+", "elim");
+    return make(federation, "up", "+", protocol);
 }
 
-struct live_topic live_topic_down(const char *federation)
+struct live_topic live_topic_down(const char *federation, const char *protocol)
 {
-    return make(federation, "down", "", "elim");
+    return make(federation, "down", "", protocol);
 }
 
 struct live_topic live_topic_to(const char *federation, const char *site, const char *what)
@@ -33,11 +33,12 @@ struct live_topic live_topic_to(const char *federation, const char *site, const 
     return make(federation, "to", site, what);
 }
 
-struct live_topic live_topic_peer(const char *federation, const char *from, const char *to)
+struct live_topic live_topic_peer(const char *federation, const char *from, const char *to,
+                                  const char *protocol)
 {
     struct live_topic topic;
-    int const length = snprintf(topic.text, sizeof topic.text, "tacit/v1/%s/peer/%s/%s/elim",
-                                federation, from, to);
+    int const length = snprintf(topic.text, sizeof topic.text, "tacit/v1/%s/peer/%s/%s/%s",
+                                federation, from, to, protocol);
     TACIT_ASSERT(length > 0 && (size_t)length < sizeof topic.text);
     return topic;
 }
@@ -56,18 +57,21 @@ static bool name_between(const char *topic, const char *before, const char *afte
     return true;
 }
 
-bool live_topic_peer_from(const char *topic, const char *federation, const char *to, char from[65])
+bool live_topic_peer_from(const char *topic, const char *federation, const char *to,
+                          const char *protocol, char from[65])
 {
     char before[LIVE_TOPIC_BYTES];
     char after[LIVE_TOPIC_BYTES];
     (void)snprintf(before, sizeof before, "tacit/v1/%s/peer/", federation);
-    (void)snprintf(after, sizeof after, "/%s/elim", to);
+    (void)snprintf(after, sizeof after, "/%s/%s", to, protocol);
     return name_between(topic, before, after, from);
 }
 
-bool live_topic_site(const char *topic, const char *federation, char site[65])
+bool live_topic_site(const char *topic, const char *federation, const char *protocol, char site[65])
 {
     char before[LIVE_TOPIC_BYTES];
+    char after[LIVE_TOPIC_BYTES];
     (void)snprintf(before, sizeof before, "tacit/v1/%s/up/", federation);
-    return name_between(topic, before, "/elim", site);
+    (void)snprintf(after, sizeof after, "/%s", protocol);
+    return name_between(topic, before, after, site);
 }

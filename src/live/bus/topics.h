@@ -1,4 +1,4 @@
-/* Topics and the announcement: who hears what (DESIGN.md "Live"). */
+/* Topics: who hears what. The last part is the word of the protocol. */
 #ifndef TACIT_LIVE_TOPICS_H
 #define TACIT_LIVE_TOPICS_H
 #include "bus.h"
@@ -7,18 +7,22 @@ struct live_topic {
     char text[LIVE_TOPIC_BYTES];
 };
 
-/* tacit/v1/FEDERATION/up/SITE/elim: what a site says to the hub. */
-struct live_topic live_topic_up(const char *federation, const char *site);
-/* tacit/v1/FEDERATION/up/+/elim: all of them. */
-struct live_topic live_topic_all_up(const char *federation);
-/* tacit/v1/FEDERATION/down/elim: the standing order, retained. */
-struct live_topic live_topic_down(const char *federation);
-/* tacit/v1/FEDERATION/to/SITE/elim and …/announce: to one site; the announcement is retained. */
+/* tacit/v1/FEDERATION/up/SITE/PROTOCOL: what a site says to the hub. */
+struct live_topic live_topic_up(const char *federation, const char *site, const char *protocol);
+/* tacit/v1/FEDERATION/up/+/PROTOCOL: all of them. */
+struct live_topic live_topic_all_up(const char *federation, const char *protocol);
+/* tacit/v1/FEDERATION/down/PROTOCOL: the standing order, retained. */
+struct live_topic live_topic_down(const char *federation, const char *protocol);
+/* tacit/v1/FEDERATION/to/SITE/PROTOCOL and …/announce: to one site; the announcement is retained.
+ */
 struct live_topic live_topic_to(const char *federation, const char *site, const char *what);
-/* tacit/v1/FEDERATION/peer/FROM/TO/elim: between neighbours; FROM "+": from all of them. */
-struct live_topic live_topic_peer(const char *federation, const char *from, const char *to);
+/* tacit/v1/FEDERATION/peer/FROM/TO/PROTOCOL: between neighbours; FROM "+": from all of them. */
+struct live_topic live_topic_peer(const char *federation, const char *from, const char *to,
+                                  const char *protocol);
 /* The FROM of a peer topic to this site; false if it is none. */
-bool live_topic_peer_from(const char *topic, const char *federation, const char *to, char from[65]);
+bool live_topic_peer_from(const char *topic, const char *federation, const char *to,
+                          const char *protocol, char from[65]);
 /* The SITE of an up topic; false if it is none of this federation. */
-bool live_topic_site(const char *topic, const char *federation, char site[65]);
+bool live_topic_site(const char *topic, const char *federation, const char *protocol,
+                     char site[65]);
 #endif

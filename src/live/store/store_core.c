@@ -171,6 +171,11 @@ enum tacit_status store_core_read(struct live_store *store)
     return status;
 }
 
+size_t live_store_core_size(const struct live_store *store)
+{
+    return store->core.size;
+}
+
 enum tacit_status live_store_get_core(struct live_store *store, void *bytes, size_t capacity,
                                       size_t *size)
 {

@@ -2,11 +2,11 @@
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
-#include "bus/bus.h"
+#include "../../live/bus/bus.h"
 
 #define SLOT_US 20000u /* what comes in within so long is passed on together */
 
-struct live_core {
+struct elim_core {
     struct tacit_wire_announcement run;
     uint32_t *neighbours; /* indices, for the configuration */
     unsigned char *block;
@@ -15,25 +15,25 @@ struct live_core {
     size_t table_at; /* == size over a star */
 };
 
-static bool is_peer(const struct live_core *core)
+static bool is_peer(const struct elim_core *core)
 {
     return core->run.network != NULL;
 }
 
-static void *state_of(const struct live_core *core)
+static void *state_of(const struct elim_core *core)
 {
     return core->block + core->state_at;
 }
 
-static struct tacit_elim_table *table_of(const struct live_core *core)
+static struct tacit_elim_table *table_of(const struct elim_core *core)
 {
     return (struct tacit_elim_table *)(void *)(core->block + core->table_at);
 }
 
 /* ---- Configurations ---- */
 
-static struct tacit_elim_agent_config agent_config(const struct live_core *core,
-                                                   const struct live_core_site *site)
+static struct tacit_elim_agent_config agent_config(const struct elim_core *core,
+                                                   const struct elim_core_site *site)
 {
     return (struct tacit_elim_agent_config){.run_id = core->run.run_id,
                                             .agent_id = core->run.agent,
@@ -57,7 +57,7 @@ static uint32_t rows_max(const struct tacit_wire_announcement *run)
                                                : (uint32_t)((LIVE_PAYLOAD_BYTES_MAX - head) / row);
 }
 
-bool live_core_fits(const struct tacit_wire_announcement *run)
+bool elim_core_fits(const struct tacit_wire_announcement *run)
 {
     struct tacit_elim_message const report = {.kind = TACIT_ELIM_REPORT,
                                               .sum_count = run->arm_count};
@@ -73,8 +73,8 @@ static uint32_t member_count(const struct tacit_wire_announcement *run)
                : tacit_bits_count(run->network->members, run->agent_count);
 }
 
-static struct tacit_elim_peer_config peer_config(const struct live_core *core,
-                                                 const struct live_core_site *site)
+static struct tacit_elim_peer_config peer_config(const struct elim_core *core,
+                                                 const struct elim_core_site *site)
 {
     struct tacit_wire_announcement const *const run = &core->run;
     struct tacit_wire_network const *const network = run->network;
@@ -104,7 +104,7 @@ static size_t filled_up(size_t size)
 }
 
 /* What the announcement says, and where the parts of the block are. */
-static enum tacit_status describe(struct live_core *core, const struct live_core_site *site,
+static enum tacit_status describe(struct elim_core *core, const struct elim_core_site *site,
                                   const uint8_t *announcement, size_t announcement_size)
 {
     enum tacit_status const status =
@@ -119,7 +119,7 @@ static enum tacit_status describe(struct live_core *core, const struct live_core
     for (uint32_t i = 0; i < neighbours; i++)
         core->neighbours[i] = network->neighbours[i].agent;
     size_t state_size;
-    if (!live_core_fits(&core->run))
+    if (!elim_core_fits(&core->run))
         return TACIT_MALFORMED;
     if (is_peer(core)) {
         struct tacit_elim_peer_config const config = peer_config(core, site);
@@ -136,27 +136,27 @@ static enum tacit_status describe(struct live_core *core, const struct live_core
     return state_size == 0 ? TACIT_MALFORMED : TACIT_OK;
 }
 
-static enum tacit_status make(struct live_core **made, const struct live_core_site *site,
+static enum tacit_status make(struct elim_core **made, const struct elim_core_site *site,
                               const uint8_t *announcement, size_t announcement_size)
 {
-    struct live_core *const core = calloc(1, sizeof *core);
+    struct elim_core *const core = calloc(1, sizeof *core);
     if (core == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = describe(core, site, announcement, announcement_size);
     if (status == TACIT_OK && (core->block = calloc(1, core->size)) == NULL)
         status = TACIT_MEMORY;
     if (status != TACIT_OK) {
-        live_core_free(core);
+        elim_core_free(core);
         return status;
     }
     *made = core;
     return TACIT_OK;
 }
 
-enum tacit_status live_core_new(struct live_core **core, const struct live_core_site *site,
+enum tacit_status elim_core_new(struct elim_core **core, const struct elim_core_site *site,
                                 const uint8_t *announcement, size_t announcement_size)
 {
-    struct live_core *made;
+    struct elim_core *made;
     uint64_t const length = announcement_size;
     enum tacit_status status = make(&made, site, announcement, announcement_size);
     if (status != TACIT_OK)
@@ -176,7 +176,7 @@ enum tacit_status live_core_new(struct live_core **core, const struct live_core_
     return TACIT_OK;
 }
 
-static enum tacit_status check(const struct live_core *core, const struct live_core_site *site)
+static enum tacit_status check(const struct elim_core *core, const struct elim_core_site *site)
 {
     if (!is_peer(core)) {
         struct tacit_elim_agent_config const config = agent_config(core, site);
@@ -187,10 +187,10 @@ static enum tacit_status check(const struct live_core *core, const struct live_c
                                  core->size - core->table_at, &config);
 }
 
-enum tacit_status live_core_restore(struct live_core **core, const struct live_core_site *site,
+enum tacit_status elim_core_restore(struct elim_core **core, const struct elim_core_site *site,
                                     const void *block, size_t size)
 {
-    struct live_core *made;
+    struct elim_core *made;
     uint64_t length;
     if (size < sizeof length)
         return TACIT_MALFORMED;
@@ -207,14 +207,14 @@ enum tacit_status live_core_restore(struct live_core **core, const struct live_c
         status = check(made, site);
     }
     if (status != TACIT_OK) {
-        live_core_free(made);
+        elim_core_free(made);
         return status;
     }
     *core = made;
     return TACIT_OK;
 }
 
-void live_core_free(struct live_core *core)
+void elim_core_free(struct elim_core *core)
 {
     if (core == NULL)
         return;
@@ -226,25 +226,25 @@ void live_core_free(struct live_core *core)
 
 /* ---- Use ---- */
 
-const void *live_core_block(const struct live_core *core, size_t *size)
+const void *elim_core_block(const struct elim_core *core, size_t *size)
 {
     *size = core->size;
     return core->block;
 }
 
-const struct tacit_wire_announcement *live_core_run(const struct live_core *core)
+const struct tacit_wire_announcement *elim_core_run(const struct elim_core *core)
 {
     return &core->run;
 }
 
-bool live_core_is_of(const struct live_core *core, const uint8_t *announcement, size_t size)
+bool elim_core_is_of(const struct elim_core *core, const uint8_t *announcement, size_t size)
 {
     uint64_t length;
     memcpy(&length, core->block, sizeof length);
     return length == size && memcmp(core->block + sizeof length, announcement, size) == 0;
 }
 
-enum tacit_status live_core_step(struct live_core *core, const struct tacit_elim_event *event,
+enum tacit_status elim_core_step(struct elim_core *core, const struct tacit_elim_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_elim_update *update)
 {
@@ -253,23 +253,23 @@ enum tacit_status live_core_step(struct live_core *core, const struct tacit_elim
     return tacit_elim_agent_step(state_of(core), event, entropy, update);
 }
 
-void live_core_look(const struct live_core *core, struct tacit_elim_agent_view *view)
+void elim_core_look(const struct elim_core *core, struct tacit_elim_agent_view *view)
 {
     struct tacit_elim_peer_view peer;
-    if (live_core_look_at_peer(core, &peer))
+    if (elim_core_look_at_peer(core, &peer))
         *view = peer.agent;
     else
         tacit_elim_agent_look(state_of(core), view);
 }
 
-bool live_core_look_at_peer(const struct live_core *core, struct tacit_elim_peer_view *view)
+bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer_view *view)
 {
     if (is_peer(core))
         tacit_elim_peer_look(state_of(core), view);
     return is_peer(core);
 }
 
-struct tacit_elim_message live_core_release(const struct live_core *core)
+struct tacit_elim_message elim_core_release(const struct elim_core *core)
 {
     return tacit_elim_peer_release(state_of(core), table_of(core));
 }

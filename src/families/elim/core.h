@@ -1,18 +1,18 @@
 /* What a site runs of epoch elimination: over a star an agent, in a network of peers a peer with
  * its table. It lies in one block together with the announcement that it was made of, and that
  * block is what the store keeps. */
-#ifndef TACIT_LIVE_CORE_H
-#define TACIT_LIVE_CORE_H
+#ifndef TACIT_ELIM_CORE_H
+#define TACIT_ELIM_CORE_H
 #include "tacit/elim.h"
 #include "tacit/wire.h"
 
-struct live_core;
+struct elim_core;
 
 /* Would all that a site says in this run fit into the payloads of the bus? */
-bool live_core_fits(const struct tacit_wire_announcement *run);
+bool elim_core_fits(const struct tacit_wire_announcement *run);
 
 /* What the site itself says: its noise, its budget, its patience. */
-struct live_core_site {
+struct elim_core_site {
     struct tacit_mechanism mechanism;
     uint64_t budget_nano;
     uint64_t resend_after_us;
@@ -21,30 +21,30 @@ struct live_core_site {
 
 /* A core at its beginning. Errors: TACIT_MALFORMED (these bytes are no announcement of a run that
  * this site could be a part of, or what it would have to say does not fit), TACIT_MEMORY. */
-enum tacit_status live_core_new(struct live_core **core, const struct live_core_site *site,
+enum tacit_status elim_core_new(struct elim_core **core, const struct elim_core_site *site,
                                 const uint8_t *announcement, size_t announcement_size);
 
 /* A core from the block that was kept. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
-enum tacit_status live_core_restore(struct live_core **core, const struct live_core_site *site,
+enum tacit_status elim_core_restore(struct elim_core **core, const struct elim_core_site *site,
                                     const void *block, size_t size);
-void live_core_free(struct live_core *core); /* NULL is allowed */
+void elim_core_free(struct elim_core *core); /* NULL is allowed */
 
-const void *live_core_block(const struct live_core *core, size_t *size);
-const struct tacit_wire_announcement *live_core_run(const struct live_core *core);
+const void *elim_core_block(const struct elim_core *core, size_t *size);
+const struct tacit_wire_announcement *elim_core_run(const struct elim_core *core);
 
 /* Was it made of this very announcement? */
-bool live_core_is_of(const struct live_core *core, const uint8_t *announcement, size_t size);
+bool elim_core_is_of(const struct elim_core *core, const uint8_t *announcement, size_t size);
 
 /* As tacit_elim_agent_step, tacit_elim_peer_step. */
-enum tacit_status live_core_step(struct live_core *core, const struct tacit_elim_event *event,
+enum tacit_status elim_core_step(struct elim_core *core, const struct tacit_elim_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_elim_update *update);
 
-void live_core_look(const struct live_core *core, struct tacit_elim_agent_view *view);
+void elim_core_look(const struct elim_core *core, struct tacit_elim_agent_view *view);
 
 /* Over a network of peers: false over a star. */
-bool live_core_look_at_peer(const struct live_core *core, struct tacit_elim_peer_view *view);
+bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer_view *view);
 
 /* A peer's newest release: tacit_elim_peer_release. Requires: a network of peers. */
-struct tacit_elim_message live_core_release(const struct live_core *core);
+struct tacit_elim_message elim_core_release(const struct elim_core *core);
 #endif

@@ -1,0 +1,333 @@
+/* The hub of epoch elimination behind the bytes of the bus; and, where the sites of a graph judge
+ * for themselves, what stands in its place: it hears where they are. */
+#include "../../live/letters.h"
+#include "../../live/hub.h"
+#include "invitation.h"
+#include "live.h"
+#include "settings.h"
+#include "tacit/privacy.h"
+#include "tacit/wire.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOTE_BYTES 128u
+#define NOBODY UINT32_MAX
+
+struct live_hub {
+    const struct live_hub_config *config;
+    struct tacit_elim_hub *core; /* NULL: there is none */
+    size_t core_size;
+    uint32_t *weights;     /* of the sinks of a hybrid; else NULL */
+    uint32_t *told_epochs; /* without a core, by site */
+    uint64_t *nobody;      /* the same: the empty set of sites */
+    struct live_letters out;
+    uint64_t deadline_us; /* as it stands */
+    char note[NOTE_BYTES];
+};
+
+static bool has_core(const struct live_hub_config *config)
+{
+    struct tacit_elim_network const *const network = elim_hub_settings(config)->network;
+    return network == NULL || network->collection == TACIT_ELIM_GATHER;
+}
+
+static struct tacit_mechanism mechanism_of(const struct live_hub_config *config)
+{
+    struct tacit_mechanism_config const wanted = {TACIT_PRIVACY_SOUND, config->epsilon, 0, 1};
+    struct tacit_mechanism made;
+    /* Checked when the file was read; the hub reads sums of any range alike, in steps. */
+    TACIT_ASSERT(tacit_mechanism_init(&made, &wanted) == TACIT_OK);
+    return made;
+}
+
+static struct tacit_elim_hub_config core_config(const struct live_hub *hub)
+{
+    struct live_hub_config const *const config = hub->config;
+    struct tacit_elim_network const *const network = elim_hub_settings(config)->network;
+    return (struct tacit_elim_hub_config){
+        .run_id = config->run_id,
+        .agent_count = config->site_count,
+        .schedule = elim_hub_schedule(config),
+        .mechanism = mechanism_of(config),
+        .quorum = config->quorum,
+        .round_timeout_us = (uint64_t)config->deadline_s * 1000000u,
+        .answers_all = true,
+        .weights = hub->weights,
+        .components_alike = network != NULL && network->components_alike};
+}
+
+/* ---- Before there is a hub ------------------------------------------------------------------- */
+
+static void hub_describe(const struct live_hub_config *config, FILE *out)
+{
+    struct elim_hub_settings const *const settings = elim_hub_settings(config);
+    struct tacit_elim_network const *const network = settings->network;
+    (void)fprintf(out, "reports %u rounds %u gap %.17g\n", settings->report_count,
+                  settings->round_limit, settings->gap);
+    if (network == NULL)
+        return;
+    (void)fprintf(out, "network %d %d\n", (int)network->collection, network->components_alike);
+    for (uint32_t site = 0; site < config->site_count; site++)
+        for (uint64_t i = network->graph->first[site]; i < network->graph->first[site + 1]; i++)
+            (void)fprintf(out, "edge %u %u\n", site, network->graph->neighbours[i]);
+}
+
+static uint8_t *hub_announce(const struct live_hub_config *config, uint32_t site, size_t *size)
+{
+    struct tacit_mechanism const mechanism = mechanism_of(config);
+    TACIT_ASSERT(site < config->site_count);
+    return elim_invitation(config, tacit_mechanism_cost_nano(&mechanism), site, size);
+}
+
+/* ---- Beginning and end ----------------------------------------------------------------------- */
+
+static void hub_free(struct live_hub *hub)
+{
+    if (hub == NULL)
+        return;
+    free(hub->core);
+    free(hub->weights);
+    free(hub->told_epochs);
+    free(hub->nobody);
+    live_letters_free(&hub->out);
+    free(hub);
+}
+
+static enum tacit_status open_core(struct live_hub *hub, const void *bytes, size_t size)
+{
+    if (elim_hub_settings(hub->config)->network != NULL) {
+        hub->weights = elim_sink_weights(hub->config);
+        if (hub->weights == NULL)
+            return TACIT_MEMORY;
+    }
+    struct tacit_elim_hub_config const config = core_config(hub);
+    hub->core_size = tacit_elim_hub_size(&config);
+    if (hub->core_size == 0 || (size != 0 && size != hub->core_size))
+        return TACIT_MALFORMED;
+    hub->core = calloc(1, hub->core_size);
+    if (hub->core == NULL)
+        return TACIT_MEMORY;
+    if (size == 0)
+        return tacit_elim_hub_init(hub->core, &config);
+    memcpy(hub->core, bytes, size);
+    return tacit_elim_hub_check(hub->core, size, &config);
+}
+
+static enum tacit_status open_watch(struct live_hub *hub, size_t size)
+{
+    uint32_t const sites = hub->config->site_count;
+    hub->told_epochs = calloc(sites, sizeof *hub->told_epochs);
+    hub->nobody = calloc(TACIT_BITS_WORDS(sites), sizeof *hub->nobody);
+    if (hub->told_epochs == NULL || hub->nobody == NULL)
+        return TACIT_MEMORY;
+    return size == 0 ? TACIT_OK : TACIT_MALFORMED;
+}
+
+static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_config *config,
+                                  const void *bytes, size_t size)
+{
+    struct live_hub *const made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    made->config = config;
+    made->deadline_us = TACIT_NEVER;
+    enum tacit_status const status =
+        has_core(config) ? open_core(made, bytes, size) : open_watch(made, size);
+    if (status != TACIT_OK) {
+        hub_free(made);
+        return status;
+    }
+    *hub = made;
+    return TACIT_OK;
+}
+
+static const void *hub_bytes(const struct live_hub *hub, size_t *size)
+{
+    *size = hub->core_size;
+    return hub->core;
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_hub_update *update);
+
+/* The order to everyone that ends a round does not say whose reports were counted, and whose report
+ * ended it has had no other answer. The hub tells it what it would tell it if it asked. */
+static void answer_last_reporter(struct live_hub *hub, uint32_t site, uint64_t now_us,
+                                 const struct tacit_entropy *entropy,
+                                 struct live_hub_update *update)
+{
+    struct tacit_elim_hub_view view;
+    tacit_elim_hub_look(hub->core, &view);
+    struct tacit_elim_message const question = {.kind = TACIT_ELIM_HELLO,
+                                                .from = site,
+                                                .to = TACIT_HUB,
+                                                .run_id = hub->config->run_id,
+                                                .epoch = view.epoch};
+    struct tacit_elim_event const event = {
+        .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
+    (void)step_core(hub, &event, entropy, update);
+}
+
+static void note_order(struct live_hub *hub, const struct tacit_elim_message *order,
+                       struct live_hub_update *update)
+{
+    (void)snprintf(hub->note, sizeof hub->note, "epoch %u%s, each arm to %llu pulls", order->epoch,
+                   order->last ? ", the last" : "", (unsigned long long)order->pulls);
+    update->note = hub->note;
+}
+
+static bool add_order(struct live_hub *hub, const struct tacit_elim_message *order)
+{
+    struct live_hub_config const *const config = hub->config;
+    uint8_t *const bytes =
+        live_letters_add(&hub->out, order->to, order->to == TACIT_EVERYONE,
+                         tacit_wire_elim_bytes(order, config->arm_count, config->site_count));
+    if (bytes == NULL)
+        return false;
+    if (tacit_wire_elim_encode(order, config->arm_count, config->site_count, bytes) == TACIT_OK)
+        return true;
+    live_letters_drop_last(&hub->out);
+    return false;
+}
+
+/* last_reporter: whose report ended the round, or NOBODY. It is answered first, so that it hears of
+ * the next order and that it was counted in one message. */
+static void send_order(struct live_hub *hub, const struct tacit_elim_message *order,
+                       uint32_t last_reporter, uint64_t now_us, const struct tacit_entropy *entropy,
+                       struct live_hub_update *update)
+{
+    size_t const first = hub->out.count;
+    bool const is_said = add_order(hub, order);
+    if (order->to == TACIT_EVERYONE)
+        note_order(hub, order, update);
+    if (!is_said || last_reporter == NOBODY)
+        return;
+    answer_last_reporter(hub, last_reporter, now_us, entropy, update);
+    TACIT_ASSERT(hub->out.count > first);
+    struct live_message const broadcast = hub->out.items[first];
+    size_t const behind = hub->out.count - first - 1;
+    memmove(hub->out.items + first, hub->out.items + first + 1, behind * sizeof broadcast);
+    hub->out.items[first + behind] = broadcast;
+}
+
+static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_hub_update *update)
+{
+    struct tacit_elim_update made;
+    enum tacit_status const status = tacit_elim_hub_step(hub->core, event, entropy, &made);
+    bool const ends_round =
+        event->kind == TACIT_EVENT_RECEIVE && made.send && made.message.to == TACIT_EVERYONE;
+    update->persist = update->persist || made.persist;
+    update->deadline_us = made.deadline_us;
+    if (made.send)
+        send_order(hub, &made.message, ends_round ? event->as.message->from : NOBODY, event->now_us,
+                   entropy, update);
+    return status;
+}
+
+/* A site that judges for itself says where it is. It is shown, and nothing else comes of it. */
+static enum tacit_status hear(struct live_hub *hub, const struct tacit_elim_message *message)
+{
+    if (message->run_id != hub->config->run_id)
+        return TACIT_STRANGER;
+    if (message->kind != TACIT_ELIM_HELLO)
+        return TACIT_UNEXPECTED;
+    TACIT_ASSERT(message->from < hub->config->site_count);
+    if (message->epoch > hub->told_epochs[message->from])
+        hub->told_epochs[message->from] = message->epoch;
+    return TACIT_OK;
+}
+
+static enum tacit_status receive(struct live_hub *hub, const struct live_hub_event *event,
+                                 const struct tacit_entropy *entropy,
+                                 struct live_hub_update *update)
+{
+    struct tacit_elim_message *message;
+    enum tacit_status status =
+        tacit_wire_elim_decode(event->bytes, event->size, hub->config->arm_count,
+                               hub->config->site_count, TACIT_HUB, &message);
+    if (status != TACIT_OK)
+        return status;
+    struct tacit_elim_event const made = {
+        .now_us = event->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    if (message->from != event->from)
+        status = TACIT_STRANGER;
+    else
+        status = hub->core == NULL ? hear(hub, message) : step_core(hub, &made, entropy, update);
+    free(message);
+    return status;
+}
+
+static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct live_hub_update *update)
+{
+    struct tacit_elim_event const made = {
+        .now_us = event->now_us,
+        .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START : TACIT_EVENT_TIMEOUT};
+    enum tacit_status status = TACIT_OK;
+    TACIT_ASSERT(entropy != NULL);
+    live_letters_clear(&hub->out);
+    *update = (struct live_hub_update){.deadline_us = hub->deadline_us};
+    if (event->kind == LIVE_HUB_RECEIVE)
+        status = receive(hub, event, entropy, update);
+    else if (hub->core != NULL)
+        status = step_core(hub, &made, entropy, update);
+    hub->deadline_us = update->deadline_us;
+    update->messages = hub->out.items;
+    update->message_count = hub->out.count;
+    return status;
+}
+
+/* ---- Showing --------------------------------------------------------------------------------- */
+
+static void look_at_sites(const struct live_hub *hub, struct live_hub_view *view)
+{
+    *view = (struct live_hub_view){
+        .asked = hub->nobody, .received = hub->nobody, .seen = hub->told_epochs};
+    for (uint32_t site = 0; site < hub->config->site_count; site++)
+        if (hub->told_epochs[site] > view->epoch)
+            view->epoch = hub->told_epochs[site];
+}
+
+static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
+{
+    struct tacit_elim_hub_view core;
+    if (hub->core == NULL) {
+        look_at_sites(hub, view);
+        return;
+    }
+    tacit_elim_hub_look(hub->core, &core);
+    *view = (struct live_hub_view){.judges = true,
+                                   .is_finished = core.finished,
+                                   .is_overdue = core.overdue,
+                                   .epoch = core.epoch,
+                                   .round_count = core.round_count,
+                                   .pulls = core.pulls,
+                                   .active = core.arms,
+                                   .active_count = core.active_count,
+                                   .report_count = core.report_count,
+                                   .missing_count = core.reports_missing,
+                                   .covered_count = core.covered_count,
+                                   .radius = core.radius,
+                                   .asked = core.uploaders,
+                                   .received = core.received,
+                                   .seen = core.seen,
+                                   .means = core.means,
+                                   .eliminated = core.eliminated};
+}
+
+const struct live_hub_ops tacit_elim_hub_ops = {.word = "elimination",
+                                                .too_large = elim_too_large,
+                                                .describe = hub_describe,
+                                                .announce = hub_announce,
+                                                .open = hub_open,
+                                                .free = hub_free,
+                                                .bytes = hub_bytes,
+                                                .step = hub_step,
+                                                .look = hub_look};

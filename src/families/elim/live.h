@@ -1,0 +1,9 @@
+/* Epoch elimination as the daemons drive it. */
+#ifndef TACIT_ELIM_LIVE_H
+#define TACIT_ELIM_LIVE_H
+#include "../../live/hub.h"
+#include "../../live/site.h"
+
+extern const struct live_site_ops tacit_elim_site_ops;
+extern const struct live_hub_ops tacit_elim_hub_ops;
+#endif

@@ -1,0 +1,29 @@
+/* What a coordinator's file says about epoch elimination, beside what all protocols have. */
+#ifndef TACIT_ELIM_SETTINGS_H
+#define TACIT_ELIM_SETTINGS_H
+#include "../../live/hub.h"
+#include "tacit/elim.h"
+
+struct elim_hub_settings {
+    uint32_t report_count;                    /* N */
+    uint32_t round_limit;                     /* 0: none */
+    double gap;                               /* 1 without a round limit */
+    const struct tacit_elim_network *network; /* of peers; NULL: a star */
+};
+
+/* Over a star. gap has a meaning with a round limit only. */
+struct elim_hub_settings elim_hub_settings_make(double participation, uint32_t site_count,
+                                                uint32_t round_limit, double gap);
+
+const struct elim_hub_settings *elim_hub_settings(const struct live_hub_config *config);
+
+/* The schedule that the hub judges by, and that its sites are told of. */
+struct tacit_elim_schedule elim_hub_schedule(const struct live_hub_config *config);
+
+/* Pulls of all arms in the first epoch: a run with a shorter horizon learns nothing. */
+uint64_t elim_first_epoch(const struct tacit_elim_schedule *schedule);
+
+/* A horizon that is as long as its own first epoch: the least one. Above TACIT_HORIZON_MAX: there
+ * is none. */
+uint64_t elim_horizon_min(struct tacit_elim_schedule schedule);
+#endif

@@ -1,0 +1,567 @@
+/* A site of epoch elimination: the core behind the bytes of the bus. Decodes, steps, encodes; asks
+ * around before a peer plays its first plan. */
+#include "../../live/letters.h"
+#include "../../live/site.h"
+#include "core.h"
+#include "live.h"
+#include "tacit/privacy.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ANSWERS_US 1000000u /* so long a new peer waits for its neighbours' answers */
+
+struct live_site {
+    struct elim_core *core;
+    struct tacit_mechanism mechanism;
+    struct live_letters out;
+    uint8_t *release; /* encoded, of this step */
+    struct tacit_pull_block *plan;
+    struct live_neighbour *neighbours;
+    uint64_t *missing;
+    uint64_t *nobody;
+    bool plan_is_held;     /* a peer that has released nothing yet, and has not asked around */
+    uint64_t answers_us;   /* until then */
+    uint64_t deadline_us;  /* as the core said it */
+    uint64_t acknowledged; /* last epoch that the hub said it holds, since this start */
+};
+
+typedef struct tacit_elim_event elim_event;
+
+/* ---- Beginning and end ----------------------------------------------------------------------- */
+
+static enum tacit_status core_site_of(const struct live_site_config *config,
+                                      struct elim_core_site *made)
+{
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, config->epsilon,
+                                                     config->lo, config->hi};
+    *made = (struct elim_core_site){
+        .budget_nano = (uint64_t)floor(config->budget * (double)TACIT_NANO * (1 + 0x1p-52)),
+        .resend_after_us = config->resend_after_us,
+        .epoch_max = config->rounds_max};
+    return tacit_mechanism_init(&made->mechanism, &mechanism);
+}
+
+static void site_free(struct live_site *site)
+{
+    if (site == NULL)
+        return;
+    elim_core_free(site->core);
+    live_letters_free(&site->out);
+    free(site->release);
+    free(site->plan);
+    free(site->neighbours);
+    free(site->missing);
+    free(site->nobody);
+    free(site);
+}
+
+static void describe_neighbours(struct live_site *site)
+{
+    struct tacit_wire_network const *const network = elim_core_run(site->core)->network;
+    for (uint32_t i = 0; network != NULL && i < network->neighbour_count; i++)
+        site->neighbours[i] =
+            (struct live_neighbour){network->neighbours[i].agent, network->neighbours[i].site};
+}
+
+/* Around a core, which it takes over. */
+static enum tacit_status site_new(struct live_site **site, struct elim_core *core,
+                                  const struct tacit_mechanism *mechanism)
+{
+    struct tacit_wire_announcement const *const run = elim_core_run(core);
+    struct live_site *const made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        elim_core_free(core);
+        return TACIT_MEMORY;
+    }
+    uint32_t const neighbours = run->network == NULL ? 0 : run->network->neighbour_count;
+    size_t const words = TACIT_BITS_WORDS(run->agent_count);
+    made->core = core;
+    made->mechanism = *mechanism;
+    made->deadline_us = TACIT_NEVER;
+    made->answers_us = TACIT_NEVER;
+    made->plan = calloc(run->arm_count, sizeof *made->plan);
+    made->neighbours = calloc(neighbours + 1u, sizeof *made->neighbours);
+    made->missing = calloc(words, sizeof *made->missing);
+    made->nobody = calloc(words, sizeof *made->nobody);
+    if (made->plan == NULL || made->neighbours == NULL || made->missing == NULL ||
+        made->nobody == NULL) {
+        site_free(made);
+        return TACIT_MEMORY;
+    }
+    describe_neighbours(made);
+    *site = made;
+    return TACIT_OK;
+}
+
+/* ---- Joining --------------------------------------------------------------------------------- */
+
+/* What the coordinator announces against what this site allows. NULL: allowed. */
+static const char *objection_to(const struct tacit_wire_announcement *run,
+                                const struct live_site_config *config, uint64_t epsilon_nano)
+{
+    if (run->arm_count != config->arm_count)
+        return "the run has another number of arms than this site";
+    if (run->agent_count > config->agents_max)
+        return "the run has more sites than policy.agents_max";
+    if (run->horizon > config->pulls_max)
+        return "the run wants more pulls than policy.pulls_max";
+    if (run->epsilon_nano > epsilon_nano)
+        return "the run reckons with a larger epsilon per reward than policy.epsilon";
+    /* A peer takes no row for possible that has more noise than its own. */
+    if (run->network != NULL && run->epsilon_nano < epsilon_nano)
+        return "the run reckons with a smaller epsilon per reward than policy.epsilon; among "
+               "neighbours all have the same";
+    return NULL;
+}
+
+static enum tacit_status site_join(struct live_site **site, const struct live_site_config *config,
+                                   const uint8_t *announcement, size_t size, const char **objection)
+{
+    struct tacit_wire_announcement run;
+    struct elim_core_site own;
+    struct elim_core *core;
+    enum tacit_status status = tacit_wire_announcement_decode(announcement, size, &run);
+    if (status == TACIT_OK)
+        status = core_site_of(config, &own);
+    if (status != TACIT_OK)
+        return status;
+    *objection = objection_to(&run, config, tacit_mechanism_cost_nano(&own.mechanism));
+    free((void *)(uintptr_t)run.network);
+    if (*objection != NULL)
+        return TACIT_REFUSED;
+    status = elim_core_new(&core, &own, announcement, size);
+    if (status == TACIT_MALFORMED) {
+        *objection = "the run does not fit into the messages of this network";
+        return TACIT_REFUSED;
+    }
+    return status == TACIT_OK ? site_new(site, core, &own.mechanism) : status;
+}
+
+static enum tacit_status site_restore(struct live_site **site,
+                                      const struct live_site_config *config, const void *bytes,
+                                      size_t size)
+{
+    struct elim_core_site own;
+    struct elim_core *core;
+    struct tacit_elim_agent_view view;
+    enum tacit_status status = core_site_of(config, &own);
+    if (status == TACIT_OK)
+        status = elim_core_restore(&core, &own, bytes, size);
+    if (status == TACIT_OK)
+        status = site_new(site, core, &own.mechanism);
+    if (status != TACIT_OK)
+        return status;
+    elim_core_look(core, &view);
+    (*site)->plan_is_held = elim_core_run(core)->network != NULL && view.release_epoch == 0;
+    return TACIT_OK;
+}
+
+static const void *site_bytes(const struct live_site *site, size_t *size)
+{
+    return elim_core_block(site->core, size);
+}
+
+static bool site_is_of(const struct live_site *site, const uint8_t *announcement, size_t size)
+{
+    return elim_core_is_of(site->core, announcement, size);
+}
+
+/* ---- Saying ---------------------------------------------------------------------------------- */
+
+static bool is_star(const struct live_site *site)
+{
+    return elim_core_run(site->core)->network == NULL;
+}
+
+static bool judges_for_itself(const struct live_site *site)
+{
+    struct tacit_wire_network const *const network = elim_core_run(site->core)->network;
+    return network != NULL && network->collection == TACIT_ELIM_SPREAD;
+}
+
+static size_t encoded_bytes(const struct live_site *site, const struct tacit_elim_message *message)
+{
+    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    return tacit_wire_elim_bytes(message, run->arm_count, run->agent_count);
+}
+
+static bool encode(const struct live_site *site, const struct tacit_elim_message *message,
+                   uint8_t *bytes)
+{
+    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    return tacit_wire_elim_encode(message, run->arm_count, run->agent_count, bytes) == TACIT_OK;
+}
+
+/* Outbox = ledger: the bytes are kept as they go out, and go out as they are kept. */
+static void keep_release(struct live_site *site, const struct tacit_elim_message *report,
+                         struct live_site_update *update)
+{
+    size_t const size = encoded_bytes(site, report);
+    TACIT_ASSERT(report->kind == TACIT_ELIM_REPORT);
+    free(site->release);
+    site->release = malloc(size);
+    if (site->release != NULL && !encode(site, report, site->release)) {
+        free(site->release);
+        site->release = NULL;
+    }
+    update->has_release = true; /* without bytes the daemon stops: nothing may leave unwritten */
+    update->release =
+        (struct live_site_release){.number = report->epoch,
+                                   .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism),
+                                   .bytes = site->release,
+                                   .size = size};
+}
+
+static void send(struct live_site *site, const struct tacit_elim_message *message,
+                 struct live_site_update *update)
+{
+    if (message->kind == TACIT_ELIM_REPORT && is_star(site))
+        keep_release(site, message, update);
+    uint8_t *const bytes =
+        live_letters_add(&site->out, message->to, false, encoded_bytes(site, message));
+    if (bytes != NULL && !encode(site, message, bytes))
+        live_letters_drop_last(&site->out);
+}
+
+/* The coordinator of peers that judge for themselves is told where they are, for its status. */
+static void say_where(struct live_site *site, struct live_site_update *update)
+{
+    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    struct tacit_elim_agent_view view;
+    if (!judges_for_itself(site))
+        return;
+    elim_core_look(site->core, &view);
+    struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
+                                             .from = run->agent,
+                                             .to = TACIT_HUB,
+                                             .run_id = run->run_id,
+                                             .epoch = view.epoch};
+    send(site, &hello, update);
+}
+
+/* The plan waits for the answers to the START that follows. A parent that holds nothing of the
+ * present epoch yet would say nothing: it is asked for the epoch before, too. */
+static void ask_around(struct live_site *site, uint64_t now_us, struct live_site_update *update)
+{
+    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    TACIT_ASSERT(run->network != NULL);
+    bool const has_parent =
+        run->network->collection == TACIT_ELIM_GATHER && run->network->parent != run->agent;
+    site->plan_is_held = true;
+    site->answers_us = now_us + ANSWERS_US;
+    struct tacit_elim_message const hello = {.kind = TACIT_ELIM_HELLO,
+                                             .from = run->agent,
+                                             .to = run->network->parent,
+                                             .run_id = run->run_id,
+                                             .origins = site->nobody};
+    if (has_parent)
+        send(site, &hello, update);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+/* Whoever judges for itself and goes on to the next epoch knows that all had its report. */
+static void note_peer_progress(struct live_site *site, const struct tacit_elim_agent_view *before,
+                               const struct tacit_elim_agent_view *after,
+                               struct live_site_update *update)
+{
+    if (is_star(site))
+        return;
+    if (after->release_epoch != before->release_epoch) {
+        /* It goes out in rows, alone or among others'; it is kept in the form of a report. */
+        struct tacit_elim_message const report = elim_core_release(site->core);
+        keep_release(site, &report, update);
+    }
+    if (!judges_for_itself(site) || after->epoch == before->epoch)
+        return;
+    if (after->release_epoch > site->acknowledged) {
+        site->acknowledged = after->release_epoch;
+        update->acknowledged = after->release_epoch;
+    }
+    say_where(site, update);
+}
+
+static void set_plan(struct live_site *site, const struct tacit_elim_update *made,
+                     struct live_site_update *update)
+{
+    TACIT_ASSERT(made->plan_count <= elim_core_run(site->core)->arm_count);
+    if (made->plan_count > 0)
+        memcpy(site->plan, made->plan, made->plan_count * sizeof *site->plan);
+    update->has_plan = true;
+    update->plan = site->plan;
+    update->plan_count = made->plan_count;
+}
+
+/* A first order, in a state that is new: asks at once whether anybody has seen more of this site
+ * than that. If so, the state was lost, and nothing may be released from this one (PRIVACY.md D.9).
+ * A hub always answers; neighbours only if they have, so a peer waits before it plays. */
+static enum tacit_status step_core(struct live_site *site, elim_event event,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    struct tacit_elim_agent_view before;
+    struct tacit_elim_agent_view after;
+    struct tacit_elim_update made;
+    elim_core_look(site->core, &before);
+    enum tacit_status const status = elim_core_step(site->core, &event, entropy, &made);
+    elim_core_look(site->core, &after);
+    bool const is_first_order = before.epoch == 0 && after.epoch > 0;
+    update->persist = update->persist || made.persist;
+    note_peer_progress(site, &before, &after, update);
+    if (made.send)
+        send(site, &made.message, update);
+    if (is_first_order && !is_star(site))
+        ask_around(site, event.now_us, update);
+    if ((made.plan_count > 0 && !site->plan_is_held) || (after.halted && !before.halted))
+        set_plan(site, &made, update); /* halted: the plan is void */
+    site->deadline_us = made.deadline_us;
+    if (is_first_order)
+        (void)step_core(site, (elim_event){.now_us = event.now_us, .kind = TACIT_EVENT_START},
+                        entropy, update);
+    return status;
+}
+
+/* A word to this site alone says which report the hub holds last: that row of the outbox is done.
+ * It need not be of the present epoch: the one whose report ends a round hears of it with the next
+ * order. */
+static void note_seen(struct live_site *site, const struct tacit_elim_message *order,
+                      struct live_site_update *update)
+{
+    if (order->kind != TACIT_ELIM_ORDER || order->to == TACIT_EVERYONE ||
+        order->seen <= site->acknowledged)
+        return;
+    site->acknowledged = order->seen;
+    update->acknowledged = order->seen;
+}
+
+static enum tacit_status receive(struct live_site *site, const struct live_site_event *event,
+                                 const struct tacit_entropy *entropy,
+                                 struct live_site_update *update)
+{
+    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    struct tacit_elim_message *message;
+    enum tacit_status status = tacit_wire_elim_decode(
+        event->as.message.bytes, event->as.message.size, run->arm_count, run->agent_count,
+        event->as.message.is_broadcast ? TACIT_EVERYONE : run->agent, &message);
+    if (status != TACIT_OK)
+        return status;
+    status = TACIT_STRANGER;
+    if (message->from == event->as.message.from)
+        status = step_core(site,
+                           (elim_event){.now_us = event->now_us,
+                                        .kind = TACIT_EVENT_RECEIVE,
+                                        .as.message = message},
+                           entropy, update);
+    bool const is_heard =
+        status == TACIT_OK || status == TACIT_REFUSED; /* more rounds than allowed */
+    if (is_heard && message->from == TACIT_HUB)
+        note_seen(site, message, update);
+    free(message);
+    return status;
+}
+
+static enum tacit_status take_reward(struct live_site *site, const struct live_site_event *event,
+                                     const struct tacit_entropy *entropy,
+                                     struct live_site_update *update)
+{
+    elim_event made = {.now_us = event->now_us, .kind = TACIT_EVENT_REWARD};
+    made.as.reward.arm = event->as.reward.arm;
+    made.as.reward.count = 1;
+    made.as.reward.sum.steps = tacit_scale_level(&site->mechanism.scale, event->as.reward.value);
+    return step_core(site, made, entropy, update);
+}
+
+/* Says again what may have been lost. After a restart this is the first time that it is connected.
+ */
+static enum tacit_status say_again(struct live_site *site, uint64_t now_us,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    if (site->plan_is_held)
+        ask_around(site, now_us, update);
+    enum tacit_status const status =
+        step_core(site, (elim_event){.now_us = now_us, .kind = TACIT_EVENT_START}, entropy, update);
+    say_where(site, update);
+    return status;
+}
+
+/* Two deadlines may have come: the core's, and that of the neighbours' answers. If nobody has
+ * spoken up, START gives the plan. */
+static enum tacit_status time_out(struct live_site *site, uint64_t now_us,
+                                  const struct tacit_entropy *entropy,
+                                  struct live_site_update *update)
+{
+    enum tacit_status status = TACIT_OK;
+    bool const is_core_due = now_us >= site->deadline_us;
+    if (site->plan_is_held && now_us >= site->answers_us) {
+        site->plan_is_held = false;
+        site->answers_us = TACIT_NEVER;
+        status = step_core(site, (elim_event){.now_us = now_us, .kind = TACIT_EVENT_START}, entropy,
+                           update);
+    }
+    if (is_core_due)
+        status = step_core(site, (elim_event){.now_us = now_us, .kind = TACIT_EVENT_TIMEOUT},
+                           entropy, update);
+    return status;
+}
+
+static enum tacit_status dispatch(struct live_site *site, const struct live_site_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct live_site_update *update)
+{
+    switch (event->kind) {
+    case LIVE_SITE_START:
+        return step_core(site, (elim_event){.now_us = event->now_us, .kind = TACIT_EVENT_START},
+                         entropy, update);
+    case LIVE_SITE_CONNECTED:
+        return say_again(site, event->now_us, entropy, update);
+    case LIVE_SITE_REWARD:
+        return take_reward(site, event, entropy, update);
+    case LIVE_SITE_EXPLOITED:
+        return step_core(site,
+                         (elim_event){.now_us = event->now_us,
+                                      .kind = TACIT_EVENT_EXPLOITED,
+                                      .as.exploited_count = event->as.exploited_count},
+                         entropy, update);
+    case LIVE_SITE_RECEIVE:
+        return receive(site, event, entropy, update);
+    case LIVE_SITE_TIMEOUT:
+        return time_out(site, event->now_us, entropy, update);
+    case LIVE_SITE_OFFER:
+        break; /* it has a plan */
+    }
+    return TACIT_UNEXPECTED;
+}
+
+static enum tacit_status site_step(struct live_site *site, const struct live_site_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    TACIT_ASSERT(event != NULL && entropy != NULL);
+    live_letters_clear(&site->out);
+    *update = (struct live_site_update){0};
+    enum tacit_status const status = dispatch(site, event, entropy, update);
+    update->messages = site->out.items;
+    update->message_count = site->out.count;
+    update->deadline_us = site->plan_is_held && site->answers_us < site->deadline_us
+                              ? site->answers_us
+                              : site->deadline_us;
+    return status;
+}
+
+/* ---- Showing --------------------------------------------------------------------------------- */
+
+static void site_place(const struct live_site *site, struct live_site_place *place)
+{
+    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    *place = (struct live_site_place){.run_id = run->run_id,
+                                      .agent = run->agent,
+                                      .agent_count = run->agent_count,
+                                      .horizon = run->horizon,
+                                      .has_neighbours = run->network != NULL,
+                                      .neighbours = site->neighbours};
+    place->neighbour_count = run->network == NULL ? 0 : run->network->neighbour_count;
+}
+
+/* Sinks and sites of a graph wait for others; those on the way to a sink do not. */
+static void look_around(const struct live_site *site, struct live_site_view *view)
+{
+    struct tacit_elim_peer_view peer;
+    if (!elim_core_look_at_peer(site->core, &peer))
+        return;
+    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    uint64_t const *const members = run->network->members;
+    memset(site->missing, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *site->missing);
+    for (uint32_t agent = 0; agent < run->agent_count && peer.missing_count > 0; agent++)
+        if ((members == NULL || tacit_bits_has(members, agent)) &&
+            !tacit_bits_has(peer.known, agent))
+            tacit_bits_add(site->missing, agent);
+    view->missing = site->missing;
+    view->missing_count = peer.missing_count;
+}
+
+static void site_look(const struct live_site *site, struct live_site_view *view)
+{
+    struct tacit_elim_agent_view agent;
+    elim_core_look(site->core, &agent);
+    *view = (struct live_site_view){.epoch = agent.epoch,
+                                    .is_waiting = agent.waiting,
+                                    .is_decided = agent.last,
+                                    .is_finished = agent.finished,
+                                    .is_halted = agent.halted,
+                                    .active = agent.arms,
+                                    .active_count = agent.active_count,
+                                    .pull_count = agent.pull_count,
+                                    .release_number = agent.release_epoch,
+                                    .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
+    look_around(site, view);
+}
+
+static int compare_noised(const void *left, const void *right, void *context)
+{
+    union tacit_sum const *const noised = context;
+    uint32_t const a = *(const uint32_t *)left;
+    uint32_t const b = *(const uint32_t *)right;
+    if (noised[a].steps != noised[b].steps)
+        return noised[a].steps > noised[b].steps ? -1 : 1;
+    return a < b ? -1 : a > b;
+}
+
+/* All active arms were pulled alike: the largest noised sum has the best mean. */
+static uint32_t site_rank(const struct live_site *site, const struct live_site_config *config,
+                          uint32_t *arms)
+{
+    struct tacit_elim_agent_view view = {0};
+    uint32_t count = 0;
+    if (site != NULL)
+        elim_core_look(site->core, &view);
+    for (uint32_t arm = 0; arm < config->arm_count; arm++)
+        if (view.arms == NULL || tacit_bits_has(view.arms, arm))
+            arms[count++] = arm;
+    if (view.noised != NULL)
+        qsort_r(arms, count, sizeof *arms, compare_noised, (void *)(uintptr_t)view.noised);
+    return count;
+}
+
+static enum tacit_statement_network statement_network(const struct tacit_wire_announcement *run)
+{
+    if (run == NULL || run->network == NULL)
+        return TACIT_STATEMENT_STAR;
+    return run->network->collection == TACIT_ELIM_SPREAD ? TACIT_STATEMENT_GRAPH
+                                                         : TACIT_STATEMENT_HYBRID;
+}
+
+static void site_state(const struct live_site *site, const struct live_site_config *config,
+                       struct tacit_text *text)
+{
+    struct tacit_wire_announcement const *const run =
+        site == NULL ? NULL : elim_core_run(site->core);
+    uint32_t const agents = run == NULL ? 0 : run->agent_count;
+    struct elim_core_site own;
+    if (core_site_of(config, &own) != TACIT_OK)
+        return;
+    struct tacit_statement const promise = {.mode = TACIT_PRIVACY_SOUND,
+                                            .network = statement_network(run),
+                                            .noisy = true,
+                                            .epsilon_nano =
+                                                tacit_mechanism_cost_nano(&own.mechanism),
+                                            .agent_count = agents,
+                                            .report_count = agents,
+                                            .clipped = true,
+                                            .bounded = true,
+                                            .live = true};
+    tacit_statement_elim(&promise, text);
+}
+
+const struct live_site_ops tacit_elim_site_ops = {.word = "elimination",
+                                                  .join = site_join,
+                                                  .restore = site_restore,
+                                                  .free = site_free,
+                                                  .bytes = site_bytes,
+                                                  .is_of = site_is_of,
+                                                  .step = site_step,
+                                                  .place = site_place,
+                                                  .look = site_look,
+                                                  .rank = site_rank,
+                                                  .state = site_state};

@@ -1,0 +1,152 @@
+/* What an agent keeps: the core's bytes, decisions, units. */
+#include "agent_rows.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- Changes --------------------------------------------------------------------------------- */
+
+void agent_store_row(struct agent *agent, const struct live_decision_row *row)
+{
+    if (!live_daemon_begin(&agent->daemon))
+        return;
+    enum tacit_status const status = live_store_put_decision(agent->daemon.store, row);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "a decision cannot be written");
+}
+
+static void row_changed(void *context, const struct live_decision_row *row, bool is_forgotten)
+{
+    struct agent *const agent = context;
+    if (!is_forgotten) {
+        agent_store_row(agent, row);
+        return;
+    }
+    agent->has_forgotten = true;
+    if (live_daemon_begin(&agent->daemon) &&
+        live_store_drop_decision(agent->daemon.store, row->id) != TACIT_OK)
+        live_daemon_fail(&agent->daemon, TACIT_IO, "a decision cannot be dropped");
+}
+
+bool agent_expire_rows(struct agent *agent, uint64_t now_s)
+{
+    return live_decisions_expire(agent->decisions, now_s, row_changed, agent);
+}
+
+/* The core goes into the batch once a round, whatever number of rewards came. The next id is behind
+ * the last row, so it is written only when rows go. */
+void agent_prepare_commit(struct agent *agent)
+{
+    struct live_decisions_view view;
+    enum tacit_status status = TACIT_OK;
+    if (!agent->daemon.batch_is_open)
+        return;
+    if (agent->core_is_dirty) {
+        size_t size;
+        void const *const bytes = agent->config->protocol->bytes(agent->site, &size);
+        status = live_store_put_core(agent->daemon.store, bytes, size);
+    }
+    live_decisions_look(agent->decisions, &view);
+    if (status == TACIT_OK && agent->has_forgotten)
+        status = live_store_put_value(agent->daemon.store, "next_decision", view.next_id);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "the state cannot be written");
+    agent->core_is_dirty = false;
+    agent->has_forgotten = false;
+}
+
+/* ---- At start -------------------------------------------------------------------------------- */
+
+static bool restore_row(void *context, const struct live_decision_row *row)
+{
+    struct agent *const agent = context;
+    enum tacit_status const status = live_decisions_restore(agent->decisions, row);
+    if (status != TACIT_OK)
+        agent->daemon.status = status;
+    return status == TACIT_OK;
+}
+
+static bool restore_unit(void *context, const char *unit, uint32_t arm)
+{
+    struct agent *const agent = context;
+    enum tacit_status const status = live_decisions_restore_unit(agent->decisions, unit, arm);
+    if (status != TACIT_OK)
+        agent->daemon.status = status;
+    return status == TACIT_OK;
+}
+
+static enum tacit_status restore_decisions(struct agent *agent)
+{
+    struct live_store *const store = agent->daemon.store;
+    uint64_t next_id = 1;
+    bool found;
+    enum tacit_status status = live_store_decisions(store, restore_row, agent);
+    if (status == TACIT_OK)
+        status = live_store_units(store, restore_unit, agent);
+    if (status == TACIT_OK)
+        status = agent->daemon.status;
+    if (status == TACIT_OK)
+        status = live_store_get_value(store, "next_decision", &next_id, &found);
+    if (status == TACIT_OK && found)
+        live_decisions_set_next_id(agent->decisions, next_id);
+    return status;
+}
+
+static enum tacit_status restore_site(struct agent *agent)
+{
+    size_t size;
+    void *bytes;
+    enum tacit_status status = live_daemon_core(&agent->daemon, &bytes, &size);
+    if (status == TACIT_OK && size > 0)
+        status = agent->config->protocol->restore(&agent->site, &agent->config->site, bytes, size);
+    free(bytes);
+    return status;
+}
+
+/* What may not change while there is state: it would change what was promised. */
+enum tacit_status agent_identify(const struct live_agent_config *config,
+                                 struct live_store_identity *identity)
+{
+    struct live_site_config const *const site = &config->site;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    if (out == NULL)
+        return TACIT_MEMORY;
+    *identity = (struct live_store_identity){
+        .role = "agent", .federation = site->federation, .site = site->site};
+    (void)fprintf(out, "protocol %s epsilon %.17g budget %.17g range %.17g %.17g rounds %u\n",
+                  config->protocol->word, site->epsilon, site->budget, site->lo, site->hi,
+                  site->rounds_max);
+    for (uint32_t arm = 0; arm < site->arm_count; arm++)
+        (void)fprintf(out, "arm %s\n", site->arm_names[arm]);
+    if (fclose(out) != 0)
+        return TACIT_MEMORY;
+    enum tacit_status const status = live_digest(text, identity->config_digest);
+    free(text);
+    return status;
+}
+
+enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
+{
+    struct live_agent_config const *const config = agent->config;
+    uint32_t const arms = config->site.arm_count;
+    struct live_decisions_config const decisions = {.arm_count = arms,
+                                                    .open_max = config->open_max,
+                                                    .units_max = config->units_max,
+                                                    .deadline_s = config->deadline_s,
+                                                    .remember_s = config->remember_s};
+    TACIT_ASSERT(arms > 0);
+    agent->decisions = live_decisions_new(&decisions);
+    agent->ranking = calloc(arms, sizeof *agent->ranking);
+    agent->active = calloc(TACIT_BITS_WORDS(arms), sizeof *agent->active);
+    agent->ranking_is_stale = true;
+    if (agent->decisions == NULL || agent->ranking == NULL || agent->active == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status status = restore_decisions(agent);
+    if (status == TACIT_OK)
+        status = restore_site(agent);
+    if (status != TACIT_OK)
+        (void)snprintf(error->text, sizeof error->text, "%s: the state cannot be restored: %s",
+                       config->state_directory, tacit_status_text(status));
+    return status;
+}

@@ -1,0 +1,30 @@
+/* The agent daemon's inside, which its files share: agent_step.c (the core's effects), agent_rows.c
+ * (what is kept), agent_hear.c (the broker), agent_api.c (applications), agent.c (start, timers,
+ * end). */
+#ifndef TACIT_LIVE_AGENT_STATE_H
+#define TACIT_LIVE_AGENT_STATE_H
+#include "agent_config.h"
+#include "api/api.h"
+#include "api/decisions.h"
+#include "daemon.h"
+
+struct agent {
+    const struct live_agent_config *config;
+    struct live_daemon daemon;
+    struct live_decisions *decisions;
+    struct live_api *api;
+    struct live_timer *core_timer;
+    struct live_timer *expiry_timer;
+    struct live_site *site;    /* NULL before it has joined a run */
+    bool core_is_dirty;        /* changed in this round: put it once, at the end */
+    bool has_forgotten;        /* decisions, in this round: their rows no longer show the next id */
+    uint64_t core_deadline_us; /* as the core said it, before the jitter */
+    bool ranking_is_stale;
+    uint32_t *ranking; /* active arms, best first */
+    uint64_t *active;
+    uint32_t active_count;
+    uint64_t refused_count;
+    uint64_t clipped_count; /* depends on rewards: shown under /v1/clipped and nowhere else */
+    const char *refusal;    /* why this site does not take part, or NULL */
+};
+#endif

@@ -1,0 +1,153 @@
+/* The core's effects. All changes of a round of the loop are one batch; nothing leaves before they
+ * are durable. */
+#include "agent_step.h"
+#include "agent_rows.h"
+#include "bus/topics.h"
+#include "daemon/crash_point.h"
+#include "daemon/entropy.h"
+#include "daemon/log.h"
+#include <string.h>
+#include <time.h>
+
+/* ---- Releases -------------------------------------------------------------------------------- */
+
+/* Outbox = ledger: the bytes are kept as they go out, and go out as they are kept. */
+static void keep_release(struct agent *agent, const struct live_site_release *made)
+{
+    struct live_release const release = {.number = made->number,
+                                         .epsilon_nano = made->epsilon_nano,
+                                         .bytes = made->bytes,
+                                         .size = made->size,
+                                         .made_unix_s = (int64_t)time(NULL)};
+    live_crash_point("release");
+    if (!live_daemon_begin(&agent->daemon))
+        return;
+    if (made->bytes == NULL) {
+        live_daemon_fail(&agent->daemon, TACIT_MEMORY, "a release cannot be written");
+        return;
+    }
+    enum tacit_status const status = live_store_put_release(agent->daemon.store, &release);
+    if (status ==
+        TACIT_INVALID) /* the store holds other bytes of this epoch: never send a second draw */
+        live_daemon_fail(&agent->daemon, status, "a second release of one epoch");
+    else if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "a release cannot be written");
+}
+
+static void acknowledge(struct agent *agent, uint64_t number)
+{
+    if (live_daemon_begin(&agent->daemon))
+        (void)live_store_acknowledge(agent->daemon.store, number);
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+/* To the hub, or to one neighbour or all of them. */
+static void publish(struct agent *agent, const struct live_message *message)
+{
+    struct live_agent_config const *const config = agent->config;
+    char const *const word = config->protocol->word;
+    char const *const federation = config->site.federation;
+    char const *const site = config->site.site;
+    struct live_site_place place;
+    config->protocol->place(agent->site, &place);
+    if (message->to == TACIT_HUB)
+        live_daemon_send(&agent->daemon, live_topic_up(federation, site, word).text, message->bytes,
+                         message->size, message->is_retained);
+    for (uint32_t i = 0; message->to != TACIT_HUB && i < place.neighbour_count; i++)
+        if (message->to == TACIT_NEIGHBOURS || message->to == place.neighbours[i].agent)
+            live_daemon_send(&agent->daemon,
+                             live_topic_peer(federation, site, place.neighbours[i].site, word).text,
+                             message->bytes, message->size, message->is_retained);
+}
+
+/* ---- Steps ----------------------------------------------------------------------------------- */
+
+static void note_progress(const struct live_site_view *before, const struct live_site_view *after)
+{
+    if (after->epoch != before->epoch)
+        live_log(LIVE_LOG_INFO, "order", "epoch %u: %u arms are in%s", after->epoch,
+                 after->active_count, after->is_decided ? "; it is decided" : "");
+    if (after->release_number != before->release_number)
+        live_log(LIVE_LOG_INFO, "release", "epoch %llu, total loss %llu nano-epsilon",
+                 (unsigned long long)after->release_number, (unsigned long long)after->spent_nano);
+    if (after->is_halted && !before->is_halted)
+        live_log(LIVE_LOG_ERROR, "halted", "nothing is released any more; see the status");
+}
+
+/* Open decisions for which a new plan has no room any more. */
+struct leftovers {
+    struct agent *agent;
+    uint64_t count;
+};
+
+static void store_leftover(void *context, const struct live_decision_row *row)
+{
+    struct leftovers *const leftovers = context;
+    leftovers->count++;
+    agent_store_row(leftovers->agent, row);
+}
+
+/* Persist, send, pull, set the timer. What is sent leaves after the commit of this round. */
+static uint64_t carry_out(struct agent *agent, const struct live_site_update *update,
+                          uint64_t now_us)
+{
+    struct leftovers leftovers = {.agent = agent};
+    if (update->persist) {
+        agent->core_is_dirty = live_daemon_begin(&agent->daemon);
+        agent->ranking_is_stale = true;
+    }
+    if (update->has_release)
+        keep_release(agent, &update->release);
+    if (update->acknowledged > 0)
+        acknowledge(agent, update->acknowledged);
+    for (size_t i = 0; i < update->message_count && agent->daemon.status == TACIT_OK; i++)
+        publish(agent, &update->messages[i]);
+    if (update->has_plan)
+        live_decisions_set_plan(agent->decisions, update->plan, update->plan_count, store_leftover,
+                                &leftovers);
+    if (update->deadline_us != agent->core_deadline_us) { /* most rewards leave it as it is */
+        agent->core_deadline_us = update->deadline_us;
+        live_timer_set(agent->core_timer, live_daemon_jitter(now_us, update->deadline_us));
+    }
+    return leftovers.count;
+}
+
+enum tacit_status agent_step(struct agent *agent, struct live_site_event event)
+{
+    struct live_site_ops const *const protocol = agent->config->protocol;
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_NOISE);
+    struct live_site_view before;
+    struct live_site_view after;
+    struct live_site_update update;
+    TACIT_ASSERT(agent->site != NULL);
+    event.now_us = live_now_us();
+    protocol->look(agent->site, &before);
+    enum tacit_status const status = protocol->step(agent->site, &event, &entropy, &update);
+    protocol->look(agent->site, &after);
+    note_progress(&before, &after);
+    uint64_t const leftovers = carry_out(agent, &update, event.now_us);
+    if (leftovers > 0) /* they are pulls all the same, from now on beside the plan */
+        (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_EXPLOITED,
+                                                         .as.exploited_count = leftovers});
+    return status;
+}
+
+struct live_fallback agent_fallback(struct agent *agent)
+{
+    struct live_site_ops const *const protocol = agent->config->protocol;
+    uint32_t const arms = agent->config->site.arm_count;
+    struct live_site_view view = {0};
+    if (agent->site != NULL)
+        protocol->look(agent->site, &view);
+    if (agent->ranking_is_stale) {
+        agent->active_count = protocol->rank(agent->site, &agent->config->site, agent->ranking);
+        TACIT_ASSERT(agent->active_count <= arms);
+        tacit_bits_fill(agent->active, arms);
+        if (view.active != NULL)
+            memcpy(agent->active, view.active, TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
+        agent->ranking_is_stale = false;
+    }
+    return (struct live_fallback){agent->active, agent->ranking, agent->active_count,
+                                  view.is_decided || view.is_finished};
+}

@@ -1,0 +1,12 @@
+/* Steps of the agent's core, and what comes of them. */
+#ifndef TACIT_LIVE_AGENT_STEP_H
+#define TACIT_LIVE_AGENT_STEP_H
+#include "agent_state.h"
+
+/* Feeds the core and carries its update out within this round; the time is added. Requires: the
+ * site has joined a run. */
+enum tacit_status agent_step(struct agent *agent, struct live_site_event event);
+
+/* What decisions fall back to; refreshed from the core. */
+struct live_fallback agent_fallback(struct agent *agent);
+#endif

@@ -1,0 +1,90 @@
+/* What the daemon of a coordinator needs of a protocol: its hub behind bytes, as site.h has it for
+ * the sites. Where the sites judge for themselves there is no hub core: the family then keeps
+ * nothing, announces the run, and shows where the sites say that they are. */
+#ifndef TACIT_LIVE_HUB_H
+#define TACIT_LIVE_HUB_H
+#include "site.h"
+#include <stdio.h>
+
+/* What the coordinator's file says, as far as all protocols have it. */
+struct live_hub_config {
+    const char *federation;
+    const char *const *sites; /* names by agent index */
+    uint32_t site_count;
+    const char *const *arm_names;
+    uint32_t arm_count;
+    uint64_t run_id;
+    uint64_t horizon;
+    double epsilon;       /* per reward: what the sites are expected to noise with */
+    uint32_t quorum;      /* sites whose word suffices once the deadline is over */
+    uint32_t deadline_s;  /* of a round */
+    const void *settings; /* what the family read from the file; or NULL */
+};
+
+enum live_hub_event_kind { LIVE_HUB_START, LIVE_HUB_RECEIVE, LIVE_HUB_TIMEOUT };
+
+/* START comes after the start and whenever the broker is there again: what stands is said again. */
+struct live_hub_event {
+    enum live_hub_event_kind kind;
+    uint64_t now_us;
+    uint32_t from; /* RECEIVE: the site, by its topic */
+    const uint8_t *bytes;
+    size_t size;
+};
+
+/* Everything in it belongs to the family and is valid until the next step. */
+struct live_hub_update {
+    bool persist;
+    const struct live_message *messages; /* in this order */
+    size_t message_count;
+    const char *note;     /* for the log: what happened, one line; NULL: nothing new */
+    uint64_t deadline_us; /* TACIT_NEVER: no timer */
+};
+
+/* What may be shown. Pointers belong to the family and are valid until the next step. */
+struct live_hub_view {
+    bool judges; /* false: the sites judge for themselves; nothing is known of arms */
+    bool is_finished;
+    bool is_overdue; /* the deadline is over, but the quorum is not there */
+    uint32_t epoch;
+    uint32_t round_count;
+    uint64_t pulls; /* of each active arm, as ordered */
+    const uint64_t *active;
+    uint32_t active_count;
+    uint32_t report_count; /* received of the present round */
+    uint32_t missing_count;
+    uint32_t covered_count; /* sites whose sums are in these reports */
+    double radius;
+    const uint64_t *asked;      /* A: who is asked to report in the present round */
+    const uint64_t *received;   /* A: who has */
+    const uint32_t *seen;       /* A: the last epoch that was heard of from each */
+    const double *means;        /* K noised means; NULL: none */
+    const uint32_t *eliminated; /* K: the epoch in which the arm went out; 0: still in; or NULL */
+};
+
+struct live_hub; /* the family's own */
+
+struct live_hub_ops {
+    const char *word;
+
+    /* NULL: all that is said in this run fits into the payloads. Else the key that makes it too
+     * large. */
+    const char *(*too_large)(const struct live_hub_config *config);
+    /* What may not change while there is state, beside what all protocols have: as text. */
+    void (*describe)(const struct live_hub_config *config, FILE *out);
+    /* The announcement for this site, to be given to free(). NULL: out of memory. */
+    uint8_t *(*announce)(const struct live_hub_config *config, uint32_t site, size_t *size);
+
+    /* From the bytes that were kept; size 0: a new run. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
+    enum tacit_status (*open)(struct live_hub **hub, const struct live_hub_config *config,
+                              const void *bytes, size_t size);
+    void (*free)(struct live_hub *hub); /* NULL is allowed */
+    /* What is to be kept; *size = 0: nothing. */
+    const void *(*bytes)(const struct live_hub *hub, size_t *size);
+
+    /* As of a site. Errors of RECEIVE: TACIT_STRANGER also where a message names another sender. */
+    enum tacit_status (*step)(struct live_hub *hub, const struct live_hub_event *event,
+                              const struct tacit_entropy *entropy, struct live_hub_update *update);
+    void (*look)(const struct live_hub *hub, struct live_hub_view *view);
+};
+#endif

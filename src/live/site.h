@@ -1,0 +1,176 @@
+/* What the daemon of a site needs of a protocol: a site's core behind bytes. A family supplies one
+ * constant struct of functions (src/families/NAME/live.h); it is called once an I/O event, never
+ * once a pull of a plan. The daemon knows topics, disk, clock and applications; the family knows
+ * its messages, its state and what they mean. Effects are carried out by the daemon, in this order:
+ * persist (the state and the release, one durable write), send, plan, timer.
+ *
+ * Two kinds of families fit. Those with a plan say which arms are to be pulled how often, and the
+ * daemon serves the plan one decision at a time (elimination, indices in phases, votes, gossip,
+ * whose plan is a single pull). Those that choose by what comes with the request are offered its
+ * contexts (TACIT_LIVE_OFFER); what they answer, and the bytes that they want back with the reward,
+ * are kept with the decision's id. */
+#ifndef TACIT_LIVE_SITE_H
+#define TACIT_LIVE_SITE_H
+#include "tacit/base.h"
+#include "tacit/core.h"
+#include "tacit/random.h"
+
+/* What a site says for itself: nothing of it comes from the network. */
+struct live_site_config {
+    const char *federation;
+    const char *site;
+    const char *const *arm_names;
+    uint32_t arm_count;
+    double epsilon; /* per reward */
+    double budget;  /* in total */
+    double lo;      /* public range of a reward */
+    double hi;
+    uint32_t agents_max;
+    uint32_t rounds_max;
+    uint64_t pulls_max;
+    uint64_t resend_after_us; /* what was not answered is said again after so long */
+    const void *settings;     /* what the family read from the site's own file; or NULL */
+};
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+enum live_site_event_kind {
+    LIVE_SITE_START,     /* after join, or after the state was restored */
+    LIVE_SITE_CONNECTED, /* the run is announced again: what was said may have been lost */
+    LIVE_SITE_REWARD,    /* the reward of one decision that counts */
+    LIVE_SITE_EXPLOITED, /* pulls were played outside the plan */
+    LIVE_SITE_RECEIVE,   /* a message came */
+    LIVE_SITE_TIMEOUT,   /* the deadline of an earlier update has come */
+    LIVE_SITE_OFFER      /* a decision is asked for, with its contexts */
+};
+
+struct live_site_event {
+    enum live_site_event_kind kind;
+    uint64_t now_us; /* monotone */
+    union {
+        struct {
+            uint32_t arm;
+            double value;        /* as the application gave it, finite; the family clips */
+            const uint8_t *kept; /* what the OFFER's update wanted kept; NULL: nothing */
+            size_t kept_size;
+        } reward;
+        uint64_t exploited_count;
+        struct {
+            uint32_t from; /* agent or TACIT_HUB: who says it, by its topic */
+            bool is_broadcast;
+            const uint8_t *bytes;
+            size_t size;
+        } message;
+        struct tacit_offer offer;
+    } as;
+};
+
+/* ---- Updates --------------------------------------------------------------------------------- */
+
+/* An encoded message. */
+struct live_message {
+    uint32_t to; /* agent, TACIT_HUB, TACIT_EVERYONE, TACIT_NEIGHBOURS */
+    bool
+        is_retained; /* the broker keeps the newest for those who come later: monotone state only */
+    const uint8_t *bytes;
+    size_t size;
+};
+
+/* What was drawn and charged. The outbox keeps one row a number, once: the same row again is
+ * nothing new, another one under the same number stops the daemon. */
+struct live_site_release {
+    uint64_t number; /* from 1, in order */
+    uint64_t epsilon_nano;
+    const uint8_t *bytes; /* as they leave */
+    size_t size;
+};
+
+/* Everything in it belongs to the family and is valid until the next step. */
+struct live_site_update {
+    bool persist; /* the state changed in a way that must survive */
+    bool has_release;
+    struct live_site_release release;
+    uint64_t acknowledged; /* releases up to this one have arrived; 0: nothing new is known */
+    const struct live_message *messages; /* in this order */
+    size_t message_count;
+    bool has_plan;                       /* a plan, which replaces the one before: maybe empty */
+    const struct tacit_pull_block *plan; /* in arm order */
+    uint32_t plan_count;
+    bool has_choice; /* OFFER: this arm, and what is to be kept for its reward */
+    uint32_t choice;
+    const uint8_t *kept;
+    size_t kept_size;
+    uint64_t deadline_us; /* TACIT_NEVER: no timer */
+};
+
+/* ---- Views ----------------------------------------------------------------------------------- */
+
+struct live_neighbour {
+    uint32_t agent;
+    const char *site;
+};
+
+/* Where the site is in its run. */
+struct live_site_place {
+    uint64_t run_id;
+    uint32_t agent;
+    uint32_t agent_count;
+    uint64_t horizon;
+    bool has_neighbours; /* they stand where a hub would */
+    const struct live_neighbour *neighbours;
+    uint32_t neighbour_count;
+};
+
+/* What may be shown: computed from what left noised, or public anyway. Pointers belong to the
+ * family and are valid until the next step. */
+struct live_site_view {
+    uint32_t epoch;  /* of the last order, or rounds so far; 0: none yet */
+    bool is_waiting; /* nothing to explore just now */
+    bool is_decided; /* one arm until the end */
+    bool is_finished;
+    bool is_halted;         /* nothing is released any more */
+    const uint64_t *active; /* K: arms that are in; NULL: all */
+    uint32_t active_count;
+    uint64_t pull_count;
+    uint64_t release_number; /* of the newest; 0: none */
+    uint64_t spent_nano;
+    const uint64_t *missing; /* A: sites whose word is waited for; NULL: it is not known here */
+    uint32_t missing_count;
+};
+
+/* ---- The family's functions ------------------------------------------------------------------ */
+
+struct live_site; /* the family's own */
+
+struct live_site_ops {
+    const char *word; /* of the protocol: in the files, and the last part of its topics */
+
+    /* Takes part in the run that these bytes announce. Errors: TACIT_MALFORMED (they announce
+     * none), TACIT_REFUSED (*objection says what is not allowed here; static), TACIT_MEMORY. */
+    enum tacit_status (*join)(struct live_site **site, const struct live_site_config *config,
+                              const uint8_t *announcement, size_t size, const char **objection);
+    /* From the bytes that were kept. Errors: TACIT_MALFORMED (they cannot be of this site, or of
+     * this policy), TACIT_MEMORY. */
+    enum tacit_status (*restore)(struct live_site **site, const struct live_site_config *config,
+                                 const void *bytes, size_t size);
+    void (*free)(struct live_site *site); /* NULL is allowed */
+    /* What is to be kept, as it stands; valid until the next step. */
+    const void *(*bytes)(const struct live_site *site, size_t *size);
+    /* Did it join this very announcement? */
+    bool (*is_of)(const struct live_site *site, const uint8_t *announcement, size_t size);
+
+    /* Fills *update, whatever the status. Errors, of RECEIVE: the message is refused, and nothing
+     * changed; TACIT_ENTROPY: a later event tries again. */
+    enum tacit_status (*step)(struct live_site *site, const struct live_site_event *event,
+                              const struct tacit_entropy *entropy, struct live_site_update *update);
+    void (*place)(const struct live_site *site, struct live_site_place *place);
+    void (*look)(const struct live_site *site, struct live_site_view *view);
+    /* The arms to fall back to, best first, into room for K. Ensures: the result is their number.
+     * site is NULL before it joined a run. */
+    uint32_t (*rank)(const struct live_site *site, const struct live_site_config *config,
+                     uint32_t *arms);
+    /* The privacy statement; site is NULL before it joined a run. */
+    void (*state)(const struct live_site *site, const struct live_site_config *config,
+                  struct tacit_text *text);
+};
+#endif
