@@ -1,0 +1,201 @@
+/* Exact confidence bounds for noised sums (EXACT-BOUNDS 2.2, 2.4, 2.5). Why they hold:
+ * docs/proofs/exact_bounds.md. */
+#include "tacit/bounds.h"
+#include <math.h>
+
+#define SECTION_STEPS 80
+#define GOLDEN 0.61803398874989484820 /* (sqrt(5) - 1)/2 */
+#define LAMBDA_MAX 64.0               /* without noise: e^-64 is nothing beside 1 */
+#define NEWTON_STEPS_MAX 60u
+
+/* What the bound is computed from. */
+struct problem {
+    double n;
+    double m;
+    double y;
+    double epsilon;
+    double level;
+};
+
+double tacit_bounds_mean(const struct tacit_bounds_sum *sum)
+{
+    TACIT_ASSERT(sum->pulls > 0);
+    return (double)sum->steps / ((double)sum->pulls * (double)TACIT_STEPS);
+}
+
+/* m ln(1 - lambda^2/epsilon^2): what the noise takes from the evidence. */
+static double noise_term(const struct problem *problem, double lambda)
+{
+    if (isinf(problem->epsilon))
+        return 0;
+    double const share = lambda / problem->epsilon;
+    return problem->m * log1p(-share * share);
+}
+
+/* The q at which the evidence of this lambda is L: each lambda gives an upper bound. */
+static double bound_at(const struct problem *problem, double lambda)
+{
+    double const x =
+        lambda * problem->y + (problem->level - noise_term(problem, lambda)) / problem->n;
+    return expm1(-x) / expm1(-lambda);
+}
+
+/* The lambda with the most evidence against q = 1; the best one is at or below it. */
+static double largest_lambda(const struct problem *problem, double shortfall)
+{
+    double const epsilon = problem->epsilon;
+    if (isinf(epsilon))
+        return LAMBDA_MAX;
+    double const scaled = shortfall * epsilon;
+    double const share = scaled / (problem->m + sqrt(problem->m * problem->m + scaled * scaled));
+    double const share_max = 1 - 0x1p-40; /* where m is nothing beside N epsilon: stay inside */
+    return epsilon * (share < share_max ? share : share_max);
+}
+
+/* Is q(lambda) below 1? There, and only there, it has one valley. */
+static bool is_informative(const struct problem *problem, double shortfall, double lambda)
+{
+    return shortfall * lambda + noise_term(problem, lambda) > problem->level;
+}
+
+static double upper(const struct problem *problem)
+{
+    double const shortfall = problem->n * (1 - problem->y);
+    if (problem->y >= 1)
+        return 1;
+    double low = 0;
+    double high = largest_lambda(problem, shortfall);
+    if (isfinite(problem->epsilon) && !is_informative(problem, shortfall, high))
+        return 1;
+    double best = bound_at(problem, high);
+    double left = high - GOLDEN * (high - low);
+    double right = low + GOLDEN * (high - low);
+    double at_left = bound_at(problem, left);
+    double at_right = bound_at(problem, right);
+    for (int step = 0; step < SECTION_STEPS; step++) {
+        best = at_left < best ? at_left : best;
+        best = at_right < best ? at_right : best;
+        if (is_informative(problem, shortfall, left) && at_left <= at_right) {
+            high = right;
+            right = left;
+            at_right = at_left;
+            left = high - GOLDEN * (high - low);
+            at_left = bound_at(problem, left);
+        } else {
+            low = left;
+            left = right;
+            at_left = at_right;
+            right = low + GOLDEN * (high - low);
+            at_right = bound_at(problem, right);
+        }
+    }
+    return best > 0 ? (best < 1 ? best : 1) : 0;
+}
+
+static struct problem problem_of(const struct tacit_bounds_sum *sum, int64_t steps, double epsilon,
+                                 double log_level)
+{
+    TACIT_ASSERT(sum->pulls > 0);
+    TACIT_ASSERT(epsilon > 0);
+    TACIT_ASSERT(log_level > 0);
+    TACIT_IMPLIES(isfinite(epsilon), sum->noises > 0);
+    double const n = (double)sum->pulls;
+    return (struct problem){.n = n,
+                            .m = (double)sum->noises,
+                            .y = (double)steps / (n * (double)TACIT_STEPS),
+                            .epsilon = epsilon,
+                            .level = log_level};
+}
+
+double tacit_bounds_upper(const struct tacit_bounds_sum *sum, double epsilon, double log_level)
+{
+    struct problem const problem = problem_of(sum, sum->steps, epsilon, log_level);
+    double const bound = upper(&problem);
+    double const mean = problem.y < 1 ? problem.y : 1; /* 2.1: from the clipped mean up */
+    return bound > mean ? bound : mean;
+}
+
+/* Rewards 1 - x have the sum N R - Y, and the noise is symmetric. */
+double tacit_bounds_lower(const struct tacit_bounds_sum *sum, double epsilon, double log_level)
+{
+    struct tacit_bounds_sum turned = *sum;
+    turned.steps = (int64_t)sum->pulls * TACIT_STEPS - sum->steps;
+    return 1 - tacit_bounds_upper(&turned, epsilon, log_level);
+}
+
+/* ---- Radius ---- */
+
+/* With u = (lambda/epsilon)^2 the minimum is the root of F(u) = N epsilon^2 u/8 + 2 m u/(1-u) + m
+ * ln(1-u) - L, which increases and is convex, so Newton's method comes down to it from above. Two
+ * starts are above: by the first term alone, and because ln(1-u) >= -u/(1-u). */
+static double best_share_squared(double n, double m, double epsilon, double level)
+{
+    double const slope = n * epsilon * epsilon / 8;
+    double const by_noise = level / (m + level);
+    double u = level / slope < by_noise ? level / slope : by_noise;
+    for (unsigned step = 0; step < NEWTON_STEPS_MAX; step++) {
+        double const rest = 1 - u;
+        double const value = slope * u + m * (2 * u / rest + log1p(-u)) - level;
+        double const next = u - value / (slope + m * (2 / rest - 1) / rest);
+        bool const is_done = !(next < u * (1 - 1e-15));
+        u = next < u && next > 0 ? next : u;
+        if (is_done)
+            break;
+    }
+    return u;
+}
+
+double tacit_bounds_radius(uint64_t pulls, uint64_t noises, double epsilon, double log_level)
+{
+    TACIT_ASSERT(pulls > 0);
+    TACIT_ASSERT(epsilon > 0);
+    TACIT_ASSERT(log_level > 0);
+    double const n = (double)pulls;
+    double const m = (double)noises;
+    if (isinf(epsilon))
+        return sqrt(log_level / (2 * n));
+    TACIT_ASSERT(noises > 0);
+    double const u = best_share_squared(n, m, epsilon, log_level);
+    double const lambda = epsilon * sqrt(u);
+    return (log_level + n * lambda * lambda / 8 - m * log1p(-u)) / (lambda * n);
+}
+
+/* ---- Suffixes ---- */
+
+static void add_release(struct tacit_bounds_sum *sum, const struct tacit_bounds_sum *release)
+{
+    sum->pulls += release->pulls;
+    sum->noises += release->noises;
+    sum->steps += release->steps;
+}
+
+/* Scans from the shortest suffix. Longer ones have at most all pulls and at least one more noise
+ * term: where even that gives a wider radius, no longer one can win. */
+uint32_t tacit_bounds_suffix(const struct tacit_bounds_sum *releases, uint32_t count,
+                             double epsilon, double log_level, struct tacit_bounds_sum *sum)
+{
+    TACIT_ASSERT(count > 0);
+    struct tacit_bounds_sum all = {0};
+    for (uint32_t i = 0; i < count; i++)
+        add_release(&all, &releases[i]);
+    uint32_t best = 0;
+    struct tacit_bounds_sum best_sum = all;
+    struct tacit_bounds_sum suffix = {0};
+    double smallest = INFINITY;
+    for (uint32_t i = count; i > 0 && isfinite(epsilon); i--) {
+        add_release(&suffix, &releases[i - 1]);
+        if (suffix.pulls == 0)
+            continue; /* a round without reports */
+        double const radius = tacit_bounds_radius(suffix.pulls, suffix.noises, epsilon, log_level);
+        if (radius <= smallest) {
+            best = i - 1;
+            best_sum = suffix;
+            smallest = radius;
+        }
+        if (i > 1 && tacit_bounds_radius(all.pulls, suffix.noises + 1, epsilon, log_level) >
+                         smallest * (1 + 1e-12))
+            break;
+    }
+    *sum = best_sum;
+    return best;
+}
