@@ -115,6 +115,31 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
                                   struct tacit_rng *rng, struct tacit_error *error);
 void tacit_log_free(struct tacit_log *log);
 
+/* ---- Images with labels ---------------------------------------------------------------------- */
+
+/* `count` images of channels x height x width bytes, and the class of each. */
+struct tacit_images {
+    uint32_t count;
+    uint32_t channels;
+    uint32_t height;
+    uint32_t width;
+    uint8_t *pixels;
+    uint8_t *labels;
+};
+
+/* Reads a pair of IDX files (LeCun's layout: 3 dimensions of bytes, and 1), plain or packed.
+ * Errors: TACIT_IO, TACIT_MEMORY, TACIT_INVALID (another magic number, sizes that do not fit the
+ * bytes or each other, a label above 9), with error->text = "path: what is wrong"; *images
+ * untouched. */
+enum tacit_status tacit_images_read_idx(struct tacit_images *images, const char *image_path,
+                                        const char *label_path, struct tacit_error *error);
+
+/* Reads files in the binary layout of CIFAR-10 (Krizhevsky 2009: a label, then 3 x 32 x 32 bytes),
+ * one after the other, plain or packed. Errors: as above. */
+enum tacit_status tacit_images_read_cifar10(struct tacit_images *images, const char *const *paths,
+                                            uint32_t path_count, struct tacit_error *error);
+void tacit_images_free(struct tacit_images *images);
+
 /* ---- Data sets ------------------------------------------------------------------------------- */
 
 #define TACIT_PATH_BYTES 4096u

@@ -1,0 +1,99 @@
+/* Learn: the small networks that users of a training federation train (Peleg et al., Sec. V), on
+ * oneDNN: logistic regression, an MLP, a CNN; batch norm; Adam and SGD; cross-entropy. One thread a
+ * network: run several networks to use several cores. Not here: selection, noise, data files.
+ *
+ * All numbers of a model lie in one row of floats, layer after layer: weights (as output, input, or
+ * output, input, row, column), bias; of a batch norm: scale, shift, running mean, running variance.
+ * Same seed and machine, same bits. */
+#ifndef TACIT_LEARN_H
+#define TACIT_LEARN_H
+#include "tacit/base.h"
+#include "tacit/random.h"
+
+enum tacit_model_kind {
+    TACIT_MODEL_LOGISTIC, /* one dense layer */
+    TACIT_MODEL_MLP,      /* 32-16 hidden units (READINGS P5.9) */
+    TACIT_MODEL_CNN       /* 3x3 unpadded 32-64-128, each with batch norm and pooled, then dense
+                             128-64-32 */
+};
+
+struct tacit_model {
+    enum tacit_model_kind kind;
+    uint32_t channels; /* of an image */
+    uint32_t height;   /* CNN: at least 22 */
+    uint32_t width;
+    uint32_t classes; /* 2 .. 256 */
+    bool batch_norm;  /* MLP: after each hidden layer; CNN: always */
+};
+
+#define TACIT_MODEL_LAYERS_MAX 32u
+#define TACIT_MODEL_NAME_BYTES 24u
+
+/* One array of a model's row. */
+struct tacit_model_layer {
+    char name[TACIT_MODEL_NAME_BYTES]; /* "dense1.weight" */
+    uint32_t shape[4];
+    uint32_t dimensions;
+    uint64_t offset; /* into the row */
+    uint64_t count;
+    uint32_t fan_in; /* of the layer it belongs to */
+};
+
+/* The arrays of a model in their order; returns how many. *parameter_count: d, every number that
+ * leaves a user. Errors: 0 if the model is out of its limits. */
+uint32_t tacit_model_layers(const struct tacit_model *model,
+                            struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX],
+                            uint64_t *parameter_count);
+
+/* A first model: weights and biases uniform on +-1/sqrt(fan in), batch norms the identity. */
+void tacit_model_draw(const struct tacit_model *model, struct tacit_rng *rng, float *parameters);
+
+/* ---- Networks -------------------------------------------------------------------------------- */
+
+/* A model ready to be run on batches of one size; holds no parameters. */
+struct tacit_network;
+
+/* Errors: TACIT_INVALID (a model or batch out of its limits), TACIT_MEMORY (oneDNN cannot).
+ * Ensures: on TACIT_OK *network is to be given to tacit_network_free. */
+enum tacit_status tacit_network_new(struct tacit_network **network, const struct tacit_model *model,
+                                    uint32_t batch_size);
+/* Gives the memory back; NULL is allowed. */
+void tacit_network_free(struct tacit_network *network);
+
+/* Mean cross-entropy of one batch and its gradient, in training mode: batch norms use the batch's
+ * own statistics and move the running ones, which lie in `parameters`, by a tenth of the way
+ * (their places in the gradient are 0). images: batch_size rows of channels, height, width.
+ * *hits: how many are classified right; NULL is allowed. Errors: TACIT_MEMORY. */
+enum tacit_status tacit_network_gradient(struct tacit_network *network, float *parameters,
+                                         const float *images, const uint8_t *labels,
+                                         float *gradient, double *loss, uint32_t *hits);
+
+/* Summed cross-entropy and hits of `count` <= batch_size images in evaluation mode. Errors: as
+ * above. */
+enum tacit_status tacit_network_evaluate(struct tacit_network *network, const float *parameters,
+                                         const float *images, const uint8_t *labels, uint32_t count,
+                                         double *loss, uint32_t *hits);
+
+/* Name of the implementation that oneDNN chose for the index-th primitive; NULL beyond the last.
+ * For tests: none may be a reference kernel. */
+const char *tacit_network_implementation(const struct tacit_network *network, uint32_t index);
+
+/* ---- Optimizers ------------------------------------------------------------------------------ */
+
+enum tacit_optimizer_kind {
+    TACIT_OPTIMIZER_SGD, /* theta - rate g */
+    TACIT_OPTIMIZER_ADAM /* Kingma, Ba 2015, Algorithm 1: 0.9, 0.999, 1e-8 */
+};
+
+struct tacit_optimizer {
+    enum tacit_optimizer_kind kind;
+    double rate;
+    uint64_t step_count;
+    float *first;  /* Adam: d; NULL for SGD. The caller's, 0 at the start */
+    float *second; /* Adam: d */
+};
+
+/* One step; the statistics of batch norms have gradient 0 and stay. Cost: O(d). */
+void tacit_optimizer_step(struct tacit_optimizer *optimizer, const float *gradient, uint64_t count,
+                          float *parameters);
+#endif

@@ -1,0 +1,555 @@
+/* A model on oneDNN: each pass is a list of primitives that is built once and run for every batch.
+ * A primitive is asked which layouts it likes best; where neighbours disagree a reorder is put
+ * between them. (A backward pass in the forward pass's weight layout would fall to a reference
+ * kernel, hundreds of times slower, without a word.) */
+#include "passes.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BATCH_MAX 65536u
+#define NORM_EPSILON 1e-5f
+#define RUNNING_SHARE 0.1f /* of a batch in the running statistics */
+#define PIXEL_WINDOW 2     /* of a pool */
+
+struct tacit_network {
+    struct learn_passes passes;
+    struct learn_pass forward;
+    struct learn_pass backward;
+    struct learn_pass infer;
+    struct learn_plan plan;
+    struct learn_node nodes[LEARN_STAGES_MAX];
+    struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
+    uint32_t layer_count;
+    uint64_t parameter_count;
+    uint32_t batch_size;
+    uint64_t pixel_count; /* of an image */
+    uint32_t class_count;
+    dnnl_memory_t images;
+    dnnl_memory_t logits;
+    dnnl_memory_t infer_logits;
+    dnnl_memory_t logits_gradient;
+};
+
+/* ---- Stages: forward ------------------------------------------------------------------------- */
+
+static dnnl_memory_desc_t plain(const dnnl_dims_t dims, int count)
+{
+    static const dnnl_format_tag_t tags[] = {dnnl_a, dnnl_ab, dnnl_abc, dnnl_abcd};
+    dnnl_memory_desc_t desc;
+    TACIT_ASSERT(count >= 1 && count <= 4);
+    dnnl_status_t const status =
+        dnnl_memory_desc_init_by_tag(&desc, count, dims, dnnl_f32, tags[count - 1]);
+    TACIT_ASSERT(status == dnnl_success);
+    return desc;
+}
+
+static dnnl_memory_desc_t any_layout(const dnnl_memory_desc_t *desc)
+{
+    dnnl_memory_desc_t any;
+    dnnl_status_t const status =
+        dnnl_memory_desc_init_by_tag(&any, desc->ndims, desc->dims, dnnl_f32, dnnl_format_tag_any);
+    TACIT_ASSERT(status == dnnl_success);
+    return any;
+}
+
+/* The arrays of the next stage with parameters, as memories that are pointed at each run's. */
+static void take_arrays(struct tacit_network *network, struct learn_node *node, uint32_t *next,
+                        uint32_t count)
+{
+    struct learn_passes *const passes = &network->passes;
+    node->array_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        struct tacit_model_layer const *const layer = &network->layers[(*next)++];
+        dnnl_dims_t dims = {0};
+        for (uint32_t k = 0; k < layer->dimensions; k++)
+            dims[k] = layer->shape[k];
+        dnnl_memory_desc_t const desc = plain(dims, (int)layer->dimensions);
+        node->offsets[i] = layer->offset;
+        node->values[i] = learn_memory(passes, &desc, false);
+        node->gradients[i] = learn_memory(passes, &desc, false);
+    }
+}
+
+/* Weights of a dense layer over an image are oihw; as an array they are one row an output. */
+static void shape_dense_weights(struct tacit_network *network, struct learn_node *node,
+                                const dnnl_memory_desc_t *in, uint32_t units)
+{
+    dnnl_dims_t dims = {units, in->dims[1], in->ndims > 2 ? in->dims[2] : 1,
+                        in->ndims > 3 ? in->dims[3] : 1};
+    dnnl_memory_desc_t const desc = plain(dims, in->ndims);
+    node->values[0] = learn_memory(&network->passes, &desc, false);
+    node->gradients[0] = learn_memory(&network->passes, &desc, false);
+}
+
+static void build_dense(struct tacit_network *network, struct learn_node *node, uint32_t units)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    shape_dense_weights(network, node, &in, units);
+    dnnl_memory_desc_t const weights = learn_desc(node->values[0]);
+    dnnl_memory_desc_t const bias = learn_desc(node->values[1]);
+    dnnl_memory_desc_t const out = plain((dnnl_dims_t){in.dims[0], units}, 2);
+    dnnl_memory_desc_t const in_any = any_layout(&in);
+    dnnl_memory_desc_t const weights_any = any_layout(&weights);
+    dnnl_inner_product_desc_t desc;
+    learn_check(passes, dnnl_inner_product_forward_desc_init(&desc, dnnl_forward_training, &in_any,
+                                                             &weights_any, &bias, &out));
+    node->forward = learn_primitive(passes, &desc, NULL);
+    learn_add_weighted(passes, &network->forward, node);
+}
+
+static void build_convolution(struct tacit_network *network, struct learn_node *node,
+                              uint32_t units)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_memory_desc_t const weights = learn_desc(node->values[0]);
+    dnnl_memory_desc_t const bias = learn_desc(node->values[1]);
+    dnnl_dims_t const dims = {in.dims[0], units, in.dims[2] - 2, in.dims[3] - 2};
+    dnnl_memory_desc_t const out = plain(dims, 4);
+    dnnl_memory_desc_t const in_any = any_layout(&in);
+    dnnl_memory_desc_t const weights_any = any_layout(&weights);
+    dnnl_memory_desc_t const out_any = any_layout(&out);
+    dnnl_convolution_desc_t desc;
+    learn_check(passes, dnnl_convolution_forward_desc_init(
+                            &desc, dnnl_forward_training, dnnl_convolution_direct, &in_any,
+                            &weights_any, &bias, &out_any, (dnnl_dims_t){1, 1}, (dnnl_dims_t){0, 0},
+                            (dnnl_dims_t){0, 0}));
+    node->forward = learn_primitive(passes, &desc, NULL);
+    learn_add_weighted(passes, &network->forward, node);
+}
+
+/* Scale and shift are one memory to oneDNN, and neighbours in the row. */
+static void build_norm(struct tacit_network *network, struct learn_node *node)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_memory_desc_t const pair = plain((dnnl_dims_t){2, in.dims[1]}, 2);
+    node->values[0] = learn_memory(passes, &pair, false);
+    node->gradients[0] = learn_memory(passes, &pair, false);
+    dnnl_batch_normalization_desc_t desc;
+    learn_check(passes, dnnl_batch_normalization_forward_desc_init(
+                            &desc, dnnl_forward_training, &in, NORM_EPSILON, dnnl_use_scaleshift));
+    node->forward = learn_primitive(passes, &desc, NULL);
+    dnnl_memory_desc_t const column = plain((dnnl_dims_t){in.dims[1]}, 1);
+    node->mean = learn_memory(passes, &column, true);
+    node->variance = learn_memory(passes, &column, true);
+    node->out = learn_memory(passes, &in, true);
+    learn_add(passes, &network->forward, node->forward, 5,
+              (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, node->in},
+                                  {DNNL_ARG_SCALE_SHIFT, node->values[0]},
+                                  {DNNL_ARG_MEAN, node->mean},
+                                  {DNNL_ARG_VARIANCE, node->variance},
+                                  {DNNL_ARG_DST, node->out}});
+}
+
+static void build_relu(struct tacit_network *network, struct learn_node *node)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_eltwise_desc_t desc;
+    learn_check(passes, dnnl_eltwise_forward_desc_init(&desc, dnnl_forward_training,
+                                                       dnnl_eltwise_relu, &in, 0, 0));
+    node->forward = learn_primitive(passes, &desc, NULL);
+    node->out = learn_memory(passes, &in, true);
+    learn_add(passes, &network->forward, node->forward, 2,
+              (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, node->in}, {DNNL_ARG_DST, node->out}});
+}
+
+static void build_pool(struct tacit_network *network, struct learn_node *node)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_dims_t const dims = {in.dims[0], in.dims[1], in.dims[2] / PIXEL_WINDOW,
+                              in.dims[3] / PIXEL_WINDOW};
+    dnnl_memory_desc_t const out = plain(dims, 4);
+    dnnl_memory_desc_t const out_any = any_layout(&out);
+    dnnl_dims_t const window = {PIXEL_WINDOW, PIXEL_WINDOW};
+    dnnl_dims_t const none = {0, 0};
+    dnnl_pooling_desc_t desc;
+    learn_check(passes,
+                dnnl_pooling_forward_desc_init(&desc, dnnl_forward_training, dnnl_pooling_max, &in,
+                                               &out_any, window, window, none, none));
+    node->forward = learn_primitive(passes, &desc, NULL);
+    node->out = learn_result(passes, node->forward, dnnl_query_dst_md);
+    node->workspace = learn_result(passes, node->forward, dnnl_query_workspace_md);
+    learn_add(passes, &network->forward, node->forward, 3,
+              (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, node->in},
+                                  {DNNL_ARG_DST, node->out},
+                                  {DNNL_ARG_WORKSPACE, node->workspace}});
+}
+
+/* ---- Stages: evaluation ---------------------------------------------------------------------- */
+
+/* As forward, but with the running statistics; the results lie where those of training lie. */
+static void build_inference(struct tacit_network *network)
+{
+    struct learn_passes *const passes = &network->passes;
+    network->infer = network->forward;
+    for (uint32_t i = 0; i < network->plan.stage_count; i++) {
+        struct learn_node *const node = &network->nodes[i];
+        if (network->plan.stages[i].kind != LEARN_NORM)
+            continue;
+        dnnl_memory_desc_t const in = learn_desc(node->in);
+        dnnl_batch_normalization_desc_t desc;
+        learn_check(passes, dnnl_batch_normalization_forward_desc_init(
+                                &desc, dnnl_forward_inference, &in, NORM_EPSILON,
+                                dnnl_use_scaleshift | dnnl_use_global_stats));
+        struct learn_primitive *const primitive = learn_primitive(passes, &desc, NULL);
+        learn_replace(passes, &network->infer, node->forward, primitive, 5,
+                      (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, node->in},
+                                          {DNNL_ARG_SCALE_SHIFT, node->values[0]},
+                                          {DNNL_ARG_MEAN, node->values[2]},
+                                          {DNNL_ARG_VARIANCE, node->values[3]},
+                                          {DNNL_ARG_DST, node->out}});
+    }
+}
+
+/* ---- Stages: backward ------------------------------------------------------------------------ */
+
+static void differentiate_dense(struct tacit_network *network, struct learn_node *node,
+                                dnnl_memory_t gradient, bool is_first)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_memory_desc_t const weights = learn_desc(node->values[0]);
+    dnnl_memory_desc_t const bias = learn_desc(node->values[1]);
+    dnnl_memory_desc_t const out = learn_desc(gradient);
+    dnnl_memory_desc_t const in_any = any_layout(&in);
+    dnnl_memory_desc_t const weights_any = any_layout(&weights);
+    dnnl_memory_desc_t const out_any = any_layout(&out);
+    dnnl_inner_product_desc_t desc;
+    learn_check(passes, dnnl_inner_product_backward_weights_desc_init(&desc, &in_any, &weights_any,
+                                                                      &bias, &out_any));
+    learn_add_weights_gradient(passes, &network->backward, node,
+                               learn_primitive(passes, &desc, node->forward), gradient);
+    if (is_first)
+        return;
+    learn_check(passes,
+                dnnl_inner_product_backward_data_desc_init(&desc, &in_any, &weights_any, &out_any));
+    learn_add_data_gradient(passes, &network->backward, node,
+                            learn_primitive(passes, &desc, node->forward), gradient);
+}
+
+static void differentiate_convolution(struct tacit_network *network, struct learn_node *node,
+                                      dnnl_memory_t gradient, bool is_first)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_memory_desc_t const weights = learn_desc(node->values[0]);
+    dnnl_memory_desc_t const bias = learn_desc(node->values[1]);
+    dnnl_memory_desc_t const out = learn_desc(gradient);
+    dnnl_memory_desc_t const in_any = any_layout(&in);
+    dnnl_memory_desc_t const weights_any = any_layout(&weights);
+    dnnl_memory_desc_t const out_any = any_layout(&out);
+    dnnl_dims_t const one = {1, 1};
+    dnnl_dims_t const none = {0, 0};
+    dnnl_convolution_desc_t desc;
+    learn_check(passes, dnnl_convolution_backward_weights_desc_init(&desc, dnnl_convolution_direct,
+                                                                    &in_any, &weights_any, &bias,
+                                                                    &out_any, one, none, none));
+    learn_add_weights_gradient(passes, &network->backward, node,
+                               learn_primitive(passes, &desc, node->forward), gradient);
+    if (is_first)
+        return;
+    learn_check(passes,
+                dnnl_convolution_backward_data_desc_init(&desc, dnnl_convolution_direct, &in_any,
+                                                         &weights_any, &out_any, one, none, none));
+    learn_add_data_gradient(passes, &network->backward, node,
+                            learn_primitive(passes, &desc, node->forward), gradient);
+}
+
+static void differentiate_norm(struct tacit_network *network, struct learn_node *node,
+                               dnnl_memory_t gradient)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_batch_normalization_desc_t desc;
+    learn_check(passes, dnnl_batch_normalization_backward_desc_init(
+                            &desc, dnnl_backward, &in, &in, NORM_EPSILON, dnnl_use_scaleshift));
+    struct learn_primitive *const primitive = learn_primitive(passes, &desc, node->forward);
+    dnnl_memory_t const liked = learn_as(passes, &network->backward, gradient, &in);
+    node->in_gradient = learn_memory(passes, &in, true);
+    learn_add(passes, &network->backward, primitive, 7,
+              (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, node->in},
+                                  {DNNL_ARG_MEAN, node->mean},
+                                  {DNNL_ARG_VARIANCE, node->variance},
+                                  {DNNL_ARG_DIFF_DST, liked},
+                                  {DNNL_ARG_SCALE_SHIFT, node->values[0]},
+                                  {DNNL_ARG_DIFF_SRC, node->in_gradient},
+                                  {DNNL_ARG_DIFF_SCALE_SHIFT, node->gradients[0]}});
+}
+
+static void differentiate_relu(struct tacit_network *network, struct learn_node *node,
+                               dnnl_memory_t gradient)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_eltwise_desc_t desc;
+    learn_check(passes, dnnl_eltwise_backward_desc_init(&desc, dnnl_eltwise_relu, &in, &in, 0, 0));
+    struct learn_primitive *const primitive = learn_primitive(passes, &desc, node->forward);
+    dnnl_memory_t const liked = learn_as(passes, &network->backward, gradient, &in);
+    node->in_gradient = learn_memory(passes, &in, true);
+    learn_add(passes, &network->backward, primitive, 3,
+              (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, node->in},
+                                  {DNNL_ARG_DIFF_DST, liked},
+                                  {DNNL_ARG_DIFF_SRC, node->in_gradient}});
+}
+
+static void differentiate_pool(struct tacit_network *network, struct learn_node *node,
+                               dnnl_memory_t gradient)
+{
+    struct learn_passes *const passes = &network->passes;
+    dnnl_memory_desc_t const in = learn_desc(node->in);
+    dnnl_memory_desc_t const out = learn_desc(node->out);
+    dnnl_dims_t const window = {PIXEL_WINDOW, PIXEL_WINDOW};
+    dnnl_dims_t const none = {0, 0};
+    dnnl_pooling_desc_t desc;
+    learn_check(passes, dnnl_pooling_backward_desc_init(&desc, dnnl_pooling_max, &in, &out, window,
+                                                        window, none, none));
+    struct learn_primitive *const primitive = learn_primitive(passes, &desc, node->forward);
+    dnnl_memory_t const liked = learn_as(passes, &network->backward, gradient, &out);
+    node->in_gradient = learn_memory(passes, &in, true);
+    learn_add(passes, &network->backward, primitive, 3,
+              (dnnl_exec_arg_t[]){{DNNL_ARG_DIFF_DST, liked},
+                                  {DNNL_ARG_WORKSPACE, node->workspace},
+                                  {DNNL_ARG_DIFF_SRC, node->in_gradient}});
+}
+
+/* ---- Building -------------------------------------------------------------------------------- */
+
+static void build_stage(struct tacit_network *network, uint32_t index, uint32_t *next)
+{
+    static const uint32_t arrays[LEARN_KINDS] = {
+        [LEARN_DENSE] = 2, [LEARN_CONVOLUTION] = 2, [LEARN_NORM] = 4};
+    struct learn_stage const *const stage = &network->plan.stages[index];
+    struct learn_node *const node = &network->nodes[index];
+    node->in = index == 0 ? network->images : network->nodes[index - 1].out;
+    take_arrays(network, node, next, arrays[stage->kind]);
+    switch (stage->kind) {
+    case LEARN_DENSE:
+        build_dense(network, node, stage->units);
+        break;
+    case LEARN_CONVOLUTION:
+        build_convolution(network, node, stage->units);
+        break;
+    case LEARN_NORM:
+        build_norm(network, node);
+        break;
+    case LEARN_RELU:
+        build_relu(network, node);
+        break;
+    case LEARN_POOL:
+        build_pool(network, node);
+        break;
+    }
+}
+
+static void differentiate_stage(struct tacit_network *network, uint32_t index)
+{
+    struct learn_node *const node = &network->nodes[index];
+    bool const is_last = index + 1 == network->plan.stage_count;
+    dnnl_memory_t const gradient =
+        is_last ? network->logits_gradient : network->nodes[index + 1].in_gradient;
+    switch (network->plan.stages[index].kind) {
+    case LEARN_DENSE:
+        differentiate_dense(network, node, gradient, index == 0);
+        break;
+    case LEARN_CONVOLUTION:
+        differentiate_convolution(network, node, gradient, index == 0);
+        break;
+    case LEARN_NORM:
+        differentiate_norm(network, node, gradient);
+        break;
+    case LEARN_RELU:
+        differentiate_relu(network, node, gradient);
+        break;
+    case LEARN_POOL:
+        differentiate_pool(network, node, gradient);
+        break;
+    }
+}
+
+static void build(struct tacit_network *network, const struct tacit_model *model)
+{
+    struct learn_passes *const passes = &network->passes;
+    bool const is_image = model->kind == TACIT_MODEL_CNN;
+    dnnl_dims_t const dims = {network->batch_size, model->channels, model->height, model->width};
+    dnnl_dims_t const row = {network->batch_size, (dnnl_dim_t)network->pixel_count};
+    dnnl_memory_desc_t const images = is_image ? plain(dims, 4) : plain(row, 2);
+    network->images = learn_memory(passes, &images, true);
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < network->plan.stage_count; i++)
+        build_stage(network, i, &next);
+    TACIT_ASSERT(next == network->layer_count);
+    network->logits = network->nodes[network->plan.stage_count - 1].out;
+    build_inference(network);
+    dnnl_memory_desc_t const logits =
+        plain((dnnl_dims_t){network->batch_size, network->class_count}, 2);
+    network->logits_gradient = learn_memory(passes, &logits, true);
+    for (uint32_t i = network->plan.stage_count; i-- > 0;)
+        differentiate_stage(network, i);
+}
+
+enum tacit_status tacit_network_new(struct tacit_network **made, const struct tacit_model *model,
+                                    uint32_t batch_size)
+{
+    TACIT_ASSERT(made != NULL);
+    TACIT_ASSERT(model != NULL);
+    struct learn_plan plan;
+    if (batch_size == 0 || batch_size > BATCH_MAX || !learn_plan_of(model, &plan))
+        return TACIT_INVALID;
+    struct tacit_network *const network = calloc(1, sizeof *network);
+    if (network == NULL)
+        return TACIT_MEMORY;
+    network->plan = plan;
+    network->layer_count = tacit_model_layers(model, network->layers, &network->parameter_count);
+    network->batch_size = batch_size;
+    network->pixel_count = (uint64_t)model->channels * model->height * model->width;
+    network->class_count = model->classes;
+    learn_open(&network->passes);
+    build(network, model);
+    if (network->passes.has_failed) {
+        tacit_network_free(network);
+        return TACIT_MEMORY;
+    }
+    *made = network;
+    return TACIT_OK;
+}
+
+void tacit_network_free(struct tacit_network *network)
+{
+    if (network == NULL)
+        return;
+    learn_close(&network->passes);
+    free(network);
+}
+
+const char *tacit_network_implementation(const struct tacit_network *network, uint32_t index)
+{
+    TACIT_ASSERT(network != NULL);
+    return learn_implementation(&network->passes, index);
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+static void point_at(const struct tacit_network *network, const float *parameters, float *gradient)
+{
+    for (uint32_t i = 0; i < network->plan.stage_count; i++) {
+        struct learn_node const *const node = &network->nodes[i];
+        for (uint32_t k = 0; k < node->array_count; k++) {
+            learn_point(node->values[k], (float *)(uintptr_t)parameters + node->offsets[k]);
+            if (gradient != NULL)
+                learn_point(node->gradients[k], gradient + node->offsets[k]);
+        }
+    }
+}
+
+/* Softmax and cross-entropy of one row; the gradient of the mean over the batch. */
+static double lose_row(const float *logits, uint32_t classes, uint8_t label, uint32_t batch_size,
+                       float *gradient)
+{
+    float top = logits[0];
+    for (uint32_t k = 1; k < classes; k++)
+        top = logits[k] > top ? logits[k] : top;
+    double sum = 0;
+    for (uint32_t k = 0; k < classes; k++)
+        sum += exp((double)(logits[k] - top));
+    for (uint32_t k = 0; gradient != NULL && k < classes; k++) {
+        double const share = exp((double)(logits[k] - top)) / sum;
+        gradient[k] = (float)((share - (k == label ? 1 : 0)) / batch_size);
+    }
+    return log(sum) - (double)(logits[label] - top);
+}
+
+/* The label's is the largest, the first of equals; a model that is no number hits nothing. */
+static bool is_hit(const float *logits, uint32_t classes, uint8_t label)
+{
+    for (uint32_t k = 0; k < classes; k++)
+        if (k != label && !(logits[label] > logits[k] || (logits[label] == logits[k] && label < k)))
+            return false;
+    return true;
+}
+
+static double lose(const struct tacit_network *network, dnnl_memory_t memory, const uint8_t *labels,
+                   uint32_t count, float *gradient, uint32_t *hits)
+{
+    const float *const logits = learn_data(memory);
+    uint32_t const classes = network->class_count;
+    double loss = 0;
+    uint32_t right = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        TACIT_ASSERT(labels[i] < classes);
+        const float *const row = logits + (size_t)i * classes;
+        loss += lose_row(row, classes, labels[i], count,
+                         gradient == NULL ? NULL : gradient + (size_t)i * classes);
+        right += is_hit(row, classes, labels[i]) ? 1 : 0;
+    }
+    if (hits != NULL)
+        *hits = right;
+    return loss;
+}
+
+/* A tenth of the way from the running statistics to the batch's; of the variance the unbiased one.
+ */
+static void move_statistics(const struct tacit_network *network, float *parameters)
+{
+    for (uint32_t i = 0; i < network->plan.stage_count; i++) {
+        struct learn_node const *const node = &network->nodes[i];
+        if (network->plan.stages[i].kind != LEARN_NORM)
+            continue;
+        dnnl_memory_desc_t const in = learn_desc(node->in);
+        double count = (double)in.dims[0];
+        for (int k = 2; k < in.ndims; k++)
+            count *= (double)in.dims[k];
+        float const unbiased = count > 1 ? (float)(count / (count - 1)) : 1;
+        const float *const mean = learn_data(node->mean);
+        const float *const variance = learn_data(node->variance);
+        float *const running_mean = parameters + node->offsets[2];
+        float *const running_variance = parameters + node->offsets[3];
+        for (dnnl_dim_t k = 0; k < in.dims[1]; k++) {
+            running_mean[k] += RUNNING_SHARE * (mean[k] - running_mean[k]);
+            running_variance[k] += RUNNING_SHARE * (variance[k] * unbiased - running_variance[k]);
+        }
+    }
+}
+
+enum tacit_status tacit_network_gradient(struct tacit_network *network, float *parameters,
+                                         const float *images, const uint8_t *labels,
+                                         float *gradient, double *loss, uint32_t *hits)
+{
+    TACIT_ASSERT(network != NULL);
+    TACIT_ASSERT(parameters != NULL);
+    TACIT_ASSERT(gradient != NULL);
+    memcpy(learn_data(network->images), images,
+           network->batch_size * network->pixel_count * sizeof *images);
+    memset(gradient, 0, network->parameter_count * sizeof *gradient);
+    point_at(network, parameters, gradient);
+    if (!learn_run(&network->passes, &network->forward))
+        return TACIT_MEMORY;
+    double const sum = lose(network, network->logits, labels, network->batch_size,
+                            learn_data(network->logits_gradient), hits);
+    if (!learn_run(&network->passes, &network->backward))
+        return TACIT_MEMORY;
+    move_statistics(network, parameters);
+    *loss = sum / network->batch_size;
+    return TACIT_OK;
+}
+
+enum tacit_status tacit_network_evaluate(struct tacit_network *network, const float *parameters,
+                                         const float *images, const uint8_t *labels, uint32_t count,
+                                         double *loss, uint32_t *hits)
+{
+    TACIT_ASSERT(network != NULL);
+    TACIT_ASSERT(count <= network->batch_size);
+    float *const room = learn_data(network->images);
+    memcpy(room, images, count * network->pixel_count * sizeof *images);
+    memset(room + count * network->pixel_count, 0,
+           (network->batch_size - count) * network->pixel_count * sizeof *room);
+    point_at(network, parameters, NULL);
+    if (!learn_run(&network->passes, &network->infer))
+        return TACIT_MEMORY;
+    *loss = lose(network, network->logits, labels, count, NULL, hits);
+    return TACIT_OK;
+}

@@ -1,0 +1,337 @@
+/* Networks: gradients against finite differences, layouts that oneDNN likes, optimizers, batches.
+ */
+#include "tacit/learn.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define BATCH 20u
+
+struct lesson {
+    struct tacit_model model;
+    struct tacit_network *network;
+    struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
+    uint32_t layer_count;
+    uint64_t parameter_count;
+    uint64_t pixel_count;
+    float *parameters;
+    float *gradient;
+    float *images;
+    uint8_t labels[BATCH];
+};
+
+static void *new_memory(size_t bytes)
+{
+    void *const memory = calloc(1, bytes);
+    assert_non_null(memory);
+    return memory;
+}
+
+static struct tacit_model mnist_mlp(bool batch_norm)
+{
+    return (struct tacit_model){TACIT_MODEL_MLP, 1, 28, 28, 10, batch_norm};
+}
+
+static struct tacit_model cifar_cnn(void)
+{
+    return (struct tacit_model){TACIT_MODEL_CNN, 3, 32, 32, 10, true};
+}
+
+static struct lesson lesson_new(const struct tacit_model *model)
+{
+    struct lesson lesson = {
+        .model = *model, .pixel_count = (uint64_t)model->channels * model->height * model->width};
+    assert_int_equal(tacit_network_new(&lesson.network, model, BATCH), TACIT_OK);
+    lesson.layer_count = tacit_model_layers(model, lesson.layers, &lesson.parameter_count);
+    lesson.parameters = new_memory(lesson.parameter_count * sizeof(float));
+    lesson.gradient = new_memory(lesson.parameter_count * sizeof(float));
+    lesson.images = new_memory(BATCH * lesson.pixel_count * sizeof(float));
+    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, 1);
+    tacit_model_draw(model, &rng, lesson.parameters);
+    for (uint64_t i = 0; i < BATCH * lesson.pixel_count; i++)
+        lesson.images[i] = (float)tacit_rng_uniform(&rng);
+    for (uint32_t i = 0; i < BATCH; i++)
+        lesson.labels[i] = (uint8_t)tacit_rng_below(&rng, model->classes);
+    return lesson;
+}
+
+static void lesson_free(struct lesson *lesson)
+{
+    tacit_network_free(lesson->network);
+    free(lesson->parameters);
+    free(lesson->gradient);
+    free(lesson->images);
+}
+
+static double loss_at(struct lesson *lesson, const float *parameters)
+{
+    size_t const bytes = lesson->parameter_count * sizeof(float);
+    float *const copy = new_memory(bytes); /* running statistics move */
+    float *const gradient = new_memory(bytes);
+    double loss;
+    memcpy(copy, parameters, bytes);
+    assert_int_equal(tacit_network_gradient(lesson->network, copy, lesson->images, lesson->labels,
+                                            gradient, &loss, NULL),
+                     TACIT_OK);
+    free(copy);
+    free(gradient);
+    return loss;
+}
+
+/* The slope of the loss along a random direction within one array. */
+static void compare_slope(struct lesson *lesson, const struct tacit_model_layer *layer,
+                          struct tacit_rng *rng)
+{
+    size_t const bytes = lesson->parameter_count * sizeof(float);
+    float *const moved = new_memory(bytes);
+    double *const direction = new_memory(layer->count * sizeof(double));
+    double norm = 0;
+    double slope = 0;
+    for (uint64_t i = 0; i < layer->count; i++) {
+        /* half of it along the gradient, so that the slope is not lost in rounding */
+        direction[i] = (double)lesson->gradient[layer->offset + i];
+        norm += direction[i] * direction[i];
+    }
+    assert_true(norm > 0);
+    for (uint64_t i = 0; i < layer->count; i++)
+        direction[i] =
+            direction[i] / sqrt(norm) + tacit_rng_normal(rng) / sqrt((double)layer->count);
+    for (uint64_t i = 0; i < layer->count; i++)
+        slope += direction[i] * (double)lesson->gradient[layer->offset + i];
+    double const step = 1e-3;
+    double losses[2];
+    for (int side = 0; side < 2; side++) {
+        memcpy(moved, lesson->parameters, bytes);
+        for (uint64_t i = 0; i < layer->count; i++)
+            moved[layer->offset + i] += (float)((side == 0 ? -step : step) * direction[i]);
+        losses[side] = loss_at(lesson, moved);
+    }
+    double const measured = (losses[1] - losses[0]) / (2 * step);
+    if (!(fabs(measured - slope) <= 0.02 * fabs(slope) + 1e-4))
+        fail_msg("%s: slope %g, measured %g", layer->name, slope, measured);
+    free(moved);
+    free(direction);
+}
+
+static void compare_slopes(const struct tacit_model *model)
+{
+    struct lesson lesson = lesson_new(model);
+    struct tacit_rng rng = tacit_rng_stream(2, 0, 0, 1);
+    float *const before = new_memory(lesson.parameter_count * sizeof(float));
+    memcpy(before, lesson.parameters, lesson.parameter_count * sizeof(float));
+    double loss;
+    assert_int_equal(tacit_network_gradient(lesson.network, lesson.parameters, lesson.images,
+                                            lesson.labels, lesson.gradient, &loss, NULL),
+                     TACIT_OK);
+    memcpy(lesson.parameters, before, lesson.parameter_count * sizeof(float));
+    free(before);
+    uint32_t compared = 0;
+    for (uint32_t i = 0; i < lesson.layer_count; i++) {
+        const char *const what = strchr(lesson.layers[i].name, '.') + 1;
+        bool const is_statistic = strcmp(what, "mean") == 0 || strcmp(what, "variance") == 0;
+        /* a bias before a batch norm does nothing: its true slope is 0 */
+        bool const is_mute = strcmp(what, "bias") == 0 && i + 1 < lesson.layer_count &&
+                             strncmp(lesson.layers[i + 1].name, "norm", 4) == 0;
+        if (is_statistic)
+            for (uint64_t k = 0; k < lesson.layers[i].count; k++)
+                assert_true(lesson.gradient[lesson.layers[i].offset + k] == 0);
+        else if (!is_mute) {
+            compare_slope(&lesson, &lesson.layers[i], &rng);
+            compared++;
+        }
+    }
+    assert_true(compared >= 2);
+    lesson_free(&lesson);
+}
+
+static void gradients_are_finite_differences(void **state)
+{
+    (void)state;
+    struct tacit_model const logistic = {TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false};
+    struct tacit_model const mlp = mnist_mlp(false);
+    struct tacit_model const normed = mnist_mlp(true);
+    struct tacit_model const cnn = cifar_cnn();
+    compare_slopes(&logistic);
+    compare_slopes(&mlp);
+    compare_slopes(&normed);
+    compare_slopes(&cnn);
+}
+
+static void models_have_the_paper_s_sizes(void **state)
+{
+    (void)state;
+    struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
+    uint64_t count;
+    struct tacit_model const logistic = {TACIT_MODEL_LOGISTIC, 1, 28, 28, 10, false};
+    struct tacit_model const mlp = mnist_mlp(false);
+    struct tacit_model const cnn = cifar_cnn();
+    assert_int_equal(tacit_model_layers(&logistic, layers, &count), 2);
+    assert_int_equal(count, 7850);
+    assert_int_equal(tacit_model_layers(&mlp, layers, &count), 6);
+    assert_int_equal(count, 25818);
+    assert_string_equal(layers[2].name, "dense2.weight");
+    assert_int_equal(tacit_model_layers(&cnn, layers, &count), 26);
+    assert_int_equal(count, 170474);
+}
+
+static void models_out_of_their_limits_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_network *network = NULL;
+    struct tacit_model bad[5];
+    for (size_t i = 0; i < 5; i++)
+        bad[i] = cifar_cnn();
+    bad[0].height = 21;
+    bad[1].classes = 1;
+    bad[2].classes = 257;
+    bad[3].channels = 0;
+    bad[4].width = UINT32_MAX;
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(tacit_network_new(&network, &bad[i], BATCH), TACIT_INVALID);
+    struct tacit_model const good = mnist_mlp(false);
+    assert_int_equal(tacit_network_new(&network, &good, 0), TACIT_INVALID);
+    assert_null(network);
+}
+
+/* The reference kernels are called "ref". */
+static void no_primitive_falls_to_a_reference_kernel(void **state)
+{
+    (void)state;
+    struct tacit_model const models[] = {mnist_mlp(false), mnist_mlp(true), cifar_cnn()};
+    for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
+        struct lesson lesson = lesson_new(&models[m]);
+        uint32_t index = 0;
+        for (const char *name; (name = tacit_network_implementation(lesson.network, index)) != NULL;
+             index++)
+            if (strncmp(name, "ref", 3) == 0)
+                fail_msg("model %zu, primitive %u: %s", m, index, name);
+        assert_true(index >= 8);
+        lesson_free(&lesson);
+    }
+}
+
+static void same_seed_same_bits(void **state)
+{
+    (void)state;
+    struct tacit_model const model = cifar_cnn();
+    struct lesson first = lesson_new(&model);
+    struct lesson second = lesson_new(&model);
+    double losses[2];
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(tacit_network_gradient(first.network, first.parameters, first.images,
+                                                first.labels, first.gradient, &losses[0], NULL),
+                         TACIT_OK);
+        assert_int_equal(tacit_network_gradient(second.network, second.parameters, second.images,
+                                                second.labels, second.gradient, &losses[1], NULL),
+                         TACIT_OK);
+        assert_memory_equal(first.gradient, second.gradient, first.parameter_count * sizeof(float));
+        assert_memory_equal(first.parameters, second.parameters,
+                            first.parameter_count * sizeof(float));
+        assert_true(losses[0] == losses[1]);
+    }
+    lesson_free(&first);
+    lesson_free(&second);
+}
+
+/* Twenty random pictures are learnt by heart. */
+static void train_by_heart(const struct tacit_model *model, enum tacit_optimizer_kind kind,
+                           double rate, uint32_t steps)
+{
+    struct lesson lesson = lesson_new(model);
+    struct tacit_optimizer optimizer = {.kind = kind,
+                                        .rate = rate,
+                                        .first = new_memory(lesson.parameter_count * sizeof(float)),
+                                        .second =
+                                            new_memory(lesson.parameter_count * sizeof(float))};
+    double first = 0;
+    double loss = 0;
+    uint32_t hits = 0;
+    for (uint32_t step = 0; step < steps; step++) {
+        assert_int_equal(tacit_network_gradient(lesson.network, lesson.parameters, lesson.images,
+                                                lesson.labels, lesson.gradient, &loss, &hits),
+                         TACIT_OK);
+        first = step == 0 ? loss : first;
+        tacit_optimizer_step(&optimizer, lesson.gradient, lesson.parameter_count,
+                             lesson.parameters);
+    }
+    assert_true(first > 1.5);
+    assert_true(loss < 0.2);
+    assert_int_equal(hits, BATCH);
+    uint32_t seen;
+    assert_int_equal(tacit_network_evaluate(lesson.network, lesson.parameters, lesson.images,
+                                            lesson.labels, 7, &loss, &seen),
+                     TACIT_OK);
+    assert_int_equal(seen, 7); /* running statistics have come near the batch's */
+    free(optimizer.first);
+    free(optimizer.second);
+    lesson_free(&lesson);
+}
+
+static void a_batch_is_learnt_by_heart(void **state)
+{
+    (void)state;
+    struct tacit_model const mlp = mnist_mlp(false);
+    struct tacit_model const normed = mnist_mlp(true);
+    struct tacit_model const cnn = cifar_cnn();
+    train_by_heart(&mlp, TACIT_OPTIMIZER_ADAM, 0.01, 200);
+    train_by_heart(&normed, TACIT_OPTIMIZER_ADAM, 0.01, 200);
+    train_by_heart(&normed, TACIT_OPTIMIZER_SGD, 0.1, 400);
+    train_by_heart(&cnn, TACIT_OPTIMIZER_ADAM, 0.003, 80);
+}
+
+/* Kingma and Ba's first steps on the gradient (1, -2, 0), by hand: the first is the rate times the
+ * sign. */
+static void adam_steps_are_those_of_its_authors(void **state)
+{
+    (void)state;
+    float parameters[3] = {1, 1, 1};
+    float first[3] = {0};
+    float second[3] = {0};
+    static const float gradient[3] = {1, -2, 0};
+    struct tacit_optimizer adam = {TACIT_OPTIMIZER_ADAM, 0.1, 0, first, second};
+    tacit_optimizer_step(&adam, gradient, 3, parameters);
+    assert_true(fabsf(parameters[0] - 0.9f) < 1e-6f);
+    assert_true(fabsf(parameters[1] - 1.1f) < 1e-6f);
+    assert_true(parameters[2] == 1);
+    static const float other[3] = {0, 0, 0};
+    tacit_optimizer_step(&adam, other, 3, parameters);
+    /* m = 0.09, v = 0.000999; corrected by 0.19 and 0.001999 */
+    double const step = 0.1 * (0.09 / 0.19) / sqrt(0.000999 / 0.001999);
+    assert_true(fabs((double)parameters[0] - (0.9 - step)) < 1e-5);
+}
+
+static void a_model_that_is_no_number_hits_nothing(void **state)
+{
+    (void)state;
+    struct tacit_model const model = mnist_mlp(false);
+    struct lesson lesson = lesson_new(&model);
+    for (uint64_t i = 0; i < lesson.parameter_count; i++)
+        lesson.parameters[i] = NAN;
+    double loss;
+    uint32_t hits = 99;
+    assert_int_equal(tacit_network_evaluate(lesson.network, lesson.parameters, lesson.images,
+                                            lesson.labels, BATCH, &loss, &hits),
+                     TACIT_OK);
+    assert_int_equal(hits, 0);
+    assert_true(isnan(loss));
+    lesson_free(&lesson);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(models_have_the_paper_s_sizes),
+        cmocka_unit_test(models_out_of_their_limits_are_refused),
+        cmocka_unit_test(gradients_are_finite_differences),
+        cmocka_unit_test(no_primitive_falls_to_a_reference_kernel),
+        cmocka_unit_test(same_seed_same_bits),
+        cmocka_unit_test(a_batch_is_learnt_by_heart),
+        cmocka_unit_test(adam_steps_are_those_of_its_authors),
+        cmocka_unit_test(a_model_that_is_no_number_hits_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
