@@ -12,6 +12,9 @@ TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite sta
 echo "== long live tests"
 TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite live --timeout-multiplier 4
 
+echo "== trainings on MNIST and CIFAR-10"
+build-test/tests/learn_long
+
 echo "== swarm of 500,000 seeds"
 build-test/tests/sim_swarm --seeds 500000
 

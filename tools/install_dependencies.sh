@@ -6,7 +6,7 @@ set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
 librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquitto-dev libmicrohttpd-dev
-libjansson-dev liblapacke-dev gnuplot-nox'
+libjansson-dev liblapacke-dev libdnnl-dev gnuplot-nox'
 live=mosquitto
 # openssl: the tests ask it what it thinks of our certificates.
 test='locales mosquitto-clients openssl libcmocka-dev libcurl4-openssl-dev python3-networkx'
