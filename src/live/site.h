@@ -69,7 +69,9 @@ struct live_site_event {
 
 /* An encoded message. */
 struct live_message {
-    uint32_t to; /* agent, TACIT_HUB, TACIT_EVERYONE, TACIT_NEIGHBOURS */
+    uint32_t to;    /* agent, TACIT_HUB, TACIT_EVERYONE, TACIT_NEIGHBOURS */
+    uint32_t kind;  /* the family's own number, from 1, as its envelope says it */
+    uint32_t epoch; /* as in the body; 0 where there is none */
     bool
         is_retained; /* the broker keeps the newest for those who come later: monotone state only */
     const uint8_t *bytes;

@@ -1,6 +1,6 @@
 /* The hub of epoch elimination behind the bytes of the bus; and, where the sites of a graph judge
  * for themselves, what stands in its place: it hears where they are. */
-#include "../../live/letters.h"
+#include "../../live/messages.h"
 #include "../../live/hub.h"
 #include "invitation.h"
 #include "live.h"
@@ -21,7 +21,7 @@ struct live_hub {
     uint32_t *weights;     /* of the sinks of a hybrid; else NULL */
     uint32_t *told_epochs; /* without a core, by site */
     uint64_t *nobody;      /* the same: the empty set of sites */
-    struct live_letters out;
+    struct live_messages out;
     uint64_t deadline_us; /* as it stands */
     char note[NOTE_BYTES];
 };
@@ -90,7 +90,7 @@ static void hub_free(struct live_hub *hub)
     free(hub->weights);
     free(hub->told_epochs);
     free(hub->nobody);
-    live_letters_free(&hub->out);
+    live_messages_free(&hub->out);
     free(hub);
 }
 
@@ -183,14 +183,18 @@ static void note_order(struct live_hub *hub, const struct tacit_elim_message *or
 static bool add_order(struct live_hub *hub, const struct tacit_elim_message *order)
 {
     struct live_hub_config const *const config = hub->config;
-    uint8_t *const bytes =
-        live_letters_add(&hub->out, order->to, order->to == TACIT_EVERYONE,
-                         tacit_wire_elim_bytes(order, config->arm_count, config->site_count));
+    struct live_message const made = {
+        .to = order->to,
+        .kind = 1 + (uint32_t)order->kind,
+        .epoch = order->epoch,
+        .is_retained = order->to == TACIT_EVERYONE,
+        .size = tacit_wire_elim_bytes(order, config->arm_count, config->site_count)};
+    uint8_t *const bytes = live_messages_add(&hub->out, &made);
     if (bytes == NULL)
         return false;
     if (tacit_wire_elim_encode(order, config->arm_count, config->site_count, bytes) == TACIT_OK)
         return true;
-    live_letters_drop_last(&hub->out);
+    live_messages_drop_last(&hub->out);
     return false;
 }
 
@@ -272,7 +276,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
         .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START : TACIT_EVENT_TIMEOUT};
     enum tacit_status status = TACIT_OK;
     TACIT_ASSERT(entropy != NULL);
-    live_letters_clear(&hub->out);
+    live_messages_clear(&hub->out);
     *update = (struct live_hub_update){.deadline_us = hub->deadline_us};
     if (event->kind == LIVE_HUB_RECEIVE)
         status = receive(hub, event, entropy, update);

@@ -1,6 +1,6 @@
 /* A site of epoch elimination: the core behind the bytes of the bus. Decodes, steps, encodes; asks
  * around before a peer plays its first plan. */
-#include "../../live/letters.h"
+#include "../../live/messages.h"
 #include "../../live/site.h"
 #include "core.h"
 #include "live.h"
@@ -14,7 +14,7 @@
 struct live_site {
     struct elim_core *core;
     struct tacit_mechanism mechanism;
-    struct live_letters out;
+    struct live_messages out;
     uint8_t *release; /* encoded, of this step */
     struct tacit_pull_block *plan;
     struct live_neighbour *neighbours;
@@ -47,7 +47,7 @@ static void site_free(struct live_site *site)
     if (site == NULL)
         return;
     elim_core_free(site->core);
-    live_letters_free(&site->out);
+    live_messages_free(&site->out);
     free(site->release);
     free(site->plan);
     free(site->neighbours);
@@ -218,10 +218,13 @@ static void send(struct live_site *site, const struct tacit_elim_message *messag
 {
     if (message->kind == TACIT_ELIM_REPORT && is_star(site))
         keep_release(site, message, update);
-    uint8_t *const bytes =
-        live_letters_add(&site->out, message->to, false, encoded_bytes(site, message));
+    struct live_message const made = {.to = message->to,
+                                      .kind = 1 + (uint32_t)message->kind,
+                                      .epoch = message->epoch,
+                                      .size = encoded_bytes(site, message)};
+    uint8_t *const bytes = live_messages_add(&site->out, &made);
     if (bytes != NULL && !encode(site, message, bytes))
-        live_letters_drop_last(&site->out);
+        live_messages_drop_last(&site->out);
 }
 
 /* The coordinator of peers that judge for themselves is told where they are, for its status. */
@@ -439,7 +442,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
                                    struct live_site_update *update)
 {
     TACIT_ASSERT(event != NULL && entropy != NULL);
-    live_letters_clear(&site->out);
+    live_messages_clear(&site->out);
     *update = (struct live_site_update){0};
     enum tacit_status const status = dispatch(site, event, entropy, update);
     update->messages = site->out.items;
