@@ -1,8 +1,8 @@
 /* tacit agent, tacit coordinator, tacit status: from a file to a daemon, and a look at one that
  * runs. */
 #include "commands.h"
-#include "network.h"
 #include "../src/families/elim/live.h"
+#include "../src/families/elim/plan.h"
 #include "../src/families/elim/settings.h"
 #include "../src/live/agent.h"
 #include "../src/live/bus/broker_config.h"
@@ -12,6 +12,7 @@
 #include "../src/live/pki/pki.h"
 #include "tacit/config.h"
 #include "tacit/elim.h"
+#include "tacit/family.h"
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,8 +77,7 @@ static int report(enum tacit_status status, const struct tacit_error *error)
 static enum tacit_status refuse(struct config_document *document, const char *key, const char *text,
                                 struct tacit_error *error)
 {
-    struct tacit_config const file = {.document = document};
-    tacit_config_error(&file, key, text, error);
+    tacit_config_error(document, key, text, error);
     return TACIT_INVALID;
 }
 
@@ -204,21 +204,25 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         .state_directory = config->state_directory,
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
         .status = {config->status.unix_path, config->status.port}};
-    struct network *network;
+    struct tacit_network *network;
+    struct tacit_elim_network peers;
     enum tacit_status status = check_horizon(&coordinator.hub, config->document, error);
     if (status == TACIT_OK)
         status = check_identity(&config->broker, LIVE_COORDINATOR, config->document, error);
     if (status != TACIT_OK)
         return status;
-    status = network_new(&network, &config->network, error);
+    status = tacit_network_new(&network, &config->network, error);
     if (status != TACIT_OK) /* a file of edges that is not there is wrong input, too */
         return status == TACIT_IO ? TACIT_INVALID : status;
-    settings.network = network == NULL ? NULL : &network->sim;
+    if (network != NULL) {
+        peers = elim_network(network, false);
+        settings.network = &peers;
+    }
     live_log_open(config->log_is_json);
     status = check_messages(&coordinator, config->document, error);
     if (status == TACIT_OK)
         status = live_coordinator_run(&coordinator, error);
-    network_free(network);
+    tacit_network_free(network);
     return status;
 }
 

@@ -31,24 +31,30 @@ static void *room_for(struct reproduction *reproduction, size_t count, size_t si
 
 /* ---- What an experiment gave ---- */
 
-/* Beside the simulator's metrics, what follows from the file alone. */
-enum extra { EXTRA_EPSILON = TACIT_SIM_METRIC_COUNT, EXTRA_AGENTS, UNKNOWN };
+/* Beside a family's metrics, what follows from the file alone. */
+static const char *const extras[] = {"epsilon_per_reward", "agents"};
+enum { EXTRA_EPSILON, EXTRA_AGENTS, EXTRA_COUNT };
 
-static int find_metric(const char *name)
+/* Which of the two is it? EXTRA_COUNT: none. */
+static int find_extra(const char *name)
 {
-    if (strcmp(name, "epsilon_per_reward") == 0)
-        return EXTRA_EPSILON;
-    if (strcmp(name, "agents") == 0)
-        return EXTRA_AGENTS;
-    int metric = 0;
-    while (metric < TACIT_SIM_METRIC_COUNT &&
-           strcmp(tacit_sim_metric_name((enum tacit_sim_metric)metric), name) != 0)
-        metric++;
-    return metric < TACIT_SIM_METRIC_COUNT ? metric : UNKNOWN;
+    int extra = 0;
+    while (extra < EXTRA_COUNT && strcmp(extras[extra], name) != 0)
+        extra++;
+    return extra;
+}
+
+/* Has an experiment of some family such a number? */
+static bool is_known(const char *name)
+{
+    struct tacit_family const *const *family = tacit_families();
+    while (*family != NULL && tacit_family_metric(*family, name) == UINT32_MAX)
+        family++;
+    return *family != NULL || find_extra(name) < EXTRA_COUNT;
 }
 
 /* The regret of one run at a slot, on the line between the recorded ones around it. */
-static double regret_at(const struct tacit_sim_elim *sim, const double *regret, uint64_t slot)
+static double regret_at(const struct tacit_sim *sim, const double *regret, uint64_t slot)
 {
     uint32_t after = 0;
     while (after + 1 < sim->point_count && sim->points[after] < slot)
@@ -59,19 +65,22 @@ static double regret_at(const struct tacit_sim_elim *sim, const double *regret, 
     return before + (regret[after] - before) * ((double)slot - t_before) / (t - t_before);
 }
 
-/* One value a run. slot: 0: at the end. Requires: the metric exists. */
+/* One value a run. slot: 0: at the end. Requires: the experiment has the metric. */
 static double *values_of(struct reproduction *reproduction, uint32_t index, const char *name,
                          uint64_t slot)
 {
-    struct tacit_sim_elim const *const sim = &reproduction->experiments[index].sim;
+    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
+    struct tacit_sim const *const sim = &experiment->sim;
     struct simulation const *const simulation = &reproduction->simulations[index];
     uint32_t const runs = simulation->finished;
-    int const metric = find_metric(name);
+    int const extra = find_extra(name);
+    uint32_t const metric = tacit_family_metric(experiment->family, name);
     double *const values = room_for(reproduction, runs, sizeof *values);
+    TACIT_ASSERT(extra < EXTRA_COUNT || metric != UINT32_MAX);
     for (uint32_t run = 0; run < runs; run++)
         values[run] =
-            metric == EXTRA_EPSILON  ? sim->epsilon_per_reward
-            : metric == EXTRA_AGENTS ? sim->agent_count
+            extra == EXTRA_EPSILON  ? experiment->epsilon_per_reward
+            : extra == EXTRA_AGENTS ? sim->agent_count
             : slot == 0
                 ? simulation->results.metrics[(size_t)metric * runs + run]
                 : regret_at(sim, simulation->results.regret + (size_t)run * sim->point_count, slot);
@@ -80,15 +89,32 @@ static double *values_of(struct reproduction *reproduction, uint32_t index, cons
 
 /* ---- Loading ---- */
 
+#define METRICS_MAX 200u
+
+/* Adds the names of a family's metrics that are not there yet; returns how many there are. */
+static uint32_t add_names(const struct tacit_family *family, const char **names, uint32_t count)
+{
+    for (uint32_t i = 0; family->metrics[i].name != NULL && count < METRICS_MAX; i++) {
+        uint32_t other = 0;
+        while (other < count && strcmp(names[other], family->metrics[i].name) != 0)
+            other++;
+        if (other == count)
+            names[count++] = family->metrics[i].name;
+    }
+    return count;
+}
+
 static enum tacit_status check_metric(const struct tacit_claims *claims, uint32_t line,
                                       const char *key, const char *name, struct tacit_error *error)
 {
-    const char *names[TACIT_SIM_METRIC_COUNT + 3] = {"epsilon_per_reward", "agents"};
+    const char *names[METRICS_MAX + 1] = {extras[0], extras[1]};
+    uint32_t count = EXTRA_COUNT;
     char text[400];
-    if (find_metric(name) != UNKNOWN)
+    if (is_known(name))
         return TACIT_OK;
-    for (int i = 0; i < TACIT_SIM_METRIC_COUNT; i++)
-        names[i + 2] = tacit_sim_metric_name((enum tacit_sim_metric)i);
+    for (struct tacit_family const *const *family = tacit_families(); *family != NULL; family++)
+        count = add_names(*family, names, count);
+    names[count] = NULL;
     char const *const guess = tacit_config_nearest(name, names);
     size_t used = (size_t)snprintf(text, sizeof text, "'%.60s' is no metric; %s%s%sallowed:", name,
                                    guess == NULL ? "" : "did you mean '",
@@ -151,7 +177,7 @@ enum tacit_status reproduction_load(struct reproduction *reproduction, const cha
     reproduction->experiments_wanted =
         room_for(reproduction, claims->experiment_count, sizeof(bool));
     reproduction->experiments =
-        room_for(reproduction, claims->experiment_count, sizeof(struct experiment));
+        room_for(reproduction, claims->experiment_count, sizeof(struct tacit_experiment));
     reproduction->simulations =
         room_for(reproduction, claims->experiment_count, sizeof(struct simulation));
     for (uint32_t i = 0; i < claims->figure_count && status == TACIT_OK; i++)
@@ -168,7 +194,7 @@ void reproduction_free(struct reproduction *reproduction)
     for (uint32_t i = 0; i < count; i++) {
         simulation_free(&reproduction->simulations[i]);
         if (reproduction->experiments[i].config != NULL)
-            experiment_free(&reproduction->experiments[i]);
+            tacit_experiment_free(&reproduction->experiments[i]);
     }
     for (struct reproduction_room *room = reproduction->rooms; room != NULL;) {
         struct reproduction_room *const next = room->next;
@@ -206,8 +232,8 @@ static enum tacit_status load_experiment(struct reproduction *reproduction, uint
     if (path == NULL)
         return TACIT_MEMORY;
     (void)snprintf(setting, sizeof setting, "runs=%u", claims->fast_runs);
-    enum tacit_status const status =
-        experiment_load(&reproduction->experiments[index], path, settings, is_fast ? 1 : 0, error);
+    enum tacit_status const status = tacit_experiment_load(&reproduction->experiments[index], path,
+                                                           settings, is_fast ? 1 : 0, error);
     free(path);
     return status;
 }
@@ -221,7 +247,7 @@ static enum tacit_status check_runs(const struct reproduction *reproduction,
         struct tacit_measure_step const *const step = &claim->measure.steps[i];
         if (step->kind != TACIT_MEASURE_RESULT)
             continue;
-        struct tacit_sim_elim const *const sim = &reproduction->experiments[step->experiment].sim;
+        struct tacit_sim const *const sim = &reproduction->experiments[step->experiment].sim;
         if (sim->run_count < 2 || (runs > 0 && sim->run_count != runs) ||
             step->slot > sim->horizon) {
             char text[200];
@@ -238,14 +264,58 @@ static enum tacit_status check_runs(const struct reproduction *reproduction,
     return TACIT_OK;
 }
 
+/* Has each experiment of a claim what is asked of it? */
+static enum tacit_status check_has(const struct reproduction *reproduction, uint32_t line,
+                                   const char *key, uint32_t index, const char *name,
+                                   struct tacit_error *error)
+{
+    struct tacit_family const *const family = reproduction->experiments[index].family;
+    char text[300];
+    if (find_extra(name) < EXTRA_COUNT || tacit_family_metric(family, name) != UINT32_MAX)
+        return TACIT_OK;
+    (void)snprintf(text, sizeof text, "%.60s runs protocol: %s, which has no metric '%.60s'",
+                   reproduction->claims->experiments[index], family->file.word, name);
+    tacit_claims_error(reproduction->claims, line, key, text, error);
+    return TACIT_INVALID;
+}
+
+static enum tacit_status check_steps(const struct reproduction *reproduction,
+                                     const struct tacit_claim *claim, struct tacit_error *error)
+{
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < claim->measure.step_count && status == TACIT_OK; i++) {
+        struct tacit_measure_step const *const step = &claim->measure.steps[i];
+        if (step->kind == TACIT_MEASURE_RESULT)
+            status = check_has(reproduction, claim->line, "measure", step->experiment, step->metric,
+                               error);
+    }
+    return status;
+}
+
+static enum tacit_status check_plot(const struct reproduction *reproduction,
+                                    const struct tacit_claims_figure *figure,
+                                    struct tacit_error *error)
+{
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < figure->curve_count && status == TACIT_OK; i++) {
+        uint32_t const index = figure->curves[i].experiment;
+        if (strcmp(figure->x, "t") == 0)
+            continue;
+        status = check_has(reproduction, figure->plot_line, "plot.x", index, figure->x, error);
+        if (status == TACIT_OK)
+            status = check_has(reproduction, figure->plot_line, "plot.y", index, figure->y, error);
+    }
+    return status;
+}
+
 /* Curves are taken off one another run by run and slot by slot. */
 static enum tacit_status check_minus(const struct reproduction *reproduction,
                                      const struct tacit_claims_figure *figure,
                                      struct tacit_error *error)
 {
-    struct tacit_sim_elim const *const other = &reproduction->experiments[figure->minus].sim;
+    struct tacit_sim const *const other = &reproduction->experiments[figure->minus].sim;
     for (uint32_t i = 0; figure->has_minus && i < figure->curve_count; i++) {
-        struct tacit_sim_elim const *const sim =
+        struct tacit_sim const *const sim =
             &reproduction->experiments[figure->curves[i].experiment].sim;
         if (sim->run_count == other->run_count && sim->point_count == other->point_count &&
             sim->horizon == other->horizon)
@@ -264,8 +334,13 @@ static enum tacit_status check_together(const struct reproduction *reproduction,
                                         struct tacit_error *error)
 {
     enum tacit_status status = check_minus(reproduction, figure, error);
-    for (uint32_t i = 0; i < figure->claim_count && status == TACIT_OK; i++)
-        status = check_runs(reproduction, &figure->claims[i], error);
+    if (status == TACIT_OK)
+        status = check_plot(reproduction, figure, error);
+    for (uint32_t i = 0; i < figure->claim_count && status == TACIT_OK; i++) {
+        status = check_steps(reproduction, &figure->claims[i], error);
+        if (status == TACIT_OK)
+            status = check_runs(reproduction, &figure->claims[i], error);
+    }
     return status;
 }
 
@@ -415,7 +490,7 @@ static struct tacit_report_series draw_curve(struct reproduction *reproduction,
                                              const struct tacit_claims_figure *figure,
                                              const struct tacit_claims_curve *curve)
 {
-    struct tacit_sim_elim const *const sim = &reproduction->experiments[curve->experiment].sim;
+    struct tacit_sim const *const sim = &reproduction->experiments[curve->experiment].sim;
     uint32_t const runs = reproduction->simulations[curve->experiment].finished;
     bool const is_per_agent = strcmp(figure->y, "regret_per_agent") == 0;
     double const share = is_per_agent ? 1.0 / sim->agent_count : 1;
@@ -520,16 +595,16 @@ static struct tacit_report_experiment report_experiment(struct reproduction *rep
                                                         uint32_t index)
 {
     struct simulation const *const simulation = &reproduction->simulations[index];
-    struct tacit_report_metric *const metrics =
-        room_for(reproduction, TACIT_SIM_METRIC_COUNT, sizeof *metrics);
-    for (uint32_t i = 0; i < TACIT_SIM_METRIC_COUNT; i++)
-        metrics[i] = (struct tacit_report_metric){tacit_sim_metric_name((enum tacit_sim_metric)i),
-                                                  simulation->results.metrics +
-                                                      (size_t)i * simulation->finished};
+    struct tacit_family const *const family = reproduction->experiments[index].family;
+    uint32_t const count = family->player.metric_count;
+    struct tacit_report_metric *const metrics = room_for(reproduction, count, sizeof *metrics);
+    for (uint32_t i = 0; i < count; i++)
+        metrics[i] = (struct tacit_report_metric){
+            &family->metrics[i], simulation->results.metrics + (size_t)i * simulation->finished};
     return (struct tacit_report_experiment){.name = reproduction->claims->experiments[index],
                                             .run_count = simulation->finished,
                                             .metrics = metrics,
-                                            .metric_count = TACIT_SIM_METRIC_COUNT};
+                                            .metric_count = count};
 }
 
 void reproduction_report(struct reproduction *reproduction, bool is_fast)

@@ -7,11 +7,11 @@
 
 struct reproduction {
     struct tacit_claims *claims;
-    bool *figures_wanted;            /* one a figure */
-    bool *experiments_wanted;        /* one an experiment; set by reproduction_prepare */
-    struct experiment *experiments;  /* the wanted ones are loaded */
-    struct simulation *simulations;  /* the wanted ones have run */
-    struct reproduction_room *rooms; /* memory of the report */
+    bool *figures_wanted;                 /* one a figure */
+    bool *experiments_wanted;             /* one an experiment; set by reproduction_prepare */
+    struct tacit_experiment *experiments; /* the wanted ones are loaded */
+    struct simulation *simulations;       /* the wanted ones have run */
+    struct reproduction_room *rooms;      /* memory of the report */
     struct tacit_report_paper report;
 };
 
@@ -29,7 +29,7 @@ enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool i
 /* Runs of all wanted experiments together. */
 uint32_t reproduction_run_count(const struct reproduction *reproduction);
 
-/* Runs them, one after the other. Errors: as tacit_sim_elim_run. */
+/* Runs them, one after the other. Errors: as tacit_sim_run. */
 enum tacit_status reproduction_run(struct reproduction *reproduction, uint32_t thread_count,
                                    struct tacit_sim_control *control);
 

@@ -11,42 +11,31 @@
 
 /* ---- Report ---- */
 
-/* NULL: the arm has only a number. */
-static const char *arm_name(const struct experiment *experiment, uint32_t arm)
-{
-    if (experiment->log.arm_names != NULL)
-        return experiment->log.arm_names[arm];
-    struct tacit_config_log const *const log = &experiment->config->log; /* its fallback */
-    return arm < log->arm_count ? log->arms[arm].name : NULL;
-}
-
-static void describe_arms(const struct experiment *experiment,
+static void describe_arms(const struct tacit_experiment *experiment,
                           const struct tacit_sim_results *results, uint32_t runs,
                           struct tacit_report_arm *arms)
 {
     for (uint32_t arm = 0; arm < experiment->sim.env.arm_count; arm++)
         arms[arm] = (struct tacit_report_arm){
-            .name = arm_name(experiment, arm),
+            .name = tacit_experiment_arm_name(experiment, arm),
             .mean = experiment->global_means == NULL ? NAN : experiment->global_means[arm],
-            .eliminated_epoch = results->eliminated + (size_t)arm * runs};
+            .eliminated_epoch =
+                results->eliminated == NULL ? NULL : results->eliminated + (size_t)arm * runs};
 }
 
-static struct tacit_report_network describe_network(const struct experiment *experiment)
+static struct tacit_report_network describe_network(const struct tacit_experiment *experiment)
 {
-    struct network const *const network = experiment->network;
-    char const *const kind = experiment->config->network_kind;
+    struct tacit_network const *const network = experiment->network;
+    struct tacit_report_network described = {.kind = experiment->config->network.word,
+                                             .server_links = experiment->server_links};
     if (network == NULL)
-        return (struct tacit_report_network){.kind = kind,
-                                             .server_links = experiment->sim.report_count};
-    bool const has_sinks = network->sim.collection == TACIT_ELIM_GATHER;
-    return (struct tacit_report_network){.kind = kind,
-                                         .server_links =
-                                             has_sinks ? network->sim.component_count : 0,
-                                         .delay = network->delay,
-                                         .component_count = network->sim.component_count,
-                                         .edge_count = network->graph.edge_count,
-                                         .diameter = network->sim.diameter,
-                                         .components = has_sinks ? network->components : NULL};
+        return described;
+    described.delay = network->delay;
+    described.component_count = network->component_count;
+    described.edge_count = network->graph.edge_count;
+    described.diameter = network->diameter;
+    described.components = network->has_sinks ? network->components : NULL;
+    return described;
 }
 
 static enum tacit_status print_report(const struct arguments *arguments,
@@ -72,51 +61,56 @@ static enum tacit_status print_report(const struct arguments *arguments,
 }
 
 static enum tacit_status report_results(const struct arguments *arguments,
-                                        const struct experiment *experiment,
-                                        const struct tacit_sim_results *results, uint32_t finished,
+                                        const struct tacit_experiment *experiment,
+                                        const struct simulation *simulation,
                                         struct tacit_error *error)
 {
     struct tacit_config const *const config = experiment->config;
-    struct tacit_sim_elim const *const sim = &experiment->sim;
-    struct tacit_report_metric metrics[TACIT_SIM_METRIC_COUNT];
-    for (uint32_t i = 0; i < TACIT_SIM_METRIC_COUNT; i++)
-        metrics[i] = (struct tacit_report_metric){tacit_sim_metric_name((enum tacit_sim_metric)i),
-                                                  results->metrics + (size_t)i * finished};
+    struct tacit_sim const *const sim = &experiment->sim;
+    struct tacit_sim_results const *const results = &simulation->results;
+    uint32_t const metric_count = experiment->family->player.metric_count;
+    struct tacit_report_metric *const metrics = calloc(metric_count, sizeof *metrics);
+    struct tacit_report_arm *const arms = calloc(sim->env.arm_count + (size_t)1, sizeof *arms);
+    enum tacit_status status = TACIT_MEMORY;
+    if (metrics == NULL || arms == NULL)
+        goto done;
+    for (uint32_t i = 0; i < metric_count; i++)
+        metrics[i] = (struct tacit_report_metric){
+            &experiment->family->metrics[i], results->metrics + (size_t)i * simulation->finished};
     struct tacit_report_network const network = describe_network(experiment);
     struct tacit_report_curve const curve = {"regret", results->regret};
-    struct tacit_report_arm *const arms = calloc(sim->env.arm_count, sizeof *arms);
-    if (arms == NULL)
-        return TACIT_MEMORY;
-    describe_arms(experiment, results, finished, arms);
+    describe_arms(experiment, results, simulation->finished, arms);
     struct tacit_report const report = {.name = config->name,
                                         .title_note =
                                             experiment->note[0] == '\0' ? NULL : experiment->note,
                                         .version = TACIT_VERSION,
                                         .seed = config->seed,
-                                        .run_count = finished,
+                                        .run_count = simulation->finished,
                                         .runs_asked = config->run_count,
                                         .agent_count = config->agent_count,
                                         .horizon = config->horizon,
-                                        .privacy_mode = experiment_mode_name(config->privacy),
-                                        .epsilon_per_reward = sim->epsilon_per_reward,
+                                        .privacy_mode = tacit_mode_name(config->privacy),
+                                        .epsilon_per_reward = experiment->epsilon_per_reward,
                                         .statement = experiment->statement,
                                         .network = &network,
                                         .metrics = metrics,
-                                        .metric_count = TACIT_SIM_METRIC_COUNT,
+                                        .metric_count = metric_count,
                                         .points = sim->points,
                                         .point_count = sim->point_count,
                                         .curves = &curve,
                                         .curve_count = 1,
                                         .arms = arms,
                                         .arm_count = sim->env.arm_count};
-    enum tacit_status const status = print_report(arguments, &report, error);
+    status = print_report(arguments, &report, error);
+done:
+    free(metrics);
     free(arms);
     return status;
 }
 
 /* ---- The command ---- */
 
-static int finish(const struct arguments *arguments, const struct experiment *experiment,
+static int finish(const struct arguments *arguments, const struct tacit_experiment *experiment,
                   const struct simulation *simulation, enum tacit_status status)
 {
     struct tacit_error error = {""};
@@ -132,7 +126,7 @@ static int finish(const struct arguments *arguments, const struct experiment *ex
                       finished > 0 ? ", and the results are of these" : "; there are no results");
     if (finished == 0)
         return EXIT_STOPPED;
-    status = report_results(arguments, experiment, &simulation->results, finished, &error);
+    status = report_results(arguments, experiment, simulation, &error);
     if (status != TACIT_OK) {
         (void)fprintf(stderr, "tacit run: %s\n",
                       error.text[0] == '\0' ? tacit_status_text(status) : error.text);
@@ -141,7 +135,8 @@ static int finish(const struct arguments *arguments, const struct experiment *ex
     return stopped ? EXIT_STOPPED : EXIT_DONE;
 }
 
-static int run_experiment(const struct arguments *arguments, const struct experiment *experiment)
+static int run_experiment(const struct arguments *arguments,
+                          const struct tacit_experiment *experiment)
 {
     struct simulation simulation;
     struct progress progress;
@@ -158,10 +153,10 @@ static int run_experiment(const struct arguments *arguments, const struct experi
 int command_run(int argument_count, char **words)
 {
     struct arguments arguments;
-    struct experiment experiment;
+    struct tacit_experiment experiment;
     struct tacit_error error = {""};
     arguments_parse(&arguments, ARGUMENTS_RUN, argument_count, words);
-    enum tacit_status const status = experiment_load(
+    enum tacit_status const status = tacit_experiment_load(
         &experiment, arguments.file, arguments.settings, arguments.setting_count, &error);
     if (status != TACIT_OK) {
         (void)fprintf(stderr, "%s\n",
@@ -169,6 +164,6 @@ int command_run(int argument_count, char **words)
         return status == TACIT_MEMORY ? EXIT_FAILED : EXIT_WRONG_INPUT;
     }
     int const code = run_experiment(&arguments, &experiment);
-    experiment_free(&experiment);
+    tacit_experiment_free(&experiment);
     return code;
 }

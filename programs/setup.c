@@ -3,8 +3,7 @@
 #include "../src/live/bus/broker_config.h"
 #include "../src/live/daemon/names.h"
 #include "../src/live/pki/pki.h"
-#include "network.h"
-#include "tacit/config.h"
+#include "tacit/family.h"
 #include <errno.h>
 #include <getopt.h>
 #include <pwd.h>
@@ -216,10 +215,10 @@ static enum tacit_status take_coordinator(const char *file, struct live_broker_c
                                           struct tacit_error *error)
 {
     static struct tacit_config_coordinator *coordinator;
-    static struct network *network;
+    static struct tacit_network *network;
     enum tacit_status status = tacit_config_coordinator_load(&coordinator, file, error);
     if (status == TACIT_OK)
-        status = network_new(&network, &coordinator->network, error);
+        status = tacit_network_new(&network, &coordinator->network, error);
     if (status != TACIT_OK)
         return status;
     config->federation = coordinator->federation;

@@ -1,7 +1,7 @@
 /* Running the runs of an experiment: what `tacit run` and `tacit reproduce` have in common. */
 #ifndef TACIT_PROGRAMS_SIMULATE_H
 #define TACIT_PROGRAMS_SIMULATE_H
-#include "experiment.h"
+#include "tacit/family.h"
 
 /* The runs that finished; rows and columns of the results have `finished` runs. */
 struct simulation {
@@ -17,8 +17,8 @@ struct tacit_sim_control *simulate_control(void);
 uint32_t simulate_threads(uint32_t asked);
 
 /* Ensures: the simulation is to be given to simulation_free, whatever the status.
- * Errors: as tacit_sim_elim_run. */
-enum tacit_status simulate(struct simulation *simulation, const struct experiment *experiment,
+ * Errors: as tacit_sim_run. */
+enum tacit_status simulate(struct simulation *simulation, const struct tacit_experiment *experiment,
                            uint32_t thread_count, struct tacit_sim_control *control);
 void simulation_free(struct simulation *simulation);
 #endif

@@ -38,10 +38,11 @@ struct tacit_config_log {
 };
 
 enum tacit_config_network {
-    TACIT_CONFIG_STAR,   /* agents around a hub */
-    TACIT_CONFIG_GRAPH,  /* peers over one graph */
-    TACIT_CONFIG_HYBRID, /* components of peers, and a hub above them */
-    TACIT_CONFIG_ALONE   /* every agent by itself */
+    TACIT_CONFIG_STAR,     /* agents around a hub */
+    TACIT_CONFIG_GRAPH,    /* peers over one graph */
+    TACIT_CONFIG_HYBRID,   /* components of peers, and a hub above them */
+    TACIT_CONFIG_ALONE,    /* every agent by itself */
+    TACIT_CONFIG_BROADCAST /* everybody hears everybody */
 };
 
 /* Graphs that are described by the same words; a hybrid's components follow one on the other. */
@@ -53,6 +54,41 @@ struct tacit_config_graph {
     const char *file; /* edges: path of the list; NULL for other kinds */
 };
 
+/* The section `network`, and what making its graphs needs. */
+struct tacit_config_topology {
+    enum tacit_config_network kind;
+    const char *word; /* its kind in the file */
+    uint32_t agent_count;
+    uint64_t seed;                     /* of graphs without a seed of their own */
+    struct tacit_config_graph *graphs; /* NULL where there are none */
+    uint32_t graph_count;
+    struct config_document *document; /* to name the line of an error */
+};
+
+struct config_reader; /* src/config/reader.h */
+struct config_node;   /* src/config/document.h */
+struct tacit_config;
+
+/* What the experiment file of a family holds beside what all have. Lists end with NULL; a NULL list
+ * has nothing. */
+struct tacit_config_family {
+    const char *word;            /* of protocol.kind */
+    unsigned networks;           /* bits 1 << enum tacit_config_network: those it runs over */
+    unsigned environments;       /* bits 1 << enum tacit_env_kind */
+    unsigned modes;              /* bits 1 << enum tacit_privacy_mode */
+    const char *const *sections; /* further keys at the top */
+    const char *const *own_environments; /* further words of environment.kind: the section is then
+                                            the family's to read, all of its keys */
+    const char *const *environment_keys; /* further keys in `environment`, of every kind */
+    const char *const *privacy_keys;     /* further keys in `privacy` */
+    bool reads_epsilon;                  /* privacy.epsilon is the family's to read */
+    /* Reads the section `protocol`, but for its kind, and the keys above; says what is wrong by
+     * config_reader_fail. Everything else is read and well. May put what it read into
+     * config->keys, in memory of config_document_allocate. */
+    void (*read)(struct config_reader *reader, const struct config_node *root,
+                 struct tacit_config *config);
+};
+
 struct tacit_config {
     const char *name;
     uint64_t seed;
@@ -61,21 +97,19 @@ struct tacit_config {
     uint32_t checkpoint_count; /* wanted on a log scale, or length of the list */
     uint64_t *checkpoints;     /* list, or NULL */
     enum tacit_env_kind environment;
-    const char *means;       /* path, or NULL */
-    uint32_t generated_arms; /* 0: not generated */
+    const char *own_environment; /* word of an environment of the family; NULL: it is one of all */
+    const char *means;           /* path, or NULL */
+    uint32_t generated_arms;     /* 0: not generated */
     bool has_instance_seed;
     uint64_t instance_seed;
     double sd;
     struct tacit_config_log log;
     uint32_t agent_count;
-    enum tacit_config_network network;
-    const char *network_kind;          /* its word in the file */
-    struct tacit_config_graph *graphs; /* NULL: star, alone */
-    uint32_t graph_count;
-    uint32_t round_limit; /* 0: none */
-    double participation;
-    double gap;            /* 0: not given */
-    bool components_alike; /* weigh components alike, whatever their sizes */
+    struct tacit_config_topology network;
+    const struct tacit_config_family *family;
+    void *keys;             /* what the family read; NULL: nothing */
+    const char **baselines; /* names, as they stand in the file */
+    uint32_t baseline_count;
     enum tacit_privacy_mode privacy;
     double epsilon; /* INFINITY: no noise */
     bool has_range;
@@ -86,22 +120,24 @@ struct tacit_config {
     struct config_document *document; /* owns the strings; knows the lines */
 };
 
-/* Reads and checks the file, then applies `set_count` settings "dotted.key=value" over it.
+/* Reads and checks the file after applying `set_count` settings "dotted.key=value" over it.
+ * `families`: those that there are, a list that ends with NULL.
  * Ensures: on TACIT_OK the result is to be given to tacit_config_free.
  * Errors: TACIT_IO, TACIT_INVALID, TACIT_MEMORY, with error->text in the form above. */
 enum tacit_status tacit_config_load(struct tacit_config **config, const char *path,
                                     const char *const *settings, uint32_t set_count,
+                                    const struct tacit_config_family *const *families,
                                     struct tacit_error *error);
 void tacit_config_free(struct tacit_config *config);
 
 /* Writes "file:line: key: text" for a dotted key, in which a number is a place in a list, from 0;
  * the line of the nearest enclosing key that is there. */
-void tacit_config_error(const struct tacit_config *config, const char *key, const char *text,
+void tacit_config_error(const struct config_document *document, const char *key, const char *text,
                         struct tacit_error *error);
 
-/* Path of a file that the experiment names: relative names start at the experiment file's folder.
+/* Path of a file that a document names: relative names start at the document's folder.
  * Ensures: a path to be given to free(), or NULL when out of memory. */
-char *tacit_config_path(const struct tacit_config *config, const char *name);
+char *tacit_config_path(const struct config_document *document, const char *name);
 
 /* ---- Files of the daemons -------------------------------------------------------------------- */
 
@@ -166,7 +202,7 @@ struct tacit_config_coordinator {
     double gap;
     uint32_t quorum;
     uint32_t deadline_s;
-    struct tacit_config network; /* only what its section `network` says, for the sites in order */
+    struct tacit_config_topology network; /* of the sites in their order */
     struct tacit_config_listener status;
     bool log_is_json;
     struct config_document *document;

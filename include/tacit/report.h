@@ -5,11 +5,12 @@
 #define TACIT_REPORT_H
 #include <stdio.h>
 #include "tacit/base.h"
+#include "tacit/metric.h"
 #include "tacit/topo.h"
 
-/* One metric: its name in JSON and one value a run. */
+/* One metric, and its value in each run. */
 struct tacit_report_metric {
-    const char *name;
+    const struct tacit_metric *metric;
     const double *values; /* run_count */
 };
 

@@ -1,42 +1,172 @@
-/* Sim: drives the cores in virtual time. One slot, in which each agent pulls once, is one
- * microsecond of virtual time. Runs are spread over threads; each has its own streams, so the
- * result of a run depends on (seed, run) only. */
+/* Sim: what simulated runs of every family have in common; it knows no family. One slot, in which
+ * each agent pulls once, is one microsecond of virtual time. Runs are spread over threads; each has
+ * its own streams, so the result of a run depends on (seed, run) only.
+ *
+ * A family plays a run in one of two ways. Its cores are nodes: they exchange messages over a
+ * network that may lose them, persist, crash and restart ("Nodes"). Or it has a loop of its own and
+ * records with a meter ("Loops"). Either way it fills one row of results. */
 #ifndef TACIT_SIM_H
 #define TACIT_SIM_H
 #include <stdatomic.h>
 #include "tacit/base.h"
-#include "tacit/elim.h"
+#include "tacit/core.h"
 #include "tacit/env.h"
-#include "tacit/privacy.h"
+#include "tacit/random.h"
 #include "tacit/topo.h"
 
-/* ---- Metrics --------------------------------------------------------------------------------- */
+/* ---- What the runs of an experiment have in common ------------------------------------------- */
 
-#define TACIT_SIM_METRICS(X)                                                                       \
-    X(REGRET, "regret") /* summed over agents and slots */                                         \
-    X(REGRET_PER_AGENT, "regret_per_agent")                                                        \
-    X(REGRET_EXPLOIT, "regret_exploit") /* part of it: pulls while waiting */                      \
-    X(ROUNDS, "rounds")                 /* epochs whose reports were collected */                  \
-    X(COST, "cost")                     /* the paper's: links times what they cost */              \
-    X(COST_ALL_EDGES, "cost_all_edges") /* the same with every edge in every slot (P1.17) */       \
-    X(LINKS, "links")                   /* a round: star N, graph E d_G, hybrid sum of sd + Q */   \
-    X(MESSAGES, "messages")             /* really sent; a broadcast is one */                      \
-    X(MESSAGES_PER_RECEIVER, "messages_per_receiver") /* a broadcast is one an agent */            \
-    X(SCALARS, "scalars")                             /* sums in reports sent */                   \
-    X(BYTES, "bytes")                             /* on the wire; a broadcast is counted once */   \
-    X(SINGLE_ARM_FRACTION, "single_arm_fraction") /* 1 if one arm was left at the end */           \
-    X(BEST_ARM_FRACTION, "best_arm_fraction") /* 1 if the arm ranked first at the end is best */   \
-    X(SAMPLES, "samples")                     /* pulls that entered estimates */
-
-enum tacit_sim_metric {
-#define X(name, text) TACIT_SIM_##name,
-    TACIT_SIM_METRICS(X)
-#undef X
-        TACIT_SIM_METRIC_COUNT
+struct tacit_sim {
+    uint64_t seed;
+    uint32_t run_count;
+    uint32_t agent_count;
+    uint64_t horizon;
+    const uint64_t *points; /* slots at which the regret is recorded, increasing, <= horizon */
+    uint32_t point_count;
+    struct tacit_env env;  /* no arms: the family has an environment of its own */
+    bool instance_per_run; /* env.means are drawn anew for each run */
 };
 
-/* The metric's name in JSON. Static storage. */
-const char *tacit_sim_metric_name(enum tacit_sim_metric metric);
+/* Slots 1..horizon at about equal distances on a log scale, the horizon last; fills points and
+ * returns how many are different (<= wanted). Requires: wanted >= 1. */
+uint32_t tacit_sim_log_points(uint64_t horizon, uint32_t wanted, uint64_t *points);
+
+/* ---- Instances ------------------------------------------------------------------------------- */
+
+/* The means of one run, and what follows from them. */
+struct tacit_sim_instance {
+    struct tacit_env env;
+    double *global_means; /* K */
+    double *gaps;         /* K: the best global mean less this arm's */
+    double *own_means;    /* K: those of env where each run has its own */
+};
+
+/* Ensures: to be given to tacit_sim_instance_free, whatever the status. Errors: TACIT_MEMORY. */
+enum tacit_status tacit_sim_instance_init(struct tacit_sim_instance *instance,
+                                          const struct tacit_sim *sim);
+void tacit_sim_instance_free(struct tacit_sim_instance *instance);
+
+/* Makes it the instance of run `run`: the same for every family and baseline. Cost: O(rows K). */
+void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct tacit_sim *sim,
+                             uint32_t run);
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+/* What one run came to. A family's run fills it; all is zero before. */
+struct tacit_sim_row {
+    double *metrics;      /* one a metric, in the order of the family's table */
+    double *regret;       /* point_count: summed over agents and slots, up to each point */
+    uint32_t *eliminated; /* K: epoch of elimination, 0 = survived */
+    uint32_t *ranking; /* K: the arms that are left, by the protocol's own estimates, best first */
+    uint32_t ranked_count; /* so many of them; 0: it ranks nothing */
+};
+
+/* Caller's arrays; run r fills row or column r. Those of the second half may be NULL. */
+struct tacit_sim_results {
+    double *metrics;        /* metric_count x run_count */
+    double *regret;         /* run_count x point_count */
+    bool *finished;         /* run_count */
+    uint32_t *eliminated;   /* K x run_count */
+    uint32_t *ranking;      /* run_count x K */
+    uint32_t *ranked_count; /* run_count */
+};
+
+/* Ensures: a row with room for all, or NULL when out of memory; to be given to free(). */
+struct tacit_sim_row *tacit_sim_row_new(const struct tacit_sim *sim, uint32_t metric_count);
+
+/* All zero, as before a run. */
+void tacit_sim_row_clear(struct tacit_sim_row *row, const struct tacit_sim *sim,
+                         uint32_t metric_count);
+
+/* Puts the row of run `run` in its place. */
+void tacit_sim_results_put(const struct tacit_sim_results *results, const struct tacit_sim *sim,
+                           uint32_t metric_count, uint32_t run, const struct tacit_sim_row *row);
+
+/* ---- Runs over threads ----------------------------------------------------------------------- */
+
+/* Who plays. A thread makes one run object and plays run after run with it. */
+struct tacit_sim_player {
+    uint32_t metric_count;
+    /* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID (a plan that a core refuses). */
+    void *(*run_new)(const void *plan, enum tacit_status *status);
+    /* Plays run `index` to its end and fills the row. Errors: TACIT_INTERRUPTED soon after *stop
+     * became true, TACIT_MEMORY; the row is then not used. */
+    enum tacit_status (*run_play)(void *run, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop);
+    void (*run_free)(void *run); /* NULL is allowed */
+};
+
+/* Where a running experiment can be watched and stopped from another thread or a signal handler. */
+struct tacit_sim_control {
+    atomic_bool stop;
+    atomic_uint finished_count;
+};
+
+/* Plays all runs on `thread_count` >= 1 threads. Results do not depend on thread_count.
+ * Errors: TACIT_INTERRUPTED (runs that ended before the stop are in the results), TACIT_MEMORY,
+ * TACIT_INVALID (a plan that a core refuses). */
+enum tacit_status tacit_sim_run(const struct tacit_sim *sim, const struct tacit_sim_player *player,
+                                const void *plan, uint32_t thread_count,
+                                const struct tacit_sim_results *results,
+                                struct tacit_sim_control *control);
+
+/* ---- Loops: recording without a branch a pull ------------------------------------------------ */
+
+/* Writes the regret of a run at its points. A loop plays in stretches:
+ *   for (uint64_t t = 0; t < T;) {
+ *       uint64_t const end = t + tacit_sim_meter_span(&meter, t);
+ *       for (; t < end; t++) ... regret += gap of the arm played ...
+ *       tacit_sim_meter_mark(&meter, t, regret);
+ *       if (atomic_load(stop)) return TACIT_INTERRUPTED;
+ *   }
+ *   tacit_sim_meter_end(&meter, regret); */
+struct tacit_sim_meter {
+    const uint64_t *points;
+    uint32_t point_count;
+    uint32_t next;
+    uint64_t horizon;
+    double *regret;
+};
+
+/* Ensures: nothing marked. `regret`: point_count values, those of the row. */
+struct tacit_sim_meter tacit_sim_meter_start(const struct tacit_sim *sim, double *regret);
+
+/* Slots that may be played after `slot` slots before the next mark: up to the next point, to the
+ * horizon, and at most 2^20. Ensures: > 0 where slot < horizon. Cost: O(1). */
+uint64_t tacit_sim_meter_span(const struct tacit_sim_meter *meter, uint64_t slot);
+
+/* After `slot` slots the regret is `regret`. Requires: no point was passed over. */
+void tacit_sim_meter_mark(struct tacit_sim_meter *meter, uint64_t slot, double regret);
+
+/* The run is over, perhaps early: nothing is lost any more. */
+void tacit_sim_meter_end(struct tacit_sim_meter *meter, double regret);
+
+/* ---- Loops over blocks: regret of many pulls at once ----------------------------------------- */
+
+/* The regret of a run that is played in blocks, by agents that are not at the same slot. */
+struct tacit_sim_curve {
+    const uint64_t *points;
+    uint32_t point_count;
+    double *step;    /* joins the curve at this point and stays */
+    double *partial; /* counts at this point only */
+    double total;
+};
+
+/* Ensures: to be given to tacit_sim_curve_free, whatever the status. Errors: TACIT_MEMORY. */
+enum tacit_status tacit_sim_curve_init(struct tacit_sim_curve *curve, const struct tacit_sim *sim);
+void tacit_sim_curve_free(struct tacit_sim_curve *curve);
+
+/* Nothing was played yet. */
+void tacit_sim_curve_clear(struct tacit_sim_curve *curve);
+
+/* Adds what one agent loses by playing the plan in slots first+1 .. first+(sum of the counts), its
+ * arms in turn by index. Cost: O(log points + points within the plan). */
+void tacit_sim_curve_add(struct tacit_sim_curve *curve, uint64_t first,
+                         const struct tacit_pull_block *plan, uint32_t plan_count,
+                         const double *gaps);
+
+/* Writes the cumulative regret at each point. */
+void tacit_sim_curve_read(const struct tacit_sim_curve *curve, double *regret);
 
 /* ---- Faults as data -------------------------------------------------------------------------- */
 
@@ -59,97 +189,103 @@ struct tacit_sim_faults {
     uint64_t cut_off_until_us;
 };
 
-/* ---- Looking on and meddling ----------------------------------------------------------------- */
+/* ---- Nodes: cores with a disk on a network of opaque messages -------------------------------- */
 
-/* What an outside observer sees of a run, in order. Any function may be NULL. */
-struct tacit_sim_observer {
-    void *context;
-    void (*agent_persisted)(void *context, uint32_t agent, const struct tacit_elim_agent *state);
-    void (*peer_persisted)(void *context, uint32_t agent, const struct tacit_elim_peer *state);
-    void (*hub_persisted)(void *context, const struct tacit_elim_hub *state);
-    void (*sent)(void *context, const struct tacit_elim_message *message);
-    void (*pulled)(void *context, uint32_t agent, uint32_t arm, uint64_t count);
-    /* Between an agent's step and the effects of its update: where tests plant bugs. */
-    void (*meddle)(void *context, uint32_t agent, struct tacit_elim_agent *state,
-                   struct tacit_elim_update *update);
+/* Nodes are numbered: agents 0 .. A-1, then, if there is one, the hub: node A. */
+
+/* What happens to a node. */
+struct tacit_sim_event {
+    enum tacit_event_kind kind;
+    uint64_t now_us;
+    struct tacit_reward reward; /* REWARD */
+    uint64_t exploited_count;   /* EXPLOITED */
+    const void *message;        /* RECEIVE */
 };
 
-/* ---- Experiment ------------------------------------------------------------------------------ */
+/* A message, and to whom: an agent, TACIT_HUB, TACIT_EVERYONE (all agents) or TACIT_NEIGHBOURS. */
+struct tacit_sim_send {
+    uint32_t to;
+    const void *message; /* valid until the node's next step */
+};
 
-struct tacit_sim_elim {
-    uint64_t seed;
-    uint32_t run_count;
-    uint32_t agent_count;
-    uint32_t report_count; /* N: agents averaged in a round; each on its own: 1 */
-    uint32_t round_limit;  /* R, or 0 */
-    double gap;            /* Delta for R; 0: the true smallest gap of each run's means */
-    uint64_t horizon;
-    const uint64_t *points; /* slots at which the regret is recorded, increasing, <= horizon */
-    uint32_t point_count;
-    struct tacit_env env;
-    bool instance_per_run; /* env.means are drawn anew for each run */
-    struct tacit_mechanism mechanism;
-    double epsilon_per_reward; /* in S and C; INFINITY switches the second terms off */
-    double server_link_cost;   /* c1 */
-    double peer_link_cost;     /* c2 */
-    const struct tacit_elim_network *network; /* NULL: a star */
-    uint32_t quorum;                          /* of the hub, as the two below; 0: all N */
-    uint64_t round_timeout_us;                /* 0: no deadline */
-    bool hub_answers_all;
-    uint64_t gather_timeout_us;            /* of a sink, from its own report on; 0: waits for all */
-    bool own_tables;                       /* of peers, also where nothing fails: for tests */
+/* What a node asks for. It is carried out in this order: persist, send, pull, set the timer. */
+struct tacit_sim_update {
+    bool persist;       /* the state, */
+    bool persist_extra; /* and with it the extra memory */
+    const struct tacit_sim_send *sends;
+    uint32_t send_count;
+    const struct tacit_pull_block *plan; /* replaces the one before; at most K blocks */
+    uint32_t plan_count;
+    uint64_t deadline_us; /* TACIT_NEVER: no timer */
+};
+
+/* What a family's nodes are; called once an event, never once a pull. `family` is the context that
+ * the configuration has. */
+struct tacit_sim_node_ops {
+    /* Bytes of the state, and of what is persisted beside it; 0: nothing. */
+    void (*size)(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes);
+    /* One step of the core, and what it asks for. A refusal asks for nothing but the timer that
+     * stands. */
+    void (*step)(void *family, uint32_t node, const struct tacit_sim_event *event,
+                 const struct tacit_entropy *entropy, struct tacit_sim_update *update);
+    /* Which arm would an agent that waits play meanwhile, and how often at most? False: none. */
+    bool (*exploit)(void *family, uint32_t node, uint32_t *arm, uint64_t *count_max);
+    /* A deep copy in `memory` (8-byte aligned), of so many bytes. */
+    size_t (*message_size)(void *family, const void *message);
+    const void *(*message_copy)(void *family, const void *message, void *memory);
+    /* Of messages that arrive at one time those with a lower rank come first. */
+    uint32_t (*message_rank)(void *family, const void *message);
+    /* What it carries: numbers, and bytes on the wire. */
+    void (*message_cost)(void *family, const void *message, uint64_t *scalars, uint64_t *bytes);
+    /* For those who look on, in order; each may be NULL. */
+    void (*persisted)(void *family, uint32_t node);
+    void (*sent)(void *family, const void *message);
+    void (*pulled)(void *family, uint32_t node, uint32_t arm, uint64_t count);
+};
+
+struct tacit_sim_nodes_config {
+    const struct tacit_sim *sim;
+    const struct tacit_sim_node_ops *ops;
+    void *family;
+    const struct tacit_graph *graph;       /* NULL: nobody has neighbours */
     const struct tacit_sim_faults *faults; /* NULL: every message arrives at once, nothing fails */
-    const struct tacit_sim_observer *observer; /* NULL: none. Single-threaded use only */
+    struct tacit_scale scale;              /* of the sums of rewards */
+    bool has_hub;
+    bool ends_at_horizon; /* an agent at T is done, whatever it waits for; later nothing happens */
+    uint32_t reward_purpose; /* of the streams (run, agent, purpose) */
+    uint32_t noise_purpose;
+    uint32_t hub_purpose; /* of the stream (run, TACIT_STREAM_COMMON, purpose) */
 };
 
-/* Caller's arrays; run r fills row or column r. */
-struct tacit_sim_results {
-    double *metrics;      /* TACIT_SIM_METRIC_COUNT x run_count */
-    double *regret;       /* run_count x point_count */
-    uint32_t *eliminated; /* K x run_count: epoch of elimination, 0 = survived */
-    bool *finished;       /* run_count */
+/* What was sent, and what was lost while waiting. */
+struct tacit_sim_totals {
+    double messages;              /* a broadcast is one */
+    double messages_per_receiver; /* a broadcast is one a receiver */
+    double scalars;
+    double bytes;
+    double regret;
+    double regret_exploit; /* part of it: pulls while waiting */
 };
 
-/* Where a running experiment can be watched and stopped from another thread or a signal handler. */
-struct tacit_sim_control {
-    atomic_bool stop;
-    atomic_uint finished_count;
-};
+struct tacit_sim_nodes; /* the nodes of one thread, used for one run after the other */
 
-/* Runs all runs on `thread_count` >= 1 threads. Results do not depend on thread_count.
- * Errors: TACIT_INTERRUPTED (runs that ended before the stop are in the results), TACIT_MEMORY,
- * TACIT_INVALID (a configuration that a core refuses). */
-enum tacit_status tacit_sim_elim_run(const struct tacit_sim_elim *experiment, uint32_t thread_count,
-                                     const struct tacit_sim_results *results,
-                                     struct tacit_sim_control *control);
+/* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID (more lost agents than there are). */
+struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config *config,
+                                            enum tacit_status *status);
+void tacit_sim_nodes_free(struct tacit_sim_nodes *nodes);
 
-/* Runs run `run` alone. healed: did every agent that is not lost reach T? (Only faults can prevent
- * it.)
- * Errors: as above. */
-enum tacit_status tacit_sim_elim_run_one(const struct tacit_sim_elim *experiment, uint32_t run,
-                                         const struct tacit_sim_results *results,
-                                         struct tacit_sim_control *control, bool *healed);
+/* The memory of a node's state (8-byte aligned), and what is persisted beside it; NULL: none. */
+void *tacit_sim_nodes_state(const struct tacit_sim_nodes *nodes, uint32_t node);
+void *tacit_sim_nodes_extra(const struct tacit_sim_nodes *nodes, uint32_t node);
 
-/* Slots 1..horizon at about equal distances on a log scale, the horizon last; fills points and
- * returns how many are different (<= wanted). Requires: wanted >= 1. */
-uint32_t tacit_sim_log_points(uint64_t horizon, uint32_t wanted, uint64_t *points);
+/* Plays one run: START to every agent, then to the hub, then whatever happens, until all agents are
+ * done. Requires: the family has put all nodes into their first state. *healed: every agent that is
+ * not lost is done. Errors: TACIT_INTERRUPTED, TACIT_MEMORY. */
+enum tacit_status tacit_sim_nodes_play(struct tacit_sim_nodes *nodes, uint32_t run,
+                                       const struct tacit_sim_instance *instance, atomic_bool *stop,
+                                       bool *healed);
 
-/* ---- Checkers -------------------------------------------------------------------------------- */
-
-/* Watches a run from outside and remembers the first broken promise. */
-struct tacit_sim_checker;
-
-/* Errors: NULL when out of memory. */
-struct tacit_sim_checker *tacit_sim_checker_new(const struct tacit_sim_elim *experiment);
-void tacit_sim_checker_free(struct tacit_sim_checker *checker);
-
-/* The observer to put into the experiment; meddle is NULL and may be set by a test. */
-struct tacit_sim_observer tacit_sim_checker_observer(struct tacit_sim_checker *checker);
-
-/* Compares the totals counted outside with the run's metrics. */
-void tacit_sim_checker_finish(struct tacit_sim_checker *checker,
-                              const struct tacit_sim_results *results, uint32_t run);
-
-/* The first broken promise in words, or NULL. */
-const char *tacit_sim_checker_fault(const struct tacit_sim_checker *checker);
+/* Of the last run. */
+struct tacit_sim_totals tacit_sim_nodes_totals(const struct tacit_sim_nodes *nodes);
+void tacit_sim_nodes_regret(const struct tacit_sim_nodes *nodes, double *regret);
 #endif

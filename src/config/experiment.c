@@ -1,6 +1,5 @@
 /* The schema of the experiment file, section by section. */
 #include "tacit/config.h"
-#include "tacit/elim.h"
 #include "network.h"
 #include "reader.h"
 #include <math.h>
@@ -12,6 +11,27 @@
 #define CHECKPOINTS_MAX 10000u
 #define EPSILON_MAX 1e5
 #define VALUE_MAX 1e9
+#define KEYS_MAX 40u  /* of one section */
+#define KINDS_MAX 20u /* of environments */
+#define BASELINES_MAX 20u
+#define FAMILIES_MAX 30u
+
+/* ---- Keys ---- */
+
+/* Checks the keys of a section of which the family has some. */
+static void check_keys(struct config_reader *reader, const struct config_node *map,
+                       const char *prefix, const char *const *keys, const char *const *more)
+{
+    const char *all[KEYS_MAX + 1] = {NULL};
+    size_t count = 0;
+    for (size_t i = 0; keys[i] != NULL; i++)
+        all[count++] = keys[i];
+    for (size_t i = 0; more != NULL && more[i] != NULL; i++) {
+        TACIT_ASSERT(count < KEYS_MAX);
+        all[count++] = more[i];
+    }
+    config_reader_keys(reader, map, prefix, all);
+}
 
 /* ---- Environment ---- */
 
@@ -187,23 +207,51 @@ static void read_gaussian(struct config_reader *reader, const struct config_node
                          (struct config_range){0, VALUE_MAX, true, false}, &config->sd);
 }
 
+/* Kinds of all families, by enum tacit_env_kind. */
+static const char *const environment_words[] = {"bernoulli", "constant", "gaussian", "logged"};
+#define ENVIRONMENT_COUNT (sizeof environment_words / sizeof environment_words[0])
+
+/* The kind of environment: one of those that the family takes, or a word of its own. Returns false
+ * where the section is the family's, or something failed. */
+static bool read_environment_kind(struct config_reader *reader,
+                                  const struct config_node *environment,
+                                  struct tacit_config *config)
+{
+    struct config_choice kinds[KINDS_MAX + 1];
+    size_t count = 0;
+    int kind = 0;
+    for (size_t i = 0; i < ENVIRONMENT_COUNT; i++)
+        if ((config->family->environments & (1u << i)) != 0)
+            kinds[count++] = (struct config_choice){environment_words[i], (int)i};
+    char const *const *const own = config->family->own_environments;
+    for (size_t i = 0; own != NULL && own[i] != NULL; i++) {
+        TACIT_ASSERT(count < KINDS_MAX);
+        kinds[count++] = (struct config_choice){own[i], (int)(ENVIRONMENT_COUNT + i)};
+    }
+    kinds[count] = (struct config_choice){NULL, 0};
+    config_reader_choice(reader, environment, "environment.kind", true, kinds, &kind);
+    if (reader->status != TACIT_OK)
+        return false;
+    if ((size_t)kind >= ENVIRONMENT_COUNT)
+        config->own_environment = own[(size_t)kind - ENVIRONMENT_COUNT];
+    else
+        config->environment = (enum tacit_env_kind)kind;
+    return config->own_environment == NULL;
+}
+
 static void read_environment(struct config_reader *reader, const struct config_node *root,
                              struct tacit_config *config)
 {
     static const char *const keys[] = {"kind", "means", "generated", "gaussian", "logged", NULL};
-    static const struct config_choice kinds[] = {{"bernoulli", TACIT_ENV_BERNOULLI},
-                                                 {"constant", TACIT_ENV_CONSTANT},
-                                                 {"gaussian", TACIT_ENV_GAUSSIAN},
-                                                 {"logged", TACIT_ENV_LOGGED},
-                                                 {NULL, 0}};
     struct config_node const *const environment =
         config_reader_map(reader, root, "environment", true);
     if (environment == NULL)
         return;
-    int kind = TACIT_ENV_BERNOULLI;
-    config_reader_keys(reader, environment, "environment", keys);
-    config_reader_choice(reader, environment, "environment.kind", true, kinds, &kind);
-    config->environment = (enum tacit_env_kind)kind;
+    bool const is_ours = read_environment_kind(reader, environment, config);
+    enum tacit_env_kind const kind = config->environment;
+    if (!is_ours)
+        return;
+    check_keys(reader, environment, "environment", keys, config->family->environment_keys);
     if (kind == TACIT_ENV_LOGGED) {
         refuse_others(reader, environment, "means", "bernoulli, constant or gaussian");
         refuse_others(reader, environment, "generated", "bernoulli, constant or gaussian");
@@ -224,37 +272,40 @@ static void read_environment(struct config_reader *reader, const struct config_n
         refuse_others(reader, environment, "gaussian", "gaussian");
 }
 
-/* ---- The other sections ---- */
+/* ---- Network ---- */
 
-static void read_protocol(struct config_reader *reader, const struct config_node *root,
+static void refuse_network(struct config_reader *reader, const struct config_node *root,
+                           const struct tacit_config *config)
+{
+    static const char *const words[] = {"star", "a graph (like ring)", "hybrid", "alone",
+                                        "broadcast"};
+    struct config_node const *const network = config_node_member(root, "network");
+    char list[120];
+    size_t used = 0;
+    list[0] = '\0';
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if ((config->family->networks & (1u << i)) != 0)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used > 0 ? ", " : "",
+                                     words[i]);
+    config_reader_fail(reader, network == NULL ? root : network, "network.kind",
+                       "'%s' is not for protocol: %s; allowed: %s", config->network.word,
+                       config->family->word, list);
+}
+
+static void read_topology(struct config_reader *reader, const struct config_node *root,
                           struct tacit_config *config)
 {
-    static const char *const keys[] = {
-        "kind", "rounds", "participation", "gap", "component_weights", NULL};
-    static const struct config_choice kinds[] = {{"elimination", 0}, {NULL, 0}};
-    static const struct config_choice weights[] = {{"agents", 0}, {"components", 1}, {NULL, 0}};
-    struct config_node const *const protocol = config_reader_map(reader, root, "protocol", true);
-    int kind = 0;
-    int weight = 0;
-    if (protocol == NULL)
-        return;
-    config_reader_keys(reader, protocol, "protocol", keys);
-    config_reader_choice(reader, protocol, "protocol.kind", true, kinds, &kind);
-    config_reader_choice(reader, protocol, "protocol.component_weights", false, weights, &weight);
-    config->components_alike = weight == 1;
-    struct config_node const *const rounds = config_node_member(protocol, "rounds");
-    if (rounds != NULL && (rounds->kind != CONFIG_SCALAR || strcmp(rounds->text, "none") != 0))
-        config_reader_u32(reader, protocol, "protocol.rounds", false, 1, TACIT_ELIM_EPOCHS_MAX - 1,
-                          &config->round_limit);
-    config_reader_number(reader, protocol, "protocol.participation", false,
-                         (struct config_range){0, 1, true, false}, &config->participation);
-    if (config->participation < 1 && config->network != TACIT_CONFIG_STAR)
-        config_reader_fail(reader, config_node_member(protocol, "participation"),
-                           "protocol.participation",
-                           "below 1 belongs to network kind: star; allowed for others: 1");
-    config_reader_number(reader, protocol, "protocol.gap", false,
-                         (struct config_range){0, 1, true, false}, &config->gap);
+    config->network = (struct tacit_config_topology){.word = "star",
+                                                     .agent_count = config->agent_count,
+                                                     .seed = config->seed,
+                                                     .document = config->document};
+    config_read_network(reader, root, &config->network);
+    if (reader->status == TACIT_OK && config->family != NULL &&
+        (config->family->networks & (1u << config->network.kind)) == 0)
+        refuse_network(reader, root, config);
 }
+
+/* ---- The other sections ---- */
 
 static void read_reward_range(struct config_reader *reader, const struct config_node *privacy,
                               struct tacit_config *config)
@@ -279,25 +330,41 @@ static void read_reward_range(struct config_reader *reader, const struct config_
     config->has_range = true;
 }
 
+/* One of the modes that the family has. */
+static void read_mode(struct config_reader *reader, const struct config_node *privacy,
+                      struct tacit_config *config)
+{
+    static const struct config_choice modes[] = {{"paper", TACIT_PRIVACY_PAPER},
+                                                 {"sound", TACIT_PRIVACY_SOUND},
+                                                 {"none", TACIT_PRIVACY_NONE}};
+    struct config_choice allowed[sizeof modes / sizeof modes[0] + 1] = {{NULL, 0}};
+    size_t count = 0;
+    int mode = TACIT_PRIVACY_NONE;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if ((config->family->modes & (1u << (unsigned)modes[i].value)) != 0)
+            allowed[count++] = modes[i];
+    allowed[count] = (struct config_choice){NULL, 0};
+    config_reader_choice(reader, privacy, "privacy.mode", true, allowed, &mode);
+    config->privacy = (enum tacit_privacy_mode)mode;
+}
+
 static void read_privacy(struct config_reader *reader, const struct config_node *root,
                          struct tacit_config *config)
 {
     static const char *const keys[] = {"mode", "epsilon", "range", NULL};
-    static const struct config_choice modes[] = {{"paper", TACIT_PRIVACY_PAPER},
-                                                 {"sound", TACIT_PRIVACY_SOUND},
-                                                 {"none", TACIT_PRIVACY_NONE},
-                                                 {NULL, 0}};
-    struct config_node const *const privacy = config_reader_map(reader, root, "privacy", true);
-    int mode = TACIT_PRIVACY_NONE;
+    bool const may_miss = config->family->modes == 1u << TACIT_PRIVACY_NONE;
+    struct config_node const *const privacy = config_reader_map(reader, root, "privacy", !may_miss);
+    config->epsilon = INFINITY;
     if (privacy == NULL)
         return;
-    config_reader_keys(reader, privacy, "privacy", keys);
-    config_reader_choice(reader, privacy, "privacy.mode", true, modes, &mode);
-    config->privacy = (enum tacit_privacy_mode)mode;
-    config_reader_number(reader, privacy, "privacy.epsilon", mode != TACIT_PRIVACY_NONE,
-                         (struct config_range){mode == TACIT_PRIVACY_SOUND ? 1e-6 : 0, EPSILON_MAX,
-                                               mode != TACIT_PRIVACY_SOUND, true},
-                         &config->epsilon);
+    check_keys(reader, privacy, "privacy", keys, config->family->privacy_keys);
+    read_mode(reader, privacy, config);
+    int const mode = (int)config->privacy;
+    if (!config->family->reads_epsilon)
+        config_reader_number(reader, privacy, "privacy.epsilon", mode != TACIT_PRIVACY_NONE,
+                             (struct config_range){mode == TACIT_PRIVACY_SOUND ? 1e-6 : 0,
+                                                   EPSILON_MAX, mode != TACIT_PRIVACY_SOUND, true},
+                             &config->epsilon);
     if (mode == TACIT_PRIVACY_NONE)
         config->epsilon = INFINITY;
     read_reward_range(reader, privacy, config);
@@ -361,24 +428,89 @@ static void read_checkpoints(struct config_reader *reader, const struct config_n
                           &config->checkpoint_count);
 }
 
-static void read_experiment(struct config_reader *reader, struct tacit_config *config)
+static void read_baselines(struct config_reader *reader, const struct config_node *root,
+                           struct tacit_config *config)
 {
-    static const char *const keys[] = {"name",        "seed",        "runs",   "horizon",
-                                       "checkpoints", "environment", "agents", "network",
-                                       "protocol",    "privacy",     "cost",   NULL};
+    struct config_node const *const list = config_node_member(root, "baselines");
+    if (list == NULL || reader->status != TACIT_OK)
+        return;
+    if (list->kind != CONFIG_LIST) {
+        config_reader_fail(reader, list, "baselines",
+                           "a list of names is expected, like [pooled-kl-ucb]");
+        return;
+    }
+    config->baselines =
+        config_document_allocate(reader->document, BASELINES_MAX * sizeof *config->baselines);
+    if (config->baselines == NULL)
+        reader->status = TACIT_MEMORY;
+    for (const struct config_node *node = list->first; node != NULL && reader->status == TACIT_OK;
+         node = node->next)
+        if (node->kind != CONFIG_SCALAR)
+            config_reader_fail(reader, node, "baselines", "the name of a baseline is expected");
+        else if (config->baseline_count == BASELINES_MAX)
+            config_reader_fail(reader, node, "baselines", "too many; %u are allowed",
+                               BASELINES_MAX);
+        else
+            config->baselines[config->baseline_count++] = node->text;
+}
+
+/* Which family is it? NULL: none of those that there are. */
+static const struct tacit_config_family *
+find_family(const struct config_node *root, const struct tacit_config_family *const *families)
+{
+    struct config_node const *const protocol = config_node_member(root, "protocol");
+    struct config_node const *const kind = protocol == NULL || protocol->kind != CONFIG_MAP
+                                               ? NULL
+                                               : config_node_member(protocol, "kind");
+    for (size_t i = 0; kind != NULL && kind->kind == CONFIG_SCALAR && families[i] != NULL; i++)
+        if (strcmp(families[i]->word, kind->text) == 0)
+            return families[i];
+    return NULL;
+}
+
+/* Says what is wrong with protocol.kind. */
+static void refuse_protocol(struct config_reader *reader, const struct config_node *root,
+                            const struct tacit_config_family *const *families)
+{
+    struct config_choice kinds[FAMILIES_MAX + 1] = {{NULL, 0}};
+    struct config_node const *const protocol = config_reader_map(reader, root, "protocol", true);
+    int kind = 0;
+    for (size_t i = 0; families[i] != NULL; i++) {
+        TACIT_ASSERT(i < FAMILIES_MAX);
+        kinds[i] = (struct config_choice){families[i]->word, (int)i};
+    }
+    if (protocol != NULL)
+        config_reader_choice(reader, protocol, "protocol.kind", true, kinds, &kind);
+    TACIT_ASSERT(reader->status != TACIT_OK);
+}
+
+static void read_experiment(struct config_reader *reader,
+                            const struct tacit_config_family *const *families,
+                            struct tacit_config *config)
+{
+    static const char *const keys[] = {
+        "name",    "seed",     "runs",    "horizon",   "checkpoints", "environment", "agents",
+        "network", "protocol", "privacy", "baselines", "cost",        NULL};
     struct config_node const *const root = config_document_root(reader->document);
-    config_reader_keys(reader, root, "", keys);
+    config->family = find_family(root, families);
+    check_keys(reader, root, "", keys, config->family == NULL ? NULL : config->family->sections);
     config_reader_text(reader, root, "name", true, &config->name);
     config_reader_u64(reader, root, "seed", false, 0, UINT64_MAX, &config->seed);
     config_reader_u32(reader, root, "runs", false, 1, RUNS_MAX, &config->run_count);
     config_reader_u64(reader, root, "horizon", true, 1, TACIT_HORIZON_MAX, &config->horizon);
     config_reader_u32(reader, root, "agents", true, 1, TACIT_AGENTS_MAX, &config->agent_count);
     read_checkpoints(reader, root, config);
+    read_topology(reader, root, config);
+    if (config->family == NULL) {
+        refuse_protocol(reader, root, families);
+        return;
+    }
     read_environment(reader, root, config);
-    config_read_network(reader, root, config);
-    read_protocol(reader, root, config);
     read_privacy(reader, root, config);
+    read_baselines(reader, root, config);
     read_cost(reader, root, config);
+    if (reader->status == TACIT_OK && config->family->read != NULL)
+        config->family->read(reader, root, config);
 }
 
 /* ---- Public ---- */
@@ -393,6 +525,7 @@ static void make_one_line(struct tacit_error *error)
 
 enum tacit_status tacit_config_load(struct tacit_config **config, const char *path,
                                     const char *const *settings, uint32_t set_count,
+                                    const struct tacit_config_family *const *families,
                                     struct tacit_error *error)
 {
     struct tacit_config *const made = calloc(1, sizeof *made);
@@ -402,8 +535,6 @@ enum tacit_status tacit_config_load(struct tacit_config **config, const char *pa
     *made = (struct tacit_config){.seed = 1,
                                   .run_count = 1,
                                   .checkpoint_count = 50,
-                                  .network_kind = "star",
-                                  .participation = 1,
                                   .lo = 0,
                                   .hi = 1,
                                   .server_link_cost = 1,
@@ -413,7 +544,7 @@ enum tacit_status tacit_config_load(struct tacit_config **config, const char *pa
         status = config_document_set(made->document, settings[i], error);
     if (status == TACIT_OK) {
         struct config_reader reader = {made->document, error, TACIT_OK};
-        read_experiment(&reader, made);
+        read_experiment(&reader, families, made);
         status = reader.status;
     }
     if (status != TACIT_OK) {
@@ -448,10 +579,10 @@ static const struct config_node *inner_node(const struct config_node *node, cons
     return item;
 }
 
-void tacit_config_error(const struct tacit_config *config, const char *key, const char *text,
+void tacit_config_error(const struct config_document *document, const char *key, const char *text,
                         struct tacit_error *error)
 {
-    struct config_node const *node = config_document_root(config->document);
+    struct config_node const *node = config_document_root(document);
     for (const char *part = key; *part != '\0';) {
         char name[64];
         size_t const length = strcspn(part, ".");
@@ -462,14 +593,14 @@ void tacit_config_error(const struct tacit_config *config, const char *key, cons
         node = inner;
         part += length + (part[length] == '.' ? 1 : 0);
     }
-    struct config_place const place = config_document_place(config->document, node);
+    struct config_place const place = config_document_place(document, node);
     (void)snprintf(error->text, TACIT_ERROR_BYTES, "%s: %s: %.500s", place.text, key, text);
     make_one_line(error);
 }
 
-char *tacit_config_path(const struct tacit_config *config, const char *name)
+char *tacit_config_path(const struct config_document *document, const char *name)
 {
-    char const *const file = config_document_path(config->document);
+    char const *const file = config_document_path(document);
     char const *const slash = strrchr(file, '/');
     int const folder = name[0] == '/' || slash == NULL ? 0 : (int)(slash - file + 1);
     char *path = NULL;

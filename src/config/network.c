@@ -8,7 +8,7 @@
 #define KEY_BYTES 96u
 
 /* Kinds of networks that are not one graph; graphs have the number of their kind. */
-enum { KIND_STAR = -3, KIND_HYBRID, KIND_ALONE };
+enum { KIND_STAR = -4, KIND_HYBRID, KIND_ALONE, KIND_BROADCAST };
 
 #define GRAPH_KEYS                                                                                 \
     "rows", "edge_probability", "degree", "rewiring_probability", "graph_seed", "file"
@@ -119,7 +119,7 @@ static void read_graph(struct config_reader *reader, const struct config_node *m
 }
 
 static struct tacit_config_graph *allocate_graphs(struct config_reader *reader, uint32_t count,
-                                                  struct tacit_config *config)
+                                                  struct tacit_config_topology *config)
 {
     config->graphs = config_document_allocate(reader->document, count * sizeof *config->graphs);
     if (config->graphs == NULL) {
@@ -163,7 +163,7 @@ static void read_component(struct config_reader *reader, const struct config_nod
 
 /* Do the components have the agents of the experiment, and not too many edges? */
 static void check_components(struct config_reader *reader, const struct config_node *list,
-                             const struct tacit_config *config)
+                             const struct tacit_config_topology *config)
 {
     uint64_t agents = 0;
     uint64_t edges = 0;
@@ -189,7 +189,7 @@ static void check_components(struct config_reader *reader, const struct config_n
 }
 
 static void read_components(struct config_reader *reader, const struct config_node *network,
-                            struct tacit_config *config)
+                            struct tacit_config_topology *config)
 {
     struct config_node const *const list = config_node_member(network, "components");
     uint32_t count = 0;
@@ -223,12 +223,13 @@ static void read_kind(struct config_reader *reader, const struct config_node *ne
 #undef X
                                                      {"hybrid", KIND_HYBRID},
                                                  {"alone", KIND_ALONE},
+                                                 {"broadcast", KIND_BROADCAST},
                                                  {NULL, 0}};
     config_reader_choice(reader, network, "network.kind", true, kinds, kind);
 }
 
 void config_read_network(struct config_reader *reader, const struct config_node *root,
-                         struct tacit_config *config)
+                         struct tacit_config_topology *config)
 {
     static const char *const keys[] = {"kind", "components", GRAPH_KEYS, NULL};
     struct config_node const *const network = config_reader_map(reader, root, "network", false);
@@ -239,10 +240,11 @@ void config_read_network(struct config_reader *reader, const struct config_node 
     read_kind(reader, network, &kind);
     if (reader->status != TACIT_OK)
         return;
-    config_reader_text(reader, network, "network.kind", true, &config->network_kind);
-    config->network = kind == KIND_STAR     ? TACIT_CONFIG_STAR
-                      : kind == KIND_HYBRID ? TACIT_CONFIG_HYBRID
-                      : kind == KIND_ALONE  ? TACIT_CONFIG_ALONE
+    config_reader_text(reader, network, "network.kind", true, &config->word);
+    config->kind = kind == KIND_STAR        ? TACIT_CONFIG_STAR
+                   : kind == KIND_HYBRID    ? TACIT_CONFIG_HYBRID
+                   : kind == KIND_ALONE     ? TACIT_CONFIG_ALONE
+                   : kind == KIND_BROADCAST ? TACIT_CONFIG_BROADCAST
                                             : TACIT_CONFIG_GRAPH;
     if (kind == KIND_HYBRID)
         read_components(reader, network, config);

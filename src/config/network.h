@@ -4,7 +4,7 @@
 #include "tacit/config.h"
 #include "reader.h"
 
-/* Reads and checks it. Requires: agent_count is read. */
+/* Reads and checks it. Requires: agent_count is known. */
 void config_read_network(struct config_reader *reader, const struct config_node *root,
-                         struct tacit_config *config);
+                         struct tacit_config_topology *network);
 #endif

@@ -308,23 +308,25 @@ static void read_run(struct config_reader *reader, const struct config_node *roo
 static void read_network(struct config_reader *reader, const struct config_node *root,
                          struct tacit_config_coordinator *coordinator)
 {
-    struct tacit_config *const network = &coordinator->network;
+    struct tacit_config_topology *const network = &coordinator->network;
     struct config_node const *const node = config_node_member(root, "network");
     struct config_node const *const run = config_node_member(root, "run");
-    network->agent_count = coordinator->site_count;
-    network->seed = coordinator->run_id;
-    network->document = reader->document;
+    *network = (struct tacit_config_topology){.word = "star",
+                                              .agent_count = coordinator->site_count,
+                                              .seed = coordinator->run_id,
+                                              .document = reader->document};
     config_read_network(reader, root, network);
-    if (reader->status != TACIT_OK || network->network == TACIT_CONFIG_STAR)
+    if (reader->status != TACIT_OK || network->kind == TACIT_CONFIG_STAR)
         return;
-    if (network->network == TACIT_CONFIG_ALONE)
+    if (network->kind == TACIT_CONFIG_ALONE || network->kind == TACIT_CONFIG_BROADCAST)
         config_reader_fail(reader, node, "network.kind",
-                           "'alone' needs no coordinator; allowed: a kind that joins the sites");
+                           "'%s' needs no coordinator; allowed: a kind that joins the sites",
+                           network->word);
     else if (coordinator->participation < 1)
         config_reader_fail(reader, config_node_member(run, "participation"), "run.participation",
                            "below 1 it has a meaning over a star only; allowed: 1, or network: "
                            "{kind: star}");
-    else if (network->network == TACIT_CONFIG_GRAPH && coordinator->quorum > 0)
+    else if (network->kind == TACIT_CONFIG_GRAPH && coordinator->quorum > 0)
         config_reader_fail(reader, config_node_member(run, "quorum"), "run.quorum",
                            "sites that judge for themselves wait for every one of them; allowed: "
                            "no quorum, or a star or a hybrid");

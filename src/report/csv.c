@@ -43,7 +43,7 @@ enum tacit_status tacit_report_runs_csv(const struct tacit_report *report, FILE 
 {
     (void)fputs("run", out);
     for (uint32_t i = 0; i < report->metric_count; i++)
-        put_name(out, report->metrics[i].name, "");
+        put_name(out, report->metrics[i].metric->name, "");
     (void)fputc('\n', out);
     for (uint32_t run = 0; run < report->run_count; run++) {
         (void)fprintf(out, "%" PRIu32, run);

@@ -94,7 +94,7 @@ static void put_cell(const struct tacit_report_experiment *experiment, const cha
 {
     (void)fputs("<td class=\"n\">", out);
     for (uint32_t i = 0; i < experiment->metric_count; i++) {
-        if (strcmp(experiment->metrics[i].name, name) != 0)
+        if (strcmp(experiment->metrics[i].metric->name, name) != 0)
             continue;
         struct tacit_report_summary const summary =
             tacit_report_summarise(experiment->metrics[i].values, experiment->run_count, 1);

@@ -195,7 +195,7 @@ static void put_experiment_json(const struct tacit_report_experiment *experiment
         struct tacit_report_summary const summary =
             tacit_report_summarise(experiment->metrics[i].values, experiment->run_count, 1);
         (void)fprintf(out, "%s\"%s\": {\"mean\": %s, ", i == 0 ? "" : ", ",
-                      experiment->metrics[i].name, tacit_report_exact(summary.mean).text);
+                      experiment->metrics[i].metric->name, tacit_report_exact(summary.mean).text);
         (void)fprintf(out, "\"ci95\": %s}", tacit_report_exact(summary.ci95).text);
     }
     (void)fputs("}}", out);

@@ -152,10 +152,10 @@ void tacit_report_html_chart(const struct tacit_report *report,
                              const struct tacit_report_line *whole, FILE *out)
 {
     struct tacit_report_line line = *whole;
-    const struct tacit_report_word *const word = tacit_report_word(line.name);
+    const struct tacit_report_metric *const metric = tacit_report_find(report, line.name);
     thin(&line);
     (void)fputs("<section><h2>", out);
-    tacit_report_put(out, word != NULL ? word->label : line.name, TACIT_REPORT_HTML);
+    tacit_report_put(out, metric != NULL ? metric->metric->label : line.name, TACIT_REPORT_HTML);
     (void)fputs(" over time</h2>\n<p class=\"lead\">Point at the curve to read it.</p>\n"
                 "<div class=\"chart\"><svg viewBox=\"0 0 984 412\" role=\"img\" aria-label=\"",
                 out);

@@ -1,9 +1,14 @@
 /* The numbers on the page: cards for the key figures, what was said between sites, all metrics. */
 #include "internal.h"
 #include <math.h>
-#include <string.h>
 
 #define PLUS_MINUS "\xc2\xb1"
+
+static void put_text(const char *text, FILE *out)
+{
+    if (text != NULL)
+        tacit_report_put(out, text, TACIT_REPORT_HTML);
+}
 
 /* Big figures are for the eye: few digits, and from a million on a suffix. */
 static struct tacit_report_number figure(double value, int digits)
@@ -12,32 +17,28 @@ static struct tacit_report_number figure(double value, int digits)
                                   : tacit_report_short(value, digits);
 }
 
-static void put_card(const struct tacit_report *report, const char *name, const char *style,
+static void put_card(const struct tacit_report *report, const struct tacit_report_metric *metric,
                      FILE *out)
 {
-    const struct tacit_report_metric *const metric = tacit_report_find(report, name);
-    const struct tacit_report_word *const word = tacit_report_word(name);
-    TACIT_ASSERT(word != NULL);
-    if (metric == NULL)
-        return;
     struct tacit_report_summary const summary = tacit_report_metric_summary(report, metric);
-    (void)fprintf(out, "<div class=\"card%s\"><p class=\"what\">%s</p><p class=\"value\">%s", style,
-                  word->label, figure(summary.mean, 4).text);
+    char const *const style = (metric->metric->places & TACIT_METRIC_MAIN) != 0 ? " main" : "";
+    (void)fprintf(out, "<div class=\"card%s\"><p class=\"what\">", style);
+    put_text(metric->metric->label, out);
+    (void)fprintf(out, "</p><p class=\"value\">%s", figure(summary.mean, 4).text);
     if (summary.sd > 0.0)
         (void)fprintf(out, " <small>" PLUS_MINUS " %s</small>", figure(summary.ci95, 3).text);
-    (void)fprintf(out, "</p><p class=\"more\">%s</p></div>\n",
-                  word->hint != NULL ? word->hint : "");
+    (void)fputs("</p><p class=\"more\">", out);
+    put_text(metric->metric->note, out);
+    (void)fputs("</p></div>\n", out);
 }
 
 void tacit_report_html_cards(const struct tacit_report *report, FILE *out)
 {
     bool const unprotected = tacit_report_unprotected(report);
     (void)fputs("<div class=\"cards\">\n", out);
-    put_card(report, "regret", " main", out);
-    put_card(report, "rounds", "", out);
-    put_card(report, "messages", "", out);
-    put_card(report, "bytes", "", out);
-    put_card(report, "cost", "", out);
+    for (uint32_t i = 0; i < report->metric_count; i++)
+        if ((report->metrics[i].metric->places & TACIT_METRIC_CARD) != 0)
+            put_card(report, &report->metrics[i], out);
     (void)fprintf(out,
                   "<div class=\"card%s\"><p class=\"what\">Epsilon per reward</p>"
                   "<p class=\"value\">%s</p><p class=\"more\">%s</p></div>\n</div>\n",
@@ -46,39 +47,35 @@ void tacit_report_html_cards(const struct tacit_report *report, FILE *out)
                   unprotected ? "no noise is added" : "smaller is more private");
 }
 
-/* Metrics that say how much was said. */
-static const char *const traffic[] = {
-    "rounds", "messages", "messages_per_receiver", "scalars", "bytes",
-    "links",  "cost",     "cost_all_edges",        "updates", "aggregations"};
-
 static void put_traffic_row(const struct tacit_report *report,
                             const struct tacit_report_metric *metric, FILE *out)
 {
     struct tacit_report_summary const summary = tacit_report_metric_summary(report, metric);
-    const struct tacit_report_word *const word = tacit_report_word(metric->name);
-    TACIT_ASSERT(word != NULL);
-    (void)fprintf(out, "<tr><td>%s</td><td class=\"n\">%s</td>", word->label,
-                  tacit_report_rounded(summary.mean, 5).text);
+    (void)fputs("<tr><td>", out);
+    put_text(metric->metric->label, out);
+    (void)fprintf(out, "</td><td class=\"n\">%s</td>", tacit_report_rounded(summary.mean, 5).text);
     (void)fprintf(out, "<td class=\"n soft\">%s</td>",
                   tacit_report_interval(report, summary.ci95).text);
-    (void)fprintf(out, "<td class=\"n\">%s</td>",
+    (void)fprintf(out, "<td class=\"n\">%s</td><td class=\"soft\">",
                   tacit_report_rounded(summary.mean / report->agent_count, 5).text);
-    (void)fprintf(out, "<td class=\"soft\">%s</td></tr>\n", word->hint != NULL ? word->hint : "");
+    put_text(metric->metric->note, out);
+    (void)fputs("</td></tr>\n", out);
 }
 
-/* It says something where not every edge is used in every slot: in hybrids. */
-static bool is_worth_a_row(const struct tacit_report *report, const char *name)
+/* Does the metric say how much was said? Some say something only where not every edge is used in
+ * every slot: in hybrids. */
+static bool is_traffic(const struct tacit_report *report, const struct tacit_metric *metric)
 {
     bool const is_hybrid = report->network != NULL && report->network->components != NULL;
-    return is_hybrid || strcmp(name, "cost_all_edges") != 0;
+    return (metric->places & TACIT_METRIC_TRAFFIC) != 0 &&
+           (is_hybrid || (metric->places & TACIT_METRIC_SINKS) == 0);
 }
 
 static void put_traffic(const struct tacit_report *report, FILE *out)
 {
     bool begun = false;
-    for (size_t i = 0; i < sizeof traffic / sizeof traffic[0]; i++) {
-        const struct tacit_report_metric *const metric = tacit_report_find(report, traffic[i]);
-        if (metric == NULL || !is_worth_a_row(report, traffic[i]))
+    for (uint32_t i = 0; i < report->metric_count; i++) {
+        if (!is_traffic(report, report->metrics[i].metric))
             continue;
         if (!begun)
             (void)fputs(
@@ -88,7 +85,7 @@ static void put_traffic(const struct tacit_report *report, FILE *out)
                 "<th class=\"n\">per agent</th><th></th></tr></thead><tbody>\n",
                 out);
         begun = true;
-        put_traffic_row(report, metric, out);
+        put_traffic_row(report, &report->metrics[i], out);
     }
     if (begun)
         (void)fputs("</tbody></table></div></section>\n", out);
@@ -103,7 +100,7 @@ static void put_metric_row(const struct tacit_report *report,
         tacit_report_rounded(summary.sd, 3), tacit_report_rounded(summary.min, 5),
         tacit_report_rounded(summary.max, 5)};
     (void)fputs("<tr><td><code>", out);
-    tacit_report_put(out, metric->name, TACIT_REPORT_HTML);
+    tacit_report_put(out, metric->metric->name, TACIT_REPORT_HTML);
     (void)fputs("</code></td>", out);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         (void)fprintf(out, "<td class=\"n\">%s</td>", numbers[i].text);

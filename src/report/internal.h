@@ -115,15 +115,6 @@ enum tacit_status tacit_report_fates_new(const struct tacit_report *report,
                                          struct tacit_report_fates *fates);
 void tacit_report_fates_free(struct tacit_report_fates *fates);
 
-/* What a metric is called in front of people, and one clause about it; NULL for names not known
- * here, which are shown as they are. */
-struct tacit_report_word {
-    const char *name;
-    const char *label;
-    const char *hint;
-};
-const struct tacit_report_word *tacit_report_word(const char *name);
-
 /* ---- Files that appear whole or not at all (place.c) ----------------------------------------- */
 
 /* A directory that takes files. */

@@ -79,7 +79,7 @@ static void put_metric(const struct tacit_report *report, uint32_t index, FILE *
     double const values[] = {summary.mean, summary.sd, summary.ci95, summary.min, summary.max};
     static const char *const keys[] = {"mean", "sd", "ci95", "min", "max"};
     (void)fputs(index == 0 ? "\n  " : ",\n  ", out);
-    put_string(out, report->metrics[index].name);
+    put_string(out, report->metrics[index].metric->name);
     (void)fputs(": {", out);
     for (uint32_t i = 0; i < 5; i++) {
         (void)fprintf(out, "%s\"%s\": ", separator(i), keys[i]);

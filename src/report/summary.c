@@ -68,7 +68,7 @@ const struct tacit_report_metric *tacit_report_find(const struct tacit_report *r
                                                     const char *name)
 {
     for (uint32_t i = 0; i < report->metric_count; i++) {
-        if (strcmp(report->metrics[i].name, name) == 0)
+        if (strcmp(report->metrics[i].metric->name, name) == 0)
             return &report->metrics[i];
     }
     return NULL;
@@ -187,37 +187,4 @@ void tacit_report_fates_free(struct tacit_report_fates *fates)
 {
     free(fates->items);
     fates->items = NULL;
-}
-
-const struct tacit_report_word *tacit_report_word(const char *name)
-{
-    static const struct tacit_report_word words[] = {
-        {"regret", "Regret", "summed over all agents"},
-        {"regret_per_agent", "Regret per agent", "the average site"},
-        {"regret_exploit", "Regret while waiting", "part of it: local exploitation"},
-        {"regret_shared", "Regret, shared part", NULL},
-        {"regret_genie", "Regret against the genie", NULL},
-        {"reward", "Reward", NULL},
-        {"rounds", "Rounds", "of communication"},
-        {"cost", "Communication cost", "links weighted by their price"},
-        {"cost_all_edges", "Cost of all edges", "if every edge carried something in every slot"},
-        {"links", "Links used", NULL},
-        {"messages", "Messages", "a broadcast counts once"},
-        {"messages_per_receiver", "Messages by receiver", "a broadcast counts once per receiver"},
-        {"scalars", "Scalars", "numbers inside the messages"},
-        {"bytes", "Bytes", "what the wire format needs"},
-        {"single_arm_fraction", "Ended with one arm", "share of agents"},
-        {"best_arm_fraction", "Found the best arm", "share of agents"},
-        {"samples", "Samples", "rewards drawn"},
-        {"samples_vote", "Samples until the vote", NULL},
-        {"updates", "Updates", NULL},
-        {"aggregations", "Aggregations", NULL},
-        {"latency", "Latency", NULL},
-        {"leakage_max", "Largest leakage", "over all users"},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(words[i].name, name) == 0)
-            return &words[i];
-    }
-    return NULL;
 }

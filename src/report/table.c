@@ -82,7 +82,7 @@ static void put_metric(const struct tacit_report *report, const struct tacit_rep
     struct tacit_report_number const numbers[] = {
         tacit_report_rounded(summary.mean, 5), tacit_report_interval(report, summary.ci95),
         tacit_report_rounded(summary.min, 5), tacit_report_rounded(summary.max, 5)};
-    put_padded(out, metric->name, name_width);
+    put_padded(out, metric->metric->name, name_width);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         (void)fprintf(out, " %12s", plain(&numbers[i]));
     (void)fputc('\n', out);
@@ -92,7 +92,7 @@ static void put_metrics(const struct tacit_report *report, FILE *out)
 {
     size_t name_width = NAME_WIDTH_MIN;
     for (uint32_t i = 0; i < report->metric_count; i++) {
-        size_t const width = tacit_report_width(report->metrics[i].name);
+        size_t const width = tacit_report_width(report->metrics[i].metric->name);
         name_width = width > name_width && width <= TERMINAL_WIDTH ? width : name_width;
     }
     (void)fputc('\n', out);

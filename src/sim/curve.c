@@ -1,8 +1,10 @@
 /* Regret at the recorded points, without walking through the slots. */
-#include "curve.h"
+#include "tacit/sim.h"
+#include <stdlib.h>
+#include <string.h>
 
 /* First point >= slot, or point_count. */
-static uint32_t first_point_from(const struct sim_curve *curve, uint64_t slot)
+static uint32_t first_point_from(const struct tacit_sim_curve *curve, uint64_t slot)
 {
     uint32_t low = 0;
     uint32_t high = curve->point_count;
@@ -38,9 +40,31 @@ static double loss_after(const struct tacit_pull_block *plan, uint32_t plan_coun
     return loss * (double)slots / (double)length;
 }
 
-void sim_curve_add_plan(struct sim_curve *curve, uint64_t first,
-                        const struct tacit_pull_block *plan, uint32_t plan_count,
-                        const double *gaps)
+enum tacit_status tacit_sim_curve_init(struct tacit_sim_curve *curve, const struct tacit_sim *sim)
+{
+    *curve = (struct tacit_sim_curve){.points = sim->points, .point_count = sim->point_count};
+    curve->step = calloc(sim->point_count + (size_t)1, sizeof(double));
+    curve->partial = calloc(sim->point_count + (size_t)1, sizeof(double));
+    return curve->step == NULL || curve->partial == NULL ? TACIT_MEMORY : TACIT_OK;
+}
+
+void tacit_sim_curve_free(struct tacit_sim_curve *curve)
+{
+    free(curve->step);
+    free(curve->partial);
+    *curve = (struct tacit_sim_curve){0};
+}
+
+void tacit_sim_curve_clear(struct tacit_sim_curve *curve)
+{
+    curve->total = 0;
+    memset(curve->step, 0, curve->point_count * sizeof(double));
+    memset(curve->partial, 0, curve->point_count * sizeof(double));
+}
+
+void tacit_sim_curve_add(struct tacit_sim_curve *curve, uint64_t first,
+                         const struct tacit_pull_block *plan, uint32_t plan_count,
+                         const double *gaps)
 {
     uint64_t length = 0;
     double loss = 0;
@@ -57,7 +81,7 @@ void sim_curve_add_plan(struct sim_curve *curve, uint64_t first,
         curve->step[point] += loss;
 }
 
-void sim_curve_read(const struct sim_curve *curve, double *regret)
+void tacit_sim_curve_read(const struct tacit_sim_curve *curve, double *regret)
 {
     double sum = 0;
     for (uint32_t point = 0; point < curve->point_count; point++) {

@@ -1,4 +1,4 @@
-/* The event queue: a binary heap ordered by (time, kind, origin, arrival). */
+/* The event queue: a binary heap ordered by (time, kind, rank, origin, arrival). */
 #include "queue.h"
 #include <stdlib.h>
 
@@ -8,6 +8,8 @@ static bool is_before(const struct sim_item *a, const struct sim_item *b)
         return a->time_us < b->time_us;
     if (a->kind != b->kind)
         return a->kind < b->kind;
+    if (a->rank != b->rank)
+        return a->rank < b->rank;
     return a->origin != b->origin ? a->origin < b->origin : a->order < b->order;
 }
 

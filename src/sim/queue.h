@@ -1,6 +1,6 @@
 /* A queue of things to happen, in order of virtual time; at one time by kind, so that everybody has
- * played and spoken in a slot before anybody hears, and a handshake is over before the next begins;
- * then by whom it comes from; then of arrival. */
+ * played and spoken in a slot before anybody hears; messages by their rank, so that a handshake is
+ * over before the next begins; then by whom it comes from; then of arrival. */
 #ifndef TACIT_SIM_QUEUE_H
 #define TACIT_SIM_QUEUE_H
 #include "tacit/base.h"
@@ -10,9 +10,7 @@ enum sim_item_kind {
     SIM_ITEM_RESTART, /* `node` comes back after a crash */
     SIM_ITEM_PULLS,   /* part of the plan of `node` has been played */
     SIM_ITEM_TIMER,   /* a deadline of `node` */
-    SIM_ITEM_DATA,    /* a packet reaches `node`: DATA */
-    SIM_ITEM_REQUEST, /* REQUEST */
-    SIM_ITEM_DELIVER  /* any other */
+    SIM_ITEM_MESSAGE  /* a packet reaches `node` */
 };
 
 struct sim_packet;
@@ -21,6 +19,7 @@ struct sim_item {
     uint64_t time_us;
     uint64_t order; /* given by the queue */
     enum sim_item_kind kind;
+    uint32_t rank; /* MESSAGE: lower ones first */
     uint32_t node;
     uint32_t origin; /* the sender of a packet; else the node */
     uint64_t number; /* PULLS: plan number; TIMER: deadline */

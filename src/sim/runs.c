@@ -1,10 +1,12 @@
 /* Spreads runs over threads. Each run has its own streams and its own place in the results. */
-#include "elim_run.h"
 #include <pthread.h>
 #include <stdlib.h>
+#include "tacit/sim.h"
 
 struct crew {
-    const struct tacit_sim_elim *experiment;
+    const struct tacit_sim *sim;
+    const struct tacit_sim_player *player;
+    const void *plan;
     const struct tacit_sim_results *results;
     struct tacit_sim_control *control;
     atomic_uint next_run;
@@ -17,37 +19,51 @@ static void fail(struct crew *crew, enum tacit_status status)
     atomic_compare_exchange_strong(&crew->status, &none, (int)status);
 }
 
+static enum tacit_status play(struct crew *crew, void *run, uint32_t index,
+                              struct tacit_sim_row *row)
+{
+    uint32_t const metrics = crew->player->metric_count;
+    if (atomic_load(&crew->control->stop))
+        return TACIT_INTERRUPTED;
+    tacit_sim_row_clear(row, crew->sim, metrics);
+    enum tacit_status const status = crew->player->run_play(run, index, row, &crew->control->stop);
+    if (status != TACIT_OK)
+        return status;
+    tacit_sim_results_put(crew->results, crew->sim, metrics, index, row);
+    atomic_fetch_add(&crew->control->finished_count, 1);
+    return TACIT_OK;
+}
+
 static void *work(void *argument)
 {
     struct crew *const crew = argument;
-    enum tacit_status status;
-    struct elim_run *const run = elim_run_new(crew->experiment, &status);
+    enum tacit_status status = TACIT_MEMORY;
+    struct tacit_sim_row *const row = tacit_sim_row_new(crew->sim, crew->player->metric_count);
+    void *const run = row == NULL ? NULL : crew->player->run_new(crew->plan, &status);
+    TACIT_IMPLIES(run == NULL, status != TACIT_OK);
     while (status == TACIT_OK && atomic_load(&crew->status) == TACIT_OK) {
         uint32_t const index = atomic_fetch_add(&crew->next_run, 1);
-        bool healed;
-        if (index >= crew->experiment->run_count)
+        if (index >= crew->sim->run_count)
             break;
-        status = atomic_load(&crew->control->stop)
-                     ? TACIT_INTERRUPTED
-                     : elim_run_play(run, index, crew->results, &crew->control->stop, &healed);
-        if (status == TACIT_OK)
-            atomic_fetch_add(&crew->control->finished_count, 1);
+        status = play(crew, run, index, row);
     }
     if (status != TACIT_OK)
         fail(crew, status);
-    elim_run_free(run);
+    crew->player->run_free(run);
+    free(row);
     return NULL;
 }
 
-enum tacit_status tacit_sim_elim_run(const struct tacit_sim_elim *experiment, uint32_t thread_count,
-                                     const struct tacit_sim_results *results,
-                                     struct tacit_sim_control *control)
+enum tacit_status tacit_sim_run(const struct tacit_sim *sim, const struct tacit_sim_player *player,
+                                const void *plan, uint32_t thread_count,
+                                const struct tacit_sim_results *results,
+                                struct tacit_sim_control *control)
 {
     TACIT_ASSERT(thread_count >= 1);
-    struct crew crew = {.experiment = experiment, .results = results, .control = control};
-    uint32_t const wanted =
-        thread_count < experiment->run_count ? thread_count : experiment->run_count;
-    pthread_t *const threads = calloc(wanted, sizeof *threads);
+    struct crew crew = {
+        .sim = sim, .player = player, .plan = plan, .results = results, .control = control};
+    uint32_t const wanted = thread_count < sim->run_count ? thread_count : sim->run_count;
+    pthread_t *const threads = calloc(wanted + (size_t)1, sizeof *threads);
     uint32_t started = 0;
     if (threads == NULL)
         return TACIT_MEMORY;
@@ -58,17 +74,4 @@ enum tacit_status tacit_sim_elim_run(const struct tacit_sim_elim *experiment, ui
         (void)pthread_join(threads[i], NULL);
     free(threads);
     return (enum tacit_status)atomic_load(&crew.status);
-}
-
-enum tacit_status tacit_sim_elim_run_one(const struct tacit_sim_elim *experiment, uint32_t index,
-                                         const struct tacit_sim_results *results,
-                                         struct tacit_sim_control *control, bool *healed)
-{
-    enum tacit_status status;
-    struct elim_run *const run = elim_run_new(experiment, &status);
-    if (run == NULL)
-        return status;
-    status = elim_run_play(run, index, results, &control->stop, healed);
-    elim_run_free(run);
-    return status;
 }

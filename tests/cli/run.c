@@ -13,7 +13,7 @@
 #include <jansson.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "tacit/config.h"
+#include "tacit/family.h"
 #include "tacit/data.h"
 #include "../support/process.h"
 #include "../support/skip.h"
@@ -1218,7 +1218,8 @@ static void hospital_means_are_those_of_the_data(void **state)
         SKIP_BECAUSE("no data set " HOSPITAL_DATA " here");
     take_hospital(bench);
     read_means(bench, &means);
-    assert_int_equal(tacit_config_load(&config, bench->file, NULL, 0, &error), TACIT_OK);
+    assert_int_equal(tacit_config_load(&config, bench->file, NULL, 0, tacit_family_files(), &error),
+                     TACIT_OK);
     assert_int_equal(config->log.split, TACIT_CONFIG_SPLIT_SEQUENTIAL);
     assert_int_equal(build_log(config, path, &log, &error), TACIT_OK);
     for (size_t cell = 0; cell < (size_t)HOSPITALS * HOSPITAL_ARMS; cell++)

@@ -1,8 +1,7 @@
 /* libFuzzer target: any bytes as an experiment file. What stands before the first NUL byte is the
  * file; what stands behind it, up to the next, is one --set. Loading either gives a configuration
  * whose values keep their limits, or one line that says what is wrong. */
-#include "tacit/config.h"
-#include "tacit/elim.h"
+#include "../../src/families/elim/plan.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,11 +78,12 @@ static void check_environment(const struct tacit_config *config)
 static void check_network(const struct tacit_config *config)
 {
     uint64_t agents = 0;
-    TACIT_ASSERT(config->network_kind != NULL);
-    TACIT_IMPLIES(config->network != TACIT_CONFIG_STAR, config->participation >= 1);
-    TACIT_IMPLIES(config->network == TACIT_CONFIG_GRAPH, config->graph_count == 1);
-    for (uint32_t i = 0; i < config->graph_count; i++) {
-        struct tacit_config_graph const *const graph = &config->graphs[i];
+    TACIT_ASSERT(config->network.word != NULL);
+    struct elim_keys const *const keys = config->keys;
+    TACIT_IMPLIES(config->network.kind != TACIT_CONFIG_STAR, keys->participation >= 1);
+    TACIT_IMPLIES(config->network.kind == TACIT_CONFIG_GRAPH, config->network.graph_count == 1);
+    for (uint32_t i = 0; i < config->network.graph_count; i++) {
+        struct tacit_config_graph const *const graph = &config->network.graphs[i];
         struct tacit_graph_need need;
         char bytes[300];
         struct tacit_text why = tacit_text_init(bytes, sizeof bytes);
@@ -92,7 +92,7 @@ static void check_network(const struct tacit_config *config)
         TACIT_ASSERT(tacit_graph_check(&graph->spec, 1, &need, &why) == TACIT_OK);
         agents += (uint64_t)graph->spec.agent_count * graph->count;
     }
-    TACIT_IMPLIES(config->graph_count > 0, agents == config->agent_count);
+    TACIT_IMPLIES(config->network.graph_count > 0, agents == config->agent_count);
 }
 
 static void check_config(const struct tacit_config *config)
@@ -103,11 +103,13 @@ static void check_config(const struct tacit_config *config)
     TACIT_ASSERT(config->horizon <= TACIT_HORIZON_MAX);
     TACIT_ASSERT(config->agent_count >= 1);
     TACIT_ASSERT(config->agent_count <= TACIT_AGENTS_MAX);
-    TACIT_ASSERT(config->round_limit < TACIT_ELIM_EPOCHS_MAX);
-    TACIT_ASSERT(config->participation > 0);
-    TACIT_ASSERT(config->participation <= 1);
-    TACIT_ASSERT(config->gap >= 0);
-    TACIT_ASSERT(config->gap <= 1);
+    struct elim_keys const *const keys = config->keys;
+    TACIT_ASSERT(keys->round_limit < TACIT_ELIM_EPOCHS_MAX);
+    TACIT_ASSERT(keys->participation > 0);
+    TACIT_ASSERT(keys->participation <= 1);
+    TACIT_ASSERT(keys->gap >= 0);
+    TACIT_ASSERT(keys->gap <= 1);
+    TACIT_IMPLIES(keys->gap > 0, keys->round_limit > 0);
     TACIT_ASSERT(config->epsilon > 0);
     TACIT_ASSERT(isfinite(config->lo));
     TACIT_ASSERT(isfinite(config->hi));
@@ -133,15 +135,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         (void)snprintf(setting, sizeof setting, "%.*s", (int)(size - file_size - 1),
                        (const char *)nul + 1);
     enum tacit_status const status =
-        tacit_config_load(&config, path, settings, nul == NULL ? 0 : 1, &error);
+        tacit_config_load(&config, path, settings, nul == NULL ? 0 : 1, tacit_family_files(), &error);
     if (status != TACIT_OK) {
         check_error(status, &error);
         return 0;
     }
     check_config(config);
-    tacit_config_error(config, "environment.logged.csv", "text", &error);
+    tacit_config_error(config->document, "environment.logged.csv", "text", &error);
     check_error(TACIT_INVALID, &error);
-    tacit_config_error(config, "network.components.1.degree", "text", &error);
+    tacit_config_error(config->document, "network.components.1.degree", "text", &error);
     check_error(TACIT_INVALID, &error);
     tacit_config_free(config);
     return 0;

@@ -5,7 +5,7 @@
  * usage: simulated FOLDER SEED AGENTS REPORTS HORIZON EPSILON ROUNDS GAP SD MEAN...
  * Files: FOLDER/AGENT.noise, FOLDER/hub.decisions.
  * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls. */
-#include "tacit/sim.h"
+#include "../support/elim_sim.h"
 #include "tacit/wire.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #define TAPE_WORDS 65536u
 
 struct watch {
-    const struct tacit_sim_elim *experiment;
+    const struct elim_sim *experiment;
     struct tacit_rng rewards[AGENTS_MAX]; /* replays of the streams that the run draws from */
     bool is_over; /* the last order is out: what is pulled from here on is not told */
 };
@@ -27,8 +27,8 @@ struct watch {
 static void print_message(void *context, const struct tacit_elim_message *message)
 {
     struct watch *const watch = context;
-    uint32_t const arms = watch->experiment->env.arm_count;
-    uint32_t const agents = watch->experiment->agent_count;
+    uint32_t const arms = watch->experiment->common.env.arm_count;
+    uint32_t const agents = watch->experiment->common.agent_count;
     size_t const size = tacit_wire_elim_bytes(message, arms, agents);
     uint8_t *const bytes = malloc(size);
     TACIT_ASSERT(bytes != NULL);
@@ -50,8 +50,8 @@ static void print_rewards(void *context, uint32_t agent, uint32_t arm, uint64_t 
     (void)printf("rewards %" PRIu32 " %" PRIu32, agent, arm);
     for (uint64_t i = 0; i < count; i++) {
         union tacit_sum reward = {0};
-        tacit_env_pull(&watch->experiment->env, agent, arm, 1, &watch->experiment->mechanism.scale,
-                       &watch->rewards[agent], &reward);
+        tacit_env_pull(&watch->experiment->common.env, agent, arm, 1,
+                       &watch->experiment->mechanism.scale, &watch->rewards[agent], &reward);
         (void)printf(" %" PRId64, reward.steps);
     }
     (void)printf("\n");
@@ -74,10 +74,10 @@ static void write_tape(const char *folder, const char *name, struct tacit_rng st
     TACIT_ASSERT(fclose(file) == 0);
 }
 
-static void write_tapes(const char *folder, const struct tacit_sim_elim *experiment)
+static void write_tapes(const char *folder, const struct elim_sim *experiment)
 {
-    uint64_t const seed = experiment->seed;
-    for (uint32_t agent = 0; agent < experiment->agent_count; agent++) {
+    uint64_t const seed = experiment->common.seed;
+    for (uint32_t agent = 0; agent < experiment->common.agent_count; agent++) {
         char name[32];
         (void)snprintf(name, sizeof name, "%" PRIu32 ".noise", agent);
         write_tape(folder, name, tacit_rng_stream(seed, 0, agent, TACIT_PURPOSE_NOISE));
@@ -88,22 +88,24 @@ static void write_tapes(const char *folder, const struct tacit_sim_elim *experim
 
 /* ---- The run ---- */
 
-static void play(struct tacit_sim_elim *experiment)
+static void play(struct elim_sim *experiment)
 {
     struct watch watch = {.experiment = experiment};
-    struct tacit_sim_observer const observer = {
+    struct elim_observer const observer = {
         .context = &watch, .sent = print_message, .pulled = print_rewards};
-    double metrics[TACIT_SIM_METRIC_COUNT];
+    double metrics[ELIM_METRIC_COUNT];
     double regret[1];
     uint32_t eliminated[ARMS_MAX];
     bool finished[1];
-    struct tacit_sim_results const results = {metrics, regret, eliminated, finished};
+    struct tacit_sim_results const results = {
+        .metrics = metrics, .regret = regret, .eliminated = eliminated, .finished = finished};
     struct tacit_sim_control control = {0};
     bool healed;
-    for (uint32_t agent = 0; agent < experiment->agent_count; agent++)
-        watch.rewards[agent] = tacit_rng_stream(experiment->seed, 0, agent, TACIT_PURPOSE_REWARD);
+    for (uint32_t agent = 0; agent < experiment->common.agent_count; agent++)
+        watch.rewards[agent] =
+            tacit_rng_stream(experiment->common.seed, 0, agent, TACIT_PURPOSE_REWARD);
     experiment->observer = &observer;
-    TACIT_ASSERT(tacit_sim_elim_run_one(experiment, 0, &results, &control, &healed) == TACIT_OK);
+    TACIT_ASSERT(elim_sim_run_one(experiment, 0, &results, &control, &healed) == TACIT_OK);
     TACIT_ASSERT(healed);
 }
 
@@ -120,22 +122,22 @@ int main(int count, char **words)
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, strtod(words[6], NULL), 0,
                                                      1};
     uint64_t const horizon = strtoull(words[5], NULL, 10);
-    struct tacit_sim_elim experiment = {.seed = strtoull(words[2], NULL, 10),
-                                        .run_count = 1,
-                                        .agent_count = (uint32_t)strtoul(words[3], NULL, 10),
-                                        .report_count = (uint32_t)strtoul(words[4], NULL, 10),
-                                        .round_limit = (uint32_t)strtoul(words[7], NULL, 10),
-                                        .gap = strtod(words[8], NULL),
-                                        .horizon = horizon,
-                                        .points = &horizon,
-                                        .point_count = 1,
-                                        .env = {.kind = TACIT_ENV_GAUSSIAN,
-                                                .row_count = 1,
-                                                .arm_count = (uint32_t)(count - 10),
-                                                .means = means,
-                                                .sd = strtod(words[9], NULL)},
-                                        .epsilon_per_reward = mechanism.epsilon_per_reward};
-    TACIT_ASSERT(experiment.agent_count <= AGENTS_MAX);
+    struct elim_sim experiment = {.common.seed = strtoull(words[2], NULL, 10),
+                                  .common.run_count = 1,
+                                  .common.agent_count = (uint32_t)strtoul(words[3], NULL, 10),
+                                  .report_count = (uint32_t)strtoul(words[4], NULL, 10),
+                                  .round_limit = (uint32_t)strtoul(words[7], NULL, 10),
+                                  .gap = strtod(words[8], NULL),
+                                  .common.horizon = horizon,
+                                  .common.points = &horizon,
+                                  .common.point_count = 1,
+                                  .common.env = {.kind = TACIT_ENV_GAUSSIAN,
+                                                 .row_count = 1,
+                                                 .arm_count = (uint32_t)(count - 10),
+                                                 .means = means,
+                                                 .sd = strtod(words[9], NULL)},
+                                  .epsilon_per_reward = mechanism.epsilon_per_reward};
+    TACIT_ASSERT(experiment.common.agent_count <= AGENTS_MAX);
     TACIT_ASSERT(tacit_mechanism_init(&experiment.mechanism, &mechanism) == TACIT_OK);
     write_tapes(words[1], &experiment);
     play(&experiment);

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tacit/sim.h"
+#include "../support/elim_sim.h"
 #include "elim_twin.h"
 
 #define ARMS_MAX 64u
@@ -58,27 +58,27 @@ static struct twin_config twin_setting(const struct setting *setting, const doub
                                 .cost_server_link = 25};
 }
 
-static struct tacit_sim_elim sim_setting(const struct setting *setting, const double *means,
-                                         const uint64_t *point)
+static struct elim_sim sim_setting(const struct setting *setting, const double *means,
+                                   const uint64_t *point)
 {
     uint32_t const reports = tacit_elim_report_count(setting->participation, setting->agents);
     double const epsilon = setting->sound ? setting->epsilon : setting->epsilon * reports;
     struct tacit_mechanism_config const config = {
         setting->sound ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER, epsilon, 0, 1};
-    struct tacit_sim_elim sim = {.seed = 11,
-                                 .run_count = setting->runs,
-                                 .agent_count = setting->agents,
-                                 .report_count = reports,
-                                 .round_limit = setting->rounds,
-                                 .horizon = setting->horizon,
-                                 .points = point,
-                                 .point_count = 1,
-                                 .env = {.kind = TACIT_ENV_BERNOULLI,
-                                         .row_count = setting->heterogeneous ? setting->agents : 1,
-                                         .arm_count = setting->arms,
-                                         .means = means},
-                                 .epsilon_per_reward = epsilon,
-                                 .server_link_cost = 25};
+    struct elim_sim sim = {.common.seed = 11,
+                           .common.run_count = setting->runs,
+                           .common.agent_count = setting->agents,
+                           .report_count = reports,
+                           .round_limit = setting->rounds,
+                           .common.horizon = setting->horizon,
+                           .common.points = point,
+                           .common.point_count = 1,
+                           .common.env = {.kind = TACIT_ENV_BERNOULLI,
+                                          .row_count = setting->heterogeneous ? setting->agents : 1,
+                                          .arm_count = setting->arms,
+                                          .means = means},
+                           .epsilon_per_reward = epsilon,
+                           .server_link_cost = 25};
     assert_int_equal(tacit_mechanism_init(&sim.mechanism, &config), TACIT_OK);
     return sim;
 }
@@ -145,23 +145,25 @@ static struct moments measure_sim(const struct setting *setting, const double *m
     struct moments moments = {{0}, {0}};
     size_t const runs = setting->runs;
     uint64_t const third = setting->horizon / 3;
-    struct tacit_sim_elim const sim = sim_setting(setting, means, &third);
+    struct elim_sim const sim = sim_setting(setting, means, &third);
     struct tacit_sim_results const results = {
-        calloc(TACIT_SIM_METRIC_COUNT * runs, sizeof(double)), calloc(runs, sizeof(double)),
-        calloc(runs * setting->arms, sizeof(uint32_t)), calloc(runs, sizeof(bool))};
+        .metrics = calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
+        .regret = calloc(runs, sizeof(double)),
+        .eliminated = calloc(runs * setting->arms, sizeof(uint32_t)),
+        .finished = calloc(runs, sizeof(bool))};
     struct tacit_sim_control control = {0};
-    assert_int_equal(tacit_sim_elim_run(&sim, 2, &results, &control), TACIT_OK);
+    assert_int_equal(elim_sim_run(&sim, 2, &results, &control), TACIT_OK);
     for (size_t run = 0; run < runs; run++) {
         double const *const m = results.metrics;
-        double const values[MEASURES] = {m[TACIT_SIM_REGRET * runs + run],
+        double const values[MEASURES] = {m[ELIM_REGRET * runs + run],
                                          results.regret[run],
-                                         m[TACIT_SIM_ROUNDS * runs + run],
-                                         m[TACIT_SIM_COST * runs + run],
-                                         m[TACIT_SIM_LINKS * runs + run],
-                                         m[TACIT_SIM_MESSAGES * runs + run],
-                                         m[TACIT_SIM_MESSAGES_PER_RECEIVER * runs + run],
-                                         m[TACIT_SIM_SCALARS * runs + run],
-                                         m[TACIT_SIM_SINGLE_ARM_FRACTION * runs + run]};
+                                         m[ELIM_ROUNDS * runs + run],
+                                         m[ELIM_COST * runs + run],
+                                         m[ELIM_LINKS * runs + run],
+                                         m[ELIM_MESSAGES * runs + run],
+                                         m[ELIM_MESSAGES_PER_RECEIVER * runs + run],
+                                         m[ELIM_SCALARS * runs + run],
+                                         m[ELIM_SINGLE_ARM_FRACTION * runs + run]};
         add(&moments, values);
     }
     free(results.metrics);
@@ -303,29 +305,30 @@ static void compare_exactly(const struct setting *setting, uint64_t seed)
     double means[AGENTS_MAX * ARMS_MAX];
     uint32_t naive_eliminated[ARMS_MAX] = {0};
     uint32_t eliminated[ARMS_MAX];
-    double metrics[TACIT_SIM_METRIC_COUNT];
+    double metrics[ELIM_METRIC_COUNT];
     double regret;
     bool finished;
     bool healed;
     struct record record = {0};
-    struct tacit_sim_observer const observer = {.context = &record, .hub_persisted = record_hub};
+    struct elim_observer const observer = {.context = &record, .hub_persisted = record_hub};
     struct tacit_sim_control control = {0};
     struct twin_result naive = {.eliminated_epoch = naive_eliminated};
     fill_means(setting, means, seed);
     struct twin_config config = twin_setting(setting, means);
     config.constant_rewards = true;
     assert_true(twin_run(&config, &naive));
-    struct tacit_sim_elim sim = sim_setting(setting, means, &setting->horizon);
-    sim.env.kind = TACIT_ENV_CONSTANT;
+    struct elim_sim sim = sim_setting(setting, means, &setting->horizon);
+    sim.common.env.kind = TACIT_ENV_CONSTANT;
     sim.observer = &observer;
-    struct tacit_sim_results const results = {metrics, &regret, eliminated, &finished};
-    assert_int_equal(tacit_sim_elim_run_one(&sim, 0, &results, &control, &healed), TACIT_OK);
+    struct tacit_sim_results const results = {
+        .metrics = metrics, .regret = &regret, .eliminated = eliminated, .finished = &finished};
+    assert_int_equal(elim_sim_run_one(&sim, 0, &results, &control, &healed), TACIT_OK);
     assert_true(healed);
-    assert_true(fabs(metrics[TACIT_SIM_REGRET] - naive.regret) <= 1e-9 * (1 + naive.regret));
+    assert_true(fabs(metrics[ELIM_REGRET] - naive.regret) <= 1e-9 * (1 + naive.regret));
     assert_true(fabs(regret - naive.regret) <= 1e-9 * (1 + naive.regret));
-    assert_true(metrics[TACIT_SIM_ROUNDS] == naive.rounds);
-    assert_true(metrics[TACIT_SIM_COST] == naive.cost);
-    assert_true(metrics[TACIT_SIM_MESSAGES] == (double)naive.messages);
+    assert_true(metrics[ELIM_ROUNDS] == naive.rounds);
+    assert_true(metrics[ELIM_COST] == naive.cost);
+    assert_true(metrics[ELIM_MESSAGES] == (double)naive.messages);
     assert_memory_equal(eliminated, naive_eliminated, setting->arms * sizeof(uint32_t));
     compare_epochs(&naive, &record);
 }
@@ -366,7 +369,7 @@ static void without_chance_the_curve_equals_the_twin_at_every_slot(void **state)
     static double curve[SLOTS];
     struct setting const setting = {"curve", 5, 10, false, SLOTS, INFINITY, false, 1, 0, 1};
     double means[AGENTS_MAX * ARMS_MAX];
-    double metrics[TACIT_SIM_METRIC_COUNT];
+    double metrics[ELIM_METRIC_COUNT];
     uint32_t eliminated[ARMS_MAX];
     bool finished;
     bool healed;
@@ -382,11 +385,12 @@ static void without_chance_the_curve_equals_the_twin_at_every_slot(void **state)
     config.checkpoint_count = SLOTS;
     config.regret_at = naive_curve;
     assert_true(twin_run(&config, &naive));
-    struct tacit_sim_elim sim = sim_setting(&setting, means, points);
-    sim.env.kind = TACIT_ENV_CONSTANT;
-    sim.point_count = SLOTS;
-    struct tacit_sim_results const results = {metrics, curve, eliminated, &finished};
-    assert_int_equal(tacit_sim_elim_run_one(&sim, 0, &results, &control, &healed), TACIT_OK);
+    struct elim_sim sim = sim_setting(&setting, means, points);
+    sim.common.env.kind = TACIT_ENV_CONSTANT;
+    sim.common.point_count = SLOTS;
+    struct tacit_sim_results const results = {
+        .metrics = metrics, .regret = curve, .eliminated = eliminated, .finished = &finished};
+    assert_int_equal(elim_sim_run_one(&sim, 0, &results, &control, &healed), TACIT_OK);
     assert_true(naive.rounds >= 2);
     for (uint32_t i = 0; i < SLOTS; i++)
         assert_true(fabs(curve[i] - naive_curve[i]) <= 1e-9 * (1 + naive_curve[i]));

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tacit/sim.h"
+#include "../support/elim_sim.h"
 #include "elim_twin.h"
 #include "graph_twin.h"
 
@@ -750,27 +750,27 @@ static void network_free(struct network *network)
     free(network);
 }
 
-static struct tacit_sim_elim sim_setting(const struct setting *setting, const struct graph *graph,
-                                         const struct network *network, const double *means,
-                                         const uint64_t *points, uint32_t point_count)
+static struct elim_sim sim_setting(const struct setting *setting, const struct graph *graph,
+                                   const struct network *network, const double *means,
+                                   const uint64_t *points, uint32_t point_count)
 {
     uint32_t const team = setting->kind == GRAPH_TWIN_ALONE ? 1 : graph->agents;
     double const epsilon = setting->sound ? setting->epsilon : setting->epsilon * team;
     struct tacit_mechanism_config const config = {
         setting->sound ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER, epsilon, 0, 1};
-    struct tacit_sim_elim sim = {
-        .seed = 19,
-        .run_count = setting->runs,
-        .agent_count = graph->agents,
+    struct elim_sim sim = {
+        .common.seed = 19,
+        .common.run_count = setting->runs,
+        .common.agent_count = graph->agents,
         .report_count = team,
         .round_limit = setting->rounds,
-        .horizon = setting->horizon,
-        .points = points,
-        .point_count = point_count,
-        .env = {.kind = setting->constant_rewards ? TACIT_ENV_CONSTANT : TACIT_ENV_BERNOULLI,
-                .row_count = setting->heterogeneous ? graph->agents : 1,
-                .arm_count = setting->arms,
-                .means = means},
+        .common.horizon = setting->horizon,
+        .common.points = points,
+        .common.point_count = point_count,
+        .common.env = {.kind = setting->constant_rewards ? TACIT_ENV_CONSTANT : TACIT_ENV_BERNOULLI,
+                       .row_count = setting->heterogeneous ? graph->agents : 1,
+                       .arm_count = setting->arms,
+                       .means = means},
         .epsilon_per_reward = epsilon,
         .server_link_cost = 50,
         .peer_link_cost = 3,
@@ -834,31 +834,33 @@ static struct moments measure_twin(const struct setting *setting, const struct g
 static struct moments measure_sim(const struct setting *setting, const struct graph *graph,
                                   const double *means)
 {
-    static const enum tacit_sim_metric metrics[] = {TACIT_SIM_REGRET,
-                                                    TACIT_SIM_REGRET,
-                                                    TACIT_SIM_REGRET_EXPLOIT,
-                                                    TACIT_SIM_SAMPLES,
-                                                    TACIT_SIM_SINGLE_ARM_FRACTION,
-                                                    TACIT_SIM_ROUNDS,
-                                                    TACIT_SIM_COST,
-                                                    TACIT_SIM_COST_ALL_EDGES,
-                                                    TACIT_SIM_LINKS,
-                                                    TACIT_SIM_MESSAGES,
-                                                    TACIT_SIM_MESSAGES_PER_RECEIVER,
-                                                    TACIT_SIM_SCALARS,
-                                                    TACIT_SIM_BEST_ARM_FRACTION};
+    static const enum elim_metric metrics[] = {ELIM_REGRET,
+                                               ELIM_REGRET,
+                                               ELIM_REGRET_EXPLOIT,
+                                               ELIM_SAMPLES,
+                                               ELIM_SINGLE_ARM_FRACTION,
+                                               ELIM_ROUNDS,
+                                               ELIM_COST,
+                                               ELIM_COST_ALL_EDGES,
+                                               ELIM_LINKS,
+                                               ELIM_MESSAGES,
+                                               ELIM_MESSAGES_PER_RECEIVER,
+                                               ELIM_SCALARS,
+                                               ELIM_BEST_ARM_FRACTION};
     struct moments moments = {0};
     size_t const runs = setting->runs;
     uint64_t const third = setting->horizon / 3;
     struct network *const network = calloc(1, sizeof *network);
     assert_non_null(network);
     network_make(network, setting, graph);
-    struct tacit_sim_elim const sim = sim_setting(setting, graph, network, means, &third, 1);
+    struct elim_sim const sim = sim_setting(setting, graph, network, means, &third, 1);
     struct tacit_sim_results const results = {
-        calloc(TACIT_SIM_METRIC_COUNT * runs, sizeof(double)), calloc(runs, sizeof(double)),
-        calloc(runs * setting->arms, sizeof(uint32_t)), calloc(runs, sizeof(bool))};
+        .metrics = calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
+        .regret = calloc(runs, sizeof(double)),
+        .eliminated = calloc(runs * setting->arms, sizeof(uint32_t)),
+        .finished = calloc(runs, sizeof(bool))};
     struct tacit_sim_control control = {0};
-    assert_int_equal(tacit_sim_elim_run(&sim, 2, &results, &control), TACIT_OK);
+    assert_int_equal(elim_sim_run(&sim, 2, &results, &control), TACIT_OK);
     for (size_t run = 0; run < runs; run++) {
         double values[MEASURES];
         for (uint32_t i = 0; i < MEASURES; i++)
@@ -1056,31 +1058,31 @@ static uint32_t compare_metrics(const struct setting *setting, uint64_t seed,
                                 const struct graph_twin_result *naive, const double *metrics)
 {
     const struct {
-        enum tacit_sim_metric metric;
+        enum elim_metric metric;
         double naive;
-    } pairs[] = {{TACIT_SIM_REGRET, naive->regret},
-                 {TACIT_SIM_REGRET_EXPLOIT, naive->regret_exploit},
-                 {TACIT_SIM_SAMPLES, (double)naive->samples},
-                 {TACIT_SIM_SINGLE_ARM_FRACTION, naive->single_arm_fraction},
-                 {TACIT_SIM_ROUNDS, naive->rounds}, /* from here on not of a cut */
-                 {TACIT_SIM_COST, naive->cost},
-                 {TACIT_SIM_COST_ALL_EDGES, naive->cost_all_edges},
-                 {TACIT_SIM_LINKS, (double)naive->links},
-                 {TACIT_SIM_MESSAGES, (double)naive->messages},
-                 {TACIT_SIM_MESSAGES_PER_RECEIVER, (double)naive->messages_per_receiver},
-                 {TACIT_SIM_SCALARS, (double)naive->scalars},
-                 {TACIT_SIM_BEST_ARM_FRACTION, naive->best_arm_fraction}};
+    } pairs[] = {{ELIM_REGRET, naive->regret},
+                 {ELIM_REGRET_EXPLOIT, naive->regret_exploit},
+                 {ELIM_SAMPLES, (double)naive->samples},
+                 {ELIM_SINGLE_ARM_FRACTION, naive->single_arm_fraction},
+                 {ELIM_ROUNDS, naive->rounds}, /* from here on not of a cut */
+                 {ELIM_COST, naive->cost},
+                 {ELIM_COST_ALL_EDGES, naive->cost_all_edges},
+                 {ELIM_LINKS, (double)naive->links},
+                 {ELIM_MESSAGES, (double)naive->messages},
+                 {ELIM_MESSAGES_PER_RECEIVER, (double)naive->messages_per_receiver},
+                 {ELIM_SCALARS, (double)naive->scalars},
+                 {ELIM_BEST_ARM_FRACTION, naive->best_arm_fraction}};
     bool const cut = setting->kind != GRAPH_TWIN_ALONE && naive->rounds_ended < naive->rounds;
     size_t const count = cut ? 4 : sizeof pairs / sizeof pairs[0];
     uint32_t bad = 0;
     for (size_t i = 0; i < count; i++)
-        bad += differs(setting, seed, tacit_sim_metric_name(pairs[i].metric), pairs[i].naive,
+        bad += differs(setting, seed, elim_metrics[pairs[i].metric].name, pairs[i].naive,
                        metrics[pairs[i].metric]);
-    if (cut && !(metrics[TACIT_SIM_ROUNDS] >= naive->rounds_ended))
-        bad += differs(setting, seed, "rounds, at least", naive->rounds_ended,
-                       metrics[TACIT_SIM_ROUNDS]);
-    if (cut && !(metrics[TACIT_SIM_ROUNDS] <= naive->rounds))
-        bad += differs(setting, seed, "rounds, at most", naive->rounds, metrics[TACIT_SIM_ROUNDS]);
+    if (cut && !(metrics[ELIM_ROUNDS] >= naive->rounds_ended))
+        bad +=
+            differs(setting, seed, "rounds, at least", naive->rounds_ended, metrics[ELIM_ROUNDS]);
+    if (cut && !(metrics[ELIM_ROUNDS] <= naive->rounds))
+        bad += differs(setting, seed, "rounds, at most", naive->rounds, metrics[ELIM_ROUNDS]);
     return bad;
 }
 
@@ -1089,7 +1091,7 @@ static uint32_t compare_exactly(const struct setting *setting, uint64_t seed,
                                 const uint64_t *points, uint32_t point_count)
 {
     double means[ARMS_MAX * AGENTS_MAX];
-    double metrics[TACIT_SIM_METRIC_COUNT];
+    double metrics[ELIM_METRIC_COUNT];
     uint32_t eliminated[ARMS_MAX] = {0};
     uint32_t naive_eliminated[ARMS_MAX] = {0};
     bool finished;
@@ -1107,10 +1109,12 @@ static uint32_t compare_exactly(const struct setting *setting, uint64_t seed,
     config.regret_at = curves;
     assert_true(graph_twin_run(&config, &naive));
     network_make(network, setting, graph);
-    struct tacit_sim_elim const sim =
-        sim_setting(setting, graph, network, means, points, point_count);
-    struct tacit_sim_results const results = {metrics, curves + point_count, eliminated, &finished};
-    assert_int_equal(tacit_sim_elim_run_one(&sim, 0, &results, &control, &healed), TACIT_OK);
+    struct elim_sim const sim = sim_setting(setting, graph, network, means, points, point_count);
+    struct tacit_sim_results const results = {.metrics = metrics,
+                                              .regret = curves + point_count,
+                                              .eliminated = eliminated,
+                                              .finished = &finished};
+    assert_int_equal(elim_sim_run_one(&sim, 0, &results, &control, &healed), TACIT_OK);
     assert_true(healed);
     bad += compare_metrics(setting, seed, &naive, metrics);
     for (uint32_t i = 0; i < point_count && bad == 0; i++)

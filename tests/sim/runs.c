@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "tacit/sim.h"
-#include "../../src/sim/curve.h"
+#include "../support/elim_sim.h"
 #include "../../src/sim/queue.h"
 
 /* ---- Queue ---- */
@@ -53,14 +52,14 @@ static void curve_equals_a_walk_through_the_slots(void **state)
     double step[SLOTS] = {0};
     double partial[SLOTS] = {0};
     double regret[SLOTS];
-    struct sim_curve curve = {points, SLOTS, step, partial, 0};
+    struct tacit_sim_curve curve = {points, SLOTS, step, partial, 0};
     (void)state;
     for (uint64_t slot = 1; slot <= SLOTS; slot++)
         points[slot - 1] = slot;
-    sim_curve_add_plan(&curve, 0, first, 4, gaps);
-    sim_curve_add_plan(&curve, 40, second, 3, gaps);
-    sim_curve_add_plan(&curve, 80, third, 1, gaps);
-    sim_curve_read(&curve, regret);
+    tacit_sim_curve_add(&curve, 0, first, 4, gaps);
+    tacit_sim_curve_add(&curve, 40, second, 3, gaps);
+    tacit_sim_curve_add(&curve, 80, third, 1, gaps);
+    tacit_sim_curve_read(&curve, regret);
     double walked = 0;
     for (uint32_t slot = 0; slot < SLOTS; slot++) {
         uint32_t const arm = slot < 40 ? slot % 4 : slot < 80 ? second[(slot - 40) % 3].arm : 2;
@@ -68,6 +67,53 @@ static void curve_equals_a_walk_through_the_slots(void **state)
         assert_true(fabs(regret[slot] - walked) < 1e-12);
     }
     assert_true(fabs(curve.total - walked) < 1e-12);
+}
+
+/* ---- Meter ---- */
+
+/* A loop in stretches records what a loop that looks at every slot records. */
+static void meter_equals_a_look_at_every_slot(void **state)
+{
+    static const uint64_t points[] = {1, 2, 7, 1000, 1048577, 3000000, 3000001};
+    enum { POINTS = sizeof points / sizeof points[0] };
+    struct tacit_sim const sim = {.horizon = 3500000, .points = points, .point_count = POINTS};
+    double regret[POINTS] = {0};
+    struct tacit_sim_meter meter = tacit_sim_meter_start(&sim, regret);
+    double total = 0;
+    uint32_t stretches = 0;
+    (void)state;
+    for (uint64_t t = 0; t < sim.horizon; stretches++) {
+        uint64_t const end = t + tacit_sim_meter_span(&meter, t);
+        assert_true(end > t && end - t <= 1048576);
+        for (; t < end; t++)
+            total += (double)(t % 3);
+        tacit_sim_meter_mark(&meter, t, total);
+    }
+    tacit_sim_meter_end(&meter, total);
+    double walked = 0;
+    uint32_t next = 0;
+    for (uint64_t t = 0; t < sim.horizon; t++) {
+        walked += (double)(t % 3);
+        if (next < POINTS && points[next] == t + 1)
+            assert_true(regret[next++] == walked);
+    }
+    assert_int_equal(next, POINTS);
+    assert_true(stretches < 20);
+}
+
+static void meter_of_a_run_that_ends_early_stays(void **state)
+{
+    static const uint64_t points[] = {10, 20, 30};
+    struct tacit_sim const sim = {.horizon = 30, .points = points, .point_count = 3};
+    double regret[3] = {0};
+    struct tacit_sim_meter meter = tacit_sim_meter_start(&sim, regret);
+    (void)state;
+    assert_int_equal(tacit_sim_meter_span(&meter, 0), 10);
+    tacit_sim_meter_mark(&meter, 4, 1);
+    assert_int_equal(tacit_sim_meter_span(&meter, 4), 6);
+    tacit_sim_meter_mark(&meter, 10, 2);
+    tacit_sim_meter_end(&meter, 2.5);
+    assert_true(regret[0] == 2 && regret[1] == 2.5 && regret[2] == 2.5);
 }
 
 static void log_points_grow_and_end_at_the_horizon(void **state)
@@ -92,45 +138,47 @@ static void log_points_grow_and_end_at_the_horizon(void **state)
 #define ARMS 6u
 
 struct outcome {
-    double metrics[TACIT_SIM_METRIC_COUNT * RUNS];
+    double metrics[ELIM_METRIC_COUNT * RUNS];
     double regret[RUNS];
     uint32_t eliminated[ARMS * RUNS];
     bool finished[RUNS];
 };
 
-static struct tacit_sim_elim experiment(uint64_t horizon, const uint64_t *point)
+static struct elim_sim experiment(uint64_t horizon, const uint64_t *point)
 {
     static const double means[ARMS] = {0.9, 0.8, 0.5, 0.4, 0.3, 0.1};
     struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND, 1, 0, 1};
-    struct tacit_sim_elim sim = {.seed = 5,
-                                 .run_count = RUNS,
-                                 .agent_count = 7,
-                                 .report_count = 4,
-                                 .horizon = horizon,
-                                 .points = point,
-                                 .point_count = 1,
-                                 .env = {TACIT_ENV_BERNOULLI, 1, ARMS, means, 0, {0}},
-                                 .instance_per_run = true,
-                                 .epsilon_per_reward = 1,
-                                 .server_link_cost = 1};
+    struct elim_sim sim = {.common.seed = 5,
+                           .common.run_count = RUNS,
+                           .common.agent_count = 7,
+                           .report_count = 4,
+                           .common.horizon = horizon,
+                           .common.points = point,
+                           .common.point_count = 1,
+                           .common.env = {TACIT_ENV_BERNOULLI, 1, ARMS, means, 0, {0}},
+                           .common.instance_per_run = true,
+                           .epsilon_per_reward = 1,
+                           .server_link_cost = 1};
     assert_int_equal(tacit_mechanism_init(&sim.mechanism, &config), TACIT_OK);
     return sim;
 }
 
-static enum tacit_status run_on(uint32_t threads, const struct tacit_sim_elim *sim,
+static enum tacit_status run_on(uint32_t threads, const struct elim_sim *sim,
                                 struct outcome *outcome, struct tacit_sim_control *control)
 {
-    struct tacit_sim_results const results = {outcome->metrics, outcome->regret,
-                                              outcome->eliminated, outcome->finished};
+    struct tacit_sim_results const results = {.metrics = outcome->metrics,
+                                              .regret = outcome->regret,
+                                              .eliminated = outcome->eliminated,
+                                              .finished = outcome->finished};
     memset(outcome, 0, sizeof *outcome);
-    return tacit_sim_elim_run(sim, threads, &results, control);
+    return elim_sim_run(sim, threads, &results, control);
 }
 
 static void results_do_not_depend_on_the_number_of_threads(void **state)
 {
     static const uint32_t threads[] = {2, 3, 16, 100};
     uint64_t const horizon = 50000;
-    struct tacit_sim_elim const sim = experiment(horizon, &horizon);
+    struct elim_sim const sim = experiment(horizon, &horizon);
     struct tacit_sim_control control = {0};
     static struct outcome alone;
     static struct outcome together;
@@ -157,14 +205,14 @@ static void *stop_soon(void *argument)
 static void a_stop_from_another_thread_ends_the_runs(void **state)
 {
     uint64_t const horizon = UINT64_C(1) << 25;
-    struct tacit_sim_elim sim = experiment(horizon, &horizon);
+    struct elim_sim sim = experiment(horizon, &horizon);
     struct tacit_sim_control control = {0};
     static struct outcome outcome;
     pthread_t thread;
     (void)state;
-    sim.env.kind = TACIT_ENV_GAUSSIAN;
-    sim.env.sd = 0.1;
-    sim.agent_count = 4;
+    sim.common.env.kind = TACIT_ENV_GAUSSIAN;
+    sim.common.env.sd = 0.1;
+    sim.common.agent_count = 4;
     assert_int_equal(pthread_create(&thread, NULL, stop_soon, &control), 0);
     enum tacit_status const status = run_on(2, &sim, &outcome, &control);
     (void)pthread_join(thread, NULL);
@@ -176,11 +224,11 @@ static void a_stop_from_another_thread_ends_the_runs(void **state)
 static void what_a_core_refuses_is_refused(void **state)
 {
     uint64_t const horizon = 1000;
-    struct tacit_sim_elim sim = experiment(horizon, &horizon);
+    struct elim_sim sim = experiment(horizon, &horizon);
     struct tacit_sim_control control = {0};
     static struct outcome outcome;
     (void)state;
-    sim.report_count = sim.agent_count + 1;
+    sim.report_count = sim.common.agent_count + 1;
     assert_int_equal(run_on(1, &sim, &outcome, &control), TACIT_INVALID);
 }
 
@@ -189,6 +237,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queue_gives_items_by_time_and_then_by_arrival),
         cmocka_unit_test(curve_equals_a_walk_through_the_slots),
+        cmocka_unit_test(meter_equals_a_look_at_every_slot),
+        cmocka_unit_test(meter_of_a_run_that_ends_early_stays),
         cmocka_unit_test(log_points_grow_and_end_at_the_horizon),
         cmocka_unit_test(results_do_not_depend_on_the_number_of_threads),
         cmocka_unit_test(a_stop_from_another_thread_ends_the_runs),

@@ -12,19 +12,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tacit/sim.h"
+#include "../support/elim_sim.h"
 
 #define SEEDS_DEFAULT 2000u
 #define ARMS_MAX 8u
 #define AGENTS_MAX 8u
 
 struct world {
-    struct tacit_sim_elim sim;
+    struct elim_sim sim;
     struct tacit_sim_faults faults;
-    struct tacit_sim_observer observer;
+    struct elim_observer observer;
     double means[AGENTS_MAX * ARMS_MAX];
     uint64_t points[1];
-    double metrics[TACIT_SIM_METRIC_COUNT];
+    double metrics[ELIM_METRIC_COUNT];
     double regret[1];
     uint32_t eliminated[ARMS_MAX];
     bool finished[1];
@@ -72,11 +72,12 @@ static struct tacit_mechanism make_mechanism(struct tacit_rng *rng, double *epsi
 /* Drawn last, so that a seed has the same faults as before there were deadlines. */
 static void make_absences(struct tacit_rng *rng, struct world *world)
 {
-    struct tacit_sim_elim *const sim = &world->sim;
+    struct elim_sim *const sim = &world->sim;
     if (tacit_rng_bernoulli(rng, 0.3)) /* mostly one; with 1 agent, all */
-        world->faults.lost_agents = tacit_rng_bernoulli(rng, 0.8) || sim->agent_count == 1 ? 1 : 2;
+        world->faults.lost_agents =
+            tacit_rng_bernoulli(rng, 0.8) || sim->common.agent_count == 1 ? 1 : 2;
     if (tacit_rng_bernoulli(rng, 0.5))
-        sim->round_timeout_us = 1 + tacit_rng_below(rng, sim->horizon);
+        sim->round_timeout_us = 1 + tacit_rng_below(rng, sim->common.horizon);
     if (tacit_rng_bernoulli(rng, 0.8))
         sim->quorum = 1 + (uint32_t)tacit_rng_below(rng, sim->report_count);
     sim->hub_answers_all = tacit_rng_bernoulli(rng, 0.5);
@@ -92,19 +93,19 @@ static void make_world(struct world *world, uint64_t seed)
     for (uint32_t i = 0; i < agents * arms; i++)
         world->means[i] = tacit_rng_uniform(&rng);
     world->points[0] = horizon;
-    world->sim = (struct tacit_sim_elim){
-        .seed = seed,
-        .run_count = 1,
-        .agent_count = agents,
+    world->sim = (struct elim_sim){
+        .common.seed = seed,
+        .common.run_count = 1,
+        .common.agent_count = agents,
         .report_count = 1 + (uint32_t)tacit_rng_below(&rng, agents),
         .round_limit = tacit_rng_bernoulli(&rng, 0.3) ? 1 + (uint32_t)tacit_rng_below(&rng, 12) : 0,
-        .horizon = horizon,
-        .points = world->points,
-        .point_count = 1,
-        .env = {.kind = TACIT_ENV_BERNOULLI,
-                .row_count = tacit_rng_bernoulli(&rng, 0.5) ? agents : 1,
-                .arm_count = arms,
-                .means = world->means},
+        .common.horizon = horizon,
+        .common.points = world->points,
+        .common.point_count = 1,
+        .common.env = {.kind = TACIT_ENV_BERNOULLI,
+                       .row_count = tacit_rng_bernoulli(&rng, 0.5) ? agents : 1,
+                       .arm_count = arms,
+                       .means = world->means},
         .server_link_cost = 1};
     world->sim.mechanism = make_mechanism(&rng, &world->sim.epsilon_per_reward);
     world->faults = make_faults(&rng, horizon);
@@ -118,7 +119,7 @@ typedef void meddle_fn(void *context, uint32_t agent, struct tacit_elim_agent *s
 /* What a hub with a bug would have made durable, and would say. Set by one test at a time. */
 static void (*hub_bug)(struct tacit_elim_hub_view *view);
 static void (*order_bug)(struct tacit_elim_message *order);
-static struct tacit_sim_observer honest;
+static struct elim_observer honest;
 
 static void show_hub_with_bug(void *context, const struct tacit_elim_hub *state)
 {
@@ -148,24 +149,25 @@ static void count_pulls_of_agent_0(void *context, uint32_t agent, uint32_t arm, 
 /* Plays the world under the checkers; returns the first broken promise in `fault`, or "". */
 static void play(struct world *world, meddle_fn *meddle, char fault[400])
 {
-    struct tacit_sim_checker *const checker = tacit_sim_checker_new(&world->sim);
-    struct tacit_sim_results const results = {world->metrics, world->regret, world->eliminated,
-                                              world->finished};
+    struct elim_checker *const checker = elim_checker_new(&world->sim);
+    struct tacit_sim_results const results = {.metrics = world->metrics,
+                                              .regret = world->regret,
+                                              .eliminated = world->eliminated,
+                                              .finished = world->finished};
     struct tacit_sim_control control = {0};
     bool healed = false;
     assert_non_null(checker);
-    honest = tacit_sim_checker_observer(checker);
+    honest = elim_checker_observer(checker);
     world->observer = honest;
     world->observer.meddle = meddle;
     world->observer.hub_persisted = show_hub_with_bug;
     world->observer.sent = show_order_with_bug;
     world->observer.pulled = count_pulls_of_agent_0;
     world->sim.observer = &world->observer;
-    enum tacit_status const status =
-        tacit_sim_elim_run_one(&world->sim, 0, &results, &control, &healed);
+    enum tacit_status const status = elim_sim_run_one(&world->sim, 0, &results, &control, &healed);
     if (status == TACIT_OK)
-        tacit_sim_checker_finish(checker, &results, 0);
-    char const *const broken = tacit_sim_checker_fault(checker);
+        elim_checker_finish(checker, &results, 0);
+    char const *const broken = elim_checker_fault(checker);
     fault[0] = '\0';
     if (broken != NULL)
         (void)snprintf(fault, 400, "%s", broken);
@@ -175,7 +177,7 @@ static void play(struct world *world, meddle_fn *meddle, char fault[400])
         (void)snprintf(
             fault, 400,
             "the faults are over, but not every agent that is there reached the horizon");
-    tacit_sim_checker_free(checker);
+    elim_checker_free(checker);
 }
 
 /* ---- The swarm ---- */
@@ -214,12 +216,12 @@ static void swarm_worlds_have_faults_and_rounds(void **state)
         char fault[400];
         make_world(&world, seed);
         play(&world, NULL, fault);
-        double const rounds = world.metrics[TACIT_SIM_ROUNDS];
+        double const rounds = world.metrics[ELIM_ROUNDS];
         with_rounds += rounds >= 2 ? 1 : 0;
         with_rounds_and_losses += rounds >= 2 && world.faults.lost_agents > 0 ? 1 : 0;
         if (world.sim.hub_answers_all)
             continue; /* its answers are messages, too */
-        resent += world.metrics[TACIT_SIM_MESSAGES] >
+        resent += world.metrics[ELIM_MESSAGES] >
                           rounds * (world.sim.report_count + 1) + world.sim.report_count + 1
                       ? 1
                       : 0;
@@ -240,7 +242,7 @@ static void network_faults_alone_change_no_elimination(void **state)
         struct world clean;
         char fault[400];
         make_world(&faulty, seed);
-        faulty.sim.report_count = faulty.sim.agent_count;
+        faulty.sim.report_count = faulty.sim.common.agent_count;
         faulty.faults.agent_crash = 0;
         faulty.faults.hub_crash = 0;
         faulty.faults.noise_failure = 0;
@@ -248,16 +250,16 @@ static void network_faults_alone_change_no_elimination(void **state)
         faulty.faults.plan_parts = 1;
         faulty.sim.quorum = 0;
         clean = faulty;
-        clean.sim.env.means = clean.means;
-        clean.sim.points = clean.points;
+        clean.sim.common.env.means = clean.means;
+        clean.sim.common.points = clean.points;
         clean.sim.faults = NULL;
         faulty.faults.delay_us_max = 3; /* waiting costs slots: too many would move the cut at T */
         play(&faulty, NULL, fault);
         assert_string_equal(fault, "");
         play(&clean, NULL, fault);
         assert_string_equal(fault, "");
-        uint32_t const rounds = (uint32_t)faulty.metrics[TACIT_SIM_ROUNDS];
-        for (uint32_t arm = 0; arm < clean.sim.env.arm_count; arm++)
+        uint32_t const rounds = (uint32_t)faulty.metrics[ELIM_ROUNDS];
+        for (uint32_t arm = 0; arm < clean.sim.common.env.arm_count; arm++)
             if (clean.eliminated[arm] <= rounds)
                 assert_int_equal(faulty.eliminated[arm], clean.eliminated[arm]);
     }
@@ -269,7 +271,7 @@ static void network_faults_alone_change_no_elimination(void **state)
 static void make_lonely_world(struct world *world, uint64_t seed)
 {
     make_world(world, seed);
-    world->sim.report_count = world->sim.agent_count;
+    world->sim.report_count = world->sim.common.agent_count;
     world->sim.round_limit = 0;
     world->faults = (struct tacit_sim_faults){.lost_agents = 1, .plan_parts = 1};
     world->sim.quorum = 0;
@@ -286,17 +288,17 @@ static void round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum(voi
         make_lonely_world(&world, seed);
         play(&world, NULL, fault);
         assert_string_equal(fault, "");
-        assert_true(world.metrics[TACIT_SIM_ROUNDS] == 0);
-        if (world.sim.agent_count == 1)
+        assert_true(world.metrics[ELIM_ROUNDS] == 0);
+        if (world.sim.common.agent_count == 1)
             continue;
         world.sim.round_timeout_us = 1000; /* without a quorum, it only says so */
         play(&world, NULL, fault);
         assert_string_equal(fault, "");
-        assert_true(world.metrics[TACIT_SIM_ROUNDS] == 0);
-        world.sim.quorum = world.sim.agent_count - 1;
+        assert_true(world.metrics[ELIM_ROUNDS] == 0);
+        world.sim.quorum = world.sim.common.agent_count - 1;
         play(&world, NULL, fault);
         assert_string_equal(fault, "");
-        decided += world.metrics[TACIT_SIM_ROUNDS] >= 2 ? 1 : 0;
+        decided += world.metrics[ELIM_ROUNDS] >= 2 ? 1 : 0;
     }
     assert_true(decided > 100);
 }
@@ -330,10 +332,10 @@ static void deadline_that_is_never_reached_changes_no_result(void **state)
         plain.sim.faults = NULL;
         plain.sim.round_timeout_us = 0;
         patient = plain;
-        patient.sim.env.means = patient.means;
-        patient.sim.points = patient.points;
+        patient.sim.common.env.means = patient.means;
+        patient.sim.common.points = patient.points;
         patient.sim.quorum = 1;
-        patient.sim.round_timeout_us = 2 * plain.sim.horizon;
+        patient.sim.round_timeout_us = 2 * plain.sim.common.horizon;
         play(&plain, NULL, fault);
         assert_string_equal(fault, "");
         play(&patient, NULL, fault);

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tacit/sim.h"
+#include "../support/elim_sim.h"
 #include "../support/network.h"
 
 #define SEEDS_DEFAULT 10000u
@@ -24,13 +24,13 @@
 struct world {
     struct network *network;
     struct tacit_elim_network sim_network;
-    struct tacit_sim_elim sim;
+    struct elim_sim sim;
     struct tacit_sim_faults faults;
-    struct tacit_sim_observer observer;
+    struct elim_observer observer;
     uint64_t cut_off[1];
     double means[AGENTS_MAX * ARMS_MAX];
     uint64_t points[1];
-    double metrics[TACIT_SIM_METRIC_COUNT];
+    double metrics[ELIM_METRIC_COUNT];
     double regret[1];
     uint32_t eliminated[ARMS_MAX];
     bool finished[1];
@@ -67,7 +67,7 @@ static struct tacit_sim_faults make_faults(struct tacit_rng *rng, uint64_t horiz
 static void cut_off_some(struct world *world, struct tacit_rng *rng)
 {
     struct tacit_sim_faults *const faults = &world->faults;
-    world->cut_off[0] = tacit_rng_next(rng) & ((UINT64_C(1) << world->sim.agent_count) - 1);
+    world->cut_off[0] = tacit_rng_next(rng) & ((UINT64_C(1) << world->sim.common.agent_count) - 1);
     faults->cut_off = world->cut_off;
     faults->cut_off_from_us = tacit_rng_below(rng, faults->healed_at_us);
     faults->cut_off_until_us = faults->cut_off_from_us +
@@ -108,9 +108,9 @@ static void make_network(struct world *world, struct tacit_rng *rng, uint32_t ag
 
 static void make_hub(struct world *world, struct tacit_rng *rng)
 {
-    struct tacit_sim_elim *const sim = &world->sim;
+    struct elim_sim *const sim = &world->sim;
     if (tacit_rng_bernoulli(rng, 0.5))
-        sim->round_timeout_us = 1 + tacit_rng_below(rng, sim->horizon);
+        sim->round_timeout_us = 1 + tacit_rng_below(rng, sim->common.horizon);
     if (tacit_rng_bernoulli(rng, 0.8))
         sim->quorum = 1 + (uint32_t)tacit_rng_below(rng, sim->report_count);
     sim->hub_answers_all = tacit_rng_bernoulli(rng, 0.5);
@@ -129,19 +129,19 @@ static void make_world(struct world *world, uint64_t seed)
     for (uint32_t i = 0; i < agents * arms; i++)
         world->means[i] = tacit_rng_uniform(&rng);
     world->points[0] = horizon;
-    world->sim = (struct tacit_sim_elim){
-        .seed = seed,
-        .run_count = 1,
-        .agent_count = agents,
+    world->sim = (struct elim_sim){
+        .common.seed = seed,
+        .common.run_count = 1,
+        .common.agent_count = agents,
         .report_count = agents,
         .round_limit = tacit_rng_bernoulli(&rng, 0.3) ? 1 + (uint32_t)tacit_rng_below(&rng, 8) : 0,
-        .horizon = horizon,
-        .points = world->points,
-        .point_count = 1,
-        .env = {.kind = TACIT_ENV_BERNOULLI,
-                .row_count = tacit_rng_bernoulli(&rng, 0.5) ? agents : 1,
-                .arm_count = arms,
-                .means = world->means},
+        .common.horizon = horizon,
+        .common.points = world->points,
+        .common.point_count = 1,
+        .common.env = {.kind = TACIT_ENV_BERNOULLI,
+                       .row_count = tacit_rng_bernoulli(&rng, 0.5) ? agents : 1,
+                       .arm_count = arms,
+                       .means = world->means},
         .server_link_cost = 25,
         .peer_link_cost = 3};
     world->sim.mechanism = make_mechanism(&rng, &world->sim.epsilon_per_reward);
@@ -172,7 +172,7 @@ typedef void meddle_fn(void *context, uint32_t agent, struct tacit_elim_agent *s
 
 /* What stands between the run and the checkers; set by one test at a time. */
 static struct {
-    struct tacit_sim_observer honest;
+    struct elim_observer honest;
     uint32_t liar; /* what it says to its neighbours is not shown; TACIT_NO_AGENT: nobody's */
     void (*hub_bug)(struct tacit_elim_hub_view *view);
     void (*peer_bug)(struct tacit_elim_peer_view *view);
@@ -212,16 +212,18 @@ static void show_message(void *context, const struct tacit_elim_message *message
 
 /* Plays the world under checkers that were told of `told`; the first broken promise is in `fault`,
  * or "". */
-static void play_as(struct world *world, const struct tacit_sim_elim *told, meddle_fn *meddle,
+static void play_as(struct world *world, const struct elim_sim *told, meddle_fn *meddle,
                     char fault[400])
 {
-    struct tacit_sim_checker *const checker = tacit_sim_checker_new(told);
-    struct tacit_sim_results const results = {world->metrics, world->regret, world->eliminated,
-                                              world->finished};
+    struct elim_checker *const checker = elim_checker_new(told);
+    struct tacit_sim_results const results = {.metrics = world->metrics,
+                                              .regret = world->regret,
+                                              .eliminated = world->eliminated,
+                                              .finished = world->finished};
     struct tacit_sim_control control = {0};
     bool healed = false;
     assert_non_null(checker);
-    show.honest = tacit_sim_checker_observer(checker);
+    show.honest = elim_checker_observer(checker);
     show.data_count = 0;
     world->observer = show.honest;
     world->observer.meddle = meddle;
@@ -229,11 +231,10 @@ static void play_as(struct world *world, const struct tacit_sim_elim *told, medd
     world->observer.peer_persisted = show_peer;
     world->observer.sent = show_message;
     world->sim.observer = &world->observer;
-    enum tacit_status const status =
-        tacit_sim_elim_run_one(&world->sim, 0, &results, &control, &healed);
+    enum tacit_status const status = elim_sim_run_one(&world->sim, 0, &results, &control, &healed);
     if (status == TACIT_OK && show.liar == TACIT_NO_AGENT)
-        tacit_sim_checker_finish(checker, &results, 0);
-    char const *const broken = tacit_sim_checker_fault(checker);
+        elim_checker_finish(checker, &results, 0);
+    char const *const broken = elim_checker_fault(checker);
     fault[0] = '\0';
     if (broken != NULL)
         (void)snprintf(fault, 400, "%s", broken);
@@ -243,7 +244,7 @@ static void play_as(struct world *world, const struct tacit_sim_elim *told, medd
         (void)snprintf(
             fault, 400,
             "the faults are over, but not every agent that is there reached the horizon");
-    tacit_sim_checker_free(checker);
+    elim_checker_free(checker);
 }
 
 static void play(struct world *world, meddle_fn *meddle, char fault[400])
@@ -296,8 +297,8 @@ static void worlds_have_faults_and_rounds(void **state)
         struct world world;
         make_world(&world, seed);
         play_well(&world);
-        bool const has_rounds = world.metrics[TACIT_SIM_ROUNDS] >= 2;
-        bool const has_peers = world.sim.agent_count > 2;
+        bool const has_rounds = world.metrics[ELIM_ROUNDS] >= 2;
+        bool const has_peers = world.sim.common.agent_count > 2;
         bool const spreads = world.sim_network.collection == TACIT_ELIM_SPREAD;
         spread += has_rounds && has_peers && spreads ? 1 : 0;
         gathered += has_rounds && has_peers && !spreads ? 1 : 0;
@@ -328,8 +329,8 @@ static void leave_network_faults(struct world *world)
 
 static void expect_same_eliminations(const struct world *faulty, const struct world *clean)
 {
-    uint32_t const rounds = (uint32_t)faulty->metrics[TACIT_SIM_ROUNDS];
-    for (uint32_t arm = 0; arm < clean->sim.env.arm_count; arm++)
+    uint32_t const rounds = (uint32_t)faulty->metrics[ELIM_ROUNDS];
+    for (uint32_t arm = 0; arm < clean->sim.common.env.arm_count; arm++)
         if (clean->eliminated[arm] > 0 && clean->eliminated[arm] <= rounds)
             assert_int_equal(faulty->eliminated[arm], clean->eliminated[arm]);
 }
@@ -349,7 +350,7 @@ static void network_faults_alone_change_no_elimination(void **state)
         play_well(&faulty);
         play_well(&clean);
         expect_same_eliminations(&faulty, &clean);
-        rounds += (uint32_t)faulty.metrics[TACIT_SIM_ROUNDS];
+        rounds += (uint32_t)faulty.metrics[ELIM_ROUNDS];
         world_close(&faulty);
         world_close(&clean);
     }
@@ -415,10 +416,10 @@ static void make_halves(struct world *world, uint64_t seed, uint64_t until_us)
                                               .cut_off = world->cut_off,
                                               .cut_off_until_us = until_us,
                                               .healed_at_us = until_us};
-    world->sim.agent_count = world->sim.report_count = 6;
-    world->sim.horizon = world->points[0] = 200000;
+    world->sim.common.agent_count = world->sim.report_count = 6;
+    world->sim.common.horizon = world->points[0] = 200000;
     world->sim.round_limit = 0;
-    world->sim.env.row_count = 1;
+    world->sim.common.env.row_count = 1;
     world->sim.quorum = 0;
     world->sim.round_timeout_us = 0;
     world->sim.gather_timeout_us = 0;
@@ -431,7 +432,7 @@ static void halves_of_a_graph_wait_for_each_other_and_say_for_whom(void **state)
         struct world world;
         make_halves(&world, seed, UINT64_MAX);
         play_well(&world); /* all play until T all the same */
-        assert_true(world.metrics[TACIT_SIM_ROUNDS] == 0);
+        assert_true(world.metrics[ELIM_ROUNDS] == 0);
         for (uint32_t agent = 0; agent < 6; agent++)
             assert_int_equal(show.known[agent], agent < 3 ? 7 : 56);
         world_close(&world);
@@ -446,8 +447,8 @@ static void halves_that_find_each_other_again_go_on(void **state)
         struct world world;
         make_halves(&world, seed, 20000);
         play_well(&world);
-        assert_true(world.metrics[TACIT_SIM_ROUNDS] >= 1);
-        decided += world.metrics[TACIT_SIM_ROUNDS] >= 2 ? 1 : 0;
+        assert_true(world.metrics[ELIM_ROUNDS] >= 1);
+        decided += world.metrics[ELIM_ROUNDS] >= 2 ? 1 : 0;
         world_close(&world);
     }
     assert_true(decided > 15);
@@ -466,7 +467,7 @@ static void make_stars(struct world *world, uint64_t seed, uint64_t until_us)
     world->network = network_new(stars, 2, 1);
     assert_int_equal(world->network->components[0].sink, 0);
     world->sim_network = network_for_sim(world->network, TACIT_ELIM_GATHER);
-    world->sim.agent_count = world->sim.report_count = 7;
+    world->sim.common.agent_count = world->sim.report_count = 7;
     world->faults = (struct tacit_sim_faults){
         .plan_parts = 1, .lost_agents = until_us > 0 ? 1 : 0, .healed_at_us = until_us};
 }
@@ -479,7 +480,7 @@ static void hub_waits_for_the_sink_that_is_gone_and_names_it(void **state)
         make_stars(&world, seed, 1);
         world.sim.round_timeout_us = 5000; /* without a quorum, it only says so */
         play_well(&world);
-        assert_true(world.metrics[TACIT_SIM_ROUNDS] == 0);
+        assert_true(world.metrics[ELIM_ROUNDS] == 0);
         assert_int_equal(show.hub_lacks, 1);
         world_close(&world);
     }
@@ -495,10 +496,10 @@ static void hub_goes_on_with_the_quorum_when_a_sink_is_gone(void **state)
         world.sim.round_timeout_us = 5000;
         world.sim.quorum = 3; /* the other component */
         play_well(&world);
-        decided += world.metrics[TACIT_SIM_ROUNDS] >= 2 ? 1 : 0;
+        decided += world.metrics[ELIM_ROUNDS] >= 2 ? 1 : 0;
         world.sim.quorum = 4; /* is one agent too few */
         play_well(&world);
-        assert_true(world.metrics[TACIT_SIM_ROUNDS] == 0);
+        assert_true(world.metrics[ELIM_ROUNDS] == 0);
         world_close(&world);
     }
     assert_true(decided > 15);
@@ -510,7 +511,7 @@ static void leave_no_chance(struct world *world)
     struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND, INFINITY, 0, 1};
     assert_int_equal(tacit_mechanism_init(&world->sim.mechanism, &config), TACIT_OK);
     world->sim.epsilon_per_reward = INFINITY;
-    world->sim.env.kind = TACIT_ENV_CONSTANT;
+    world->sim.common.env.kind = TACIT_ENV_CONSTANT;
 }
 
 /* Sinks and all others die again and again, at every boundary of their steps, and come back with
@@ -529,12 +530,12 @@ static void sinks_that_come_back_with_their_disks_go_on(void **state)
         world.faults.agent_crash = 0.2;
         world.faults.hub_crash = 0.2;
         world.faults.down_us_max = 500;
-        world.faults.healed_at_us = world.sim.horizon;
+        world.faults.healed_at_us = world.sim.common.horizon;
         clean.sim.faults = NULL;
         play_well(&world);
         play_well(&clean);
         expect_same_eliminations(&world, &clean);
-        decided += world.metrics[TACIT_SIM_ROUNDS] >= 2 ? 1 : 0;
+        decided += world.metrics[ELIM_ROUNDS] >= 2 ? 1 : 0;
         world_close(&world);
         world_close(&clean);
     }
@@ -554,12 +555,12 @@ static void sink_with_a_time_limit_reports_without_the_leaf_that_is_gone(void **
         world_close(&world);
         world.network = network_new(&path, 1, 1); /* 0 is a leaf, 2 the sink */
         world.sim_network = network_for_sim(world.network, TACIT_ELIM_GATHER);
-        world.sim.agent_count = world.sim.report_count = 5;
+        world.sim.common.agent_count = world.sim.report_count = 5;
         play_well(&world);
-        assert_true(world.metrics[TACIT_SIM_ROUNDS] == 0);
+        assert_true(world.metrics[ELIM_ROUNDS] == 0);
         world.sim.gather_timeout_us = 2000;
         play_well(&world);
-        decided += world.metrics[TACIT_SIM_ROUNDS] >= 2 ? 1 : 0;
+        decided += world.metrics[ELIM_ROUNDS] >= 2 ? 1 : 0;
         world_close(&world);
     }
     assert_true(decided > 15);
@@ -621,7 +622,7 @@ static void storm_of_a_peer_changes_nothing_that_others_learn(void **state)
         storms += storm_count > 10 ? 1 : 0;
         play_well(&clean);
         expect_same_eliminations(&world, &clean);
-        rounds += (uint32_t)world.metrics[TACIT_SIM_ROUNDS];
+        rounds += (uint32_t)world.metrics[ELIM_ROUNDS];
         world_close(&world);
         world_close(&clean);
     }
@@ -641,9 +642,9 @@ static uint32_t count_catches(meddle_fn *meddle, const char *words)
         struct world world;
         char fault[400];
         make_world(&world, seed);
-        struct tacit_sim_elim const told = world.sim;
+        struct elim_sim const told = world.sim;
         struct tacit_elim_network const told_network = world.sim_network;
-        struct tacit_sim_elim seen = told;
+        struct elim_sim seen = told;
         seen.network = &told_network;
         if (break_world != NULL)
             break_world(&world);
@@ -890,16 +891,17 @@ static void a_message_that_is_not_counted_is_caught(void **state)
         make_world(&world, seed);
         world.sim.faults = NULL;
         play_well(&world);
-        struct tacit_sim_checker *const checker = tacit_sim_checker_new(&world.sim);
-        struct tacit_sim_results const results = {world.metrics, world.regret, world.eliminated,
-                                                  world.finished};
+        struct elim_checker *const checker = elim_checker_new(&world.sim);
+        struct tacit_sim_results const results = {.metrics = world.metrics,
+                                                  .regret = world.regret,
+                                                  .eliminated = world.eliminated,
+                                                  .finished = world.finished};
         assert_non_null(checker);
-        tacit_sim_checker_finish(checker, &results, 0);
+        elim_checker_finish(checker, &results, 0);
         (void)snprintf(fault, sizeof fault, "%s",
-                       tacit_sim_checker_fault(checker) == NULL ? ""
-                                                                : tacit_sim_checker_fault(checker));
+                       elim_checker_fault(checker) == NULL ? "" : elim_checker_fault(checker));
         caught += strstr(fault, "counted") == NULL ? 0 : 1;
-        tacit_sim_checker_free(checker);
+        elim_checker_free(checker);
         world_close(&world);
     }
     assert_true(caught > 70);

@@ -2,7 +2,7 @@
  * and ways to them, as the cores and the simulator take them. */
 #ifndef TACIT_TESTS_NETWORK_H
 #define TACIT_TESTS_NETWORK_H
-#include "tacit/sim.h"
+#include "elim_sim.h"
 #include "tacit/topo.h"
 
 #define NETWORK_AGENTS_MAX 48u

@@ -26,7 +26,15 @@ static const double curve_regret[] = {1.0, 10.0, 2.0, 12.0, 3.0, 14.0};
 static const uint64_t points[] = {10, 1000};
 static const uint32_t epochs_never[] = {0, 0, 0};
 static const uint32_t epochs_mixed[] = {2, 0, 3};
-static const struct tacit_report_metric metrics[] = {{"regret", regret}, {"fraction", fraction}};
+static const struct tacit_metric words[] = {
+    {"regret", "Regret", "reward", "summed over all agents", TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
+    {"fraction", "Fraction", "", NULL, 0},
+    {"regret_exploit", "Regret while waiting", "reward", "part of it", 0},
+    {"cost", "Communication cost", "cost", "links", TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+    {"cost_all_edges", "Cost of all edges", "cost", NULL,
+     TACIT_METRIC_TRAFFIC | TACIT_METRIC_SINKS},
+};
+static const struct tacit_report_metric metrics[] = {{&words[0], regret}, {&words[1], fraction}};
 static const struct tacit_report_curve curves[] = {{"regret", curve_regret}};
 static const struct tacit_report_arm arms[] = {{"good", 0.9, epochs_never},
                                                {NULL, NAN, epochs_mixed}};
@@ -67,6 +75,8 @@ static const struct tacit_report_network star = {"star", 4, 0, 0, 0, 0, NULL};
     "q\"'<script>alert(1)</script>\n\\`touch pwned`@m $(x),%s "                                    \
     "\xc3\xa9\xe2\x82\xac\x1b[2J\xff|&]]>"
 
+static const struct tacit_metric hostile_word = {HOSTILE, HOSTILE, HOSTILE, HOSTILE,
+                                                 TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC};
 static const struct tacit_report_network hostile_network = {HOSTILE, 0, 0, 1, 3, 2, NULL};
 
 static struct tacit_report hostile_report(struct tacit_report_metric *metric,
@@ -74,7 +84,7 @@ static struct tacit_report hostile_report(struct tacit_report_metric *metric,
                                           struct tacit_report_arm *arm)
 {
     struct tacit_report report = small_report();
-    *metric = (struct tacit_report_metric){HOSTILE, regret};
+    *metric = (struct tacit_report_metric){&hostile_word, regret};
     *curve = (struct tacit_report_curve){HOSTILE, curve_regret};
     *arm = (struct tacit_report_arm){HOSTILE, 0.5, epochs_mixed};
     report.name = HOSTILE;
@@ -606,7 +616,7 @@ static void expect_page(const struct tacit_report_network *network, const char *
                         const char *has, const char *lacks)
 {
     static const struct tacit_report_metric said[] = {
-        {"regret_exploit", regret}, {"cost", regret}, {"cost_all_edges", regret}};
+        {&words[2], regret}, {&words[3], regret}, {&words[4], regret}};
     struct tacit_report report = small_report();
     report.network = network;
     report.metrics = said;
@@ -725,7 +735,7 @@ static void write_leastReport(void **state)
     const struct scratch *const scratch = *state;
     static const double zero[] = {0.0};
     static const uint64_t start[] = {0};
-    static const struct tacit_report_metric metric[] = {{"regret", zero}};
+    static const struct tacit_report_metric metric[] = {{&words[0], zero}};
     static const struct tacit_report_curve curve[] = {{"regret", zero}};
     static const struct tacit_report_arm arm[] = {{"only", 0.0, epochs_never}};
     struct tacit_report report = small_report();

@@ -9,28 +9,28 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "checker.h"
+#include "elim_checker_internal.h"
 
-static bool spreads(const struct tacit_sim_checker *checker)
+static bool spreads(const struct elim_checker *checker)
 {
     struct tacit_elim_network const *const network = checker->experiment->network;
     return network != NULL && network->collection == TACIT_ELIM_SPREAD;
 }
 
-static struct watched_judge *judge_of(struct tacit_sim_checker *checker, uint32_t agent)
+static struct watched_judge *judge_of(struct elim_checker *checker, uint32_t agent)
 {
     return &checker->judges[spreads(checker) ? checker->experiment->network->label[agent] : 0];
 }
 
 /* ---- Releases -------------------------------------------------------------------------------- */
 
-void sim_checker_note_release(struct tacit_sim_checker *checker, uint32_t agent, uint32_t epoch,
-                              const union tacit_sum *noised)
+void elim_checker_note_release(struct elim_checker *checker, uint32_t agent, uint32_t epoch,
+                               const union tacit_sum *noised)
 {
     size_t const bytes = checker->arm_count * sizeof *noised;
     struct seen_release *const release = malloc(sizeof *release + bytes);
     if (release == NULL) {
-        sim_checker_blame(checker, "the checker is out of memory");
+        elim_checker_blame(checker, "the checker is out of memory");
         return;
     }
     release->epoch = epoch;
@@ -40,7 +40,7 @@ void sim_checker_note_release(struct tacit_sim_checker *checker, uint32_t agent,
 }
 
 /* NULL: it never made one in that epoch. */
-static const union tacit_sum *release_of(const struct tacit_sim_checker *checker, uint32_t agent,
+static const union tacit_sum *release_of(const struct elim_checker *checker, uint32_t agent,
                                          uint32_t epoch)
 {
     struct seen_release const *release = checker->agents[agent].releases;
@@ -51,14 +51,14 @@ static const union tacit_sum *release_of(const struct tacit_sim_checker *checker
 
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
-static void add_order(struct tacit_sim_checker *checker, struct watched_judge *judge,
-                      uint32_t epoch, uint64_t pulls, const uint64_t *arms)
+static void add_order(struct elim_checker *checker, struct watched_judge *judge, uint32_t epoch,
+                      uint64_t pulls, const uint64_t *arms)
 {
     size_t const set = TACIT_BITS_WORDS(checker->arm_count);
     struct seen_order *const order =
         calloc(1, sizeof *order + (2 * set + checker->arm_count) * sizeof(uint64_t));
     if (order == NULL) {
-        sim_checker_blame(checker, "the checker is out of memory");
+        elim_checker_blame(checker, "the checker is out of memory");
         return;
     }
     order->epoch = epoch;
@@ -71,8 +71,7 @@ static void add_order(struct tacit_sim_checker *checker, struct watched_judge *j
     judge->orders = order;
 }
 
-void sim_checker_note_order(struct tacit_sim_checker *checker,
-                            const struct tacit_elim_hub_view *view)
+void elim_checker_note_order(struct elim_checker *checker, const struct tacit_elim_hub_view *view)
 {
     struct seen_order const *const newest = checker->judges[0].orders;
     if (view->epoch > 0 && (newest == NULL || newest->epoch != view->epoch))
@@ -90,7 +89,7 @@ static struct seen_order *order_of(const struct watched_judge *judge, uint32_t e
 /* ---- A judge of our own ---------------------------------------------------------------------- */
 
 /* Alg. 3 l. 10-11 on checker->set and checker->means; what is eliminated leaves the set. */
-static double eliminate(struct tacit_sim_checker *checker, uint32_t epoch, uint64_t pulls)
+static double eliminate(struct elim_checker *checker, uint32_t epoch, uint64_t pulls)
 {
     uint32_t const arms = checker->arm_count;
     uint32_t const active = tacit_bits_count(checker->set, arms);
@@ -108,7 +107,7 @@ static double eliminate(struct tacit_sim_checker *checker, uint32_t epoch, uint6
 
 /* The order that follows on an epoch that was judged, if there is one; epochs without pulls only
  * repeat the test. *epoch is 0 when the end has come. Returns the radius of the last test. */
-static double find_next_order(struct tacit_sim_checker *checker, double radius, uint32_t *epoch,
+static double find_next_order(struct elim_checker *checker, double radius, uint32_t *epoch,
                               uint64_t *pulls)
 {
     struct tacit_elim_schedule const *const schedule = &checker->schedule;
@@ -131,19 +130,18 @@ static double find_next_order(struct tacit_sim_checker *checker, double radius, 
 }
 
 /* Alg. 3 l. 9 for one epoch, from the releases of all agents of the component. */
-static bool average(struct tacit_sim_checker *checker, uint32_t judging, uint32_t epoch,
-                    uint64_t pulls)
+static bool average(struct elim_checker *checker, uint32_t judging, uint32_t epoch, uint64_t pulls)
 {
     uint32_t const *const label = checker->experiment->network->label;
     uint32_t members = 0;
     memset(checker->means, 0, checker->arm_count * sizeof(double));
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++) {
+    for (uint32_t agent = 0; agent < checker->experiment->common.agent_count; agent++) {
         union tacit_sum const *const noised = release_of(checker, agent, epoch);
         if (label[agent] != label[judging])
             continue;
         if (noised == NULL) {
-            sim_checker_blame(checker, "peer %u: judged epoch %u, of which agent %u has no report",
-                              judging, epoch, agent);
+            elim_checker_blame(checker, "peer %u: judged epoch %u, of which agent %u has no report",
+                               judging, epoch, agent);
             return false;
         }
         members++;
@@ -157,8 +155,8 @@ static bool average(struct tacit_sim_checker *checker, uint32_t judging, uint32_
 }
 
 /* The first peer of its component that judges an epoch: so must all others. */
-static void judge_order(struct tacit_sim_checker *checker, struct watched_judge *judge,
-                        uint32_t agent, const double *means)
+static void judge_order(struct elim_checker *checker, struct watched_judge *judge, uint32_t agent,
+                        const double *means)
 {
     struct seen_order *const order = judge->orders;
     size_t const set_bytes = TACIT_BITS_WORDS(checker->arm_count) * sizeof(uint64_t);
@@ -182,14 +180,14 @@ static void judge_order(struct tacit_sim_checker *checker, struct watched_judge 
 
 /* ---- Peers ----------------------------------------------------------------------------------- */
 
-static void check_round(struct tacit_sim_checker *checker, uint32_t agent,
+static void check_round(struct elim_checker *checker, uint32_t agent,
                         const struct tacit_elim_peer_view *view)
 {
     struct watched_judge *const judge = judge_of(checker, agent);
     struct seen_order *order = order_of(judge, (uint32_t)view->agent.release_epoch);
     if (order == NULL) {
-        sim_checker_blame(checker, "peer %u: judged epoch %llu, which nobody ordered", agent,
-                          (unsigned long long)view->agent.release_epoch);
+        elim_checker_blame(checker, "peer %u: judged epoch %llu, which nobody ordered", agent,
+                           (unsigned long long)view->agent.release_epoch);
         return;
     }
     if (order->round == 0 && order == judge->orders)
@@ -197,33 +195,33 @@ static void check_round(struct tacit_sim_checker *checker, uint32_t agent,
     if (checker->is_broken)
         return;
     if (order->round != view->round_count)
-        sim_checker_blame(checker, "peer %u: round %u is epoch %u here and not elsewhere", agent,
-                          view->round_count, order->epoch);
+        elim_checker_blame(checker, "peer %u: round %u is epoch %u here and not elsewhere", agent,
+                           view->round_count, order->epoch);
     else if (memcmp(order->means, view->means, checker->arm_count * sizeof(double)) != 0)
-        sim_checker_blame(checker, "peer %u: a mean of epoch %u is not that of the reports", agent,
-                          order->epoch);
+        elim_checker_blame(checker, "peer %u: a mean of epoch %u is not that of the reports", agent,
+                           order->epoch);
     else if (memcmp(order->left, view->arms,
                     TACIT_BITS_WORDS(checker->arm_count) * sizeof(uint64_t)) != 0)
-        sim_checker_blame(checker, "peer %u: the arms after epoch %u do not follow", agent,
-                          order->epoch);
+        elim_checker_blame(checker, "peer %u: the arms after epoch %u do not follow", agent,
+                           order->epoch);
     else if (memcmp(&order->radius, &view->radius, sizeof view->radius) != 0)
-        sim_checker_blame(checker, "peer %u: the radius of epoch %u does not follow", agent,
-                          order->epoch);
+        elim_checker_blame(checker, "peer %u: the radius of epoch %u does not follow", agent,
+                           order->epoch);
 }
 
-void sim_checker_on_peer_persisted(void *context, uint32_t agent,
-                                   const struct tacit_elim_peer *state)
+void elim_checker_on_peer_persisted(void *context, uint32_t agent,
+                                    const struct tacit_elim_peer *state)
 {
-    struct tacit_sim_checker *const checker = context;
+    struct elim_checker *const checker = context;
     struct watched_agent *const watched = &checker->agents[agent];
     struct tacit_elim_peer_view view;
     tacit_elim_peer_look(state, &view);
     memcpy(watched->known, view.known,
-           TACIT_BITS_WORDS(checker->experiment->agent_count) * sizeof(uint64_t));
+           TACIT_BITS_WORDS(checker->experiment->common.agent_count) * sizeof(uint64_t));
     watched->last = view.agent.last;
     if (view.round_count < watched->round_count || view.round_count > watched->round_count + 1)
-        sim_checker_blame(checker, "peer %u: round %u follows round %u", agent, view.round_count,
-                          watched->round_count);
+        elim_checker_blame(checker, "peer %u: round %u follows round %u", agent, view.round_count,
+                           watched->round_count);
     else if (view.round_count > watched->round_count && checker->knows_gap)
         check_round(checker, agent, &view);
     watched->round_count = view.round_count;
@@ -240,9 +238,8 @@ static const union tacit_sum *row_in(const struct tacit_elim_message *data, uint
 }
 
 /* Does it say what the origin released in that epoch, arm by arm? */
-static bool is_row_of(const struct tacit_sim_checker *checker,
-                      const struct tacit_elim_message *data, const union tacit_sum *row,
-                      const union tacit_sum *noised)
+static bool is_row_of(const struct elim_checker *checker, const struct tacit_elim_message *data,
+                      const union tacit_sum *row, const union tacit_sum *noised)
 {
     for (uint32_t arm = 0; arm < checker->arm_count; arm++)
         if (tacit_bits_has(data->arms, arm) && memcmp(row++, &noised[arm], sizeof *row) != 0)
@@ -250,58 +247,57 @@ static bool is_row_of(const struct tacit_sim_checker *checker,
     return true;
 }
 
-static void check_rows(struct tacit_sim_checker *checker, const struct tacit_elim_message *data)
+static void check_rows(struct elim_checker *checker, const struct tacit_elim_message *data)
 {
     uint32_t rank = 0;
-    for (uint32_t origin = 0; origin < checker->experiment->agent_count; origin++) {
+    for (uint32_t origin = 0; origin < checker->experiment->common.agent_count; origin++) {
         if (!tacit_bits_has(data->origins, origin))
             continue;
         union tacit_sum const *const noised = release_of(checker, origin, data->epoch);
         union tacit_sum const *const row = row_in(data, origin, rank++);
         if (noised == NULL)
-            sim_checker_blame(checker,
-                              "peer %u: hands on a report of agent %u for epoch %u, which is not "
-                              "durable there",
-                              data->from, origin, data->epoch);
+            elim_checker_blame(checker,
+                               "peer %u: hands on a report of agent %u for epoch %u, which is not "
+                               "durable there",
+                               data->from, origin, data->epoch);
         else if (!is_row_of(checker, data, row, noised))
-            sim_checker_blame(checker,
-                              "peer %u: hands on for agent %u and epoch %u what was not released",
-                              data->from, origin, data->epoch);
+            elim_checker_blame(checker,
+                               "peer %u: hands on for agent %u and epoch %u what was not released",
+                               data->from, origin, data->epoch);
     }
 }
 
-static void check_data(struct tacit_sim_checker *checker, const struct tacit_elim_message *data)
+static void check_data(struct elim_checker *checker, const struct tacit_elim_message *data)
 {
     uint32_t const arms = checker->arm_count;
     struct seen_order const *const order = order_of(judge_of(checker, data->from), data->epoch);
     if (data->sum_count != tacit_bits_count(data->arms, arms))
-        sim_checker_blame(checker, "peer %u: sends as many sums as there are no arms", data->from);
+        elim_checker_blame(checker, "peer %u: sends as many sums as there are no arms", data->from);
     else if ((checker->knows_gap || !spreads(checker)) &&
              (order == NULL || data->pulls != order->pulls ||
               memcmp(data->arms, order->arms, TACIT_BITS_WORDS(arms) * sizeof(uint64_t)) != 0))
-        sim_checker_blame(checker, "peer %u: hands on what epoch %u did not order", data->from,
-                          data->epoch);
+        elim_checker_blame(checker, "peer %u: hands on what epoch %u did not order", data->from,
+                           data->epoch);
     else
         check_rows(checker, data);
 }
 
 /* What is said to be here must be durable here. Of the epoch before, all is. */
-static void check_holdings(struct tacit_sim_checker *checker,
-                           const struct tacit_elim_message *message)
+static void check_holdings(struct elim_checker *checker, const struct tacit_elim_message *message)
 {
     struct watched_agent const *const watched = &checker->agents[message->from];
-    uint32_t const agents = checker->experiment->agent_count;
+    uint32_t const agents = checker->experiment->common.agent_count;
     if (message->epoch != watched->epoch || watched->last)
         return;
     if (!tacit_bits_within(message->origins, watched->known, agents))
-        sim_checker_blame(checker, "peer %u: says that it holds reports that are not durable",
-                          message->from);
+        elim_checker_blame(checker, "peer %u: says that it holds reports that are not durable",
+                           message->from);
 }
 
-void sim_checker_peer_message(struct tacit_sim_checker *checker,
-                              const struct tacit_elim_message *message)
+void elim_checker_peer_message(struct elim_checker *checker,
+                               const struct tacit_elim_message *message)
 {
-    if (message->from >= checker->experiment->agent_count || message->origins == NULL)
+    if (message->from >= checker->experiment->common.agent_count || message->origins == NULL)
         return;
     if (message->kind == TACIT_ELIM_DATA)
         check_data(checker, message);
@@ -311,13 +307,13 @@ void sim_checker_peer_message(struct tacit_sim_checker *checker,
 
 /* The sum over those whose reports the sink's durable state holds, in the order of their numbers.
  */
-static bool is_component_sum(const struct tacit_sim_checker *checker,
+static bool is_component_sum(const struct elim_checker *checker,
                              const struct tacit_elim_message *report, uint32_t arm, uint32_t rank)
 {
     struct tacit_scale const *const scale = &checker->experiment->mechanism.scale;
     uint64_t const *const known = checker->agents[report->from].known;
     union tacit_sum sum = {0};
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++) {
+    for (uint32_t agent = 0; agent < checker->experiment->common.agent_count; agent++) {
         union tacit_sum const *const noised =
             tacit_bits_has(known, agent) ? release_of(checker, agent, report->epoch) : NULL;
         if (noised != NULL)
@@ -326,25 +322,25 @@ static bool is_component_sum(const struct tacit_sim_checker *checker,
     return memcmp(&sum, &report->sums[rank], sizeof sum) == 0;
 }
 
-void sim_checker_component_report(struct tacit_sim_checker *checker,
-                                  const struct tacit_elim_message *report)
+void elim_checker_component_report(struct elim_checker *checker,
+                                   const struct tacit_elim_message *report)
 {
-    uint32_t const agents = checker->experiment->agent_count;
+    uint32_t const agents = checker->experiment->common.agent_count;
     uint64_t const *const known = checker->agents[report->from].known;
     uint32_t rank = 0;
     if (report->agents != tacit_bits_count(known, agents)) {
-        sim_checker_blame(checker, "sink %u: reports for %u agents in epoch %u, and holds %u",
-                          report->from, report->agents, report->epoch,
-                          tacit_bits_count(known, agents));
+        elim_checker_blame(checker, "sink %u: reports for %u agents in epoch %u, and holds %u",
+                           report->from, report->agents, report->epoch,
+                           tacit_bits_count(known, agents));
         return;
     }
     for (uint32_t arm = 0; arm < checker->arm_count; arm++) {
         if (!tacit_bits_has(report->arms, arm))
             continue;
         if (!is_component_sum(checker, report, arm, rank++)) {
-            sim_checker_blame(checker,
-                              "sink %u: the sum of arm %u in epoch %u is not that of its agents",
-                              report->from, arm, report->epoch);
+            elim_checker_blame(checker,
+                               "sink %u: the sum of arm %u in epoch %u is not that of its agents",
+                               report->from, arm, report->epoch);
             return;
         }
     }
@@ -364,12 +360,12 @@ static uint32_t steps_to_sink(const struct tacit_elim_network *network, uint32_t
 }
 
 /* Edges of a component times the slots of its collection, which the farthest agent needs. */
-static double all_edges(const struct tacit_sim_checker *checker, uint32_t component)
+static double all_edges(const struct elim_checker *checker, uint32_t component)
 {
     struct tacit_elim_network const *const network = checker->experiment->network;
     double ends = 0;
     uint32_t slots = 0;
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++) {
+    for (uint32_t agent = 0; agent < checker->experiment->common.agent_count; agent++) {
         uint32_t const steps = steps_to_sink(network, agent);
         if (network->label[agent] != component)
             continue;
@@ -379,10 +375,10 @@ static double all_edges(const struct tacit_sim_checker *checker, uint32_t compon
     return ends / 2 * (spreads(checker) ? network->diameter : slots);
 }
 
-void sim_checker_links(const struct tacit_sim_checker *checker, double *links, double *cost,
-                       double *cost_all_edges)
+void elim_checker_links(const struct elim_checker *checker, double *links, double *cost,
+                        double *cost_all_edges)
 {
-    struct tacit_sim_elim const *const experiment = checker->experiment;
+    struct elim_sim const *const experiment = checker->experiment;
     struct tacit_elim_network const *const network = experiment->network;
     double server = network == NULL ? experiment->report_count : 0;
     double used = 0;
@@ -391,7 +387,7 @@ void sim_checker_links(const struct tacit_sim_checker *checker, double *links, d
         all += all_edges(checker, i);
     if (network != NULL && !spreads(checker)) {
         server = network->component_count;
-        for (uint32_t agent = 0; agent < experiment->agent_count; agent++)
+        for (uint32_t agent = 0; agent < experiment->common.agent_count; agent++)
             used += steps_to_sink(network, agent);
     }
     if (spreads(checker))
@@ -403,16 +399,16 @@ void sim_checker_links(const struct tacit_sim_checker *checker, double *links, d
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
 
-uint32_t sim_checker_rounds(const struct tacit_sim_checker *checker)
+uint32_t elim_checker_rounds(const struct elim_checker *checker)
 {
     uint32_t rounds = checker->hub_rounds;
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++)
+    for (uint32_t agent = 0; agent < checker->experiment->common.agent_count; agent++)
         if (checker->agents[agent].round_count > rounds)
             rounds = checker->agents[agent].round_count;
     return rounds;
 }
 
-bool sim_checker_begin_judges(struct tacit_sim_checker *checker)
+bool elim_checker_begin_judges(struct elim_checker *checker)
 {
     struct tacit_elim_network const *const network = checker->experiment->network;
     uint32_t epoch = 0;
@@ -430,7 +426,7 @@ bool sim_checker_begin_judges(struct tacit_sim_checker *checker)
     return true;
 }
 
-void sim_checker_forget(struct tacit_sim_checker *checker)
+void elim_checker_forget(struct elim_checker *checker)
 {
     uint32_t const judges = spreads(checker) ? checker->experiment->network->component_count : 1;
     for (uint32_t i = 0; checker->judges != NULL && i < judges; i++)
@@ -440,7 +436,7 @@ void sim_checker_forget(struct tacit_sim_checker *checker)
             order = older;
         }
     free(checker->judges);
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++)
+    for (uint32_t agent = 0; agent < checker->experiment->common.agent_count; agent++)
         for (struct seen_release *release = checker->agents[agent].releases; release != NULL;) {
             struct seen_release *const older = release->older;
             free(release);

@@ -9,14 +9,14 @@
  *    all N, or at least the quorum where there is a deadline;
  *  - the hub holds, and says that it holds, nothing that was not sent;
  *  - messages, scalars, bytes, links and rounds counted equal those seen. */
-#include "checker.h"
+#include "elim_checker_internal.h"
 #include "tacit/wire.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-void sim_checker_blame(struct tacit_sim_checker *checker, const char *format, ...)
+void elim_checker_blame(struct elim_checker *checker, const char *format, ...)
 {
     va_list arguments;
     if (checker->is_broken)
@@ -34,27 +34,27 @@ static bool same_sums(const union tacit_sum *a, const union tacit_sum *b, uint32
 
 /* ---- Agents ---- */
 
-static void check_release(struct tacit_sim_checker *checker, uint32_t agent,
+static void check_release(struct elim_checker *checker, uint32_t agent,
                           const struct tacit_elim_agent_view *view)
 {
     struct watched_agent *const watched = &checker->agents[agent];
     if (view->release_epoch < watched->release_epoch) {
-        sim_checker_blame(checker, "agent %u: release went back from epoch %llu to %llu", agent,
-                          (unsigned long long)watched->release_epoch,
-                          (unsigned long long)view->release_epoch);
+        elim_checker_blame(checker, "agent %u: release went back from epoch %llu to %llu", agent,
+                           (unsigned long long)watched->release_epoch,
+                           (unsigned long long)view->release_epoch);
     } else if (view->release_epoch == watched->release_epoch) {
         if (!same_sums(watched->noised, view->noised, checker->arm_count))
-            sim_checker_blame(checker, "agent %u: the release of epoch %llu was drawn twice", agent,
-                              (unsigned long long)view->release_epoch);
+            elim_checker_blame(checker, "agent %u: the release of epoch %llu was drawn twice",
+                               agent, (unsigned long long)view->release_epoch);
     } else {
         watched->release_epoch = view->release_epoch;
         watched->release_count++;
         memcpy(watched->noised, view->noised, checker->arm_count * sizeof *watched->noised);
-        sim_checker_note_release(checker, agent, (uint32_t)view->release_epoch, view->noised);
+        elim_checker_note_release(checker, agent, (uint32_t)view->release_epoch, view->noised);
     }
 }
 
-static void check_ledger(struct tacit_sim_checker *checker, uint32_t agent,
+static void check_ledger(struct elim_checker *checker, uint32_t agent,
                          const struct tacit_elim_agent_view *view)
 {
     struct watched_agent *const watched = &checker->agents[agent];
@@ -63,29 +63,29 @@ static void check_ledger(struct tacit_sim_checker *checker, uint32_t agent,
     if (view->ledger->release_count != watched->release_count ||
         view->ledger->gross_nano != watched->release_count * cost ||
         spent != (watched->release_count > 0 ? cost : 0))
-        sim_checker_blame(
+        elim_checker_blame(
             checker,
             "agent %u: the ledger shows %llu releases and %llu nano-epsilon, but there were %llu",
             agent, (unsigned long long)view->ledger->release_count, (unsigned long long)spent,
             (unsigned long long)watched->release_count);
     if (spent > view->ledger->budget_nano || spent < watched->spent_nano)
-        sim_checker_blame(checker, "agent %u: spent %llu nano-epsilon", agent,
-                          (unsigned long long)spent);
+        elim_checker_blame(checker, "agent %u: spent %llu nano-epsilon", agent,
+                           (unsigned long long)spent);
     watched->spent_nano = spent;
 }
 
 static void on_agent_persisted(void *context, uint32_t agent, const struct tacit_elim_agent *state)
 {
-    struct tacit_sim_checker *const checker = context;
+    struct elim_checker *const checker = context;
     struct watched_agent *const watched = &checker->agents[agent];
     struct tacit_elim_agent_view view;
     tacit_elim_agent_look(state, &view);
     if (view.active_count == 0 || !tacit_bits_within(view.arms, watched->arms, checker->arm_count))
-        sim_checker_blame(checker, "agent %u: the arm set of epoch %u did not shrink", agent,
-                          view.epoch);
+        elim_checker_blame(checker, "agent %u: the arm set of epoch %u did not shrink", agent,
+                           view.epoch);
     if (view.epoch < watched->epoch)
-        sim_checker_blame(checker, "agent %u: epoch went back from %u to %u", agent, watched->epoch,
-                          view.epoch);
+        elim_checker_blame(checker, "agent %u: epoch went back from %u to %u", agent,
+                           watched->epoch, view.epoch);
     check_release(checker, agent, &view);
     check_ledger(checker, agent, &view);
     watched->epoch = view.epoch;
@@ -94,22 +94,21 @@ static void on_agent_persisted(void *context, uint32_t agent, const struct tacit
 
 static void on_pulled(void *context, uint32_t agent, uint32_t arm, uint64_t count)
 {
-    struct tacit_sim_checker *const checker = context;
+    struct elim_checker *const checker = context;
     (void)count;
     if (arm >= checker->arm_count || !tacit_bits_has(checker->agents[agent].arms, arm))
-        sim_checker_blame(checker, "agent %u: pulled arm %u, which was eliminated", agent, arm);
+        elim_checker_blame(checker, "agent %u: pulled arm %u, which was eliminated", agent, arm);
 }
 
 /* ---- Messages ---- */
 
-static bool has_peers(const struct tacit_sim_checker *checker)
+static bool has_peers(const struct elim_checker *checker)
 {
     return checker->experiment->network != NULL;
 }
 
 /* What an agent of a star reports is its own durable release. */
-static void check_own_report(struct tacit_sim_checker *checker,
-                             const struct tacit_elim_message *report)
+static void check_own_report(struct elim_checker *checker, const struct tacit_elim_message *report)
 {
     struct watched_agent const *const watched = &checker->agents[report->from];
     uint32_t rank = 0;
@@ -117,24 +116,24 @@ static void check_own_report(struct tacit_sim_checker *checker,
         if (!tacit_bits_has(report->arms, arm))
             continue;
         if (!same_sums(&report->sums[rank], &watched->noised[arm], 1))
-            sim_checker_blame(checker, "agent %u: sent for epoch %u what is not durable",
-                              report->from, report->epoch);
+            elim_checker_blame(checker, "agent %u: sent for epoch %u what is not durable",
+                               report->from, report->epoch);
         rank++;
     }
 }
 
-static void check_report(struct tacit_sim_checker *checker, const struct tacit_elim_message *report)
+static void check_report(struct elim_checker *checker, const struct tacit_elim_message *report)
 {
     struct watched_agent *const watched = &checker->agents[report->from];
     if (has_peers(checker))
-        sim_checker_component_report(checker, report);
+        elim_checker_component_report(checker, report);
     else
         check_own_report(checker, report);
     if (watched->sent_epoch == report->epoch) {
         if (report->sum_count != watched->sent_count || report->agents != watched->sent_agents ||
             !same_sums(report->sums, watched->sent, report->sum_count))
-            sim_checker_blame(checker, "agent %u: two different reports of epoch %u", report->from,
-                              report->epoch);
+            elim_checker_blame(checker, "agent %u: two different reports of epoch %u", report->from,
+                               report->epoch);
     } else {
         watched->sent_epoch = report->epoch;
         watched->sent_count = report->sum_count;
@@ -144,27 +143,27 @@ static void check_report(struct tacit_sim_checker *checker, const struct tacit_e
 }
 
 /* A broadcast says nothing of anybody. */
-static void check_seen(struct tacit_sim_checker *checker, const struct tacit_elim_message *order)
+static void check_seen(struct elim_checker *checker, const struct tacit_elim_message *order)
 {
     uint32_t const sent = order->to == TACIT_EVERYONE ? 0 : checker->agents[order->to].sent_epoch;
     if (order->seen > sent)
-        sim_checker_blame(checker,
-                          "hub: claims to hold the report of epoch %u, but that of %u was the last",
-                          order->seen, sent);
+        elim_checker_blame(
+            checker, "hub: claims to hold the report of epoch %u, but that of %u was the last",
+            order->seen, sent);
 }
 
-static uint64_t receivers_of(const struct tacit_sim_checker *checker,
+static uint64_t receivers_of(const struct elim_checker *checker,
                              const struct tacit_elim_message *message)
 {
     if (message->to == TACIT_EVERYONE)
-        return checker->experiment->agent_count;
+        return checker->experiment->common.agent_count;
     if (message->to == TACIT_NEIGHBOURS)
         return tacit_graph_degree(checker->experiment->network->graph, message->from);
     return 1;
 }
 
 /* Over a graph nobody speaks to a hub. */
-static bool is_of_this_network(const struct tacit_sim_checker *checker,
+static bool is_of_this_network(const struct elim_checker *checker,
                                const struct tacit_elim_message *message)
 {
     struct tacit_elim_network const *const network = checker->experiment->network;
@@ -176,52 +175,52 @@ static bool is_of_this_network(const struct tacit_sim_checker *checker,
 
 static void on_sent(void *context, const struct tacit_elim_message *message)
 {
-    struct tacit_sim_checker *const checker = context;
-    uint32_t const agents = checker->experiment->agent_count;
+    struct elim_checker *const checker = context;
+    uint32_t const agents = checker->experiment->common.agent_count;
     checker->messages++;
     checker->messages_per_receiver += receivers_of(checker, message);
     checker->scalars += tacit_elim_message_scalars(message, agents);
     checker->bytes += tacit_wire_elim_bytes(message, checker->arm_count, agents);
     if (!is_of_this_network(checker, message))
-        sim_checker_blame(checker, "agent %u: a message of kind %u has no place here",
-                          message->from, message->kind);
+        elim_checker_blame(checker, "agent %u: a message of kind %u has no place here",
+                           message->from, message->kind);
     else if (message->kind == TACIT_ELIM_REPORT)
         check_report(checker, message);
     else if (message->kind == TACIT_ELIM_ORDER)
         check_seen(checker, message);
     else
-        sim_checker_peer_message(checker, message);
+        elim_checker_peer_message(checker, message);
 }
 
 /* ---- Hub ---- */
 
 /* Who reported, by what the hub says that it holds after the round? Nobody else can have been
  * asked, and a report of that epoch must have been sent. */
-static uint32_t check_reporters(struct tacit_sim_checker *checker,
+static uint32_t check_reporters(struct elim_checker *checker,
                                 const struct tacit_elim_hub_view *view)
 {
     uint32_t reports = 0;
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++) {
+    for (uint32_t agent = 0; agent < checker->experiment->common.agent_count; agent++) {
         if (view->seen[agent] > checker->agents[agent].sent_epoch)
-            sim_checker_blame(
+            elim_checker_blame(
                 checker, "hub: holds the report of epoch %u from agent %u, which never sent it",
                 view->seen[agent], agent);
         if (view->seen[agent] != checker->hub_epoch)
             continue;
         if (!tacit_bits_has(checker->hub_uploaders, agent))
-            sim_checker_blame(checker, "hub: aggregated agent %u in epoch %u, which was not asked",
-                              agent, checker->hub_epoch);
+            elim_checker_blame(checker, "hub: aggregated agent %u in epoch %u, which was not asked",
+                               agent, checker->hub_epoch);
         reports++;
     }
     return reports;
 }
 
 /* Agents whose sums are in the reports of the epoch. */
-static uint32_t count_covered(const struct tacit_sim_checker *checker,
+static uint32_t count_covered(const struct elim_checker *checker,
                               const struct tacit_elim_hub_view *view)
 {
     uint32_t covered = 0;
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++)
+    for (uint32_t agent = 0; agent < checker->experiment->common.agent_count; agent++)
         if (view->seen[agent] == checker->hub_epoch)
             covered += has_peers(checker) ? checker->agents[agent].sent_agents : 1;
     return covered;
@@ -229,14 +228,14 @@ static uint32_t count_covered(const struct tacit_sim_checker *checker,
 
 /* Mean over the reports of the epoch as they were sent, in agent order, as the hub must have
  * computed it: over agents, or over components alike (READINGS P1.16). */
-static double recompute_mean(const struct tacit_sim_checker *checker,
+static double recompute_mean(const struct elim_checker *checker,
                              const struct tacit_elim_hub_view *view, uint32_t rank,
                              uint32_t reports)
 {
     struct tacit_elim_network const *const network = checker->experiment->network;
     bool const alike = network != NULL && network->components_alike;
     double sum = 0;
-    for (uint32_t agent = 0; agent < checker->experiment->agent_count; agent++) {
+    for (uint32_t agent = 0; agent < checker->experiment->common.agent_count; agent++) {
         struct watched_agent const *const watched = &checker->agents[agent];
         if (view->seen[agent] == checker->hub_epoch)
             sum += tacit_sum_mean(&checker->experiment->mechanism.scale, watched->sent[rank],
@@ -246,9 +245,9 @@ static double recompute_mean(const struct tacit_sim_checker *checker,
 }
 
 /* Did enough report for the round to be over? */
-static bool is_enough(const struct tacit_sim_checker *checker, uint32_t reports, uint32_t covered)
+static bool is_enough(const struct elim_checker *checker, uint32_t reports, uint32_t covered)
 {
-    struct tacit_sim_elim const *const experiment = checker->experiment;
+    struct elim_sim const *const experiment = checker->experiment;
     uint32_t const all =
         has_peers(checker) ? experiment->network->component_count : experiment->report_count;
     bool const may_lack = experiment->round_timeout_us > 0;
@@ -257,45 +256,44 @@ static bool is_enough(const struct tacit_sim_checker *checker, uint32_t reports,
 }
 
 /* A round was completed: the durable arm set is still the one of that round. */
-static void check_aggregate(struct tacit_sim_checker *checker,
-                            const struct tacit_elim_hub_view *view)
+static void check_aggregate(struct elim_checker *checker, const struct tacit_elim_hub_view *view)
 {
     uint32_t const reports = check_reporters(checker, view);
     uint32_t rank = 0;
     if (!is_enough(checker, reports, count_covered(checker, view)))
-        sim_checker_blame(checker, "hub: aggregated epoch %u, but %u agents reported",
-                          checker->hub_epoch, reports);
+        elim_checker_blame(checker, "hub: aggregated epoch %u, but %u agents reported",
+                           checker->hub_epoch, reports);
     for (uint32_t arm = 0; arm < checker->arm_count && !checker->is_broken; arm++) {
         if (!tacit_bits_has(checker->hub_arms, arm))
             continue;
         double const mean = recompute_mean(checker, view, rank++, reports);
         if (memcmp(&mean, &view->means[arm], sizeof mean) != 0)
-            sim_checker_blame(checker,
-                              "hub: the mean of arm %u in epoch %u is not that of the reports", arm,
-                              checker->hub_epoch);
+            elim_checker_blame(checker,
+                               "hub: the mean of arm %u in epoch %u is not that of the reports",
+                               arm, checker->hub_epoch);
     }
 }
 
 static void on_hub_persisted(void *context, const struct tacit_elim_hub *state)
 {
-    struct tacit_sim_checker *const checker = context;
+    struct elim_checker *const checker = context;
     struct tacit_elim_hub_view view;
     tacit_elim_hub_look(state, &view);
     if (view.active_count == 0 ||
         !tacit_bits_within(view.arms, checker->hub_arms, checker->arm_count))
-        sim_checker_blame(checker, "hub: the arm set of epoch %u did not shrink", view.epoch);
+        elim_checker_blame(checker, "hub: the arm set of epoch %u did not shrink", view.epoch);
     if (view.round_count < checker->hub_rounds || view.round_count > checker->hub_rounds + 1)
-        sim_checker_blame(checker, "hub: round %u follows round %u", view.round_count,
-                          checker->hub_rounds);
+        elim_checker_blame(checker, "hub: round %u follows round %u", view.round_count,
+                           checker->hub_rounds);
     if (view.round_count == checker->hub_rounds + 1)
         check_aggregate(checker, &view);
-    sim_checker_note_order(checker, &view);
+    elim_checker_note_order(checker, &view);
     checker->hub_rounds = view.round_count;
     checker->hub_epoch = view.epoch;
     checker->hub_pulls = view.pulls;
     memcpy(checker->hub_arms, view.arms, TACIT_BITS_WORDS(checker->arm_count) * sizeof(uint64_t));
     memcpy(checker->hub_uploaders, view.uploaders,
-           TACIT_BITS_WORDS(checker->experiment->agent_count) * sizeof(uint64_t));
+           TACIT_BITS_WORDS(checker->experiment->common.agent_count) * sizeof(uint64_t));
 }
 
 /* ---- Public ---- */
@@ -308,28 +306,29 @@ static void *carve(unsigned char **next, size_t size)
 }
 
 /* The judges' schedule; a gap that is drawn with the instance is not known here. */
-static void set_schedule(struct tacit_sim_checker *checker)
+static void set_schedule(struct elim_checker *checker)
 {
-    struct tacit_sim_elim const *const experiment = checker->experiment;
+    struct elim_sim const *const experiment = checker->experiment;
     double gap = experiment->gap;
-    checker->knows_gap = experiment->round_limit == 0 || gap > 0 || !experiment->instance_per_run;
+    checker->knows_gap =
+        experiment->round_limit == 0 || gap > 0 || !experiment->common.instance_per_run;
     if (experiment->round_limit > 0 && gap <= 0 && checker->knows_gap) {
-        tacit_env_global_means(&experiment->env, checker->means);
+        tacit_env_global_means(&experiment->common.env, checker->means);
         gap = tacit_env_smallest_gap(checker->means, checker->arm_count);
     }
     gap = tacit_scale_gap(&experiment->mechanism.scale, gap);
     checker->schedule =
         (struct tacit_elim_schedule){.arm_count = checker->arm_count,
                                      .report_count = experiment->report_count,
-                                     .horizon = experiment->horizon,
+                                     .horizon = experiment->common.horizon,
                                      .epsilon_per_reward = experiment->epsilon_per_reward,
                                      .round_limit = experiment->round_limit,
                                      .gap = gap > 0 && gap <= 1 ? gap : 1};
 }
 
-static bool lay_out(struct tacit_sim_checker *checker)
+static bool lay_out(struct elim_checker *checker)
 {
-    uint32_t const agents = checker->experiment->agent_count;
+    uint32_t const agents = checker->experiment->common.agent_count;
     uint32_t const arms = checker->arm_count;
     size_t const set = TACIT_BITS_WORDS(arms) * sizeof(uint64_t);
     size_t const sums = arms * sizeof(union tacit_sum);
@@ -355,73 +354,73 @@ static bool lay_out(struct tacit_sim_checker *checker)
     return true;
 }
 
-struct tacit_sim_checker *tacit_sim_checker_new(const struct tacit_sim_elim *experiment)
+struct elim_checker *elim_checker_new(const struct elim_sim *experiment)
 {
-    struct tacit_sim_checker *const checker = calloc(1, sizeof *checker);
+    struct elim_checker *const checker = calloc(1, sizeof *checker);
     if (checker == NULL)
         return NULL;
     checker->experiment = experiment;
-    checker->arm_count = experiment->env.arm_count;
+    checker->arm_count = experiment->common.env.arm_count;
     if (!lay_out(checker)) {
         free(checker);
         return NULL;
     }
     set_schedule(checker);
-    if (!sim_checker_begin_judges(checker)) {
-        tacit_sim_checker_free(checker);
+    if (!elim_checker_begin_judges(checker)) {
+        elim_checker_free(checker);
         return NULL;
     }
     return checker;
 }
 
-void tacit_sim_checker_free(struct tacit_sim_checker *checker)
+void elim_checker_free(struct elim_checker *checker)
 {
     if (checker == NULL)
         return;
-    sim_checker_forget(checker);
+    elim_checker_forget(checker);
     free(checker->arena);
     free(checker);
 }
 
-struct tacit_sim_observer tacit_sim_checker_observer(struct tacit_sim_checker *checker)
+struct elim_observer elim_checker_observer(struct elim_checker *checker)
 {
-    return (struct tacit_sim_observer){.context = checker,
-                                       .agent_persisted = on_agent_persisted,
-                                       .peer_persisted = sim_checker_on_peer_persisted,
-                                       .hub_persisted = on_hub_persisted,
-                                       .sent = on_sent,
-                                       .pulled = on_pulled};
+    return (struct elim_observer){.context = checker,
+                                  .agent_persisted = on_agent_persisted,
+                                  .peer_persisted = elim_checker_on_peer_persisted,
+                                  .hub_persisted = on_hub_persisted,
+                                  .sent = on_sent,
+                                  .pulled = on_pulled};
 }
 
-static void check_total(struct tacit_sim_checker *checker, const struct tacit_sim_results *results,
-                        uint32_t run, enum tacit_sim_metric metric, double seen)
+static void check_total(struct elim_checker *checker, const struct tacit_sim_results *results,
+                        uint32_t run, enum elim_metric metric, double seen)
 {
-    double const counted = results->metrics[metric * checker->experiment->run_count + run];
+    double const counted = results->metrics[metric * checker->experiment->common.run_count + run];
     if (counted != seen)
-        sim_checker_blame(checker, "counted %.17g for %s, but %.17g was seen", counted,
-                          tacit_sim_metric_name(metric), seen);
+        elim_checker_blame(checker, "counted %.17g for %s, but %.17g was seen", counted,
+                           elim_metrics[metric].name, seen);
 }
 
-void tacit_sim_checker_finish(struct tacit_sim_checker *checker,
-                              const struct tacit_sim_results *results, uint32_t run)
+void elim_checker_finish(struct elim_checker *checker, const struct tacit_sim_results *results,
+                         uint32_t run)
 {
-    double const rounds = sim_checker_rounds(checker);
+    double const rounds = elim_checker_rounds(checker);
     double links;
     double cost;
     double cost_all_edges;
-    sim_checker_links(checker, &links, &cost, &cost_all_edges);
-    check_total(checker, results, run, TACIT_SIM_MESSAGES, (double)checker->messages);
-    check_total(checker, results, run, TACIT_SIM_MESSAGES_PER_RECEIVER,
+    elim_checker_links(checker, &links, &cost, &cost_all_edges);
+    check_total(checker, results, run, ELIM_MESSAGES, (double)checker->messages);
+    check_total(checker, results, run, ELIM_MESSAGES_PER_RECEIVER,
                 (double)checker->messages_per_receiver);
-    check_total(checker, results, run, TACIT_SIM_SCALARS, (double)checker->scalars);
-    check_total(checker, results, run, TACIT_SIM_BYTES, (double)checker->bytes);
-    check_total(checker, results, run, TACIT_SIM_ROUNDS, rounds);
-    check_total(checker, results, run, TACIT_SIM_LINKS, rounds * links);
-    check_total(checker, results, run, TACIT_SIM_COST, rounds * cost);
-    check_total(checker, results, run, TACIT_SIM_COST_ALL_EDGES, rounds * cost_all_edges);
+    check_total(checker, results, run, ELIM_SCALARS, (double)checker->scalars);
+    check_total(checker, results, run, ELIM_BYTES, (double)checker->bytes);
+    check_total(checker, results, run, ELIM_ROUNDS, rounds);
+    check_total(checker, results, run, ELIM_LINKS, rounds * links);
+    check_total(checker, results, run, ELIM_COST, rounds * cost);
+    check_total(checker, results, run, ELIM_COST_ALL_EDGES, rounds * cost_all_edges);
 }
 
-const char *tacit_sim_checker_fault(const struct tacit_sim_checker *checker)
+const char *elim_checker_fault(const struct elim_checker *checker)
 {
     return checker->is_broken ? checker->fault : NULL;
 }

@@ -1,8 +1,8 @@
 /* What the checkers know of a run from outside: checker.c watches agents, messages and the hub,
  * checker_peers.c what peers hold, hand on and decide. */
-#ifndef TACIT_SIM_CHECKER_H
-#define TACIT_SIM_CHECKER_H
-#include "tacit/sim.h"
+#ifndef TACIT_TESTS_ELIM_CHECKER_INTERNAL_H
+#define TACIT_TESTS_ELIM_CHECKER_INTERNAL_H
+#include "elim_sim.h"
 
 /* A release as it was made durable first, and for ever. */
 struct seen_release {
@@ -48,8 +48,8 @@ struct watched_agent {
     bool last;            /* no epoch follows */
 };
 
-struct tacit_sim_checker {
-    const struct tacit_sim_elim *experiment;
+struct elim_checker {
+    const struct elim_sim *experiment;
     uint32_t arm_count;
     struct tacit_elim_schedule schedule; /* of the judges, without a gap that is not known */
     bool knows_gap;
@@ -73,36 +73,35 @@ struct tacit_sim_checker {
 
 /* Remembers the first broken promise. */
 void __attribute__((format(printf, 2, 3)))
-sim_checker_blame(struct tacit_sim_checker *checker, const char *format, ...);
+elim_checker_blame(struct elim_checker *checker, const char *format, ...);
 
 /* ---- checker_peers.c ---- */
 
 /* Sets up, and frees, what is known of judges. Errors: false when out of memory. */
-bool sim_checker_begin_judges(struct tacit_sim_checker *checker);
-void sim_checker_forget(struct tacit_sim_checker *checker);
+bool elim_checker_begin_judges(struct elim_checker *checker);
+void elim_checker_forget(struct elim_checker *checker);
 
 /* A new release of an agent was made durable. */
-void sim_checker_note_release(struct tacit_sim_checker *checker, uint32_t agent, uint32_t epoch,
-                              const union tacit_sum *noised);
+void elim_checker_note_release(struct elim_checker *checker, uint32_t agent, uint32_t epoch,
+                               const union tacit_sum *noised);
 
 /* The hub made an order durable. */
-void sim_checker_note_order(struct tacit_sim_checker *checker,
-                            const struct tacit_elim_hub_view *view);
+void elim_checker_note_order(struct elim_checker *checker, const struct tacit_elim_hub_view *view);
 
 /* The observer's function of the same name. */
-void sim_checker_on_peer_persisted(void *context, uint32_t agent,
-                                   const struct tacit_elim_peer *state);
+void elim_checker_on_peer_persisted(void *context, uint32_t agent,
+                                    const struct tacit_elim_peer *state);
 
 /* A message between neighbours, or of a sink to the hub. */
-void sim_checker_peer_message(struct tacit_sim_checker *checker,
-                              const struct tacit_elim_message *message);
-void sim_checker_component_report(struct tacit_sim_checker *checker,
-                                  const struct tacit_elim_message *report);
+void elim_checker_peer_message(struct elim_checker *checker,
+                               const struct tacit_elim_message *message);
+void elim_checker_component_report(struct elim_checker *checker,
+                                   const struct tacit_elim_message *report);
 
 /* Rounds of the judge that judged most. */
-uint32_t sim_checker_rounds(const struct tacit_sim_checker *checker);
+uint32_t elim_checker_rounds(const struct elim_checker *checker);
 
 /* The links of a round by walking through the network, and what they cost. */
-void sim_checker_links(const struct tacit_sim_checker *checker, double *links, double *cost,
-                       double *cost_all_edges);
+void elim_checker_links(const struct elim_checker *checker, double *links, double *cost,
+                        double *cost_all_edges);
 #endif

@@ -1,12 +1,12 @@
 /* From the section `network` of an experiment file to graphs, components, sinks and delays. */
-#include "network.h"
-#include "tacit/data.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include "tacit/data.h"
+#include "tacit/family.h"
 
 /* Edges under construction. */
 struct draft {
-    const struct tacit_config *config;
+    const struct tacit_config_topology *config;
     struct tacit_error *error;
     struct tacit_graph_spec *specs; /* those of the file, with their edges */
     struct tacit_edges *lists;      /* of the specs whose edges are in a file */
@@ -28,11 +28,11 @@ static enum tacit_status refuse(const struct draft *draft, uint32_t index, const
 {
     char name[64];
     char const *const dot = *key == '\0' ? "" : ".";
-    if (draft->config->network == TACIT_CONFIG_HYBRID)
+    if (draft->config->kind == TACIT_CONFIG_HYBRID)
         (void)snprintf(name, sizeof name, "network.components.%u%s%s", index, dot, key);
     else
         (void)snprintf(name, sizeof name, "network%s%s", dot, key);
-    tacit_config_error(draft->config, name, text, draft->error);
+    tacit_config_error(draft->config->document, name, text, draft->error);
     return TACIT_INVALID;
 }
 
@@ -42,7 +42,7 @@ static enum tacit_status read_edges(struct draft *draft, uint32_t index)
 {
     struct tacit_config_graph const *const graph = &draft->config->graphs[index];
     struct tacit_edges *const list = &draft->lists[index];
-    char *const path = tacit_config_path(draft->config, graph->file);
+    char *const path = tacit_config_path(draft->config->document, graph->file);
     if (path == NULL)
         return out_of_memory(draft->error);
     enum tacit_status const status =
@@ -75,7 +75,7 @@ static enum tacit_status add_need(struct draft *draft, uint32_t index)
 
 static enum tacit_status prepare(struct draft *draft)
 {
-    struct tacit_config const *const config = draft->config;
+    struct tacit_config_topology const *const config = draft->config;
     draft->specs = calloc(config->graph_count + (size_t)1, sizeof *draft->specs);
     draft->lists = calloc(config->graph_count + (size_t)1, sizeof *draft->lists);
     if (draft->specs == NULL || draft->lists == NULL)
@@ -187,77 +187,71 @@ static enum tacit_status check_pieces(const struct draft *draft, uint32_t *label
 /* ---- What protocols ask ---- */
 
 /* Without sinks: one graph, or agents that are alone. */
-static void describe_components(struct network *network)
+static void describe_components(struct tacit_network *network)
 {
-    for (uint32_t i = 0; i < network->sim.component_count; i++)
+    for (uint32_t i = 0; i < network->component_count; i++)
         network->components[i] = (struct tacit_component){
-            .agent_count = network->sim.component_count == 1 ? network->graph.agent_count : 1,
+            .agent_count = network->component_count == 1 ? network->graph.agent_count : 1,
             .edge_count = network->graph.edge_count};
 }
 
-static enum tacit_status measure(struct network *network, struct tacit_error *error)
+static enum tacit_status measure(struct tacit_network *network, struct tacit_error *error)
 {
     uint32_t const n = network->graph.agent_count;
-    uint32_t *const parent = network->words + n;
-    uint32_t *const distance = network->words + 2 * (size_t)n;
     void *const work = malloc(tacit_graph_work_size(n));
-    network->components = calloc(network->sim.component_count, sizeof *network->components);
+    network->components = calloc(network->component_count, sizeof *network->components);
     if (work == NULL || network->components == NULL) {
         free(work);
         return out_of_memory(error);
     }
-    network->sim.diameter = tacit_graph_diameter(&network->graph, work);
-    if (network->sim.collection == TACIT_ELIM_GATHER) {
+    network->diameter = tacit_graph_diameter(&network->graph, work);
+    if (network->has_sinks) {
         network->delay =
-            tacit_graph_sinks(&network->graph, network->words, network->sim.component_count,
-                              network->components, parent, distance, work);
+            tacit_graph_sinks(&network->graph, network->label, network->component_count,
+                              network->components, network->parent, network->distance, work);
     } else {
         for (uint32_t agent = 0; agent < n; agent++)
-            parent[agent] = TACIT_NO_AGENT;
-        network->delay = network->sim.diameter > 1 ? network->sim.diameter - 1 : 0;
+            network->parent[agent] = TACIT_NO_AGENT;
+        network->delay = network->diameter > 1 ? network->diameter - 1 : 0;
         describe_components(network);
     }
-    network->sim.parent = parent;
-    network->sim.components = network->components;
     free(work);
     return TACIT_OK;
 }
 
 /* Requires: the draft has its edges. */
-static enum tacit_status build(struct network *network, struct draft *draft)
+static enum tacit_status build(struct tacit_network *network, struct draft *draft)
 {
     uint32_t const n = draft->config->agent_count;
-    network->graph_memory = malloc(tacit_graph_size(n, draft->edge_count));
-    network->words = malloc(3 * (size_t)n * sizeof *network->words);
-    if (network->graph_memory == NULL || network->words == NULL)
+    network->memory = malloc(tacit_graph_size(n, draft->edge_count));
+    network->label = malloc(3 * (size_t)n * sizeof *network->label);
+    if (network->memory == NULL || network->label == NULL)
         return out_of_memory(draft->error);
-    enum tacit_status status = tacit_graph_init(&network->graph, network->graph_memory, n,
-                                                draft->edges, draft->edge_count);
+    network->parent = network->label + n;
+    network->distance = network->parent + n;
+    enum tacit_status status =
+        tacit_graph_init(&network->graph, network->memory, n, draft->edges, draft->edge_count);
     TACIT_ASSERT(status == TACIT_OK);
     free(draft->edges); /* the graph has them now */
     draft->edges = NULL;
-    uint32_t *const queue = network->words + n;
-    network->sim = (struct tacit_elim_network){
-        .collection =
-            draft->config->network == TACIT_CONFIG_HYBRID ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD,
-        .graph = &network->graph,
-        .label = network->words,
-        .component_count = tacit_graph_components(&network->graph, network->words, queue),
-        .components_alike = draft->config->components_alike};
-    status = check_pieces(draft, network->words);
+    network->has_sinks = draft->config->kind == TACIT_CONFIG_HYBRID;
+    network->component_count =
+        tacit_graph_components(&network->graph, network->label, network->parent);
+    status = check_pieces(draft, network->label);
     return status == TACIT_OK ? measure(network, draft->error) : status;
 }
 
 /* ---- Public ---- */
 
-enum tacit_status network_new(struct network **network, const struct tacit_config *config,
-                              struct tacit_error *error)
+enum tacit_status tacit_network_new(struct tacit_network **network,
+                                    const struct tacit_config_topology *topology,
+                                    struct tacit_error *error)
 {
-    struct draft draft = {.config = config, .error = error};
+    struct draft draft = {.config = topology, .error = error};
     *network = NULL;
-    if (config->network == TACIT_CONFIG_STAR)
+    if (topology->kind == TACIT_CONFIG_STAR || topology->kind == TACIT_CONFIG_BROADCAST)
         return TACIT_OK;
-    struct network *const made = calloc(1, sizeof *made);
+    struct tacit_network *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return out_of_memory(error);
     enum tacit_status status = prepare(&draft);
@@ -269,16 +263,16 @@ enum tacit_status network_new(struct network **network, const struct tacit_confi
     if (status == TACIT_OK)
         *network = made;
     else
-        network_free(made);
+        tacit_network_free(made);
     return status;
 }
 
-void network_free(struct network *network)
+void tacit_network_free(struct tacit_network *network)
 {
     if (network == NULL)
         return;
-    free(network->graph_memory);
+    free(network->memory);
     free(network->components);
-    free(network->words);
+    free(network->label);
     free(network);
 }

@@ -1,17 +1,6 @@
-/* Names of metrics, and the points of a curve. */
+/* The slots at which the regret is recorded. */
 #include "tacit/sim.h"
 #include <math.h>
-
-const char *tacit_sim_metric_name(enum tacit_sim_metric metric)
-{
-    static const char *const names[] = {
-#define X(name, text) text,
-        TACIT_SIM_METRICS(X)
-#undef X
-    };
-    TACIT_ASSERT(metric < TACIT_SIM_METRIC_COUNT);
-    return names[metric];
-}
 
 uint32_t tacit_sim_log_points(uint64_t horizon, uint32_t wanted, uint64_t *points)
 {

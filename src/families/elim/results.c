@@ -1,5 +1,5 @@
 /* What a run of epoch elimination came to. */
-#include "elim_state.h"
+#include "state.h"
 
 /* What was decided, by the hub or by one of the peers that judge for themselves. */
 struct verdict {
@@ -10,16 +10,16 @@ struct verdict {
     const uint32_t *eliminated;
 };
 
-static struct verdict verdict_of(struct elim_run *run, uint32_t agent)
+static struct verdict verdict_of(const struct elim_run *run, uint32_t agent)
 {
     struct tacit_elim_hub_view hub;
     struct tacit_elim_peer_view peer;
     if (elim_run_has_hub(run)) {
-        tacit_elim_hub_look(elim_run_hub(run)->state, &hub);
+        tacit_elim_hub_look(elim_run_hub(run), &hub);
         return (struct verdict){hub.round_count, hub.active_count, hub.arms, hub.means,
                                 hub.eliminated};
     }
-    tacit_elim_peer_look(run->nodes[agent].state, &peer);
+    tacit_elim_peer_look(tacit_sim_nodes_state(run->nodes, agent), &peer);
     return (struct verdict){peer.round_count, peer.active_count, peer.arms, peer.means,
                             peer.eliminated};
 }
@@ -30,15 +30,15 @@ static bool ranks_best_first(const struct elim_run *run, const struct verdict *v
     for (uint32_t arm = best; arm < run->arm_count; arm++)
         if (tacit_bits_has(verdict->arms, arm) && verdict->means[arm] > verdict->means[best])
             best = arm;
-    return run->gaps[best] < 1e-12 && verdict->round_count > 0;
+    return run->instance.gaps[best] < 1e-12 && verdict->round_count > 0;
 }
 
 /* The paper's links of a round (READINGS P1.14, 17, 18), and their cost; all_edges: every edge in
  * every slot also where a sink collects. */
-static void add_links(struct elim_run *run, double rounds, bool all_edges, double *links,
+static void add_links(const struct elim_run *run, double rounds, bool all_edges, double *links,
                       double *cost)
 {
-    struct tacit_sim_elim const *const experiment = run->experiment;
+    struct elim_sim const *const experiment = run->experiment;
     struct tacit_elim_network const *const network = experiment->network;
     double peer_links = 0;
     double server_links = network == NULL ? experiment->report_count : 0;
@@ -58,9 +58,8 @@ static void add_links(struct elim_run *run, double rounds, bool all_edges, doubl
 }
 
 /* Averages over those who judge: one hub, one connected graph, or each agent on its own. */
-static void write_verdicts(struct elim_run *run)
+static void write_verdicts(const struct elim_run *run, double *metrics)
 {
-    double *const metrics = run->metrics;
     uint32_t const judges = elim_run_has_hub(run) ? 1 : run->agent_count;
     uint32_t single = 0;
     uint32_t best = 0;
@@ -71,28 +70,29 @@ static void write_verdicts(struct elim_run *run)
         single += verdict.active_count == 1 ? 1 : 0;
         best += ranks_best_first(run, &verdict) ? 1 : 0;
     }
-    metrics[TACIT_SIM_SINGLE_ARM_FRACTION] = (double)single / judges;
-    metrics[TACIT_SIM_BEST_ARM_FRACTION] = (double)best / judges;
-    metrics[TACIT_SIM_ROUNDS] = rounds;
+    metrics[ELIM_SINGLE_ARM_FRACTION] = (double)single / judges;
+    metrics[ELIM_BEST_ARM_FRACTION] = (double)best / judges;
+    metrics[ELIM_ROUNDS] = rounds;
 }
 
-void elim_run_write_results(struct elim_run *run, uint32_t index,
-                            const struct tacit_sim_results *results)
+void elim_run_write_results(const struct elim_run *run, struct tacit_sim_row *row)
 {
-    uint32_t const runs = run->experiment->run_count;
-    double *const metrics = run->metrics;
+    double *const metrics = row->metrics;
     double unused;
     struct verdict const verdict = verdict_of(run, 0);
-    metrics[TACIT_SIM_REGRET] = run->curve.total;
-    metrics[TACIT_SIM_REGRET_PER_AGENT] = run->curve.total / run->agent_count;
-    write_verdicts(run);
-    add_links(run, metrics[TACIT_SIM_ROUNDS], true, &unused, &metrics[TACIT_SIM_COST_ALL_EDGES]);
-    add_links(run, metrics[TACIT_SIM_ROUNDS], false, &metrics[TACIT_SIM_LINKS],
-              &metrics[TACIT_SIM_COST]);
-    for (uint32_t metric = 0; metric < TACIT_SIM_METRIC_COUNT; metric++)
-        results->metrics[(size_t)metric * runs + index] = metrics[metric];
+    struct tacit_sim_totals const totals = tacit_sim_nodes_totals(run->nodes);
+    metrics[ELIM_REGRET] = totals.regret;
+    metrics[ELIM_REGRET_PER_AGENT] = totals.regret / run->agent_count;
+    metrics[ELIM_REGRET_EXPLOIT] = totals.regret_exploit;
+    metrics[ELIM_MESSAGES] = totals.messages;
+    metrics[ELIM_MESSAGES_PER_RECEIVER] = totals.messages_per_receiver;
+    metrics[ELIM_SCALARS] = totals.scalars;
+    metrics[ELIM_BYTES] = totals.bytes;
+    metrics[ELIM_SAMPLES] = run->samples;
+    write_verdicts(run, metrics);
+    add_links(run, metrics[ELIM_ROUNDS], true, &unused, &metrics[ELIM_COST_ALL_EDGES]);
+    add_links(run, metrics[ELIM_ROUNDS], false, &metrics[ELIM_LINKS], &metrics[ELIM_COST]);
     for (uint32_t arm = 0; arm < run->arm_count; arm++)
-        results->eliminated[(size_t)arm * runs + index] = verdict.eliminated[arm];
-    sim_curve_read(&run->curve, results->regret + (size_t)index * run->curve.point_count);
-    results->finished[index] = true;
+        row->eliminated[arm] = verdict.eliminated[arm];
+    tacit_sim_nodes_regret(run->nodes, row->regret);
 }

@@ -1,0 +1,141 @@
+/* Families: where a protocol meets its hosts. A host (the programs, the simulator's threads, the
+ * daemons) knows the families by one constant struct each, which is called once a run or once an
+ * event, never once a pull. families/list.c has the list; families/NAME is one of them.
+ * CONTRIBUTING.md, "A new family", says step by step how one moves in. */
+#ifndef TACIT_FAMILY_H
+#define TACIT_FAMILY_H
+#include <stdio.h>
+#include "tacit/base.h"
+#include "tacit/config.h"
+#include "tacit/metric.h"
+#include "tacit/privacy.h"
+#include "tacit/sim.h"
+#include "tacit/topo.h"
+
+struct live_site_ops; /* src/live/site.h */
+struct live_hub_ops;  /* src/live/hub.h */
+
+/* ---- Networks -------------------------------------------------------------------------------- */
+
+/* The peers of an experiment, or of a federation; what protocols ask of their graph. */
+struct tacit_network {
+    struct tacit_graph graph;
+    bool has_sinks; /* a hybrid: each component has a sink, and a hub is above the sinks */
+    uint32_t component_count;
+    struct tacit_component *components;
+    uint32_t *label;    /* A: component of each agent */
+    uint32_t *parent;   /* A: next on the way to the sink; TACIT_NO_AGENT at a sink */
+    uint32_t *distance; /* A: hops to the sink */
+    uint32_t diameter;  /* of the widest component */
+    uint32_t delay;     /* t_delay: slots in which agents wait in each round (READINGS P1.13, 15) */
+    void *memory;
+};
+
+/* Makes the graphs that the section describes, side by side. The same file and seeds give the same
+ * graph, whatever the run.
+ * Ensures: on TACIT_OK to be given to tacit_network_free; *network is NULL where nobody has
+ * neighbours: star, broadcast.
+ * Errors: TACIT_INVALID (edges that cannot be, a graph in pieces), TACIT_IO, TACIT_MEMORY, with
+ * error->text for a person. */
+enum tacit_status tacit_network_new(struct tacit_network **network,
+                                    const struct tacit_config_topology *topology,
+                                    struct tacit_error *error);
+void tacit_network_free(struct tacit_network *network);
+
+/* ---- Experiments ----------------------------------------------------------------------------- */
+
+struct tacit_family;
+struct tacit_experiment_data;
+
+/* An experiment: what its file says, with what the file names read and made. */
+struct tacit_experiment {
+    const struct tacit_family *family;
+    struct tacit_config *config;
+    struct tacit_sim sim;
+    struct tacit_network *network; /* NULL: nobody has neighbours */
+    double *global_means; /* K; NULL if each run has its own instance, or there are no arms */
+    char note[512];       /* one sentence about the data, or empty */
+    /* What the family's plan says: */
+    void *plan;                       /* what its runs need; its own */
+    struct tacit_mechanism mechanism; /* of its releases */
+    double epsilon_per_reward;        /* what one reward really loses; INFINITY: no noise */
+    char statement[TACIT_STATEMENT_BYTES];
+    uint32_t server_links; /* links with a server in a round; 0: there is none */
+    double pull_count;     /* pulls of all agents in a run, for baselines; 0 before: A T */
+    struct tacit_experiment_data *data; /* the host's */
+};
+
+/* Reads the file, applies the settings, reads the data it names, checks that all fits, and has the
+ * family make its plan.
+ * Ensures: on TACIT_OK the experiment is to be given to tacit_experiment_free.
+ * Errors: TACIT_INVALID, TACIT_IO, TACIT_MEMORY with error->text for a person. */
+enum tacit_status tacit_experiment_load(struct tacit_experiment *experiment, const char *path,
+                                        const char *const *settings, uint32_t set_count,
+                                        struct tacit_error *error);
+void tacit_experiment_free(struct tacit_experiment *experiment);
+
+/* Writes "file:line: key: text" into *error; returns TACIT_INVALID. */
+enum tacit_status tacit_experiment_refuse(const struct tacit_experiment *experiment,
+                                          const char *key, const char *text,
+                                          struct tacit_error *error);
+
+/* Sets epsilon_per_reward, and the mechanism for it in the mode and range of the file.
+ * Errors: TACIT_INVALID with error->text. */
+enum tacit_status tacit_experiment_protect(struct tacit_experiment *experiment,
+                                           double epsilon_per_reward, struct tacit_error *error);
+
+/* Name of an arm in the data, or NULL: it has only a number. */
+const char *tacit_experiment_arm_name(const struct tacit_experiment *experiment, uint32_t arm);
+
+/* Do all logged rewards lie within the bounds? True where there are none. */
+bool tacit_experiment_rewards_within(const struct tacit_experiment *experiment, double lo,
+                                     double hi);
+
+/* "none", "paper", "sound". Static storage. */
+const char *tacit_mode_name(enum tacit_privacy_mode mode);
+
+/* ---- Families -------------------------------------------------------------------------------- */
+
+struct tacit_family {
+    uint32_t number;                 /* the range of its stream purposes: TACIT_PURPOSE_OF_FAMILY */
+    struct tacit_config_family file; /* its word, and what its file may hold */
+    const struct tacit_metric *metrics; /* ends with a NULL name; player.metric_count of them */
+    bool eliminates;                    /* runs fill row->eliminated */
+    bool ranks;                         /* runs fill row->ranking: then there is an answer */
+
+    /* Makes experiment->plan from what was read, and says what a plan says (above). Refuses
+     * whatever a run would refuse. Errors: as tacit_experiment_load. */
+    enum tacit_status (*plan)(struct tacit_experiment *experiment, struct tacit_error *error);
+    void (*plan_free)(void *plan); /* NULL is allowed */
+    /* Prints, for `check`, how much is said and what it costs at most; NULL: nothing to print.
+     * Errors: TACIT_MEMORY. */
+    enum tacit_status (*bounds)(const struct tacit_experiment *experiment, FILE *out);
+
+    /* Its runs. The plan that they are given is experiment->plan. */
+    struct tacit_sim_player player;
+
+    /* Baselines that it plays beside experiments of any family: their names, ended by NULL; or
+     * NULL. */
+    const char *const *baselines;
+    /* Makes the plan of one of them for an experiment whose sim (instances, agents, horizon) is
+     * given; its file, network and keys are another family's. Errors: TACIT_INVALID where it cannot
+     * be played there, with error->text saying why; TACIT_MEMORY. */
+    enum tacit_status (*baseline)(struct tacit_experiment *experiment, const char *name,
+                                  struct tacit_error *error);
+
+    const struct live_site_ops *site; /* NULL: not live */
+    const struct live_hub_ops *hub;
+};
+
+/* All families, ended by NULL. Static storage, as below. */
+const struct tacit_family *const *tacit_families(void);
+
+/* Their files, for tacit_config_load. */
+const struct tacit_config_family *const *tacit_family_files(void);
+
+/* The family of that word; NULL: there is none. */
+const struct tacit_family *tacit_family_find(const char *word);
+
+/* Index of a metric in a family's table, or UINT32_MAX. */
+uint32_t tacit_family_metric(const struct tacit_family *family, const char *name);
+#endif

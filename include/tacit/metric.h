@@ -1,0 +1,22 @@
+/* Metric: what a family measures of a run, as a table that it gives. Hosts (simulator, report,
+ * programs) know metrics by this table only. */
+#ifndef TACIT_METRIC_H
+#define TACIT_METRIC_H
+#include <stdint.h>
+
+/* Where a metric is shown besides among all the others. */
+enum tacit_metric_place {
+    TACIT_METRIC_MAIN = 1,    /* the card that is seen first */
+    TACIT_METRIC_CARD = 2,    /* a card */
+    TACIT_METRIC_TRAFFIC = 4, /* "what was said": shared out over the agents too */
+    TACIT_METRIC_SINKS = 8    /* traffic that says something only where sinks collect */
+};
+
+struct tacit_metric {
+    const char *name;  /* in JSON and CSV, a contract; NULL ends a table */
+    const char *label; /* in front of people */
+    const char *unit;  /* what it counts: "pulls", "bytes", "" for a share */
+    const char *note;  /* a clause about it, or NULL */
+    unsigned places;   /* of enum tacit_metric_place */
+};
+#endif

@@ -1,0 +1,246 @@
+/* What the cores of a run are configured as, and the memory they live in. */
+#include <stdlib.h>
+#include "run.h"
+#include "state.h"
+
+/* ---- Who is there ---- */
+
+bool elim_run_has_hub(const struct elim_run *run)
+{
+    struct tacit_elim_network const *const network = run->experiment->network;
+    return network == NULL || network->collection == TACIT_ELIM_GATHER;
+}
+
+struct tacit_elim_hub *elim_run_hub(const struct elim_run *run)
+{
+    TACIT_ASSERT(elim_run_has_hub(run));
+    return tacit_sim_nodes_state(run->nodes, run->agent_count);
+}
+
+struct tacit_elim_table *elim_run_table(const struct elim_run *run, uint32_t agent)
+{
+    return run->shared_table != NULL ? run->shared_table : tacit_sim_nodes_extra(run->nodes, agent);
+}
+
+void elim_run_look(const struct elim_run *run, uint32_t agent, struct tacit_elim_agent_view *view)
+{
+    void const *const state = tacit_sim_nodes_state(run->nodes, agent);
+    struct tacit_elim_peer_view peer;
+    if (run->experiment->network == NULL) {
+        tacit_elim_agent_look(state, view);
+        return;
+    }
+    tacit_elim_peer_look(state, &peer);
+    *view = peer.agent;
+}
+
+struct tacit_elim_agent *elim_run_agent(const struct elim_run *run, uint32_t agent)
+{
+    void *const state = tacit_sim_nodes_state(run->nodes, agent);
+    if (run->experiment->network == NULL)
+        return state;
+    return (struct tacit_elim_agent *)(uintptr_t)tacit_elim_peer_agent(state);
+}
+
+/* ---- Configurations ---- */
+
+static uint64_t resend_after_us(const struct elim_sim *experiment)
+{
+    if (experiment->faults == NULL)
+        return experiment->common.horizon + 1; /* nothing gets lost: no timer ever matters */
+    return 2 * experiment->faults->delay_us_max + 1000;
+}
+
+struct tacit_elim_agent_config elim_run_agent_config(const struct elim_sim *experiment,
+                                                     uint64_t run_id, uint32_t agent)
+{
+    return (struct tacit_elim_agent_config){.run_id = run_id,
+                                            .agent_id = agent,
+                                            .agent_count = experiment->common.agent_count,
+                                            .arm_count = experiment->common.env.arm_count,
+                                            .horizon = experiment->common.horizon,
+                                            .mechanism = experiment->mechanism,
+                                            .budget_nano =
+                                                tacit_mechanism_cost_nano(&experiment->mechanism),
+                                            .resend_after_us = resend_after_us(experiment)};
+}
+
+struct tacit_elim_hub_config elim_run_hub_config(const struct elim_sim *experiment, uint64_t run_id,
+                                                 double gap, const uint32_t *weights)
+{
+    return (struct tacit_elim_hub_config){
+        .run_id = run_id,
+        .agent_count = experiment->common.agent_count,
+        .schedule = {.arm_count = experiment->common.env.arm_count,
+                     .report_count = experiment->report_count,
+                     .horizon = experiment->common.horizon,
+                     .epsilon_per_reward = experiment->epsilon_per_reward,
+                     .round_limit = experiment->round_limit,
+                     .gap = gap},
+        .mechanism = experiment->mechanism,
+        .quorum = experiment->quorum,
+        .round_timeout_us = experiment->round_timeout_us,
+        .answers_all = experiment->hub_answers_all,
+        .weights = weights,
+        .components_alike = experiment->network != NULL && experiment->network->components_alike};
+}
+
+/* Slots are synchronous without faults (READINGS P1.13); with faults, everybody goes on as soon as
+ * everything is there. */
+struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, uint64_t run_id,
+                                                   uint32_t agent, double gap)
+{
+    struct elim_sim const *const experiment = run->experiment;
+    struct tacit_elim_network const *const network = experiment->network;
+    struct tacit_graph const *const graph = network->graph;
+    uint32_t const component = network->label[agent];
+    bool const gathers = network->collection == TACIT_ELIM_GATHER;
+    bool const is_sink = network->parent[agent] == TACIT_NO_AGENT;
+    bool const has_members = network->component_count > 1 && (!gathers || is_sink);
+    size_t const set = TACIT_BITS_WORDS(experiment->common.agent_count);
+    return (struct tacit_elim_peer_config){
+        .agent = elim_run_agent_config(experiment, run_id, agent),
+        .collection = network->collection,
+        .neighbours = graph->neighbours + graph->first[agent],
+        .neighbour_count = tacit_graph_degree(graph, agent),
+        .members = has_members ? run->members + component * set : NULL,
+        .parent = is_sink ? agent : network->parent[agent],
+        .schedule = elim_run_hub_config(experiment, run_id, gap, NULL).schedule,
+        .slot_us = 1,
+        .has_clock = experiment->faults == NULL,
+        .round_us = network->diameter > 1 && experiment->faults == NULL ? network->diameter - 1 : 0,
+        .gather_timeout_us = gathers ? experiment->gather_timeout_us : 0};
+}
+
+/* ---- Memory ---- */
+
+/* Which agents are in each component, and for how many a sink speaks. */
+static void describe_components(struct elim_run *run)
+{
+    struct tacit_elim_network const *const network = run->experiment->network;
+    size_t const set = TACIT_BITS_WORDS(run->agent_count);
+    for (uint32_t agent = 0; agent < run->agent_count; agent++) {
+        if (run->members != NULL)
+            tacit_bits_add(run->members + network->label[agent] * set, agent);
+        if (network->parent[agent] == TACIT_NO_AGENT)
+            run->weights[agent] = network->components[network->label[agent]].agent_count;
+    }
+}
+
+/* What the states' sizes depend on. */
+static bool set_up_network(struct elim_run *run)
+{
+    struct tacit_elim_network const *const network = run->experiment->network;
+    if (network == NULL)
+        return true;
+    run->weights = calloc(run->agent_count, sizeof *run->weights);
+    bool const has_members = network->component_count > 1;
+    if (has_members)
+        run->members = calloc(network->component_count * TACIT_BITS_WORDS(run->agent_count),
+                              sizeof *run->members);
+    if (run->weights == NULL || (has_members && run->members == NULL))
+        return false;
+    describe_components(run);
+    return true;
+}
+
+/* Would the cores take this experiment? */
+static bool is_valid(const struct elim_run *run)
+{
+    struct elim_sim const *const experiment = run->experiment;
+    struct tacit_elim_hub_config const hub =
+        elim_run_hub_config(experiment, 1, 1, experiment->network == NULL ? NULL : run->weights);
+    if (experiment->network != NULL) {
+        struct tacit_elim_peer_config const peer = elim_run_peer_config(run, 1, 0, 1);
+        return tacit_elim_peer_size(&peer) > 0 &&
+               (!elim_run_has_hub(run) || tacit_elim_hub_size(&hub) > 0);
+    }
+    struct tacit_elim_agent_config const agent = elim_run_agent_config(experiment, 1, 0);
+    return tacit_elim_agent_size(&agent) > 0 && tacit_elim_hub_size(&hub) > 0;
+}
+
+/* Peers share one table where nothing fails. */
+static enum tacit_status make_table(struct elim_run *run)
+{
+    struct elim_sim const *const experiment = run->experiment;
+    if (experiment->network == NULL || experiment->faults != NULL || experiment->own_tables)
+        return TACIT_OK;
+    run->shared_table = malloc(tacit_elim_table_size(run->agent_count, run->arm_count));
+    return run->shared_table == NULL ? TACIT_MEMORY : TACIT_OK;
+}
+
+/* Slots are synchronous where nothing fails: peers end together, at T. */
+static enum tacit_status make_nodes(struct elim_run *run)
+{
+    struct elim_sim const *const experiment = run->experiment;
+    struct tacit_elim_network const *const network = experiment->network;
+    struct tacit_sim_nodes_config const config = {.sim = &experiment->common,
+                                                  .ops = &elim_node_ops,
+                                                  .family = run,
+                                                  .graph = network == NULL ? NULL : network->graph,
+                                                  .faults = experiment->faults,
+                                                  .scale = experiment->mechanism.scale,
+                                                  .has_hub = elim_run_has_hub(run),
+                                                  .ends_at_horizon =
+                                                      network != NULL && experiment->faults == NULL,
+                                                  .reward_purpose = TACIT_PURPOSE_REWARD,
+                                                  .noise_purpose = TACIT_PURPOSE_NOISE,
+                                                  .hub_purpose = TACIT_PURPOSE_SELECTION};
+    enum tacit_status status;
+    run->nodes = tacit_sim_nodes_new(&config, &status);
+    return run->nodes == NULL ? status : TACIT_OK;
+}
+
+static enum tacit_status set_up(struct elim_run *run)
+{
+    struct elim_sim const *const experiment = run->experiment;
+    run->agent_count = experiment->common.agent_count;
+    run->arm_count = experiment->common.env.arm_count;
+    run->explores = calloc(run->agent_count + (size_t)1, sizeof *run->explores);
+    if (run->explores == NULL || !set_up_network(run))
+        return TACIT_MEMORY;
+    if (!is_valid(run))
+        return TACIT_INVALID;
+    enum tacit_status status = tacit_sim_instance_init(&run->instance, &experiment->common);
+    if (status == TACIT_OK)
+        status = make_table(run);
+    return status == TACIT_OK ? make_nodes(run) : status;
+}
+
+struct elim_run *elim_run_new(const struct elim_sim *experiment, enum tacit_status *status)
+{
+    struct elim_run *const run = calloc(1, sizeof *run);
+    *status = TACIT_MEMORY;
+    if (run == NULL)
+        return NULL;
+    run->experiment = experiment;
+    *status = set_up(run);
+    if (*status == TACIT_OK)
+        return run;
+    elim_run_free(run);
+    return NULL;
+}
+
+void elim_run_free(struct elim_run *run)
+{
+    if (run == NULL)
+        return;
+    tacit_sim_nodes_free(run->nodes);
+    tacit_sim_instance_free(&run->instance);
+    free(run->shared_table);
+    free(run->members);
+    free(run->weights);
+    free(run->explores);
+    free(run);
+}
+
+bool elim_sim_is_valid(const struct elim_sim *experiment)
+{
+    struct elim_run run = {.experiment = experiment,
+                           .agent_count = experiment->common.agent_count,
+                           .arm_count = experiment->common.env.arm_count};
+    bool const result = !set_up_network(&run) || is_valid(&run);
+    free(run.members);
+    free(run.weights);
+    return result;
+}

@@ -1,0 +1,32 @@
+/* What runs of epoch elimination measure. */
+#include "experiment.h"
+
+const struct tacit_metric elim_metrics[] = {
+    [ELIM_REGRET] = {"regret", "Regret", "reward", "summed over all agents",
+                     TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
+    [ELIM_REGRET_PER_AGENT] = {"regret_per_agent", "Regret per agent", "reward", "the average site",
+                               0},
+    [ELIM_REGRET_EXPLOIT] = {"regret_exploit", "Regret while waiting", "reward",
+                             "part of it: local exploitation", 0},
+    [ELIM_ROUNDS] = {"rounds", "Rounds", "rounds", "of communication",
+                     TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+    [ELIM_COST] = {"cost", "Communication cost", "cost", "links weighted by their price",
+                   TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+    [ELIM_COST_ALL_EDGES] = {"cost_all_edges", "Cost of all edges", "cost",
+                             "if every edge carried something in every slot",
+                             TACIT_METRIC_TRAFFIC | TACIT_METRIC_SINKS},
+    [ELIM_LINKS] = {"links", "Links used", "links", NULL, TACIT_METRIC_TRAFFIC},
+    [ELIM_MESSAGES] = {"messages", "Messages", "messages", "a broadcast counts once",
+                       TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+    [ELIM_MESSAGES_PER_RECEIVER] = {"messages_per_receiver", "Messages by receiver", "messages",
+                                    "a broadcast counts once per receiver", TACIT_METRIC_TRAFFIC},
+    [ELIM_SCALARS] = {"scalars", "Scalars", "numbers", "numbers inside the messages",
+                      TACIT_METRIC_TRAFFIC},
+    [ELIM_BYTES] = {"bytes", "Bytes", "bytes", "what the wire format needs",
+                    TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+    [ELIM_SINGLE_ARM_FRACTION] = {"single_arm_fraction", "Ended with one arm", "",
+                                  "share of agents", 0},
+    [ELIM_BEST_ARM_FRACTION] = {"best_arm_fraction", "Found the best arm", "", "share of agents",
+                                0},
+    [ELIM_SAMPLES] = {"samples", "Samples", "pulls", "rewards that entered estimates", 0},
+    [ELIM_METRIC_COUNT] = {.name = NULL}};

@@ -1,0 +1,201 @@
+/* From an experiment file with epoch elimination to what its runs need: reports, epsilon, schedule,
+ * statement; and what is refused. */
+#include "plan.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct elim_keys *keys_of(const struct tacit_experiment *experiment)
+{
+    return experiment->config->keys;
+}
+
+static uint32_t delay_of(const struct tacit_experiment *experiment)
+{
+    return experiment->network == NULL ? 0 : experiment->network->delay;
+}
+
+struct tacit_elim_network elim_network(const struct tacit_network *network, bool components_alike)
+{
+    return (struct tacit_elim_network){.collection = network->has_sinks ? TACIT_ELIM_GATHER
+                                                                        : TACIT_ELIM_SPREAD,
+                                       .graph = &network->graph,
+                                       .label = network->label,
+                                       .components = network->components,
+                                       .component_count = network->component_count,
+                                       .parent = network->parent,
+                                       .diameter = network->diameter,
+                                       .components_alike = components_alike};
+}
+
+/* ---- Privacy ---- */
+
+/* The paper's noise has scale 1/(N eps): a reward loses N eps (READINGS P1.23). */
+static double epsilon_per_reward(const struct tacit_experiment *experiment, uint32_t report_count)
+{
+    struct tacit_config const *const config = experiment->config;
+    if (config->privacy != TACIT_PRIVACY_PAPER)
+        return config->epsilon;
+    return config->epsilon * report_count;
+}
+
+static enum tacit_statement_network statement_network(enum tacit_config_network network)
+{
+    return network == TACIT_CONFIG_GRAPH    ? TACIT_STATEMENT_GRAPH
+           : network == TACIT_CONFIG_HYBRID ? TACIT_STATEMENT_HYBRID
+           : network == TACIT_CONFIG_ALONE  ? TACIT_STATEMENT_ALONE
+                                            : TACIT_STATEMENT_STAR;
+}
+
+static void state_privacy(struct tacit_experiment *experiment, uint32_t report_count)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
+    enum tacit_env_kind const kind = experiment->sim.env.kind;
+    bool const is_paper = config->privacy == TACIT_PRIVACY_PAPER;
+    struct tacit_statement const statement = {
+        .mode = config->privacy,
+        .network = statement_network(config->network.kind),
+        .waits = delay_of(experiment) > 0,
+        .noisy = mechanism->noisy,
+        .epsilon_nano = tacit_mechanism_cost_nano(mechanism),
+        .paper_epsilon_nano =
+            is_paper && mechanism->noisy ? (uint64_t)llround(config->epsilon * TACIT_NANO) : 0,
+        .agent_count = config->agent_count,
+        .report_count = report_count,
+        .clipped = config->privacy == TACIT_PRIVACY_SOUND,
+        .bounded = kind == TACIT_ENV_BERNOULLI || kind == TACIT_ENV_CONSTANT ||
+                   (kind == TACIT_ENV_LOGGED && tacit_experiment_rewards_within(experiment, 0, 1))};
+    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    tacit_statement_elim(&statement, &text);
+}
+
+/* ---- Schedule ---- */
+
+struct tacit_elim_schedule elim_schedule(const struct tacit_experiment *experiment)
+{
+    struct elim_plan const *const plan = experiment->plan;
+    struct elim_sim const *const sim = &plan->sim;
+    double gap = sim->gap;
+    if (gap <= 0 && experiment->global_means != NULL)
+        gap = tacit_env_smallest_gap(experiment->global_means, sim->common.env.arm_count);
+    gap = tacit_scale_gap(&sim->mechanism.scale, gap);
+    return (struct tacit_elim_schedule){.arm_count = sim->common.env.arm_count,
+                                        .report_count = sim->report_count,
+                                        .horizon = sim->common.horizon,
+                                        .epsilon_per_reward = sim->epsilon_per_reward,
+                                        .round_limit = sim->round_limit,
+                                        .gap = gap > 0 && gap <= 1 ? gap : 1};
+}
+
+static enum tacit_status check_gap(const struct tacit_experiment *experiment,
+                                   struct tacit_error *error)
+{
+    struct elim_keys const *const keys = keys_of(experiment);
+    if (experiment->global_means == NULL || keys->round_limit == 0 || keys->gap > 0)
+        return TACIT_OK;
+    double const gap = tacit_scale_gap(
+        &experiment->mechanism.scale,
+        tacit_env_smallest_gap(experiment->global_means, experiment->sim.env.arm_count));
+    if (gap <= 1)
+        return TACIT_OK;
+    return tacit_experiment_refuse(
+        experiment, "protocol",
+        "the smallest gap between the means is above 1; 'rounds' then needs 'gap': a "
+        "number above 0 and up to 1",
+        error);
+}
+
+/* Slots until the first epoch has been judged if the horizon is `horizon`. */
+static uint64_t first_epoch_slots(const struct tacit_experiment *experiment, uint64_t horizon)
+{
+    struct tacit_elim_schedule schedule = elim_schedule(experiment);
+    schedule.horizon = horizon;
+    return schedule.arm_count * tacit_elim_pulls(&schedule, 1, schedule.arm_count, 0) +
+           delay_of(experiment);
+}
+
+static enum tacit_status refuse_horizon(const struct tacit_experiment *experiment, uint64_t needed,
+                                        struct tacit_error *error)
+{
+    struct elim_plan const *const plan = experiment->plan;
+    uint32_t const delay_slots = delay_of(experiment);
+    char text[300];
+    char delay[60] = "";
+    if (delay_slots > 0)
+        (void)snprintf(delay, sizeof delay, ", with a delay of %u slot%s", delay_slots,
+                       delay_slots == 1 ? "" : "s");
+    (void)snprintf(text, sizeof text,
+                   "%llu is too short for the first epoch of %u arms and %u reports%s; allowed: at "
+                   "least %llu",
+                   (unsigned long long)experiment->sim.horizon, experiment->sim.env.arm_count,
+                   plan->sim.report_count, delay, (unsigned long long)needed);
+    return tacit_experiment_refuse(experiment, "horizon", text, error);
+}
+
+/* A run that ends before its first epoch does learns nothing and tells nobody (PRIVACY.md D.51). */
+static enum tacit_status check_horizon(const struct tacit_experiment *experiment,
+                                       struct tacit_error *error)
+{
+    uint64_t needed = first_epoch_slots(experiment, experiment->sim.horizon);
+    if (needed <= experiment->sim.horizon)
+        return TACIT_OK;
+    for (uint64_t longer = needed; (longer = first_epoch_slots(experiment, needed)) > needed;)
+        needed = longer; /* a longer horizon makes the epoch a little longer too */
+    if (needed <= TACIT_HORIZON_MAX)
+        return refuse_horizon(experiment, needed, error);
+    return tacit_experiment_refuse(
+        experiment, "horizon",
+        "no horizon is long enough for the first epoch; allowed: fewer arms, more "
+        "agents or a larger epsilon",
+        error);
+}
+
+/* ---- The plan ---- */
+
+static void fill_plan(const struct tacit_experiment *experiment, uint32_t report_count,
+                      struct elim_plan *plan)
+{
+    struct elim_keys const *const keys = keys_of(experiment);
+    plan->sim = (struct elim_sim){.common = experiment->sim,
+                                  .report_count = report_count,
+                                  .round_limit = keys->round_limit,
+                                  .gap = keys->gap,
+                                  .mechanism = experiment->mechanism,
+                                  .epsilon_per_reward = experiment->epsilon_per_reward,
+                                  .server_link_cost = experiment->config->server_link_cost,
+                                  .peer_link_cost = experiment->config->peer_link_cost};
+    if (experiment->network == NULL)
+        return;
+    plan->network = elim_network(experiment->network, keys->components_alike);
+    plan->sim.network = &plan->network;
+}
+
+static uint32_t server_links(const struct tacit_experiment *experiment, uint32_t report_count)
+{
+    if (experiment->network == NULL)
+        return report_count;
+    return experiment->network->has_sinks ? experiment->network->component_count : 0;
+}
+
+enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    uint32_t const report_count =
+        config->network.kind == TACIT_CONFIG_ALONE
+            ? 1
+            : tacit_elim_report_count(keys_of(experiment)->participation, config->agent_count);
+    struct elim_plan *const plan = calloc(1, sizeof *plan);
+    experiment->plan = plan;
+    if (plan == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status status =
+        tacit_experiment_protect(experiment, epsilon_per_reward(experiment, report_count), error);
+    if (status != TACIT_OK)
+        return status;
+    state_privacy(experiment, report_count);
+    experiment->server_links = server_links(experiment, report_count);
+    fill_plan(experiment, report_count, plan);
+    status = check_gap(experiment, error);
+    return status == TACIT_OK ? check_horizon(experiment, error) : status;
+}

@@ -1,0 +1,251 @@
+/* Epoch elimination over a star, a graph or a hybrid as nodes of the simulator: what they do in a
+ * step, what their messages are, and how a run begins. */
+#include "run.h"
+#include <stdlib.h>
+#include <string.h>
+#include "state.h"
+#include "tacit/wire.h"
+
+/* ---- Messages ---- */
+
+static size_t message_size(void *family, const void *message)
+{
+    struct elim_run const *const run = family;
+    return tacit_elim_message_size(message, run->arm_count, run->agent_count);
+}
+
+static const void *message_copy(void *family, const void *message, void *memory)
+{
+    struct elim_run const *const run = family;
+    return tacit_elim_message_copy(message, run->arm_count, run->agent_count, memory);
+}
+
+/* A handshake is over before the next begins: what was asked for arrives before new requests. */
+static uint32_t message_rank(void *family, const void *message)
+{
+    struct tacit_elim_message const *const elim = message;
+    (void)family;
+    return elim->kind == TACIT_ELIM_DATA ? 0 : elim->kind == TACIT_ELIM_REQUEST ? 1 : 2;
+}
+
+static void message_cost(void *family, const void *message, uint64_t *scalars, uint64_t *bytes)
+{
+    struct elim_run const *const run = family;
+    *scalars = tacit_elim_message_scalars(message, run->agent_count);
+    *bytes = tacit_wire_elim_bytes(message, run->arm_count, run->agent_count);
+}
+
+/* ---- Those who look on ---- */
+
+static void persisted(void *family, uint32_t node)
+{
+    struct elim_run const *const run = family;
+    struct elim_observer const *const observer = run->experiment->observer;
+    if (observer == NULL)
+        return;
+    if (node == run->agent_count) {
+        if (observer->hub_persisted != NULL)
+            observer->hub_persisted(observer->context, elim_run_hub(run));
+        return;
+    }
+    if (observer->agent_persisted != NULL)
+        observer->agent_persisted(observer->context, node, elim_run_agent(run, node));
+    if (observer->peer_persisted != NULL && run->experiment->network != NULL)
+        observer->peer_persisted(observer->context, node, tacit_sim_nodes_state(run->nodes, node));
+}
+
+static void sent(void *family, const void *message)
+{
+    struct elim_run const *const run = family;
+    struct elim_observer const *const observer = run->experiment->observer;
+    if (observer != NULL && observer->sent != NULL)
+        observer->sent(observer->context, message);
+}
+
+static void pulled(void *family, uint32_t node, uint32_t arm, uint64_t count)
+{
+    struct elim_run const *const run = family;
+    struct elim_observer const *const observer = run->experiment->observer;
+    if (observer != NULL && observer->pulled != NULL)
+        observer->pulled(observer->context, node, arm, count);
+}
+
+/* ---- Steps ---- */
+
+static struct tacit_elim_event elim_event(const struct tacit_sim_event *event)
+{
+    struct tacit_elim_event elim = {.kind = event->kind, .now_us = event->now_us};
+    if (event->kind == TACIT_EVENT_REWARD)
+        elim.as.reward = event->reward;
+    else if (event->kind == TACIT_EVENT_EXPLOITED)
+        elim.as.exploited_count = event->exploited_count;
+    else if (event->kind == TACIT_EVENT_RECEIVE)
+        elim.as.message = event->message;
+    return elim;
+}
+
+/* Where an agent's plan is new: does it serve an epoch, or is it the last arm? */
+static void note_plan(struct elim_run *run, uint32_t agent)
+{
+    struct tacit_elim_agent_view view;
+    elim_run_look(run, agent, &view);
+    run->explores[agent] = !view.last;
+}
+
+/* A refusal changes nothing, and its update asks for nothing but the timer that stands. */
+static void step_agent(struct elim_run *run, uint32_t agent, const struct tacit_elim_event *event,
+                       const struct tacit_entropy *entropy)
+{
+    struct elim_observer const *const observer = run->experiment->observer;
+    void *const state = tacit_sim_nodes_state(run->nodes, agent);
+    if (event->kind == TACIT_EVENT_REWARD && run->explores[agent])
+        run->samples += (double)event->as.reward.count;
+    if (run->experiment->network == NULL)
+        (void)tacit_elim_agent_step(state, event, entropy, &run->update);
+    else
+        (void)tacit_elim_peer_step(state, elim_run_table(run, agent), event, entropy, &run->update);
+    if (observer != NULL && observer->meddle != NULL)
+        observer->meddle(observer->context, agent, elim_run_agent(run, agent), &run->update);
+    if (run->update.plan_count > 0)
+        note_plan(run, agent);
+}
+
+static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
+                 const struct tacit_entropy *entropy, struct tacit_sim_update *update)
+{
+    struct elim_run *const run = family;
+    struct tacit_elim_event const event = elim_event(sim_event);
+    if (node == run->agent_count)
+        (void)tacit_elim_hub_step(elim_run_hub(run), &event, entropy, &run->update);
+    else
+        step_agent(run, node, &event, entropy);
+    run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
+    *update = (struct tacit_sim_update){.persist = run->update.persist,
+                                        .persist_extra = run->update.persist_table,
+                                        .sends = &run->send,
+                                        .send_count = run->update.send ? 1 : 0,
+                                        .plan = run->update.plan,
+                                        .plan_count = run->update.plan_count,
+                                        .deadline_us = run->update.deadline_us};
+}
+
+/* An agent that waits plays its best noised arm meanwhile (READINGS P1.11, sound mode). */
+static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_max)
+{
+    struct elim_run const *const run = family;
+    struct tacit_elim_agent_view view;
+    elim_run_look(run, node, &view);
+    *arm = view.exploit_arm;
+    *count_max = run->experiment->common.horizon - view.pull_count;
+    return view.waiting;
+}
+
+static void size_of_node(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes)
+{
+    struct elim_run const *const run = family;
+    struct elim_sim const *const experiment = run->experiment;
+    *extra_bytes = 0;
+    if (node == run->agent_count) {
+        struct tacit_elim_hub_config const config = elim_run_hub_config(experiment, 1, 1, NULL);
+        *state_bytes = tacit_elim_hub_size(&config);
+    } else if (experiment->network == NULL) {
+        struct tacit_elim_agent_config const config = elim_run_agent_config(experiment, 1, node);
+        *state_bytes = tacit_elim_agent_size(&config);
+    } else {
+        struct tacit_elim_peer_config const config = elim_run_peer_config(run, 1, node, 1);
+        *state_bytes = tacit_elim_peer_size(&config);
+        if (run->shared_table == NULL)
+            *extra_bytes = tacit_elim_table_size(run->agent_count, run->arm_count);
+    }
+}
+
+const struct tacit_sim_node_ops elim_node_ops = {.size = size_of_node,
+                                                 .step = step,
+                                                 .exploit = exploit,
+                                                 .message_size = message_size,
+                                                 .message_copy = message_copy,
+                                                 .message_rank = message_rank,
+                                                 .message_cost = message_cost,
+                                                 .persisted = persisted,
+                                                 .sent = sent,
+                                                 .pulled = pulled};
+
+/* ---- A run ---- */
+
+/* Delta of this run, on the scale of the rewards. */
+static double gap_of(const struct elim_run *run)
+{
+    struct elim_sim const *const experiment = run->experiment;
+    double gap = experiment->gap;
+    if (experiment->round_limit > 0 && gap <= 0)
+        gap = tacit_env_smallest_gap(run->instance.global_means, run->arm_count);
+    gap = tacit_scale_gap(&experiment->mechanism.scale, gap);
+    return gap > 0 && gap <= 1 ? gap : 1; /* all arms alike: there is nothing to tell apart */
+}
+
+static enum tacit_status set_up_agent(struct elim_run *run, uint64_t run_id, uint32_t agent,
+                                      double gap)
+{
+    struct elim_sim const *const experiment = run->experiment;
+    void *const state = tacit_sim_nodes_state(run->nodes, agent);
+    if (experiment->network == NULL) {
+        struct tacit_elim_agent_config const config =
+            elim_run_agent_config(experiment, run_id, agent);
+        return tacit_elim_agent_init(state, &config);
+    }
+    struct tacit_elim_peer_config const config = elim_run_peer_config(run, run_id, agent, gap);
+    bool const is_shared = run->shared_table != NULL;
+    if (!is_shared || agent == 0)
+        tacit_elim_table_init(elim_run_table(run, agent), run->agent_count, run->arm_count,
+                              is_shared);
+    return tacit_elim_peer_init(state, &config);
+}
+
+static enum tacit_status set_up(struct elim_run *run, uint32_t index)
+{
+    struct elim_sim const *const experiment = run->experiment;
+    uint64_t const run_id = (uint64_t)index + 1;
+    enum tacit_status status = TACIT_OK;
+    run->samples = 0;
+    memset(run->explores, 0, run->agent_count * sizeof *run->explores);
+    tacit_sim_instance_draw(&run->instance, &experiment->common, index);
+    double const gap = gap_of(run);
+    if (elim_run_has_hub(run)) {
+        struct tacit_elim_hub_config const hub = elim_run_hub_config(
+            experiment, run_id, gap, experiment->network == NULL ? NULL : run->weights);
+        status = tacit_elim_hub_init(elim_run_hub(run), &hub);
+    }
+    for (uint32_t agent = 0; agent < run->agent_count && status == TACIT_OK; agent++)
+        status = set_up_agent(run, run_id, agent, gap);
+    return status;
+}
+
+enum tacit_status elim_run_play(struct elim_run *run, uint32_t index, struct tacit_sim_row *row,
+                                atomic_bool *stop, bool *healed)
+{
+    enum tacit_status status = set_up(run, index);
+    if (status == TACIT_OK)
+        status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop, healed);
+    if (status == TACIT_OK)
+        elim_run_write_results(run, row);
+    return status;
+}
+
+/* ---- As a player ---- */
+
+void *elim_player_new(const void *plan, enum tacit_status *status)
+{
+    return elim_run_new(plan, status);
+}
+
+enum tacit_status elim_player_play(void *run, uint32_t index, struct tacit_sim_row *row,
+                                   atomic_bool *stop)
+{
+    bool healed;
+    return elim_run_play(run, index, row, stop, &healed);
+}
+
+void elim_player_free(void *run)
+{
+    elim_run_free(run);
+}

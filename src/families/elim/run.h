@@ -1,0 +1,31 @@
+/* Runs of epoch elimination in the simulator. */
+#ifndef TACIT_FAMILIES_ELIM_RUN_H
+#define TACIT_FAMILIES_ELIM_RUN_H
+#include "experiment.h"
+
+struct elim_run; /* the workspace of one thread, used for one run after the other */
+
+/* Would the cores take this plan? */
+bool elim_sim_is_valid(const struct elim_sim *experiment);
+
+/* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID. */
+struct elim_run *elim_run_new(const struct elim_sim *experiment, enum tacit_status *status);
+void elim_run_free(struct elim_run *run);
+
+/* Plays run number `index` to its end and fills the row. *healed: every agent that is not lost
+ * reached T (only faults can prevent it). Errors: TACIT_INTERRUPTED, TACIT_MEMORY, TACIT_INVALID.
+ */
+enum tacit_status elim_run_play(struct elim_run *run, uint32_t index, struct tacit_sim_row *row,
+                                atomic_bool *stop, bool *healed);
+
+/* The same for the simulator's threads; the plan begins with an elim_sim. */
+void *elim_player_new(const void *plan, enum tacit_status *status);
+enum tacit_status elim_player_play(void *run, uint32_t index, struct tacit_sim_row *row,
+                                   atomic_bool *stop);
+void elim_player_free(void *run);
+#define ELIM_PLAYER                                                                                \
+    {                                                                                              \
+        .metric_count = ELIM_METRIC_COUNT, .run_new = elim_player_new,                             \
+        .run_play = elim_player_play, .run_free = elim_player_free                                 \
+    }
+#endif

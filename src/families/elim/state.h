@@ -1,0 +1,54 @@
+/* A run of epoch elimination under way: shared by run.c (what happens), memory.c (what it is made
+ * of) and results.c (what it came to). */
+#ifndef TACIT_FAMILIES_ELIM_STATE_H
+#define TACIT_FAMILIES_ELIM_STATE_H
+#include "experiment.h"
+
+struct elim_run {
+    const struct elim_sim *experiment;
+    uint32_t agent_count;
+    uint32_t arm_count;
+    struct tacit_sim_nodes *nodes;
+    struct tacit_sim_instance instance;
+    struct tacit_elim_table *shared_table; /* of all peers where nothing fails; or NULL */
+    uint64_t *members;                     /* component_count x W(A): agents of each component */
+    uint32_t *weights;                     /* A: how many agents a sink reports for */
+    bool *explores;                        /* A: does the agent's plan serve an epoch? */
+    double samples;
+    struct tacit_elim_update update; /* of the step under way */
+    struct tacit_sim_send send;
+};
+
+/* ---- memory.c ---- */
+
+/* Is there a hub, or does everybody judge? */
+bool elim_run_has_hub(const struct elim_run *run);
+
+/* The hub's state. */
+struct tacit_elim_hub *elim_run_hub(const struct elim_run *run);
+
+/* An agent's table of reports: its own, or the one that all share. */
+struct tacit_elim_table *elim_run_table(const struct elim_run *run, uint32_t agent);
+
+/* The view of an agent, be it in a peer or not. */
+void elim_run_look(const struct elim_run *run, uint32_t agent, struct tacit_elim_agent_view *view);
+
+/* The agent's core, be it in a peer or not. */
+struct tacit_elim_agent *elim_run_agent(const struct elim_run *run, uint32_t agent);
+
+struct tacit_elim_agent_config elim_run_agent_config(const struct elim_sim *experiment,
+                                                     uint64_t run_id, uint32_t agent);
+struct tacit_elim_hub_config elim_run_hub_config(const struct elim_sim *experiment, uint64_t run_id,
+                                                 double gap, const uint32_t *weights);
+struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, uint64_t run_id,
+                                                   uint32_t agent, double gap);
+
+/* ---- run.c ---- */
+
+/* What the simulator's nodes are here. */
+extern const struct tacit_sim_node_ops elim_node_ops;
+
+/* ---- results.c ---- */
+
+void elim_run_write_results(const struct elim_run *run, struct tacit_sim_row *row);
+#endif

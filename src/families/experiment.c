@@ -1,0 +1,377 @@
+/* From an experiment file to what the simulator runs: data, means, network, and the family's plan.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tacit/data.h"
+#include "tacit/family.h"
+
+/* What belongs to the experiment and is read once. */
+struct tacit_experiment_data {
+    uint64_t *points;
+    struct tacit_means means;
+    struct tacit_log log;
+    double *generated;
+};
+
+enum tacit_status tacit_experiment_refuse(const struct tacit_experiment *experiment,
+                                          const char *key, const char *text,
+                                          struct tacit_error *error)
+{
+    tacit_config_error(experiment->config->document, key, text, error);
+    return TACIT_INVALID;
+}
+
+static enum tacit_status out_of_memory(struct tacit_error *error)
+{
+    (void)snprintf(error->text, sizeof error->text, "out of memory");
+    return TACIT_MEMORY;
+}
+
+/* Says, for a file that cannot be read, which key of the experiment names it. */
+static enum tacit_status blame(const struct tacit_experiment *experiment, const char *key,
+                               enum tacit_status status, struct tacit_error *error)
+{
+    struct tacit_error const cause = *error;
+    if (status == TACIT_IO)
+        tacit_config_error(experiment->config->document, key, cause.text, error);
+    return status;
+}
+
+/* ---- Means ---- */
+
+static enum tacit_status check_means(const struct tacit_experiment *experiment, const char *key,
+                                     const char *name, struct tacit_error *error)
+{
+    struct tacit_means const *const means = &experiment->data->means;
+    uint32_t const agents = experiment->config->agent_count;
+    char text[400];
+    uint32_t const named = experiment->config->log.arm_count; /* 0: the arms have no names */
+    if (means->arm_count < 2) {
+        (void)snprintf(text, sizeof text, "%.200s has 1 arm; at least 2 are needed", name);
+        return tacit_experiment_refuse(experiment, key, text, error);
+    }
+    if (named > 0 && means->arm_count != named) {
+        (void)snprintf(text, sizeof text,
+                       "%.200s has %u columns, but there are %u arms; allowed: one column an arm",
+                       name, means->arm_count, named);
+        return tacit_experiment_refuse(experiment, key, text, error);
+    }
+    if (means->row_count != 1 && means->row_count != agents) {
+        (void)snprintf(text, sizeof text,
+                       "%.200s has %u rows, but there are %u agents; allowed: 1 row (all agents "
+                       "alike) or one an agent",
+                       name, means->row_count, agents);
+        return tacit_experiment_refuse(experiment, key, text, error);
+    }
+    return TACIT_OK;
+}
+
+static enum tacit_status read_means(struct tacit_experiment *experiment, const char *key,
+                                    const char *name, struct tacit_error *error)
+{
+    bool const is_gaussian = experiment->config->environment == TACIT_ENV_GAUSSIAN;
+    double const bound = is_gaussian ? 1e9 : 1;
+    char *const path = tacit_config_path(experiment->config->document, name);
+    if (path == NULL)
+        return out_of_memory(error);
+    enum tacit_status status =
+        tacit_means_read(&experiment->data->means, path, is_gaussian ? -bound : 0, bound, error);
+    free(path);
+    status = status == TACIT_OK ? check_means(experiment, key, name, error)
+                                : blame(experiment, key, status, error);
+    experiment->sim.env.means = experiment->data->means.values;
+    experiment->sim.env.row_count = experiment->data->means.row_count;
+    experiment->sim.env.arm_count = experiment->data->means.arm_count;
+    return status;
+}
+
+static enum tacit_status generate_means(struct tacit_experiment *experiment,
+                                        struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    uint32_t const arms = config->generated_arms;
+    experiment->data->generated = calloc(arms, sizeof(double));
+    if (experiment->data->generated == NULL)
+        return out_of_memory(error);
+    struct tacit_rng rng =
+        tacit_rng_stream(config->instance_seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_INSTANCE);
+    tacit_env_generate(experiment->data->generated, arms, &rng);
+    experiment->sim.env.means = experiment->data->generated;
+    experiment->sim.env.row_count = 1;
+    experiment->sim.env.arm_count = arms;
+    experiment->sim.instance_per_run = !config->has_instance_seed;
+    return TACIT_OK;
+}
+
+/* ---- Logs ---- */
+
+/* Where the log is: beside the experiment, or in a data directory. False: nowhere. */
+static bool find_log(const struct tacit_experiment *experiment, char path[TACIT_PATH_BYTES])
+{
+    static const char *const endings[] = {"", ".xz", ".gz"};
+    char *const beside =
+        tacit_config_path(experiment->config->document, experiment->config->log.csv);
+    bool found = false;
+    for (size_t i = 0; beside != NULL && i < 3 && !found; i++) {
+        int const length = snprintf(path, TACIT_PATH_BYTES, "%s%s", beside, endings[i]);
+        found = length > 0 && length < (int)TACIT_PATH_BYTES && access(path, R_OK) == 0;
+    }
+    free(beside);
+    return found || tacit_dataset_find(experiment->config->log.csv, path) == TACIT_OK;
+}
+
+static struct tacit_log_arm *log_arms(const struct tacit_config_log *log)
+{
+    struct tacit_log_arm *const arms = calloc(log->arm_count, sizeof *arms);
+    for (uint32_t i = 0; arms != NULL && i < log->arm_count; i++)
+        arms[i] = (struct tacit_log_arm){.name = log->arms[i].name,
+                                         .match = log->arms[i].all ? TACIT_LOG_MATCH_ALL
+                                                                   : TACIT_LOG_MATCH_ANY,
+                                         .columns = log->arms[i].columns,
+                                         .column_count = log->arms[i].column_count,
+                                         .value = log->arms[i].value};
+    return arms;
+}
+
+static enum tacit_log_split log_split(enum tacit_config_split split)
+{
+    return split == TACIT_CONFIG_SPLIT_NONE         ? TACIT_LOG_BY_COLUMN
+           : split == TACIT_CONFIG_SPLIT_SEQUENTIAL ? TACIT_LOG_SEQUENTIAL
+                                                    : TACIT_LOG_RANDOM;
+}
+
+static enum tacit_status build_log(struct tacit_experiment *experiment, const char *path,
+                                   struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct tacit_table table;
+    enum tacit_status status = tacit_table_read(&table, path, error);
+    if (status != TACIT_OK)
+        return blame(experiment, "environment.logged.csv", status, error);
+    struct tacit_log_arm *const arms = config->log.arms == NULL ? NULL : log_arms(&config->log);
+    if (config->log.arms != NULL && arms == NULL) {
+        tacit_table_free(&table);
+        return out_of_memory(error);
+    }
+    struct tacit_log_spec const spec = {.arms = arms,
+                                        .arm_count = config->log.arm_count,
+                                        .arm_column = config->log.arm_column,
+                                        .reward_column = config->log.reward_column,
+                                        .reward_value = config->log.reward_value,
+                                        .split = log_split(config->log.split),
+                                        .agent_column = config->log.agent_column,
+                                        .agent_count = config->agent_count};
+    struct tacit_rng rng =
+        tacit_rng_stream(config->seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SPLIT);
+    status = tacit_log_build(&experiment->data->log, &table, path, &spec, &rng, error);
+    free(arms);
+    tacit_table_free(&table);
+    return status;
+}
+
+bool tacit_experiment_rewards_within(const struct tacit_experiment *experiment, double lo,
+                                     double hi)
+{
+    struct tacit_log const *const log = &experiment->data->log;
+    uint32_t const count =
+        log->start == NULL ? 0 : log->start[(size_t)log->agent_count * log->arm_count];
+    for (uint32_t i = 0; i < count; i++)
+        if (!(log->rewards[i] >= lo && log->rewards[i] <= hi))
+            return false;
+    return true;
+}
+
+static enum tacit_status use_log(struct tacit_experiment *experiment, const char *path,
+                                 struct tacit_error *error)
+{
+    enum tacit_status const status = build_log(experiment, path, error);
+    if (status != TACIT_OK)
+        return status;
+    struct tacit_log const *const log = &experiment->data->log;
+    if (log->arm_count < 2)
+        return tacit_experiment_refuse(experiment, "environment.logged.arm",
+                                       "1 arm; at least 2 are needed", error);
+    if (experiment->config->privacy == TACIT_PRIVACY_SOUND && !experiment->config->has_range &&
+        !tacit_experiment_rewards_within(experiment, 0, 1))
+        return tacit_experiment_refuse(
+            experiment, "privacy",
+            "some logged rewards lie outside [0, 1]; sound mode needs 'range': the public "
+            "bounds of a reward",
+            error);
+    experiment->sim.env.means = log->means;
+    experiment->sim.env.row_count = log->agent_count;
+    experiment->sim.env.arm_count = log->arm_count;
+    experiment->sim.env.log = (struct tacit_env_log){log->start, log->rewards, log->binary};
+    return TACIT_OK;
+}
+
+static enum tacit_status set_up_log(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct tacit_config_log const *const log = &experiment->config->log;
+    char path[TACIT_PATH_BYTES];
+    if (find_log(experiment, path)) {
+        (void)snprintf(experiment->note, sizeof experiment->note,
+                       "Rewards are drawn from the rows of %s.", log->csv);
+        return use_log(experiment, path, error);
+    }
+    if (log->fallback == NULL) {
+        char text[500];
+        char directories[TACIT_PATH_BYTES];
+        tacit_dataset_directories(directories);
+        (void)snprintf(text, sizeof text,
+                       "'%.120s' is neither beside this file nor in a data directory (%.150s); "
+                       "allowed: a CSV file there, or a 'fallback' with arm means",
+                       log->csv, *directories == '\0' ? "TACIT_DATA names none" : directories);
+        return tacit_experiment_refuse(experiment, "environment.logged.csv", text, error);
+    }
+    (void)snprintf(
+        experiment->note, sizeof experiment->note,
+        "The data set %.150s is not here: rewards are drawn with the arm means of %.150s, "
+        "which were computed from it.",
+        log->csv, log->fallback);
+    experiment->sim.env.kind = TACIT_ENV_BERNOULLI;
+    return read_means(experiment, "environment.logged.fallback", log->fallback, error);
+}
+
+static enum tacit_status set_up_environment(struct tacit_experiment *experiment,
+                                            struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    if (config->own_environment != NULL)
+        return TACIT_OK; /* the family's plan makes it */
+    experiment->sim.env.kind = config->environment;
+    experiment->sim.env.sd = config->sd;
+    if (config->environment == TACIT_ENV_LOGGED)
+        return set_up_log(experiment, error);
+    if (config->means != NULL)
+        return read_means(experiment, "environment.means", config->means, error);
+    return generate_means(experiment, error);
+}
+
+/* ---- Privacy ---- */
+
+const char *tacit_mode_name(enum tacit_privacy_mode mode)
+{
+    return mode == TACIT_PRIVACY_NONE ? "none" : mode == TACIT_PRIVACY_PAPER ? "paper" : "sound";
+}
+
+enum tacit_status tacit_experiment_protect(struct tacit_experiment *experiment,
+                                           double epsilon_per_reward, struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct tacit_mechanism_config const mechanism = {.mode = config->privacy,
+                                                     .epsilon_per_reward = epsilon_per_reward,
+                                                     .lo = config->lo,
+                                                     .hi = config->hi};
+    experiment->epsilon_per_reward = epsilon_per_reward;
+    if (tacit_mechanism_init(&experiment->mechanism, &mechanism) != TACIT_OK)
+        return tacit_experiment_refuse(
+            experiment, "privacy.epsilon",
+            "epsilon per reward (in paper mode: times the agents that report) must be from "
+            "1e-6 to 1e6, or inf",
+            error);
+    return TACIT_OK;
+}
+
+/* ---- Recording ---- */
+
+static enum tacit_status set_up_points(struct tacit_experiment *experiment,
+                                       struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    uint64_t *const points = calloc(config->checkpoint_count, sizeof *points);
+    experiment->data->points = points;
+    if (points == NULL)
+        return out_of_memory(error);
+    if (config->checkpoints != NULL) {
+        memcpy(points, config->checkpoints, config->checkpoint_count * sizeof *points);
+        experiment->sim.point_count = config->checkpoint_count;
+    } else {
+        experiment->sim.point_count =
+            tacit_sim_log_points(config->horizon, config->checkpoint_count, points);
+    }
+    experiment->sim.points = points;
+    return TACIT_OK;
+}
+
+static enum tacit_status set_up_global_means(struct tacit_experiment *experiment,
+                                             struct tacit_error *error)
+{
+    if (experiment->sim.instance_per_run || experiment->sim.env.arm_count == 0)
+        return TACIT_OK;
+    experiment->global_means = calloc(experiment->sim.env.arm_count, sizeof(double));
+    if (experiment->global_means == NULL)
+        return out_of_memory(error);
+    tacit_env_global_means(&experiment->sim.env, experiment->global_means);
+    return TACIT_OK;
+}
+
+const char *tacit_experiment_arm_name(const struct tacit_experiment *experiment, uint32_t arm)
+{
+    if (experiment->data->log.arm_names != NULL)
+        return experiment->data->log.arm_names[arm];
+    struct tacit_config_log const *const log = &experiment->config->log; /* its fallback */
+    return arm < log->arm_count ? log->arms[arm].name : NULL;
+}
+
+/* ---- Public ---- */
+
+/* Requires: config and data are there. */
+static enum tacit_status set_up(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    experiment->family = tacit_family_find(config->family->word);
+    TACIT_ASSERT(experiment->family != NULL);
+    experiment->epsilon_per_reward = config->epsilon;
+    experiment->sim.seed = config->seed;
+    experiment->sim.run_count = config->run_count;
+    experiment->sim.agent_count = config->agent_count;
+    experiment->sim.horizon = config->horizon;
+    enum tacit_status status = set_up_environment(experiment, error);
+    if (status == TACIT_OK)
+        status = tacit_network_new(&experiment->network, &config->network, error);
+    if (status == TACIT_OK)
+        status = set_up_global_means(experiment, error);
+    if (status == TACIT_OK)
+        status = set_up_points(experiment, error);
+    if (status == TACIT_OK)
+        status = experiment->family->plan(experiment, error);
+    if (status == TACIT_OK && experiment->pull_count <= 0)
+        experiment->pull_count = (double)config->agent_count * (double)config->horizon;
+    return status;
+}
+
+enum tacit_status tacit_experiment_load(struct tacit_experiment *experiment, const char *path,
+                                        const char *const *settings, uint32_t set_count,
+                                        struct tacit_error *error)
+{
+    *experiment = (struct tacit_experiment){0};
+    enum tacit_status status = tacit_config_load(&experiment->config, path, settings, set_count,
+                                                 tacit_family_files(), error);
+    if (status != TACIT_OK)
+        return status;
+    experiment->data = calloc(1, sizeof *experiment->data);
+    status = experiment->data == NULL ? out_of_memory(error) : set_up(experiment, error);
+    if (status != TACIT_OK)
+        tacit_experiment_free(experiment);
+    return status;
+}
+
+void tacit_experiment_free(struct tacit_experiment *experiment)
+{
+    if (experiment->plan != NULL)
+        experiment->family->plan_free(experiment->plan);
+    if (experiment->data != NULL) {
+        tacit_means_free(&experiment->data->means);
+        tacit_log_free(&experiment->data->log);
+        free(experiment->data->points);
+        free(experiment->data->generated);
+        free(experiment->data);
+    }
+    tacit_network_free(experiment->network);
+    free(experiment->global_means);
+    tacit_config_free(experiment->config);
+    *experiment = (struct tacit_experiment){0};
+}

@@ -1,0 +1,45 @@
+/* The instance of a run: its means, the global ones, and the gaps. */
+#include "tacit/sim.h"
+#include <stdlib.h>
+
+enum tacit_status tacit_sim_instance_init(struct tacit_sim_instance *instance,
+                                          const struct tacit_sim *sim)
+{
+    size_t const arms = sim->env.arm_count + (size_t)1;
+    *instance = (struct tacit_sim_instance){.env = sim->env};
+    instance->global_means = calloc(arms, sizeof(double));
+    instance->gaps = calloc(arms, sizeof(double));
+    instance->own_means = calloc(arms, sizeof(double));
+    if (instance->global_means == NULL || instance->gaps == NULL || instance->own_means == NULL)
+        return TACIT_MEMORY;
+    if (sim->instance_per_run)
+        instance->env.means = instance->own_means;
+    return TACIT_OK;
+}
+
+void tacit_sim_instance_free(struct tacit_sim_instance *instance)
+{
+    free(instance->global_means);
+    free(instance->gaps);
+    free(instance->own_means);
+    *instance = (struct tacit_sim_instance){0};
+}
+
+void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct tacit_sim *sim,
+                             uint32_t run)
+{
+    uint32_t const arms = sim->env.arm_count;
+    if (arms == 0)
+        return;
+    if (sim->instance_per_run) {
+        struct tacit_rng rng =
+            tacit_rng_stream(sim->seed, run, TACIT_STREAM_COMMON, TACIT_PURPOSE_INSTANCE);
+        tacit_env_generate(instance->own_means, arms, &rng);
+    }
+    tacit_env_global_means(&instance->env, instance->global_means);
+    double best = instance->global_means[0];
+    for (uint32_t arm = 1; arm < arms; arm++)
+        best = instance->global_means[arm] > best ? instance->global_means[arm] : best;
+    for (uint32_t arm = 0; arm < arms; arm++)
+        instance->gaps[arm] = best - instance->global_means[arm];
+}

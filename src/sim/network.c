@@ -1,0 +1,149 @@
+/* The network: copies of opaque messages, lost, repeated, late, cut off. */
+#include <stdlib.h>
+#include "nodes.h"
+
+struct sim_packet {
+    uint32_t references;
+    uint32_t from; /* an agent, or TACIT_HUB */
+    uint32_t rank;
+    const void *message;
+    uint64_t memory[];
+};
+
+/* ---- Chance ---- */
+
+bool sim_faults_rage(const struct tacit_sim_nodes *nodes)
+{
+    return nodes->config.faults != NULL && nodes->now_us < nodes->config.faults->healed_at_us;
+}
+
+bool sim_by_chance(struct tacit_sim_nodes *nodes, double chance)
+{
+    return sim_faults_rage(nodes) && tacit_rng_bernoulli(&nodes->faults, chance);
+}
+
+uint64_t sim_up_to(struct tacit_sim_nodes *nodes, uint64_t max)
+{
+    return tacit_rng_below(&nodes->faults, max + 1);
+}
+
+/* ---- Packets ---- */
+
+void sim_push(struct tacit_sim_nodes *nodes, struct sim_item item)
+{
+    item.origin = item.packet == NULL ? item.node : item.packet->from;
+    item.rank = item.packet == NULL ? 0 : item.packet->rank;
+    if (nodes->status == TACIT_OK)
+        nodes->status = sim_queue_push(&nodes->queue, item);
+}
+
+const void *sim_packet_message(const struct sim_packet *packet)
+{
+    return packet->message;
+}
+
+void sim_packet_drop(struct sim_packet *packet)
+{
+    if (packet != NULL && --packet->references == 0)
+        free(packet);
+}
+
+static struct sim_packet *new_packet(struct tacit_sim_nodes *nodes, uint32_t from,
+                                     const void *message)
+{
+    struct tacit_sim_node_ops const *const ops = nodes->config.ops;
+    void *const family = nodes->config.family;
+    struct sim_packet *const packet = malloc(sizeof *packet + ops->message_size(family, message));
+    if (packet == NULL) {
+        nodes->status = TACIT_MEMORY;
+        return NULL;
+    }
+    packet->references = 1;
+    packet->from = from;
+    packet->rank = ops->message_rank == NULL ? 0 : ops->message_rank(family, message);
+    packet->message = ops->message_copy(family, message, packet->memory);
+    return packet;
+}
+
+/* ---- On the way ---- */
+
+/* Is one of the two cut off now, and the other one not? The hub never is. */
+static bool is_cut(const struct tacit_sim_nodes *nodes, uint32_t from, uint32_t to)
+{
+    struct tacit_sim_faults const *const faults = nodes->config.faults;
+    if (faults->cut_off == NULL || nodes->now_us < faults->cut_off_from_us ||
+        nodes->now_us >= faults->cut_off_until_us)
+        return false;
+    bool const from_inside = from < nodes->agent_count && tacit_bits_has(faults->cut_off, from);
+    bool const to_inside = to < nodes->agent_count && tacit_bits_has(faults->cut_off, to);
+    return from_inside != to_inside;
+}
+
+static void send_to(struct tacit_sim_nodes *nodes, struct sim_packet *packet, uint32_t node)
+{
+    struct tacit_sim_faults const *const faults = nodes->config.faults;
+    TACIT_ASSERT(node < nodes->agent_count + (nodes->config.has_hub ? 1u : 0u));
+    if (faults != NULL && (is_cut(nodes, packet->from, node) || sim_by_chance(nodes, faults->loss)))
+        return;
+    uint32_t const copies = faults != NULL && sim_by_chance(nodes, faults->duplication) ? 2 : 1;
+    for (uint32_t copy = 0; copy < copies; copy++) {
+        uint64_t const delay_us =
+            sim_faults_rage(nodes) ? sim_up_to(nodes, faults->delay_us_max) : 0;
+        packet->references++;
+        sim_push(nodes, (struct sim_item){.time_us = nodes->now_us + delay_us,
+                                          .kind = SIM_ITEM_MESSAGE,
+                                          .node = node,
+                                          .packet = packet});
+    }
+}
+
+static void send_to_neighbours(struct tacit_sim_nodes *nodes, struct sim_packet *packet)
+{
+    struct tacit_graph const *const graph = nodes->config.graph;
+    uint32_t const from = packet->from;
+    for (uint64_t i = graph->first[from]; i < graph->first[from + 1]; i++)
+        send_to(nodes, packet, graph->neighbours[i]);
+}
+
+/* ---- Counting ---- */
+
+static uint32_t receiver_count(const struct tacit_sim_nodes *nodes, uint32_t from, uint32_t to)
+{
+    if (to == TACIT_EVERYONE)
+        return nodes->agent_count;
+    if (to == TACIT_NEIGHBOURS)
+        return tacit_graph_degree(nodes->config.graph, from);
+    return 1;
+}
+
+static void count_message(struct tacit_sim_nodes *nodes, const void *message, uint32_t receivers)
+{
+    uint64_t scalars = 0;
+    uint64_t bytes = 0;
+    nodes->config.ops->message_cost(nodes->config.family, message, &scalars, &bytes);
+    nodes->totals.messages += 1;
+    nodes->totals.messages_per_receiver += receivers;
+    nodes->totals.scalars += (double)scalars;
+    nodes->totals.bytes += (double)bytes;
+}
+
+void sim_send(struct tacit_sim_nodes *nodes, uint32_t from, const struct tacit_sim_send *send)
+{
+    struct tacit_sim_node_ops const *const ops = nodes->config.ops;
+    TACIT_IMPLIES(send->to == TACIT_NEIGHBOURS,
+                  nodes->config.graph != NULL && from < nodes->agent_count);
+    count_message(nodes, send->message, receiver_count(nodes, from, send->to));
+    if (ops->sent != NULL)
+        ops->sent(nodes->config.family, send->message);
+    struct sim_packet *const packet = new_packet(nodes, from, send->message);
+    if (packet == NULL)
+        return;
+    if (send->to == TACIT_EVERYONE)
+        for (uint32_t agent = 0; agent < nodes->agent_count; agent++)
+            send_to(nodes, packet, agent);
+    else if (send->to == TACIT_NEIGHBOURS)
+        send_to_neighbours(nodes, packet);
+    else
+        send_to(nodes, packet, send->to == TACIT_HUB ? nodes->agent_count : send->to);
+    sim_packet_drop(packet);
+}
