@@ -191,6 +191,9 @@ enum tacit_status tacit_vote_player_step(struct tacit_vote_player *player,
                                          const struct tacit_entropy *entropy,
                                          struct tacit_vote_update *update);
 
+/* Is its set one arm? Cost: O(1). */
+bool tacit_vote_player_is_decided(const struct tacit_vote_player *player);
+
 /* Shows a player's state without changing it. Cost: O(K). */
 void tacit_vote_player_look(const struct tacit_vote_player *player,
                             struct tacit_vote_player_view *view);

@@ -241,31 +241,36 @@ static double lower(const struct best_twin *twin, int k)
                                       (double)twin->n[k]);
 }
 
-static int highest_upper(const struct best_twin *twin, int without)
+static int highest(const struct best_twin *twin, const double *uppers, int without)
 {
     int found = -1;
     for (int k = 0; k < twin->arms; k++)
-        if (twin->in[k] && k != without && (found < 0 || upper(twin, k) > upper(twin, found)))
+        if (twin->in[k] && k != without && (found < 0 || uppers[k] > uppers[found]))
             found = k;
     return found;
 }
 
-static double regret_bound(const struct best_twin *twin, int k)
+static double regret_bound(const struct best_twin *twin, const double *uppers, int k)
 {
-    return upper(twin, highest_upper(twin, k)) - lower(twin, k);
+    return uppers[highest(twin, uppers, k)] - lower(twin, k);
 }
 
 static void choose(struct best_twin *twin, bool may_stop)
 {
+    double uppers[BEST_TWIN_ARMS_MAX] = {0};
+    for (int k = 0; k < twin->arms; k++)
+        if (twin->in[k])
+            uppers[k] = upper(twin, k);
     int best = best_twin_answer(twin);
     if (is(twin, "ugapec")) {
         best = -1;
         for (int k = 0; k < twin->arms; k++)
-            if (twin->in[k] && (best < 0 || regret_bound(twin, k) < regret_bound(twin, best)))
+            if (twin->in[k] &&
+                (best < 0 || regret_bound(twin, uppers, k) < regret_bound(twin, uppers, best)))
                 best = k;
     }
-    int const rival = highest_upper(twin, best);
-    if (may_stop && regret_bound(twin, best) < twin->epsilon) {
+    int const rival = highest(twin, uppers, best);
+    if (may_stop && regret_bound(twin, uppers, best) < twin->epsilon) {
         drop_others(twin, best);
         return;
     }

@@ -203,6 +203,11 @@ enum tacit_status tacit_vote_player_step(struct tacit_vote_player *player,
     return status;
 }
 
+bool tacit_vote_player_is_decided(const struct tacit_vote_player *player)
+{
+    return tacit_best_arm_is_decided((const struct tacit_best_arm *)(const void *)player->words);
+}
+
 void tacit_vote_player_look(const struct tacit_vote_player *player,
                             struct tacit_vote_player_view *view)
 {

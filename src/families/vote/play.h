@@ -1,0 +1,145 @@
+/* One simulated run of elimination by votes: who is active, what an arm pays at that moment, what
+ * is counted. Messages arrive at once. Two loops give the same numbers, down to the last bit
+ * (tests/oracle/vote_oracle.c): one that steps the cores, and a direct one for the racing
+ * subroutines. */
+#ifndef TACIT_FAMILIES_VOTE_PLAY_H
+#define TACIT_FAMILIES_VOTE_PLAY_H
+#include "tacit/env.h"
+#include "tacit/vote.h"
+
+#define VOTE_FAMILY 3u
+#define VOTE_PURPOSE_ACTIVE TACIT_PURPOSE_OF_FAMILY(VOTE_FAMILY, 0) /* common: who is active */
+#define VOTE_PURPOSE_ORDER TACIT_PURPOSE_OF_FAMILY(VOTE_FAMILY, 1)  /* of a player: its shuffles */
+#define VOTE_PURPOSE_RESET TACIT_PURPOSE_OF_FAMILY(VOTE_FAMILY, 2)  /* common: DSER4's coin */
+
+#define VOTE_GROUPS_MAX 16u
+#define VOTE_DRAWN_MAX 32u
+
+enum vote_sharing {
+    VOTE_SHARING_VOTES,
+    VOTE_SHARING_NONE, /* 1-PRIVACY: each player alone */
+    VOTE_SHARING_ALL   /* 0-PRIVACY: one learner sees every reward */
+};
+
+/* A share of the players makes a share of the events. */
+struct vote_group {
+    double share;
+    double events;
+};
+
+struct vote_world {
+    uint64_t seed;
+    uint32_t run;
+    uint32_t player_count; /* N */
+    uint64_t horizon;      /* samples at most */
+    const struct tacit_env *env;
+    double drift;          /* added to the mean of an arm that drifts, a sample of anybody */
+    double drift_floor;    /* no drifting mean falls below */
+    uint32_t drift_spare;  /* an arm that does not drift, or TACIT_NO_ARM: all do */
+    uint64_t switch_every; /* > 0: after so many samples, and again, arm k has the mean of k + 1 */
+    const struct vote_group *groups; /* shares and events sum to 1; NULL: all players alike */
+    uint32_t group_count;
+    enum vote_sharing sharing;
+    struct tacit_best_arm_config subroutine;
+    uint32_t votes_needed;
+    const uint64_t *committee; /* N bits, or NULL */
+    double reset_probability;  /* > 0 (DSER4): the run goes on to the horizon */
+};
+
+struct vote_outcome {
+    uint64_t samples;      /* T_all: every player has one arm, or the horizon */
+    uint64_t samples_vote; /* T_vote: first time one arm was left of the voted set; else samples */
+    bool ended;            /* every player has one arm */
+    bool voted;            /* one arm was left of the voted set */
+    uint64_t messages;     /* marks; 0-PRIVACY: samples */
+    uint64_t reset_count;
+    double regret;         /* sum of best mean - mean of the arm, at the moment of each sample */
+    uint64_t plays_beyond; /* plays of arms that are not epsilon-optimal at that moment */
+    uint32_t answer;       /* the arm that most players end with, lowest index on ties */
+    double answer_share;   /* of the players */
+    double best_share;     /* players whose arm is the best one at the end (within 1e-12) */
+    double single_share;   /* players with one arm */
+    double near_share;     /* players whose arm is epsilon-optimal at the end */
+};
+
+/* What a loop may report as it goes, for figures; NULL members are left out. */
+struct vote_trace {
+    uint64_t *samples_of_arm;    /* K: plays of each arm */
+    uint64_t *voted_out_at;      /* K: the sample after which the arm was out; 0: never */
+    uint64_t *samples_of_player; /* N: samples of each player until it had one arm */
+};
+
+/* Plays one run with the cores, one step after the other. Errors: TACIT_MEMORY, TACIT_INVALID. */
+enum tacit_status vote_play_cores(const struct vote_world *world, struct vote_outcome *outcome,
+                                  const struct vote_trace *trace);
+
+/* The same numbers, faster. Requires: vote_play_is_direct. Errors: TACIT_MEMORY. */
+enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_outcome *outcome,
+                                   const struct vote_trace *trace);
+
+/* Has this world a direct loop: naive, successive, ser3, ser4, at most 64 arms, votes or none? */
+bool vote_play_is_direct(const struct vote_world *world);
+
+/* The faster of the two. */
+enum tacit_status vote_play(const struct vote_world *world, struct vote_outcome *outcome,
+                            const struct vote_trace *trace);
+
+/* Mean of an arm for a player after `samples` samples of anybody. */
+double vote_mean(const struct vote_world *world, uint32_t player, uint32_t arm, uint64_t samples);
+
+/* ---- What both loops share ---- */
+
+struct vote_clock {
+    struct tacit_rng active;
+    struct tacit_rng reset;
+    uint64_t next_reset; /* the sample before which everything is reset; UINT64_MAX: never */
+    uint32_t first[VOTE_GROUPS_MAX + 1]; /* players of group g: first[g] .. first[g + 1] - 1 */
+    double upto[VOTE_GROUPS_MAX];        /* events of the groups up to g */
+    uint32_t
+        drawn[VOTE_DRAWN_MAX]; /* players alike: drawn of one word, from the last to the first */
+    uint32_t drawn_count;
+    uint32_t word_players; /* so many share a word: the powers of N up to 2^32 */
+    uint64_t word_bound;   /* N to that power */
+};
+
+void vote_clock_start(struct vote_clock *clock, const struct vote_world *world);
+
+/* Draws when the next reset comes, after `samples` samples. */
+void vote_clock_draw_reset(struct vote_clock *clock, const struct vote_world *world,
+                           uint64_t samples);
+
+/* Draws the next players, all alike: the digits, to the base N, of one number below N^j. */
+void vote_clock_draw_players(struct vote_clock *clock, const struct vote_world *world);
+
+/* Who is active. */
+static inline uint32_t vote_clock_active(struct vote_clock *clock, const struct vote_world *world)
+{
+    if (world->group_count == 0) {
+        if (clock->drawn_count == 0)
+            vote_clock_draw_players(clock, world);
+        return clock->drawn[--clock->drawn_count];
+    }
+    double const event = tacit_rng_uniform(&clock->active);
+    uint32_t group = 0;
+    while (group + 1 < world->group_count && event >= clock->upto[group])
+        group++;
+    uint32_t const size = clock->first[group + 1] - clock->first[group];
+    return clock->first[group] + (uint32_t)tacit_rng_below(&clock->active, size);
+}
+
+/* The reward of one pull, in [0, 1]. */
+double vote_reward(const struct vote_world *world, struct tacit_rng *rng, uint32_t player,
+                   uint32_t arm, uint64_t samples);
+
+/* Adds the regret of one pull. */
+void vote_count_play(const struct vote_world *world, struct vote_outcome *outcome, uint32_t player,
+                     uint32_t arm, uint64_t samples);
+
+/* Fills what is known at the end from each player's arm and whether it is its only one. */
+struct vote_end {
+    uint32_t *arms; /* N */
+    uint32_t single_count;
+};
+void vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
+                 const struct vote_end *end);
+#endif

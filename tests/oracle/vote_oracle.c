@@ -1,0 +1,234 @@
+/* Elimination by votes: the loop over cores and the direct loop give the same bytes; both agree
+ * with the naive twin, which shares no line with them, within 4 standard errors of the difference.
+ *
+ * The statistical part compares three means in each of its settings; a correct program is outside
+ * with chance 6e-5 each, so a false alarm of the whole test would come once in some 200 choices of
+ * the (fixed) seeds. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "../../src/families/vote/play.h"
+#include "vote_twin.h"
+
+#define ARMS 10u
+#define STANDARD_ERRORS 4.0
+
+static const double problem_means[ARMS] = {0.7, 0.5, 0.3, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1};
+static const struct vote_group halves[2] = {{0.5, 0.8}, {0.5, 0.2}};
+
+static struct tacit_env problem_env(void)
+{
+    return (struct tacit_env){
+        .kind = TACIT_ENV_BERNOULLI, .row_count = 1, .arm_count = ARMS, .means = problem_means};
+}
+
+static struct vote_world problem(const struct tacit_env *env, uint32_t number, uint32_t players,
+                                 enum tacit_best_arm_kind kind)
+{
+    struct vote_world world = {
+        .seed = 21,
+        .player_count = players,
+        .horizon = UINT64_C(1) << 36,
+        .env = env,
+        .drift_spare = 0,
+        .sharing = VOTE_SHARING_VOTES,
+        .subroutine = {.kind = kind, .arm_count = ARMS, .accuracy = 0.25, .failure = 0.9},
+        .votes_needed = 28};
+    if (number == 2) {
+        world.groups = halves;
+        world.group_count = 2;
+    }
+    if (number == 3)
+        world.drift = -1e-5;
+    return world;
+}
+
+/* ---- Both loops ---- */
+
+static void assert_same_run(const struct vote_world *world)
+{
+    struct vote_outcome cores;
+    struct vote_outcome direct;
+    uint64_t plays[2][ARMS] = {{0}};
+    uint64_t out[2][ARMS] = {{0}};
+    uint64_t each[2][128] = {{0}};
+    struct vote_trace const by_cores = {plays[0], out[0], each[0]};
+    struct vote_trace const by_direct = {plays[1], out[1], each[1]};
+    assert_int_equal(vote_play_cores(world, &cores, &by_cores), TACIT_OK);
+    assert_int_equal(vote_play_direct(world, &direct, &by_direct), TACIT_OK);
+    assert_memory_equal(&cores, &direct, sizeof cores);
+    assert_memory_equal(plays[0], plays[1], sizeof plays[0]);
+    assert_memory_equal(out[0], out[1], sizeof out[0]);
+    assert_memory_equal(each[0], each[1], sizeof each[0]);
+}
+
+static void draw_world(struct vote_world *world, struct tacit_rng *rng)
+{
+    static const enum tacit_best_arm_kind kinds[4] = {
+        TACIT_BEST_ARM_NAIVE, TACIT_BEST_ARM_SUCCESSIVE, TACIT_BEST_ARM_SER3, TACIT_BEST_ARM_SER4};
+    world->subroutine.kind = kinds[tacit_rng_below(rng, 4)];
+    world->subroutine.failure = 0.1 + 0.85 * tacit_rng_uniform(rng);
+    world->subroutine.accuracy = 0.1 + 0.6 * tacit_rng_uniform(rng);
+    world->votes_needed = 1 + (uint32_t)tacit_rng_below(rng, 12);
+    world->sharing = tacit_rng_below(rng, 5) == 0 ? VOTE_SHARING_NONE : VOTE_SHARING_VOTES;
+    world->drift = tacit_rng_below(rng, 3) == 0 ? -1e-4 : 0;
+    world->drift_spare = tacit_rng_below(rng, 2) == 0 ? 0 : TACIT_NO_ARM;
+    world->switch_every = tacit_rng_below(rng, 4) == 0 ? 700 : 0;
+    world->group_count = tacit_rng_below(rng, 3) == 0 ? 2 : 0;
+    world->groups = halves;
+    world->horizon = 500 + tacit_rng_below(rng, 60000);
+    world->reset_probability = 0;
+    if (world->subroutine.kind == TACIT_BEST_ARM_SER4)
+        world->reset_probability = 1e-3;
+}
+
+static void direct_loop_gives_the_bytes_of_the_cores(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_INSTANCE);
+    for (uint32_t trial = 0; trial < 300; trial++) {
+        double means[10 * ARMS];
+        struct tacit_env env = problem_env();
+        env.means = means;
+        env.kind = tacit_rng_below(&rng, 4) == 0 ? TACIT_ENV_CONSTANT : TACIT_ENV_BERNOULLI;
+        uint32_t const players = 2 * (uint32_t)(1 + tacit_rng_below(&rng, 50));
+        env.row_count = players <= 10 && tacit_rng_below(&rng, 2) == 0 ? players : 1;
+        for (uint32_t i = 0; i < env.row_count * ARMS; i++)
+            means[i] = env.kind == TACIT_ENV_CONSTANT ? 0.25 * (double)tacit_rng_below(&rng, 5)
+                                                      : tacit_rng_uniform(&rng);
+        struct vote_world world = problem(&env, 1, players, TACIT_BEST_ARM_SER3);
+        world.run = trial;
+        draw_world(&world, &rng);
+        assert_same_run(&world);
+    }
+}
+
+/* ---- The twin ---- */
+
+enum { SAMPLES, SAMPLES_VOTE, MESSAGES, MEASURES };
+
+struct moments {
+    double sum[MEASURES];
+    double squares[MEASURES];
+};
+
+static void add(struct moments *moments, double samples, double samples_vote, double messages)
+{
+    double const values[MEASURES] = {samples, samples_vote, messages};
+    for (uint32_t i = 0; i < MEASURES; i++) {
+        moments->sum[i] += values[i];
+        moments->squares[i] += values[i] * values[i];
+    }
+}
+
+static double mean_of(const struct moments *moments, uint32_t i, double runs)
+{
+    return moments->sum[i] / runs;
+}
+
+static double error_squared(const struct moments *moments, uint32_t i, double runs)
+{
+    double const mean = moments->sum[i] / runs;
+    double const variance = (moments->squares[i] - runs * mean * mean) / (runs - 1);
+    return (variance > 0 ? variance : 0) / runs;
+}
+
+static struct moments measure_twin(uint32_t number, uint32_t players, enum tacit_best_arm_kind kind,
+                                   uint32_t runs)
+{
+    struct moments moments = {{0}, {0}};
+    struct vote_twin_setting setting = {.kind = tacit_best_arm_name(kind),
+                                        .players = (int)players,
+                                        .arms = (int)ARMS,
+                                        .means = problem_means,
+                                        .epsilon = 0.25,
+                                        .failure = 0.9,
+                                        .needed = 28,
+                                        .groups = number == 2,
+                                        .drift = number == 3 ? -1e-5 : 0};
+    for (uint32_t run = 0; run < runs; run++) {
+        setting.seed = 1000003u * (uint64_t)run + players;
+        struct vote_twin_result const result = vote_twin_run(&setting);
+        add(&moments, result.samples, result.samples_vote, result.messages);
+    }
+    return moments;
+}
+
+static struct moments measure(uint32_t number, uint32_t players, enum tacit_best_arm_kind kind,
+                              uint32_t runs)
+{
+    struct moments moments = {{0}, {0}};
+    struct tacit_env const env = problem_env();
+    struct vote_world world = problem(&env, number, players, kind);
+    for (world.run = 0; world.run < runs; world.run++) {
+        struct vote_outcome outcome;
+        assert_int_equal(vote_play(&world, &outcome, NULL), TACIT_OK);
+        assert_true(outcome.messages <= 28u * ARMS - 1u);
+        add(&moments, (double)outcome.samples, (double)outcome.samples_vote,
+            (double)outcome.messages);
+    }
+    return moments;
+}
+
+static void compare(uint32_t number, uint32_t players, enum tacit_best_arm_kind kind, uint32_t runs)
+{
+    static const char *const names[MEASURES] = {"samples", "samples_vote", "messages"};
+    struct moments const ours = measure(number, players, kind, runs);
+    struct moments const twins = measure_twin(number, players, kind, runs);
+    for (uint32_t i = 0; i < MEASURES; i++) {
+        double const distance = fabs(mean_of(&ours, i, runs) - mean_of(&twins, i, runs));
+        double const error = sqrt(error_squared(&ours, i, runs) + error_squared(&twins, i, runs));
+        if (!(distance <= STANDARD_ERRORS * error))
+            fail_msg("problem %u, N = %u, %s: %s is %g, the twin's %g, standard error %g", number,
+                     players, tacit_best_arm_name(kind), names[i], mean_of(&ours, i, runs),
+                     mean_of(&twins, i, runs), error);
+    }
+}
+
+static void ser3_agrees_with_the_twin(void **state)
+{
+    (void)state;
+    static const uint32_t players[4] = {2, 32, 64, 256};
+    for (uint32_t number = 1; number <= 3; number++)
+        for (uint32_t i = 0; i < 4; i++)
+            compare(number, players[i], TACIT_BEST_ARM_SER3, 30);
+}
+
+static void ugapec_agrees_with_the_twin(void **state)
+{
+    (void)state;
+    static const uint32_t players[4] = {2, 32, 64, 256};
+    for (uint32_t number = 1; number <= 3; number++)
+        for (uint32_t i = 0; i < 4; i++)
+            compare(number, players[i], TACIT_BEST_ARM_UGAPEC, players[i] < 64 ? 16 : 6);
+}
+
+static void the_others_agree_with_the_twin(void **state)
+{
+    (void)state;
+    static const enum tacit_best_arm_kind kinds[] = {
+        TACIT_BEST_ARM_NAIVE,     TACIT_BEST_ARM_MEDIAN, TACIT_BEST_ARM_SUCCESSIVE,
+        TACIT_BEST_ARM_KL_RACING, TACIT_BEST_ARM_LUCB,   TACIT_BEST_ARM_KL_LUCB};
+    for (uint32_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        bool const is_slow =
+            kinds[i] == TACIT_BEST_ARM_MEDIAN || kinds[i] == TACIT_BEST_ARM_KL_LUCB;
+        compare(1, 2, kinds[i], 8);
+        compare(2, is_slow ? 32 : 64, kinds[i], 5);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(direct_loop_gives_the_bytes_of_the_cores),
+        cmocka_unit_test(ser3_agrees_with_the_twin),
+        cmocka_unit_test(ugapec_agrees_with_the_twin),
+        cmocka_unit_test(the_others_agree_with_the_twin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
