@@ -6,10 +6,11 @@
  * usage: coordinator_load PKI PORT FEDERATION SITES ARMS      sites are called site-0, site-1, ..
  */
 #include "../src/live/bus/bus.h"
+#include "../src/live/bus/letter.h"
 #include "../src/live/daemon/entropy.h"
 #include "../src/live/bus/topics.h"
 #include "tacit/elim.h"
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,7 @@ struct load;
 struct site {
     struct load *load;
     struct live_bus *bus;
+    struct live_letters letters;
     char name[16];
     uint32_t index;
     struct tacit_elim_agent *core; /* NULL: not announced yet */
@@ -79,11 +81,21 @@ static void publish(struct site *site, const uint8_t *bytes, size_t size)
 static void say(struct site *site, const struct tacit_elim_message *message, bool is_held)
 {
     struct load *const load = site->load;
-    size_t const size = tacit_wire_elim_bytes(message, load->arm_count, load->site_count);
-    uint8_t *const bytes = malloc(size);
-    if (bytes == NULL ||
-        tacit_wire_elim_encode(message, load->arm_count, load->site_count, bytes) != TACIT_OK)
+    size_t const body_size = tacit_wire_elim_bytes(message, load->arm_count, load->site_count);
+    uint8_t *const body = malloc(body_size);
+    size_t size;
+    if (body == NULL ||
+        tacit_wire_elim_encode(message, load->arm_count, load->site_count, body) != TACIT_OK)
         fail(site->name, "out of memory");
+    struct live_letter const letter = {.to = TACIT_WIRE_COORDINATOR,
+                                       .kind = tacit_wire_elim_kind(message->kind),
+                                       .epoch = message->epoch,
+                                       .body = body,
+                                       .size = body_size};
+    uint8_t *const bytes = live_letter_close(&site->letters, &letter, &size);
+    if (bytes == NULL)
+        fail(site->name, "out of memory");
+    free(body);
     if (is_held) {
         site->report = bytes;
         site->report_size = size;
@@ -183,13 +195,20 @@ static void on_new_order(struct site *site, bool is_last)
 static void join(struct site *site, const uint8_t *bytes, size_t size)
 {
     struct load *const load = site->load;
-    struct tacit_wire_announcement run;
+    struct tacit_wire_announcement *announcement;
+    struct tacit_wire_envelope envelope;
+    struct tacit_wire_elim_run run;
     if (site->core != NULL)
         return;
-    if (tacit_wire_announcement_decode(bytes, size, &run) != TACIT_OK || run.agent != site->index ||
-        run.agent_count != load->site_count || run.arm_count != load->arm_count ||
-        run.network != NULL)
+    if (live_letter_open_announcement(&site->letters, bytes, size, &envelope) != NULL ||
+        tacit_wire_announcement_decode(envelope.body, envelope.body_size, &announcement) !=
+            TACIT_OK ||
+        tacit_wire_elim_run_decode(announcement, &run) != TACIT_OK ||
+        live_letters_begin(&site->letters, &announcement->agreement) != TACIT_OK ||
+        run.agent != site->index || run.agent_count != load->site_count ||
+        run.arm_count != load->arm_count || run.network != NULL)
         fail(site->name, "another run is announced");
+    free(announcement);
     struct tacit_elim_agent_config const config = {.run_id = run.run_id,
                                                    .agent_id = run.agent,
                                                    .agent_count = run.agent_count,
@@ -209,12 +228,14 @@ static void join(struct site *site, const uint8_t *bytes, size_t size)
 static void hear(struct site *site, uint32_t to, const uint8_t *bytes, size_t size)
 {
     struct load *const load = site->load;
+    struct tacit_wire_envelope envelope;
     struct tacit_elim_message *message;
     struct tacit_elim_agent_view view;
     if (site->core == NULL)
         return;
-    if (tacit_wire_elim_decode(bytes, size, load->arm_count, load->site_count, to, &message) !=
-        TACIT_OK)
+    if (live_letter_open(&site->letters, TACIT_WIRE_COORDINATOR, bytes, size, &envelope) != NULL ||
+        tacit_wire_elim_decode(envelope.body, envelope.body_size, load->arm_count, load->site_count,
+                               to, &message) != TACIT_OK)
         fail(site->name, "an order does not decode");
     step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message},
          false);
@@ -264,6 +285,8 @@ static void open_site(struct load *load, struct site *site)
     char files[3][PATH_BYTES];
     struct tacit_error error;
     (void)snprintf(site->name, sizeof site->name, "site-%u", site->index);
+    site->letters = (struct live_letters){
+        .federation = load->federation, .self = site->name, .family = TACIT_WIRE_ELIM_FAMILY};
     (void)snprintf(files[0], PATH_BYTES, "%s/ca.crt", load->pki);
     (void)snprintf(files[1], PATH_BYTES, "%s/%s.crt", load->pki, site->name);
     (void)snprintf(files[2], PATH_BYTES, "%s/%s.key", load->pki, site->name);

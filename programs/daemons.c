@@ -188,6 +188,8 @@ static struct live_hub_config hub_config(const struct tacit_config_coordinator *
                                     .run_id = config->run_id,
                                     .horizon = config->horizon,
                                     .epsilon = config->epsilon,
+                                    .lo = config->lo,
+                                    .hi = config->hi,
                                     .quorum = config->quorum < reports ? config->quorum : reports,
                                     .deadline_s = config->deadline_s,
                                     .settings = settings};

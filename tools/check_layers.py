@@ -47,7 +47,7 @@ class House:
         """(room, inner room) of a path relative to the root; None: no room."""
         parts = path.parts
         if parts[:2] == ("include", "tacit"):
-            stem = path.stem
+            stem = "wire" if path.stem.startswith("wire_") else path.stem  # wire_NAME: a family's
             return ("proto" if stem in self.protocols else HEADERS.get(stem, stem), "")
         if parts[0] == "programs":
             return ("programs", "")

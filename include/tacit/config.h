@@ -197,6 +197,8 @@ struct tacit_config_coordinator {
     uint64_t run_id;
     uint64_t horizon;
     double epsilon;
+    double lo; /* public range of a reward */
+    double hi;
     double participation;
     uint32_t round_limit; /* 0: none */
     double gap;

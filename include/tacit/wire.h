@@ -1,73 +1,117 @@
-/* Wire: messages as bytes. The schema is src/wire/tacit.proto; every field has a fixed size, so
- * that the length of a message tells nothing but what is public anyway (arm and agent counts;
- * between peers, whose reports it names or holds). No I/O. */
+/* Wire: messages as bytes, what all families have in common. An envelope says in whose name a body
+ * is, to whom, and of which run; an announcement says what a run is, and its digest is in every
+ * envelope, so that nobody takes part in another run than the one it agreed to. The schemas are
+ * src/wire/envelope.proto and announcement.proto; a family's bodies have a header of their own
+ * (tacit/wire_elim.h). No I/O. */
 #ifndef TACIT_WIRE_H
 #define TACIT_WIRE_H
-#include "tacit/elim.h"
+#include "tacit/base.h"
 
-#define TACIT_WIRE_VERSION 1u
+#define TACIT_WIRE_VERSION 2u
 #define TACIT_WIRE_BYTES_MAX (1u << 24)
+#define TACIT_WIRE_NAME_BYTES_MAX 64u
+#define TACIT_WIRE_RUN_BYTES 16u
+#define TACIT_WIRE_DIGEST_BYTES 32u
+#define TACIT_WIRE_SIGNATURE_BYTES 64u
+#define TACIT_WIRE_COORDINATOR "coordinator" /* the name of the hub */
 
-/* Bytes that tacit_wire_elim_encode writes for this message. Cost: O(1); O(A/64) with origins. */
-size_t tacit_wire_elim_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
-                             uint32_t agent_count);
+/* ---- Runs ------------------------------------------------------------------------------------ */
 
-/* Encodes a message of sound mode (sums are steps). The address `to` is not encoded: it is the
- * topic. Requires: bytes has …_bytes(message) room, at most TACIT_WIRE_BYTES_MAX.  Ensures: exactly
- * that many bytes are written. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *message,
-                                         uint32_t arm_count, uint32_t agent_count, uint8_t *bytes);
+/* The run that the cores call `run_id`, in the 128 bits that the wire has room for. */
+void tacit_wire_run(uint64_t run_id, uint8_t run[TACIT_WIRE_RUN_BYTES]);
 
-/* Decodes a peer's bytes. On TACIT_OK *message is one block to be given to free(). `to` is what the
- * caller says. Refused with TACIT_MALFORMED: other versions, missing or extra parts, wrong lengths,
- * sizes other than those of this run, trailing bytes. Errors: TACIT_MALFORMED, TACIT_MEMORY. */
-enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                         uint32_t agent_count, uint32_t to,
-                                         struct tacit_elim_message **message);
+/* What the cores call it: its low 64 bits. */
+uint64_t tacit_wire_run_id(const uint8_t run[TACIT_WIRE_RUN_BYTES]);
 
-#define TACIT_WIRE_SITE_BYTES_MAX 64u
+/* ---- Envelope -------------------------------------------------------------------------------- */
 
-struct tacit_wire_neighbour {
-    uint32_t agent;
-    const char *site; /* its name: 1 to 64 of A-Z a-z 0-9 _ - */
+#define TACIT_WIRE_KIND_ANNOUNCEMENT 0u
+
+struct tacit_wire_envelope {
+    uint32_t family;
+    uint32_t kind; /* TACIT_WIRE_KIND_ANNOUNCEMENT, or the family's own */
+    char federation[TACIT_WIRE_NAME_BYTES_MAX + 1];
+    uint8_t run[TACIT_WIRE_RUN_BYTES];
+    uint8_t agreement[TACIT_WIRE_DIGEST_BYTES];
+    char from[TACIT_WIRE_NAME_BYTES_MAX + 1];
+    char to[TACIT_WIRE_NAME_BYTES_MAX + 1]; /* empty: everybody */
+    uint64_t term;                          /* from 1 */
+    uint32_t epoch;
+    uint64_t sequence;
+    const uint8_t *body;
+    size_t body_size;
+    bool is_signed;
+    uint8_t signature[TACIT_WIRE_SIGNATURE_BYTES];
 };
 
-/* A site's place in a network of peers (tacit.proto, Network). */
-struct tacit_wire_network {
-    enum tacit_elim_collection collection;
-    uint32_t parent;         /* GATHER: as in struct tacit_elim_peer_config */
-    const uint64_t *members; /* A; NULL: all */
-    uint32_t neighbour_count;
-    const struct tacit_wire_neighbour *neighbours; /* ascending */
-    uint32_t round_limit;                          /* of the schedule that peers judge by */
-    double gap;                                    /* in (0, 1] */
-    uint32_t gather_timeout_s;
-};
+/* At most so many bytes are around a body. */
+#define TACIT_WIRE_ENVELOPE_BYTES_MAX 400u
 
-/* What the hub tells a site about the run (tacit.proto, Announcement). */
-struct tacit_wire_announcement {
-    uint64_t run_id;
-    uint32_t agent;
+/* Bytes that …_encode writes. Cost: O(1). */
+size_t tacit_wire_envelope_bytes(const struct tacit_wire_envelope *envelope);
+
+/* Requires: names that are names, a term; …_bytes of room, at most TACIT_WIRE_BYTES_MAX. Ensures:
+ * exactly that many bytes are written. Cost: O(body). */
+void tacit_wire_envelope_encode(const struct tacit_wire_envelope *envelope, uint8_t *bytes);
+
+/* On TACIT_OK envelope->body points into `bytes`. Errors: TACIT_MALFORMED (another form or version,
+ * names that are none, no term), TACIT_MEMORY; *envelope untouched. Cost: O(size). */
+enum tacit_status tacit_wire_envelope_decode(const uint8_t *bytes, size_t size,
+                                             struct tacit_wire_envelope *envelope);
+
+/* ---- Announcement ---------------------------------------------------------------------------- */
+
+/* Everything public that both sides must agree on. */
+struct tacit_wire_agreement {
+    uint8_t run[TACIT_WIRE_RUN_BYTES];
+    const char *protocol; /* its word: 1 to 64 of a-z 0-9 - */
+    uint32_t family;
+    uint32_t protocol_version;
     uint32_t agent_count;
     uint32_t arm_count;
+    const char *const *arms; /* names in order: 1 to 64 bytes of UTF-8, no control characters */
+    double lo;               /* public range of a reward, lo < hi */
+    double hi;
     uint64_t horizon;
-    uint64_t epsilon_nano;
-    const struct tacit_wire_network *network; /* NULL: a star */
+    uint64_t epsilon_nano; /* per reward; 0: none */
+    const uint8_t *parameters;
+    size_t parameters_size;
 };
 
-/* Over a star. */
-#define TACIT_WIRE_ANNOUNCEMENT_BYTES 47u
+/* What the hub tells one site about a run. */
+struct tacit_wire_announcement {
+    struct tacit_wire_agreement agreement;
+    uint32_t agent;
+    const uint8_t *place;
+    size_t place_size;
+};
 
-/* Bytes that tacit_wire_announcement_encode writes. Cost: O(neighbours + A/64). */
+/* Is it 1 to 64 bytes of UTF-8 without control characters? */
+bool tacit_wire_is_arm_name(const char *text);
+
+/* Bytes that tacit_wire_announcement_encode writes. Cost: O(K). */
 size_t tacit_wire_announcement_bytes(const struct tacit_wire_announcement *announcement);
 
-/* Ensures: exactly …_bytes bytes are written. Errors: TACIT_MEMORY (never over a star). */
+/* Requires: …_bytes of room. Ensures: exactly that many bytes are written. Errors: TACIT_MEMORY. */
 enum tacit_status tacit_wire_announcement_encode(const struct tacit_wire_announcement *announcement,
                                                  uint8_t *bytes);
 
-/* On TACIT_OK announcement->network, if there is one, is one block to be given to free(). Errors:
- * TACIT_MALFORMED (another form or version, an index or a count out of its limits, a parent that is
- * no neighbour, a set without the site itself), TACIT_MEMORY; *announcement untouched. */
+/* On TACIT_OK *announcement is one block to be given to free(). Errors: TACIT_MALFORMED (another
+ * form or version, numbers out of their limits, names that are none), TACIT_MEMORY; *announcement
+ * untouched. Cost: O(size). */
 enum tacit_status tacit_wire_announcement_decode(const uint8_t *bytes, size_t size,
-                                                 struct tacit_wire_announcement *announcement);
+                                                 struct tacit_wire_announcement **announcement);
+
+/* SHA-256 of the agreement as it is encoded. Errors: TACIT_MEMORY. */
+enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement *agreement,
+                                              uint8_t digest[TACIT_WIRE_DIGEST_BYTES]);
+
+/* Do both say the same? If not, text says what differs first, in words: "arm 2 is called 'b' here
+ * and 'c' there". What `here` has no word in is left out: zero horizon, epsilon_nano or
+ * agent_count, no parameters, a run of zeros. Ensures: text is UTF-8 of less than `size` bytes.
+ * Requires: size >= TACIT_WIRE_DIFFERENCE_BYTES. */
+#define TACIT_WIRE_DIFFERENCE_BYTES 256u
+bool tacit_wire_agreement_differs(const struct tacit_wire_agreement *here,
+                                  const struct tacit_wire_agreement *there, char *text,
+                                  size_t size);
 #endif

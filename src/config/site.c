@@ -2,6 +2,7 @@
 #include "tacit/config.h"
 #include "network.h"
 #include "reader.h"
+#include "tacit/wire.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -153,7 +154,54 @@ static void read_log_format(struct config_reader *reader, const struct config_no
     *json = format == 1;
 }
 
+/* A name and where it stands in its list. */
+struct listed {
+    const char *name;
+    uint32_t place;
+};
+
+static int compare_listed(const void *left, const void *right)
+{
+    struct listed const *const a = left;
+    struct listed const *const b = right;
+    int const order = strcmp(a->name, b->name);
+    return order != 0 ? order : a->place < b->place ? -1 : a->place > b->place;
+}
+
+/* The first place whose name stands before it already, or `count`. Errors: TACIT_MEMORY. Cost:
+ * O(count log count). */
+static enum tacit_status find_repeated(const char *const *names, uint32_t count, uint32_t *place)
+{
+    struct listed *const sorted = calloc(count, sizeof *sorted);
+    *place = count;
+    if (sorted == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = (struct listed){names[i], i};
+    qsort(sorted, count, sizeof *sorted, compare_listed);
+    for (uint32_t i = 1; i < count; i++)
+        if (strcmp(sorted[i - 1].name, sorted[i].name) == 0 && sorted[i].place < *place)
+            *place = sorted[i].place;
+    free(sorted);
+    return TACIT_OK;
+}
+
 /* A list of different names. */
+static void check_different(struct config_reader *reader, const struct config_node *list,
+                            const char *key, const char *const *names, uint32_t count)
+{
+    uint32_t place;
+    if (reader->status != TACIT_OK)
+        return;
+    reader->status = find_repeated(names, count, &place);
+    if (reader->status != TACIT_OK || place == count)
+        return;
+    struct config_node const *node = list->first;
+    for (uint32_t i = 0; i < place; i++)
+        node = node->next;
+    config_reader_fail(reader, node, key, "'%.64s' stands here twice; allowed: once", names[place]);
+}
+
 static const char **read_names(struct config_reader *reader, const struct config_node *root,
                                const char *key, uint32_t min, uint32_t max, uint32_t *count)
 {
@@ -179,15 +227,34 @@ static const char **read_names(struct config_reader *reader, const struct config
     }
     uint32_t i = 0;
     for (const struct config_node *node = list->first; node != NULL; node = node->next, i++) {
-        if (node->kind != CONFIG_SCALAR || *node->text == '\0' || strlen(node->text) > 64)
-            config_reader_fail(reader, node, key, "a name of 1 to 64 characters is expected");
+        if (node->kind != CONFIG_SCALAR || !tacit_wire_is_arm_name(node->text))
+            config_reader_fail(reader, node, key,
+                               "a name of 1 to 64 characters is expected, without line breaks "
+                               "or other control characters");
         names[i] = node->kind == CONFIG_SCALAR ? node->text : "";
-        for (uint32_t other = 0; other < i; other++)
-            if (strcmp(names[other], names[i]) == 0)
-                config_reader_fail(reader, node, key, "'%.64s' stands here twice; allowed: once",
-                                   names[i]);
     }
+    check_different(reader, list, key, names, *count);
     return names;
+}
+
+/* "section.range": the public bounds of a reward. */
+static void read_range(struct config_reader *reader, const struct config_node *map, const char *key,
+                       double *lo, double *hi)
+{
+    struct config_range const any = {-1e9, 1e9, false, false};
+    struct config_node const *const range = config_node_member(map, "range");
+    if (range == NULL || range->kind != CONFIG_LIST || range->first == NULL ||
+        range->first->next == NULL || range->first->next->next != NULL) {
+        config_reader_fail(reader, range == NULL ? map : range, key,
+                           "%stwo numbers are expected: the public bounds of a reward, like [0, 1]",
+                           range == NULL ? "missing; " : "");
+        return;
+    }
+    (void)config_reader_real(reader, range->first, key, any, lo);
+    (void)config_reader_real(reader, range->first->next, key, any, hi);
+    if (reader->status == TACIT_OK && !(*lo < *hi))
+        config_reader_fail(reader, range, key,
+                           "%.12g is not below %.12g; allowed: the smaller bound first", *lo, *hi);
 }
 
 /* ---- Agent ---- */
@@ -198,7 +265,6 @@ static void read_policy(struct config_reader *reader, const struct config_node *
     static const char *const keys[] = {"epsilon",    "budget",    "range", "agents_max",
                                        "rounds_max", "pulls_max", NULL};
     struct config_range const epsilon = {1e-6, 1e6, false, false};
-    struct config_range const any = {-1e9, 1e9, false, false};
     struct config_node const *const policy = config_reader_map(reader, root, "policy", true);
     if (policy == NULL)
         return;
@@ -210,20 +276,7 @@ static void read_policy(struct config_reader *reader, const struct config_node *
     config_reader_u32(reader, policy, "policy.rounds_max", true, 1, 10000, &agent->rounds_max);
     config_reader_u64(reader, policy, "policy.pulls_max", true, 1, TACIT_HORIZON_MAX,
                       &agent->pulls_max);
-    struct config_node const *const range = config_node_member(policy, "range");
-    if (range == NULL || range->kind != CONFIG_LIST || range->first == NULL ||
-        range->first->next == NULL || range->first->next->next != NULL) {
-        config_reader_fail(reader, range == NULL ? policy : range, "policy.range",
-                           "%stwo numbers are expected: the public bounds of a reward, like [0, 1]",
-                           range == NULL ? "missing; " : "");
-        return;
-    }
-    (void)config_reader_real(reader, range->first, "policy.range", any, &agent->lo);
-    (void)config_reader_real(reader, range->first->next, "policy.range", any, &agent->hi);
-    if (reader->status == TACIT_OK && !(agent->lo < agent->hi))
-        config_reader_fail(reader, range, "policy.range",
-                           "%.12g is not below %.12g; allowed: the smaller bound first", agent->lo,
-                           agent->hi);
+    read_range(reader, policy, "policy.range", &agent->lo, &agent->hi);
     if (reader->status == TACIT_OK && agent->budget < agent->epsilon)
         config_reader_fail(reader, config_node_member(policy, "budget"), "policy.budget",
                            "%.12g is below epsilon (%.12g): nothing could be released; allowed: "
@@ -272,7 +325,8 @@ static void read_run(struct config_reader *reader, const struct config_node *roo
                      struct tacit_config_coordinator *coordinator)
 {
     static const char *const keys[] = {
-        "id", "horizon", "epsilon", "participation", "rounds", "gap", "quorum", "deadline_s", NULL};
+        "id",     "horizon", "epsilon", "range",      "participation",
+        "rounds", "gap",     "quorum",  "deadline_s", NULL};
     struct config_node const *const run = config_reader_map(reader, root, "run", true);
     if (run == NULL)
         return;
@@ -282,6 +336,8 @@ static void read_run(struct config_reader *reader, const struct config_node *roo
                       &coordinator->horizon);
     config_reader_number(reader, run, "run.epsilon", true,
                          (struct config_range){1e-6, 1e6, false, false}, &coordinator->epsilon);
+    if (config_node_member(run, "range") != NULL) /* else [0, 1] */
+        read_range(reader, run, "run.range", &coordinator->lo, &coordinator->hi);
     config_reader_number(reader, run, "run.participation", false,
                          (struct config_range){0, 1, true, false}, &coordinator->participation);
     struct config_node const *const rounds = config_node_member(run, "rounds");
@@ -398,6 +454,7 @@ enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator 
     if (made == NULL)
         return TACIT_MEMORY;
     made->run_id = 1;
+    made->hi = 1;
     made->participation = 1;
     made->deadline_s = 600;
     enum tacit_status status = config_document_read(&made->document, path, error);

@@ -79,7 +79,11 @@ static void close_all(struct agent *agent)
 
 enum tacit_status live_agent_run(const struct live_agent_config *config, struct tacit_error *error)
 {
-    struct agent agent = {.config = config, .core_deadline_us = TACIT_NEVER};
+    struct agent agent = {.config = config,
+                          .core_deadline_us = TACIT_NEVER,
+                          .letters = {.federation = config->site.federation,
+                                      .self = config->site.site,
+                                      .family = config->protocol->family}};
     struct live_store_identity identity;
     TACIT_ASSERT(config->protocol != NULL);
     enum tacit_status status = agent_identify(config, &identity);

@@ -98,6 +98,9 @@ static enum tacit_status restore_site(struct agent *agent)
     enum tacit_status status = live_daemon_core(&agent->daemon, &bytes, &size);
     if (status == TACIT_OK && size > 0)
         status = agent->config->protocol->restore(&agent->site, &agent->config->site, bytes, size);
+    if (status == TACIT_OK && size > 0)
+        status =
+            live_letters_begin(&agent->letters, agent->config->protocol->agreement(agent->site));
     free(bytes);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "agent_config.h"
 #include "api/api.h"
 #include "api/decisions.h"
+#include "bus/letter.h"
 #include "daemon.h"
 
 struct agent {
@@ -25,6 +26,9 @@ struct agent {
     uint32_t active_count;
     uint64_t refused_count;
     uint64_t clipped_count; /* depends on rewards: shown under /v1/clipped and nowhere else */
-    const char *refusal;    /* why this site does not take part, or NULL */
+    const char
+        *refusal; /* why this site does not take part, or what it takes no part in; or NULL */
+    char difference[TACIT_WIRE_DIFFERENCE_BYTES + 128]; /* room for its words */
+    struct live_letters letters;
 };
 #endif

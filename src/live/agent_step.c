@@ -6,6 +6,7 @@
 #include "daemon/crash_point.h"
 #include "daemon/entropy.h"
 #include "daemon/log.h"
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -42,6 +43,24 @@ static void acknowledge(struct agent *agent, uint64_t number)
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
+/* In an envelope. */
+static void post(struct agent *agent, const char *to, const struct live_message *message,
+                 const char *topic)
+{
+    struct live_letter const letter = {.to = to,
+                                       .kind = message->kind,
+                                       .epoch = message->epoch,
+                                       .body = message->bytes,
+                                       .size = message->size};
+    size_t size;
+    uint8_t *const bytes = live_letter_close(&agent->letters, &letter, &size);
+    if (bytes == NULL)
+        live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
+    else
+        live_daemon_send(&agent->daemon, topic, bytes, size, message->is_retained);
+    free(bytes);
+}
+
 /* To the hub, or to one neighbour or all of them. */
 static void publish(struct agent *agent, const struct live_message *message)
 {
@@ -52,13 +71,11 @@ static void publish(struct agent *agent, const struct live_message *message)
     struct live_site_place place;
     config->protocol->place(agent->site, &place);
     if (message->to == TACIT_HUB)
-        live_daemon_send(&agent->daemon, live_topic_up(federation, site, word).text, message->bytes,
-                         message->size, message->is_retained);
+        post(agent, TACIT_WIRE_COORDINATOR, message, live_topic_up(federation, site, word).text);
     for (uint32_t i = 0; message->to != TACIT_HUB && i < place.neighbour_count; i++)
         if (message->to == TACIT_NEIGHBOURS || message->to == place.neighbours[i].agent)
-            live_daemon_send(&agent->daemon,
-                             live_topic_peer(federation, site, place.neighbours[i].site, word).text,
-                             message->bytes, message->size, message->is_retained);
+            post(agent, place.neighbours[i].site, message,
+                 live_topic_peer(federation, site, place.neighbours[i].site, word).text);
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */

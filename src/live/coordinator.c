@@ -1,6 +1,7 @@
 /* The coordinator: a hub, a roster, a status. What it does is a function of the messages it
  * accepted; all of it is durable before the next word is said. */
 #include "coordinator.h"
+#include "bus/letter.h"
 #include "bus/topics.h"
 #include "daemon.h"
 #include "daemon/entropy.h"
@@ -20,9 +21,24 @@ struct coordinator {
     bool hub_is_dirty; /* changed in this round: put it once, at the end */
     uint64_t refused_count;
     uint64_t accepted_count;
+    struct live_letters letters;
+    uint32_t *by_name; /* sites in the order of their names */
 };
 
 /* ---- Saying ---------------------------------------------------------------------------------- */
+
+/* In an envelope, to this site or (NULL) to everybody. */
+static void post(struct coordinator *coordinator, const char *topic,
+                 const struct live_letter *letter, bool is_retained)
+{
+    size_t size;
+    uint8_t *const bytes = live_letter_close(&coordinator->letters, letter, &size);
+    if (bytes == NULL)
+        live_log(LIVE_LOG_WARNING, "memory", "a message was not sent now; it will be sent again");
+    else
+        live_daemon_send(&coordinator->daemon, topic, bytes, size, is_retained);
+    free(bytes);
+}
 
 static void publish(struct coordinator *coordinator, const struct live_message *message)
 {
@@ -33,8 +49,13 @@ static void publish(struct coordinator *coordinator, const struct live_message *
         message->to == TACIT_EVERYONE
             ? live_topic_down(config->federation, word)
             : live_topic_to(config->federation, config->sites[message->to], word);
-    live_daemon_send(&coordinator->daemon, topic.text, message->bytes, message->size,
-                     message->is_retained);
+    struct live_letter const letter = {
+        .to = message->to == TACIT_EVERYONE ? NULL : config->sites[message->to],
+        .kind = message->kind,
+        .epoch = message->epoch,
+        .body = message->bytes,
+        .size = message->size};
+    post(coordinator, topic.text, &letter, message->is_retained);
 }
 
 static void announce(struct coordinator *coordinator)
@@ -43,14 +64,16 @@ static void announce(struct coordinator *coordinator)
     for (uint32_t site = 0; site < config->site_count; site++) {
         struct live_topic const topic =
             live_topic_to(config->federation, config->sites[site], "announce");
-        size_t size;
-        uint8_t *const bytes = coordinator->config->protocol->announce(config, site, &size);
-        if (bytes == NULL)
+        struct live_letter letter = {.to = config->sites[site],
+                                     .kind = TACIT_WIRE_KIND_ANNOUNCEMENT};
+        uint8_t *const body = coordinator->config->protocol->announce(config, site, &letter.size);
+        letter.body = body;
+        if (body == NULL)
             live_log(LIVE_LOG_WARNING, "memory", "%s was not invited; a restart invites again",
                      config->sites[site]);
         else
-            live_daemon_send(&coordinator->daemon, topic.text, bytes, size, true);
-        free(bytes);
+            post(coordinator, topic.text, &letter, true);
+        free(body);
     }
 }
 
@@ -110,11 +133,42 @@ static void on_timer(void *context)
                  view.epoch, view.covered_count, coordinator->config->hub.quorum);
 }
 
-static uint32_t site_index(const struct live_hub_config *config, const char *name)
+static int compare_sites(const void *left, const void *right, void *context)
 {
+    const char *const *const sites = context;
+    return strcmp(sites[*(const uint32_t *)left], sites[*(const uint32_t *)right]);
+}
+
+/* The roster by name. Errors: TACIT_MEMORY. */
+static enum tacit_status sort_sites(struct coordinator *coordinator)
+{
+    struct live_hub_config const *const config = &coordinator->config->hub;
+    coordinator->by_name = calloc(config->site_count, sizeof *coordinator->by_name);
+    if (coordinator->by_name == NULL)
+        return TACIT_MEMORY;
     for (uint32_t site = 0; site < config->site_count; site++)
-        if (strcmp(config->sites[site], name) == 0)
-            return site;
+        coordinator->by_name[site] = site;
+    qsort_r(coordinator->by_name, config->site_count, sizeof *coordinator->by_name, compare_sites,
+            (void *)(uintptr_t)config->sites);
+    return TACIT_OK;
+}
+
+/* UINT32_MAX: not in the roster. Cost: O(log sites). */
+static uint32_t site_index(const struct coordinator *coordinator, const char *name)
+{
+    const char *const *const sites = coordinator->config->hub.sites;
+    uint32_t low = 0;
+    uint32_t high = coordinator->config->hub.site_count;
+    while (low < high) {
+        uint32_t const middle = low + (high - low) / 2;
+        int const order = strcmp(sites[coordinator->by_name[middle]], name);
+        if (order == 0)
+            return coordinator->by_name[middle];
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
     return UINT32_MAX;
 }
 
@@ -130,17 +184,28 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
 {
     struct coordinator *const coordinator = context;
     struct live_hub_config const *const config = &coordinator->config->hub;
+    struct tacit_wire_envelope envelope;
     char name[65];
     if (!live_topic_site(topic, config->federation, coordinator->config->protocol->word, name))
         return;
-    uint32_t const site = site_index(config, name);
+    uint32_t const site = site_index(coordinator, name);
     if (site == UINT32_MAX) {
         refuse(coordinator, name, "not in the roster");
         return;
     }
-    enum tacit_status const status = step(
-        coordinator, (struct live_hub_event){
-                         .kind = LIVE_HUB_RECEIVE, .from = site, .bytes = bytes, .size = size});
+    char const *const objection =
+        live_letter_open(&coordinator->letters, name, bytes, size, &envelope);
+    if (objection != NULL) {
+        refuse(coordinator, name, objection);
+        return;
+    }
+    enum tacit_status const status =
+        step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_RECEIVE,
+                                                  .from = site,
+                                                  .bytes = envelope.body,
+                                                  .size = envelope.body_size,
+                                                  .message_kind = envelope.kind,
+                                                  .message_epoch = envelope.epoch});
     if (status == TACIT_OK)
         coordinator->accepted_count++;
     else
@@ -200,6 +265,7 @@ static enum tacit_status identify(const struct live_coordinator_config *config,
     (void)fprintf(out, "protocol %s run %llu horizon %llu epsilon %.17g quorum %u deadline %u\n",
                   config->protocol->word, (unsigned long long)hub->run_id,
                   (unsigned long long)hub->horizon, hub->epsilon, hub->quorum, hub->deadline_s);
+    (void)fprintf(out, "range %.17g %.17g\n", hub->lo, hub->hi);
     for (uint32_t site = 0; site < hub->site_count; site++)
         (void)fprintf(out, "site %s\n", hub->sites[site]);
     for (uint32_t arm = 0; arm < hub->arm_count; arm++)
@@ -212,11 +278,34 @@ static enum tacit_status identify(const struct live_coordinator_config *config,
     return status;
 }
 
+/* What the letters of this run say of it: what every site is told that all must agree on. */
+static enum tacit_status begin_letters(struct coordinator *coordinator)
+{
+    struct live_hub_config const *const config = &coordinator->config->hub;
+    struct tacit_wire_announcement *announcement = NULL;
+    size_t size;
+    uint8_t *const body = coordinator->config->protocol->announce(config, 0, &size);
+    coordinator->letters = (struct live_letters){.federation = config->federation,
+                                                 .self = TACIT_WIRE_COORDINATOR,
+                                                 .family = coordinator->config->protocol->family};
+    enum tacit_status status =
+        body == NULL ? TACIT_MEMORY : tacit_wire_announcement_decode(body, size, &announcement);
+    if (status == TACIT_OK)
+        status = live_letters_begin(&coordinator->letters, &announcement->agreement);
+    free(announcement);
+    free(body);
+    return status;
+}
+
 static enum tacit_status restore(struct coordinator *coordinator, struct tacit_error *error)
 {
     size_t size;
-    void *bytes;
-    enum tacit_status status = live_daemon_core(&coordinator->daemon, &bytes, &size);
+    void *bytes = NULL;
+    enum tacit_status status = begin_letters(coordinator);
+    if (status == TACIT_OK)
+        status = sort_sites(coordinator);
+    if (status == TACIT_OK)
+        status = live_daemon_core(&coordinator->daemon, &bytes, &size);
     if (status == TACIT_OK)
         status = coordinator->config->protocol->open(&coordinator->hub, &coordinator->config->hub,
                                                      bytes, size);
@@ -266,5 +355,6 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     }
     live_daemon_close(&coordinator.daemon);
     config->protocol->free(coordinator.hub);
+    free(coordinator.by_name);
     return status;
 }

@@ -15,7 +15,9 @@ struct live_hub_config {
     uint32_t arm_count;
     uint64_t run_id;
     uint64_t horizon;
-    double epsilon;       /* per reward: what the sites are expected to noise with */
+    double epsilon; /* per reward: what the sites are expected to noise with */
+    double lo;      /* public range of a reward */
+    double hi;
     uint32_t quorum;      /* sites whose word suffices once the deadline is over */
     uint32_t deadline_s;  /* of a round */
     const void *settings; /* what the family read from the file; or NULL */
@@ -30,6 +32,8 @@ struct live_hub_event {
     uint32_t from; /* RECEIVE: the site, by its topic */
     const uint8_t *bytes;
     size_t size;
+    uint32_t message_kind;  /* as its envelope says, .. */
+    uint32_t message_epoch; /* .. which must be what the body says */
 };
 
 /* Everything in it belongs to the family and is valid until the next step. */
@@ -66,6 +70,7 @@ struct live_hub; /* the family's own */
 
 struct live_hub_ops {
     const char *word;
+    uint32_t family; /* its number */
 
     /* NULL: all that is said in this run fits into the payloads. Else the key that makes it too
      * large. */

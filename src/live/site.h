@@ -14,6 +14,7 @@
 #include "tacit/base.h"
 #include "tacit/core.h"
 #include "tacit/random.h"
+#include "tacit/wire.h"
 
 /* What a site says for itself: nothing of it comes from the network. */
 struct live_site_config {
@@ -60,6 +61,8 @@ struct live_site_event {
             bool is_broadcast;
             const uint8_t *bytes;
             size_t size;
+            uint32_t kind;  /* as its envelope says, .. */
+            uint32_t epoch; /* .. which must be what the body says */
         } message;
         struct tacit_offer offer;
     } as;
@@ -146,9 +149,13 @@ struct live_site; /* the family's own */
 
 struct live_site_ops {
     const char *word; /* of the protocol: in the files, and the last part of its topics */
+    uint32_t family;  /* its number */
+    uint32_t version; /* of the protocol */
 
-    /* Takes part in the run that these bytes announce. Errors: TACIT_MALFORMED (they announce
-     * none), TACIT_REFUSED (*objection says what is not allowed here; static), TACIT_MEMORY. */
+    /* Takes part in the run that these bytes announce. What all protocols agree on is checked
+     * already: arms, range, and that number of sites and horizon are within the policy. Errors:
+     * TACIT_MALFORMED (they announce none), TACIT_REFUSED (*objection says what is not allowed
+     * here; static), TACIT_MEMORY. */
     enum tacit_status (*join)(struct live_site **site, const struct live_site_config *config,
                               const uint8_t *announcement, size_t size, const char **objection);
     /* From the bytes that were kept. Errors: TACIT_MALFORMED (they cannot be of this site, or of
@@ -160,6 +167,8 @@ struct live_site_ops {
     const void *(*bytes)(const struct live_site *site, size_t *size);
     /* Did it join this very announcement? */
     bool (*is_of)(const struct live_site *site, const uint8_t *announcement, size_t size);
+    /* What that announcement said that all must agree on. */
+    const struct tacit_wire_agreement *(*agreement)(const struct live_site *site);
 
     /* Fills *update, whatever the status. Errors, of RECEIVE: the message is refused, and nothing
      * changed; TACIT_ENTROPY: a later event tries again. */

@@ -1,30 +1,12 @@
-/* Messages of epoch elimination as protobuf (tacit.proto). Our own values are asserted when they
+/* Messages of epoch elimination as protobuf (elim.proto). Our own values are asserted when they
  * are encoded; a peer's bytes are refused when they do not fit this run to the letter. */
-#include "tacit/wire.h"
-#include "tacit.pb-c.h"
 #include <stdlib.h>
 #include <string.h>
+#include "form.h"
+#include "tacit/wire_elim.h"
+#include "elim.pb-c.h"
 
 /* ---- Lengths ---- */
-
-static size_t varint_bytes(size_t value)
-{
-    size_t bytes = 1;
-    for (; value >= 128; value >>= 7)
-        bytes++;
-    return bytes;
-}
-
-static size_t set_bytes(uint32_t count)
-{
-    return TACIT_BITS_WORDS(count) * sizeof(uint64_t);
-}
-
-/* Tag, length, content of a field whose number is below 16. */
-static size_t field_bytes(size_t content)
-{
-    return 1 + varint_bytes(content) + content;
-}
 
 static uint8_t set_byte(const uint64_t *words, size_t index)
 {
@@ -53,7 +35,7 @@ static struct span span_of(const uint64_t *set, uint32_t agent_count)
 
 static size_t origins_bytes(const uint64_t *origins, uint32_t agent_count)
 {
-    return (1 + 4) + field_bytes(span_of(origins, agent_count).count);
+    return (1 + 4) + wire_field_bytes(span_of(origins, agent_count).count);
 }
 
 /* Numbers in the message: a row of sums an origin in DATA. */
@@ -67,22 +49,22 @@ static size_t number_count(const struct tacit_elim_message *message, uint32_t ag
 static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
                          uint32_t agent_count)
 {
-    size_t const arms = field_bytes(set_bytes(arm_count));
+    size_t const arms = wire_field_bytes(wire_set_bytes(arm_count));
     switch (message->kind) {
     case TACIT_ELIM_HELLO:
         return message->origins == NULL ? 0 : origins_bytes(message->origins, agent_count);
     case TACIT_ELIM_ORDER:
         return (1 + 4) + (1 + 8) + (1 + 4) + arms +
-               (message->uploaders == NULL ? 0 : field_bytes(set_bytes(agent_count)));
+               (message->uploaders == NULL ? 0 : wire_field_bytes(wire_set_bytes(agent_count)));
     case TACIT_ELIM_REPORT:
-        return (1 + 8) + arms + field_bytes(message->sum_count * sizeof(int64_t)) +
+        return (1 + 8) + arms + wire_field_bytes(message->sum_count * sizeof(int64_t)) +
                (message->agents == 0 ? 0 : 1 + 4);
     case TACIT_ELIM_ADVERT:
     case TACIT_ELIM_REQUEST:
         return origins_bytes(message->origins, agent_count);
     case TACIT_ELIM_DATA:
         return (1 + 8) + arms + origins_bytes(message->origins, agent_count) +
-               field_bytes(number_count(message, agent_count) * sizeof(int64_t));
+               wire_field_bytes(number_count(message, agent_count) * sizeof(int64_t));
     }
     TACIT_ASSERT(false);
     return 0;
@@ -92,7 +74,7 @@ size_t tacit_wire_elim_bytes(const struct tacit_elim_message *message, uint32_t 
                              uint32_t agent_count)
 {
     size_t const body = body_bytes(message, arm_count, agent_count);
-    return (1 + 4) + (1 + 4) + (1 + 8) + (1 + 4) + (2 + varint_bytes(body) + body);
+    return (1 + 4) + (1 + 4) + (1 + 8) + (1 + 4) + (2 + wire_varint_bytes(body) + body);
 }
 
 /* ---- Bit sets: words in memory, bytes on the wire, lowest bit first in both ---- */
@@ -106,7 +88,7 @@ static void span_to_bytes(const uint64_t *words, struct span span, uint8_t *byte
 /* Takes a set whose bytes begin at that of member `first`; false if a member is beyond the last. */
 static bool span_from_bytes(size_t first, ProtobufCBinaryData data, uint32_t count, uint64_t *words)
 {
-    size_t const room = set_bytes(count);
+    size_t const room = wire_set_bytes(count);
     memset(words, 0, room);
     if (first / 8 > room || data.len > room - first / 8)
         return false;
@@ -119,7 +101,7 @@ static bool span_from_bytes(size_t first, ProtobufCBinaryData data, uint32_t cou
 
 static bool set_from_bytes(ProtobufCBinaryData data, uint32_t count, uint64_t *words)
 {
-    return data.len == set_bytes(count) && span_from_bytes(0, data, count, words);
+    return data.len == wire_set_bytes(count) && span_from_bytes(0, data, count, words);
 }
 
 static bool origins_from_bytes(uint32_t first, ProtobufCBinaryData data, uint32_t agent_count,
@@ -136,14 +118,14 @@ struct encoding {
     const struct tacit_elim_message *message;
     uint32_t arm_count;
     uint32_t agent_count;
-    Tacit__V1__Envelope envelope;
+    Tacit__V2__ElimMessage head;
     union {
-        Tacit__V1__ElimHello hello;
-        Tacit__V1__ElimOrder order;
-        Tacit__V1__ElimReport report;
-        Tacit__V1__ElimAdvert advert;
-        Tacit__V1__ElimRequest request;
-        Tacit__V1__ElimData data;
+        Tacit__V2__ElimHello hello;
+        Tacit__V2__ElimOrder order;
+        Tacit__V2__ElimReport report;
+        Tacit__V2__ElimAdvert advert;
+        Tacit__V2__ElimRequest request;
+        Tacit__V2__ElimData data;
     } body;
     uint8_t *arms;   /* room for a set of arms, .. */
     uint8_t *agents; /* .. for one of agents, .. */
@@ -152,14 +134,14 @@ struct encoding {
 
 static ProtobufCBinaryData arms_of(const struct encoding *encoding)
 {
-    struct span const all = {0, set_bytes(encoding->arm_count)};
+    struct span const all = {0, wire_set_bytes(encoding->arm_count)};
     span_to_bytes(encoding->message->arms, all, encoding->arms);
     return (ProtobufCBinaryData){all.count, encoding->arms};
 }
 
 static ProtobufCBinaryData uploaders_of(const struct encoding *encoding)
 {
-    struct span const all = {0, set_bytes(encoding->agent_count)};
+    struct span const all = {0, wire_set_bytes(encoding->agent_count)};
     span_to_bytes(encoding->message->uploaders, all, encoding->agents);
     return (ProtobufCBinaryData){all.count, encoding->agents};
 }
@@ -191,21 +173,21 @@ static void write_row(const union tacit_sum *row, uint32_t sum_count, int64_t *s
 
 static void fill_hello(struct encoding *encoding)
 {
-    Tacit__V1__ElimHello *const hello = &encoding->body.hello;
-    tacit__v1__elim_hello__init(hello);
+    Tacit__V2__ElimHello *const hello = &encoding->body.hello;
+    tacit__v2__elim_hello__init(hello);
     if (encoding->message->origins != NULL) {
         hello->has_origins_first = 1;
         hello->has_origins = 1;
         hello->origins = origins_of(encoding, &hello->origins_first);
     }
-    encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_HELLO;
-    encoding->envelope.elim_hello = hello;
+    encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_HELLO;
+    encoding->head.elim_hello = hello;
 }
 
 static void fill_order(struct encoding *encoding)
 {
-    Tacit__V1__ElimOrder *const order = &encoding->body.order;
-    tacit__v1__elim_order__init(order);
+    Tacit__V2__ElimOrder *const order = &encoding->body.order;
+    tacit__v2__elim_order__init(order);
     order->last = encoding->message->last ? 1 : 0;
     order->pulls = encoding->message->pulls;
     order->seen = encoding->message->seen;
@@ -214,15 +196,15 @@ static void fill_order(struct encoding *encoding)
         order->has_uploaders = 1;
         order->uploaders = uploaders_of(encoding);
     }
-    encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_ORDER;
-    encoding->envelope.elim_order = order;
+    encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_ORDER;
+    encoding->head.elim_order = order;
 }
 
 static void fill_report(struct encoding *encoding)
 {
     const struct tacit_elim_message *const message = encoding->message;
-    Tacit__V1__ElimReport *const report = &encoding->body.report;
-    tacit__v1__elim_report__init(report);
+    Tacit__V2__ElimReport *const report = &encoding->body.report;
+    tacit__v2__elim_report__init(report);
     report->pulls = message->pulls;
     report->arms = arms_of(encoding);
     write_row(message->sums, message->sum_count, encoding->sums);
@@ -231,35 +213,35 @@ static void fill_report(struct encoding *encoding)
     TACIT_ASSERT(message->agents <= encoding->agent_count);
     report->has_agents = message->agents > 0;
     report->agents = message->agents;
-    encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_REPORT;
-    encoding->envelope.elim_report = report;
+    encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_REPORT;
+    encoding->head.elim_report = report;
 }
 
 static void fill_advert(struct encoding *encoding)
 {
-    Tacit__V1__ElimAdvert *const advert = &encoding->body.advert;
-    tacit__v1__elim_advert__init(advert);
+    Tacit__V2__ElimAdvert *const advert = &encoding->body.advert;
+    tacit__v2__elim_advert__init(advert);
     advert->origins = origins_of(encoding, &advert->origins_first);
-    encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_ADVERT;
-    encoding->envelope.elim_advert = advert;
+    encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_ADVERT;
+    encoding->head.elim_advert = advert;
 }
 
 static void fill_request(struct encoding *encoding)
 {
-    Tacit__V1__ElimRequest *const request = &encoding->body.request;
-    tacit__v1__elim_request__init(request);
+    Tacit__V2__ElimRequest *const request = &encoding->body.request;
+    tacit__v2__elim_request__init(request);
     request->origins = origins_of(encoding, &request->origins_first);
-    encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_REQUEST;
-    encoding->envelope.elim_request = request;
+    encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_REQUEST;
+    encoding->head.elim_request = request;
 }
 
 static void fill_data(struct encoding *encoding)
 {
     const struct tacit_elim_message *const message = encoding->message;
     uint32_t const agents = encoding->agent_count;
-    Tacit__V1__ElimData *const data = &encoding->body.data;
+    Tacit__V2__ElimData *const data = &encoding->body.data;
     uint32_t rank = 0;
-    tacit__v1__elim_data__init(data);
+    tacit__v2__elim_data__init(data);
     data->pulls = message->pulls;
     data->arms = arms_of(encoding);
     data->origins = origins_of(encoding, &data->origins_first);
@@ -271,8 +253,8 @@ static void fill_data(struct encoding *encoding)
     }
     data->n_sums = (size_t)rank * message->sum_count;
     data->sums = encoding->sums;
-    encoding->envelope.body_case = TACIT__V1__ENVELOPE__BODY_ELIM_DATA;
-    encoding->envelope.elim_data = data;
+    encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_DATA;
+    encoding->head.elim_data = data;
 }
 
 static void fill_body(struct encoding *encoding)
@@ -306,21 +288,21 @@ enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *messag
     size_t const size = tacit_wire_elim_bytes(message, arm_count, agent_count);
     TACIT_ASSERT(size <= TACIT_WIRE_BYTES_MAX);
     size_t const sums = number_count(message, agent_count) * sizeof(int64_t);
-    uint8_t *const scratch = malloc(set_bytes(arm_count) + set_bytes(agent_count) + sums);
+    uint8_t *const scratch = malloc(wire_set_bytes(arm_count) + wire_set_bytes(agent_count) + sums);
     if (scratch == NULL)
         return TACIT_MEMORY;
     struct encoding encoding = {
         .message = message, .arm_count = arm_count, .agent_count = agent_count};
     encoding.arms = scratch;
-    encoding.agents = encoding.arms + set_bytes(arm_count);
-    encoding.sums = (int64_t *)(void *)(encoding.agents + set_bytes(agent_count));
-    tacit__v1__envelope__init(&encoding.envelope);
-    encoding.envelope.version = TACIT_WIRE_VERSION;
-    encoding.envelope.from = message->from;
-    encoding.envelope.run_id = message->run_id;
-    encoding.envelope.epoch = message->epoch;
+    encoding.agents = encoding.arms + wire_set_bytes(arm_count);
+    encoding.sums = (int64_t *)(void *)(encoding.agents + wire_set_bytes(agent_count));
+    tacit__v2__elim_message__init(&encoding.head);
+    encoding.head.version = TACIT_WIRE_ELIM_VERSION;
+    encoding.head.from = message->from;
+    encoding.head.run_id = message->run_id;
+    encoding.head.epoch = message->epoch;
     fill_body(&encoding);
-    size_t const written = tacit__v1__envelope__pack(&encoding.envelope, bytes);
+    size_t const written = tacit__v2__elim_message__pack(&encoding.head, bytes);
     TACIT_ASSERT(written == size);
     free(scratch);
     return TACIT_OK;
@@ -363,7 +345,7 @@ static bool take_sums(const int64_t *sums, size_t count, uint32_t row_count, str
     return count > 0 && count == (uint64_t)row_count * parts->message.sum_count;
 }
 
-static bool take_hello(const Tacit__V1__ElimHello *hello, struct parts *parts)
+static bool take_hello(const Tacit__V2__ElimHello *hello, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_HELLO;
     if (hello->has_origins_first != hello->has_origins)
@@ -371,7 +353,7 @@ static bool take_hello(const Tacit__V1__ElimHello *hello, struct parts *parts)
     return !hello->has_origins || take_origins(hello->origins_first, hello->origins, parts);
 }
 
-static bool take_order(const Tacit__V1__ElimOrder *order, struct parts *parts)
+static bool take_order(const Tacit__V2__ElimOrder *order, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_ORDER;
     parts->message.last = order->last == 1;
@@ -385,7 +367,7 @@ static bool take_order(const Tacit__V1__ElimOrder *order, struct parts *parts)
     return set_from_bytes(order->uploaders, parts->agent_count, parts->agents);
 }
 
-static bool take_report(const Tacit__V1__ElimReport *report, struct parts *parts)
+static bool take_report(const Tacit__V2__ElimReport *report, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_REPORT;
     parts->message.pulls = report->pulls;
@@ -397,19 +379,19 @@ static bool take_report(const Tacit__V1__ElimReport *report, struct parts *parts
     return take_arms(report->arms, parts) && take_sums(report->sums, report->n_sums, 1, parts);
 }
 
-static bool take_advert(const Tacit__V1__ElimAdvert *advert, struct parts *parts)
+static bool take_advert(const Tacit__V2__ElimAdvert *advert, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_ADVERT;
     return take_some_origins(advert->origins_first, advert->origins, parts);
 }
 
-static bool take_request(const Tacit__V1__ElimRequest *request, struct parts *parts)
+static bool take_request(const Tacit__V2__ElimRequest *request, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_REQUEST;
     return take_some_origins(request->origins_first, request->origins, parts);
 }
 
-static bool take_data(const Tacit__V1__ElimData *data, struct parts *parts)
+static bool take_data(const Tacit__V2__ElimData *data, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_DATA;
     parts->message.pulls = data->pulls;
@@ -420,28 +402,28 @@ static bool take_data(const Tacit__V1__ElimData *data, struct parts *parts)
     return take_sums(data->sums, data->n_sums, row_count, parts);
 }
 
-static bool take_envelope(const Tacit__V1__Envelope *envelope, struct parts *parts)
+static bool take_message(const Tacit__V2__ElimMessage *head, struct parts *parts)
 {
-    if (envelope->version != TACIT_WIRE_VERSION || envelope->epoch > TACIT_ELIM_EPOCHS_MAX ||
-        (envelope->from != TACIT_HUB && envelope->from >= parts->agent_count))
+    if (head->version != TACIT_WIRE_ELIM_VERSION || head->epoch > TACIT_ELIM_EPOCHS_MAX ||
+        (head->from != TACIT_HUB && head->from >= parts->agent_count))
         return false;
-    parts->message.from = envelope->from;
-    parts->message.run_id = envelope->run_id;
-    parts->message.epoch = envelope->epoch;
-    switch (envelope->body_case) {
-    case TACIT__V1__ENVELOPE__BODY_ELIM_HELLO:
-        return take_hello(envelope->elim_hello, parts);
-    case TACIT__V1__ENVELOPE__BODY_ELIM_ORDER:
-        return take_order(envelope->elim_order, parts);
-    case TACIT__V1__ENVELOPE__BODY_ELIM_REPORT:
-        return take_report(envelope->elim_report, parts);
-    case TACIT__V1__ENVELOPE__BODY_ELIM_ADVERT:
-        return take_advert(envelope->elim_advert, parts);
-    case TACIT__V1__ENVELOPE__BODY_ELIM_REQUEST:
-        return take_request(envelope->elim_request, parts);
-    case TACIT__V1__ENVELOPE__BODY_ELIM_DATA:
-        return take_data(envelope->elim_data, parts);
-    case TACIT__V1__ENVELOPE__BODY__NOT_SET:
+    parts->message.from = head->from;
+    parts->message.run_id = head->run_id;
+    parts->message.epoch = head->epoch;
+    switch (head->body_case) {
+    case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_HELLO:
+        return take_hello(head->elim_hello, parts);
+    case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_ORDER:
+        return take_order(head->elim_order, parts);
+    case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_REPORT:
+        return take_report(head->elim_report, parts);
+    case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_ADVERT:
+        return take_advert(head->elim_advert, parts);
+    case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_REQUEST:
+        return take_request(head->elim_request, parts);
+    case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_DATA:
+        return take_data(head->elim_data, parts);
+    case TACIT__V2__ELIM_MESSAGE__BODY__NOT_SET:
     default: /* an enumeration that a peer fills */
         return false;
     }
@@ -481,8 +463,8 @@ enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint
 {
     if (size == 0 || size > TACIT_WIRE_BYTES_MAX)
         return TACIT_MALFORMED;
-    Tacit__V1__Envelope *const envelope = tacit__v1__envelope__unpack(NULL, size, bytes);
-    if (envelope == NULL)
+    Tacit__V2__ElimMessage *const head = tacit__v2__elim_message__unpack(NULL, size, bytes);
+    if (head == NULL)
         return TACIT_MALFORMED;
     size_t const arm_words = TACIT_BITS_WORDS(arm_count);
     uint64_t *const words = malloc((arm_words + TACIT_BITS_WORDS(agent_count)) * sizeof(uint64_t));
@@ -494,12 +476,24 @@ enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint
                               .arms = words,
                               .agents = words + arm_words};
         status = TACIT_MALFORMED;
-        if (take_envelope(envelope, &parts))
+        if (take_message(head, &parts))
             status = check_form(&parts.message, arm_count, agent_count, bytes, size);
         if (status == TACIT_OK)
             status = assemble(&parts.message, arm_count, agent_count, message);
     }
     free(words);
-    tacit__v1__envelope__free_unpacked(envelope, NULL);
+    tacit__v2__elim_message__free_unpacked(head, NULL);
     return status;
+}
+
+/* ---- In an envelope ---- */
+
+uint32_t tacit_wire_elim_kind(enum tacit_elim_message_kind kind)
+{
+    return TACIT_WIRE_KIND_ANNOUNCEMENT + 1 + (uint32_t)kind;
+}
+
+bool tacit_wire_elim_is(const struct tacit_elim_message *message, uint32_t kind, uint32_t epoch)
+{
+    return kind == tacit_wire_elim_kind(message->kind) && epoch == message->epoch;
 }

@@ -149,7 +149,13 @@ static const struct wrong cases[] = {
           "@:7: policy.range: '.inf' ", "a number from -1000000000 to 1000000000"),
     AGENT("no agents", 8, "  agents_max: 0, rounds_max: 40, pulls_max: 1000000}",
           "@:8: policy.agents_max: '0' ", "a whole number from 1 to 1048576"),
+    COORDINATOR("range of a run reversed", 8, "  range: [1, 0], quorum: 1}",
+                "@:8: run.range: 1 is not below 0; ", "the smaller bound first"),
+    COORDINATOR("range of a run with one end", 8, "  range: [1], quorum: 1}",
+                "@:8: run.range: ", "two numbers are expected"),
     /* Names */
+    AGENT("line break in an arm", 6, "arms: [left, \"ri\\nght\"]",
+          "@:6: arms: ", "a name of 1 to 64 characters is expected, without line breaks"),
     AGENT("federation with a slash", 1, "federation: a/b", "@:1: federation: 'a/b' is not a name; ",
           "1 to 64 letters, digits, _ and -"),
     AGENT("site with a wildcard", 2, "site: '+'", "@:2: site: '+' is not a name; ", "letters"),

@@ -6,7 +6,7 @@
  * Build: clang -fsanitize=fuzzer,address,undefined, with what tests/unit/wire.c links. */
 #include <stdlib.h>
 #include <string.h>
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 
 #define ARMS_MAX 200u
 #define AGENTS_MAX 300u

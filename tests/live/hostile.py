@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 
+import wire
 from support import check_end, main, require, seeded, test, wait_for
 from wire import HUB, REFUSED_BY_ACL, STEPS, order, report
 
@@ -48,6 +49,41 @@ def announcement_beyond_the_policy_is_refused(federation_of):
 
 
 @test
+def run_of_other_arms_or_another_range_is_refused_in_words(federation_of):
+    """Rewards of arms that have changed places, or on another scale, would be added up all the same."""
+    federation = federation_of([0.875, 0.8, 0.75])
+    federation.start_all(["site-0"])
+    cases = [("arm 2 is called 'arm 1' here and 'arm 2' there", {}, ["arm 0", "arm 2", "arm 1"]),
+             ("the range of rewards is [0, 1] here and [0, 2] there", {"range": [0, 2]}, None)]
+    for number, (words, run, arms) in enumerate(cases):
+        name = f"coordinator-{number}"
+        federation.write_coordinator(federation.run_section(id=number + 2, **run), name, **({"arms": arms} if arms else {}))
+        federation.start(name)
+        wait_for(f"refused: {words}", lambda words=words: words in federation.log("site-0"))
+        status = federation.site_status("site-0")
+        require((status["phase"], status["refusal"]) == ("refused", words), f"{status}")
+        require(federation.get("site-0", "/v1/ledger")["spent"] == 0, "something was spent")
+        federation.stop(name)
+    federation.start("coordinator")
+    federation.start("site-1")
+    federation.start("site-2")
+    wait_for("the run is joined", lambda: federation.phase("site-0") == "exploring")
+    require(federation.site_status("site-0")["refusal"] is None, "a refusal is left")
+    federation.stop("coordinator")  # who has joined refuses, too, and goes on with the run that it has joined
+    federation.write_coordinator(federation.run_section(), "coordinator-9", arms=["arm 1", "arm 0", "arm 2"])
+    federation.start("coordinator-9")
+    words = "arm 1 is called 'arm 0' here and 'arm 1' there"
+    wait_for("other arms are refused", lambda: words in (federation.site_status("site-0")["refusal"] or ""))
+    wait_for("its orders are refused", lambda: "told something else of this run" in federation.log("site-0"))
+    federation.stop("coordinator-9")
+    federation.tap.seen.clear()
+    federation.start("coordinator")
+    wait_for("the refusal is over", lambda: federation.site_status("site-0")["refusal"] is None)
+    federation.apply()
+    check_end(federation)
+
+
+@test
 def hostile_orders_change_nothing(federation_of):
     federation = federation_of([0.875, 0.8, 0.75], quorum=1)
     federation.write_agent("site-0", federation.policy(rounds_max=3))
@@ -63,7 +99,8 @@ def hostile_orders_change_nothing(federation_of):
              report(0, 1, 100, 7, [1, 2, 3])]
     for number, payload in enumerate(cases):
         topic = ("down/elimination", "to/site-0/elimination")[number % 2]
-        require(coordinator.publish(federation.topic(topic), payload) == 0, "the broker refused an order")
+        sent = federation.letter(topic, payload)
+        require(coordinator.publish(federation.topic(topic), sent) == 0, "the broker refused an order")
         wait_for(f"hostile order {number} is refused",
                  lambda number=number: federation.site_status("site-0")["refused_messages"] >= number + 1, 5)
     for payload in (b"", b"x" * 60000, b"\xff" * 47):
@@ -98,11 +135,26 @@ def hostile_reports_change_nothing(federation_of):
              report(HUB, 1, pulls, 7, fair), report(2, 1, pulls, 7, fair) + b"\0", replay, order(1, pulls, 7, sender=2),
              order(1, pulls, 7)]
     hostile = federation.client("site-2")
-    for number, payload in enumerate(cases):
-        require(hostile.publish(federation.topic("up/site-2/elimination"), payload) == 0, "the broker refused it")
+    for number, payload in enumerate(cases):  # each in a good envelope
+        sent = federation.letter("up/site-2/elimination", payload)
+        require(hostile.publish(federation.topic("up/site-2/elimination"), sent) == 0, "the broker refused it")
         wait_for(f"hostile report {number} is refused", lambda number=number: refused(federation) == number + 1, 5)
+    good, name = report(2, 1, pulls, 7, fair), federation.name
+    agreement = federation.agreement()
+    envelopes = [good, random.Random(7).randbytes(200), federation.letter("up/site-1/elimination", good),  # another sender
+                 wire.letter(name, "site-2", "site-1", good, agreement),  # and receiver
+                 wire.letter("other", "site-2", "coordinator", good, agreement),
+                 federation.letter("up/site-2/elimination", good, run=2), federation.letter("up/site-2/elimination", good, family=2),
+                 federation.letter("up/site-2/elimination", good, kind=1), federation.letter("up/site-2/elimination", good, kind=0),
+                 federation.letter("up/site-2/elimination", good, epoch=2), federation.letter("up/site-2/elimination", good, term=0),
+                 federation.letter("up/site-2/elimination", good, agreement=b"\0" * 32),  # of something else
+                 federation.letter("up/site-2/elimination", good) + b"\0"]
+    for number, sent in enumerate(envelopes, len(cases)):
+        require(hostile.publish(federation.topic("up/site-2/elimination"), sent) == 0, "the broker refused it")
+        wait_for(f"hostile envelope {number} is refused", lambda number=number: refused(federation) == number + 1, 5)
     require(unchanged(federation.status()) == before, f"{federation.status()}")
-    require(federation.log("coordinator").count("a message from site-2") == len(cases), "not every refusal is logged")
+    require(federation.log("coordinator").count("a message from site-2") == len(cases) + len(envelopes),
+            "not every refusal is logged")
 
     for topic in (federation.topic("up/site-0/elimination"), federation.topic("down/elimination"),
                   federation.topic("to/site-0/announce"), "tacit/v1/other/up/site-2/elimination"):
@@ -140,7 +192,7 @@ class Echo(threading.Thread):
 
     def listen(self):
         """New payloads only: the tap hears the echo too."""
-        seen = self.federation.tap.seen
+        seen = self.federation.tap.letters
         for topic, payload in seen[self.heard:]:
             if (topic, payload) not in self.known:
                 self.known.add((topic, payload))
@@ -192,8 +244,9 @@ def one_report_a_thousand_times_counts_once(federation_of):
     wait_for("two reports are in", lambda: (federation.status() or {"reports": 0})["reports"] == 2)
     before = federation.status()
     echo = federation.client("echo")
+    sent = federation.letter("up/site-0/elimination", next(iter(federation.reports("site-0")[1])))
     for _ in range(1000):
-        echo.publish(federation.topic("up/site-0/elimination"), next(iter(federation.reports("site-0")[1])))
+        echo.publish(federation.topic("up/site-0/elimination"), sent)
     echo.close()
     wait_for("a thousand were heard", lambda: federation.status()["accepted"] >= before["accepted"] + 1000)
     require(unchanged(federation.status()) == unchanged(before), f"{federation.status()}")

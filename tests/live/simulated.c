@@ -6,7 +6,7 @@
  * Files: FOLDER/AGENT.noise, FOLDER/hub.decisions.
  * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls. */
 #include "../support/elim_sim.h"
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

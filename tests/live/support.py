@@ -120,6 +120,18 @@ class Federation(federation.Federation):
     def topic(self, rest):
         return f"tacit/v1/{self.name}/{rest}"
 
+    def agreement(self):
+        """The digest that was announced last."""
+        return next(wire.fields(payload)[6] for topic, payload in reversed(self.tap.letters)
+                    if topic.endswith("/announce") and 6 in wire.fields(payload))
+
+    def letter(self, rest, body, **options):
+        """A body in the envelope that belongs to this topic."""
+        way, first, second = (rest.split("/") + [""])[:3]
+        sender, receiver = {"up": (first, "coordinator"), "down": ("coordinator", ""), "to": ("coordinator", first),
+                            "peer": (first, second)}[way]
+        return wire.letter(self.name, sender, receiver, body, **{"agreement": self.agreement(), **options})
+
     def kill(self, name):
         self.processes[name].kill()
         require(self.processes[name].wait(10) == -signal.SIGKILL, f"{name} ended before the kill")

@@ -1,5 +1,5 @@
 """What passes a broker: an MQTT 5 client, a tap that keeps what it hears, a proxy that holds up or cuts connections,
-and the messages of src/wire/tacit.proto."""
+the envelopes of src/wire/envelope.proto and the messages of src/wire/elim.proto."""
 import socket
 import ssl
 import struct
@@ -89,7 +89,8 @@ class Tap(threading.Thread):
     def __init__(self, context, port):
         super().__init__(daemon=True)
         self.context, self.port = context, port
-        self.seen = []  # (topic, payload)
+        self.seen = []  # (topic, body)
+        self.letters = []  # (topic, payload): with the envelope
         self.is_ready = threading.Event()
         self.over = False
 
@@ -107,7 +108,9 @@ class Tap(threading.Thread):
                 elif kind >> 4 == 3:
                     length = struct.unpack_from(">H", body)[0]
                     properties = 2 + length + (2 if kind & 6 else 0)  # fewer than 128 bytes of them
-                    self.seen.append((body[2:2 + length].decode(), body[properties + 1 + body[properties]:]))
+                    topic, payload = body[2:2 + length].decode(), body[properties + 1 + body[properties]:]
+                    self.letters.append((topic, payload))
+                    self.seen.append((topic, body_of(payload)))
         finally:
             client.close()
 
@@ -171,11 +174,40 @@ class Proxy(threading.Thread):
         self.is_cut = False
 
 
-# ---- Messages (src/wire/tacit.proto) ----
+# ---- Envelopes (src/wire/envelope.proto) ----
 
 def field(number, content):
     return varint(number << 3 | 2) + varint(len(content)) + content
 
+
+def fixed32(number, value):
+    return varint(number << 3 | 5) + struct.pack("<I", value)
+
+
+def fixed64(number, value):
+    return varint(number << 3 | 1) + struct.pack("<Q", value)
+
+
+def letter(federation, sender, receiver, body, agreement, run=1, kind=None, epoch=None, family=0, term=1, sequence=1):
+    """receiver: "" is everybody. Kind and epoch are by default those of the body."""
+    inner = fields(body)
+    if kind is None:
+        kind = next((number - 15 for number in inner if 16 <= number < 32), 1)
+    if epoch is None:
+        epoch = inner.get(4, 0) if isinstance(inner.get(4, 0), int) else 0
+    return (fixed32(1, 2) + fixed32(2, family) + fixed32(3, kind) + field(4, federation.encode()) +
+            field(5, run.to_bytes(16, "big")) + field(6, agreement) + field(7, sender.encode()) +
+            field(8, receiver.encode()) + fixed64(9, term) + fixed32(10, epoch) + fixed64(11, sequence) +
+            field(12, body) + field(13, b""))
+
+
+def body_of(payload):
+    """What is in the envelope; the payload itself if it is none."""
+    found = fields(payload)
+    return found[12] if isinstance(found.get(12), bytes) and isinstance(found.get(6), bytes) else payload
+
+
+# ---- Messages (src/wire/elim.proto) ----
 
 def envelope(sender, epoch, kind, body, run=1):
     return (b"\x0d" + struct.pack("<I", 1) + b"\x15" + struct.pack("<I", sender) + b"\x19" + struct.pack("<Q", run) +

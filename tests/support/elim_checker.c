@@ -10,7 +10,7 @@
  *  - the hub holds, and says that it holds, nothing that was not sent;
  *  - messages, scalars, bytes, links and rounds counted equal those seen. */
 #include "elim_checker_internal.h"
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

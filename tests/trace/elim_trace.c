@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 #include "../support/elim_driver.h"
 
 #define AGENTS 2u

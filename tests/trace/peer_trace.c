@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 #include "../support/peer_driver.h"
 
 #define AGENTS_MAX 5u

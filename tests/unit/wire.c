@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 
 #define ARMS_MAX 1000u
 #define AGENTS_MAX 100000u

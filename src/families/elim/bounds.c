@@ -1,7 +1,7 @@
 /* How much a run of epoch elimination says at most, and what that costs: for `check`. */
 #include <stdlib.h>
 #include "plan.h"
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 
 /* Most rounds that fit the horizon. S(r) is least with two arms left, the fewest, and most with
  * all K: an epoch brings reports only if the most of it can be above the least of the one before.

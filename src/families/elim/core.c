@@ -1,16 +1,20 @@
-/* One block: [size of the announcement, announcement, filled up to 8] [state] [table]. */
+/* One block: [size of the announcement, announcement, filled up to 8] [digest of the agreement in
+ * it] [state] [table]. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
-#include "../../live/bus/bus.h"
+#include "../../live/bus/letter.h"
 
 #define SLOT_US 20000u /* what comes in within so long is passed on together */
 
 struct elim_core {
-    struct tacit_wire_announcement run;
+    struct tacit_wire_announcement *announcement;
+    struct tacit_wire_elim_run run;
     uint32_t *neighbours; /* indices, for the configuration */
     unsigned char *block;
+    uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     size_t size;
+    size_t digest_at;
     size_t state_at;
     size_t table_at; /* == size over a star */
 };
@@ -47,26 +51,26 @@ static struct tacit_elim_agent_config agent_config(const struct elim_core *core,
 }
 
 /* Rows that a payload has room for, beside what every message has. */
-static uint32_t rows_max(const struct tacit_wire_announcement *run)
+static uint32_t rows_max(const struct tacit_wire_elim_run *run)
 {
     size_t const sets =
         (TACIT_BITS_WORDS(run->agent_count) + TACIT_BITS_WORDS(run->arm_count)) * sizeof(uint64_t);
     size_t const head = sets + 128;
     size_t const row = run->arm_count * sizeof(int64_t);
-    return head + row > LIVE_PAYLOAD_BYTES_MAX ? 0
-                                               : (uint32_t)((LIVE_PAYLOAD_BYTES_MAX - head) / row);
+    return head + row > LIVE_LETTER_BYTES_MAX ? 0
+                                              : (uint32_t)((LIVE_LETTER_BYTES_MAX - head) / row);
 }
 
-bool elim_core_fits(const struct tacit_wire_announcement *run)
+bool elim_core_fits(const struct tacit_wire_elim_run *run)
 {
     struct tacit_elim_message const report = {.kind = TACIT_ELIM_REPORT,
                                               .sum_count = run->arm_count};
     return run->network != NULL ? rows_max(run) > 0
                                 : tacit_wire_elim_bytes(&report, run->arm_count,
-                                                        run->agent_count) <= LIVE_PAYLOAD_BYTES_MAX;
+                                                        run->agent_count) <= LIVE_LETTER_BYTES_MAX;
 }
 
-static uint32_t member_count(const struct tacit_wire_announcement *run)
+static uint32_t member_count(const struct tacit_wire_elim_run *run)
 {
     return run->network->members == NULL
                ? run->agent_count
@@ -76,8 +80,8 @@ static uint32_t member_count(const struct tacit_wire_announcement *run)
 static struct tacit_elim_peer_config peer_config(const struct elim_core *core,
                                                  const struct elim_core_site *site)
 {
-    struct tacit_wire_announcement const *const run = &core->run;
-    struct tacit_wire_network const *const network = run->network;
+    struct tacit_wire_elim_run const *const run = &core->run;
+    struct tacit_wire_elim_network const *const network = run->network;
     return (struct tacit_elim_peer_config){
         .agent = agent_config(core, site),
         .collection = network->collection,
@@ -89,8 +93,8 @@ static struct tacit_elim_peer_config peer_config(const struct elim_core *core,
                      .report_count = member_count(run),
                      .horizon = run->horizon,
                      .epsilon_per_reward = (double)run->epsilon_nano / (double)TACIT_NANO,
-                     .round_limit = network->round_limit,
-                     .gap = network->gap},
+                     .round_limit = run->round_limit,
+                     .gap = run->gap},
         .rows_max = rows_max(run),
         .slot_us = SLOT_US,
         .gather_timeout_us = (uint64_t)network->gather_timeout_s * 1000000u};
@@ -107,11 +111,15 @@ static size_t filled_up(size_t size)
 static enum tacit_status describe(struct elim_core *core, const struct elim_core_site *site,
                                   const uint8_t *announcement, size_t announcement_size)
 {
-    enum tacit_status const status =
-        tacit_wire_announcement_decode(announcement, announcement_size, &core->run);
+    enum tacit_status status =
+        tacit_wire_announcement_decode(announcement, announcement_size, &core->announcement);
+    if (status == TACIT_OK)
+        status = tacit_wire_elim_run_decode(core->announcement, &core->run);
+    if (status == TACIT_OK)
+        status = tacit_wire_agreement_digest(&core->announcement->agreement, core->digest);
     if (status != TACIT_OK)
         return status;
-    struct tacit_wire_network const *const network = core->run.network;
+    struct tacit_wire_elim_network const *const network = core->run.network;
     uint32_t const neighbours = is_peer(core) ? network->neighbour_count : 0;
     core->neighbours = calloc(neighbours + 1u, sizeof *core->neighbours);
     if (core->neighbours == NULL)
@@ -128,7 +136,8 @@ static enum tacit_status describe(struct elim_core *core, const struct elim_core
         struct tacit_elim_agent_config const config = agent_config(core, site);
         state_size = tacit_elim_agent_size(&config);
     }
-    core->state_at = sizeof(uint64_t) + filled_up(announcement_size);
+    core->digest_at = sizeof(uint64_t) + filled_up(announcement_size);
+    core->state_at = core->digest_at + sizeof core->digest;
     core->table_at = core->state_at + state_size;
     core->size = core->table_at;
     if (is_peer(core))
@@ -163,6 +172,7 @@ enum tacit_status elim_core_new(struct elim_core **core, const struct elim_core_
         return status;
     memcpy(made->block, &length, sizeof length);
     memcpy(made->block + sizeof length, announcement, announcement_size);
+    memcpy(made->block + made->digest_at, made->digest, sizeof made->digest);
     if (is_peer(made)) {
         struct tacit_elim_peer_config const config = peer_config(made, site);
         tacit_elim_table_init(table_of(made), made->run.agent_count, made->run.arm_count, false);
@@ -203,8 +213,10 @@ enum tacit_status elim_core_restore(struct elim_core **core, const struct elim_c
         return status;
     status = made->size == size ? TACIT_OK : TACIT_MALFORMED;
     if (status == TACIT_OK) {
+        bool const is_whole = memcmp((const uint8_t *)block + made->digest_at, made->digest,
+                                     sizeof made->digest) == 0;
         memcpy(made->block, block, size);
-        status = check(made, site);
+        status = is_whole ? check(made, site) : TACIT_MALFORMED;
     }
     if (status != TACIT_OK) {
         elim_core_free(made);
@@ -218,6 +230,7 @@ void elim_core_free(struct elim_core *core)
 {
     if (core == NULL)
         return;
+    free(core->announcement);
     free((void *)(uintptr_t)core->run.network);
     free(core->neighbours);
     free(core->block);
@@ -232,9 +245,14 @@ const void *elim_core_block(const struct elim_core *core, size_t *size)
     return core->block;
 }
 
-const struct tacit_wire_announcement *elim_core_run(const struct elim_core *core)
+const struct tacit_wire_elim_run *elim_core_run(const struct elim_core *core)
 {
     return &core->run;
+}
+
+const struct tacit_wire_agreement *elim_core_agreement(const struct elim_core *core)
+{
+    return &core->announcement->agreement;
 }
 
 bool elim_core_is_of(const struct elim_core *core, const uint8_t *announcement, size_t size)

@@ -4,12 +4,12 @@
 #ifndef TACIT_ELIM_CORE_H
 #define TACIT_ELIM_CORE_H
 #include "tacit/elim.h"
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 
 struct elim_core;
 
 /* Would all that a site says in this run fit into the payloads of the bus? */
-bool elim_core_fits(const struct tacit_wire_announcement *run);
+bool elim_core_fits(const struct tacit_wire_elim_run *run);
 
 /* What the site itself says: its noise, its budget, its patience. */
 struct elim_core_site {
@@ -30,7 +30,10 @@ enum tacit_status elim_core_restore(struct elim_core **core, const struct elim_c
 void elim_core_free(struct elim_core *core); /* NULL is allowed */
 
 const void *elim_core_block(const struct elim_core *core, size_t *size);
-const struct tacit_wire_announcement *elim_core_run(const struct elim_core *core);
+const struct tacit_wire_elim_run *elim_core_run(const struct elim_core *core);
+
+/* What the run's announcement said. */
+const struct tacit_wire_agreement *elim_core_agreement(const struct elim_core *core);
 
 /* Was it made of this very announcement? */
 bool elim_core_is_of(const struct elim_core *core, const uint8_t *announcement, size_t size);

@@ -6,7 +6,7 @@
 #include "live.h"
 #include "settings.h"
 #include "tacit/privacy.h"
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,7 +185,7 @@ static bool add_order(struct live_hub *hub, const struct tacit_elim_message *ord
     struct live_hub_config const *const config = hub->config;
     struct live_message const made = {
         .to = order->to,
-        .kind = 1 + (uint32_t)order->kind,
+        .kind = tacit_wire_elim_kind(order->kind),
         .epoch = order->epoch,
         .is_retained = order->to == TACIT_EVERYONE,
         .size = tacit_wire_elim_bytes(order, config->arm_count, config->site_count)};
@@ -259,7 +259,9 @@ static enum tacit_status receive(struct live_hub *hub, const struct live_hub_eve
         return status;
     struct tacit_elim_event const made = {
         .now_us = event->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
-    if (message->from != event->from)
+    if (!tacit_wire_elim_is(message, event->message_kind, event->message_epoch))
+        status = TACIT_MALFORMED;
+    else if (message->from != event->from)
         status = TACIT_STRANGER;
     else
         status = hub->core == NULL ? hear(hub, message) : step_core(hub, &made, entropy, update);
@@ -326,7 +328,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .eliminated = core.eliminated};
 }
 
-const struct live_hub_ops tacit_elim_hub_ops = {.word = "elimination",
+const struct live_hub_ops tacit_elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
+                                                .family = TACIT_WIRE_ELIM_FAMILY,
                                                 .too_large = elim_too_large,
                                                 .describe = hub_describe,
                                                 .announce = hub_announce,

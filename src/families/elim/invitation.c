@@ -1,11 +1,10 @@
 /* From the topology, as data, to what each site is told of it. */
 #include "invitation.h"
-#include "../../live/bus/bus.h"
+#include "../../live/bus/letter.h"
 #include "core.h"
 #include "settings.h"
 #include <stdlib.h>
 #include <string.h>
-#include "tacit/wire.h"
 
 /* The agents of a component. NULL: out of memory. */
 static uint64_t *members_of(const struct live_hub_config *config, uint32_t component)
@@ -26,46 +25,95 @@ static uint32_t gather_timeout_s(const struct live_hub_config *config)
     return config->deadline_s / 2 > 0 ? config->deadline_s / 2 : 1;
 }
 
-static uint8_t *encode(const struct tacit_wire_announcement *announcement, size_t *size)
-{
-    *size = tacit_wire_announcement_bytes(announcement);
-    uint8_t *const bytes = malloc(*size);
-    if (bytes != NULL && tacit_wire_announcement_encode(announcement, bytes) == TACIT_OK)
-        return bytes;
-    free(bytes);
-    return NULL;
-}
-
-static uint8_t *encode_peer(const struct live_hub_config *config,
-                            struct tacit_wire_announcement *announcement, size_t *size)
+/* Everything but the place among neighbours. */
+static struct tacit_wire_elim_run run_of(const struct live_hub_config *config,
+                                         uint64_t epsilon_nano, uint32_t site)
 {
     struct elim_hub_settings const *const settings = elim_hub_settings(config);
-    struct tacit_elim_network const *const topology = settings->network;
+    return (struct tacit_wire_elim_run){.run_id = config->run_id,
+                                        .agent = site,
+                                        .agent_count = config->site_count,
+                                        .arm_count = config->arm_count,
+                                        .horizon = config->horizon,
+                                        .epsilon_nano = epsilon_nano,
+                                        .report_count = settings->report_count,
+                                        .round_limit = settings->round_limit,
+                                        .gap = settings->gap};
+}
+
+/* What all sites must agree on; it points into config and `parameters`. */
+static struct tacit_wire_agreement
+agreement_of(const struct live_hub_config *config, const struct tacit_wire_elim_run *run,
+             uint8_t parameters[TACIT_WIRE_ELIM_PARAMETERS_BYTES])
+{
+    struct tacit_wire_agreement agreement = {.protocol = TACIT_WIRE_ELIM_WORD,
+                                             .family = TACIT_WIRE_ELIM_FAMILY,
+                                             .protocol_version = TACIT_WIRE_ELIM_VERSION,
+                                             .agent_count = config->site_count,
+                                             .arm_count = config->arm_count,
+                                             .arms = config->arm_names,
+                                             .lo = config->lo,
+                                             .hi = config->hi,
+                                             .horizon = config->horizon,
+                                             .epsilon_nano = run->epsilon_nano,
+                                             .parameters = parameters,
+                                             .parameters_size = TACIT_WIRE_ELIM_PARAMETERS_BYTES};
+    tacit_wire_run(config->run_id, agreement.run);
+    tacit_wire_elim_parameters_encode(run, parameters);
+    return agreement;
+}
+
+/* The announcement with this place. */
+static uint8_t *encode(const struct live_hub_config *config, const struct tacit_wire_elim_run *run,
+                       size_t *size)
+{
+    uint8_t parameters[TACIT_WIRE_ELIM_PARAMETERS_BYTES];
+    size_t const place_size = tacit_wire_elim_place_bytes(run);
+    uint8_t *const place = malloc(place_size + 1);
+    struct tacit_wire_announcement const announcement = {.agreement =
+                                                             agreement_of(config, run, parameters),
+                                                         .agent = run->agent,
+                                                         .place = place,
+                                                         .place_size = place_size};
+    *size = tacit_wire_announcement_bytes(&announcement);
+    uint8_t *bytes = malloc(*size);
+    if (place == NULL || bytes == NULL || tacit_wire_elim_place_encode(run, place) != TACIT_OK ||
+        tacit_wire_announcement_encode(&announcement, bytes) != TACIT_OK) {
+        free(bytes);
+        bytes = NULL;
+    }
+    free(place);
+    return bytes;
+}
+
+static uint8_t *encode_peer(const struct live_hub_config *config, struct tacit_wire_elim_run *run,
+                            size_t *size)
+{
+    struct tacit_elim_network const *const topology = elim_hub_settings(config)->network;
     struct tacit_graph const *const graph = topology->graph;
-    uint32_t const site = announcement->agent;
+    uint32_t const site = run->agent;
     uint32_t const degree = tacit_graph_degree(graph, site);
     bool const gathers = topology->collection == TACIT_ELIM_GATHER;
     bool const is_sink = topology->parent[site] == TACIT_NO_AGENT;
     bool const has_members = topology->component_count > 1 && (!gathers || is_sink);
     uint64_t *const members = has_members ? members_of(config, topology->label[site]) : NULL;
-    struct tacit_wire_neighbour *const neighbours = calloc(degree + 1u, sizeof *neighbours);
+    struct tacit_wire_elim_neighbour *const neighbours = calloc(degree + 1u, sizeof *neighbours);
     uint8_t *bytes = NULL;
     if (neighbours != NULL && (members != NULL || !has_members)) {
         for (uint32_t i = 0; i < degree; i++) {
             uint32_t const other = graph->neighbours[graph->first[site] + i];
-            neighbours[i] = (struct tacit_wire_neighbour){other, config->sites[other]};
+            neighbours[i] = (struct tacit_wire_elim_neighbour){other, config->sites[other]};
         }
-        struct tacit_wire_network const network = {
+        struct tacit_wire_elim_network const network = {
             .collection = topology->collection,
+            .gather_timeout_s = gathers ? gather_timeout_s(config) : 0,
             .parent = !gathers || is_sink ? site : topology->parent[site],
             .members = members,
             .neighbour_count = degree,
-            .neighbours = neighbours,
-            .round_limit = settings->round_limit,
-            .gap = settings->gap,
-            .gather_timeout_s = gathers ? gather_timeout_s(config) : 0};
-        announcement->network = &network;
-        bytes = encode(announcement, size);
+            .neighbours = neighbours};
+        run->network = &network;
+        bytes = encode(config, run, size);
+        run->network = NULL;
     }
     free(neighbours);
     free(members);
@@ -75,14 +123,9 @@ static uint8_t *encode_peer(const struct live_hub_config *config,
 uint8_t *elim_invitation(const struct live_hub_config *config, uint64_t epsilon_nano, uint32_t site,
                          size_t *size)
 {
-    struct tacit_wire_announcement announcement = {.run_id = config->run_id,
-                                                   .agent = site,
-                                                   .agent_count = config->site_count,
-                                                   .arm_count = config->arm_count,
-                                                   .horizon = config->horizon,
-                                                   .epsilon_nano = epsilon_nano};
-    return elim_hub_settings(config)->network == NULL ? encode(&announcement, size)
-                                                      : encode_peer(config, &announcement, size);
+    struct tacit_wire_elim_run run = run_of(config, epsilon_nano, site);
+    return elim_hub_settings(config)->network == NULL ? encode(config, &run, size)
+                                                      : encode_peer(config, &run, size);
 }
 
 static bool order_fits(const struct live_hub_config *config)
@@ -93,25 +136,26 @@ static bool order_fits(const struct live_hub_config *config)
         .uploaders =
             elim_hub_settings(config)->report_count < config->site_count ? &anybody : NULL};
     return tacit_wire_elim_bytes(&order, config->arm_count, config->site_count) <=
-           LIVE_PAYLOAD_BYTES_MAX;
+           LIVE_LETTER_BYTES_MAX;
 }
 
 const char *elim_too_large(const struct live_hub_config *config)
 {
-    static const struct tacit_wire_network some;
+    static const struct tacit_wire_elim_network some;
     bool const is_star = elim_hub_settings(config)->network == NULL;
-    struct tacit_wire_announcement const run = {.agent_count = config->site_count,
-                                                .arm_count = config->arm_count,
-                                                .network = is_star ? NULL : &some};
+    struct tacit_wire_elim_run const run = {.agent_count = config->site_count,
+                                            .arm_count = config->arm_count,
+                                            .network = is_star ? NULL : &some};
     if (!elim_core_fits(&run) || !order_fits(config))
         return "arms";
-    for (uint32_t site = 0; !is_star && site < config->site_count; site++) {
+    uint32_t const count = is_star ? 1 : config->site_count; /* a star: all of one length */
+    for (uint32_t site = 0; site < count; site++) {
         size_t size;
         uint8_t *const bytes = elim_invitation(config, TACIT_NANO, site, &size);
-        bool const is_large = bytes != NULL && size > LIVE_PAYLOAD_BYTES_MAX;
+        bool const is_large = bytes != NULL && size > LIVE_LETTER_BYTES_MAX;
         free(bytes);
         if (is_large)
-            return "network";
+            return is_star ? "arms" : "network";
     }
     return NULL;
 }

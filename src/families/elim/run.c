@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "state.h"
-#include "tacit/wire.h"
+#include "tacit/wire_elim.h"
 
 /* ---- Messages ---- */
 

@@ -58,7 +58,7 @@ static void site_free(struct live_site *site)
 
 static void describe_neighbours(struct live_site *site)
 {
-    struct tacit_wire_network const *const network = elim_core_run(site->core)->network;
+    struct tacit_wire_elim_network const *const network = elim_core_run(site->core)->network;
     for (uint32_t i = 0; network != NULL && i < network->neighbour_count; i++)
         site->neighbours[i] =
             (struct live_neighbour){network->neighbours[i].agent, network->neighbours[i].site};
@@ -68,7 +68,7 @@ static void describe_neighbours(struct live_site *site)
 static enum tacit_status site_new(struct live_site **site, struct elim_core *core,
                                   const struct tacit_mechanism *mechanism)
 {
-    struct tacit_wire_announcement const *const run = elim_core_run(core);
+    struct tacit_wire_elim_run const *const run = elim_core_run(core);
     struct live_site *const made = calloc(1, sizeof *made);
     if (made == NULL) {
         elim_core_free(core);
@@ -96,16 +96,9 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
 
 /* ---- Joining --------------------------------------------------------------------------------- */
 
-/* What the coordinator announces against what this site allows. NULL: allowed. */
-static const char *objection_to(const struct tacit_wire_announcement *run,
-                                const struct live_site_config *config, uint64_t epsilon_nano)
+/* The noise that the run reckons with against this site's own. NULL: allowed. */
+static const char *objection_to(const struct tacit_wire_elim_run *run, uint64_t epsilon_nano)
 {
-    if (run->arm_count != config->arm_count)
-        return "the run has another number of arms than this site";
-    if (run->agent_count > config->agents_max)
-        return "the run has more sites than policy.agents_max";
-    if (run->horizon > config->pulls_max)
-        return "the run wants more pulls than policy.pulls_max";
     if (run->epsilon_nano > epsilon_nano)
         return "the run reckons with a larger epsilon per reward than policy.epsilon";
     /* A peer takes no row for possible that has more noise than its own. */
@@ -115,18 +108,30 @@ static const char *objection_to(const struct tacit_wire_announcement *run,
     return NULL;
 }
 
+static enum tacit_status decode_run(const uint8_t *announcement, size_t size,
+                                    struct tacit_wire_elim_run *run)
+{
+    struct tacit_wire_announcement *decoded;
+    enum tacit_status status = tacit_wire_announcement_decode(announcement, size, &decoded);
+    if (status != TACIT_OK)
+        return status;
+    status = tacit_wire_elim_run_decode(decoded, run);
+    free(decoded);
+    return status;
+}
+
 static enum tacit_status site_join(struct live_site **site, const struct live_site_config *config,
                                    const uint8_t *announcement, size_t size, const char **objection)
 {
-    struct tacit_wire_announcement run;
+    struct tacit_wire_elim_run run;
     struct elim_core_site own;
     struct elim_core *core;
-    enum tacit_status status = tacit_wire_announcement_decode(announcement, size, &run);
+    enum tacit_status status = core_site_of(config, &own);
     if (status == TACIT_OK)
-        status = core_site_of(config, &own);
+        status = decode_run(announcement, size, &run);
     if (status != TACIT_OK)
         return status;
-    *objection = objection_to(&run, config, tacit_mechanism_cost_nano(&own.mechanism));
+    *objection = objection_to(&run, tacit_mechanism_cost_nano(&own.mechanism));
     free((void *)(uintptr_t)run.network);
     if (*objection != NULL)
         return TACIT_REFUSED;
@@ -167,6 +172,11 @@ static bool site_is_of(const struct live_site *site, const uint8_t *announcement
     return elim_core_is_of(site->core, announcement, size);
 }
 
+static const struct tacit_wire_agreement *site_agreement(const struct live_site *site)
+{
+    return elim_core_agreement(site->core);
+}
+
 /* ---- Saying ---------------------------------------------------------------------------------- */
 
 static bool is_star(const struct live_site *site)
@@ -176,20 +186,20 @@ static bool is_star(const struct live_site *site)
 
 static bool judges_for_itself(const struct live_site *site)
 {
-    struct tacit_wire_network const *const network = elim_core_run(site->core)->network;
+    struct tacit_wire_elim_network const *const network = elim_core_run(site->core)->network;
     return network != NULL && network->collection == TACIT_ELIM_SPREAD;
 }
 
 static size_t encoded_bytes(const struct live_site *site, const struct tacit_elim_message *message)
 {
-    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
     return tacit_wire_elim_bytes(message, run->arm_count, run->agent_count);
 }
 
 static bool encode(const struct live_site *site, const struct tacit_elim_message *message,
                    uint8_t *bytes)
 {
-    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
     return tacit_wire_elim_encode(message, run->arm_count, run->agent_count, bytes) == TACIT_OK;
 }
 
@@ -219,7 +229,7 @@ static void send(struct live_site *site, const struct tacit_elim_message *messag
     if (message->kind == TACIT_ELIM_REPORT && is_star(site))
         keep_release(site, message, update);
     struct live_message const made = {.to = message->to,
-                                      .kind = 1 + (uint32_t)message->kind,
+                                      .kind = tacit_wire_elim_kind(message->kind),
                                       .epoch = message->epoch,
                                       .size = encoded_bytes(site, message)};
     uint8_t *const bytes = live_messages_add(&site->out, &made);
@@ -230,7 +240,7 @@ static void send(struct live_site *site, const struct tacit_elim_message *messag
 /* The coordinator of peers that judge for themselves is told where they are, for its status. */
 static void say_where(struct live_site *site, struct live_site_update *update)
 {
-    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
     struct tacit_elim_agent_view view;
     if (!judges_for_itself(site))
         return;
@@ -247,7 +257,7 @@ static void say_where(struct live_site *site, struct live_site_update *update)
  * present epoch yet would say nothing: it is asked for the epoch before, too. */
 static void ask_around(struct live_site *site, uint64_t now_us, struct live_site_update *update)
 {
-    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
     TACIT_ASSERT(run->network != NULL);
     bool const has_parent =
         run->network->collection == TACIT_ELIM_GATHER && run->network->parent != run->agent;
@@ -342,7 +352,7 @@ static enum tacit_status receive(struct live_site *site, const struct live_site_
                                  const struct tacit_entropy *entropy,
                                  struct live_site_update *update)
 {
-    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
     struct tacit_elim_message *message;
     enum tacit_status status = tacit_wire_elim_decode(
         event->as.message.bytes, event->as.message.size, run->arm_count, run->agent_count,
@@ -350,7 +360,9 @@ static enum tacit_status receive(struct live_site *site, const struct live_site_
     if (status != TACIT_OK)
         return status;
     status = TACIT_STRANGER;
-    if (message->from == event->as.message.from)
+    if (!tacit_wire_elim_is(message, event->as.message.kind, event->as.message.epoch))
+        status = TACIT_MALFORMED;
+    else if (message->from == event->as.message.from)
         status = step_core(site,
                            (elim_event){.now_us = event->now_us,
                                         .kind = TACIT_EVENT_RECEIVE,
@@ -457,7 +469,7 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
 
 static void site_place(const struct live_site *site, struct live_site_place *place)
 {
-    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
     *place = (struct live_site_place){.run_id = run->run_id,
                                       .agent = run->agent,
                                       .agent_count = run->agent_count,
@@ -473,7 +485,7 @@ static void look_around(const struct live_site *site, struct live_site_view *vie
     struct tacit_elim_peer_view peer;
     if (!elim_core_look_at_peer(site->core, &peer))
         return;
-    struct tacit_wire_announcement const *const run = elim_core_run(site->core);
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
     uint64_t const *const members = run->network->members;
     memset(site->missing, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *site->missing);
     for (uint32_t agent = 0; agent < run->agent_count && peer.missing_count > 0; agent++)
@@ -527,7 +539,7 @@ static uint32_t site_rank(const struct live_site *site, const struct live_site_c
     return count;
 }
 
-static enum tacit_statement_network statement_network(const struct tacit_wire_announcement *run)
+static enum tacit_statement_network statement_network(const struct tacit_wire_elim_run *run)
 {
     if (run == NULL || run->network == NULL)
         return TACIT_STATEMENT_STAR;
@@ -538,8 +550,7 @@ static enum tacit_statement_network statement_network(const struct tacit_wire_an
 static void site_state(const struct live_site *site, const struct live_site_config *config,
                        struct tacit_text *text)
 {
-    struct tacit_wire_announcement const *const run =
-        site == NULL ? NULL : elim_core_run(site->core);
+    struct tacit_wire_elim_run const *const run = site == NULL ? NULL : elim_core_run(site->core);
     uint32_t const agents = run == NULL ? 0 : run->agent_count;
     struct elim_core_site own;
     if (core_site_of(config, &own) != TACIT_OK)
@@ -557,12 +568,15 @@ static void site_state(const struct live_site *site, const struct live_site_conf
     tacit_statement_elim(&promise, text);
 }
 
-const struct live_site_ops tacit_elim_site_ops = {.word = "elimination",
+const struct live_site_ops tacit_elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
+                                                  .family = TACIT_WIRE_ELIM_FAMILY,
+                                                  .version = TACIT_WIRE_ELIM_VERSION,
                                                   .join = site_join,
                                                   .restore = site_restore,
                                                   .free = site_free,
                                                   .bytes = site_bytes,
                                                   .is_of = site_is_of,
+                                                  .agreement = site_agreement,
                                                   .step = site_step,
                                                   .place = site_place,
                                                   .look = site_look,

@@ -1,0 +1,86 @@
+#include "letter.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define TERM 1u /* of a hub that has never come back from its sites */
+
+enum tacit_status live_letters_begin(struct live_letters *letters,
+                                     const struct tacit_wire_agreement *agreement)
+{
+    memcpy(letters->run, agreement->run, sizeof letters->run);
+    return tacit_wire_agreement_digest(agreement, letters->agreement);
+}
+
+static void put_name(char place[TACIT_WIRE_NAME_BYTES_MAX + 1], const char *name)
+{
+    size_t const length = strlen(name);
+    TACIT_ASSERT(length <= TACIT_WIRE_NAME_BYTES_MAX); /* checked when the file was read */
+    memcpy(place, name, length + 1);
+}
+
+uint8_t *live_letter_close(struct live_letters *letters, const struct live_letter *letter,
+                           size_t *size)
+{
+    struct tacit_wire_envelope envelope = {.family = letters->family,
+                                           .kind = letter->kind,
+                                           .term = TERM,
+                                           .epoch = letter->epoch,
+                                           .sequence = letters->sequence + 1,
+                                           .body = letter->body,
+                                           .body_size = letter->size};
+    put_name(envelope.federation, letters->federation);
+    put_name(envelope.from, letters->self);
+    put_name(envelope.to, letter->to == NULL ? "" : letter->to);
+    memcpy(envelope.run, letters->run, sizeof envelope.run);
+    memcpy(envelope.agreement, letters->agreement, sizeof envelope.agreement);
+    *size = tacit_wire_envelope_bytes(&envelope);
+    uint8_t *const bytes = malloc(*size);
+    if (bytes == NULL)
+        return NULL;
+    tacit_wire_envelope_encode(&envelope, bytes);
+    letters->sequence++;
+    return bytes;
+}
+
+/* What must be right whatever the run. NULL: it is. */
+static const char *frame_objection(const struct live_letters *letters, const char *from,
+                                   const struct tacit_wire_envelope *envelope)
+{
+    if (strcmp(envelope->federation, letters->federation) != 0)
+        return "a letter of another federation";
+    if (strcmp(envelope->from, from) != 0)
+        return "a letter whose sender is another than its topic says";
+    if (envelope->to[0] != '\0' && strcmp(envelope->to, letters->self) != 0)
+        return "a letter to somebody else";
+    return NULL;
+}
+
+const char *live_letter_open(const struct live_letters *letters, const char *from,
+                             const uint8_t *bytes, size_t size,
+                             struct tacit_wire_envelope *envelope)
+{
+    if (tacit_wire_envelope_decode(bytes, size, envelope) != TACIT_OK)
+        return "a letter that does not decode";
+    char const *const objection = frame_objection(letters, from, envelope);
+    if (objection != NULL)
+        return objection;
+    if (envelope->family != letters->family)
+        return "a letter of another protocol";
+    if (memcmp(envelope->run, letters->run, sizeof envelope->run) != 0)
+        return "a letter of another run";
+    if (memcmp(envelope->agreement, letters->agreement, sizeof envelope->agreement) != 0)
+        return "a letter of somebody who was told something else of this run: arms, range, "
+               "epsilon, horizon or parameters";
+    if (envelope->kind == TACIT_WIRE_KIND_ANNOUNCEMENT)
+        return "an announcement where none belongs";
+    return NULL;
+}
+
+const char *live_letter_open_announcement(const struct live_letters *letters, const uint8_t *bytes,
+                                          size_t size, struct tacit_wire_envelope *envelope)
+{
+    if (tacit_wire_envelope_decode(bytes, size, envelope) != TACIT_OK ||
+        envelope->kind != TACIT_WIRE_KIND_ANNOUNCEMENT)
+        return "an announcement that does not decode";
+    return frame_objection(letters, TACIT_WIRE_COORDINATOR, envelope);
+}

@@ -1,0 +1,286 @@
+/* Envelopes: what is written is read back, in one form only; whatever else a peer may send is
+ * refused and leaves no trace. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "tacit/random.h"
+#include "tacit/wire.h"
+
+#define LONGEST "-_0123456789abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOP"
+
+static const uint8_t text[] = "body";
+
+/* An envelope around four bytes. */
+static struct tacit_wire_envelope sample(void)
+{
+    struct tacit_wire_envelope envelope = {.family = 3,
+                                           .kind = 2,
+                                           .federation = "clinics",
+                                           .from = "north",
+                                           .to = "South_2",
+                                           .term = 1,
+                                           .epoch = 7,
+                                           .sequence = UINT64_C(0x0102030405060708),
+                                           .body = text,
+                                           .body_size = 4};
+    tacit_wire_run(UINT64_C(0x1122334455667788), envelope.run);
+    for (uint8_t i = 0; i < TACIT_WIRE_DIGEST_BYTES; i++)
+        envelope.agreement[i] = i;
+    return envelope;
+}
+
+static void expect_equal(const struct tacit_wire_envelope *a, const struct tacit_wire_envelope *b)
+{
+    assert_int_equal(a->family, b->family);
+    assert_int_equal(a->kind, b->kind);
+    assert_string_equal(a->federation, b->federation);
+    assert_memory_equal(a->run, b->run, sizeof a->run);
+    assert_memory_equal(a->agreement, b->agreement, sizeof a->agreement);
+    assert_string_equal(a->from, b->from);
+    assert_string_equal(a->to, b->to);
+    assert_true(a->term == b->term);
+    assert_int_equal(a->epoch, b->epoch);
+    assert_true(a->sequence == b->sequence);
+    assert_int_equal(a->body_size, b->body_size);
+    if (a->body_size > 0)
+        assert_memory_equal(a->body, b->body, a->body_size);
+    assert_int_equal(a->is_signed, b->is_signed);
+    assert_memory_equal(a->signature, b->signature, sizeof a->signature);
+}
+
+struct coded {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static struct coded encode(const struct tacit_wire_envelope *envelope)
+{
+    struct coded coded = {.size = tacit_wire_envelope_bytes(envelope)};
+    coded.bytes = malloc(coded.size);
+    assert_non_null(coded.bytes);
+    tacit_wire_envelope_encode(envelope, coded.bytes);
+    return coded;
+}
+
+static void expect_trip(const struct tacit_wire_envelope *envelope)
+{
+    struct tacit_wire_envelope found;
+    struct coded const coded = encode(envelope);
+    assert_true(coded.size - envelope->body_size <= TACIT_WIRE_ENVELOPE_BYTES_MAX);
+    assert_int_equal(tacit_wire_envelope_decode(coded.bytes, coded.size, &found), TACIT_OK);
+    expect_equal(&found, envelope);
+    if (found.body_size > 0) /* where the bytes are */
+        assert_true(found.body > coded.bytes && found.body < coded.bytes + coded.size);
+    free(coded.bytes);
+}
+
+/* In memory that is exactly as long as the bytes, so that a sanitizer sees a read beyond them. */
+static void expect_refused(const uint8_t *bytes, size_t size)
+{
+    struct tacit_wire_envelope found;
+    struct tacit_wire_envelope before;
+    uint8_t *const exact = malloc(size > 0 ? size : 1);
+    assert_non_null(exact);
+    memcpy(exact, bytes, size);
+    memset(&found, 0x5a, sizeof found);
+    memcpy(&before, &found, sizeof found);
+    assert_int_equal(tacit_wire_envelope_decode(exact, size, &found), TACIT_MALFORMED);
+    assert_memory_equal(&found, &before, sizeof found);
+    free(exact);
+}
+
+static void envelopes_survive_the_trip(void **state)
+{
+    static uint8_t long_body[100000];
+    struct tacit_wire_envelope envelope = sample();
+    (void)state;
+    expect_trip(&envelope);
+    envelope.to[0] = '\0'; /* everybody */
+    expect_trip(&envelope);
+    envelope.body_size = 0;
+    envelope.epoch = 0;
+    envelope.family = envelope.kind = 0;
+    envelope.sequence = 0;
+    memset(envelope.run, 0, sizeof envelope.run);
+    expect_trip(&envelope);
+    envelope.family = envelope.kind = envelope.epoch = UINT32_MAX;
+    envelope.term = envelope.sequence = UINT64_MAX;
+    memset(envelope.run, 0xff, sizeof envelope.run);
+    memcpy(envelope.federation, LONGEST, sizeof LONGEST);
+    memcpy(envelope.from, LONGEST, sizeof LONGEST);
+    memcpy(envelope.to, LONGEST, sizeof LONGEST);
+    envelope.body = long_body;
+    envelope.body_size = sizeof long_body;
+    expect_trip(&envelope);
+    envelope.is_signed = true;
+    memset(envelope.signature, 0xa7, sizeof envelope.signature);
+    expect_trip(&envelope);
+}
+
+/* Others may implement the format: these bytes do not change within version 2. */
+static void bytes_are_as_published(void **state)
+{
+    static const char golden[] =
+        "0d02000000"         /* version */
+        "1503000000"         /* family */
+        "1d02000000"         /* kind */
+        "2207636c696e696373" /* clinics */
+        "2a1000000000000000001122334455667788"
+        "3220000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
+        "3a056e6f727468"     /* north */
+        "4207536f7574685f32" /* South_2 */
+        "490100000000000000" /* term */
+        "5507000000"         /* epoch */
+        "590807060504030201" /* sequence */
+        "6204626f6479"       /* body */
+        "6a00";              /* not signed */
+    struct tacit_wire_envelope const envelope = sample();
+    struct coded const coded = encode(&envelope);
+    char found[2 * 200 + 1];
+    (void)state;
+    assert_true(coded.size <= 200);
+    for (size_t i = 0; i < coded.size; i++)
+        (void)snprintf(found + 2 * i, 3, "%02x", coded.bytes[i]);
+    assert_string_equal(found, golden);
+    free(coded.bytes);
+}
+
+static void another_length_is_refused(void **state)
+{
+    struct tacit_wire_envelope const envelope = sample();
+    struct coded const coded = encode(&envelope);
+    uint8_t longer[256] = {0};
+    (void)state;
+    for (size_t size = 0; size < coded.size; size++)
+        expect_refused(coded.bytes, size);
+    memcpy(longer, coded.bytes, coded.size);
+    expect_refused(longer, coded.size + 1);
+    longer[coded.size] = 0x72; /* an unknown field 14, of no bytes */
+    expect_refused(longer, coded.size + 2);
+    free(coded.bytes);
+}
+
+/* The length of a name in two bytes, fields in another order, one of them twice: not our form. */
+static void another_form_is_refused(void **state)
+{
+    struct tacit_wire_envelope const envelope = sample();
+    struct coded const coded = encode(&envelope);
+    uint8_t other[256];
+    (void)state;
+    memcpy(other, coded.bytes, coded.size);
+    memcpy(other, coded.bytes + 5, 5); /* family before version */
+    memcpy(other + 5, coded.bytes, 5);
+    expect_refused(other, coded.size);
+    memcpy(other, coded.bytes, 5); /* version twice */
+    memcpy(other + 5, coded.bytes, coded.size);
+    expect_refused(other, coded.size + 5);
+    memcpy(other, coded.bytes, 15); /* 7 as 87 00 */
+    other[15] = 0x22;
+    other[16] = 0x87;
+    other[17] = 0;
+    memcpy(other + 18, coded.bytes + 17, coded.size - 17);
+    expect_refused(other, coded.size + 1);
+    free(coded.bytes);
+}
+
+/* One byte of a field that stands at the same place in every envelope of these names. */
+static void what_cannot_be_is_refused(void **state)
+{
+    static const struct {
+        size_t at;
+        uint8_t byte;
+    } wrongs[] = {
+        {1, 1},     /* another version */
+        {1, 3},     /* and one that is to come */
+        {4, 1},     /* .. */
+        {17, '/'},  /* the federation */
+        {17, ' '},  /* .. */
+        {17, 0},    /* .. ends early */
+        {17, 0xc3}, /* .. */
+        {25, 15},   /* a run of 15 bytes */
+        {43, 31},   /* a digest of 31 */
+        {78, '+'},  /* the sender */
+        {85, '#'},  /* the receiver */
+        {93, 0},    /* no term */
+    };
+    struct tacit_wire_envelope const envelope = sample();
+    (void)state;
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        struct coded const coded = encode(&envelope);
+        assert_int_not_equal(coded.bytes[wrongs[i].at], wrongs[i].byte);
+        coded.bytes[wrongs[i].at] = wrongs[i].byte;
+        expect_refused(coded.bytes, coded.size);
+        free(coded.bytes);
+    }
+}
+
+static void a_signature_is_of_64_bytes_or_none(void **state)
+{
+    struct tacit_wire_envelope const envelope = sample();
+    struct coded const coded = encode(&envelope);
+    uint8_t other[512];
+    (void)state;
+    for (uint8_t size = 1; size < 128; size++) {
+        memcpy(other, coded.bytes, coded.size);
+        other[coded.size - 1] = size;
+        memset(other + coded.size, 7, size);
+        if (size != TACIT_WIRE_SIGNATURE_BYTES)
+            expect_refused(other, coded.size + size);
+    }
+    free(coded.bytes);
+}
+
+/* One flipped bit gives another envelope that is possible, to the letter, or none. */
+static void a_flipped_bit_does_no_harm(void **state)
+{
+    struct tacit_wire_envelope const envelope = sample();
+    struct coded const coded = encode(&envelope);
+    size_t taken = 0;
+    (void)state;
+    for (size_t bit = 0; bit < 8 * coded.size; bit++) {
+        struct tacit_wire_envelope found;
+        coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        if (tacit_wire_envelope_decode(coded.bytes, coded.size, &found) == TACIT_OK) {
+            struct coded const again = encode(&found);
+            assert_int_equal(again.size, coded.size);
+            assert_memory_equal(again.bytes, coded.bytes, coded.size);
+            free(again.bytes);
+            taken++;
+        }
+        coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+    }
+    assert_true(taken > 8 * (16 + 32)); /* run, digest, numbers, letters of names */
+    assert_true(taken < 8 * coded.size - 8 * 20);
+    free(coded.bytes);
+}
+
+static void run_numbers_keep_their_64_bits(void **state)
+{
+    uint8_t run[TACIT_WIRE_RUN_BYTES];
+    (void)state;
+    tacit_wire_run(UINT64_C(0xfedcba9876543210), run);
+    assert_true(tacit_wire_run_id(run) == UINT64_C(0xfedcba9876543210));
+    assert_int_equal(run[8], 0xfe);
+    assert_int_equal(run[15], 0x10);
+    assert_int_equal(run[0], 0);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(envelopes_survive_the_trip),
+        cmocka_unit_test(bytes_are_as_published),
+        cmocka_unit_test(another_length_is_refused),
+        cmocka_unit_test(another_form_is_refused),
+        cmocka_unit_test(what_cannot_be_is_refused),
+        cmocka_unit_test(a_signature_is_of_64_bytes_or_none),
+        cmocka_unit_test(a_flipped_bit_does_no_harm),
+        cmocka_unit_test(run_numbers_keep_their_64_bits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,734 @@
+/* Elimination's part of an announcement: what is written is read back, in one form only; whatever
+ * else a hub may send is refused and leaves no trace. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <math.h>
+#include "tacit/random.h"
+#include "tacit/wire_elim.h"
+
+#define PARAMETERS TACIT_WIRE_ELIM_PARAMETERS_BYTES
+
+static const struct tacit_wire_elim_run sample = {.run_id = UINT64_C(0x0123456789abcdef),
+                                                  .agent = 2,
+                                                  .agent_count = 3,
+                                                  .arm_count = 5,
+                                                  .horizon = 400000,
+                                                  .epsilon_nano = TACIT_NANO / 2,
+                                                  .report_count = 2,
+                                                  .round_limit = 4,
+                                                  .gap = 0.25};
+
+/* Where a field's bytes begin, after its tag; src/wire/elim.proto, ElimParameters. */
+enum { NETWORK_AT = 1, REPORT_COUNT_AT = 6, ROUND_LIMIT_AT = 11, GAP_AT = 16, TIMEOUT_AT = 25 };
+
+static void expect_equal(const struct tacit_wire_elim_run *a, const struct tacit_wire_elim_run *b)
+{
+    assert_true(a->run_id == b->run_id);
+    assert_int_equal(a->agent, b->agent);
+    assert_int_equal(a->agent_count, b->agent_count);
+    assert_int_equal(a->arm_count, b->arm_count);
+    assert_true(a->horizon == b->horizon);
+    assert_true(a->epsilon_nano == b->epsilon_nano);
+    assert_int_equal(a->report_count, b->report_count);
+    assert_int_equal(a->round_limit, b->round_limit);
+    assert_true(a->gap == b->gap);
+}
+
+static void put(uint8_t *bytes, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+/* The announcement of `run`; its arms have no names here, which is no concern of the family. */
+static struct tacit_wire_announcement announce(const struct tacit_wire_elim_run *run)
+{
+    struct tacit_wire_announcement announcement = {
+        .agreement = {.protocol = TACIT_WIRE_ELIM_WORD,
+                      .family = TACIT_WIRE_ELIM_FAMILY,
+                      .protocol_version = TACIT_WIRE_ELIM_VERSION,
+                      .agent_count = run->agent_count,
+                      .arm_count = run->arm_count,
+                      .horizon = run->horizon,
+                      .epsilon_nano = run->epsilon_nano},
+        .agent = run->agent};
+    tacit_wire_run(run->run_id, announcement.agreement.run);
+    return announcement;
+}
+
+/* In memory that is exactly as long as the bytes, so that a sanitizer sees a read beyond them. */
+static uint8_t *exact(const uint8_t *bytes, size_t size)
+{
+    uint8_t *const copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    if (size > 0)
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
+/* With the parameters and the place of these bytes. */
+static enum tacit_status decode_both(const struct tacit_wire_elim_run *run,
+                                     const uint8_t *parameters, size_t parameters_size,
+                                     const uint8_t *place, size_t place_size,
+                                     struct tacit_wire_elim_run *found)
+{
+    struct tacit_wire_announcement announcement = announce(run);
+    uint8_t *const first = exact(parameters, parameters_size);
+    uint8_t *const second = exact(place, place_size);
+    announcement.agreement.parameters = first;
+    announcement.agreement.parameters_size = parameters_size;
+    announcement.place = second;
+    announcement.place_size = place_size;
+    enum tacit_status const status = tacit_wire_elim_run_decode(&announcement, found);
+    free(first);
+    free(second);
+    return status;
+}
+
+static void expect_parameters_refused(const struct tacit_wire_elim_run *run, const uint8_t *bytes,
+                                      size_t size)
+{
+    struct tacit_wire_elim_run found;
+    struct tacit_wire_elim_run before;
+    memset(&found, 0x5a, sizeof found);
+    memcpy(&before, &found, sizeof found);
+    assert_int_equal(decode_both(run, bytes, size, NULL, 0, &found), TACIT_MALFORMED);
+    assert_memory_equal(&found, &before, sizeof found);
+}
+
+/* ---- Parameters, over a star ---- */
+
+static void parameters_survive_the_trip(void **state)
+{
+    static const struct tacit_wire_elim_run limits[] = {
+        {.agent_count = 1,
+         .arm_count = 1,
+         .horizon = 1,
+         .epsilon_nano = 1,
+         .report_count = 1,
+         .gap = 1},
+        {UINT64_MAX, TACIT_AGENTS_MAX - 1, TACIT_AGENTS_MAX, TACIT_ARMS_MAX, TACIT_HORIZON_MAX,
+         UINT64_MAX, TACIT_AGENTS_MAX, TACIT_ELIM_EPOCHS_MAX - 1, 0x1p-1074, NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i <= sizeof limits / sizeof limits[0]; i++) {
+        struct tacit_wire_elim_run const *const said = i == 0 ? &sample : &limits[i - 1];
+        struct tacit_wire_elim_run heard;
+        uint8_t bytes[PARAMETERS];
+        tacit_wire_elim_parameters_encode(said, bytes);
+        assert_int_equal(tacit_wire_elim_place_bytes(said), 0);
+        assert_int_equal(decode_both(said, bytes, sizeof bytes, NULL, 0, &heard), TACIT_OK);
+        expect_equal(&heard, said);
+        assert_null(heard.network);
+    }
+}
+
+/* Others may implement the format: these bytes do not change within version 1. */
+static void bytes_of_parameters_are_as_published(void **state)
+{
+    static const char golden[] = "0d00000000"         /* a star */
+                                 "1502000000"         /* reports */
+                                 "1d04000000"         /* rounds */
+                                 "21000000000000d03f" /* gap 0.25 */
+                                 "2d00000000";        /* no sink waits */
+    uint8_t bytes[PARAMETERS];
+    char text[2 * PARAMETERS + 1];
+    (void)state;
+    tacit_wire_elim_parameters_encode(&sample, bytes);
+    for (size_t i = 0; i < PARAMETERS; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    assert_string_equal(text, golden);
+}
+
+static uint64_t word_of(double number)
+{
+    uint64_t word;
+    memcpy(&word, &number, sizeof word);
+    return word;
+}
+
+static void impossible_parameters_are_refused(void **state)
+{
+    struct {
+        size_t at;
+        uint64_t value;
+        size_t size;
+    } const wrongs[] = {
+        {NETWORK_AT, 3, 4},
+        {NETWORK_AT, UINT32_MAX, 4},
+        {NETWORK_AT, 1, 4}, /* spread, but there is no place */
+        {REPORT_COUNT_AT, 0, 4},
+        {REPORT_COUNT_AT, 4, 4}, /* of 3 */
+        {ROUND_LIMIT_AT, TACIT_ELIM_EPOCHS_MAX, 4},
+        {ROUND_LIMIT_AT, UINT32_MAX, 4},
+        {GAP_AT, word_of(0), 8},
+        {GAP_AT, word_of(-0.0), 8},
+        {GAP_AT, word_of(-0.25), 8},
+        {GAP_AT, word_of(1.0000000000000002), 8},
+        {GAP_AT, word_of(INFINITY), 8},
+        {GAP_AT, word_of((double)NAN), 8},
+        {TIMEOUT_AT, 1, 4}, /* a star has no sinks */
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        uint8_t bytes[PARAMETERS];
+        tacit_wire_elim_parameters_encode(&sample, bytes);
+        put(bytes + wrongs[i].at, wrongs[i].value, wrongs[i].size);
+        expect_parameters_refused(&sample, bytes, sizeof bytes);
+    }
+}
+
+static void another_length_or_form_of_parameters_is_refused(void **state)
+{
+    uint8_t bytes[PARAMETERS + 5] = {0};
+    (void)state;
+    tacit_wire_elim_parameters_encode(&sample, bytes);
+    for (size_t size = 0; size < PARAMETERS; size++)
+        expect_parameters_refused(&sample, bytes, size);
+    bytes[PARAMETERS] = 0x35; /* an unknown field 6 */
+    expect_parameters_refused(&sample, bytes, PARAMETERS + 5);
+    for (size_t i = 0; i < 5; i++) { /* two of the same size change places */
+        uint8_t const kept = bytes[REPORT_COUNT_AT - 1 + i];
+        bytes[REPORT_COUNT_AT - 1 + i] = bytes[ROUND_LIMIT_AT - 1 + i];
+        bytes[ROUND_LIMIT_AT - 1 + i] = kept;
+    }
+    expect_parameters_refused(&sample, bytes, PARAMETERS);
+}
+
+static void another_protocol_or_version_is_refused(void **state)
+{
+    struct tacit_wire_announcement announcement = announce(&sample);
+    struct tacit_wire_elim_run found;
+    uint8_t bytes[PARAMETERS];
+    (void)state;
+    tacit_wire_elim_parameters_encode(&sample, bytes);
+    announcement.agreement.parameters = bytes;
+    announcement.agreement.parameters_size = sizeof bytes;
+    assert_int_equal(tacit_wire_elim_run_decode(&announcement, &found), TACIT_OK);
+    announcement.agreement.protocol = "gossip-ucb";
+    assert_int_equal(tacit_wire_elim_run_decode(&announcement, &found), TACIT_MALFORMED);
+    announcement = announce(&sample);
+    announcement.agreement.parameters = bytes;
+    announcement.agreement.parameters_size = sizeof bytes;
+    announcement.agreement.family++;
+    assert_int_equal(tacit_wire_elim_run_decode(&announcement, &found), TACIT_MALFORMED);
+    announcement.agreement.family--;
+    announcement.agreement.protocol_version++;
+    assert_int_equal(tacit_wire_elim_run_decode(&announcement, &found), TACIT_MALFORMED);
+    announcement.agreement.protocol_version--;
+    announcement.agreement.epsilon_nano = 0;
+    assert_int_equal(tacit_wire_elim_run_decode(&announcement, &found), TACIT_MALFORMED);
+}
+
+/* Over a star nobody has a place of its own. */
+static void a_place_over_a_star_is_refused(void **state)
+{
+    struct tacit_wire_elim_run found;
+    uint8_t bytes[PARAMETERS];
+    (void)state;
+    tacit_wire_elim_parameters_encode(&sample, bytes);
+    assert_int_equal(
+        decode_both(&sample, bytes, sizeof bytes, (const uint8_t *)"\x0d\2\0\0\0", 5, &found),
+        TACIT_MALFORMED);
+}
+
+/* ---- Bytes by hand: the schema once more, which checks nothing ---- */
+
+#define ROOM 16384u
+
+struct bytes {
+    uint8_t data[ROOM];
+    size_t size;
+};
+
+static void put_byte(struct bytes *out, unsigned byte)
+{
+    assert_true(out->size < ROOM);
+    out->data[out->size++] = (uint8_t)byte;
+}
+
+static void put_varint(struct bytes *out, uint64_t value)
+{
+    for (; value >= 128; value >>= 7)
+        put_byte(out, (unsigned)(value & 127u) | 128u);
+    put_byte(out, (unsigned)value);
+}
+
+static void put_number(struct bytes *out, uint64_t value, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        put_byte(out, (unsigned)(value >> (8 * i)) & 255u);
+}
+
+static void put_fixed32(struct bytes *out, unsigned field, uint32_t value)
+{
+    put_byte(out, field << 3 | 5);
+    put_number(out, value, 4);
+}
+
+static void put_block(struct bytes *out, unsigned field, const void *block, size_t size)
+{
+    put_byte(out, field << 3 | 2);
+    put_varint(out, size);
+    for (size_t i = 0; i < size; i++)
+        put_byte(out, ((const uint8_t *)block)[i]);
+}
+
+static void put_set(struct bytes *out, unsigned field, const uint64_t *set, uint32_t count)
+{
+    put_byte(out, field << 3 | 2);
+    put_varint(out, TACIT_BITS_WORDS(count) * sizeof(uint64_t));
+    for (size_t i = 0; i < TACIT_BITS_WORDS(count); i++)
+        put_number(out, set[i], 8);
+}
+
+static void put_neighbour(struct bytes *out, uint32_t agent, const void *name, size_t size)
+{
+    static struct bytes part;
+    part.size = 0;
+    put_fixed32(&part, 1, agent);
+    put_block(&part, 2, name, size);
+    put_block(out, 3, part.data, part.size);
+}
+
+/* A place, and the run that it is a place in. */
+struct place {
+    struct tacit_wire_elim_run run;
+    struct bytes bytes;
+};
+
+static struct place by_hand(const struct tacit_wire_elim_run *run)
+{
+    struct tacit_wire_elim_network const *const network = run->network;
+    struct place place = {.run = *run};
+    put_fixed32(&place.bytes, 1, network->parent);
+    if (network->members != NULL)
+        put_set(&place.bytes, 2, network->members, run->agent_count);
+    for (uint32_t i = 0; i < network->neighbour_count; i++)
+        put_neighbour(&place.bytes, network->neighbours[i].agent, network->neighbours[i].site,
+                      strlen(network->neighbours[i].site));
+    return place;
+}
+
+static enum tacit_status decode(const struct place *place, struct tacit_wire_elim_run *found)
+{
+    uint8_t parameters[PARAMETERS];
+    tacit_wire_elim_parameters_encode(&place->run, parameters);
+    return decode_both(&place->run, parameters, sizeof parameters, place->bytes.data,
+                       place->bytes.size, found);
+}
+
+static void expect_place_refused(const struct place *place)
+{
+    struct tacit_wire_elim_run found;
+    struct tacit_wire_elim_run before;
+    memset(&found, 0x5a, sizeof found);
+    memcpy(&before, &found, sizeof found);
+    assert_int_equal(decode(place, &found), TACIT_MALFORMED);
+    assert_memory_equal(&found, &before, sizeof found);
+}
+
+/* ---- Networks ---- */
+
+static const uint64_t members_of_6[] = {0x2d}; /* 0, 2, 3, 5 */
+static const struct tacit_wire_elim_neighbour two[] = {{0, "north"}, {3, "South_2"}};
+
+/* Site 2 of 6, on the way to sink 3. */
+static const struct tacit_wire_elim_network relay = {.collection = TACIT_ELIM_GATHER,
+                                                     .parent = 3,
+                                                     .members = members_of_6,
+                                                     .neighbour_count = 2,
+                                                     .neighbours = two,
+                                                     .gather_timeout_s = 300};
+
+static struct tacit_wire_elim_run run_over(const struct tacit_wire_elim_network *network)
+{
+    struct tacit_wire_elim_run run = sample;
+    run.agent_count = 6;
+    run.network = network;
+    return run;
+}
+
+static void expect_equal_networks(const struct tacit_wire_elim_run *a,
+                                  const struct tacit_wire_elim_run *b)
+{
+    struct tacit_wire_elim_network const *const left = a->network;
+    struct tacit_wire_elim_network const *const right = b->network;
+    expect_equal(a, b);
+    assert_int_equal(left->collection, right->collection);
+    assert_int_equal(left->parent, right->parent);
+    assert_int_equal(left->gather_timeout_s, right->gather_timeout_s);
+    assert_int_equal(left->members == NULL, right->members == NULL);
+    if (left->members != NULL)
+        assert_memory_equal(left->members, right->members,
+                            TACIT_BITS_WORDS(a->agent_count) * sizeof(uint64_t));
+    assert_int_equal(left->neighbour_count, right->neighbour_count);
+    for (uint32_t i = 0; i < left->neighbour_count; i++) {
+        assert_int_equal(left->neighbours[i].agent, right->neighbours[i].agent);
+        assert_string_equal(left->neighbours[i].site, right->neighbours[i].site);
+    }
+}
+
+static void free_network(struct tacit_wire_elim_run *run)
+{
+    free((void *)(uintptr_t)run->network);
+    run->network = NULL;
+}
+
+/* Written as by hand, in as many bytes as announced, and read back. */
+static void expect_trip(const struct tacit_wire_elim_run *said)
+{
+    struct tacit_wire_elim_run heard;
+    struct place const hand = by_hand(said);
+    size_t const size = tacit_wire_elim_place_bytes(said);
+    assert_int_equal(size, hand.bytes.size);
+    uint8_t *const bytes = malloc(size);
+    assert_non_null(bytes);
+    assert_int_equal(tacit_wire_elim_place_encode(said, bytes), TACIT_OK);
+    assert_memory_equal(bytes, hand.bytes.data, size);
+    free(bytes);
+    assert_int_equal(decode(&hand, &heard), TACIT_OK);
+    assert_non_null(heard.network);
+    expect_equal_networks(&heard, said);
+    free_network(&heard);
+}
+
+/* Any network that may be announced. */
+struct random_network {
+    struct tacit_wire_elim_run run;
+    struct tacit_wire_elim_network network;
+    uint64_t members[TACIT_BITS_WORDS(200)];
+    struct tacit_wire_elim_neighbour neighbours[200];
+    char names[200][TACIT_WIRE_NAME_BYTES_MAX + 1];
+};
+
+static void draw_neighbours(struct random_network *drawn, double density, struct tacit_rng *rng)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+    uint32_t count = 0;
+    for (uint32_t agent = 0; agent < drawn->run.agent_count; agent++) {
+        if (agent == drawn->run.agent || tacit_rng_uniform(rng) >= density)
+            continue;
+        size_t const length = 1 + tacit_rng_below(rng, TACIT_WIRE_NAME_BYTES_MAX);
+        for (size_t i = 0; i < length; i++)
+            drawn->names[count][i] = allowed[tacit_rng_below(rng, sizeof allowed - 1)];
+        drawn->names[count][length] = '\0';
+        drawn->neighbours[count] = (struct tacit_wire_elim_neighbour){agent, drawn->names[count]};
+        count++;
+    }
+    drawn->network.neighbour_count = count;
+    drawn->network.neighbours = drawn->neighbours;
+}
+
+static void draw(struct random_network *drawn, struct tacit_rng *rng)
+{
+    uint32_t const agents = 1 + (uint32_t)tacit_rng_below(rng, 200);
+    bool const gathers = tacit_rng_below(rng, 2) == 1;
+    memset(drawn, 0, sizeof *drawn);
+    drawn->run = sample;
+    drawn->run.agent_count = agents;
+    drawn->run.agent = (uint32_t)tacit_rng_below(rng, agents);
+    drawn->run.network = &drawn->network;
+    draw_neighbours(drawn, 0.3 * tacit_rng_uniform(rng), rng);
+    drawn->network.collection = gathers ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD;
+    drawn->network.parent = drawn->run.agent;
+    if (gathers && drawn->network.neighbour_count > 0)
+        drawn->network.parent =
+            drawn->neighbours[tacit_rng_below(rng, drawn->network.neighbour_count)].agent;
+    drawn->run.report_count = agents;
+    drawn->run.round_limit = (uint32_t)tacit_rng_below(rng, TACIT_ELIM_EPOCHS_MAX);
+    drawn->run.gap = 1 - tacit_rng_uniform(rng); /* above 0, up to 1 */
+    drawn->network.gather_timeout_s = (uint32_t)tacit_rng_below(rng, UINT32_MAX);
+    if (tacit_rng_below(rng, 2) == 1) {
+        for (uint32_t agent = 0; agent < agents; agent++)
+            if (agent == drawn->run.agent || tacit_rng_below(rng, 2) == 1)
+                tacit_bits_add(drawn->members, agent);
+        drawn->network.members = drawn->members;
+    }
+}
+
+static void networks_survive_the_trip(void **state)
+{
+    struct tacit_rng rng = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
+    static struct random_network drawn;
+    (void)state;
+    for (uint32_t i = 0; i < 2000; i++) {
+        draw(&drawn, &rng);
+        expect_trip(&drawn.run);
+    }
+}
+
+static void networks_at_their_limits_survive_the_trip(void **state)
+{
+    static const char longest[] =
+        "-_0123456789abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOP";
+    static const struct tacit_wire_elim_neighbour last[] = {{TACIT_AGENTS_MAX - 1, longest}};
+    struct tacit_wire_elim_network network = {.collection = TACIT_ELIM_SPREAD, .parent = 2};
+    struct tacit_wire_elim_run run = run_over(&network);
+    (void)state;
+    assert_int_equal(sizeof longest - 1, TACIT_WIRE_NAME_BYTES_MAX);
+    expect_trip(&run); /* nobody near, everybody a member */
+    network.neighbours = last;
+    network.neighbour_count = 1;
+    run.round_limit = TACIT_ELIM_EPOCHS_MAX - 1;
+    run.gap = 0x1p-1074;
+    network.gather_timeout_s = UINT32_MAX;
+    run.agent_count = TACIT_AGENTS_MAX;
+    expect_trip(&run);
+    network.collection = TACIT_ELIM_GATHER;
+    network.parent = TACIT_AGENTS_MAX - 1;
+    expect_trip(&run);
+}
+
+/* As long as its parts: 5 for the parent, 10 for a set of up to 64, and for a neighbour 9 and its
+ * name. */
+static void sizes_are_those_of_the_parts(void **state)
+{
+    struct tacit_wire_elim_network network = relay;
+    struct tacit_wire_elim_run const run = run_over(&network);
+    (void)state;
+    assert_int_equal(tacit_wire_elim_place_bytes(&run), 5 + 10 + (9 + 5) + (9 + 7));
+    network.members = NULL;
+    assert_int_equal(tacit_wire_elim_place_bytes(&run), 5 + (9 + 5) + (9 + 7));
+    network.neighbour_count = 0;
+    assert_int_equal(tacit_wire_elim_place_bytes(&run), 5);
+}
+
+/* Others may implement the format: these bytes do not change within version 1. */
+static void bytes_of_a_place_are_as_published(void **state)
+{
+    static const char golden[] = "0d03000000"           /* parent */
+                                 "12082d00000000000000" /* members */
+                                 "1a0c"
+                                 "0d00000000"
+                                 "12056e6f727468" /* 0, north */
+                                 "1a0e"
+                                 "0d03000000"
+                                 "1207536f7574685f32"; /* 3, South_2 */
+    struct tacit_wire_elim_run const run = run_over(&relay);
+    uint8_t bytes[sizeof golden / 2];
+    char text[sizeof golden];
+    (void)state;
+    assert_int_equal(tacit_wire_elim_place_bytes(&run), sizeof bytes);
+    assert_int_equal(tacit_wire_elim_place_encode(&run, bytes), TACIT_OK);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+    assert_string_equal(text, golden);
+}
+
+/* The network with one thing changed is refused; unchanged it is taken. */
+static void expect_network_refused(const struct tacit_wire_elim_network *network)
+{
+    struct tacit_wire_elim_run const good = run_over(&relay);
+    struct tacit_wire_elim_run const bad = run_over(network);
+    struct place const place = by_hand(&bad);
+    expect_trip(&good);
+    expect_place_refused(&place);
+}
+
+static void a_parent_that_is_no_neighbour_is_refused(void **state)
+{
+    static const uint32_t strangers[] = {1, 4, 5, 6, UINT32_MAX};
+    struct tacit_wire_elim_network network = relay;
+    (void)state;
+    for (size_t i = 0; i < sizeof strangers / sizeof strangers[0]; i++) {
+        network.parent = strangers[i];
+        expect_network_refused(&network);
+    }
+    network.neighbour_count = 0;
+    network.parent = 3;
+    expect_network_refused(&network);
+}
+
+static void impossible_neighbours_are_refused(void **state)
+{
+    static const struct tacit_wire_elim_neighbour wrongs[][2] = {
+        {{3, "a"}, {0, "b"}},          /* not ascending */
+        {{3, "a"}, {3, "b"}},          /* twice */
+        {{2, "a"}, {3, "b"}},          /* itself */
+        {{3, "a"}, {6, "b"}},          /* of 6 */
+        {{3, "a"}, {UINT32_MAX, "b"}}, /* the hub */
+        {{0, "a"}, {3, ""}},
+        {{0, "a/b"}, {3, "c"}},
+        {{0, "+"}, {3, "c"}},
+        {{0, "#"}, {3, "c"}},
+        {{0, "a b"}, {3, "c"}},
+        {{0, "a.b"}, {3, "c"}},
+        {{0, "\xc3\xa4"}, {3, "c"}},
+        {{0, "a\n"}, {3, "c"}},
+        {{0, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}, {3, "c"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        struct tacit_wire_elim_network network = relay;
+        network.neighbours = wrongs[i];
+        expect_network_refused(&network);
+    }
+}
+
+static void impossible_members_are_refused(void **state)
+{
+    static const uint64_t wrongs[] = {0,              /* nobody */
+                                      0x29,           /* without the site itself */
+                                      0x2d | 1u << 6, /* one too many */
+                                      0x2d | UINT64_C(1) << 63};
+    (void)state;
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        struct tacit_wire_elim_network network = relay;
+        network.members = &wrongs[i];
+        expect_network_refused(&network);
+    }
+}
+
+/* Sets are as long as the agents want: not a byte more or less. */
+static void members_of_another_length_are_refused(void **state)
+{
+    static const uint8_t set[16] = {0x2d};
+    struct tacit_wire_elim_network const network = {.collection = TACIT_ELIM_SPREAD, .parent = 2};
+    (void)state;
+    for (size_t size = 0; size <= sizeof set; size++) {
+        struct place place = {.run = run_over(&network)};
+        struct tacit_wire_elim_run found;
+        put_fixed32(&place.bytes, 1, 2);
+        put_block(&place.bytes, 2, set, size);
+        if (size != 8) {
+            expect_place_refused(&place);
+            continue;
+        }
+        assert_int_equal(decode(&place, &found), TACIT_OK);
+        free_network(&found);
+    }
+}
+
+/* ---- The form of a place ---- */
+
+/* Fields of a place in this order, by their numbers; 3 stands for its one neighbour, 9 for
+ * something unknown, 30 for a neighbour without a name, 31 for a name with a zero in it, 32 for an
+ * agent that comes after its name. */
+static struct place made_of(const unsigned *fields, size_t count)
+{
+    static const uint64_t everybody[] = {0x3f};
+    struct place place = {.run = run_over(&relay)};
+    struct bytes inner = {.size = 0};
+    for (size_t i = 0; i < count; i++) {
+        switch (fields[i]) {
+        case 2:
+            put_set(&place.bytes, 2, everybody, 6);
+            break;
+        case 3:
+            put_neighbour(&place.bytes, 3, "a", 1);
+            break;
+        case 30:
+            put_fixed32(&inner, 1, 3);
+            put_block(&place.bytes, 3, inner.data, inner.size);
+            break;
+        case 31:
+            put_neighbour(&place.bytes, 3, "a\0b", 3);
+            break;
+        case 32:
+            put_block(&inner, 2, "a", 1);
+            put_fixed32(&inner, 1, 3);
+            put_block(&place.bytes, 3, inner.data, inner.size);
+            break;
+        default:
+            put_fixed32(&place.bytes, fields[i], 3);
+        }
+    }
+    return place;
+}
+
+static void another_form_of_a_place_is_refused(void **state)
+{
+    static const unsigned right[] = {1, 2, 3};
+    static const unsigned wrongs[][4] = {{2, 3},       {1, 2},       {1},        {1, 1, 2, 3},
+                                         {1, 2, 2, 3}, {1, 2, 3, 3}, {1, 3, 2},  {2, 1, 3},
+                                         {1, 2, 3, 9}, {1, 2, 30},   {1, 2, 31}, {1, 2, 32}};
+    struct tacit_wire_elim_run found;
+    (void)state;
+    struct place const good = made_of(right, 3);
+    assert_int_equal(decode(&good, &found), TACIT_OK);
+    free_network(&found);
+    for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
+        size_t count = 4;
+        while (wrongs[i][count - 1] == 0)
+            count--;
+        struct place const place = made_of(wrongs[i], count);
+        expect_place_refused(&place);
+    }
+}
+
+static void another_length_of_a_place_is_refused(void **state)
+{
+    struct tacit_wire_elim_run const run = run_over(&relay);
+    struct place const good = by_hand(&run);
+    (void)state;
+    for (size_t size = 0; size < good.bytes.size; size++) {
+        struct place place = good;
+        place.bytes.size = size;
+        expect_place_refused(&place);
+    }
+    struct place place = good; /* one byte too many */
+    put_byte(&place.bytes, 0);
+    expect_place_refused(&place);
+}
+
+/* Another place that is possible, to the letter, or none. */
+static void a_flipped_bit_of_a_network_does_no_harm(void **state)
+{
+    struct tacit_rng rng = tacit_rng_stream(2, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
+    static struct random_network drawn;
+    uint32_t taken = 0;
+    (void)state;
+    for (uint32_t i = 0; i < 20; i++) {
+        draw(&drawn, &rng);
+        drawn.network.neighbour_count =
+            drawn.network.neighbour_count > 6 ? 6 : drawn.network.neighbour_count;
+        drawn.network.parent = drawn.run.agent;
+        struct place place = by_hand(&drawn.run);
+        for (size_t bit = 0; bit < 8 * place.bytes.size; bit++) {
+            struct tacit_wire_elim_run found;
+            place.bytes.data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+            if (decode(&place, &found) == TACIT_OK) {
+                taken++;
+                assert_non_null(found.network);
+                expect_trip(&found);
+                struct place const again = by_hand(&found);
+                assert_memory_equal(again.bytes.data, place.bytes.data, place.bytes.size);
+                free_network(&found);
+            }
+            place.bytes.data[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        }
+    }
+    assert_true(taken > 1000); /* letters of names, members */
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(parameters_survive_the_trip),
+        cmocka_unit_test(bytes_of_parameters_are_as_published),
+        cmocka_unit_test(impossible_parameters_are_refused),
+        cmocka_unit_test(another_length_or_form_of_parameters_is_refused),
+        cmocka_unit_test(another_protocol_or_version_is_refused),
+        cmocka_unit_test(a_place_over_a_star_is_refused),
+        cmocka_unit_test(networks_survive_the_trip),
+        cmocka_unit_test(networks_at_their_limits_survive_the_trip),
+        cmocka_unit_test(sizes_are_those_of_the_parts),
+        cmocka_unit_test(bytes_of_a_place_are_as_published),
+        cmocka_unit_test(a_parent_that_is_no_neighbour_is_refused),
+        cmocka_unit_test(impossible_neighbours_are_refused),
+        cmocka_unit_test(impossible_members_are_refused),
+        cmocka_unit_test(members_of_another_length_are_refused),
+        cmocka_unit_test(another_form_of_a_place_is_refused),
+        cmocka_unit_test(another_length_of_a_place_is_refused),
+        cmocka_unit_test(a_flipped_bit_of_a_network_does_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
