@@ -1,0 +1,810 @@
+/* The client: decides between contexts (Eq. 5), learns online (Alg. 2), says when an update is due
+ * (Eq. 4), and lends its samples to updates: it freezes them, answers gradients, and takes the new
+ * model; what came after the freeze is learnt again on top of it. */
+#include <math.h>
+#include <string.h>
+#include "internal.h"
+
+#define TIE 1e-9              /* READINGS P4.11 */
+#define NORM_SLACK 1e-9       /* of a context's length */
+#define NEWTON_TOLERANCE 1e-9 /* norm of the gradient of the sum of losses */
+#define NOT_TRIGGERED UINT32_MAX
+#define RESEND_DOUBLINGS_MAX 6u
+
+struct tacit_glm_client {
+    struct tacit_glm_client_config config;
+    uint64_t now_us;
+    uint64_t deadline_us;
+    uint64_t sample_count;
+    uint64_t included_count; /* samples that the committed model has */
+    uint64_t frozen_count;   /* samples of the sync under way */
+    uint64_t own_count;      /* samples in `own` */
+    uint64_t slot;           /* of the last reward */
+    uint64_t slot_last;      /* t_last */
+    uint64_t model_count;    /* n of the last commit */
+    uint32_t sync;           /* last commit taken in */
+    uint32_t frozen_sync;    /* last sync frozen for */
+    uint32_t attempt;        /* of it */
+    uint32_t triggered_sync; /* the commit from which an update was asked for */
+    uint32_t unanswered_count;
+    uint32_t reserved;
+    double log_det;      /* log det A_{t,i}/det A_tlast, a sum of increments */
+    double trigger;      /* left side of Eq. (4) at the last reward */
+    double squares;      /* |z|^2 */
+    double regret;       /* squared norms of gradients: of Lemma 1's B_2, of Lemma 12 */
+    double fixed;        /* of Lemma 2 */
+    double model_radius; /* of Lemma 9 */
+    double alpha;
+    /* inverse M | steps M | steps_inverse M | own M | out M | theta s | target s | estimate s |
+     * last s | vector s | samples */
+    double values[];
+};
+
+/* ---- Layout ---- */
+
+static uint32_t dimension_of(const struct tacit_glm_client *client)
+{
+    return client->config.model.dimension;
+}
+
+static double *matrix_at(struct tacit_glm_client *client, uint32_t index)
+{
+    return client->values + index * TACIT_LINALG_MATRIX(dimension_of(client));
+}
+
+static double *vector_at(struct tacit_glm_client *client, uint32_t index)
+{
+    return matrix_at(client, 5) + index * TACIT_LINALG_STRIDE(dimension_of(client));
+}
+
+/* Inverse of the matrix that decisions use: A, or V of variant 3. */
+static double *inverse_of(struct tacit_glm_client *client)
+{
+    return matrix_at(client, 0);
+}
+
+/* The matrix of the online Newton steps: A. */
+static double *steps_of(struct tacit_glm_client *client)
+{
+    return matrix_at(client, 1);
+}
+
+/* Its inverse, where it is another matrix than that of decisions (variant 3). */
+static double *steps_inverse_of(struct tacit_glm_client *client)
+{
+    return matrix_at(client, 2);
+}
+
+/* Sum of xx' over the first own_count samples. */
+static double *own_of(struct tacit_glm_client *client)
+{
+    return matrix_at(client, 3);
+}
+
+static double *out_matrix_of(struct tacit_glm_client *client)
+{
+    return matrix_at(client, 4);
+}
+
+static double *theta_of(struct tacit_glm_client *client)
+{
+    return vector_at(client, 0);
+}
+
+static double *target_of(struct tacit_glm_client *client)
+{
+    return vector_at(client, 1);
+}
+
+static double *estimate_of(struct tacit_glm_client *client)
+{
+    return vector_at(client, 2);
+}
+
+/* The model of the last commit. */
+static double *last_of(struct tacit_glm_client *client)
+{
+    return vector_at(client, 3);
+}
+
+static double *out_vector_of(struct tacit_glm_client *client)
+{
+    return vector_at(client, 4);
+}
+
+static double *samples_of(struct tacit_glm_client *client)
+{
+    return vector_at(client, 5);
+}
+
+bool glm_client_config_is_valid(const struct tacit_glm_client_config *config)
+{
+    return tacit_glm_model_is_valid(&config->model) &&
+           config->client_id < config->model.client_count && config->resend_after_us > 0 &&
+           config->resend_after_us <= TACIT_GLM_PAUSE_US_MAX;
+}
+
+size_t tacit_glm_client_size(const struct tacit_glm_client_config *config)
+{
+    if (!glm_client_config_is_valid(config))
+        return 0;
+    uint32_t const d = config->model.dimension;
+    if (config->model.horizon > SIZE_MAX / 16 / (sizeof(double) * (d + 1u)))
+        return 0;
+    size_t const samples = config->model.variant == TACIT_GLM_RANDOM
+                               ? 0
+                               : TACIT_LINALG_SAMPLES(d, config->model.horizon);
+    return sizeof(struct tacit_glm_client) +
+           (5 * TACIT_LINALG_MATRIX(d) + 5 * TACIT_LINALG_STRIDE(d) + samples) * sizeof(double);
+}
+
+static void copy_config(struct tacit_glm_client_config *copy,
+                        const struct tacit_glm_client_config *config)
+{
+    glm_model_copy(&copy->model, &config->model);
+    copy->client_id = config->client_id;
+    copy->resend_after_us = config->resend_after_us;
+}
+
+/* ---- Radius and centre ---- */
+
+static double dot(const struct tacit_glm_client *client, enum tacit_linalg_path path,
+                  const double *a, const double *b)
+{
+    return tacit_linalg_dot(path, dimension_of(client), a, b);
+}
+
+/* alpha before it is scaled. */
+static double radius_of(struct tacit_glm_client *client, enum tacit_linalg_path path)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    double const fit = dot(client, path, estimate_of(client), target_of(client));
+    double square = 0;
+    switch (model->variant) {
+    case TACIT_GLM_FEDGLB:
+    case TACIT_GLM_V2:
+        square = glm_fedglb_square(model, client->fixed, client->model_radius, client->regret,
+                                   client->squares, fit);
+        break;
+    case TACIT_GLM_V3:
+    case TACIT_GLM_N_ONS:
+        square = glm_online_square(model, client->regret, client->squares, fit);
+        break;
+    case TACIT_GLM_V1:
+        return client->model_radius; /* Eq. (16) */
+    case TACIT_GLM_ONE_UCB:
+        return glm_ucb_radius(model, client->model_count);
+    case TACIT_GLM_N_UCB:
+        return glm_ucb_radius(model, client->sample_count);
+    case TACIT_GLM_DISLINUCB:
+        return glm_linear_radius(model, client->model_count + client->sample_count -
+                                            client->included_count);
+    case TACIT_GLM_RANDOM:
+        return 0;
+    }
+    return square > 0 ? sqrt(square) : 0;
+}
+
+/* Is the centre of the ellipsoid the ridge estimate A^-1 b, or the model itself? */
+static bool has_target(enum tacit_glm_variant variant)
+{
+    return glm_steps_online(variant) || variant == TACIT_GLM_DISLINUCB;
+}
+
+static void refresh(struct tacit_glm_client *client, enum tacit_linalg_path path)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    uint32_t const d = model->dimension;
+    if (has_target(model->variant))
+        tacit_linalg_multiply(path, d, inverse_of(client), target_of(client), estimate_of(client));
+    else
+        memcpy(estimate_of(client), theta_of(client), TACIT_LINALG_STRIDE(d) * sizeof(double));
+    client->alpha = model->exploration == TACIT_GLM_CONSTANT
+                        ? model->alpha
+                        : glm_exploration_scale(model) * radius_of(client, path);
+}
+
+enum tacit_status tacit_glm_client_init(struct tacit_glm_client *client,
+                                        const struct tacit_glm_client_config *config)
+{
+    size_t const size = tacit_glm_client_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(client, 0, size);
+    copy_config(&client->config, config);
+    client->deadline_us = TACIT_NEVER;
+    client->triggered_sync = NOT_TRIGGERED;
+    struct tacit_glm_model const *const model = &client->config.model;
+    double const base = glm_base(model);
+    tacit_linalg_identity(model->dimension, 1.0 / base, inverse_of(client));
+    tacit_linalg_identity(model->dimension, base, steps_of(client));
+    tacit_linalg_identity(model->dimension, 1.0 / base, steps_inverse_of(client));
+    client->model_radius = glm_model_radius(model, 0);
+    client->fixed = glm_fixed_square(model, 0, 0, 0);
+    refresh(client, TACIT_LINALG_PORTABLE);
+    return TACIT_OK;
+}
+
+/* ---- Decisions ---- */
+
+static bool contexts_are_valid(const struct tacit_glm_model *model, uint32_t arm_count,
+                               const double *squares)
+{
+    double const longest = model->context_bound * (1.0 + NORM_SLACK);
+    bool is_valid = true;
+    for (uint32_t k = 0; k < arm_count; k++)
+        is_valid = is_valid && squares[k] <= longest * longest; /* NaN is not */
+    return is_valid;
+}
+
+/* Eq. (5); the lowest index of those within 1e-9 of the best. */
+static uint32_t best_arm(uint32_t arm_count, double alpha, const double *linear,
+                         const double *quadratic)
+{
+    double scores[TACIT_GLM_ARMS_MAX];
+    double best = -INFINITY;
+    for (uint32_t k = 0; k < arm_count; k++) {
+        double const form = quadratic[k] > 0 ? quadratic[k] : 0;
+        scores[k] = linear[k] + alpha * sqrt(form);
+        best = scores[k] > best ? scores[k] : best;
+    }
+    uint32_t arm = 0;
+    while (arm + 1 < arm_count && scores[arm] < best - TIE)
+        arm++;
+    return arm;
+}
+
+/* Instead of the best arm: a uniform one, with probability `explore`. */
+static enum tacit_status explore(const struct tacit_glm_model *model,
+                                 const struct tacit_entropy *entropy, uint32_t arm_count,
+                                 struct tacit_glm_update *update)
+{
+    double const share = model->variant == TACIT_GLM_RANDOM ? 1.0 : model->explore;
+    uint32_t const best = update->arm;
+    if (share > 0) {
+        double coin;
+        uint64_t arm;
+        TACIT_ASSERT(entropy != NULL);
+        enum tacit_status status = tacit_entropy_uniform(entropy, &coin);
+        if (status == TACIT_OK)
+            status = tacit_entropy_below(entropy, arm_count, &arm);
+        if (status != TACIT_OK)
+            return status;
+        if (coin < share)
+            update->arm = (uint32_t)arm;
+    }
+    update->probability = share / arm_count + (update->arm == best ? 1.0 - share : 0.0);
+    return TACIT_OK;
+}
+
+static enum tacit_status on_offer(struct tacit_glm_client *client,
+                                  const struct tacit_glm_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_glm_update *update)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    struct tacit_offer const *const offer = &event->as.offer;
+    if (offer->arm_count == 0 || offer->arm_count > TACIT_GLM_ARMS_MAX ||
+        offer->dimension != model->dimension)
+        return TACIT_INVALID;
+    double linear[TACIT_GLM_ARMS_MAX];
+    double quadratic[TACIT_GLM_ARMS_MAX];
+    double squares[TACIT_GLM_ARMS_MAX];
+    tacit_linalg_arms(event->path, model->dimension, inverse_of(client), estimate_of(client),
+                      offer->arm_count, offer->contexts, linear, quadratic, squares);
+    if (!contexts_are_valid(model, offer->arm_count, squares))
+        return TACIT_INVALID;
+    update->arm = best_arm(offer->arm_count, client->alpha, linear, quadratic);
+    enum tacit_status const status = explore(model, entropy, offer->arm_count, update);
+    update->decided = status == TACIT_OK;
+    return status;
+}
+
+/* ---- Learning from one sample ---- */
+
+/* What one sample does to the matrices, for the step that follows. */
+struct growth {
+    double z;    /* x' theta before the step */
+    double loss; /* mu(z) - y, the gradient's factor */
+    double form; /* squared norm of the step's vector in the inverse as it was */
+    double direction[TACIT_LINALG_VECTOR_MAX]; /* inverse times that vector */
+};
+
+/* Alg. 1 l. 7, Alg. 6 l. 7-8: the matrices grow. Alg. 4 changes nothing between updates. */
+static void grow(struct tacit_glm_client *client, enum tacit_linalg_path path, const double *x,
+                 double y, struct growth *growth)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    uint32_t const d = model->dimension;
+    struct tacit_linalg_mean const mean = tacit_glm_mean(model);
+    if (model->variant == TACIT_GLM_V1 || model->variant == TACIT_GLM_ONE_UCB)
+        return;
+    growth->form = tacit_linalg_inverse_rank_one(path, d, x, inverse_of(client), growth->direction);
+    client->log_det += tacit_linalg_log1p(growth->form);
+    if (!glm_steps_online(model->variant))
+        return;
+    growth->z = dot(client, path, x, theta_of(client));
+    growth->loss = tacit_linalg_mean(&mean, growth->z) - y;
+    if (model->variant != TACIT_GLM_V3) {
+        tacit_linalg_rank_one(path, d, 1.0, x, steps_of(client));
+        return;
+    }
+    double gradient[TACIT_LINALG_VECTOR_MAX] = {0};
+    tacit_linalg_add(d, growth->loss, x, gradient);
+    tacit_linalg_rank_one(path, d, 1.0, gradient, steps_of(client));
+    growth->form = tacit_linalg_inverse_rank_one(path, d, gradient, steps_inverse_of(client),
+                                                 growth->direction);
+}
+
+/* Alg. 2, and Alg. 1 l. 9. */
+static void step_online(struct tacit_glm_client *client, enum tacit_linalg_path path,
+                        const double *x, const struct growth *growth)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    uint32_t const d = model->dimension;
+    bool const is_v3 = model->variant == TACIT_GLM_V3; /* its vector is the gradient itself */
+    double const factor = is_v3 ? 1.0 : growth->loss;
+    double const shrink = 1.0 / (1.0 + growth->form); /* A_t^-1 v = A_{t-1}^-1 v/(1 + form) */
+    client->regret += factor * factor * growth->form * shrink;
+    client->squares += growth->z * growth->z;
+    tacit_linalg_add(d, growth->z, x, target_of(client));
+    tacit_linalg_add(d, -factor * shrink / glm_step_rate(model), growth->direction,
+                     theta_of(client));
+    double const *const inverse = is_v3 ? steps_inverse_of(client) : inverse_of(client);
+    (void)tacit_linalg_project_ball(path, d, steps_of(client), inverse, model->norm_bound,
+                                    theta_of(client));
+}
+
+/* What a sample does besides growing the matrices and the event. */
+static void learn(struct tacit_glm_client *client, enum tacit_linalg_path path, const double *x,
+                  double y, uint64_t count, const struct growth *growth)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    struct tacit_linalg_mean const mean = tacit_glm_mean(model);
+    if (model->variant == TACIT_GLM_DISLINUCB)
+        tacit_linalg_add(model->dimension, y, x, target_of(client));
+    if (model->variant == TACIT_GLM_N_UCB)
+        (void)tacit_linalg_newton(path, model->dimension, &mean, samples_of(client), count,
+                                  model->lambda, NEWTON_TOLERANCE, theta_of(client));
+    if (glm_steps_online(model->variant))
+        step_online(client, path, x, growth);
+}
+
+/* ---- Messages out ---- */
+
+static struct tacit_glm_message message_of(const struct tacit_glm_client *client,
+                                           enum tacit_glm_message_kind kind)
+{
+    return (struct tacit_glm_message){.kind = kind,
+                                      .from = client->config.client_id,
+                                      .to = TACIT_HUB,
+                                      .run_id = client->config.model.run_id,
+                                      .sync = client->sync,
+                                      .slot = client->slot};
+}
+
+/* The pause doubles with every message that nobody answered. */
+static void set_resend(struct tacit_glm_client *client)
+{
+    uint32_t const doublings = client->unanswered_count < RESEND_DOUBLINGS_MAX
+                                   ? client->unanswered_count
+                                   : RESEND_DOUBLINGS_MAX;
+    client->deadline_us = client->now_us + (client->config.resend_after_us << doublings);
+    client->unanswered_count++;
+}
+
+static void send_trigger(struct tacit_glm_client *client, struct tacit_glm_update *update)
+{
+    update->send = true;
+    update->message = message_of(client, TACIT_GLM_TRIGGER);
+    set_resend(client);
+}
+
+/* ---- Rewards ---- */
+
+/* Eq. (4), from a sum of logarithms; the time since the last update is literal (READINGS P4.6). */
+static bool is_due(struct tacit_glm_client *client)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    uint64_t const elapsed =
+        client->slot > client->slot_last ? client->slot - client->slot_last : 0;
+    client->trigger = (double)elapsed * client->log_det;
+    if (glm_is_triggered(model->variant))
+        return client->trigger >= model->threshold;
+    if (!glm_is_scheduled(model->variant) || client->slot == 0)
+        return false;
+    uint64_t const observation =
+        (client->slot - 1) * model->client_count + client->config.client_id + 1;
+    return observation % model->period == 0;
+}
+
+static enum tacit_status check_reward(const struct tacit_glm_client *client,
+                                      const struct tacit_glm_reward *reward, double *x)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    double square = 0;
+    for (uint32_t i = 0; i < model->dimension; i++) {
+        x[i] = reward->context[i];
+        square += x[i] * x[i];
+    }
+    if (!contexts_are_valid(model, 1, &square) || !glm_is_finite(&reward->value, 1))
+        return TACIT_INVALID;
+    if (client->sample_count == model->horizon)
+        return TACIT_INVALID;
+    return TACIT_OK;
+}
+
+static enum tacit_status on_reward(struct tacit_glm_client *client,
+                                   const struct tacit_glm_event *event,
+                                   struct tacit_glm_update *update)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    struct tacit_glm_reward const *const reward = &event->as.reward;
+    double x[TACIT_LINALG_VECTOR_MAX] = {0};
+    enum tacit_status const status = check_reward(client, reward, x);
+    if (status != TACIT_OK)
+        return status;
+    update->persist = true;
+    if (model->variant != TACIT_GLM_RANDOM)
+        tacit_linalg_sample_put(model->dimension, samples_of(client), client->sample_count, x,
+                                reward->value);
+    client->sample_count++;
+    client->slot = model->clock == TACIT_GLM_COUNTS ? client->sample_count : reward->slot;
+    if (model->variant == TACIT_GLM_RANDOM)
+        return TACIT_OK;
+    struct growth growth = {0};
+    grow(client, event->path, x, reward->value, &growth);
+    bool const is_asked_for =
+        client->triggered_sync == client->sync || client->frozen_sync > client->sync;
+    bool const fires = is_due(client) && !is_asked_for;
+    if (fires) {
+        client->triggered_sync = client->sync;
+        client->unanswered_count = 0;
+        send_trigger(client, update);
+    }
+    if (!fires || model->variant == TACIT_GLM_DISLINUCB) /* Alg. 1 l. 8: one or the other */
+        learn(client, event->path, x, reward->value, client->sample_count, &growth);
+    refresh(client, event->path);
+    return TACIT_OK;
+}
+
+/* ---- Updates ---- */
+
+static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_linalg_path path,
+                                   const struct tacit_glm_message *message,
+                                   struct tacit_glm_update *update)
+{
+    uint32_t const d = dimension_of(client);
+    if (message->sync <= client->sync || message->sync < client->frozen_sync)
+        return TACIT_OK; /* late */
+    if (message->sync == client->frozen_sync && message->attempt < client->attempt)
+        return TACIT_OK;
+    if (message->sync > client->frozen_sync)
+        client->frozen_count = client->sample_count;
+    client->frozen_sync = message->sync;
+    client->attempt = message->attempt;
+    client->unanswered_count = 0;
+    update->persist = true;
+    /* The same sums in the same order, however often it is asked. */
+    memcpy(out_matrix_of(client), own_of(client), TACIT_LINALG_MATRIX(d) * sizeof(double));
+    tacit_linalg_gram(path, d, NULL, samples_of(client), client->own_count, client->frozen_count,
+                      NULL, out_matrix_of(client));
+    update->send = true;
+    update->message = message_of(client, TACIT_GLM_FROZEN);
+    update->message.sync = message->sync;
+    update->message.attempt = message->attempt;
+    update->message.count = client->frozen_count;
+    update->message.matrix = out_matrix_of(client);
+    set_resend(client);
+    return TACIT_OK;
+}
+
+/* What this variant sends up in a round: a gradient at the iterate; of variant 3 that of the new
+ * samples at theta_tlast (Alg. 6 l. 13); of DisLinUCB b_i. */
+static void fill_gradient(struct tacit_glm_client *client, enum tacit_linalg_path path,
+                          const struct tacit_glm_message *message)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    uint32_t const d = model->dimension;
+    struct tacit_linalg_mean mean = tacit_glm_mean(model);
+    double *const out = out_vector_of(client);
+    double point[TACIT_LINALG_VECTOR_MAX] = {0};
+    uint64_t first = 0;
+    if (glm_iterates(model->variant)) {
+        memcpy(point, message->vector, d * sizeof(double));
+    } else if (model->variant == TACIT_GLM_V3) {
+        memcpy(point, last_of(client), d * sizeof(double));
+        first = client->included_count;
+    } else {
+        mean.link = TACIT_LINALG_IDENTITY; /* at 0 its gradient is -sum of x y */
+    }
+    tacit_linalg_gradient(path, d, &mean, samples_of(client), first, client->frozen_count, point,
+                          out);
+    if (model->variant == TACIT_GLM_DISLINUCB)
+        for (uint32_t i = 0; i < d; i++)
+            out[i] = -out[i];
+    if (model->variant == TACIT_GLM_ONE_UCB) {
+        memset(out_matrix_of(client), 0, TACIT_LINALG_MATRIX(d) * sizeof(double));
+        tacit_linalg_gram(path, d, &mean, samples_of(client), 0, client->frozen_count, point,
+                          out_matrix_of(client));
+    }
+}
+
+static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_linalg_path path,
+                                    const struct tacit_glm_message *message,
+                                    struct tacit_glm_update *update)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    if (message->sync <= client->sync || message->sync != client->frozen_sync ||
+        message->attempt < client->attempt)
+        return TACIT_OK; /* of another sync, or late */
+    if (glm_iterates(model->variant) != (message->vector != NULL))
+        return TACIT_MALFORMED;
+    if (message->vector != NULL && !glm_is_finite(message->vector, model->dimension))
+        return TACIT_MALFORMED;
+    client->attempt = message->attempt;
+    client->unanswered_count = 0;
+    fill_gradient(client, path, message);
+    update->send = true;
+    update->message = message_of(client, TACIT_GLM_GRADIENT);
+    update->message.sync = message->sync;
+    update->message.attempt = message->attempt;
+    update->message.round = message->round;
+    update->message.digest = message->digest;
+    update->message.vector = out_vector_of(client);
+    if (model->variant == TACIT_GLM_ONE_UCB)
+        update->message.matrix = out_matrix_of(client);
+    set_resend(client);
+    return TACIT_OK;
+}
+
+static bool has_vectors(const struct tacit_glm_message *message,
+                        const struct tacit_glm_model *model)
+{
+    bool const needs_theta = model->variant != TACIT_GLM_DISLINUCB;
+    uint32_t const d = model->dimension;
+    if (message->matrix == NULL || needs_theta != (message->vector != NULL) ||
+        has_target(model->variant) != (message->target != NULL) ||
+        (model->variant == TACIT_GLM_V3) != (message->steps != NULL))
+        return false;
+    return (message->vector == NULL || glm_is_finite(message->vector, d)) &&
+           (message->target == NULL || glm_is_finite(message->target, d)) &&
+           glm_is_finite(&message->squares, 1) && glm_is_finite(&message->regret, 1) &&
+           message->count > 0 && message->participants != NULL;
+}
+
+static bool invert(enum tacit_linalg_path path, uint32_t d, const double *m, double *inverse)
+{
+    double factor[TACIT_LINALG_MATRIX_MAX];
+    double reciprocal[TACIT_LINALG_VECTOR_MAX];
+    if (!tacit_linalg_cholesky(path, d, m, 0, factor, reciprocal))
+        return false;
+    tacit_linalg_invert(d, factor, reciprocal, inverse);
+    return true;
+}
+
+/* What follows from a commit's matrices, before anything is changed. */
+struct derived {
+    double log_det; /* log det(I + sum of xx'), from A = base I + sum of xx' */
+    double inverse[TACIT_LINALG_MATRIX_MAX];
+    double steps_inverse[TACIT_LINALG_MATRIX_MAX];
+};
+
+static bool derive(const struct tacit_glm_model *model, enum tacit_linalg_path path,
+                   const struct tacit_glm_message *message, struct derived *derived)
+{
+    uint32_t const d = model->dimension;
+    if (model->variant == TACIT_GLM_V3 && !invert(path, d, message->steps, derived->steps_inverse))
+        return false;
+    if (message->inverse != NULL) {
+        memcpy(derived->inverse, message->inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
+        derived->log_det = message->log_det;
+        return true;
+    }
+    double factor[TACIT_LINALG_MATRIX_MAX];
+    double reciprocal[TACIT_LINALG_VECTOR_MAX];
+    if (!invert(path, d, message->matrix, derived->inverse) ||
+        !tacit_linalg_cholesky(path, d, message->matrix, 1.0 - glm_base(model), factor, reciprocal))
+        return false;
+    derived->log_det = tacit_linalg_log_det(d, factor);
+    return true;
+}
+
+/* Alg. 1 l. 14: the state is that of the server. */
+static void take_model(struct tacit_glm_client *client, enum tacit_linalg_path path,
+                       const struct tacit_glm_message *message, const struct derived *derived)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    uint32_t const d = model->dimension;
+    size_t const matrix = TACIT_LINALG_MATRIX(d) * sizeof(double);
+    bool const is_v3 = model->variant == TACIT_GLM_V3;
+    memcpy(inverse_of(client), derived->inverse, matrix);
+    memcpy(steps_of(client), is_v3 ? message->steps : message->matrix, matrix);
+    if (is_v3)
+        memcpy(steps_inverse_of(client), derived->steps_inverse, matrix);
+    if (message->vector != NULL) {
+        memcpy(theta_of(client), message->vector, d * sizeof(double));
+        memcpy(last_of(client), message->vector, d * sizeof(double));
+    }
+    if (message->target != NULL)
+        memcpy(target_of(client), message->target, d * sizeof(double));
+    client->model_count = message->count;
+    client->log_det = 0;
+    client->regret = is_v3 ? message->regret : 0;
+    client->squares =
+        is_v3 ? message->squares : dot(client, path, last_of(client), target_of(client));
+    client->model_radius = glm_model_radius(model, message->count);
+    client->fixed = glm_fixed_square(model, message->count, derived->log_det,
+                                     sqrt(dot(client, path, last_of(client), last_of(client))));
+}
+
+/* Samples that the model does not have are learnt again, on top of it. */
+static void replay(struct tacit_glm_client *client, enum tacit_linalg_path path)
+{
+    double x[TACIT_LINALG_VECTOR_MAX];
+    for (uint64_t s = client->included_count; s < client->sample_count; s++) {
+        struct growth growth = {0};
+        double const y = tacit_linalg_sample_get(dimension_of(client), samples_of(client), s, x);
+        grow(client, path, x, y, &growth);
+        learn(client, path, x, y, s + 1, &growth);
+    }
+}
+
+static enum tacit_status on_commit(struct tacit_glm_client *client, enum tacit_linalg_path path,
+                                   const struct tacit_glm_message *message,
+                                   struct tacit_glm_update *update)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    if (message->sync <= client->sync)
+        return TACIT_OK;
+    struct derived derived;
+    if (!has_vectors(message, model) || !derive(model, path, message, &derived))
+        return TACIT_MALFORMED;
+    bool const is_in = tacit_bits_has(message->participants, client->config.client_id);
+    if (is_in && client->frozen_sync != message->sync)
+        return TACIT_ROLLBACK;
+    if (is_in) {
+        tacit_linalg_gram(path, model->dimension, NULL, samples_of(client), client->own_count,
+                          client->frozen_count, NULL, own_of(client));
+        client->own_count = client->frozen_count;
+    }
+    client->included_count = is_in ? client->frozen_count : 0;
+    client->sync = message->sync;
+    client->slot_last = model->clock == TACIT_GLM_COUNTS ? client->frozen_count : message->slot;
+    client->triggered_sync = NOT_TRIGGERED;
+    client->unanswered_count = 0;
+    client->deadline_us = TACIT_NEVER;
+    take_model(client, path, message, &derived);
+    replay(client, path);
+    refresh(client, path);
+    update->persist = true;
+    return TACIT_OK;
+}
+
+static enum tacit_status on_receive(struct tacit_glm_client *client,
+                                    const struct tacit_glm_event *event,
+                                    struct tacit_glm_update *update)
+{
+    const struct tacit_glm_message *const message = event->as.message;
+    if (message->run_id != client->config.model.run_id || message->from != TACIT_HUB ||
+        (message->to != client->config.client_id && message->to != TACIT_EVERYONE))
+        return TACIT_STRANGER;
+    switch (message->kind) {
+    case TACIT_GLM_FREEZE:
+        return on_freeze(client, event->path, message, update);
+    case TACIT_GLM_ITERATE:
+        return on_iterate(client, event->path, message, update);
+    case TACIT_GLM_COMMIT:
+        return on_commit(client, event->path, message, update);
+    case TACIT_GLM_HELLO:
+    case TACIT_GLM_TRIGGER:
+    case TACIT_GLM_FROZEN:
+    case TACIT_GLM_GRADIENT:
+        return TACIT_MALFORMED;
+    }
+    return TACIT_MALFORMED;
+}
+
+/* After a restart, and when nobody answers: the trigger again, else "what now?". */
+static void ask(struct tacit_glm_client *client, struct tacit_glm_update *update)
+{
+    if (client->triggered_sync == client->sync && client->frozen_sync <= client->sync) {
+        send_trigger(client, update);
+        return;
+    }
+    update->send = true;
+    update->message = message_of(client, TACIT_GLM_HELLO);
+    set_resend(client);
+}
+
+/* ---- Public ---- */
+
+static void check_invariants(const struct tacit_glm_client *client)
+{
+    TACIT_ASSERT(client->sample_count <= client->config.model.horizon);
+    TACIT_ASSERT(client->included_count <= client->sample_count);
+    TACIT_ASSERT(client->frozen_count <= client->sample_count);
+    TACIT_ASSERT(client->own_count <= client->frozen_count);
+    TACIT_ASSERT(client->log_det >= 0);
+}
+
+enum tacit_status tacit_glm_client_step(struct tacit_glm_client *client,
+                                        const struct tacit_glm_event *event,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_glm_update *update)
+{
+    TACIT_ASSERT(event->now_us >= client->now_us);
+    check_invariants(client);
+    memset(update, 0, sizeof *update);
+    uint64_t const before_us = client->now_us;
+    client->now_us = event->now_us;
+    enum tacit_status status = TACIT_OK;
+    switch (event->kind) {
+    case TACIT_EVENT_START:
+        client->unanswered_count = 0;
+        if (client->sample_count > 0 && client->config.model.variant != TACIT_GLM_RANDOM)
+            ask(client, update);
+        break;
+    case TACIT_EVENT_OFFER:
+        status = on_offer(client, event, entropy, update);
+        break;
+    case TACIT_EVENT_REWARD:
+        status = on_reward(client, event, update);
+        break;
+    case TACIT_EVENT_RECEIVE:
+        status = on_receive(client, event, update);
+        break;
+    case TACIT_EVENT_TIMEOUT:
+        if (client->deadline_us <= client->now_us)
+            ask(client, update);
+        break;
+    case TACIT_EVENT_EXPLOITED:
+        status = TACIT_INVALID;
+        break;
+    }
+    if (status != TACIT_OK) /* what is refused leaves no trace */
+        client->now_us = before_us;
+    update->deadline_us = client->deadline_us;
+    check_invariants(client);
+    return status;
+}
+
+enum tacit_status tacit_glm_client_check(const struct tacit_glm_client *client, size_t size,
+                                         const struct tacit_glm_client_config *config)
+{
+    size_t const expected = tacit_glm_client_size(config);
+    if (expected == 0 || size != expected)
+        return TACIT_MALFORMED;
+    struct tacit_glm_client_config copy;
+    memset(&copy, 0, sizeof copy);
+    copy_config(&copy, config);
+    if (memcmp(&client->config, &copy, sizeof copy) != 0)
+        return TACIT_MALFORMED;
+    bool const counts_fit = client->sample_count <= config->model.horizon &&
+                            client->included_count <= client->frozen_count &&
+                            client->frozen_count <= client->sample_count &&
+                            client->own_count <= client->frozen_count &&
+                            client->sync <= client->frozen_sync + (uint64_t)UINT32_MAX &&
+                            client->log_det >= 0 && client->alpha >= 0;
+    size_t const count = (size - sizeof(struct tacit_glm_client)) / sizeof(double);
+    bool const is_possible =
+        counts_fit && glm_is_finite(&client->log_det, 7) && glm_is_finite(client->values, count);
+    return is_possible ? TACIT_OK : TACIT_MALFORMED;
+}
+
+void tacit_glm_client_look(const struct tacit_glm_client *state, struct tacit_glm_client_view *view)
+{
+    struct tacit_glm_client *const client = (struct tacit_glm_client *)(uintptr_t)state;
+    *view = (struct tacit_glm_client_view){.sync = client->sync,
+                                           .frozen = client->frozen_sync > client->sync,
+                                           .triggered = client->triggered_sync == client->sync,
+                                           .sample_count = client->sample_count,
+                                           .included_count = client->included_count,
+                                           .model_count = client->model_count,
+                                           .alpha = client->alpha,
+                                           .log_det = client->log_det,
+                                           .trigger = client->trigger,
+                                           .theta = theta_of(client),
+                                           .estimate = estimate_of(client),
+                                           .inverse = inverse_of(client)};
+}

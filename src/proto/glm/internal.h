@@ -1,0 +1,49 @@
+/* What client and hub share: the model's derived numbers. */
+#ifndef TACIT_GLM_INTERNAL_H
+#define TACIT_GLM_INTERNAL_H
+#include "tacit/glm.h"
+
+/* Member by member: gaps keep their bytes. */
+void glm_model_copy(struct tacit_glm_model *copy, const struct tacit_glm_model *model);
+
+/* The multiple of I that the matrix of decisions starts from: lambda/c_mu, or lambda. */
+double glm_base(const struct tacit_glm_model *model);
+
+/* gamma of Lemma 12: the step of v3's online Newton steps is 1/gamma; of the others 1/c_mu. */
+double glm_step_rate(const struct tacit_glm_model *model);
+
+/* Lemma 9: |theta_t - theta*| in the norm of A_t, after an update with n observations. */
+double glm_model_radius(const struct tacit_glm_model *model, uint64_t n);
+
+/* What Lemma 2 has that stays until the next update: all but B_2's terms, |z|^2 and theta'b. */
+double glm_fixed_square(const struct tacit_glm_model *model, uint64_t n, double log_det,
+                        double theta_norm);
+
+/* alpha^2 of Lemma 2, given that, Lemma 9's radius, the sum of squared gradient norms since the
+ * update, |z|^2 and theta'b. */
+double glm_fedglb_square(const struct tacit_glm_model *model, double fixed, double model_radius,
+                         double regret, double squares, double fit);
+
+/* alpha^2 of Lemma 14; of GLOC, for N_ONS. */
+double glm_online_square(const struct tacit_glm_model *model, double regret, double squares,
+                         double fit);
+
+/* alpha of UCB-GLM with n observations, and of DisLinUCB. */
+double glm_ucb_radius(const struct tacit_glm_model *model, uint64_t n);
+double glm_linear_radius(const struct tacit_glm_model *model, uint64_t n);
+
+/* What the authors multiply the radius with (READINGS P4.2). */
+double glm_exploration_scale(const struct tacit_glm_model *model);
+
+bool glm_is_scheduled(enum tacit_glm_variant variant);
+bool glm_is_triggered(enum tacit_glm_variant variant);
+/* Do clients take online Newton steps? */
+bool glm_steps_online(enum tacit_glm_variant variant);
+/* Does an update send iterates (AGD, Newton), or take one round only? */
+bool glm_iterates(enum tacit_glm_variant variant);
+
+bool glm_is_finite(const double *values, size_t count);
+uint64_t glm_digest(const double *values, size_t count);
+
+bool glm_client_config_is_valid(const struct tacit_glm_client_config *config);
+#endif

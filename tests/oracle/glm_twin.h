@@ -1,0 +1,32 @@
+/* The naive twin of the glm cores: one program that sees everything, keeps every sample, and builds
+ * each matrix, inverse and determinant anew when it is asked for one. Plain loops, libm, no code of
+ * the project. */
+#ifndef GLM_TWIN_H
+#define GLM_TWIN_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#define TWIN_D_MAX 12
+enum twin_variant { FEDGLB, V1, V2, V3, ONE_UCB, N_UCB, N_ONS, DISLINUCB };
+enum twin_link { LOGISTIC, PROBIT, POISSON, IDENTITY };
+
+struct twin_config {
+    enum twin_variant variant;
+    enum twin_link link;
+    int clients, slots, d, arms;
+    double lambda, delta, s, r, k, c, threshold, longest, scale, epsilon;
+    long period;
+};
+
+/* In the order of play. */
+struct twin_decision {
+    int arm;
+    int rounds; /* J of an update after it; 0: none */
+    double alpha;
+};
+
+/* contexts[((slot - 1) N + client) K d ..]; rewards: of each arm, [((slot - 1) N + client) K ..].
+ * Fills N T decisions and theta of the last update. */
+void glm_twin_run(const struct twin_config *config, const double *contexts, const double *rewards,
+                  struct twin_decision *decisions, double *theta);
+#endif

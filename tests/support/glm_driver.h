@@ -1,0 +1,27 @@
+/* Clients and a hub of a federated generalised linear bandit in one process: messages go at once
+ * and in order. For tests. */
+#ifndef GLM_DRIVER_H
+#define GLM_DRIVER_H
+#include "tacit/glm.h"
+
+struct glm_driver {
+    struct tacit_glm_model model;
+    struct tacit_glm_client **clients;
+    struct tacit_glm_hub *hub;
+    struct tacit_rng rng;
+    uint64_t message_count; /* without control messages */
+    uint64_t control_count;
+    uint64_t scalar_count;
+    enum tacit_linalg_path path;
+    bool hides_inverse; /* as a wire does */
+};
+
+void glm_driver_open(struct glm_driver *driver, const struct tacit_glm_model *model,
+                     enum tacit_linalg_path path);
+void glm_driver_close(struct glm_driver *driver);
+uint32_t glm_driver_decide(struct glm_driver *driver, uint32_t client, uint32_t arm_count,
+                           const double *contexts);
+/* Rewards the client, and carries an update out to its end if one is due. */
+void glm_driver_reward(struct glm_driver *driver, uint32_t client, uint64_t slot,
+                       const double *context, double reward);
+#endif
