@@ -2,6 +2,7 @@
 #ifndef TACIT_ENV_H
 #define TACIT_ENV_H
 #include "tacit/base.h"
+#include "tacit/linalg.h"
 #include "tacit/random.h"
 
 enum tacit_env_kind {
@@ -58,4 +59,43 @@ void tacit_env_generate(double *means, uint32_t arm_count, struct tacit_rng *rng
 /* Smallest gap above 1e-12 between the best global mean and another one; 0 if all are equal.
  * (READINGS P1.9: the paper's Delta, an oracle value.) Cost: O(K). */
 double tacit_env_smallest_gap(const double *means, uint32_t arm_count);
+
+/* ---- Contextual: arms are vectors, and the reward's mean is mu(x' theta*) -----------------------
+ */
+
+enum tacit_context_source {
+    TACIT_CONTEXT_SPHERE, /* K fresh unit vectors each time (Li, Wang, Sec. 5) */
+    TACIT_CONTEXT_POOL    /* K different ones of a fixed pool */
+};
+
+struct tacit_context_env {
+    enum tacit_context_source source;
+    struct tacit_linalg_mean mean;
+    uint32_t dimension;
+    uint32_t arm_count;
+    uint32_t pool_count; /* >= arm_count */
+    const double *pool;  /* pool_count x dimension */
+    double sd;           /* identity link: of the noise, normal */
+    double theta[TACIT_LINALG_VECTOR_MAX];
+};
+
+/* theta* uniform on the sphere of this radius. */
+void tacit_context_theta(uint32_t dimension, double norm, struct tacit_rng *rng, double *theta);
+
+/* Fills a pool as the authors' driver does: a uniform unit vector of dimension - 1 and a constant
+ * coordinate 1, so that |x|^2 = 2 (READINGS P4.14). Requires: dimension >= 2. */
+void tacit_context_pool(uint32_t dimension, uint32_t pool_count, struct tacit_rng *rng,
+                        double *pool);
+
+/* K contexts, a row each, without padding. Cost: O(K d). */
+void tacit_context_offer(const struct tacit_context_env *env, enum tacit_linalg_path path,
+                         struct tacit_rng *rng, double *contexts);
+
+/* Means of the best context of an offer and of the chosen one. Cost: O(K d). */
+void tacit_context_means(const struct tacit_context_env *env, const double *contexts, uint32_t arm,
+                         double *best, double *chosen);
+
+/* One reward with this mean: a coin (logistic, probit), a Poisson count, or a normal. */
+double tacit_context_reward(const struct tacit_context_env *env, double mean,
+                            struct tacit_rng *rng);
 #endif

@@ -122,7 +122,8 @@ enum tacit_linalg_link {
 
 struct tacit_linalg_mean {
     enum tacit_linalg_link link;
-    double cap; /* Poisson: no mean is above exp(cap) */
+    double cap;     /* Poisson: no mean is above exp(cap) */
+    double longest; /* no sample is longer; 0: not known. For speed alone */
 };
 
 /* mu(z), and its derivative. */

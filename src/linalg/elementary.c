@@ -96,11 +96,26 @@ double tacit_linalg_normal_cdf(double x)
     return x > 0 ? 1.0 - tail : tail;
 }
 
+/* As in the lanes. */
+static double logistic(double z)
+{
+    if (!(fabs(z) <= NEAR_LIMIT))
+        return 1.0 / (1.0 + tacit_linalg_exp(-z));
+    double const square = z * z;
+    double p = NEAR_ABOVE[0];
+    double q = NEAR_BELOW[0];
+    for (unsigned i = 1; i < NEAR_TERM_COUNT; i++) {
+        p = p * square + NEAR_ABOVE[i];
+        q = q * square + NEAR_BELOW[i];
+    }
+    return 0.5 + z * p / q;
+}
+
 double tacit_linalg_mean(const struct tacit_linalg_mean *mean, double z)
 {
     switch (mean->link) {
     case TACIT_LINALG_LOGISTIC:
-        return 1.0 / (1.0 + tacit_linalg_exp(-z));
+        return logistic(z);
     case TACIT_LINALG_PROBIT:
         return tacit_linalg_normal_cdf(z);
     case TACIT_LINALG_POISSON:

@@ -6,6 +6,7 @@
 #include "tacit/linalg.h"
 
 #define TACIT_LINALG_ARMS_AT_ONCE 16u
+#define FETCH_BYTES 8192u
 
 #define EXP_LIMIT 708.0
 #define LOG2_E 1.4426950408889634
@@ -39,6 +40,15 @@ static const double EXP_TERMS[EXP_TERM_COUNT] = {1.0 / 6227020800,
 #define LOG_TERM_COUNT 10u
 static const double LOG_TERMS[LOG_TERM_COUNT] = {1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13,
                                                  1.0 / 11, 1.0 / 9,  1.0 / 7,  1.0 / 5,  1.0 / 3};
+/* tanh w = w p(w^2)/q(w^2), the ninth convergent of Lambert's continued fraction: 3e-17 at w = 1.
+ * Here for 1/(1 + exp(-z)) = 1/2 + tanh(z/2)/2 as 1/2 + z p(z^2)/q(z^2), |z| <= 2; highest terms
+ * first. */
+#define NEAR_LIMIT 2.0
+#define NEAR_TERM_COUNT 5u
+static const double NEAR_ABOVE[NEAR_TERM_COUNT] = {0.25 / 256, 0.25 * 990 / 64, 0.25 * 135135 / 16,
+                                                   0.25 * 4729725 / 4, 0.25 * 34459425};
+static const double NEAR_BELOW[NEAR_TERM_COUNT] = {45.0 / 256, 13860.0 / 64, 945945.0 / 16,
+                                                   16216200.0 / 4, 34459425.0};
 /* sin a = a + a^3 (-1/6 + ..), cos a = 1 + a^2 (-1/2 + ..), |a| <= pi/4. */
 #define TURN_TERM_COUNT 8u
 static const double SINE_TERMS[TURN_TERM_COUNT] = {
@@ -68,7 +78,7 @@ const double *linalg_part_of_block(uint32_t d, const double *block, size_t at, s
                             double *square);                                                       \
     bool linalg_cholesky_##PATH(uint32_t d, const double *m, double shift, double *factor,         \
                                 double *reciprocal);                                               \
-    void linalg_gradient_##PATH(uint32_t d, const struct tacit_linalg_mean *mean,                  \
+    void linalg_gradient_##PATH(uint32_t d, const struct tacit_linalg_mean *mean, double reach,    \
                                 const double *samples, size_t first, size_t end,                   \
                                 const double *theta, double *gradient);
 TACIT_LINALG_KERNELS(portable)

@@ -19,6 +19,10 @@ typedef uint64_t u4 __attribute__((vector_size(32), aligned(8), may_alias));
 #define LOAD(p) (*(const v4 *)(const void *)(p))
 #define STORE(p, v) (*(v4 *)(void *)(p) = (v))
 
+/* Asks for what will be read in about ten blocks of ten dimensions: the processor's own guesses
+ * stop at the borders of pages. An address beyond the array is asked for in vain, no more. */
+#define FETCH(p) __builtin_prefetch((const void *)((uintptr_t)(p) + FETCH_BYTES))
+
 INLINE double sum_of(v4 a)
 {
     return (a[0] + a[1]) + (a[2] + a[3]);
@@ -229,12 +233,29 @@ TARGET bool NAME(cholesky)(uint32_t d, const double *m, double shift, double *fa
     return true;
 }
 
-/* mu(z) in four lanes. */
-INLINE v4 mean_of(const struct tacit_linalg_mean *mean, v4 z)
+/* 1/(1 + exp(-z)) for |z| <= NEAR_LIMIT. */
+INLINE v4 logistic_near(v4 z)
 {
+    v4 const square = z * z;
+    v4 p = V(NEAR_ABOVE[0]);
+    v4 q = V(NEAR_BELOW[0]);
+    for (unsigned i = 1; i < NEAR_TERM_COUNT; i++) {
+        p = p * square + V(NEAR_ABOVE[i]);
+        q = q * square + V(NEAR_BELOW[i]);
+    }
+    return V(0.5) + z * p / q;
+}
+
+/* mu(z) in four lanes; no |z| is above `reach`. */
+INLINE v4 mean_of(const struct tacit_linalg_mean *mean, double reach, v4 z)
+{
+    u4 is_near;
     switch (mean->link) {
     case TACIT_LINALG_LOGISTIC:
-        return V(1.0) / (V(1.0) + exp_of(-z));
+        if (reach <= NEAR_LIMIT)
+            return logistic_near(z);
+        is_near = (u4)(z <= V(NEAR_LIMIT)) & (u4)(z >= V(-NEAR_LIMIT));
+        return choose(is_near, logistic_near(z), V(1.0) / (V(1.0) + exp_of(-z)));
     case TACIT_LINALG_POISSON:
         return exp_of(choose((u4)(z > V(mean->cap)), V(mean->cap), z));
     case TACIT_LINALG_PROBIT:
@@ -248,8 +269,8 @@ INLINE v4 mean_of(const struct tacit_linalg_mean *mean, v4 z)
 }
 
 /* Adds the gradient of a block of eight to d sums of four lanes each. */
-INLINE void gradient_of_block(uint32_t d, const struct tacit_linalg_mean *mean, const double *block,
-                              const double *theta, v4 *sums)
+TARGET static void one_block(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                             const double *block, const double *theta, v4 *sums)
 {
     v4 z0 = V(0.0);
     v4 z1 = V(0.0);
@@ -257,26 +278,62 @@ INLINE void gradient_of_block(uint32_t d, const struct tacit_linalg_mean *mean, 
         z0 += V(theta[c]) * LOAD(block + c * TACIT_LINALG_BLOCK);
         z1 += V(theta[c]) * LOAD(block + c * TACIT_LINALG_BLOCK + LANES);
     }
-    v4 const r0 = mean_of(mean, z0) - LOAD(block + d * TACIT_LINALG_BLOCK);
-    v4 const r1 = mean_of(mean, z1) - LOAD(block + d * TACIT_LINALG_BLOCK + LANES);
+    v4 const r0 = mean_of(mean, reach, z0) - LOAD(block + d * TACIT_LINALG_BLOCK);
+    v4 const r1 = mean_of(mean, reach, z1) - LOAD(block + d * TACIT_LINALG_BLOCK + LANES);
     for (uint32_t c = 0; c < d; c++)
         sums[c] += r0 * LOAD(block + c * TACIT_LINALG_BLOCK) +
                    r1 * LOAD(block + c * TACIT_LINALG_BLOCK + LANES);
 }
 
-TARGET void NAME(gradient)(uint32_t d, const struct tacit_linalg_mean *mean, const double *samples,
-                           size_t first, size_t end, const double *theta, double *gradient)
+/* Of two blocks side by side: their chains of operations wait for themselves only. */
+TARGET static void two_blocks(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                              const double *block, const double *theta, v4 *sums)
+{
+    const double *const other = block + (d + 1) * TACIT_LINALG_BLOCK;
+    v4 z0 = V(0.0);
+    v4 z1 = V(0.0);
+    v4 z2 = V(0.0);
+    v4 z3 = V(0.0);
+    for (size_t c = 0; c < d * TACIT_LINALG_BLOCK; c += TACIT_LINALG_BLOCK) {
+        v4 const weight = V(theta[c / TACIT_LINALG_BLOCK]);
+        FETCH(block + c);
+        FETCH(other + c);
+        z0 += weight * LOAD(block + c);
+        z1 += weight * LOAD(block + c + LANES);
+        z2 += weight * LOAD(other + c);
+        z3 += weight * LOAD(other + c + LANES);
+    }
+    size_t const reward = d * TACIT_LINALG_BLOCK;
+    v4 const r0 = mean_of(mean, reach, z0) - LOAD(block + reward);
+    v4 const r1 = mean_of(mean, reach, z1) - LOAD(block + reward + LANES);
+    v4 const r2 = mean_of(mean, reach, z2) - LOAD(other + reward);
+    v4 const r3 = mean_of(mean, reach, z3) - LOAD(other + reward + LANES);
+    for (size_t c = 0; c < d * TACIT_LINALG_BLOCK; c += TACIT_LINALG_BLOCK)
+        sums[c / TACIT_LINALG_BLOCK] += (r0 * LOAD(block + c) + r1 * LOAD(block + c + LANES)) +
+                                        (r2 * LOAD(other + c) + r3 * LOAD(other + c + LANES));
+}
+
+TARGET void NAME(gradient)(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                           const double *samples, size_t first, size_t end, const double *theta,
+                           double *gradient)
 {
     size_t const block_size = ((size_t)d + 1) * TACIT_LINALG_BLOCK;
     v4 sums[TACIT_LINALG_DIMENSION_MAX];
     for (uint32_t c = 0; c < d; c++)
         sums[c] = V(0.0);
-    for (size_t at = first / TACIT_LINALG_BLOCK; at * TACIT_LINALG_BLOCK < end; at++) {
+    size_t at = first / TACIT_LINALG_BLOCK;
+    while (at * TACIT_LINALG_BLOCK < end) {
         double part[(TACIT_LINALG_DIMENSION_MAX + 1) * TACIT_LINALG_BLOCK];
         const double *block = samples + at * block_size;
+        if (at * TACIT_LINALG_BLOCK >= first && (at + 2) * TACIT_LINALG_BLOCK <= end) {
+            two_blocks(d, mean, reach, block, theta, sums);
+            at += 2;
+            continue;
+        }
         if (linalg_is_partial(at, first, end))
             block = linalg_part_of_block(d, block, at, first, end, part);
-        gradient_of_block(d, mean, block, theta, sums);
+        one_block(d, mean, reach, block, theta, sums);
+        at++;
     }
     memset(gradient, 0, TACIT_LINALG_STRIDE(d) * sizeof gradient[0]);
     for (uint32_t c = 0; c < d; c++)

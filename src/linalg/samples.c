@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #define NEWTON_GRADIENTS_MAX 100u
+#define REACH_SLACK (1.0 + 1e-9) /* for the rounding of norms and products */
 
 void tacit_linalg_sample_put(uint32_t d, double *samples, size_t index, const double *x, double y)
 {
@@ -41,14 +42,16 @@ void tacit_linalg_gradient(enum tacit_linalg_path path, uint32_t d,
 {
     TACIT_ASSERT(d <= TACIT_LINALG_DIMENSION_MAX);
     TACIT_ASSERT(first <= end);
+    double const norm = sqrt(tacit_linalg_dot(path, d, theta, theta));
+    double const reach = mean->longest > 0 ? norm * mean->longest * REACH_SLACK : INFINITY;
 #if TACIT_LINALG_HAS_AVX2
     if (path == TACIT_LINALG_AVX2) {
-        linalg_gradient_avx2(d, mean, samples, first, end, theta, gradient);
+        linalg_gradient_avx2(d, mean, reach, samples, first, end, theta, gradient);
         return;
     }
 #endif
     (void)path;
-    linalg_gradient_portable(d, mean, samples, first, end, theta, gradient);
+    linalg_gradient_portable(d, mean, reach, samples, first, end, theta, gradient);
 }
 
 void tacit_linalg_gram(enum tacit_linalg_path path, uint32_t d,

@@ -326,7 +326,8 @@ static void gradients_of_any_range_are_those_of_plain_loops(void **state)
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 9);
     for (uint32_t trial = 0; trial < 400; trial++) {
         uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, D_MAX);
-        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 0.01};
+        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 0.01,
+                                               (double)(trial % 3)};
         static double samples[TACIT_LINALG_SAMPLES(D_MAX, SAMPLES_MAX)];
         uint32_t const n = (uint32_t)tacit_rng_below(&rng, SAMPLES_MAX + 1);
         uint32_t const first = (uint32_t)tacit_rng_below(&rng, n + 1);
@@ -359,7 +360,7 @@ static void slopes_are_difference_quotients_of_means(void **state)
     (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 10);
     for (uint32_t trial = 0; trial < 400; trial++) {
-        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 1.0};
+        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 1.0, 0};
         double const z = 0.98 * frand(&rng);
         double const h = 1e-5;
         double const quotient =
@@ -375,7 +376,7 @@ static void newton_ends_where_the_gradient_is_zero(void **state)
     enum tacit_linalg_path const path = tacit_linalg_fastest();
     for (uint32_t trial = 0; trial < 100; trial++) {
         uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, 20);
-        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 1.0};
+        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 1.0, 0};
         static double samples[TACIT_LINALG_SAMPLES(D_MAX, SAMPLES_MAX)];
         uint32_t const n = (uint32_t)tacit_rng_below(&rng, SAMPLES_MAX + 1);
         double theta[D_MAX];
@@ -429,7 +430,8 @@ static size_t run_all(enum tacit_linalg_path path, uint32_t d, uint64_t seed, do
     assert_true(tacit_linalg_cholesky(path, d, m, 0.1, out + at, out + at + matrix));
     at += matrix + d;
     for (int link = 0; link < 4; link++) {
-        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)link, 1.0};
+        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)link, 1.0,
+                                               (double)(seed % 2)};
         tacit_linalg_gradient(path, d, &mean, samples, 3, 101, theta, out + at);
         at += TACIT_LINALG_STRIDE(d);
     }
@@ -464,7 +466,7 @@ static void lanes_compute_what_the_scalar_functions_compute(void **state)
     (void)state;
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 13);
     for (uint32_t trial = 0; trial < 2000; trial++) {
-        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 0.4};
+        struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 0.4, 0};
         double samples[TACIT_LINALG_SAMPLES(1, 1)] = {0};
         double const one[4] = {1};
         double const theta[4] = {3 * frand(&rng)};

@@ -6,7 +6,6 @@
 #include "internal.h"
 
 #define TIE 1e-9              /* READINGS P4.11 */
-#define NORM_SLACK 1e-9       /* of a context's length */
 #define NEWTON_TOLERANCE 1e-9 /* norm of the gradient of the sum of losses */
 #define NOT_TRIGGERED UINT32_MAX
 #define RESEND_DOUBLINGS_MAX 6u
@@ -230,7 +229,7 @@ enum tacit_status tacit_glm_client_init(struct tacit_glm_client *client,
 static bool contexts_are_valid(const struct tacit_glm_model *model, uint32_t arm_count,
                                const double *squares)
 {
-    double const longest = model->context_bound * (1.0 + NORM_SLACK);
+    double const longest = model->context_bound * (1.0 + GLM_NORM_SLACK);
     bool is_valid = true;
     for (uint32_t k = 0; k < arm_count; k++)
         is_valid = is_valid && squares[k] <= longest * longest; /* NaN is not */

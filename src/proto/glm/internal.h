@@ -3,6 +3,8 @@
 #define TACIT_GLM_INTERNAL_H
 #include "tacit/glm.h"
 
+#define GLM_NORM_SLACK 1e-9 /* of a context's length, for rounding */
+
 /* Member by member: gaps keep their bytes. */
 void glm_model_copy(struct tacit_glm_model *copy, const struct tacit_glm_model *model);
 

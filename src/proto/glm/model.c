@@ -34,7 +34,9 @@ void glm_model_copy(struct tacit_glm_model *copy, const struct tacit_glm_model *
 
 struct tacit_linalg_mean tacit_glm_mean(const struct tacit_glm_model *model)
 {
-    return (struct tacit_linalg_mean){.link = model->link, .cap = model->norm_bound};
+    return (struct tacit_linalg_mean){.link = model->link,
+                                      .cap = model->norm_bound,
+                                      .longest = model->context_bound * (1.0 + GLM_NORM_SLACK)};
 }
 
 void tacit_glm_link_constants(struct tacit_glm_model *model)

@@ -1,0 +1,186 @@
+/* The full synthetic run of Li and Wang, Sec. 5, with the cores alone: N = 200 clients, T = 2000,
+ * d = 10, K = 25, D = 0.0775; and what the machine would need at least for its sums.
+ *
+ * usage: glm [N T d K D [SEED [portable]]] */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "tacit/env.h"
+#include "tacit/glm.h"
+
+#define RESEND_US 1000000u
+
+struct world {
+    struct tacit_glm_model model;
+    struct tacit_context_env env;
+    struct tacit_glm_hub *hub;
+    char *clients;
+    size_t client_size;
+    enum tacit_linalg_path path;
+    double update_seconds;
+    double gradient_samples; /* samples that gradients went over */
+};
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static struct tacit_glm_client *client_at(struct world *world, uint32_t i)
+{
+    return (struct tacit_glm_client *)(void *)(world->clients + i * world->client_size);
+}
+
+static void open_world(struct world *world)
+{
+    struct tacit_glm_hub_config const hub = {.model = world->model, .resend_after_us = RESEND_US};
+    struct tacit_glm_client_config client = {.model = world->model, .resend_after_us = RESEND_US};
+    world->client_size = tacit_glm_client_size(&client);
+    world->hub = malloc(tacit_glm_hub_size(&hub));
+    world->clients = malloc(world->client_size * world->model.client_count);
+    if (world->hub == NULL || world->clients == NULL ||
+        tacit_glm_hub_init(world->hub, &hub) != TACIT_OK)
+        exit(1);
+    for (uint32_t i = 0; i < world->model.client_count; i++) {
+        client.client_id = i;
+        if (tacit_glm_client_init(client_at(world, i), &client) != TACIT_OK)
+            exit(1);
+    }
+}
+
+static void step_hub(struct world *world, const struct tacit_glm_message *message,
+                     struct tacit_glm_update *update)
+{
+    struct tacit_glm_event const event = {
+        .kind = TACIT_EVENT_RECEIVE, .path = world->path, .as.message = message};
+    if (tacit_glm_hub_step(world->hub, &event, update) != TACIT_OK)
+        exit(1);
+}
+
+/* A trigger, and all that follows from it. */
+static void carry_out(struct world *world, const struct tacit_glm_message *trigger)
+{
+    double const start = seconds();
+    struct tacit_glm_update update;
+    step_hub(world, trigger, &update);
+    while (update.send) {
+        struct tacit_glm_message const said = update.message;
+        struct tacit_glm_event const event = {
+            .kind = TACIT_EVENT_RECEIVE, .path = world->path, .as.message = &said};
+        update.send = false;
+        for (uint32_t i = 0; i < world->model.client_count; i++) {
+            struct tacit_glm_update answer;
+            if (tacit_glm_client_step(client_at(world, i), &event, NULL, &answer) != TACIT_OK)
+                exit(1);
+            if (answer.send)
+                step_hub(world, &answer.message, &update);
+        }
+        if (said.kind == TACIT_GLM_COMMIT)
+            world->gradient_samples += (double)said.count * said.round;
+    }
+    world->update_seconds += seconds() - start;
+}
+
+/* One slot of one client; returns its regret. */
+static double play(struct world *world, uint32_t i, uint64_t slot, struct tacit_rng *contexts,
+                   struct tacit_rng *rewards, double *rows)
+{
+    struct tacit_glm_update update;
+    struct tacit_glm_event event = {.kind = TACIT_EVENT_OFFER,
+                                    .path = world->path,
+                                    .as.offer = {world->env.arm_count, world->env.dimension, rows}};
+    tacit_context_offer(&world->env, world->path, contexts, rows);
+    if (tacit_glm_client_step(client_at(world, i), &event, NULL, &update) != TACIT_OK)
+        exit(1);
+    double best;
+    double mean;
+    tacit_context_means(&world->env, rows, update.arm, &best, &mean);
+    event.kind = TACIT_EVENT_REWARD;
+    event.as.reward =
+        (struct tacit_glm_reward){rows + (size_t)update.arm * world->env.dimension,
+                                  tacit_context_reward(&world->env, mean, rewards), slot};
+    if (tacit_glm_client_step(client_at(world, i), &event, NULL, &update) != TACIT_OK)
+        exit(1);
+    if (update.send)
+        carry_out(world, &update.message);
+    return best - mean;
+}
+
+/* Seconds to read this many bytes once, from an array of the size of all samples. */
+static double read_seconds(size_t bytes)
+{
+    size_t const count = bytes / sizeof(uint64_t);
+    uint64_t *const words = malloc(bytes);
+    uint64_t sum = 0;
+    if (words == NULL)
+        exit(1);
+    memset(words, 1, bytes);
+    double const start = seconds();
+    for (size_t i = 0; i < count; i++)
+        sum += words[i];
+    double const taken = seconds() - start;
+    if (sum == 0)
+        printf("\n");
+    free(words);
+    return taken;
+}
+
+int main(int argc, char **argv)
+{
+    uint32_t const clients = argc > 1 ? (uint32_t)atoi(argv[1]) : 200;
+    uint64_t const slots = argc > 2 ? (uint64_t)atoi(argv[2]) : 2000;
+    uint32_t const d = argc > 3 ? (uint32_t)atoi(argv[3]) : 10;
+    uint32_t const arms = argc > 4 ? (uint32_t)atoi(argv[4]) : 25;
+    double const threshold = argc > 5 ? atof(argv[5]) : 0.0775;
+    uint64_t const seed = argc > 6 ? (uint64_t)atoi(argv[6]) : 1;
+    struct world world = {.path = argc > 7 ? TACIT_LINALG_PORTABLE : tacit_linalg_fastest()};
+    world.model = tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, clients, d, slots);
+    world.model.threshold = threshold;
+    world.env = (struct tacit_context_env){.source = TACIT_CONTEXT_SPHERE,
+                                           .mean = tacit_glm_mean(&world.model),
+                                           .dimension = d,
+                                           .arm_count = arms};
+    struct tacit_rng instance = tacit_rng_stream(seed, 0, 0, 1);
+    tacit_context_theta(d, 1.0, &instance, world.env.theta);
+    open_world(&world);
+    struct tacit_rng *const contexts = malloc(clients * sizeof *contexts);
+    struct tacit_rng *const rewards = malloc(clients * sizeof *rewards);
+    double *const rows = malloc((size_t)arms * d * sizeof *rows);
+    if (contexts == NULL || rewards == NULL || rows == NULL)
+        return 1;
+    for (uint32_t i = 0; i < clients; i++) {
+        contexts[i] = tacit_rng_stream(seed, 0, i, 2);
+        rewards[i] = tacit_rng_stream(seed, 0, i, 3);
+    }
+    double regret = 0;
+    double const start = seconds();
+    for (uint64_t t = 1; t <= slots; t++)
+        for (uint32_t i = 0; i < clients; i++)
+            regret += play(&world, i, t, &contexts[i], &rewards[i], rows);
+    double const total = seconds() - start;
+    struct tacit_glm_hub_view view;
+    tacit_glm_hub_look(world.hub, &view);
+    size_t const bytes = (size_t)clients * slots * (d + 1) * sizeof(double);
+    double const passes = world.gradient_samples / ((double)clients * (double)slots);
+    printf("glm N=%u T=%llu d=%u K=%u D=%g path=%s: %.2f s (updates %.2f s), regret %.6f, B=%llu, "
+           "J=%llu, %.3g ns a decision, gradients %.2f ns a sample\n",
+           clients, (unsigned long long)slots, d, arms, threshold,
+           world.path == TACIT_LINALG_AVX2 ? "avx2" : "portable", total, world.update_seconds,
+           regret, (unsigned long long)view.update_count,
+           (unsigned long long)view.aggregation_count,
+           1e9 * (total - world.update_seconds) / ((double)clients * (double)slots),
+           1e9 * world.update_seconds / world.gradient_samples);
+    printf("  memory bound of the gradients: %.2f s (%.1f passes over %.1f MB, read at %.1f GB/s); "
+           "client state %zu bytes\n",
+           passes * read_seconds(bytes), passes, 1e-6 * (double)bytes,
+           1e-9 * (double)bytes / read_seconds(bytes), world.client_size);
+    free(rows);
+    free(contexts);
+    free(rewards);
+    free(world.clients);
+    free(world.hub);
+    return 0;
+}

@@ -1,0 +1,138 @@
+/* Contextual environments: vectors on a sphere or from a pool, rewards through a link. */
+#include <math.h>
+#include <string.h>
+#include "tacit/env.h"
+
+#define WORDS_AT_ONCE 512u
+/* Features have single precision, as data sets do; rounded, a vector of this length is not above 1.
+ */
+#define UNIT (1.0 - 0x1p-23)
+#define POISSON_MEAN_MAX 700.0
+
+static void draw_normals(enum tacit_linalg_path path, struct tacit_rng *rng, size_t count,
+                         double *normals)
+{
+    uint64_t words[WORDS_AT_ONCE];
+    while (count > 0) {
+        size_t const part = count < WORDS_AT_ONCE ? count : WORDS_AT_ONCE;
+        for (size_t i = 0; i < part + part % 2; i++)
+            words[i] = tacit_rng_next(rng);
+        tacit_linalg_normals(path, words, part, normals);
+        normals += part;
+        count -= part;
+    }
+}
+
+static void normalise(uint32_t dimension, double norm, double *x)
+{
+    double square = 0;
+    for (uint32_t i = 0; i < dimension; i++)
+        square += x[i] * x[i];
+    double const scale = norm / sqrt(square);
+    for (uint32_t i = 0; i < dimension; i++)
+        x[i] *= scale;
+}
+
+void tacit_context_theta(uint32_t dimension, double norm, struct tacit_rng *rng, double *theta)
+{
+    TACIT_ASSERT(dimension <= TACIT_LINALG_DIMENSION_MAX);
+    memset(theta, 0, TACIT_LINALG_STRIDE(dimension) * sizeof theta[0]);
+    draw_normals(TACIT_LINALG_PORTABLE, rng, dimension, theta);
+    normalise(dimension, norm, theta);
+}
+
+void tacit_context_pool(uint32_t dimension, uint32_t pool_count, struct tacit_rng *rng,
+                        double *pool)
+{
+    TACIT_ASSERT(dimension >= 2);
+    for (uint32_t k = 0; k < pool_count; k++) {
+        double *const x = pool + (size_t)k * dimension;
+        draw_normals(TACIT_LINALG_PORTABLE, rng, dimension - 1, x);
+        normalise(dimension - 1, UNIT, x);
+        for (uint32_t i = 0; i + 1 < dimension; i++)
+            x[i] = (double)(float)x[i];
+        x[dimension - 1] = 1.0;
+    }
+}
+
+/* Different rows, in the order in which they were drawn: one that is there already is drawn anew.
+ */
+static void offer_of_pool(const struct tacit_context_env *env, struct tacit_rng *rng,
+                          double *contexts)
+{
+    size_t const d = env->dimension;
+    TACIT_ASSERT(env->arm_count <= env->pool_count);
+    for (uint32_t k = 0; k < env->arm_count; k++) {
+        bool is_new = false;
+        while (!is_new) {
+            uint64_t const row = tacit_rng_below(rng, env->pool_count);
+            memcpy(contexts + k * d, env->pool + row * d, d * sizeof contexts[0]);
+            is_new = true;
+            for (uint32_t other = 0; other < k; other++)
+                is_new = is_new &&
+                         memcmp(contexts + other * d, contexts + k * d, d * sizeof(double)) != 0;
+        }
+    }
+}
+
+void tacit_context_offer(const struct tacit_context_env *env, enum tacit_linalg_path path,
+                         struct tacit_rng *rng, double *contexts)
+{
+    if (env->source == TACIT_CONTEXT_POOL) {
+        offer_of_pool(env, rng, contexts);
+        return;
+    }
+    size_t const count = (size_t)env->arm_count * env->dimension;
+    draw_normals(path, rng, count, contexts);
+    for (uint32_t k = 0; k < env->arm_count; k++)
+        normalise(env->dimension, UNIT, contexts + (size_t)k * env->dimension);
+    for (size_t i = 0; i < count; i++)
+        contexts[i] = (double)(float)contexts[i];
+}
+
+void tacit_context_means(const struct tacit_context_env *env, const double *contexts, uint32_t arm,
+                         double *best, double *chosen)
+{
+    TACIT_ASSERT(arm < env->arm_count);
+    double highest = -INFINITY;
+    double at_arm = 0;
+    for (uint32_t k = 0; k < env->arm_count; k++) {
+        const double *const x = contexts + (size_t)k * env->dimension;
+        double z = 0;
+        for (uint32_t i = 0; i < env->dimension; i++)
+            z += x[i] * env->theta[i];
+        highest = z > highest ? z : highest;
+        at_arm = k == arm ? z : at_arm;
+    }
+    *best = tacit_linalg_mean(&env->mean, highest); /* links rise */
+    *chosen = tacit_linalg_mean(&env->mean, at_arm);
+}
+
+/* Knuth 1969: uniforms are multiplied until their product falls below e^-mean. */
+static double draw_poisson(double mean, struct tacit_rng *rng)
+{
+    TACIT_ASSERT(mean < POISSON_MEAN_MAX);
+    double const limit = tacit_linalg_exp(-mean);
+    double count = 0;
+    for (double product = tacit_rng_uniform(rng); product > limit;
+         product *= tacit_rng_uniform(rng))
+        count += 1.0;
+    return count;
+}
+
+double tacit_context_reward(const struct tacit_context_env *env, double mean, struct tacit_rng *rng)
+{
+    double normal;
+    switch (env->mean.link) {
+    case TACIT_LINALG_LOGISTIC:
+    case TACIT_LINALG_PROBIT:
+        return tacit_rng_bernoulli(rng, mean) ? 1.0 : 0.0;
+    case TACIT_LINALG_POISSON:
+        return draw_poisson(mean, rng);
+    case TACIT_LINALG_IDENTITY:
+        draw_normals(TACIT_LINALG_PORTABLE, rng, 1, &normal);
+        return mean + env->sd * normal;
+    }
+    TACIT_ASSERT(false);
+    return 0;
+}

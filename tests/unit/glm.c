@@ -1,0 +1,862 @@
+/* The cores of federated generalised linear bandits: both sides of each limit, the discipline
+ * around an update, and what hostile peers may say. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../support/glm_driver.h"
+#include "tacit/env.h"
+
+#define N 3u
+#define D 4u
+#define T 50u
+#define ARMS 5u
+#define RESEND_US 1000u
+#define DEADLINE_US 10000u
+#define BACKOFF_US 50000u
+
+/* A federation whose messages the test carries itself. */
+struct federation {
+    struct tacit_glm_model model;
+    struct tacit_glm_client_config config[N];
+    struct tacit_glm_hub_config hub_config;
+    struct tacit_glm_client *client[N];
+    struct tacit_glm_hub *hub;
+    struct tacit_rng rng;
+    uint64_t now_us;
+    struct tacit_glm_update update; /* of the last step */
+};
+
+static void open_federation(struct federation *f, enum tacit_glm_variant variant, uint32_t quorum)
+{
+    memset(f, 0, sizeof *f);
+    f->model = tacit_glm_model_init(variant, TACIT_LINALG_LOGISTIC, N, D, T);
+    f->model.run_id = 5;
+    f->model.threshold = 0.3;
+    f->model.suboptimality = 1e-12; /* many rounds, though there is little data */
+    f->hub_config = (struct tacit_glm_hub_config){.model = f->model,
+                                                  .quorum = quorum,
+                                                  .resend_after_us = RESEND_US,
+                                                  .deadline_us = DEADLINE_US,
+                                                  .backoff_us = BACKOFF_US};
+    f->hub = malloc(tacit_glm_hub_size(&f->hub_config));
+    assert_int_equal(tacit_glm_hub_init(f->hub, &f->hub_config), TACIT_OK);
+    for (uint32_t i = 0; i < N; i++) {
+        f->config[i] = (struct tacit_glm_client_config){
+            .model = f->model, .client_id = i, .resend_after_us = RESEND_US};
+        f->client[i] = malloc(tacit_glm_client_size(&f->config[i]));
+        assert_int_equal(tacit_glm_client_init(f->client[i], &f->config[i]), TACIT_OK);
+    }
+    f->rng = tacit_rng_stream(3, 0, 0, 1);
+}
+
+static void close_federation(struct federation *f)
+{
+    for (uint32_t i = 0; i < N; i++)
+        free(f->client[i]);
+    free(f->hub);
+}
+
+static enum tacit_status client_gets(struct federation *f, uint32_t i,
+                                     const struct tacit_glm_message *message)
+{
+    struct tacit_glm_event const event = {
+        .now_us = f->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    return tacit_glm_client_step(f->client[i], &event, NULL, &f->update);
+}
+
+static enum tacit_status hub_gets(struct federation *f, const struct tacit_glm_message *message)
+{
+    struct tacit_glm_event const event = {
+        .now_us = f->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    return tacit_glm_hub_step(f->hub, &event, &f->update);
+}
+
+static void hub_event(struct federation *f, enum tacit_event_kind kind)
+{
+    struct tacit_glm_event const event = {.now_us = f->now_us, .kind = kind};
+    assert_int_equal(tacit_glm_hub_step(f->hub, &event, &f->update), TACIT_OK);
+}
+
+/* A random context and coin; true if an update is asked for, whose message is in f->update. */
+static bool reward(struct federation *f, uint32_t i, uint64_t slot)
+{
+    double x[D];
+    double square = 0;
+    for (uint32_t c = 0; c < D; c++) {
+        x[c] = tacit_rng_normal(&f->rng);
+        square += x[c] * x[c];
+    }
+    for (uint32_t c = 0; c < D; c++)
+        x[c] /= sqrt(square);
+    struct tacit_glm_event const event = {
+        .now_us = f->now_us,
+        .kind = TACIT_EVENT_REWARD,
+        .as.reward = {x, tacit_rng_bernoulli(&f->rng, 0.5), slot}};
+    assert_int_equal(tacit_glm_client_step(f->client[i], &event, NULL, &f->update), TACIT_OK);
+    return f->update.send;
+}
+
+/* Plays until somebody asks for an update; f->update has the trigger. Returns who. */
+static uint32_t play_to_trigger(struct federation *f, uint64_t *slot)
+{
+    for (;; (*slot)++)
+        for (uint32_t i = 0; i < N; i++)
+            if (reward(f, i, *slot)) {
+                assert_int_equal(f->update.message.kind, TACIT_GLM_TRIGGER);
+                return i;
+            }
+}
+
+static struct tacit_glm_hub_view hub_view(const struct federation *f)
+{
+    struct tacit_glm_hub_view view;
+    tacit_glm_hub_look(f->hub, &view);
+    return view;
+}
+
+static struct tacit_glm_client_view client_view(const struct federation *f, uint32_t i)
+{
+    struct tacit_glm_client_view view;
+    tacit_glm_client_look(f->client[i], &view);
+    return view;
+}
+
+/* Carries what the hub says in f->update to those in `mask` and their answers back, until it says
+ * nothing; at most `limit` requests. Returns whether it fell silent. */
+static bool carry(struct federation *f, uint32_t mask, uint32_t limit)
+{
+    for (uint32_t count = 0; f->update.send; count++) {
+        if (count == limit)
+            return false;
+        struct tacit_glm_message const said = f->update.message;
+        struct tacit_glm_update next = {0};
+        for (uint32_t i = 0; i < N; i++) {
+            if ((mask >> i & 1u) == 0)
+                continue;
+            assert_int_equal(client_gets(f, i, &said), TACIT_OK);
+            if (!f->update.send)
+                continue;
+            struct tacit_glm_message const answer = f->update.message;
+            assert_int_equal(hub_gets(f, &answer), TACIT_OK);
+            if (f->update.send)
+                next = f->update;
+        }
+        f->update = next;
+    }
+    return true;
+}
+
+/* ---- Model ---- */
+
+static void periods_are_those_of_the_readings(void **state)
+{
+    (void)state;
+    assert_int_equal(tacit_glm_period(200, 2000, 10), 200 * 200);
+    assert_int_equal(tacit_glm_period(200, 2000, 2000), 200);
+    assert_int_equal(tacit_glm_period(200, 2000, 5000), 80);
+    assert_int_equal(tacit_glm_period(4, 60, 7), 4 * 8);
+    assert_int_equal(tacit_glm_period(4, 60, 1000), 1);
+}
+
+static void constants_of_links_are_known(void **state)
+{
+    (void)state;
+    struct tacit_glm_model model =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, N, D, T);
+    assert_true(fabs(model.curvature - 0.19661193324148185) < 1e-15);
+    assert_true(model.lipschitz == 0.25);
+    assert_true(model.noise_bound == 0.5);
+    model.link = TACIT_LINALG_PROBIT;
+    tacit_glm_link_constants(&model);
+    assert_true(fabs(model.lipschitz - 0.3989422804014327) < 1e-15);
+    assert_true(fabs(model.curvature - 0.24197072451914337) < 1e-15);
+    model.link = TACIT_LINALG_POISSON;
+    tacit_glm_link_constants(&model);
+    assert_true(fabs(model.lipschitz * model.curvature - 1) < 1e-15);
+    model.link = TACIT_LINALG_IDENTITY;
+    tacit_glm_link_constants(&model);
+    assert_true(model.lipschitz == 1 && model.curvature == 1);
+}
+
+/* Corollary 3's eps_t = 1/n^2 gives the norm sqrt(2 lambda/n^3). */
+static void gradient_norm_is_that_of_the_readings(void **state)
+{
+    (void)state;
+    struct tacit_glm_model const model =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, N, D, T);
+    assert_true(fabs(tacit_glm_gradient_norm(&model, 100) - sqrt(4.0 / 1e6)) < 1e-15);
+}
+
+static void invalid_models_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_glm_model const good =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, N, D, T);
+    assert_true(tacit_glm_model_is_valid(&good));
+    struct tacit_glm_model bad = good;
+    bad.dimension = TACIT_LINALG_DIMENSION_MAX + 1;
+    assert_false(tacit_glm_model_is_valid(&bad));
+    bad = good;
+    bad.threshold = 0;
+    assert_false(tacit_glm_model_is_valid(&bad));
+    bad = good;
+    bad.lambda = NAN;
+    assert_false(tacit_glm_model_is_valid(&bad));
+    bad = good;
+    bad.delta = 1;
+    assert_false(tacit_glm_model_is_valid(&bad));
+    bad = good;
+    bad.explore = 1.01;
+    assert_false(tacit_glm_model_is_valid(&bad));
+    bad = good;
+    bad.variant = TACIT_GLM_V2;
+    bad.period = 0;
+    assert_false(tacit_glm_model_is_valid(&bad));
+    struct tacit_glm_client_config const config = {
+        .model = good, .client_id = N, .resend_after_us = 1};
+    assert_int_equal(tacit_glm_client_size(&config), 0);
+}
+
+/* ---- Decisions ---- */
+
+static void before_any_data_the_lowest_index_wins(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    double contexts[ARMS * D] = {0};
+    for (uint32_t k = 0; k < ARMS; k++)
+        contexts[k * D + k % D] = 1;
+    struct tacit_glm_event event = {.kind = TACIT_EVENT_OFFER, .as.offer = {ARMS, D, contexts}};
+    assert_int_equal(tacit_glm_client_step(f.client[0], &event, NULL, &f.update), TACIT_OK);
+    assert_true(f.update.decided);
+    assert_int_equal(f.update.arm, 0);
+    assert_true(f.update.probability == 1);
+    contexts[0] = 0.5; /* the others are longer, and so less certain */
+    assert_int_equal(tacit_glm_client_step(f.client[0], &event, NULL, &f.update), TACIT_OK);
+    assert_int_equal(f.update.arm, 1);
+    close_federation(&f);
+}
+
+static void offers_that_do_not_fit_are_refused_without_a_trace(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    size_t const size = tacit_glm_client_size(&f.config[0]);
+    void *const before = malloc(size);
+    memcpy(before, f.client[0], size);
+    double const bad[] = {NAN, INFINITY, -INFINITY, 1.1, 1 + 1e-6};
+    for (uint32_t which = 0; which < 5; which++) {
+        double contexts[ARMS * D] = {0};
+        contexts[3 * D + 1] = bad[which];
+        struct tacit_glm_event const offer = {
+            .now_us = 9, .kind = TACIT_EVENT_OFFER, .as.offer = {ARMS, D, contexts}};
+        assert_int_equal(tacit_glm_client_step(f.client[0], &offer, NULL, &f.update),
+                         TACIT_INVALID);
+        assert_false(f.update.decided);
+        struct tacit_glm_event const event = {
+            .now_us = 9, .kind = TACIT_EVENT_REWARD, .as.reward = {contexts + 3 * D, 1, 1}};
+        assert_int_equal(tacit_glm_client_step(f.client[0], &event, NULL, &f.update),
+                         TACIT_INVALID);
+    }
+    double const one[D] = {1};
+    struct tacit_glm_event event = {.kind = TACIT_EVENT_OFFER, .as.offer = {1, D - 1, one}};
+    assert_int_equal(tacit_glm_client_step(f.client[0], &event, NULL, &f.update), TACIT_INVALID);
+    event.as.offer = (struct tacit_offer){0, D, one};
+    assert_int_equal(tacit_glm_client_step(f.client[0], &event, NULL, &f.update), TACIT_INVALID);
+    event.kind = TACIT_EVENT_REWARD;
+    event.as.reward = (struct tacit_glm_reward){one, NAN, 1};
+    assert_int_equal(tacit_glm_client_step(f.client[0], &event, NULL, &f.update), TACIT_INVALID);
+    assert_memory_equal(before, f.client[0], size);
+    free(before);
+    close_federation(&f);
+}
+
+/* 4,000 choices among 5 arms with explore = .4: the best has probability .68, the others .08. Six
+ * standard deviations: false alarms below 1e-8. */
+static void exploration_has_the_probability_that_it_says(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    f.config[0].model.explore = 0.4;
+    assert_int_equal(tacit_glm_client_init(f.client[0], &f.config[0]), TACIT_OK);
+    double contexts[ARMS * D] = {0};
+    for (uint32_t k = 0; k < ARMS; k++)
+        contexts[k * D] = 0.1 * (k + 1);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&f.rng);
+    struct tacit_glm_event const event = {.kind = TACIT_EVENT_OFFER,
+                                          .as.offer = {ARMS, D, contexts}};
+    double counts[ARMS] = {0};
+    for (uint32_t i = 0; i < 4000; i++) {
+        assert_int_equal(tacit_glm_client_step(f.client[0], &event, &entropy, &f.update), TACIT_OK);
+        assert_true(fabs(f.update.probability - (f.update.arm == ARMS - 1 ? 0.68 : 0.08)) < 1e-12);
+        counts[f.update.arm]++;
+    }
+    for (uint32_t k = 0; k < ARMS; k++) {
+        double const p = k == ARMS - 1 ? 0.68 : 0.08;
+        assert_true(fabs(counts[k] - 4000 * p) < 6 * sqrt(4000 * p * (1 - p)));
+    }
+    close_federation(&f);
+}
+
+/* ---- The trigger (Eq. 4) ---- */
+
+/* Does a client with this threshold ask for an update at its fifth reward? */
+static bool fires_at_the_fifth(double threshold, double *left_side)
+{
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    f.config[0].model.threshold = threshold;
+    assert_int_equal(tacit_glm_client_init(f.client[0], &f.config[0]), TACIT_OK);
+    bool fired = false;
+    for (uint64_t t = 1; t <= 5; t++) {
+        assert_false(fired);
+        fired = reward(&f, 0, t);
+    }
+    *left_side = client_view(&f, 0).trigger;
+    close_federation(&f);
+    return fired;
+}
+
+static void trigger_fires_at_the_threshold_and_not_one_ulp_above(void **state)
+{
+    (void)state;
+    double left_side;
+    double unused;
+    assert_false(fires_at_the_fifth(100, &left_side));
+    assert_true(left_side > 0.5);
+    assert_true(fires_at_the_fifth(left_side, &unused));
+    assert_true(unused == left_side);
+    assert_true(fires_at_the_fifth(nextafter(left_side, 0), &unused));
+    assert_false(fires_at_the_fifth(nextafter(left_side, INFINITY), &unused));
+}
+
+/* READINGS P4.6: t - t_last is literal, so a client that comes after the trigger in the same slot
+ * has waited for nothing. */
+static void time_since_the_update_is_literal(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    uint64_t slot = 1;
+    uint32_t const who = play_to_trigger(&f, &slot);
+    struct tacit_glm_message const trigger = f.update.message;
+    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+    assert_true(carry(&f, 7, 100000));
+    uint32_t const next = (who + 1) % N;
+    (void)reward(&f, next, slot);
+    assert_true(client_view(&f, next).trigger == 0);
+    assert_true(client_view(&f, next).log_det > 0);
+    close_federation(&f);
+}
+
+/* ---- Updates ---- */
+
+/* AGD: the gradient of the averaged objective at the committed model has passed, and no earlier one
+ * had (READINGS P4.5): the last but one iterate's has not. */
+static void committed_model_is_where_the_gradient_passed(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    static double samples[TACIT_LINALG_SAMPLES(D, N * T)];
+    struct tacit_linalg_mean const mean = tacit_glm_mean(&f.model);
+    uint32_t n = 0;
+    for (uint64_t t = 1; t <= 6; t++)
+        for (uint32_t i = 0; i < N; i++) {
+            double x[D] = {0};
+            x[tacit_rng_below(&f.rng, D)] = 0.9;
+            double const y = tacit_rng_bernoulli(&f.rng, 0.7);
+            struct tacit_glm_event const event = {.kind = TACIT_EVENT_REWARD,
+                                                  .as.reward = {x, y, t}};
+            assert_int_equal(tacit_glm_client_step(f.client[i], &event, NULL, &f.update), TACIT_OK);
+            tacit_linalg_sample_put(D, samples, n++, x, y);
+        }
+    struct tacit_glm_message const trigger = {
+        .kind = TACIT_GLM_TRIGGER, .from = 0, .to = TACIT_HUB, .run_id = 5, .slot = 6};
+    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+    double norm = INFINITY;
+    while (f.update.send) {
+        struct tacit_glm_message const said = f.update.message;
+        if (said.kind == TACIT_GLM_ITERATE) {
+            assert_true(norm > tacit_glm_gradient_norm(&f.model, n));
+            double gradient[D];
+            tacit_linalg_gradient(TACIT_LINALG_PORTABLE, D, &mean, samples, 0, n, said.vector,
+                                  gradient);
+            tacit_linalg_add(D, f.model.lambda, said.vector, gradient);
+            norm = sqrt(tacit_linalg_dot(TACIT_LINALG_PORTABLE, D, gradient, gradient)) / n;
+        }
+        assert_true(carry(&f, 7, 1) || f.update.send);
+    }
+    struct tacit_glm_hub_view const view = hub_view(&f);
+    assert_int_equal(view.sync, 1);
+    assert_int_equal(view.model_count, n);
+    assert_true(norm <= tacit_glm_gradient_norm(&f.model, n));
+    assert_true(view.aggregation_count > 3);
+    for (uint32_t i = 0; i < N; i++) {
+        assert_int_equal(client_view(&f, i).sync, 1);
+        assert_memory_equal(client_view(&f, i).theta, view.theta, D * sizeof(double));
+    }
+    close_federation(&f);
+}
+
+static void messages_and_scalars_are_those_of_the_readings(void **state)
+{
+    (void)state;
+    enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_V1, TACIT_GLM_V2,
+                                               TACIT_GLM_V3, TACIT_GLM_DISLINUCB};
+    for (uint32_t which = 0; which < 5; which++) {
+        struct tacit_glm_model model =
+            tacit_glm_model_init(variants[which], TACIT_LINALG_LOGISTIC, N, D, T);
+        model.threshold = 0.5;
+        model.period = 7 * N;
+        struct glm_driver driver;
+        glm_driver_open(&driver, &model, TACIT_LINALG_PORTABLE);
+        double contexts[2 * D] = {0.3, 0.2, 0.1, 0, -0.5, 0, 0, 0.5};
+        for (uint64_t t = 1; t <= T; t++)
+            for (uint32_t i = 0; i < N; i++) {
+                uint32_t const arm = glm_driver_decide(&driver, i, 2, contexts);
+                glm_driver_reward(&driver, i, t, contexts + arm * D, (double)((t + i) % 2));
+            }
+        struct tacit_glm_hub_view view;
+        tacit_glm_hub_look(driver.hub, &view);
+        uint64_t const b = view.update_count;
+        uint64_t const j = view.aggregation_count;
+        uint64_t const d = D;
+        assert_true(b > 0);
+        assert_int_equal(driver.message_count, N * (2 * b + 2 * j));
+        uint64_t const each[] = {2 * d * d + 2 * d, 2 * d * d + d, 2 * d * d + 2 * d,
+                                 3 * d * d + 3 * d, 2 * d * d + 2 * d};
+        uint64_t const rounds = which < 3 ? 2 * d * j : 0;
+        assert_int_equal(driver.scalar_count, N * (b * each[which] + rounds));
+        assert_true((double)b <= tacit_glm_updates_bound(&model));
+        if (which >= 3)
+            assert_int_equal(j, b);
+        glm_driver_close(&driver);
+    }
+}
+
+/* Answers in any order, said twice, late or of an older attempt: the same model. */
+static void order_and_repetition_of_answers_do_not_matter(void **state)
+{
+    (void)state;
+    struct federation a;
+    struct federation b;
+    open_federation(&a, TACIT_GLM_FEDGLB, 0);
+    open_federation(&b, TACIT_GLM_FEDGLB, 0);
+    uint64_t slot = 1;
+    (void)play_to_trigger(&a, &slot);
+    slot = 1;
+    (void)play_to_trigger(&b, &slot);
+    struct tacit_glm_message const trigger = a.update.message;
+    assert_int_equal(hub_gets(&a, &trigger), TACIT_OK);
+    assert_true(carry(&a, 7, 100000));
+    struct tacit_glm_message said = b.update.message;
+    assert_int_equal(hub_gets(&b, &said), TACIT_OK);
+    struct tacit_glm_update const freeze = b.update;
+    assert_int_equal(hub_gets(&b, &said), TACIT_OK); /* merged: the request again, to this one */
+    assert_int_equal(b.update.message.kind, TACIT_GLM_FREEZE);
+    assert_int_equal(b.update.message.to, said.from);
+    b.update = freeze;
+    while (b.update.send) {
+        said = b.update.message;
+        struct tacit_glm_update next = {0};
+        for (uint32_t k = 0; k < 2 * N; k++) {
+            uint32_t const i = (2 * N - 1 - k) % N;
+            assert_int_equal(client_gets(&b, i, &said), TACIT_OK);
+            if (!b.update.send)
+                continue;
+            struct tacit_glm_message answer = b.update.message;
+            struct tacit_glm_message stale = answer;
+            stale.attempt--;
+            assert_int_equal(hub_gets(&b, &stale), TACIT_OK);
+            assert_false(b.update.send);
+            assert_int_equal(hub_gets(&b, &answer), TACIT_OK);
+            if (b.update.send)
+                next = b.update;
+        }
+        b.update = next;
+    }
+    assert_int_equal(hub_view(&b).sync, 1);
+    assert_memory_equal(hub_view(&a).theta, hub_view(&b).theta, D * sizeof(double));
+    close_federation(&a);
+    close_federation(&b);
+}
+
+/* A hub that restarts in the midst of the rounds, from what it persisted, ends with the same bits.
+ */
+static void restarted_hub_ends_with_the_same_bits(void **state)
+{
+    (void)state;
+    for (uint32_t rounds = 1; rounds < 12; rounds++) {
+        struct federation a;
+        struct federation b;
+        open_federation(&a, TACIT_GLM_FEDGLB, 0);
+        open_federation(&b, TACIT_GLM_FEDGLB, 0);
+        uint64_t slot = 1;
+        (void)play_to_trigger(&a, &slot);
+        slot = 1;
+        (void)play_to_trigger(&b, &slot);
+        struct tacit_glm_message const trigger = a.update.message;
+        assert_int_equal(hub_gets(&a, &trigger), TACIT_OK);
+        assert_true(carry(&a, 7, 100000));
+        struct tacit_glm_message const same = b.update.message;
+        assert_int_equal(hub_gets(&b, &same), TACIT_OK);
+        assert_true(b.update.persist);
+        size_t const size = tacit_glm_hub_size(&b.hub_config);
+        void *const persisted = malloc(size);
+        memcpy(persisted, b.hub, size);
+        (void)carry(&b, 7, rounds);
+        for (uint32_t i = 0; i < N; i++)
+            (void)reward(&b, i, slot + 1); /* after the freeze: not in this model */
+        memcpy(b.hub, persisted, size);
+        assert_int_equal(tacit_glm_hub_check(b.hub, size, &b.hub_config), TACIT_OK);
+        hub_event(&b, TACIT_EVENT_START);
+        assert_int_equal(b.update.message.kind, TACIT_GLM_FREEZE);
+        assert_int_equal(b.update.message.attempt, 2);
+        assert_true(carry(&b, 7, 100000));
+        assert_int_equal(hub_view(&b).sync, 1);
+        assert_memory_equal(hub_view(&a).theta, hub_view(&b).theta, D * sizeof(double));
+        assert_memory_equal(hub_view(&a).matrix, hub_view(&b).matrix,
+                            TACIT_LINALG_MATRIX(D) * sizeof(double));
+        free(persisted);
+        close_federation(&a);
+        close_federation(&b);
+    }
+}
+
+/* What came after the freeze is learnt again on the new model: the state is the same as if it had
+ * come after the commit. */
+static void rewards_after_the_freeze_are_replayed(void **state)
+{
+    (void)state;
+    enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_DISLINUCB};
+    for (uint32_t which = 0; which < 2; which++) {
+        struct federation a;
+        struct federation b;
+        open_federation(&a, variants[which], 0);
+        open_federation(&b, variants[which], 0);
+        uint64_t slot = 1;
+        (void)play_to_trigger(&a, &slot);
+        slot = 1;
+        (void)play_to_trigger(&b, &slot);
+        b.rng = a.rng;
+        struct tacit_glm_message const trigger = a.update.message;
+        assert_int_equal(hub_gets(&a, &trigger), TACIT_OK);
+        assert_true(carry(&a, 7, 100000));
+        (void)reward(&a, 0, slot); /* time stands still: nothing fires */
+        (void)reward(&a, 0, slot);
+        struct tacit_glm_message const same = b.update.message;
+        assert_int_equal(hub_gets(&b, &same), TACIT_OK);
+        assert_false(carry(&b, 7, 1)); /* frozen */
+        struct tacit_glm_update const said = b.update;
+        (void)reward(&b, 0, slot);
+        (void)reward(&b, 0, slot);
+        b.update = said;
+        assert_true(carry(&b, 7, 100000));
+        struct tacit_glm_client_view const x = client_view(&a, 0);
+        struct tacit_glm_client_view const y = client_view(&b, 0);
+        assert_int_equal(y.sync, 1);
+        assert_int_equal(y.sample_count, y.included_count + 2);
+        assert_memory_equal(x.theta, y.theta, D * sizeof(double));
+        assert_memory_equal(x.estimate, y.estimate, D * sizeof(double));
+        assert_true(x.alpha == y.alpha);
+        assert_true(x.log_det == y.log_det);
+        close_federation(&a);
+        close_federation(&b);
+    }
+}
+
+/* One participant is silent in the midst of the rounds: A and n are those of the others. */
+static void lost_participant_is_left_out_of_the_next_attempt(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 2);
+    uint64_t slot = 1;
+    (void)play_to_trigger(&f, &slot);
+    struct tacit_glm_message const trigger = f.update.message;
+    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+    assert_false(carry(&f, 7, 3));
+    assert_true(carry(&f, 6, 1)); /* client 0 is silent */
+    f.now_us += RESEND_US;
+    hub_event(&f, TACIT_EVENT_TIMEOUT);
+    assert_true(f.update.send); /* said again first */
+    f.now_us += DEADLINE_US;
+    hub_event(&f, TACIT_EVENT_TIMEOUT);
+    assert_int_equal(f.update.message.kind, TACIT_GLM_ITERATE);
+    assert_int_equal(f.update.message.attempt, 2);
+    assert_int_equal(f.update.message.round, 1);
+    assert_true(carry(&f, 6, 100000));
+    struct tacit_glm_hub_view const view = hub_view(&f);
+    assert_int_equal(view.sync, 1);
+    assert_int_equal(view.participants[0], 6);
+    uint64_t const others = client_view(&f, 1).sample_count + client_view(&f, 2).sample_count;
+    assert_int_equal(view.model_count, others);
+    /* The lost one hears of it later: the model, and all of its own samples on top. */
+    struct tacit_glm_event const start = {.now_us = f.now_us, .kind = TACIT_EVENT_START};
+    assert_int_equal(tacit_glm_client_step(f.client[0], &start, NULL, &f.update), TACIT_OK);
+    assert_int_equal(f.update.message.kind, TACIT_GLM_HELLO);
+    struct tacit_glm_message const hello = f.update.message;
+    assert_int_equal(hub_gets(&f, &hello), TACIT_OK);
+    assert_int_equal(f.update.message.kind, TACIT_GLM_COMMIT);
+    assert_int_equal(f.update.message.to, 0);
+    struct tacit_glm_message const commit = f.update.message;
+    assert_int_equal(client_gets(&f, 0, &commit), TACIT_OK);
+    assert_int_equal(client_view(&f, 0).sync, 1);
+    assert_int_equal(client_view(&f, 0).included_count, 0);
+    assert_true(client_view(&f, 0).log_det > 0);
+    close_federation(&f);
+}
+
+static void below_quorum_the_sync_is_abandoned_and_tried_later(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 2);
+    uint64_t slot = 1;
+    (void)play_to_trigger(&f, &slot);
+    struct tacit_glm_message const trigger = f.update.message;
+    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+    assert_true(carry(&f, 1, 1)); /* only client 0 answers */
+    f.now_us += DEADLINE_US;
+    hub_event(&f, TACIT_EVENT_TIMEOUT);
+    assert_false(f.update.send);
+    assert_int_equal(hub_view(&f).abandoned_count, 1);
+    assert_int_equal(hub_view(&f).answered[0], 1);
+    assert_int_equal(hub_view(&f).sync, 0);
+    assert_int_equal(f.update.deadline_us, f.now_us + BACKOFF_US);
+    f.now_us += BACKOFF_US;
+    hub_event(&f, TACIT_EVENT_TIMEOUT);
+    assert_int_equal(f.update.message.kind, TACIT_GLM_FREEZE);
+    assert_int_equal(f.update.message.sync, 2);
+    assert_true(carry(&f, 7, 100000));
+    assert_int_equal(hub_view(&f).sync, 2);
+    assert_int_equal(client_view(&f, 0).sync, 2);
+    close_federation(&f);
+}
+
+static void assert_refused(struct federation *f, const struct tacit_glm_message *message,
+                           enum tacit_status status)
+{
+    size_t const size = tacit_glm_hub_size(&f->hub_config);
+    void *const before = malloc(size);
+    memcpy(before, f->hub, size);
+    f->now_us++;
+    assert_int_equal(hub_gets(f, message), status);
+    assert_memory_equal(before, f->hub, size);
+    free(before);
+}
+
+static void hostile_answers_are_refused_without_a_trace(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    uint64_t slot = 1;
+    (void)play_to_trigger(&f, &slot);
+    struct tacit_glm_message const trigger = f.update.message;
+    assert_int_equal(hub_gets(&f, &trigger), TACIT_OK);
+    struct tacit_glm_message const freeze = f.update.message;
+    assert_int_equal(client_gets(&f, 1, &freeze), TACIT_OK);
+    struct tacit_glm_message frozen = f.update.message;
+    double m[TACIT_LINALG_MATRIX(D)] = {0};
+    frozen.matrix = m;
+    frozen.count = 3;
+    m[0] = 3.1; /* trace above n_i */
+    assert_refused(&f, &frozen, TACIT_MALFORMED);
+    m[0] = 1;
+    m[1] = 1.5; /* not positive semidefinite */
+    m[4] = 1.5;
+    m[5] = 1;
+    assert_refused(&f, &frozen, TACIT_MALFORMED);
+    m[1] = NAN;
+    assert_refused(&f, &frozen, TACIT_MALFORMED);
+    frozen.matrix = NULL;
+    assert_refused(&f, &frozen, TACIT_MALFORMED);
+    frozen.from = N;
+    assert_refused(&f, &frozen, TACIT_STRANGER);
+    frozen.from = 1;
+    frozen.run_id++;
+    assert_refused(&f, &frozen, TACIT_STRANGER);
+    struct tacit_glm_message commit = {
+        .kind = TACIT_GLM_COMMIT, .from = 1, .to = TACIT_HUB, .run_id = 5};
+    assert_refused(&f, &commit, TACIT_MALFORMED);
+    f.update = (struct tacit_glm_update){.send = true, .message = freeze};
+    assert_false(carry(&f, 7, 1));
+    struct tacit_glm_message const iterate = f.update.message;
+    assert_int_equal(iterate.kind, TACIT_GLM_ITERATE);
+    assert_int_equal(client_gets(&f, 2, &iterate), TACIT_OK);
+    struct tacit_glm_message gradient = f.update.message;
+    double const vector[D] = {0, INFINITY};
+    gradient.vector = vector;
+    assert_refused(&f, &gradient, TACIT_MALFORMED);
+    gradient.vector = NULL;
+    assert_refused(&f, &gradient, TACIT_MALFORMED);
+    close_federation(&f);
+}
+
+static void client_refuses_models_that_cannot_be(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    (void)reward(&f, 0, 1);
+    size_t const size = tacit_glm_client_size(&f.config[0]);
+    void *const before = malloc(size);
+    double m[TACIT_LINALG_MATRIX(D)];
+    double const vector[D] = {0.1};
+    uint64_t const everybody = 7;
+    uint64_t const others = 6;
+    tacit_linalg_identity(D, 20, m);
+    struct tacit_glm_message commit = {.kind = TACIT_GLM_COMMIT,
+                                       .from = TACIT_HUB,
+                                       .to = TACIT_EVERYONE,
+                                       .sync = 1,
+                                       .run_id = 5,
+                                       .count = 9,
+                                       .vector = vector,
+                                       .matrix = m,
+                                       .target = vector,
+                                       .participants = &everybody};
+    memcpy(before, f.client[0], size);
+    assert_int_equal(client_gets(&f, 0, &commit), TACIT_ROLLBACK); /* it never froze */
+    commit.participants = &others;
+    m[0] = -1;
+    assert_int_equal(client_gets(&f, 0, &commit), TACIT_MALFORMED);
+    m[0] = NAN;
+    assert_int_equal(client_gets(&f, 0, &commit), TACIT_MALFORMED);
+    m[0] = 20;
+    commit.target = NULL;
+    assert_int_equal(client_gets(&f, 0, &commit), TACIT_MALFORMED);
+    commit.from = 1;
+    assert_int_equal(client_gets(&f, 0, &commit), TACIT_STRANGER);
+    assert_memory_equal(before, f.client[0], size);
+    commit.from = TACIT_HUB;
+    commit.target = vector;
+    assert_int_equal(client_gets(&f, 0, &commit), TACIT_OK);
+    assert_int_equal(client_view(&f, 0).sync, 1);
+    assert_int_equal(tacit_glm_client_check(f.client[0], size, &f.config[0]), TACIT_OK);
+    assert_int_equal(tacit_glm_client_check(f.client[0], size - 8, &f.config[0]), TACIT_MALFORMED);
+    assert_int_equal(tacit_glm_client_check(f.client[0], size, &f.config[1]), TACIT_MALFORMED);
+    free(before);
+    close_federation(&f);
+}
+
+static void unanswered_triggers_are_sent_again_at_doubling_pauses(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    uint64_t slot = 1;
+    uint32_t const who = play_to_trigger(&f, &slot);
+    uint64_t pause = RESEND_US;
+    for (uint32_t i = 0; i < 9; i++) {
+        assert_int_equal(f.update.deadline_us, f.now_us + pause);
+        f.now_us = f.update.deadline_us;
+        struct tacit_glm_event const event = {.now_us = f.now_us, .kind = TACIT_EVENT_TIMEOUT};
+        assert_int_equal(tacit_glm_client_step(f.client[who], &event, NULL, &f.update), TACIT_OK);
+        assert_true(f.update.send);
+        assert_int_equal(f.update.message.kind, TACIT_GLM_TRIGGER);
+        pause = pause < 64 * RESEND_US ? 2 * pause : pause;
+    }
+    close_federation(&f);
+}
+
+/* ---- Environment ---- */
+
+static void contexts_of_the_sphere_are_not_above_one_and_of_single_precision(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, 1);
+    struct tacit_context_env env = {.source = TACIT_CONTEXT_SPHERE, .dimension = 7, .arm_count = 9};
+    double contexts[63];
+    for (uint32_t round = 0; round < 500; round++) {
+        tacit_context_offer(&env, tacit_linalg_fastest(), &rng, contexts);
+        for (uint32_t k = 0; k < 9; k++) {
+            double square = 0;
+            for (uint32_t i = 0; i < 7; i++) {
+                assert_true(contexts[k * 7 + i] == (double)(float)contexts[k * 7 + i]);
+                square += contexts[k * 7 + i] * contexts[k * 7 + i];
+            }
+            assert_true(square <= 1);
+            assert_true(square > 1 - 1e-6);
+        }
+    }
+}
+
+static void offers_of_a_pool_are_different_rows_of_length_root_two(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(2, 0, 0, 1);
+    double pool[20 * 5];
+    double contexts[20 * 5];
+    tacit_context_pool(5, 20, &rng, pool);
+    struct tacit_context_env const env = {.source = TACIT_CONTEXT_POOL,
+                                          .dimension = 5,
+                                          .arm_count = 20,
+                                          .pool_count = 20,
+                                          .pool = pool};
+    tacit_context_offer(&env, TACIT_LINALG_PORTABLE, &rng, contexts);
+    for (uint32_t k = 0; k < 20; k++) {
+        double square = 0;
+        for (uint32_t i = 0; i < 5; i++)
+            square += contexts[k * 5 + i] * contexts[k * 5 + i];
+        assert_true(fabs(square - 2) < 1e-6);
+        for (uint32_t other = 0; other < k; other++)
+            assert_memory_not_equal(contexts + k * 5, contexts + other * 5, 5 * sizeof(double));
+    }
+}
+
+/* 20,000 rewards of each link around their mean: beyond 5 standard errors is one in 1.7e6. */
+static void rewards_have_the_mean_of_the_link(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(3, 0, 0, 1);
+    for (int link = 0; link < 4; link++) {
+        struct tacit_context_env const env = {.mean = {(enum tacit_linalg_link)link, 1, 0},
+                                              .sd = 0.5};
+        double const mean = tacit_linalg_mean(&env.mean, 0.4);
+        double sum = 0;
+        for (uint32_t i = 0; i < 20000; i++)
+            sum += tacit_context_reward(&env, mean, &rng);
+        double const sd = link == TACIT_LINALG_POISSON    ? sqrt(mean)
+                          : link == TACIT_LINALG_IDENTITY ? 0.5
+                                                          : sqrt(mean * (1 - mean));
+        assert_true(fabs(sum / 20000 - mean) < 5 * sd / sqrt(20000));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(periods_are_those_of_the_readings),
+        cmocka_unit_test(constants_of_links_are_known),
+        cmocka_unit_test(gradient_norm_is_that_of_the_readings),
+        cmocka_unit_test(invalid_models_are_refused),
+        cmocka_unit_test(before_any_data_the_lowest_index_wins),
+        cmocka_unit_test(offers_that_do_not_fit_are_refused_without_a_trace),
+        cmocka_unit_test(exploration_has_the_probability_that_it_says),
+        cmocka_unit_test(trigger_fires_at_the_threshold_and_not_one_ulp_above),
+        cmocka_unit_test(time_since_the_update_is_literal),
+        cmocka_unit_test(committed_model_is_where_the_gradient_passed),
+        cmocka_unit_test(messages_and_scalars_are_those_of_the_readings),
+        cmocka_unit_test(order_and_repetition_of_answers_do_not_matter),
+        cmocka_unit_test(restarted_hub_ends_with_the_same_bits),
+        cmocka_unit_test(rewards_after_the_freeze_are_replayed),
+        cmocka_unit_test(lost_participant_is_left_out_of_the_next_attempt),
+        cmocka_unit_test(below_quorum_the_sync_is_abandoned_and_tried_later),
+        cmocka_unit_test(hostile_answers_are_refused_without_a_trace),
+        cmocka_unit_test(client_refuses_models_that_cannot_be),
+        cmocka_unit_test(unanswered_triggers_are_sent_again_at_doubling_pauses),
+        cmocka_unit_test(contexts_of_the_sphere_are_not_above_one_and_of_single_precision),
+        cmocka_unit_test(offers_of_a_pool_are_different_rows_of_length_root_two),
+        cmocka_unit_test(rewards_have_the_mean_of_the_link),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
