@@ -39,6 +39,9 @@ echo
 echo "Learners with an index: K = 100, T = 1e6"
 "$build/bench/bench_index"
 echo
+echo "Generalised linear bandits: the full synthetic run, N = 200, T = 2000, d = 10, K = 25, D = 0.0775"
+"$build/bench/bench_glm"
+echo
 echo "One agent of a live federation, durable decision+reward pairs, 8 callers"
 python3 "$here/live.py" "$build/tacit" "$build/bench/agent_load"
 echo

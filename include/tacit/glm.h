@@ -229,6 +229,7 @@ enum tacit_status tacit_glm_client_step(struct tacit_glm_client *client,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_glm_update *update);
 
+/* Shows a client's state without changing it. Cost: O(1). */
 void tacit_glm_client_look(const struct tacit_glm_client *client,
                            struct tacit_glm_client_view *view);
 
@@ -280,5 +281,6 @@ enum tacit_status tacit_glm_hub_check(const struct tacit_glm_hub *hub, size_t si
 enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tacit_glm_event *event,
                                      struct tacit_glm_update *update);
 
+/* Shows the hub's state without changing it. Cost: O(1). */
 void tacit_glm_hub_look(const struct tacit_glm_hub *hub, struct tacit_glm_hub_view *view);
 #endif
