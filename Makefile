@@ -35,8 +35,8 @@ build: dependencies ## build the program: build/tacit
 run: build ## three hospitals learn together, privately: result on the terminal, report in out/hospital
 	$(BUILD)/tacit run experiments/hospital/hospital.yaml --out out/hospital
 
-live: dependencies-live build ## a live federation on this machine: broker, coordinator, three agents; ends by itself
-	@python3 examples/live/demo.py $(BUILD)/tacit
+live: dependencies-live build ## a live federation on this machine: broker, coordinator, three agents; PROTOCOL=WORD; ends by itself
+	@python3 examples/live/demo.py $(BUILD)/tacit --protocol $(or $(PROTOCOL),elimination)
 
 test: dependencies-test ## build and run all tests
 	@tools/build.sh build-test -Dtests=true

@@ -10,4 +10,4 @@ if [ ! -f "$directory/build.ninja" ]; then
     meson setup "$directory" "$@" >"$directory.log" 2>&1 || { cat "$directory.log" >&2; exit 1; }
     rm -f "$directory.log"
 fi
-ninja -C "$directory" --quiet
+ninja -C "$directory" --quiet >&2 # stdout belongs to what is built

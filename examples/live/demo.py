@@ -2,15 +2,17 @@
 """A whole federation on this machine: a private broker, a coordinator and three hospital agents with mutual
 TLS on loopback. Each hospital's application replays patients through the decision API of its agent: it asks
 which arm, draws a patient of that arm from its own part of the data, and reports the reward. Shows the rounds as
-they happen; ends with the winner, each site's ledger and the bytes that left it; stops all it started.
+they happen; ends with the winner, each site's ledger and the bytes that left it; stops all it started, whatever
+happens, within three minutes.
 
-usage: demo.py TACIT [--horizon N] [--rounds R] [--epsilon E] [--network star|ring|stars]
+usage: demo.py TACIT [--protocol WORD] [--horizon N] [--rounds R] [--epsilon E] [--network star|ring|stars]
 (python3, standard library only). On a ring the hospitals do without a hub; in two stars two of them report as one.
 """
 import argparse
 import pathlib
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -22,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SITES = ["hospital-0", "hospital-1", "hospital-2"]
 ARMS = ["insulin", "metformin", "glipizide group", "glyburide group", "no medication"]
 BATCH = 200
+SECONDS_MAX = 150
 NETWORKS = {"star": {"kind": "star"}, "ring": {"kind": "ring"},
             "stars": {"kind": "hybrid", "components": [{"agents": 2, "kind": "star-graph"}, {"agents": 1}]}}
 
@@ -51,16 +54,27 @@ def hospital_rewards():
 
 # ---- The federation ----
 
+def run_of_elimination(options):
+    """The coordinator's section `run`, and each site's policy."""
+    quorum = {} if options.network == "ring" else {"quorum": 2}
+    return ({"horizon": options.horizon, "epsilon": options.epsilon, "rounds": options.rounds,
+             "gap": 2.0 ** -options.rounds, "deadline_s": 60, **quorum},
+            {"epsilon": options.epsilon, "budget": options.epsilon, "range": [0, 1], "agents_max": 10,
+             "rounds_max": 40, "pulls_max": options.horizon})
+
+
+# The protocols that are live: word -> what their files say.
+PROTOCOLS = {"elimination": run_of_elimination}
+
+
 def set_up(federation, options):
+    run, policy = PROTOCOLS[options.protocol](options)
     federation.make_certificates()
     federation.write_broker()
-    quorum = {} if options.network == "ring" else {"quorum": 2}
-    federation.write_coordinator({"horizon": options.horizon, "epsilon": options.epsilon, "rounds": options.rounds,
-                                  "gap": 2.0 ** -options.rounds, "deadline_s": 60, **quorum})
+    federation.write_coordinator(run)
     federation.write_network(NETWORKS[options.network])
     for site in SITES:
-        federation.write_agent(site, {"epsilon": options.epsilon, "budget": options.epsilon, "range": [0, 1],
-                                      "agents_max": 10, "rounds_max": 40, "pulls_max": options.horizon})
+        federation.write_agent(site, policy)
     for name in ("broker", "coordinator", *SITES):
         federation.start(name)
 
@@ -133,8 +147,8 @@ def watch(federation, applications):
         dead = [name for name, process in federation.processes.items() if process.poll() is not None]
         if trouble or dead:
             sys.exit(f"stopped: {trouble or dead}; see the logs in {federation.folder}")
-        if time.monotonic() - started > 300:
-            sys.exit("stopped: not finished after five minutes")
+        if time.monotonic() - started > SECONDS_MAX:
+            sys.exit(f"stopped: not finished after {SECONDS_MAX} seconds; see the logs in {federation.folder}")
         if now > epoch:
             gone = [arm for arm in arms if arm not in left]
             epoch, arms = now, left
@@ -162,11 +176,16 @@ def tell(federation, applications, winner, seconds):
 def main():
     parser = argparse.ArgumentParser(description="A live federation on this machine.")
     parser.add_argument("tacit")
+    parser.add_argument("--protocol", default="elimination")
     parser.add_argument("--horizon", type=int, default=400000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--network", choices=NETWORKS, default="star")
     options = parser.parse_args()
+    if options.protocol not in PROTOCOLS:
+        parser.error(f"the protocol '{options.protocol}' is not live; those that are: {', '.join(PROTOCOLS)}")
+    print(f"protocol: {options.protocol}", flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped on request"))  # what was started ends, too
     cells, source = hospital_rewards()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="tacit-live-"))
     federation = Federation(options.tacit, folder, "diabetes", SITES, ARMS)

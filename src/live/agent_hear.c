@@ -31,6 +31,7 @@ static void start(struct agent *agent)
 static void join(struct agent *agent, const uint8_t *bytes, size_t size)
 {
     struct live_site_ops const *const protocol = agent->config->protocol;
+    TACIT_ASSERT(agent->site == NULL);
     if (!live_daemon_begin(&agent->daemon))
         return;
     enum tacit_status status =
@@ -148,6 +149,7 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
 {
     struct tacit_wire_envelope envelope;
     struct live_site_event event = {.kind = LIVE_SITE_RECEIVE};
+    TACIT_ASSERT(size == 0 || bytes != NULL);
     if (agent->site == NULL)
         return; /* the announcement comes first */
     char const *const objection =

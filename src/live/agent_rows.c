@@ -7,6 +7,7 @@
 
 void agent_store_row(struct agent *agent, const struct live_decision_row *row)
 {
+    TACIT_ASSERT(row != NULL);
     if (!live_daemon_begin(&agent->daemon))
         return;
     enum tacit_status const status = live_store_put_decision(agent->daemon.store, row);
@@ -93,6 +94,7 @@ static enum tacit_status restore_decisions(struct agent *agent)
 
 static enum tacit_status restore_site(struct agent *agent)
 {
+    TACIT_ASSERT(agent->site == NULL);
     size_t size;
     void *bytes;
     enum tacit_status status = live_daemon_core(&agent->daemon, &bytes, &size);

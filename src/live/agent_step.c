@@ -64,6 +64,7 @@ static void post(struct agent *agent, const char *to, const struct live_message 
 /* To the hub, or to one neighbour or all of them. */
 static void publish(struct agent *agent, const struct live_message *message)
 {
+    TACIT_ASSERT(message->size > 0);
     struct live_agent_config const *const config = agent->config;
     char const *const word = config->protocol->word;
     char const *const federation = config->site.federation;

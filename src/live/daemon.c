@@ -27,6 +27,7 @@ struct live_outgoing {
 void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
                       size_t size, bool retain)
 {
+    TACIT_ASSERT(size > 0 && size <= LIVE_PAYLOAD_BYTES_MAX);
     size_t const bytes_now = daemon->outgoing_bytes + sizeof(struct live_outgoing) + size;
     struct live_outgoing *const message =
         bytes_now > LIVE_OUTGOING_BYTES_MAX ? NULL : malloc(sizeof *message + size);
@@ -78,6 +79,7 @@ static void drop_outgoing(struct live_daemon *daemon)
 
 void live_daemon_fail(struct live_daemon *daemon, enum tacit_status status, const char *what)
 {
+    TACIT_ASSERT(status != TACIT_OK);
     if (daemon->status == TACIT_OK) {
         live_log(LIVE_LOG_ERROR, "stopping", "%s: %s", what,
                  live_store_is_broken(daemon->store) ? live_store_trouble(daemon->store)
@@ -89,6 +91,7 @@ void live_daemon_fail(struct live_daemon *daemon, enum tacit_status status, cons
 
 bool live_daemon_begin(struct live_daemon *daemon)
 {
+    TACIT_ASSERT(daemon->store != NULL);
     if (daemon->batch_is_open)
         return true;
     if (daemon->status != TACIT_OK)
@@ -148,6 +151,7 @@ enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state
                                    const struct live_store_identity *identity,
                                    struct tacit_error *error)
 {
+    TACIT_ASSERT(identity != NULL && error != NULL);
     *daemon = (struct live_daemon){0};
     daemon->end = &daemon->first;
     harden();
@@ -194,6 +198,7 @@ enum tacit_status live_daemon_core(struct live_daemon *daemon, void **bytes, siz
 
 enum tacit_status live_daemon_run(struct live_daemon *daemon)
 {
+    TACIT_ASSERT(daemon->loop != NULL && daemon->store != NULL);
     end_round(daemon); /* what starting put into the batch */
     live_daemon_notify("READY=1");
     enum tacit_status const status = live_loop_run(daemon->loop);
@@ -233,6 +238,7 @@ void live_daemon_notify(const char *state)
 
 enum tacit_status live_digest(const char *text, uint8_t digest[32])
 {
+    TACIT_ASSERT(text != NULL);
     unsigned size = 32;
     return EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL) == 1 ? TACIT_OK
                                                                                   : TACIT_IO;

@@ -176,6 +176,7 @@ static void write_metrics(const struct live_status *status, struct live_buffer *
 
 void live_status_answer(const struct live_status *status, struct live_request *request)
 {
+    TACIT_ASSERT(status->hub != NULL && status->config != NULL);
     static const struct {
         const char *path;
         const char *type;

@@ -123,6 +123,7 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned code, 
 void live_http_answer(struct live_request *request, unsigned code, const char *content_type,
                       const char *bytes, size_t size)
 {
+    TACIT_ASSERT(request != NULL && code >= 200);
     struct call *const call = request->owner;
     bool const was_held = call->stage == STAGE_HELD;
     TACIT_ASSERT(was_held || call->stage == STAGE_HANDLING);
@@ -406,6 +407,7 @@ enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop
                                  void (*handle)(void *context, struct live_request *request),
                                  void *context, struct tacit_error *error)
 {
+    TACIT_ASSERT(loop != NULL && config != NULL);
     struct live_http *const opened = calloc(1, sizeof *opened);
     if (opened == NULL)
         return fail(error, TACIT_MEMORY, "out of memory");

@@ -193,6 +193,7 @@ static void write_config(FILE *file, const struct live_broker_config *config)
 /* Neighbours hear each other, one by one: nobody else may listen, or speak in a site's name. */
 static void write_neighbours(FILE *file, const struct live_broker_config *config, size_t site)
 {
+    TACIT_ASSERT(site < config->graph->agent_count);
     struct tacit_graph const *const graph = config->graph;
     for (uint64_t i = graph->first[site]; i < graph->first[site + 1]; i++) {
         const char *const neighbour = config->sites[graph->neighbours[i]];
@@ -266,6 +267,7 @@ static enum tacit_status replace(const struct live_broker_config *config, const 
 enum tacit_status live_broker_config_write(const struct live_broker_config *config,
                                            struct tacit_error *error)
 {
+    TACIT_ASSERT(config != NULL && error != NULL);
     enum tacit_status status = check(config, error);
     if (status == TACIT_OK)
         status = replace(config, ACCESS_NAME, write_access, error);

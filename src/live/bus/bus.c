@@ -675,6 +675,7 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
                                 const struct live_bus_config *config,
                                 const struct live_bus_events *events, struct tacit_error *error)
 {
+    TACIT_ASSERT(loop != NULL && config != NULL && events != NULL);
     TACIT_ASSERT(events->connected != NULL);
     TACIT_ASSERT(events->disconnected != NULL);
     TACIT_ASSERT(events->received != NULL);
@@ -774,6 +775,7 @@ bool live_bus_has_room(const struct live_bus *bus)
 enum tacit_status live_bus_publish(struct live_bus *bus, const char *topic, const uint8_t *bytes,
                                    size_t size, bool retain)
 {
+    TACIT_ASSERT(topic != NULL);
     if (!is_topic(topic) || size > LIVE_PAYLOAD_BYTES_MAX)
         return TACIT_INVALID;
     if (!live_bus_has_room(bus))
@@ -792,6 +794,7 @@ enum tacit_status live_bus_publish(struct live_bus *bus, const char *topic, cons
 
 enum tacit_status live_bus_subscribe(struct live_bus *bus, const char *topic)
 {
+    TACIT_ASSERT(topic != NULL);
     if (!is_pattern(topic))
         return TACIT_INVALID;
     if (!bus->is_connected || bus->has_ended)

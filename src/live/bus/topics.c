@@ -15,6 +15,7 @@ static struct live_topic make(const char *federation, const char *direction, con
 
 struct live_topic live_topic_up(const char *federation, const char *site, const char *protocol)
 {
+    TACIT_ASSERT(*site != 0);
     return make(federation, "up", site, protocol);
 }
 
@@ -30,6 +31,7 @@ struct live_topic live_topic_down(const char *federation, const char *protocol)
 
 struct live_topic live_topic_to(const char *federation, const char *site, const char *what)
 {
+    TACIT_ASSERT(*what != 0);
     return make(federation, "to", site, what);
 }
 
@@ -46,6 +48,7 @@ struct live_topic live_topic_peer(const char *federation, const char *from, cons
 /* The name between two texts that a topic begins and ends with. */
 static bool name_between(const char *topic, const char *before, const char *after, char name[65])
 {
+    TACIT_ASSERT(before != NULL && after != NULL);
     size_t const skip = strlen(before);
     if (strncmp(topic, before, skip) != 0)
         return false;

@@ -65,6 +65,7 @@ static int open_or_make(int directory)
 enum tacit_status live_lock_take(int directory, const char *directory_name, int *lock,
                                  struct tacit_error *error)
 {
+    TACIT_ASSERT(directory >= 0);
     int const made = open_or_make(directory);
     if (made < 0 && errno == ELOOP)
         return live_refuse(error, TACIT_INVALID, "%s/%s is a symbolic link", directory_name,

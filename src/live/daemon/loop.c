@@ -116,6 +116,7 @@ enum tacit_status live_loop_watch(struct live_loop *loop, int descriptor, uint32
                                   live_ready_function *ready, void *context)
 {
     TACIT_ASSERT(ready != NULL);
+    TACIT_ASSERT(ready != NULL);
     if (descriptor < 0)
         return TACIT_IO;
     enum tacit_status const status = watches_reserve(loop, descriptor);
@@ -169,6 +170,7 @@ static void on_timer(void *context, uint32_t epoll_events)
 
 struct live_timer *live_timer_new(struct live_loop *loop, live_call_function *due, void *context)
 {
+    TACIT_ASSERT(due != NULL);
     TACIT_ASSERT(due != NULL);
     struct live_timer *const timer = calloc(1, sizeof *timer);
     if (timer == NULL)

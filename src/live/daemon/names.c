@@ -4,6 +4,7 @@
 
 bool live_name_is_allowed(const char *name)
 {
+    TACIT_ASSERT(name != NULL);
     size_t const size = strnlen(name, LIVE_NAME_BYTES_MAX + 1);
     return size >= 1 && size <= LIVE_NAME_BYTES_MAX && strspn(name, LIVE_NAME_CHARACTERS) == size;
 }

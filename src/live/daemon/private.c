@@ -66,6 +66,7 @@ static enum tacit_status check_directory(int directory, bool is_new, const char 
 enum tacit_status live_private_directory_open(const char *directory_name, int *directory,
                                               struct tacit_error *error)
 {
+    TACIT_ASSERT(directory != NULL);
     size_t const size = size_without_slashes(directory_name);
     char *const path = strndup(directory_name, size);
     if (path == NULL)
@@ -99,6 +100,7 @@ enum tacit_status live_private_file_check(int directory, const char *directory_n
                                           const char *name, int64_t *size,
                                           struct tacit_error *error)
 {
+    TACIT_ASSERT(size != NULL);
     struct stat found;
     if (fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) != 0) {
         if (errno != ENOENT)

@@ -35,6 +35,7 @@ static enum tacit_status check_pair(X509 *certificate, const char *certificate_f
 enum tacit_status live_pki_check(const char *ca_file, const char *certificate_file,
                                  const char *key_file, const char *name, struct tacit_error *error)
 {
+    TACIT_ASSERT(name != NULL && error != NULL);
     enum tacit_status status;
     X509 *const ca = pki_read_certificate(ca_file);
     X509 *const certificate = pki_read_certificate(certificate_file);

@@ -11,6 +11,7 @@
 
 struct pki_path pki_path_make(const char *directory, const char *name, const char *ending)
 {
+    TACIT_ASSERT(directory != NULL && name != NULL);
     struct pki_path path;
     (void)snprintf(path.bytes, sizeof path.bytes, "%s/%s%s", directory, name, ending);
     return path;
@@ -61,6 +62,7 @@ X509 *pki_read_certificate(const char *path)
 
 enum tacit_status pki_read_key(const char *path, EVP_PKEY **key, struct tacit_error *error)
 {
+    TACIT_ASSERT(key != NULL);
     struct stat status;
     FILE *const file = fopen(path, "re");
     if (file == NULL)

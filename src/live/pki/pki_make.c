@@ -77,6 +77,7 @@ static enum tacit_status no_crypto(const char *what, struct tacit_error *error)
 static enum tacit_status make_key(const char *directory, const char *name,
                                   struct tacit_error *error)
 {
+    TACIT_ASSERT(name != NULL);
     struct pki_path const key = pki_path_make(directory, name, ".key");
     struct pki_path const fresh = pki_path_make(directory, name, ".key.new");
     if (pki_path_exists(&key))
@@ -119,12 +120,14 @@ static bool set_name(X509 *certificate, const char *name)
 
 static bool set_dates(X509 *certificate, uint32_t days)
 {
+    TACIT_ASSERT(days > 0 && days <= LIVE_PKI_DAYS_MAX);
     return X509_gmtime_adj(X509_getm_notBefore(certificate), 0) != NULL &&
            X509_time_adj_ex(X509_getm_notAfter(certificate), (int)days, 0, NULL) != NULL;
 }
 
 static bool add_extension(X509 *certificate, X509 *issuer, int which, const char *value)
 {
+    TACIT_ASSERT(issuer != NULL);
     X509V3_CTX context;
     X509V3_set_ctx_nodb(&context);
     X509V3_set_ctx(&context, issuer, certificate, NULL, NULL, 0);
@@ -231,6 +234,7 @@ static enum tacit_status write_certificate(const struct order *order,
 static enum tacit_status make_certificate(const struct live_pki_config *config, const char *name,
                                           uint32_t days, struct tacit_error *error)
 {
+    TACIT_ASSERT(days > 0);
     struct pki_path const key = pki_path_make(config->directory, name, ".key");
     struct pki_path const certificate = pki_path_make(config->directory, name, ".crt");
     struct order order = {.name = name, .days = days};
@@ -305,6 +309,7 @@ static enum tacit_status make_pair(const struct live_pki_config *config, const c
 
 enum tacit_status live_pki_make(const struct live_pki_config *config, struct tacit_error *error)
 {
+    TACIT_ASSERT(config != NULL && error != NULL);
     enum tacit_status status = check(config, error);
     if (status == TACIT_OK)
         status = make_directory(config->directory, error);

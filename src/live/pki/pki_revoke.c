@@ -87,6 +87,7 @@ static void close_authority(struct authority *authority)
 /* A certificate that stands there already, because a run broke off, is no error. */
 static bool add_to_list(X509_CRL *list, X509 *certificate)
 {
+    TACIT_ASSERT(list != NULL && certificate != NULL);
     X509_REVOKED *found;
     ASN1_INTEGER *const serial = X509_get_serialNumber(certificate);
     if (X509_CRL_get0_by_serial(list, &found, serial) == 1)
@@ -185,6 +186,7 @@ static enum tacit_status check_names(const char *const *names, size_t name_count
 enum tacit_status live_pki_revoke(const char *directory, const char *const *names,
                                   size_t name_count, struct tacit_error *error)
 {
+    TACIT_ASSERT(names != NULL || name_count == 0);
     struct authority authority = {.directory = directory};
     enum tacit_status status = pki_check_directory(directory, error);
     if (status == TACIT_OK)

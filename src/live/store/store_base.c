@@ -12,6 +12,7 @@
 enum tacit_status store_break(struct live_store *store, enum tacit_status status,
                               const char *format, ...)
 {
+    TACIT_ASSERT(status != TACIT_OK);
     store->is_broken = true;
     if (store->trouble.text[0] != '\0')
         return status;
@@ -83,11 +84,13 @@ static void note_binding(struct live_store *store, int code)
 
 void store_bind_number(struct live_store *store, sqlite3_stmt *row, int place, uint64_t number)
 {
+    TACIT_ASSERT(place > 0);
     note_binding(store, sqlite3_bind_int64(row, place, (sqlite3_int64)number));
 }
 
 void store_bind_text(struct live_store *store, sqlite3_stmt *row, int place, const char *text)
 {
+    TACIT_ASSERT(place > 0);
     if (text == NULL)
         note_binding(store, sqlite3_bind_null(row, place));
     else
@@ -97,11 +100,13 @@ void store_bind_text(struct live_store *store, sqlite3_stmt *row, int place, con
 void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, const void *bytes,
                      size_t size)
 {
+    TACIT_ASSERT(place > 0 && size > 0);
     note_binding(store, sqlite3_bind_blob64(row, place, bytes, size, SQLITE_STATIC));
 }
 
 enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what)
 {
+    TACIT_ASSERT(which < STORE_STATEMENT_COUNT);
     sqlite3_stmt *const statement = store->statements[which];
     enum tacit_status status = store->is_broken ? TACIT_IO : TACIT_OK;
     if (status == TACIT_OK && sqlite3_step(statement) != SQLITE_DONE)
@@ -113,6 +118,7 @@ enum tacit_status store_run(struct live_store *store, enum store_statement which
 
 enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool *found)
 {
+    TACIT_ASSERT(found != NULL);
     *found = false;
     if (store->is_broken)
         return TACIT_IO;
@@ -125,6 +131,7 @@ enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool 
 
 enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what)
 {
+    TACIT_ASSERT(store->database != NULL);
     if (sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK)
         return TACIT_OK;
     return store_break_sqlite(store, what);
@@ -132,6 +139,7 @@ enum tacit_status store_execute(struct live_store *store, const char *sql, const
 
 enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row)
 {
+    TACIT_ASSERT(store->database != NULL);
     sqlite3_stmt *made = NULL;
     if (sqlite3_prepare_v2(store->database, sql, -1, &made, NULL) != SQLITE_OK)
         return store_break_sqlite(store, "read");

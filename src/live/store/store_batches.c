@@ -6,6 +6,7 @@
  * system's journal: it takes half the time of one that makes the log longer. */
 enum tacit_status store_fold_log(struct live_store *store)
 {
+    TACIT_ASSERT(!store->in_batch);
     int const code =
         sqlite3_wal_checkpoint_v2(store->database, "main", SQLITE_CHECKPOINT_RESTART, NULL, NULL);
     return code == SQLITE_OK ? TACIT_OK : store_break_sqlite(store, "fold the log into the file");

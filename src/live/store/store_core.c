@@ -17,6 +17,7 @@ static size_t part_count(size_t size)
 
 static size_t part_size(size_t size, size_t part)
 {
+    TACIT_ASSERT(part < part_count(size));
     size_t const rest = size - part * PART_BYTES;
     return rest < PART_BYTES ? rest : PART_BYTES;
 }
@@ -24,6 +25,7 @@ static size_t part_size(size_t size, size_t part)
 /* Room for a core of this size; false: memory, nothing changed but the capacity. */
 static bool reserve(struct store_core *core, size_t size)
 {
+    TACIT_ASSERT(size > 0);
     uint8_t *const bytes = realloc(core->bytes, size);
     if (bytes == NULL)
         return false;
@@ -92,6 +94,7 @@ static enum tacit_status resize(struct live_store *store, size_t size)
 
 enum tacit_status live_store_put_core(struct live_store *store, const void *bytes, size_t size)
 {
+    TACIT_ASSERT(store != NULL);
     enum tacit_status status = store_may_put(store);
     if (status != TACIT_OK)
         return status;
@@ -179,6 +182,7 @@ size_t live_store_core_size(const struct live_store *store)
 enum tacit_status live_store_get_core(struct live_store *store, void *bytes, size_t capacity,
                                       size_t *size)
 {
+    TACIT_ASSERT(size != NULL);
     if (store->is_broken)
         return TACIT_IO;
     if (store->core.size > capacity)

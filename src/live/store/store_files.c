@@ -46,6 +46,7 @@ static enum tacit_status check_header(const uint8_t header[HEADER_BYTES],
 enum tacit_status store_header_check(int directory, const char *directory_name, int64_t size,
                                      bool has_log, struct tacit_error *error)
 {
+    TACIT_ASSERT(size >= 0);
     if (size == 0)
         return live_refuse(error, TACIT_MALFORMED, "%s/%s is empty (0 bytes)", directory_name,
                            STORE_FILE);

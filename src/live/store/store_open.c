@@ -308,6 +308,7 @@ enum tacit_status live_store_open(struct live_store **store, const char *directo
                                   const struct live_store_identity *identity,
                                   struct tacit_error *error)
 {
+    TACIT_ASSERT(store != NULL && identity != NULL && error != NULL);
     struct opening opening = {.directory_name = directory, .identity = identity, .error = error};
     enum tacit_status status = live_private_directory_open(directory, &opening.directory, error);
     if (status != TACIT_OK)

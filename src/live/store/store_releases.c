@@ -41,6 +41,7 @@ static enum tacit_status release_find(struct live_store *store, uint64_t number,
 static enum tacit_status release_insert(struct live_store *store,
                                         const struct live_release *release)
 {
+    TACIT_ASSERT(release->size > 0 && release->size <= STORE_BLOB_BYTES_MAX);
     uint8_t sum[STORE_SUM_BYTES];
     release_sum(store, release);
     enum tacit_status const status = store_sum_end(store, sum);
@@ -60,6 +61,7 @@ static enum tacit_status release_insert(struct live_store *store,
 static enum tacit_status release_compare(struct live_store *store,
                                          const struct live_release *release)
 {
+    TACIT_ASSERT(release->size > 0);
     struct live_release kept;
     bool found;
     enum tacit_status status = release_find(store, release->number, &kept, &found);
@@ -76,6 +78,7 @@ static enum tacit_status release_compare(struct live_store *store,
 enum tacit_status live_store_put_release(struct live_store *store,
                                          const struct live_release *release)
 {
+    TACIT_ASSERT(release != NULL);
     enum tacit_status status = store_may_put(store);
     if (status != TACIT_OK)
         return status;
@@ -90,6 +93,7 @@ enum tacit_status live_store_put_release(struct live_store *store,
 
 enum tacit_status live_store_acknowledge(struct live_store *store, uint64_t number)
 {
+    TACIT_ASSERT(number > 0);
     enum tacit_status status = store_may_put(store);
     if (status != TACIT_OK)
         return status;

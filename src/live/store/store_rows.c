@@ -20,6 +20,7 @@ static void decision_sum(struct live_store *store, const struct live_decision_ro
 enum tacit_status live_store_put_decision(struct live_store *store,
                                           const struct live_decision_row *row)
 {
+    TACIT_ASSERT(row != NULL);
     enum tacit_status status = store_may_put(store);
     if (status != TACIT_OK)
         return status;
@@ -73,6 +74,7 @@ enum tacit_status live_store_decisions(struct live_store *store,
                                                     const struct live_decision_row *row),
                                        void *context)
 {
+    TACIT_ASSERT(each != NULL);
     sqlite3_stmt *const rows = store->statements[STORE_DECISIONS];
     bool more;
     enum tacit_status status = store_next(store, rows, &more);
@@ -124,11 +126,13 @@ static enum tacit_status pair_check(struct live_store *store, sqlite3_stmt *row,
 
 enum tacit_status live_store_put_unit(struct live_store *store, const char *unit, uint32_t arm)
 {
+    TACIT_ASSERT(unit != NULL);
     return put_pair(store, STORE_PUT_UNIT, "units", unit, arm);
 }
 
 enum tacit_status live_store_drop_unit(struct live_store *store, const char *unit)
 {
+    TACIT_ASSERT(unit != NULL);
     enum tacit_status const status = store_may_put(store);
     if (status != TACIT_OK)
         return status;
@@ -140,6 +144,7 @@ enum tacit_status live_store_units(struct live_store *store,
                                    bool (*each)(void *context, const char *unit, uint32_t arm),
                                    void *context)
 {
+    TACIT_ASSERT(each != NULL);
     sqlite3_stmt *const rows = store->statements[STORE_UNITS];
     bool more;
     enum tacit_status status = store_next(store, rows, &more);
@@ -156,12 +161,14 @@ enum tacit_status live_store_units(struct live_store *store,
 
 enum tacit_status live_store_put_value(struct live_store *store, const char *name, uint64_t value)
 {
+    TACIT_ASSERT(name != NULL);
     return put_pair(store, STORE_PUT_VALUE, "named", name, value);
 }
 
 enum tacit_status live_store_get_value(struct live_store *store, const char *name, uint64_t *value,
                                        bool *found)
 {
+    TACIT_ASSERT(value != NULL && found != NULL);
     if (!store_is_text(name, 1))
         return TACIT_INVALID;
     sqlite3_stmt *const row = store->statements[STORE_GET_VALUE];

@@ -4,6 +4,7 @@
 
 void store_sum_start(struct live_store *store, const char *table)
 {
+    TACIT_ASSERT(table != NULL);
     store->hash_failed = EVP_DigestInit_ex(store->hash, NULL, NULL) != 1; /* the same again */
     store_sum_text(store, table);
 }
@@ -24,6 +25,7 @@ void store_sum_number(struct live_store *store, uint64_t number)
 
 void store_sum_bytes(struct live_store *store, const void *bytes, size_t size)
 {
+    TACIT_ASSERT(bytes != NULL || size == 0);
     store_sum_number(store, size);
     hash_add(store, bytes, size);
 }
@@ -46,6 +48,7 @@ enum tacit_status store_sum_end(struct live_store *store, uint8_t sum[STORE_SUM_
 enum tacit_status store_sum_compare(struct live_store *store, sqlite3_stmt *row, int column,
                                     const char *what)
 {
+    TACIT_ASSERT(column >= 0);
     uint8_t sum[STORE_SUM_BYTES];
     enum tacit_status const status = store_sum_end(store, sum);
     if (status != TACIT_OK)

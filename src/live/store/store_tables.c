@@ -105,6 +105,7 @@ static enum tacit_status identity_put(struct live_store *store,
 enum tacit_status store_tables_make(struct live_store *store,
                                     const struct live_store_identity *identity)
 {
+    TACIT_ASSERT(identity != NULL && !store->in_batch);
     char header[128];
     (void)snprintf(header, sizeof header,
                    "BEGIN IMMEDIATE; PRAGMA application_id = %d; PRAGMA user_version = %d;",
@@ -263,6 +264,7 @@ static enum tacit_status compare_identity(struct live_store *store,
 enum tacit_status store_identity_check(struct live_store *store,
                                        const struct live_store_identity *identity)
 {
+    TACIT_ASSERT(identity != NULL);
     sqlite3_stmt *row = NULL;
     enum tacit_status status = store_query(
         store, "SELECT sum, role, federation, site, config_digest, made_unix_s FROM identity",
