@@ -51,32 +51,35 @@ void tacit_model_draw(const struct tacit_model *model, struct tacit_rng *rng, fl
 /* ---- Networks -------------------------------------------------------------------------------- */
 
 /* A model ready to be run on batches of one size; holds no parameters. */
-struct tacit_network;
+struct tacit_learn_network;
 
 /* Errors: TACIT_INVALID (a model or batch out of its limits), TACIT_MEMORY (oneDNN cannot).
- * Ensures: on TACIT_OK *network is to be given to tacit_network_free. */
-enum tacit_status tacit_network_new(struct tacit_network **network, const struct tacit_model *model,
-                                    uint32_t batch_size);
+ * Ensures: on TACIT_OK *network is to be given to tacit_learn_network_free. */
+enum tacit_status tacit_learn_network_new(struct tacit_learn_network **network,
+                                          const struct tacit_model *model, uint32_t batch_size);
 /* Gives the memory back; NULL is allowed. */
-void tacit_network_free(struct tacit_network *network);
+void tacit_learn_network_free(struct tacit_learn_network *network);
 
 /* Mean cross-entropy of one batch and its gradient, in training mode: batch norms use the batch's
  * own statistics and move the running ones, which lie in `parameters`, by a tenth of the way
  * (their places in the gradient are 0). images: batch_size rows of channels, height, width.
  * *hits: how many are classified right; NULL is allowed. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_network_gradient(struct tacit_network *network, float *parameters,
-                                         const float *images, const uint8_t *labels,
-                                         float *gradient, double *loss, uint32_t *hits);
+enum tacit_status tacit_learn_network_gradient(struct tacit_learn_network *network,
+                                               float *parameters, const float *images,
+                                               const uint8_t *labels, float *gradient, double *loss,
+                                               uint32_t *hits);
 
 /* Summed cross-entropy and hits of `count` <= batch_size images in evaluation mode. Errors: as
  * above. */
-enum tacit_status tacit_network_evaluate(struct tacit_network *network, const float *parameters,
-                                         const float *images, const uint8_t *labels, uint32_t count,
-                                         double *loss, uint32_t *hits);
+enum tacit_status tacit_learn_network_evaluate(struct tacit_learn_network *network,
+                                               const float *parameters, const float *images,
+                                               const uint8_t *labels, uint32_t count, double *loss,
+                                               uint32_t *hits);
 
 /* Name of the implementation that oneDNN chose for the index-th primitive; NULL beyond the last.
  * For tests: none may be a reference kernel. */
-const char *tacit_network_implementation(const struct tacit_network *network, uint32_t index);
+const char *tacit_learn_network_implementation(const struct tacit_learn_network *network,
+                                               uint32_t index);
 
 /* ---- Optimizers ------------------------------------------------------------------------------ */
 

@@ -12,7 +12,7 @@
 #define RUNNING_SHARE 0.1f /* of a batch in the running statistics */
 #define PIXEL_WINDOW 2     /* of a pool */
 
-struct tacit_network {
+struct tacit_learn_network {
     struct learn_passes passes;
     struct learn_pass forward;
     struct learn_pass backward;
@@ -54,8 +54,8 @@ static dnnl_memory_desc_t any_layout(const dnnl_memory_desc_t *desc)
 }
 
 /* The arrays of the next stage with parameters, as memories that are pointed at each run's. */
-static void take_arrays(struct tacit_network *network, struct learn_node *node, uint32_t *next,
-                        uint32_t count)
+static void take_arrays(struct tacit_learn_network *network, struct learn_node *node,
+                        uint32_t *next, uint32_t count)
 {
     struct learn_passes *const passes = &network->passes;
     node->array_count = count;
@@ -72,7 +72,7 @@ static void take_arrays(struct tacit_network *network, struct learn_node *node, 
 }
 
 /* Weights of a dense layer over an image are oihw; as an array they are one row an output. */
-static void shape_dense_weights(struct tacit_network *network, struct learn_node *node,
+static void shape_dense_weights(struct tacit_learn_network *network, struct learn_node *node,
                                 const dnnl_memory_desc_t *in, uint32_t units)
 {
     dnnl_dims_t dims = {units, in->dims[1], in->ndims > 2 ? in->dims[2] : 1,
@@ -82,7 +82,8 @@ static void shape_dense_weights(struct tacit_network *network, struct learn_node
     node->gradients[0] = learn_memory(&network->passes, &desc, false);
 }
 
-static void build_dense(struct tacit_network *network, struct learn_node *node, uint32_t units)
+static void build_dense(struct tacit_learn_network *network, struct learn_node *node,
+                        uint32_t units)
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const in = learn_desc(node->in);
@@ -99,7 +100,7 @@ static void build_dense(struct tacit_network *network, struct learn_node *node, 
     learn_add_weighted(passes, &network->forward, node);
 }
 
-static void build_convolution(struct tacit_network *network, struct learn_node *node,
+static void build_convolution(struct tacit_learn_network *network, struct learn_node *node,
                               uint32_t units)
 {
     struct learn_passes *const passes = &network->passes;
@@ -121,7 +122,7 @@ static void build_convolution(struct tacit_network *network, struct learn_node *
 }
 
 /* Scale and shift are one memory to oneDNN, and neighbours in the row. */
-static void build_norm(struct tacit_network *network, struct learn_node *node)
+static void build_norm(struct tacit_learn_network *network, struct learn_node *node)
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const in = learn_desc(node->in);
@@ -144,7 +145,7 @@ static void build_norm(struct tacit_network *network, struct learn_node *node)
                                   {DNNL_ARG_DST, node->out}});
 }
 
-static void build_relu(struct tacit_network *network, struct learn_node *node)
+static void build_relu(struct tacit_learn_network *network, struct learn_node *node)
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const in = learn_desc(node->in);
@@ -157,7 +158,7 @@ static void build_relu(struct tacit_network *network, struct learn_node *node)
               (dnnl_exec_arg_t[]){{DNNL_ARG_SRC, node->in}, {DNNL_ARG_DST, node->out}});
 }
 
-static void build_pool(struct tacit_network *network, struct learn_node *node)
+static void build_pool(struct tacit_learn_network *network, struct learn_node *node)
 {
     struct learn_passes *const passes = &network->passes;
     dnnl_memory_desc_t const in = learn_desc(node->in);
@@ -183,7 +184,7 @@ static void build_pool(struct tacit_network *network, struct learn_node *node)
 /* ---- Stages: evaluation ---------------------------------------------------------------------- */
 
 /* As forward, but with the running statistics; the results lie where those of training lie. */
-static void build_inference(struct tacit_network *network)
+static void build_inference(struct tacit_learn_network *network)
 {
     struct learn_passes *const passes = &network->passes;
     network->infer = network->forward;
@@ -208,7 +209,7 @@ static void build_inference(struct tacit_network *network)
 
 /* ---- Stages: backward ------------------------------------------------------------------------ */
 
-static void differentiate_dense(struct tacit_network *network, struct learn_node *node,
+static void differentiate_dense(struct tacit_learn_network *network, struct learn_node *node,
                                 dnnl_memory_t gradient, bool is_first)
 {
     struct learn_passes *const passes = &network->passes;
@@ -232,7 +233,7 @@ static void differentiate_dense(struct tacit_network *network, struct learn_node
                             learn_primitive(passes, &desc, node->forward), gradient);
 }
 
-static void differentiate_convolution(struct tacit_network *network, struct learn_node *node,
+static void differentiate_convolution(struct tacit_learn_network *network, struct learn_node *node,
                                       dnnl_memory_t gradient, bool is_first)
 {
     struct learn_passes *const passes = &network->passes;
@@ -260,7 +261,7 @@ static void differentiate_convolution(struct tacit_network *network, struct lear
                             learn_primitive(passes, &desc, node->forward), gradient);
 }
 
-static void differentiate_norm(struct tacit_network *network, struct learn_node *node,
+static void differentiate_norm(struct tacit_learn_network *network, struct learn_node *node,
                                dnnl_memory_t gradient)
 {
     struct learn_passes *const passes = &network->passes;
@@ -281,7 +282,7 @@ static void differentiate_norm(struct tacit_network *network, struct learn_node 
                                   {DNNL_ARG_DIFF_SCALE_SHIFT, node->gradients[0]}});
 }
 
-static void differentiate_relu(struct tacit_network *network, struct learn_node *node,
+static void differentiate_relu(struct tacit_learn_network *network, struct learn_node *node,
                                dnnl_memory_t gradient)
 {
     struct learn_passes *const passes = &network->passes;
@@ -297,7 +298,7 @@ static void differentiate_relu(struct tacit_network *network, struct learn_node 
                                   {DNNL_ARG_DIFF_SRC, node->in_gradient}});
 }
 
-static void differentiate_pool(struct tacit_network *network, struct learn_node *node,
+static void differentiate_pool(struct tacit_learn_network *network, struct learn_node *node,
                                dnnl_memory_t gradient)
 {
     struct learn_passes *const passes = &network->passes;
@@ -319,7 +320,7 @@ static void differentiate_pool(struct tacit_network *network, struct learn_node 
 
 /* ---- Building -------------------------------------------------------------------------------- */
 
-static void build_stage(struct tacit_network *network, uint32_t index, uint32_t *next)
+static void build_stage(struct tacit_learn_network *network, uint32_t index, uint32_t *next)
 {
     static const uint32_t arrays[LEARN_KINDS] = {
         [LEARN_DENSE] = 2, [LEARN_CONVOLUTION] = 2, [LEARN_NORM] = 4};
@@ -346,7 +347,7 @@ static void build_stage(struct tacit_network *network, uint32_t index, uint32_t 
     }
 }
 
-static void differentiate_stage(struct tacit_network *network, uint32_t index)
+static void differentiate_stage(struct tacit_learn_network *network, uint32_t index)
 {
     struct learn_node *const node = &network->nodes[index];
     bool const is_last = index + 1 == network->plan.stage_count;
@@ -371,7 +372,7 @@ static void differentiate_stage(struct tacit_network *network, uint32_t index)
     }
 }
 
-static void build(struct tacit_network *network, const struct tacit_model *model)
+static void build(struct tacit_learn_network *network, const struct tacit_model *model)
 {
     struct learn_passes *const passes = &network->passes;
     bool const is_image = model->kind == TACIT_MODEL_CNN;
@@ -392,15 +393,15 @@ static void build(struct tacit_network *network, const struct tacit_model *model
         differentiate_stage(network, i);
 }
 
-enum tacit_status tacit_network_new(struct tacit_network **made, const struct tacit_model *model,
-                                    uint32_t batch_size)
+enum tacit_status tacit_learn_network_new(struct tacit_learn_network **made,
+                                          const struct tacit_model *model, uint32_t batch_size)
 {
     TACIT_ASSERT(made != NULL);
     TACIT_ASSERT(model != NULL);
     struct learn_plan plan;
     if (batch_size == 0 || batch_size > BATCH_MAX || !learn_plan_of(model, &plan))
         return TACIT_INVALID;
-    struct tacit_network *const network = calloc(1, sizeof *network);
+    struct tacit_learn_network *const network = calloc(1, sizeof *network);
     if (network == NULL)
         return TACIT_MEMORY;
     network->plan = plan;
@@ -411,14 +412,14 @@ enum tacit_status tacit_network_new(struct tacit_network **made, const struct ta
     learn_open(&network->passes);
     build(network, model);
     if (network->passes.has_failed) {
-        tacit_network_free(network);
+        tacit_learn_network_free(network);
         return TACIT_MEMORY;
     }
     *made = network;
     return TACIT_OK;
 }
 
-void tacit_network_free(struct tacit_network *network)
+void tacit_learn_network_free(struct tacit_learn_network *network)
 {
     if (network == NULL)
         return;
@@ -426,7 +427,8 @@ void tacit_network_free(struct tacit_network *network)
     free(network);
 }
 
-const char *tacit_network_implementation(const struct tacit_network *network, uint32_t index)
+const char *tacit_learn_network_implementation(const struct tacit_learn_network *network,
+                                               uint32_t index)
 {
     TACIT_ASSERT(network != NULL);
     return learn_implementation(&network->passes, index);
@@ -434,7 +436,8 @@ const char *tacit_network_implementation(const struct tacit_network *network, ui
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-static void point_at(const struct tacit_network *network, const float *parameters, float *gradient)
+static void point_at(const struct tacit_learn_network *network, const float *parameters,
+                     float *gradient)
 {
     for (uint32_t i = 0; i < network->plan.stage_count; i++) {
         struct learn_node const *const node = &network->nodes[i];
@@ -472,8 +475,8 @@ static bool is_hit(const float *logits, uint32_t classes, uint8_t label)
     return true;
 }
 
-static double lose(const struct tacit_network *network, dnnl_memory_t memory, const uint8_t *labels,
-                   uint32_t count, float *gradient, uint32_t *hits)
+static double lose(const struct tacit_learn_network *network, dnnl_memory_t memory,
+                   const uint8_t *labels, uint32_t count, float *gradient, uint32_t *hits)
 {
     const float *const logits = learn_data(memory);
     uint32_t const classes = network->class_count;
@@ -493,7 +496,7 @@ static double lose(const struct tacit_network *network, dnnl_memory_t memory, co
 
 /* A tenth of the way from the running statistics to the batch's; of the variance the unbiased one.
  */
-static void move_statistics(const struct tacit_network *network, float *parameters)
+static void move_statistics(const struct tacit_learn_network *network, float *parameters)
 {
     for (uint32_t i = 0; i < network->plan.stage_count; i++) {
         struct learn_node const *const node = &network->nodes[i];
@@ -515,9 +518,10 @@ static void move_statistics(const struct tacit_network *network, float *paramete
     }
 }
 
-enum tacit_status tacit_network_gradient(struct tacit_network *network, float *parameters,
-                                         const float *images, const uint8_t *labels,
-                                         float *gradient, double *loss, uint32_t *hits)
+enum tacit_status tacit_learn_network_gradient(struct tacit_learn_network *network,
+                                               float *parameters, const float *images,
+                                               const uint8_t *labels, float *gradient, double *loss,
+                                               uint32_t *hits)
 {
     TACIT_ASSERT(network != NULL);
     TACIT_ASSERT(parameters != NULL);
@@ -537,9 +541,10 @@ enum tacit_status tacit_network_gradient(struct tacit_network *network, float *p
     return TACIT_OK;
 }
 
-enum tacit_status tacit_network_evaluate(struct tacit_network *network, const float *parameters,
-                                         const float *images, const uint8_t *labels, uint32_t count,
-                                         double *loss, uint32_t *hits)
+enum tacit_status tacit_learn_network_evaluate(struct tacit_learn_network *network,
+                                               const float *parameters, const float *images,
+                                               const uint8_t *labels, uint32_t count, double *loss,
+                                               uint32_t *hits)
 {
     TACIT_ASSERT(network != NULL);
     TACIT_ASSERT(count <= network->batch_size);

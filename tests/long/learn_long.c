@@ -16,7 +16,7 @@ struct school {
     struct tacit_model model;
     struct tacit_images lessons;
     struct tacit_images exam;
-    struct tacit_network *network;
+    struct tacit_learn_network *network;
     uint64_t parameter_count;
     float *parameters;
     float *gradient;
@@ -51,8 +51,8 @@ static double examine(struct school *school)
         double loss;
         uint32_t hits;
         load(school, &school->exam, NULL, first, BATCH, labels);
-        assert_int_equal(tacit_network_evaluate(school->network, school->parameters, school->images,
-                                                labels, BATCH, &loss, &hits),
+        assert_int_equal(tacit_learn_network_evaluate(school->network, school->parameters,
+                                                      school->images, labels, BATCH, &loss, &hits),
                          TACIT_OK);
         right += hits;
     }
@@ -65,7 +65,7 @@ static void study(struct school *school, uint32_t epochs, double rate)
     struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_OF_FAMILY(5, 100));
     uint32_t const count = school->lessons.count;
     uint32_t *const order = new_memory(count * sizeof *order);
-    assert_int_equal(tacit_network_new(&school->network, &school->model, BATCH), TACIT_OK);
+    assert_int_equal(tacit_learn_network_new(&school->network, &school->model, BATCH), TACIT_OK);
     (void)tacit_model_layers(&school->model, layers, &school->parameter_count);
     size_t const bytes = school->parameter_count * sizeof(float);
     school->parameters = new_memory(bytes);
@@ -88,9 +88,9 @@ static void study(struct school *school, uint32_t epochs, double rate)
             uint8_t labels[BATCH];
             double loss;
             load(school, &school->lessons, order, first, BATCH, labels);
-            assert_int_equal(tacit_network_gradient(school->network, school->parameters,
-                                                    school->images, labels, school->gradient, &loss,
-                                                    NULL),
+            assert_int_equal(tacit_learn_network_gradient(school->network, school->parameters,
+                                                          school->images, labels, school->gradient,
+                                                          &loss, NULL),
                              TACIT_OK);
             tacit_optimizer_step(&school->optimizer, school->gradient, school->parameter_count,
                                  school->parameters);
@@ -102,7 +102,7 @@ static void study(struct school *school, uint32_t epochs, double rate)
 
 static void leave(struct school *school)
 {
-    tacit_network_free(school->network);
+    tacit_learn_network_free(school->network);
     tacit_images_free(&school->lessons);
     tacit_images_free(&school->exam);
     free(school->parameters);

@@ -13,7 +13,7 @@
 
 struct lesson {
     struct tacit_model model;
-    struct tacit_network *network;
+    struct tacit_learn_network *network;
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
     uint32_t layer_count;
     uint64_t parameter_count;
@@ -45,7 +45,7 @@ static struct lesson lesson_new(const struct tacit_model *model)
 {
     struct lesson lesson = {
         .model = *model, .pixel_count = (uint64_t)model->channels * model->height * model->width};
-    assert_int_equal(tacit_network_new(&lesson.network, model, BATCH), TACIT_OK);
+    assert_int_equal(tacit_learn_network_new(&lesson.network, model, BATCH), TACIT_OK);
     lesson.layer_count = tacit_model_layers(model, lesson.layers, &lesson.parameter_count);
     lesson.parameters = new_memory(lesson.parameter_count * sizeof(float));
     lesson.gradient = new_memory(lesson.parameter_count * sizeof(float));
@@ -61,7 +61,7 @@ static struct lesson lesson_new(const struct tacit_model *model)
 
 static void lesson_free(struct lesson *lesson)
 {
-    tacit_network_free(lesson->network);
+    tacit_learn_network_free(lesson->network);
     free(lesson->parameters);
     free(lesson->gradient);
     free(lesson->images);
@@ -74,8 +74,8 @@ static double loss_at(struct lesson *lesson, const float *parameters)
     float *const gradient = new_memory(bytes);
     double loss;
     memcpy(copy, parameters, bytes);
-    assert_int_equal(tacit_network_gradient(lesson->network, copy, lesson->images, lesson->labels,
-                                            gradient, &loss, NULL),
+    assert_int_equal(tacit_learn_network_gradient(lesson->network, copy, lesson->images,
+                                                  lesson->labels, gradient, &loss, NULL),
                      TACIT_OK);
     free(copy);
     free(gradient);
@@ -124,8 +124,8 @@ static void compare_slopes(const struct tacit_model *model)
     float *const before = new_memory(lesson.parameter_count * sizeof(float));
     memcpy(before, lesson.parameters, lesson.parameter_count * sizeof(float));
     double loss;
-    assert_int_equal(tacit_network_gradient(lesson.network, lesson.parameters, lesson.images,
-                                            lesson.labels, lesson.gradient, &loss, NULL),
+    assert_int_equal(tacit_learn_network_gradient(lesson.network, lesson.parameters, lesson.images,
+                                                  lesson.labels, lesson.gradient, &loss, NULL),
                      TACIT_OK);
     memcpy(lesson.parameters, before, lesson.parameter_count * sizeof(float));
     free(before);
@@ -181,7 +181,7 @@ static void models_have_the_paper_s_sizes(void **state)
 static void models_out_of_their_limits_are_refused(void **state)
 {
     (void)state;
-    struct tacit_network *network = NULL;
+    struct tacit_learn_network *network = NULL;
     struct tacit_model bad[5];
     for (size_t i = 0; i < 5; i++)
         bad[i] = cifar_cnn();
@@ -191,9 +191,9 @@ static void models_out_of_their_limits_are_refused(void **state)
     bad[3].channels = 0;
     bad[4].width = UINT32_MAX;
     for (size_t i = 0; i < 5; i++)
-        assert_int_equal(tacit_network_new(&network, &bad[i], BATCH), TACIT_INVALID);
+        assert_int_equal(tacit_learn_network_new(&network, &bad[i], BATCH), TACIT_INVALID);
     struct tacit_model const good = mnist_mlp(false);
-    assert_int_equal(tacit_network_new(&network, &good, 0), TACIT_INVALID);
+    assert_int_equal(tacit_learn_network_new(&network, &good, 0), TACIT_INVALID);
     assert_null(network);
 }
 
@@ -205,8 +205,8 @@ static void no_primitive_falls_to_a_reference_kernel(void **state)
     for (size_t m = 0; m < sizeof models / sizeof models[0]; m++) {
         struct lesson lesson = lesson_new(&models[m]);
         uint32_t index = 0;
-        for (const char *name; (name = tacit_network_implementation(lesson.network, index)) != NULL;
-             index++)
+        for (const char *name;
+             (name = tacit_learn_network_implementation(lesson.network, index)) != NULL; index++)
             if (strncmp(name, "ref", 3) == 0)
                 fail_msg("model %zu, primitive %u: %s", m, index, name);
         assert_true(index >= 8);
@@ -222,11 +222,13 @@ static void same_seed_same_bits(void **state)
     struct lesson second = lesson_new(&model);
     double losses[2];
     for (int round = 0; round < 3; round++) {
-        assert_int_equal(tacit_network_gradient(first.network, first.parameters, first.images,
-                                                first.labels, first.gradient, &losses[0], NULL),
+        assert_int_equal(tacit_learn_network_gradient(first.network, first.parameters, first.images,
+                                                      first.labels, first.gradient, &losses[0],
+                                                      NULL),
                          TACIT_OK);
-        assert_int_equal(tacit_network_gradient(second.network, second.parameters, second.images,
-                                                second.labels, second.gradient, &losses[1], NULL),
+        assert_int_equal(tacit_learn_network_gradient(second.network, second.parameters,
+                                                      second.images, second.labels, second.gradient,
+                                                      &losses[1], NULL),
                          TACIT_OK);
         assert_memory_equal(first.gradient, second.gradient, first.parameter_count * sizeof(float));
         assert_memory_equal(first.parameters, second.parameters,
@@ -251,8 +253,9 @@ static void train_by_heart(const struct tacit_model *model, enum tacit_optimizer
     double loss = 0;
     uint32_t hits = 0;
     for (uint32_t step = 0; step < steps; step++) {
-        assert_int_equal(tacit_network_gradient(lesson.network, lesson.parameters, lesson.images,
-                                                lesson.labels, lesson.gradient, &loss, &hits),
+        assert_int_equal(tacit_learn_network_gradient(lesson.network, lesson.parameters,
+                                                      lesson.images, lesson.labels, lesson.gradient,
+                                                      &loss, &hits),
                          TACIT_OK);
         first = step == 0 ? loss : first;
         tacit_optimizer_step(&optimizer, lesson.gradient, lesson.parameter_count,
@@ -262,8 +265,8 @@ static void train_by_heart(const struct tacit_model *model, enum tacit_optimizer
     assert_true(loss < 0.2);
     assert_int_equal(hits, BATCH);
     uint32_t seen;
-    assert_int_equal(tacit_network_evaluate(lesson.network, lesson.parameters, lesson.images,
-                                            lesson.labels, 7, &loss, &seen),
+    assert_int_equal(tacit_learn_network_evaluate(lesson.network, lesson.parameters, lesson.images,
+                                                  lesson.labels, 7, &loss, &seen),
                      TACIT_OK);
     assert_int_equal(seen, 7); /* running statistics have come near the batch's */
     free(optimizer.first);
@@ -313,8 +316,8 @@ static void a_model_that_is_no_number_hits_nothing(void **state)
         lesson.parameters[i] = NAN;
     double loss;
     uint32_t hits = 99;
-    assert_int_equal(tacit_network_evaluate(lesson.network, lesson.parameters, lesson.images,
-                                            lesson.labels, BATCH, &loss, &hits),
+    assert_int_equal(tacit_learn_network_evaluate(lesson.network, lesson.parameters, lesson.images,
+                                                  lesson.labels, BATCH, &loss, &hits),
                      TACIT_OK);
     assert_int_equal(hits, 0);
     assert_true(isnan(loss));
