@@ -50,6 +50,11 @@ bool tacit_env_is_binary(const struct tacit_env *env);
 uint64_t tacit_env_ones(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
                         struct tacit_rng *rng);
 
+/* The reward of one pull, on the given scale: the law of tacit_env_pull with count 1, drawn in the
+ * cheapest way, so not the same number from the same stream. */
+union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, uint32_t arm,
+                                   const struct tacit_scale *scale, struct tacit_rng *rng);
+
 /* Does a sum cost O(count), because each pull has to be drawn by itself? */
 bool tacit_env_pulls_singly(const struct tacit_env *env, const struct tacit_scale *scale);
 

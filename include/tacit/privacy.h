@@ -89,6 +89,69 @@ enum tacit_status tacit_mechanism_release(const struct tacit_mechanism *mechanis
 bool tacit_mechanism_plausible(const struct tacit_mechanism *mechanism, union tacit_sum noised,
                                uint64_t count, uint32_t releases);
 
+/* ---- Tree aggregation: a running sum that is released again and again ------------------------ */
+
+/* Leaf t lies in one interval of each level: [t, t], .., and the sum of leaves 1 .. t is the sum of
+ * at most bit_length(t) intervals, those of the ones in t: 13 is [13,13], [9,12], [1,8]. Each
+ * interval is noised once and its noised value is used ever after (Chan, Shi, Song 2011; Zhu et al.
+ * 2021, Alg. 2 and 3). One leaf lies in bit_length(leaf_max) intervals at most, so each may cost
+ * that share of epsilon. Paper mode divides by ceil(log2 leaf_max) instead, which is one too few
+ * where leaf_max is a power of two: tacit_tree_cost_nano says what it really costs. */
+struct tacit_tree_config {
+    struct tacit_mechanism_config mechanism; /* epsilon_per_reward: for all that a tree releases */
+    uint64_t leaf_max;                       /* leaves that may ever be released */
+};
+
+/* What all trees of a configuration share. A plain value. */
+struct tacit_tree_rule {
+    struct tacit_mechanism node; /* of one interval */
+    uint64_t leaf_max;
+    uint32_t level_count; /* bit_length(leaf_max) */
+    uint32_t share_count; /* by which epsilon is divided */
+    uint64_t cost_nano;
+};
+
+/* An interval of the present sum. `released` is its noised value and those of all longer ones. */
+struct tacit_tree_node {
+    union tacit_sum exact;
+    union tacit_sum released;
+};
+
+/* The tree of one sum (of one agent and arm): the intervals of the present sum only. It holds exact
+ * sums: keep it in memory and never on a disk, since a copy would noise the same intervals again
+ * (PRIVACY.md B.2). A new life of a process opens a new tree over new rewards. */
+struct tacit_tree {
+    uint64_t leaf; /* the last one that was added; 0: none */
+    uint64_t held; /* bit l: the interval of level l holds a reward */
+    struct tacit_tree_node nodes[];
+};
+
+/* Requires: as tacit_mechanism_init; 0 < leaf_max <= 2 TACIT_HORIZON_MAX, paper mode with noise
+ * leaf_max >= 2. Errors: TACIT_INVALID, *rule untouched. Sound mode rounds the share of an interval
+ * down to nano-epsilon. */
+enum tacit_status tacit_tree_rule_init(struct tacit_tree_rule *rule,
+                                       const struct tacit_tree_config *config);
+
+/* What the releases of a tree cost each reward in it at most, in nano-epsilon: the number of its
+ * intervals times the cost of one. 0 when not noisy. */
+uint64_t tacit_tree_cost_nano(const struct tacit_tree_rule *rule);
+
+/* Bytes of a tree, a multiple of 8: O(log leaf_max). */
+size_t tacit_tree_size(const struct tacit_tree_rule *rule);
+
+/* Ensures: no leaf. Requires: 8-byte aligned memory of tacit_tree_size bytes. */
+void tacit_tree_init(struct tacit_tree *tree, const struct tacit_tree_rule *rule);
+
+/* Adds a reward (one level or real number, in a sum of its own) at a leaf; the leaves that were
+ * left out hold nothing and get no noise. *total becomes the noised sum of leaves 1 .. leaf; it is
+ * drawn in the order of Alg. 2, shortest interval first. Requires: leaf > tree->leaf. Errors:
+ * TACIT_BUDGET: leaf > leaf_max; TACIT_ENTROPY; tree and total untouched. Cost: two draws at most,
+ * O(log leaf_max) additions, O(1) amortised where no leaf is left out. Reference: Zhu et al. 2021,
+ * Alg. 2, 3.  Tested by: tests/unit/tree.c, tests/stat/audit_stat.c */
+enum tacit_status tacit_tree_add(const struct tacit_tree_rule *rule, struct tacit_tree *tree,
+                                 uint64_t leaf, union tacit_sum reward,
+                                 const struct tacit_entropy *entropy, union tacit_sum *total);
+
 /* ---- Ledger ---------------------------------------------------------------------------------- */
 
 /* What has been spent on one data scope, in integer nano-epsilon. Within a scope, cells are

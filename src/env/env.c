@@ -98,6 +98,22 @@ uint64_t tacit_env_ones(const struct tacit_env *env, uint32_t agent, uint32_t ar
     return ones;
 }
 
+union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, uint32_t arm,
+                                   const struct tacit_scale *scale, struct tacit_rng *rng)
+{
+    union tacit_sum sum = {0};
+    if (!tacit_env_is_binary(env)) {
+        tacit_env_pull(env, agent, arm, 1, scale, rng, &sum);
+        return sum;
+    }
+    double const reward = tacit_rng_bernoulli(rng, tacit_env_mean(env, agent, arm)) ? 1.0 : 0.0;
+    if (scale->kind == TACIT_SCALE_REAL)
+        sum.real = reward;
+    else
+        sum.steps = tacit_scale_level(scale, reward);
+    return sum;
+}
+
 bool tacit_env_pulls_singly(const struct tacit_env *env, const struct tacit_scale *scale)
 {
     return (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_STEPS) ||

@@ -13,7 +13,10 @@
  *   mutants, claimed 1: M eps sold as eps 4.761 (4.80); nominal n 1.949 (1.98); S(r) for n_r 1.298
  *     (1.30); two draws 1.936 (1.96); no clip 3.920 (3.90); raw bits 9.377 (6.22); multiple of
  *     2^-53 11.174 (11.1); own mutants: integer mean 1.472, running sums 1.932, equal noise 9.485,
- *     sign lost 9.018.
+ *     sign lost 9.018;
+ *   trees: sound 0.968, 0.941, 0.932, 0.942, 0.878 for 1 with 1, 2, 3, 4, 16 leaves (4: 0.952);
+ *     mutants, claimed 1: ceil(log2 4) 1.433 (1.46); ceil(ln 16) 1.493 (not measured there); noise
+ *     keyed by value and raw first leaf 10.178.
  * For a real epsilon of 1 the bound moves between 0.950 and 0.985 with the seed, so all agree but
  * the raw bits, where this attack proves more; it does so too for rewards of -1 and 1 and noise of
  * scale 2 (9.374), as we read the setting of B.6. Passing is not a proof. */
@@ -629,6 +632,186 @@ static void mutant_in_doubles_judged_by_its_lowest_bit_is_refuted(void **state)
     assert_int_equal(finding.hits[1], 0);
 }
 
+/* ---- Trees (PRIVACY.md B.2) ------------------------------------------------------------------ */
+
+#define TREE_LEAVES_MAX 16u
+
+/* All sums of a tree, leaf by leaf; the worlds differ in the first reward, which is 0 or 1. What a
+ * mutant changes is in the rule or the two flags. */
+struct grove {
+    struct tacit_tree_rule rule;
+    uint32_t leaf_count;
+    bool starts_raw;     /* Alg. 4 l. 1: the first reward is not a leaf */
+    bool keyed_by_value; /* P of Alg. 3 read as a map from sums to noise */
+    double rewards[2][TREE_LEAVES_MAX];
+};
+
+static struct grove some_grove(enum tacit_privacy_mode mode, uint32_t leaves)
+{
+    struct tacit_tree_config const config = {{mode, 1, 0, 1}, leaves};
+    struct grove grove = {.leaf_count = leaves};
+    assert_int_equal(tacit_tree_rule_init(&grove.rule, &config), TACIT_OK);
+    for (int world = 0; world < 2; world++)
+        for (uint32_t leaf = 0; leaf < leaves; leaf++)
+            grove.rewards[world][leaf] = leaf == 0 ? world : ORDINARY_REWARD;
+    return grove;
+}
+
+/* The intervals that hold the first leaf are [1,1], [1,2], [1,4], ..: at those leaves the released
+ * sum is one interval. The log-likelihood ratios of all of them add up; that is all an attacker
+ * needs of the transcript (value 0). */
+static double ratio_of_sums(const struct grove *grove, const union tacit_sum *totals)
+{
+    double score = 0;
+    union tacit_sum exact[2] = {{0}, {0}};
+    for (uint32_t leaf = 1; leaf <= grove->leaf_count; leaf++) {
+        for (int world = 0; world < 2; world++)
+            tacit_sum_add_reward(&grove->rule.node.scale, &exact[world],
+                                 grove->rewards[world][leaf - 1], 1);
+        if ((leaf & (leaf - 1)) == 0)
+            score += log_likelihood_ratio(&grove->rule.node, totals[leaf], exact[0], exact[1]);
+    }
+    return score;
+}
+
+static void release_tree(const void *context, int world, struct tacit_rng *rng,
+                         struct audit_release *release)
+{
+    struct grove const *const grove = context;
+    struct tacit_entropy const entropy = tacit_rng_entropy(rng);
+    union {
+        struct tacit_tree tree;
+        uint64_t words[2 + 2 * 8];
+    } memory;
+    union tacit_sum totals[TREE_LEAVES_MAX + 1];
+    assert_true(tacit_tree_size(&grove->rule) <= sizeof memory);
+    tacit_tree_init(&memory.tree, &grove->rule);
+    for (uint32_t leaf = 1; leaf <= grove->leaf_count; leaf++) {
+        union tacit_sum reward = {0};
+        tacit_sum_add_reward(&grove->rule.node.scale, &reward, grove->rewards[world][leaf - 1], 1);
+        assert_int_equal(
+            tacit_tree_add(&grove->rule, &memory.tree, leaf, reward, &entropy, &totals[leaf]),
+            TACIT_OK);
+    }
+    release->value[0].real = ratio_of_sums(grove, totals);
+}
+
+static struct audit_finding audit_tree(const struct grove *grove)
+{
+    struct audit const audit = audit_of(grove, release_tree);
+    return audit_by_score(&audit, score_value);
+}
+
+static void sound_tree_stays_within_its_epsilon(void **state)
+{
+    (void)state;
+    static const uint32_t leaves[] = {1, 2, 3, 4, 16};
+    for (size_t i = 0; i < COUNT(leaves); i++) {
+        struct grove const grove = some_grove(TACIT_PRIVACY_SOUND, leaves[i]);
+        expect_within("sound: all sums of a tree", 1, 0.85, audit_tree(&grove));
+    }
+}
+
+static void paper_tree_stays_within_what_it_really_costs(void **state)
+{
+    (void)state;
+    struct grove const grove = some_grove(TACIT_PRIVACY_PAPER, 4);
+    double const real = (double)tacit_tree_cost_nano(&grove.rule) / 1e9;
+    assert_true(fabs(real - 1.5) < 1e-8);
+    expect_within("paper: all sums of a tree of 4, judged by value", real, 0.9, audit_tree(&grove));
+    struct grove const three = some_grove(TACIT_PRIVACY_PAPER, 3);
+    expect_within("paper: all sums of a tree of 3, judged by value", 1, 0.9, audit_tree(&three));
+}
+
+static void mutant_tree_of_ceil_log2_at_powers_of_two_is_refuted(void **state)
+{
+    (void)state;
+    struct grove const grove = some_grove(TACIT_PRIVACY_PAPER, 4);
+    expect_refuted("mutant: a tree of 4 leaves, epsilon / ceil(log2 4)", 1, 1.5,
+                   audit_tree(&grove));
+}
+
+static void mutant_tree_of_natural_logarithms_is_refuted(void **state)
+{
+    (void)state;
+    struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 16);
+    uint32_t const shares = (uint32_t)ceil(log(16)); /* 3 for 5 levels */
+    struct tacit_mechanism_config const node = {TACIT_PRIVACY_SOUND, 1.0 / shares, 0, 1};
+    assert_int_equal(tacit_mechanism_init(&grove.rule.node, &node), TACIT_OK);
+    struct audit_finding const finding = audit_tree(&grove);
+    print_row("mutant: a tree of 16 leaves, epsilon / ceil(ln 16)", 1, &finding);
+    assert_true(finding.epsilon_lower > 1.2);
+    assert_true(finding.epsilon_lower <= 5.0 / 3); /* all five noises outside: rare, so 1.49 */
+}
+
+/* The transcript of two leaves when the first is taken as it is, or when equal sums share noise. */
+static void release_mutant_tree(const void *context, int world, struct tacit_rng *rng,
+                                struct audit_release *release)
+{
+    struct grove const *const grove = context;
+    struct tacit_entropy const entropy = tacit_rng_entropy(rng);
+    union tacit_sum sum = {0};
+    union tacit_sum noise = {0};
+    int64_t keys[2] = {0, 0};
+    union tacit_sum noises[2];
+    for (uint32_t leaf = 0; leaf < 2; leaf++) { /* [1,1], then [1,2] */
+        tacit_sum_add_reward(&grove->rule.node.scale, &sum, grove->rewards[world][leaf], 1);
+        bool const is_known = grove->keyed_by_value && leaf == 1 && keys[0] == sum.steps;
+        noise = (union tacit_sum){0};
+        if (is_known)
+            noise = noises[0];
+        else if (!(grove->starts_raw && leaf == 0))
+            assert_int_equal(tacit_mechanism_release(&grove->rule.node, noise, &entropy, &noise),
+                             TACIT_OK);
+        keys[leaf] = sum.steps;
+        noises[leaf] = noise;
+        release->value[leaf].steps = sum.steps + noise.steps;
+    }
+}
+
+static bool sums_are_equal(const void *context, uint32_t event, const struct audit_release *release)
+{
+    (void)context;
+    (void)event;
+    return release->value[0].steps == release->value[1].steps;
+}
+
+static bool first_sum_is_zero(const void *context, uint32_t event,
+                              const struct audit_release *release)
+{
+    (void)context;
+    (void)event;
+    return release->value[0].steps == 0;
+}
+
+/* Rewards 1, 0 against 1, 1: only the first have equal sums. */
+static void mutant_tree_with_noise_keyed_by_value_is_refuted(void **state)
+{
+    (void)state;
+    struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 2);
+    grove.rewards[0][0] = grove.rewards[1][0] = 1;
+    grove.rewards[0][1] = 0;
+    grove.rewards[1][1] = 1;
+    struct audit const honest = audit_of(&grove, release_mutant_tree);
+    struct audit_finding const finding = audit_by_stated_event(&honest, sums_are_equal, 0);
+    print_row("sound: noise keyed by interval, are two sums equal?", 1, &finding);
+    assert_true(finding.epsilon_lower <= 1);
+    grove.keyed_by_value = true;
+    struct audit const audit = audit_of(&grove, release_mutant_tree);
+    expect_wide_open("mutant: noise keyed by the value of the sum", 1, 9,
+                     audit_by_stated_event(&audit, sums_are_equal, 0));
+}
+
+static void mutant_tree_with_a_raw_first_leaf_is_refuted(void **state)
+{
+    (void)state;
+    struct grove grove = some_grove(TACIT_PRIVACY_SOUND, 2);
+    grove.starts_raw = true;
+    struct audit const audit = audit_of(&grove, release_mutant_tree);
+    expect_wide_open("mutant: the first reward is released as it is", 1, 9,
+                     audit_by_stated_event(&audit, first_sum_is_zero, 0));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -649,6 +832,12 @@ int main(void)
         cmocka_unit_test(mutant_that_releases_running_sums_is_refuted),
         cmocka_unit_test(mutant_with_equal_noise_on_two_arms_is_refuted),
         cmocka_unit_test(mutant_that_loses_the_sign_of_the_noise_is_refuted),
+        cmocka_unit_test(sound_tree_stays_within_its_epsilon),
+        cmocka_unit_test(paper_tree_stays_within_what_it_really_costs),
+        cmocka_unit_test(mutant_tree_of_ceil_log2_at_powers_of_two_is_refuted),
+        cmocka_unit_test(mutant_tree_of_natural_logarithms_is_refuted),
+        cmocka_unit_test(mutant_tree_with_noise_keyed_by_value_is_refuted),
+        cmocka_unit_test(mutant_tree_with_a_raw_first_leaf_is_refuted),
         cmocka_unit_test(attack_on_bits_never_excludes_the_world_they_came_from),
         cmocka_unit_test(mutant_in_doubles_judged_by_its_bits_is_refuted),
         cmocka_unit_test(mutant_in_doubles_judged_by_its_lowest_bit_is_refuted),

@@ -1,0 +1,144 @@
+/* Tree aggregation: a running sum that is released again and again, with noise on intervals. */
+#include "tacit/privacy.h"
+#include <math.h>
+
+#define LEAVES_MAX (2 * TACIT_HORIZON_MAX)
+
+/* ---- Bits of leaf numbers ---- */
+
+static uint32_t bit_length(uint64_t number)
+{
+    return number == 0 ? 0 : 64 - (uint32_t)__builtin_clzll(number);
+}
+
+static uint32_t lowest_bit(uint64_t number)
+{
+    TACIT_ASSERT(number != 0);
+    return (uint32_t)__builtin_ctzll(number);
+}
+
+/* ---- Rule ---- */
+
+/* ceil(log2 T) is what the paper writes (Zhu et al. 2021, Sec. 4.1); a leaf is in floor(log2 T) + 1
+ * intervals. */
+static uint32_t share_count(enum tacit_privacy_mode mode, uint64_t leaf_max)
+{
+    return mode == TACIT_PRIVACY_PAPER ? bit_length(leaf_max - 1) : bit_length(leaf_max);
+}
+
+/* Epsilon of one interval. Sound: whole nano-epsilons, so that the shares do not add up to more. */
+static double share_of(const struct tacit_mechanism *whole, double epsilon, uint32_t shares)
+{
+    if (whole->mode == TACIT_PRIVACY_SOUND)
+        return (double)(whole->epsilon_nano / shares) / (double)TACIT_NANO;
+    return epsilon / shares;
+}
+
+enum tacit_status tacit_tree_rule_init(struct tacit_tree_rule *rule,
+                                       const struct tacit_tree_config *config)
+{
+    struct tacit_mechanism whole;
+    if (config->leaf_max == 0 || config->leaf_max > LEAVES_MAX ||
+        tacit_mechanism_init(&whole, &config->mechanism) != TACIT_OK)
+        return TACIT_INVALID;
+    struct tacit_tree_rule made = {.node = whole, .leaf_max = config->leaf_max};
+    made.level_count = bit_length(config->leaf_max);
+    made.share_count = share_count(whole.mode, config->leaf_max);
+    if (whole.noisy) {
+        if (made.share_count == 0)
+            return TACIT_INVALID; /* paper mode with one leaf: epsilon / 0 */
+        struct tacit_mechanism_config share = config->mechanism;
+        share.epsilon_per_reward = share_of(&whole, share.epsilon_per_reward, made.share_count);
+        if (tacit_mechanism_init(&made.node, &share) != TACIT_OK)
+            return TACIT_INVALID;
+        uint64_t const levels = made.level_count;
+        made.cost_nano =
+            whole.mode == TACIT_PRIVACY_SOUND
+                ? made.node.epsilon_nano * levels
+                : (whole.epsilon_nano * levels + made.share_count - 1) / made.share_count;
+    }
+    *rule = made;
+    return TACIT_OK;
+}
+
+uint64_t tacit_tree_cost_nano(const struct tacit_tree_rule *rule)
+{
+    return rule->cost_nano;
+}
+
+/* ---- Tree ---- */
+
+size_t tacit_tree_size(const struct tacit_tree_rule *rule)
+{
+    return sizeof(struct tacit_tree) + rule->level_count * sizeof(struct tacit_tree_node);
+}
+
+void tacit_tree_init(struct tacit_tree *tree, const struct tacit_tree_rule *rule)
+{
+    tree->leaf = 0;
+    tree->held = 0;
+    for (uint32_t level = 0; level < rule->level_count; level++)
+        tree->nodes[level] = (struct tacit_tree_node){{0}, {0}};
+}
+
+static void add(const struct tacit_tree_rule *rule, union tacit_sum *sum, union tacit_sum other)
+{
+    if (rule->node.scale.kind == TACIT_SCALE_REAL)
+        sum->real += other.real;
+    else
+        sum->steps += other.steps;
+}
+
+/* The sum of the intervals in this set of levels, from the last leaves to the first. */
+static union tacit_sum sum_of(const struct tacit_tree_rule *rule, const struct tacit_tree *tree,
+                              uint64_t levels)
+{
+    union tacit_sum sum = {0};
+    for (; levels != 0; levels &= levels - 1)
+        add(rule, &sum, tree->nodes[lowest_bit(levels)].exact);
+    return sum;
+}
+
+/* All intervals below the highest bit in which the two leaves differ end in one interval of that
+ * level; the reward is in the one that ends at its leaf, which may be the same. The intervals above
+ * stay as they are. */
+enum tacit_status tacit_tree_add(const struct tacit_tree_rule *rule, struct tacit_tree *tree,
+                                 uint64_t leaf, union tacit_sum reward,
+                                 const struct tacit_entropy *entropy, union tacit_sum *total)
+{
+    TACIT_ASSERT(leaf > tree->leaf);
+    if (leaf > rule->leaf_max)
+        return TACIT_BUDGET;
+    uint32_t const high = bit_length(tree->leaf ^ leaf) - 1;
+    uint32_t const low = lowest_bit(leaf);
+    TACIT_ASSERT(low <= high && high < rule->level_count);
+    uint64_t const below = tree->held & ((UINT64_C(1) << high) - 1);
+    uint64_t const above = tree->held & ~((UINT64_C(2) << high) - 1);
+    union tacit_sum merged = sum_of(rule, tree, below);
+    union tacit_sum last = reward;
+    if (low == high)
+        add(rule, &last, merged);
+    union tacit_sum last_noised;
+    union tacit_sum merged_noised = {0};
+    bool const is_apart = low < high && below != 0;
+    enum tacit_status status = tacit_mechanism_release(&rule->node, last, entropy, &last_noised);
+    if (status == TACIT_OK && is_apart)
+        status = tacit_mechanism_release(&rule->node, merged, entropy, &merged_noised);
+    if (status != TACIT_OK)
+        return status;
+    union tacit_sum sum = {0};
+    if (above != 0)
+        sum = tree->nodes[lowest_bit(above)].released;
+    tree->held = above;
+    if (is_apart) {
+        add(rule, &sum, merged_noised);
+        tree->held |= UINT64_C(1) << high;
+        tree->nodes[high] = (struct tacit_tree_node){merged, sum};
+    }
+    add(rule, &sum, last_noised);
+    tree->held |= UINT64_C(1) << low;
+    tree->nodes[low] = (struct tacit_tree_node){last, sum};
+    tree->leaf = leaf;
+    *total = sum;
+    return TACIT_OK;
+}

@@ -1,0 +1,661 @@
+/* Gossip UCB, one property at a time: what edges do to the sum of all theta when messages are lost,
+ * doubled and late and agents die; hostile messages; lives; bounds. Actions are compared with a
+ * twin in tests/oracle/gossip_oracle.c. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../support/gossip_driver.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define AGENTS_MAX 12u
+#define ARMS 3u
+
+static struct tacit_gossip_rule rule_of(uint32_t agents, uint32_t arms, uint64_t horizon,
+                                        enum tacit_privacy_mode mode, double epsilon)
+{
+    struct tacit_gossip_config const config = {.agent_count = agents,
+                                               .arm_count = arms,
+                                               .horizon = horizon,
+                                               .mechanism = {mode, epsilon, 0, 1},
+                                               .width = 1};
+    struct tacit_gossip_rule rule;
+    assert_int_equal(tacit_gossip_rule_init(&rule, &config), TACIT_OK);
+    return rule;
+}
+
+/* ---- The average over a million slots -------------------------------------------------------- */
+
+static double drift(const struct tacit_gossip_network *network, uint32_t agents, uint32_t arms)
+{
+    struct tacit_gossip_network_view view;
+    tacit_gossip_network_look(network, &view);
+    double most = 0;
+    for (uint32_t k = 0; k < arms; k++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < agents; i++)
+            sum += view.theta[i * arms + k] - view.mean[i * arms + k];
+        most = fmax(most, fabs(sum / agents));
+    }
+    return most;
+}
+
+static void average_of_theta_less_that_of_means_is_kept_for_1e6_slots(void **state)
+{
+    (void)state;
+    static const enum tacit_privacy_mode modes[] = {TACIT_PRIVACY_NONE, TACIT_PRIVACY_PAPER};
+    struct tacit_graph_spec const path = {.kind = TACIT_GRAPH_PATH, .agent_count = 5};
+    static double const means[] = {.2, .5, .4, .9, .1, .3, .3, .3, .3, .6, .1, .2, .5, .5, .4};
+    for (size_t i = 0; i < COUNT(modes); i++) {
+        struct network *const network = network_new(&path, 1, 1);
+        struct gossip_setting const setting = {.seed = 3,
+                                               .rewards = GOSSIP_GAUSSIAN,
+                                               .network = network,
+                                               .means = means,
+                                               .config = {.agent_count = 5,
+                                                          .arm_count = ARMS,
+                                                          .horizon = 1000000,
+                                                          .mechanism = {modes[i], 1, 0, 1},
+                                                          .width = 1}};
+        struct gossip_direct direct;
+        double most = 0;
+        gossip_direct_init(&direct, &setting);
+        for (uint32_t slot = 1; slot <= 1000000; slot++) {
+            gossip_direct_slot(&direct);
+            if (slot % 1000 == 0)
+                most = fmax(most, drift(direct.network, 5, ARMS));
+        }
+        print_message("largest drift in 1e6 slots: %.2g\n", most);
+        assert_true(most <= 1e-9);
+        gossip_direct_free(&direct);
+        network_free(network);
+    }
+}
+
+/* ---- Agents on their own clocks, over a network that fails ----------------------------------- */
+
+#define FLYING_MAX 4096u
+#define PLAN_MAX 8u
+
+struct flying {
+    struct tacit_gossip_message *message;
+    uint32_t to;
+    uint64_t at_us;
+};
+
+struct site {
+    struct tacit_gossip_agent *agent;
+    struct tacit_gossip_agent *disk;
+    struct tacit_gossip_memory *memory;
+    struct tacit_gossip_agent_config config;
+    size_t size;
+    struct tacit_rng entropy;
+    uint64_t deadline_us;
+    uint64_t started_us; /* its clock begins anew with each life */
+    struct tacit_pull_block plan[PLAN_MAX];
+    uint32_t plan_count;
+    bool halted;
+};
+
+struct schedule {
+    struct site sites[AGENTS_MAX];
+    uint32_t agents;
+    struct network *network;
+    struct tacit_rng chance;
+    struct flying flying[FLYING_MAX];
+    uint32_t flying_count;
+    uint64_t now_us;
+    double loss, duplication, crash;
+    uint64_t delay_us;
+    uint32_t crashes;
+    bool is_quiet; /* no timer goes off */
+};
+
+static void *allocate(size_t size)
+{
+    void *const memory = calloc(1, size);
+    assert_non_null(memory);
+    return memory;
+}
+
+static void send_one(struct schedule *schedule, const struct tacit_gossip_message *message,
+                     uint32_t to)
+{
+    uint32_t copies = tacit_rng_bernoulli(&schedule->chance, schedule->loss) ? 0 : 1;
+    copies += tacit_rng_bernoulli(&schedule->chance, schedule->duplication) ? 1 : 0;
+    for (uint32_t i = 0; i < copies; i++) {
+        assert_true(schedule->flying_count < FLYING_MAX);
+        struct tacit_gossip_message *const copy =
+            allocate(tacit_gossip_message_size(message, ARMS));
+        (void)tacit_gossip_message_copy(message, ARMS, copy);
+        schedule->flying[schedule->flying_count++] = (struct flying){
+            copy, to,
+            schedule->now_us + tacit_rng_below(&schedule->chance, schedule->delay_us + 1)};
+    }
+}
+
+static void start_site(struct schedule *schedule, uint32_t i);
+
+/* One step and its effects in their order; the site may die before, between and after. */
+static void step_site(struct schedule *schedule, uint32_t i, struct tacit_gossip_event event)
+{
+    struct site *const site = &schedule->sites[i];
+    struct tacit_entropy const entropy = tacit_rng_entropy(&site->entropy);
+    struct tacit_gossip_update update;
+    event.now_us = schedule->now_us - site->started_us;
+    enum tacit_status const status =
+        tacit_gossip_agent_step(site->agent, site->memory, &event, &entropy, &update);
+    assert_true(status == TACIT_OK || status == TACIT_ROLLBACK);
+    site->halted = site->halted || status == TACIT_ROLLBACK;
+    site->deadline_us =
+        update.deadline_us == TACIT_NEVER ? TACIT_NEVER : update.deadline_us + site->started_us;
+    bool const dies = tacit_rng_bernoulli(&schedule->chance, schedule->crash);
+    uint64_t const when = dies ? tacit_rng_below(&schedule->chance, 3) : 3;
+    if (when > 0 && update.persist) {
+        memcpy(site->disk, site->agent, site->size);
+        assert_int_equal(tacit_gossip_agent_check(site->disk, site->size, &site->config), TACIT_OK);
+    }
+    if (when > 1 && update.send)
+        send_one(schedule, &update.message, update.message.to);
+    if (update.plan_count > 0) {
+        assert_true(update.plan_count <= PLAN_MAX);
+        memcpy(site->plan, update.plan, update.plan_count * sizeof update.plan[0]);
+        site->plan_count = update.plan_count;
+    }
+    if (dies) {
+        schedule->crashes++;
+        start_site(schedule, i);
+    }
+}
+
+static void start_site(struct schedule *schedule, uint32_t i)
+{
+    struct site *const site = &schedule->sites[i];
+    memcpy(site->agent, site->disk, site->size);
+    tacit_gossip_memory_init(site->memory, &site->config.rule);
+    site->plan_count = 0;
+    site->started_us = schedule->now_us;
+    double const crash = schedule->crash;
+    schedule->crash = 0; /* a start is not the place to die for ever */
+    step_site(schedule, i, (struct tacit_gossip_event){.kind = TACIT_EVENT_START});
+    schedule->crash = crash;
+}
+
+static void reward_site(struct schedule *schedule, uint32_t i)
+{
+    struct site *const site = &schedule->sites[i];
+    uint32_t const arm = site->plan[--site->plan_count].arm;
+    union tacit_sum sum = {0};
+    bool const good = tacit_rng_bernoulli(&schedule->chance, 0.2 + 0.1 * arm + 0.05 * i);
+    tacit_sum_add_reward(&site->config.rule.tree.node.scale, &sum, good, 1);
+    struct tacit_gossip_event const event = {.kind = TACIT_EVENT_REWARD,
+                                             .as.reward = {arm, 1, sum}};
+    step_site(schedule, i, event);
+}
+
+static void deliver_due(struct schedule *schedule)
+{
+    for (uint32_t at = 0; at < schedule->flying_count;) {
+        if (schedule->flying[at].at_us > schedule->now_us) {
+            at++;
+            continue;
+        }
+        struct flying const due = schedule->flying[at];
+        schedule->flying[at] = schedule->flying[--schedule->flying_count];
+        struct tacit_gossip_event const event = {.kind = TACIT_EVENT_RECEIVE,
+                                                 .as.message = due.message};
+        if (!schedule->sites[due.to].halted)
+            step_site(schedule, due.to, event);
+        free(due.message);
+    }
+}
+
+static void play_us(struct schedule *schedule, uint64_t until_us, bool pulls)
+{
+    for (; schedule->now_us < until_us; schedule->now_us += 10) {
+        deliver_due(schedule);
+        for (uint32_t i = 0; i < schedule->agents; i++) {
+            struct site *const site = &schedule->sites[i];
+            if (site->halted)
+                continue;
+            if (!schedule->is_quiet && schedule->now_us >= site->deadline_us)
+                step_site(schedule, i, (struct tacit_gossip_event){.kind = TACIT_EVENT_TIMEOUT});
+            if (pulls && site->plan_count > 0 && tacit_rng_bernoulli(&schedule->chance, 0.5))
+                reward_site(schedule, i);
+        }
+    }
+}
+
+static void open_schedule(struct schedule *schedule, uint32_t number, enum tacit_privacy_mode mode)
+{
+    memset(schedule, 0, sizeof *schedule);
+    schedule->chance = tacit_rng_stream(41, number, 0, TACIT_PURPOSE_FAULT);
+    schedule->agents = 2 + (uint32_t)tacit_rng_below(&schedule->chance, AGENTS_MAX / 2);
+    schedule->network = network_random(schedule->agents, &schedule->chance);
+    schedule->loss = 0.3 * tacit_rng_uniform(&schedule->chance);
+    schedule->duplication = 0.3 * tacit_rng_uniform(&schedule->chance);
+    schedule->crash = 0.03 * tacit_rng_uniform(&schedule->chance);
+    schedule->delay_us = tacit_rng_below(&schedule->chance, 400);
+    struct tacit_graph const *const graph = &schedule->network->graph;
+    for (uint32_t i = 0; i < schedule->agents; i++) {
+        struct site *const site = &schedule->sites[i];
+        site->config = (struct tacit_gossip_agent_config){
+            .rule = rule_of(schedule->agents, ARMS, 1 << 20, mode, 1),
+            .agent_id = i,
+            .neighbours = graph->neighbours + graph->first[i],
+            .neighbour_count = tacit_graph_degree(graph, i),
+            .weight = 1,
+            .exchange_us = 50 + 10 * i,
+            .pull_us = 1,
+            .guards_lives = true};
+        site->size = tacit_gossip_agent_size(&site->config);
+        site->agent = allocate(site->size);
+        site->disk = allocate(site->size);
+        site->memory = allocate(tacit_gossip_memory_size(&site->config.rule));
+        site->entropy = tacit_rng_stream(41, number, i, TACIT_PURPOSE_NOISE);
+        assert_int_equal(tacit_gossip_agent_init(site->disk, &site->config), TACIT_OK);
+        start_site(schedule, i);
+    }
+}
+
+static void close_schedule(struct schedule *schedule)
+{
+    for (uint32_t i = 0; i < schedule->agents; i++) {
+        free(schedule->sites[i].agent);
+        free(schedule->sites[i].disk);
+        free(schedule->sites[i].memory);
+    }
+    for (uint32_t i = 0; i < schedule->flying_count; i++)
+        free(schedule->flying[i].message);
+    network_free(schedule->network);
+}
+
+/* Largest |sum of theta - sum of X~| over the arms, divided by A. */
+static double imbalance(const struct schedule *schedule)
+{
+    double most = 0;
+    for (uint32_t k = 0; k < ARMS; k++) {
+        double sum = 0;
+        for (uint32_t i = 0; i < schedule->agents; i++) {
+            struct tacit_gossip_agent_view view;
+            tacit_gossip_agent_look(schedule->sites[i].agent, &view);
+            sum += view.theta[k] - view.mean[k];
+        }
+        most = fmax(most, fabs(sum / schedule->agents));
+    }
+    return most;
+}
+
+/* Do both ends of every edge say that it moved the same? */
+static bool edges_agree(const struct schedule *schedule)
+{
+    for (uint64_t e = 0; e < schedule->network->graph.edge_count; e++) {
+        struct tacit_edge const edge = schedule->network->edges[e];
+        uint64_t here;
+        uint64_t there;
+        const double *const out =
+            tacit_gossip_agent_flow(schedule->sites[edge.a].agent, edge.b, &here);
+        const double *const in =
+            tacit_gossip_agent_flow(schedule->sites[edge.b].agent, edge.a, &there);
+        if (here != there)
+            return false;
+        for (uint32_t k = 0; k < ARMS; k++)
+            if (fabs(out[k] + in[k]) > 1e-9)
+                return false;
+    }
+    return true;
+}
+
+/* Faults end, exchanges go on without new rewards until nothing is in flight. */
+static void settle(struct schedule *schedule)
+{
+    schedule->loss = schedule->duplication = schedule->crash = 0;
+    play_us(schedule, schedule->now_us + 6000, false);
+    schedule->is_quiet = true;
+    play_us(schedule, schedule->now_us + 2000, false);
+    assert_int_equal(schedule->flying_count, 0);
+}
+
+static void lost_late_repeated_messages_and_crashes_keep_the_average(void **state)
+{
+    (void)state;
+    uint32_t crashes = 0;
+    uint64_t exchanges = 0;
+    double most_in_flight = 0;
+    for (uint32_t number = 0; number < 2000; number++) {
+        struct schedule *const schedule = allocate(sizeof *schedule);
+        open_schedule(schedule, number, number % 2 == 0 ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_NONE);
+        play_us(schedule, 300 * 10, true);
+        most_in_flight = fmax(most_in_flight, imbalance(schedule));
+        settle(schedule);
+        assert_true(edges_agree(schedule));
+        assert_true(imbalance(schedule) <= 1e-9);
+        crashes += schedule->crashes;
+        for (uint32_t i = 0; i < schedule->agents; i++) {
+            struct tacit_gossip_agent_view view;
+            assert_false(schedule->sites[i].halted);
+            tacit_gossip_agent_look(schedule->sites[i].agent, &view);
+            exchanges += view.exchange_count;
+        }
+        close_schedule(schedule);
+        free(schedule);
+    }
+    print_message("2000 schedules: %u deaths, %llu exchanges; out of balance by up to %.2g on the "
+                  "way, never at the end\n",
+                  crashes, (unsigned long long)exchanges, most_in_flight);
+    assert_true(crashes > 1000 && exchanges > 10000 && most_in_flight > 1e-3);
+}
+
+/* The checker has teeth. */
+static void mass_from_nowhere_is_seen_by_the_checkers(void **state)
+{
+    (void)state;
+    struct schedule *const schedule = allocate(sizeof *schedule);
+    open_schedule(schedule, 1, TACIT_PRIVACY_NONE);
+    play_us(schedule, 3000, true);
+    settle(schedule);
+    assert_true(imbalance(schedule) <= 1e-9);
+    struct tacit_gossip_agent_view view;
+    tacit_gossip_agent_look(schedule->sites[0].agent, &view);
+    ((double *)(uintptr_t)view.theta)[0] += 0.125; /* planted */
+    assert_true(imbalance(schedule) > 1e-3);
+    assert_int_equal(tacit_gossip_agent_check(schedule->sites[0].agent, schedule->sites[0].size,
+                                              &schedule->sites[0].config),
+                     TACIT_MALFORMED);
+    close_schedule(schedule);
+    free(schedule);
+}
+
+/* ---- Lives ----------------------------------------------------------------------------------- */
+
+/* Two processes go on from one disk: neighbours take the one that they hear first. */
+static void second_copy_of_a_site_halts(void **state)
+{
+    (void)state;
+    struct schedule *const schedule = allocate(sizeof *schedule);
+    open_schedule(schedule, 7, TACIT_PRIVACY_SOUND);
+    schedule->crash = schedule->loss = schedule->duplication = 0;
+    play_us(schedule, 3000, true);
+    struct site clone = schedule->sites[1];
+    clone.agent = allocate(clone.size);
+    clone.memory = allocate(tacit_gossip_memory_size(&clone.config.rule));
+    memcpy(clone.agent, clone.disk, clone.size);
+    tacit_gossip_memory_init(clone.memory, &clone.config.rule);
+    start_site(schedule, 1); /* the first of two */
+    play_us(schedule, schedule->now_us + 3000, true);
+    clone.entropy = tacit_rng_stream(99, 0, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&clone.entropy);
+    struct tacit_gossip_update update;
+    struct tacit_gossip_event event = {.kind = TACIT_EVENT_START};
+    assert_int_equal(tacit_gossip_agent_step(clone.agent, clone.memory, &event, &entropy, &update),
+                     TACIT_OK);
+    /* Its first word is refused by a neighbour, and it halts. */
+    bool halted = false;
+    for (uint64_t now = 1; now < 100 && !halted; now++) {
+        event = (struct tacit_gossip_event){.now_us = now * 1000, .kind = TACIT_EVENT_TIMEOUT};
+        assert_int_equal(
+            tacit_gossip_agent_step(clone.agent, clone.memory, &event, &entropy, &update),
+            TACIT_OK);
+        if (!update.send)
+            continue;
+        struct site *const neighbour = &schedule->sites[update.message.to];
+        struct tacit_gossip_update answer;
+        struct tacit_gossip_event const heard = {.now_us = schedule->now_us - neighbour->started_us,
+                                                 .kind = TACIT_EVENT_RECEIVE,
+                                                 .as.message = &update.message};
+        struct tacit_entropy const theirs = tacit_rng_entropy(&neighbour->entropy);
+        assert_int_equal(
+            tacit_gossip_agent_step(neighbour->agent, neighbour->memory, &heard, &theirs, &answer),
+            TACIT_OK);
+        assert_true(answer.send && answer.message.kind == TACIT_GOSSIP_REFUSE);
+        event = (struct tacit_gossip_event){
+            .now_us = now * 1000, .kind = TACIT_EVENT_RECEIVE, .as.message = &answer.message};
+        assert_int_equal(
+            tacit_gossip_agent_step(clone.agent, clone.memory, &event, &entropy, &update),
+            TACIT_ROLLBACK);
+        struct tacit_gossip_agent_view view;
+        tacit_gossip_agent_look(clone.agent, &view);
+        halted = view.halted;
+    }
+    assert_true(halted);
+    free(clone.agent);
+    free(clone.memory);
+    close_schedule(schedule);
+    free(schedule);
+}
+
+/* ---- One agent ------------------------------------------------------------------------------- */
+
+struct bench_agent {
+    struct tacit_gossip_agent_config config;
+    struct tacit_gossip_agent *agent;
+    struct tacit_gossip_memory *memory;
+    struct tacit_rng rng;
+    size_t size;
+};
+
+static const uint32_t two_neighbours[] = {0, 2};
+
+static enum tacit_status step_bench(struct bench_agent *bench, struct tacit_gossip_event event,
+                                    struct tacit_gossip_update *update)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&bench->rng);
+    return tacit_gossip_agent_step(bench->agent, bench->memory, &event, &entropy, update);
+}
+
+static struct bench_agent bench_agent_new(enum tacit_privacy_mode mode)
+{
+    struct bench_agent bench = {.config = {.rule = rule_of(3, ARMS, 100, mode, 1),
+                                           .run_id = 8,
+                                           .agent_id = 1,
+                                           .neighbours = two_neighbours,
+                                           .neighbour_count = 2,
+                                           .weight = 1,
+                                           .slot_us = 10}};
+    bench.size = tacit_gossip_agent_size(&bench.config);
+    bench.agent = allocate(bench.size);
+    bench.memory = allocate(tacit_gossip_memory_size(&bench.config.rule));
+    bench.rng = tacit_rng_stream(1, 1, 1, TACIT_PURPOSE_NOISE);
+    tacit_gossip_memory_init(bench.memory, &bench.config.rule);
+    assert_int_equal(tacit_gossip_agent_init(bench.agent, &bench.config), TACIT_OK);
+    struct tacit_gossip_update update;
+    assert_int_equal(
+        step_bench(&bench, (struct tacit_gossip_event){.kind = TACIT_EVENT_START}, &update),
+        TACIT_OK);
+    assert_int_equal(update.plan_count, ARMS);
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        struct tacit_gossip_event const event = {.kind = TACIT_EVENT_REWARD,
+                                                 .as.reward = {arm, 1, {0}}};
+        assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
+    }
+    return bench;
+}
+
+static void bench_agent_free(struct bench_agent *bench)
+{
+    free(bench->agent);
+    free(bench->memory);
+}
+
+static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
+{
+    (void)state;
+    struct bench_agent bench = bench_agent_new(TACIT_PRIVACY_SOUND);
+    static const double row[ARMS] = {0, 1, 2};
+    static const double bad[ARMS] = {0, (double)NAN, 2};
+    static const uint64_t seen[ARMS] = {1, 1, 1};
+    struct {
+        struct tacit_gossip_message message;
+        enum tacit_status status;
+    } const cases[] = {
+        {{.kind = TACIT_GOSSIP_COUNTS, .from = 0, .to = 1, .run_id = 9, .seen = seen},
+         TACIT_STRANGER},
+        {{.kind = TACIT_GOSSIP_COUNTS, .from = 1, .to = 1, .run_id = 8, .seen = seen},
+         TACIT_STRANGER},
+        {{.kind = TACIT_GOSSIP_COUNTS, .from = 0, .to = 2, .run_id = 8, .seen = seen},
+         TACIT_STRANGER},
+        {{.kind = TACIT_GOSSIP_COUNTS, .from = 0, .to = 1, .run_id = 8}, TACIT_MALFORMED},
+        {{.kind = TACIT_GOSSIP_OFFER, .from = 2, .to = 1, .run_id = 8, .theta = bad, .flow = row},
+         TACIT_MALFORMED},
+        {{.kind = TACIT_GOSSIP_OFFER, .from = 2, .to = 1, .run_id = 8, .theta = row},
+         TACIT_MALFORMED},
+        {{.kind = TACIT_GOSSIP_OFFER, .from = 0, .to = 1, .run_id = 8, .theta = row, .flow = row},
+         TACIT_UNEXPECTED},
+        {{.kind = TACIT_GOSSIP_SHIFT, .from = 2, .to = 1, .run_id = 8, .shift = row, .flow = row},
+         TACIT_UNEXPECTED},
+        {{.kind = TACIT_GOSSIP_ASK, .from = 2, .to = 1, .run_id = 8}, TACIT_UNEXPECTED},
+        {{.kind = TACIT_GOSSIP_OFFER,
+          .from = 2,
+          .to = 1,
+          .run_id = 8,
+          .exchange = 5,
+          .theta = row,
+          .flow = row},
+         TACIT_MALFORMED},
+        {{.kind = TACIT_GOSSIP_ASK, .from = 0, .to = 1, .run_id = 8, .life_number = 3},
+         TACIT_MALFORMED},
+    };
+    void *const before = allocate(bench.size);
+    memcpy(before, bench.agent, bench.size);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct tacit_gossip_update update;
+        struct tacit_gossip_event const event = {
+            .now_us = 5, .kind = TACIT_EVENT_RECEIVE, .as.message = &cases[i].message};
+        assert_int_equal(step_bench(&bench, event, &update), cases[i].status);
+        assert_memory_equal(bench.agent, before, bench.size);
+        assert_false(update.send || update.persist);
+    }
+    static const struct tacit_reward rewards[] = {{0, 1, {0}}, {ARMS, 1, {0}}, {0, 2, {0}}};
+    for (size_t i = 0; i < COUNT(rewards); i++) { /* nothing is planned */
+        struct tacit_gossip_update update;
+        struct tacit_gossip_event const event = {.kind = TACIT_EVENT_REWARD,
+                                                 .as.reward = rewards[i]};
+        assert_int_equal(step_bench(&bench, event, &update), TACIT_INVALID);
+        assert_memory_equal(bench.agent, before, bench.size);
+    }
+    free(before);
+    bench_agent_free(&bench);
+}
+
+static void neighbours_huge_count_is_cut_to_what_can_have_been_pulled(void **state)
+{
+    (void)state;
+    struct bench_agent bench = bench_agent_new(TACIT_PRIVACY_SOUND);
+    static const uint64_t huge[ARMS] = {1, UINT64_MAX, 1};
+    struct tacit_gossip_message const lie = {
+        .kind = TACIT_GOSSIP_COUNTS, .from = 0, .to = TACIT_NEIGHBOURS, .run_id = 8, .seen = huge};
+    uint32_t forced = 0;
+    for (uint32_t slot = 1; slot <= 100; slot++) {
+        struct tacit_gossip_update update;
+        struct tacit_gossip_agent_view view;
+        struct tacit_gossip_event event = {.now_us = slot * 10, .kind = TACIT_EVENT_TIMEOUT};
+        assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
+        tacit_gossip_agent_look(bench.agent, &view);
+        assert_int_equal(view.slot, slot);
+        assert_true(view.seen[1] <= slot + 1);
+        forced += view.forced;
+        event = (struct tacit_gossip_event){
+            .now_us = slot * 10, .kind = TACIT_EVENT_REWARD, .as.reward = {view.arm, 1, {0}}};
+        assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
+        event = (struct tacit_gossip_event){
+            .now_us = slot * 10, .kind = TACIT_EVENT_RECEIVE, .as.message = &lie};
+        assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
+    }
+    assert_true(forced > 0); /* it follows what could be true, .. */
+    struct tacit_gossip_agent_view view;
+    tacit_gossip_agent_look(bench.agent, &view);
+    assert_true(view.counts[1] + 3 + 1 >= view.seen[1]); /* .. and is never far behind it */
+    assert_true(view.finished);
+    bench_agent_free(&bench);
+}
+
+static void restart_closes_trees_and_goes_on_with_what_was_released(void **state)
+{
+    (void)state;
+    struct bench_agent bench = bench_agent_new(TACIT_PRIVACY_SOUND);
+    struct tacit_gossip_agent_view before;
+    struct tacit_gossip_agent_view after;
+    struct tacit_gossip_update update;
+    struct tacit_gossip_event event = {.now_us = 10, .kind = TACIT_EVENT_TIMEOUT};
+    assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
+    tacit_gossip_agent_look(bench.agent, &before);
+    double mean[ARMS];
+    memcpy(mean, before.mean, sizeof mean);
+    tacit_gossip_memory_init(bench.memory, &bench.config.rule);
+    assert_int_equal(
+        step_bench(&bench, (struct tacit_gossip_event){.kind = TACIT_EVENT_START}, &update),
+        TACIT_OK);
+    tacit_gossip_agent_look(bench.agent, &after);
+    assert_memory_equal(after.mean, mean, sizeof mean);
+    assert_int_equal(update.plan_count, 1); /* the pull that was planned, not given twice */
+    assert_int_equal(update.plan[0].arm, after.arm);
+    assert_int_equal(after.pull_count, ARMS + 1);
+    event = (struct tacit_gossip_event){.kind = TACIT_EVENT_REWARD,
+                                        .as.reward = {after.arm, 1, {.steps = TACIT_STEPS}}};
+    assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
+    assert_int_equal(tacit_gossip_agent_check(bench.agent, bench.size, &bench.config), TACIT_OK);
+    bench_agent_free(&bench);
+}
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+static void bounds_grow_with_privacy_and_with_slow_mixing(void **state)
+{
+    (void)state;
+    struct tacit_gossip_rule const rule = rule_of(10, 3, 1000000, TACIT_PRIVACY_PAPER, 1);
+    static const double gaps[] = {0, 0.1, 0.3};
+    double const plain = tacit_gossip_regret_bound(&rule, (double)INFINITY, gaps, 0.9);
+    double const weak = tacit_gossip_regret_bound(&rule, 5, gaps, 0.9);
+    double const strong = tacit_gossip_regret_bound(&rule, 1, gaps, 0.9);
+    double const slow = tacit_gossip_regret_bound(&rule, (double)INFINITY, gaps, 0.9999);
+    assert_true(plain < weak && weak < strong && plain < slow);
+    /* Theorem 1 by hand: alpha_1 = 64/1e17, gap .1 is told after 2 N ln T/(.05)^2 pulls. */
+    double const l = 13.815510557964274;
+    double const third = cbrt(0.9);
+    double const rest = 80 + 2 * M_PI * M_PI / 3 +
+                        2 * pow(0.9, 1.0 / 12) / ((1 - third) * (1 - pow(0.9, 1.0 / 12)));
+    double const by_hand = 0.1 * (20 * l / .0025 + rest) + 0.3 * (20 * l / .0225 + rest);
+    assert_true(fabs(plain - by_hand) < 1e-6 * by_hand);
+    static const double tiny[] = {0, 1e-16, 0};
+    assert_true(isinf(tacit_gossip_regret_bound(&rule, 1, tiny, 0.9)));
+}
+
+static void mixing_slots_are_the_first_from_which_the_bound_holds(void **state)
+{
+    (void)state;
+    static const double lambdas[] = {0.01, 0.5, 0.9, 0.9946, 0.9999};
+    static const uint32_t agents[] = {3, 10, 1000};
+    for (size_t i = 0; i < COUNT(lambdas); i++)
+        for (size_t j = 0; j < COUNT(agents); j++) {
+            uint64_t const slots = tacit_gossip_mixing_slots(agents[j], lambdas[i]);
+            double const third = pow(lambdas[i], 1.0 / 3);
+            for (uint64_t t = slots; t < slots + 1000; t++)
+                assert_true(pow(lambdas[i], (double)t / 6) / (1 - third) <
+                            1.0000001 / ((double)agents[j] * (double)t));
+            if (slots > 1) {
+                double const t = (double)(slots - 1);
+                assert_true(pow(lambdas[i], t / 6) / (1 - third) >=
+                            0.9999999 / ((double)agents[j] * t));
+            }
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(average_of_theta_less_that_of_means_is_kept_for_1e6_slots),
+        cmocka_unit_test(lost_late_repeated_messages_and_crashes_keep_the_average),
+        cmocka_unit_test(mass_from_nowhere_is_seen_by_the_checkers),
+        cmocka_unit_test(second_copy_of_a_site_halts),
+        cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),
+        cmocka_unit_test(neighbours_huge_count_is_cut_to_what_can_have_been_pulled),
+        cmocka_unit_test(restart_closes_trees_and_goes_on_with_what_was_released),
+        cmocka_unit_test(bounds_grow_with_privacy_and_with_slow_mixing),
+        cmocka_unit_test(mixing_slots_are_the_first_from_which_the_bound_holds),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
