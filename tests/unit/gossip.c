@@ -301,11 +301,14 @@ static bool edges_agree(const struct schedule *schedule)
             tacit_gossip_agent_flow(schedule->sites[edge.a].agent, edge.b, &here);
         const double *const in =
             tacit_gossip_agent_flow(schedule->sites[edge.b].agent, edge.a, &there);
-        if (here != there)
-            return false;
+        double off = 0;
         for (uint32_t k = 0; k < ARMS; k++)
-            if (fabs(out[k] + in[k]) > 1e-9)
-                return false;
+            off = fmax(off, fabs(out[k] + in[k]));
+        if (here != there || off > 1e-9) {
+            print_message("edge %u-%u: exchanges %u and %u, off by %.3g\n", edge.a, edge.b,
+                          (unsigned)here, (unsigned)there, off);
+            return false;
+        }
     }
     return true;
 }
@@ -314,7 +317,7 @@ static bool edges_agree(const struct schedule *schedule)
 static void settle(struct schedule *schedule)
 {
     schedule->loss = schedule->duplication = schedule->crash = 0;
-    play_us(schedule, schedule->now_us + 6000, false);
+    play_us(schedule, schedule->now_us + 20000, false);
     schedule->is_quiet = true;
     play_us(schedule, schedule->now_us + 2000, false);
     assert_int_equal(schedule->flying_count, 0);
