@@ -2,7 +2,9 @@
 #include <string.h>
 #include "tacit/family.h"
 
-#define FAMILIES(X) X(elim_family)
+#define FAMILIES(X)                                                                                \
+    X(elim_family)                                                                                 \
+    X(select_family)
 
 #define X(family) extern const struct tacit_family family;
 FAMILIES(X)

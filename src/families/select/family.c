@@ -1,0 +1,54 @@
+/* User selection (Peleg et al.: PAUSE) as its hosts know it. */
+#include "select.h"
+
+const struct tacit_metric select_metrics[] = {
+    [SELECT_REGRET_SHARED] = {"regret_shared", "Regret", "reward",
+                              "against the genie on the policy's own g and p (Eq. 15); below 0 is "
+                              "possible",
+                              TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
+    [SELECT_REGRET_GENIE] = {"regret_genie", "Expected regret", "reward",
+                             "difference of Eq. (10) between the genie's set and the chosen one",
+                             TACIT_METRIC_CARD},
+    [SELECT_REWARD] = {"reward", "Reward", "reward", "Eq. (9), summed over the rounds", 0},
+    [SELECT_LATENCY] = {"latency", "Total latency", "time", "the slowest user of each round",
+                        TACIT_METRIC_CARD},
+    [SELECT_LEAKAGE_MAX] = {"leakage_max", "Largest leakage", "epsilon",
+                            "what the user that spent most has spent at the end",
+                            TACIT_METRIC_CARD},
+    [SELECT_ROUNDS] = {"rounds", "Rounds", "rounds", "that took place", TACIT_METRIC_TRAFFIC},
+    [SELECT_MIXED_ROUNDS] = {"mixed_rounds", "Mixed rounds", "rounds",
+                             "with users of the fast and of the slow half", 0},
+    [SELECT_ENERGY_GAP] = {"energy_gap", "Energy gap", "reward",
+                           "of Eq. (18) to the best set, the mean of the rounds", 0},
+    [SELECT_EXHAUSTED] = {"exhausted", "Exhausted", "", "ended because too few users had budget",
+                          0},
+    [SELECT_PARTICIPATIONS] = {"participations", "Participations", "updates", NULL,
+                               TACIT_METRIC_TRAFFIC},
+    [SELECT_MESSAGES] = {"messages", "Messages", "messages",
+                         "a model to each chosen user, an update from it", TACIT_METRIC_TRAFFIC},
+    [SELECT_METRIC_COUNT] = {.name = NULL}};
+
+static const char *const environments[] = {"latency", NULL};
+static const char *const sections[] = {"sizes", NULL};
+static const char *const privacy_keys[] = {"eta", "budget", "participations", "budgets", NULL};
+
+extern const struct tacit_family select_family;
+
+const struct tacit_family select_family = {.number = SELECT_NUMBER,
+                                           .file = {.word = "select",
+                                                    .networks = 1u << TACIT_CONFIG_STAR,
+                                                    .modes = 1u << TACIT_PRIVACY_NONE |
+                                                             1u << TACIT_PRIVACY_PAPER |
+                                                             1u << TACIT_PRIVACY_SOUND,
+                                                    .sections = sections,
+                                                    .own_environments = environments,
+                                                    .privacy_keys = privacy_keys,
+                                                    .read = select_read_keys},
+                                           .metrics = select_metrics,
+                                           .plan = select_make_plan,
+                                           .plan_free = select_free_plan,
+                                           .bounds = select_print_bounds,
+                                           .player = {.metric_count = SELECT_METRIC_COUNT,
+                                                      .run_new = select_run_new,
+                                                      .run_play = select_run_play,
+                                                      .run_free = select_run_free}};

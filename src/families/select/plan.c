@@ -1,0 +1,256 @@
+/* From an experiment file with user selection to what its runs need: latencies, budgets, statement;
+ * and the bounds that `check` prints. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "select.h"
+#include "tacit/data.h"
+
+/* ---- Latencies ---- */
+
+static enum tacit_status read_trace(struct tacit_experiment *experiment, struct select_plan *plan,
+                                    struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct tacit_means table;
+    char *const path = tacit_config_path(config->document, plan->keys.trace);
+    if (path == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status const status = tacit_means_read(&table, path, 0, 1e9, error);
+    free(path);
+    if (status != TACIT_OK) {
+        struct tacit_error const cause = *error;
+        return status == TACIT_IO
+                   ? tacit_experiment_refuse(experiment, "environment.trace", cause.text, error)
+                   : status;
+    }
+    plan->rows = table.values; /* the plan's from here on */
+    if (table.arm_count != config->agent_count) {
+        char text[200];
+        (void)snprintf(
+            text, sizeof text,
+            "has %u columns, but there are %u users (agents); allowed: one column a user",
+            table.arm_count, config->agent_count);
+        return tacit_experiment_refuse(experiment, "environment.trace", text, error);
+    }
+    for (size_t i = 0; i < (size_t)table.row_count * table.arm_count; i++)
+        if (!(plan->rows[i] > 0))
+            return tacit_experiment_refuse(experiment, "environment.trace",
+                                           "a latency of 0; allowed: numbers above 0", error);
+    plan->latency.rows = plan->rows;
+    plan->latency.row_count = table.row_count;
+    return TACIT_OK;
+}
+
+static enum tacit_status make_latency(struct tacit_experiment *experiment, struct select_plan *plan,
+                                      struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct select_keys const *const keys = &plan->keys;
+    plan->latency = (struct tacit_latency){.kind = keys->latency,
+                                           .user_count = config->agent_count,
+                                           .latency_min = keys->latency_min,
+                                           .spread = keys->spread};
+    if (keys->latency == TACIT_LATENCY_TRACE)
+        return read_trace(experiment, plan, error);
+    plan->center = calloc(config->agent_count, sizeof *plan->center);
+    if (plan->center == NULL)
+        return TACIT_MEMORY;
+    plan->latency.center = plan->center;
+    if (keys->latency == TACIT_LATENCY_LOG_NORMAL) {
+        struct tacit_rng rng =
+            tacit_rng_stream(config->seed, 0, TACIT_STREAM_COMMON,
+                             TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_MEDIANS));
+        tacit_latency_log_normal(plan->center, config->agent_count, keys->median,
+                                 keys->median_spread, &rng);
+        return TACIT_OK;
+    }
+    if (config->agent_count < 2)
+        return tacit_experiment_refuse(experiment, "agents",
+                                       "two groups need at least 2 users (agents)", error);
+    tacit_latency_two_groups(plan->center, config->agent_count);
+    return TACIT_OK;
+}
+
+/* ---- Privacy ---- */
+
+static enum tacit_status make_budget(struct tacit_experiment *experiment, struct select_plan *plan,
+                                     struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct select_keys const *const keys = &plan->keys;
+    bool const is_none = config->privacy == TACIT_PRIVACY_NONE || isinf(config->epsilon);
+    plan->config = (struct tacit_select_config){
+        .user_count = config->agent_count,
+        .users_per_round = keys->users_per_round,
+        .alpha = keys->alpha,
+        .beta = keys->beta,
+        .gamma = keys->gamma,
+        .zeta = keys->zeta,
+        .latency_min = keys->latency_min,
+        .budget = {.kind = is_none ? TACIT_SELECT_GEOMETRIC : keys->budget,
+                   .is_exact = !is_none && config->privacy == TACIT_PRIVACY_SOUND,
+                   .total = is_none ? INFINITY : config->epsilon,
+                   .eta = keys->eta,
+                   .participations = keys->participations,
+                   .given = keys->given}};
+    if (tacit_select_size(&plan->config) > 0)
+        return TACIT_OK;
+    return tacit_experiment_refuse(
+        experiment, "privacy",
+        "no budgets can be made of this; allowed: epsilon from 1e-6 to 1e6, budgets that add up to "
+        "at most epsilon",
+        error);
+}
+
+static void state_privacy(struct tacit_experiment *experiment, const struct select_plan *plan)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    bool const is_none = isinf(plan->config.budget.total);
+    experiment->epsilon_per_reward = is_none ? INFINITY : config->epsilon; /* per user */
+    tacit_text_add(&text, "Selection uses the latencies that the server measures, the sizes of the "
+                          "data sets and what each user has spent; it sees no data. ");
+    if (is_none) {
+        tacit_text_add(&text, "Nothing is protected: updates would leave the users as they are.");
+        return;
+    }
+    if (config->privacy == TACIT_PRIVACY_PAPER) {
+        tacit_text_add(
+            &text, "Budgets are the paper's real-valued series. As the authors ran it (noise for "
+                   "each coordinate as if it were the only one) a model of d numbers loses d "
+                   "times its budget, and without limit where batch-norm statistics go raw: this "
+                   "is not differential privacy.");
+        return;
+    }
+    tacit_text_add(&text, "Each user's whole local data set is granted epsilon ");
+    tacit_text_add_nano(&text, (uint64_t)floor(config->epsilon * (double)TACIT_NANO));
+    tacit_text_add(
+        &text, " in total, over any number of rounds, in integer billionths that are never "
+               "exceeded; a user whose budget is used up is not chosen. Sizes of data sets, being "
+               "chosen and the time of the reply are visible. This run selects only: no update "
+               "was released.");
+}
+
+enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct select_plan *const plan = calloc(1, sizeof *plan);
+    experiment->plan = plan;
+    if (plan == NULL)
+        return TACIT_MEMORY;
+    plan->common = experiment->sim;
+    memcpy(&plan->keys, experiment->config->keys, sizeof plan->keys);
+    plan->keys.choice.expected = NULL;
+    enum tacit_status status = make_latency(experiment, plan, error);
+    if (status == TACIT_OK)
+        status = make_budget(experiment, plan, error);
+    if (status != TACIT_OK)
+        return status;
+    if (!isinf(plan->config.budget.total))
+        status = tacit_experiment_protect(experiment, experiment->config->epsilon, error);
+    if (status != TACIT_OK)
+        return status;
+    state_privacy(experiment, plan);
+    experiment->server_links = plan->keys.users_per_round;
+    return TACIT_OK;
+}
+
+void select_free_plan(void *memory)
+{
+    struct select_plan *const plan = memory;
+    if (plan == NULL)
+        return;
+    free(plan->center);
+    free(plan->rows);
+    free(plan);
+}
+
+/* ---- Bounds ---- */
+
+struct expectations {
+    double ratio_least;
+    double ratio_most;
+    double gap_in_latency; /* least difference between two users */
+    double gap_in_ratio;
+};
+
+static int compare(const void *a, const void *b)
+{
+    double const x = *(const double *)a;
+    double const y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double least_gap(double *values, uint32_t count)
+{
+    double gap = INFINITY;
+    qsort(values, count, sizeof *values, compare);
+    for (uint32_t i = 1; i < count; i++)
+        gap = fmin(gap, values[i] - values[i - 1]);
+    return gap;
+}
+
+static enum tacit_status expect(const struct select_plan *plan, struct expectations *expected)
+{
+    uint32_t const users = plan->latency.user_count;
+    double *const means = calloc(2 * (size_t)users, sizeof *means);
+    if (means == NULL)
+        return TACIT_MEMORY;
+    double *const ratios = means + users;
+    for (uint32_t user = 0; user < users; user++)
+        tacit_latency_expect(&plan->latency, user, &means[user], &ratios[user]);
+    expected->gap_in_latency = least_gap(means, users);
+    expected->gap_in_ratio = least_gap(ratios, users);
+    expected->ratio_least = ratios[0];
+    expected->ratio_most = ratios[users - 1];
+    free(means);
+    return TACIT_OK;
+}
+
+/* Eq. (17) with the constant of the text or of its proof. */
+static double bound_of(const struct select_plan *plan, double worst, double gap, double constant)
+{
+    double const n = (double)plan->common.horizon;
+    double const m = plan->config.users_per_round;
+    return plan->config.user_count * (worst + gap) *
+           (4 * (m + 1) * log(n) / (gap * gap) + 1 + constant);
+}
+
+static void print_bound(const struct select_plan *plan, double worst, double gap, const char *what,
+                        FILE *out)
+{
+    double const square = acos(-1) * acos(-1);
+    if (!(gap > 0)) {
+        (void)fprintf(out, "  regret    no bound: two users have the same %s\n", what);
+        return;
+    }
+    double const text = bound_of(plan, worst, gap, 2 * square / 3);
+    double const proof = bound_of(plan, worst, gap, 4 * square / 3);
+    double const trivial = worst * (double)plan->common.horizon;
+    (void)fprintf(out, "  regret    %.6g (Eq. 17), %.6g (App. A); smallest gap of %s %.6g%s\n",
+                  text, proof, what, gap,
+                  text > trivial ? "; above what any policy can lose, n Delta_max" : "");
+}
+
+enum tacit_status select_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+{
+    struct select_plan const *const plan = experiment->plan;
+    struct expectations expected;
+    enum tacit_status const status = expect(plan, &expected);
+    if (status != TACIT_OK)
+        return status;
+    /* Lemma 1 (16), read with max - min. */
+    double const worst =
+        2 * plan->config.alpha + plan->config.gamma + expected.ratio_most - expected.ratio_least;
+    double const m = plan->config.users_per_round;
+    double const rounds = (double)plan->common.horizon;
+    (void)fprintf(out, "At most, in one run of %.0f rounds:\n", rounds);
+    (void)fprintf(out,
+                  "  messages  %.0f  (a model to each of %.0f users a round, an update back)\n",
+                  2 * m * rounds, m);
+    (void)fprintf(out, "  Delta_max %.6g, n Delta_max %.6g\n", worst, worst * rounds);
+    print_bound(plan, worst, expected.gap_in_latency, "E[tau] (the paper's)", out);
+    print_bound(plan, worst, expected.gap_in_ratio, "mu (the proof's)", out);
+    return TACIT_OK;
+}

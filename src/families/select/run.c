@@ -1,0 +1,290 @@
+/* One run of user selection: rounds of choosing, waiting for the slowest, and observing. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "select.h"
+
+#define SIZE_MIN 20u /* rows of a user (READINGS P5.12) */
+
+struct select_run {
+    const struct select_plan *plan;
+    struct tacit_select *select;
+    void *scratch;
+    uint64_t *sizes;
+    double *latencies; /* K: of this round */
+    double *expected;  /* K: mu_k */
+    double *columns;   /* 4 K: scores before the choice */
+    uint32_t *users;
+    uint32_t *genie;
+    uint32_t user_count; /* chosen in this round */
+    double median;       /* of mu: above it the fast half */
+    double energy_gap;
+    struct tacit_rng latency_stream;
+    struct tacit_rng choice_stream;
+    double metrics[SELECT_METRIC_COUNT];
+};
+
+/* ---- Data sets ---- */
+
+/* Shares by Dirichlet(parameter), of the rows that are left when each user has its least. */
+static void draw_sizes(struct select_run *run, uint32_t index)
+{
+    struct select_keys const *const keys = &run->plan->keys;
+    uint32_t const users = run->plan->config.user_count;
+    struct tacit_rng rng =
+        tacit_rng_stream(run->plan->common.seed, index, TACIT_STREAM_COMMON,
+                         TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_SIZES));
+    double sum = 0;
+    for (uint32_t user = 0; user < users; user++)
+        sum += run->columns[user] = tacit_rng_gamma(&rng, keys->dirichlet);
+    uint64_t const least = (uint64_t)users * SIZE_MIN;
+    double const rest = keys->row_count > least ? (double)(keys->row_count - least) : 0;
+    for (uint32_t user = 0; user < users; user++)
+        run->sizes[user] =
+            SIZE_MIN + (uint64_t)floor(rest * (sum > 0 ? run->columns[user] / sum : 0));
+}
+
+/* ---- A round ---- */
+
+static struct tacit_select_scores scores_of(const struct select_run *run)
+{
+    size_t const users = run->plan->config.user_count;
+    return (struct tacit_select_scores){run->columns, run->columns + users,
+                                        run->columns + 2 * users, run->columns + 3 * users};
+}
+
+static double slowest_of(const struct select_run *run, const uint32_t *users, uint32_t count)
+{
+    double slowest = 0;
+    for (uint32_t i = 0; i < count; i++)
+        slowest = fmax(slowest, run->latencies[users[i]]);
+    return slowest;
+}
+
+/* Eq. (9) of a set, with what its latencies were. */
+static double reward_of(const struct select_run *run, const uint32_t *users, uint32_t count)
+{
+    struct tacit_select_scores const scores = scores_of(run);
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += scores.weight[users[i]];
+    return run->plan->config.latency_min / slowest_of(run, users, count) + sum;
+}
+
+/* Eq. (10) of a set: the least expected ratio in place of the observed one. */
+static double expected_reward_of(const struct select_run *run, const uint32_t *users,
+                                 uint32_t count)
+{
+    return tacit_select_energy(run->expected, scores_of(run).weight, users, count);
+}
+
+/* The genie on the policy's own g and p (READINGS P5.8), over those who have budget. */
+static enum tacit_status find_genie(struct select_run *run, uint32_t *count)
+{
+    struct tacit_select_choice const choice = {.selector = TACIT_SELECTOR_GENIE,
+                                               .expected = run->expected};
+    double energy;
+    return tacit_select_choose(run->select, &choice, NULL, run->scratch, run->genie, count,
+                               &energy);
+}
+
+static bool is_mixed(const struct select_run *run)
+{
+    bool has_fast = false;
+    bool has_slow = false;
+    for (uint32_t i = 0; i < run->user_count; i++)
+        if (run->expected[run->users[i]] > run->median)
+            has_fast = true;
+        else
+            has_slow = true;
+    return has_fast && has_slow;
+}
+
+/* What Eq. (18) loses to its best value, where an annealing chose among users that were all seen.
+ */
+static enum tacit_status add_energy_gap(struct select_run *run, double energy)
+{
+    if (run->plan->keys.choice.selector != TACIT_SELECTOR_ANNEALING || !isfinite(energy))
+        return TACIT_OK;
+    struct tacit_select_choice const choice = {.selector = TACIT_SELECTOR_EXACT};
+    uint32_t count;
+    double best;
+    enum tacit_status const status =
+        tacit_select_choose(run->select, &choice, NULL, run->scratch, run->genie, &count, &best);
+    if (status == TACIT_OK)
+        run->energy_gap += best - energy;
+    return status;
+}
+
+static enum tacit_status choose(struct select_run *run)
+{
+    struct tacit_select_choice choice = run->plan->keys.choice;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&run->choice_stream);
+    double energy;
+    choice.expected = run->expected;
+    enum tacit_status const status = tacit_select_choose(
+        run->select, &choice, &entropy, run->scratch, run->users, &run->user_count, &energy);
+    return status == TACIT_OK ? add_energy_gap(run, energy) : status;
+}
+
+static enum tacit_status account(struct select_run *run)
+{
+    uint32_t genie_count;
+    enum tacit_status const status = find_genie(run, &genie_count);
+    if (status != TACIT_OK)
+        return status;
+    double const reward = reward_of(run, run->users, run->user_count);
+    run->metrics[SELECT_REWARD] += reward;
+    run->metrics[SELECT_REGRET_SHARED] += reward_of(run, run->genie, genie_count) - reward;
+    run->metrics[SELECT_REGRET_GENIE] += expected_reward_of(run, run->genie, genie_count) -
+                                         expected_reward_of(run, run->users, run->user_count);
+    run->metrics[SELECT_LATENCY] += slowest_of(run, run->users, run->user_count);
+    run->metrics[SELECT_ROUNDS] += 1;
+    run->metrics[SELECT_MIXED_ROUNDS] += is_mixed(run) ? 1 : 0;
+    run->metrics[SELECT_PARTICIPATIONS] += run->user_count;
+    run->metrics[SELECT_MESSAGES] += 2.0 * run->user_count;
+    return TACIT_OK;
+}
+
+static enum tacit_status observe(struct select_run *run)
+{
+    double *const answers = run->columns; /* scores are not needed any more */
+    for (uint32_t i = 0; i < run->user_count; i++)
+        answers[i] = run->latencies[run->users[i]];
+    return tacit_select_observe(run->select, run->users, run->user_count, answers, INFINITY);
+}
+
+/* False in *goes_on: too few users have budget, now and for ever. */
+static enum tacit_status play_round(struct select_run *run, bool *goes_on)
+{
+    struct tacit_select_scores const scores = scores_of(run);
+    tacit_latency_draw(&run->plan->latency, &run->latency_stream, run->latencies);
+    tacit_select_score(run->select, &scores);
+    enum tacit_status status = choose(run);
+    *goes_on = status == TACIT_OK && run->user_count >= run->plan->keys.quorum;
+    if (status != TACIT_OK || !*goes_on)
+        return status;
+    status = account(run);
+    return status == TACIT_OK ? observe(run) : status;
+}
+
+/* ---- A run ---- */
+
+static enum tacit_status begin(struct select_run *run, uint32_t index)
+{
+    uint64_t const seed = run->plan->common.seed;
+    bool const is_balanced = !(run->plan->keys.dirichlet > 0);
+    if (!is_balanced)
+        draw_sizes(run, index);
+    memset(run->metrics, 0, sizeof run->metrics);
+    run->energy_gap = 0;
+    run->latency_stream =
+        tacit_rng_stream(seed, index, TACIT_STREAM_COMMON,
+                         TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_LATENCY));
+    run->choice_stream =
+        tacit_rng_stream(seed, index, TACIT_STREAM_COMMON,
+                         TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_CHOICE));
+    return tacit_select_init(run->select, &run->plan->config, is_balanced ? NULL : run->sizes);
+}
+
+static void finish(struct select_run *run, struct tacit_sim_row *row)
+{
+    double most = 0;
+    for (uint32_t user = 0; user < run->plan->config.user_count; user++)
+        most = fmax(most, tacit_select_spent(run->select, user));
+    run->metrics[SELECT_LEAKAGE_MAX] = most;
+    if (run->metrics[SELECT_ROUNDS] > 0)
+        run->metrics[SELECT_ENERGY_GAP] = run->energy_gap / run->metrics[SELECT_ROUNDS];
+    memcpy(row->metrics, run->metrics, sizeof run->metrics);
+}
+
+enum tacit_status select_run_play(void *context, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop)
+{
+    struct select_run *const run = context;
+    struct tacit_sim const *const sim = &run->plan->common;
+    struct tacit_sim_meter meter = tacit_sim_meter_start(sim, row->regret);
+    enum tacit_status status = begin(run, index);
+    bool goes_on = true;
+    uint64_t round = 0;
+    while (status == TACIT_OK && goes_on && round < sim->horizon) {
+        status = play_round(run, &goes_on);
+        if (status != TACIT_OK || !goes_on)
+            break;
+        tacit_sim_meter_mark(&meter, ++round, run->metrics[SELECT_REGRET_SHARED]);
+        if (atomic_load(stop))
+            return TACIT_INTERRUPTED;
+    }
+    if (status != TACIT_OK)
+        return status;
+    run->metrics[SELECT_EXHAUSTED] = goes_on ? 0 : 1;
+    tacit_sim_meter_end(&meter, run->metrics[SELECT_REGRET_SHARED]);
+    finish(run, row);
+    return TACIT_OK;
+}
+
+/* ---- Memory ---- */
+
+static int compare(const void *a, const void *b)
+{
+    double const x = *(const double *)a;
+    double const y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void expect(struct select_run *run)
+{
+    uint32_t const users = run->plan->config.user_count;
+    for (uint32_t user = 0; user < users; user++) {
+        double mean;
+        tacit_latency_expect(&run->plan->latency, user, &mean, &run->expected[user]);
+        run->columns[user] = run->expected[user];
+    }
+    qsort(run->columns, users, sizeof *run->columns, compare);
+    run->median = users % 2 == 1 ? run->columns[users / 2]
+                                 : (run->columns[users / 2 - 1] + run->columns[users / 2]) / 2;
+}
+
+void select_run_free(void *context)
+{
+    struct select_run *const run = context;
+    if (run == NULL)
+        return;
+    free(run->select);
+    free(run->scratch);
+    free(run->sizes);
+    free(run->latencies);
+    free(run->expected);
+    free(run->columns);
+    free(run->users);
+    free(run->genie);
+    free(run);
+}
+
+void *select_run_new(const void *plan, enum tacit_status *status)
+{
+    struct select_plan const *const select = plan;
+    size_t const users = select->config.user_count;
+    struct select_run *const run = calloc(1, sizeof *run);
+    *status = TACIT_MEMORY;
+    if (run == NULL)
+        return NULL;
+    run->plan = select;
+    run->select = malloc(tacit_select_size(&select->config));
+    run->scratch = malloc(tacit_select_choice_size(select->config.user_count));
+    run->sizes = calloc(users, sizeof *run->sizes);
+    run->latencies = calloc(users, sizeof *run->latencies);
+    run->expected = calloc(users, sizeof *run->expected);
+    run->columns = calloc(4 * users, sizeof *run->columns);
+    run->users = calloc(users, sizeof *run->users);
+    run->genie = calloc(users, sizeof *run->genie);
+    if (run->select == NULL || run->scratch == NULL || run->sizes == NULL ||
+        run->latencies == NULL || run->expected == NULL || run->columns == NULL ||
+        run->users == NULL || run->genie == NULL) {
+        select_run_free(run);
+        return NULL;
+    }
+    expect(run);
+    *status = TACIT_OK;
+    return run;
+}

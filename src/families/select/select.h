@@ -1,0 +1,79 @@
+/* User selection as its hosts know it: keys, plan, runs. */
+#ifndef FAMILIES_SELECT_H
+#define FAMILIES_SELECT_H
+#include "tacit/config.h"
+#include "tacit/family.h"
+#include "tacit/latency.h"
+#include "tacit/select.h"
+
+#define SELECT_NUMBER 5
+
+/* Streams of a run, by TACIT_PURPOSE_OF_FAMILY. */
+enum select_purpose {
+    SELECT_STREAM_LATENCY,
+    SELECT_STREAM_CHOICE,
+    SELECT_STREAM_SIZES,
+    SELECT_STREAM_MEDIANS
+};
+
+enum select_metric {
+    SELECT_REGRET_SHARED,
+    SELECT_REGRET_GENIE,
+    SELECT_REWARD,
+    SELECT_LATENCY,
+    SELECT_LEAKAGE_MAX,
+    SELECT_ROUNDS,
+    SELECT_MIXED_ROUNDS,
+    SELECT_ENERGY_GAP,
+    SELECT_EXHAUSTED,
+    SELECT_PARTICIPATIONS,
+    SELECT_MESSAGES,
+    SELECT_METRIC_COUNT
+};
+extern const struct tacit_metric select_metrics[];
+
+/* What the file says. */
+struct select_keys {
+    struct tacit_select_choice choice; /* selector and annealing */
+    const char *selector;              /* its word */
+    uint32_t users_per_round;
+    uint32_t quorum;
+    double alpha;
+    double beta;
+    double gamma;
+    double zeta;
+    enum tacit_latency_kind latency;
+    const char *trace; /* file */
+    double median;     /* LOG_NORMAL */
+    double median_spread;
+    double spread;
+    double latency_min;
+    double dirichlet; /* of the data sets' sizes; 0: balanced */
+    uint64_t row_count;
+    enum tacit_select_budget_kind budget;
+    double eta;
+    uint32_t participations;
+    double *given;
+};
+
+void select_read_keys(struct config_reader *reader, const struct config_node *root,
+                      struct tacit_config *config);
+
+struct select_plan {
+    struct tacit_sim common;
+    struct select_keys keys;
+    struct tacit_select_config config;
+    struct tacit_latency latency;
+    double *center;
+    double *rows;
+};
+
+enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
+void select_free_plan(void *plan);
+enum tacit_status select_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+
+void *select_run_new(const void *plan, enum tacit_status *status);
+enum tacit_status select_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop);
+void select_run_free(void *run);
+#endif
