@@ -132,12 +132,12 @@ def compare(selector, metrics):
 
 def refuse(folder):
     """What is wrong ends with code 2 and one line that says what is allowed."""
-    for setting, words in (("protocol.selector=exakt", "did you mean 'exact'"),
+    for setting, words in (("protocol.selector=exakt", "allowed: exact, brute"),
                            ("protocol.users_per_round=31", "1 to 30"),
                            ("protocol.kappa=30", "belongs to selector: sa or vanilla-sa"),
                            ("environment.trace=x.csv", "belongs to source: trace"),
                            ("privacy.participations=3", "belongs to budget: uniform"),
-                           ("privacy.budget=given", "a list of epsilons is expected"),
+                           ("privacy.budget=given", "belongs to budget: geometric"),
                            ("privacy.eta=3", "privacy.eta"),
                            ("network.kind=ring", "'ring' is not for protocol: select"),
                            ("environment.kind=bernoulli", "environment.kind"),
