@@ -2,6 +2,7 @@
 #include "invitation.h"
 #include "../../live/bus/letter.h"
 #include "core.h"
+#include "place.h"
 #include "settings.h"
 #include <stdlib.h>
 #include <string.h>
@@ -90,24 +91,21 @@ static uint8_t *encode_peer(const struct live_hub_config *config, struct tacit_w
                             size_t *size)
 {
     struct tacit_elim_network const *const topology = elim_hub_settings(config)->network;
-    struct tacit_graph const *const graph = topology->graph;
-    uint32_t const site = run->agent;
-    uint32_t const degree = tacit_graph_degree(graph, site);
-    bool const gathers = topology->collection == TACIT_ELIM_GATHER;
-    bool const is_sink = topology->parent[site] == TACIT_NO_AGENT;
-    bool const has_members = topology->component_count > 1 && (!gathers || is_sink);
-    uint64_t *const members = has_members ? members_of(config, topology->label[site]) : NULL;
+    struct elim_place const place = elim_place_of(topology, run->agent);
+    uint32_t const degree = place.neighbour_count;
+    uint64_t *const members = place.has_members ? members_of(config, place.component) : NULL;
     struct tacit_wire_elim_neighbour *const neighbours = calloc(degree + 1u, sizeof *neighbours);
     uint8_t *bytes = NULL;
-    if (neighbours != NULL && (members != NULL || !has_members)) {
+    if (neighbours != NULL && (members != NULL || !place.has_members)) {
         for (uint32_t i = 0; i < degree; i++) {
-            uint32_t const other = graph->neighbours[graph->first[site] + i];
+            uint32_t const other = place.neighbours[i];
             neighbours[i] = (struct tacit_wire_elim_neighbour){other, config->sites[other]};
         }
         struct tacit_wire_elim_network const network = {
             .collection = topology->collection,
-            .gather_timeout_s = gathers ? gather_timeout_s(config) : 0,
-            .parent = !gathers || is_sink ? site : topology->parent[site],
+            .gather_timeout_s =
+                topology->collection == TACIT_ELIM_GATHER ? gather_timeout_s(config) : 0,
+            .parent = place.parent,
             .members = members,
             .neighbour_count = degree,
             .neighbours = neighbours};
@@ -165,7 +163,6 @@ uint32_t *elim_sink_weights(const struct live_hub_config *config)
     struct tacit_elim_network const *const network = elim_hub_settings(config)->network;
     uint32_t *const weights = calloc(config->site_count, sizeof *weights);
     for (uint32_t site = 0; weights != NULL && site < config->site_count; site++)
-        if (network->parent[site] == TACIT_NO_AGENT)
-            weights[site] = network->components[network->label[site]].agent_count;
+        weights[site] = elim_place_weight(network, site);
     return weights;
 }

@@ -1,5 +1,6 @@
 /* What the cores of a run are configured as, and the memory they live in. */
 #include <stdlib.h>
+#include "place.h"
 #include "run.h"
 #include "state.h"
 
@@ -92,19 +93,16 @@ struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, u
 {
     struct elim_sim const *const experiment = run->experiment;
     struct tacit_elim_network const *const network = experiment->network;
-    struct tacit_graph const *const graph = network->graph;
-    uint32_t const component = network->label[agent];
+    struct elim_place const place = elim_place_of(network, agent);
     bool const gathers = network->collection == TACIT_ELIM_GATHER;
-    bool const is_sink = network->parent[agent] == TACIT_NO_AGENT;
-    bool const has_members = network->component_count > 1 && (!gathers || is_sink);
     size_t const set = TACIT_BITS_WORDS(experiment->common.agent_count);
     return (struct tacit_elim_peer_config){
         .agent = elim_run_agent_config(experiment, run_id, agent),
         .collection = network->collection,
-        .neighbours = graph->neighbours + graph->first[agent],
-        .neighbour_count = tacit_graph_degree(graph, agent),
-        .members = has_members ? run->members + component * set : NULL,
-        .parent = is_sink ? agent : network->parent[agent],
+        .neighbours = place.neighbours,
+        .neighbour_count = place.neighbour_count,
+        .members = place.has_members ? run->members + place.component * set : NULL,
+        .parent = place.parent,
         .schedule = elim_run_hub_config(experiment, run_id, gap, NULL).schedule,
         .slot_us = 1,
         .has_clock = experiment->faults == NULL,
@@ -122,8 +120,7 @@ static void describe_components(struct elim_run *run)
     for (uint32_t agent = 0; agent < run->agent_count; agent++) {
         if (run->members != NULL)
             tacit_bits_add(run->members + network->label[agent] * set, agent);
-        if (network->parent[agent] == TACIT_NO_AGENT)
-            run->weights[agent] = network->components[network->label[agent]].agent_count;
+        run->weights[agent] = elim_place_weight(network, agent);
     }
 }
 
