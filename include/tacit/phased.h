@@ -1,0 +1,248 @@
+/* The phased index (EXACT-BOUNDS 5 and 6; ours, not a paper's): sites pull a few arms a round, each
+ * arm climbing its own ladder of sizes, and release one noised sum an arm and round. With a
+ * confidence it decides, and its intervals hold at all times; without, it plays for regret. Sound
+ * mode only: rewards are integers between reward and wire.
+ *
+ * Three cores: an agent (a site), a hub over a star, and in the hub a judge, which simulators may
+ * use alone. Pure functions of (state, event, entropy); the caller owns the memory of a state,
+ * which is one relocatable block without pointers. The driver carries an update out in this order:
+ * persist, send, pull, set the timer.
+ *
+ * A sites (agents), K arms, T slots per site, S_e pulls per site after e releases of an arm, n_e =
+ * S_e - S_(e-1). src/proto/phased/NOTES.md maps the specification to functions. */
+#ifndef TACIT_PHASED_H
+#define TACIT_PHASED_H
+#include "tacit/base.h"
+#include "tacit/bounds.h"
+#include "tacit/core.h"
+#include "tacit/privacy.h"
+#include "tacit/random.h"
+
+#define TACIT_PHASED_ROUNDS_MAX (UINT32_C(1) << 24)
+#define TACIT_PHASED_PAUSE_US_MAX (UINT64_C(1) << 56)
+#define TACIT_PHASED_ARMS_PER_ROUND 4u
+#define TACIT_PHASED_GROWTH 2.0
+
+/* ---- Schedule and judge ---------------------------------------------------------------------- */
+
+/* Public to all. */
+struct tacit_phased_schedule {
+    uint32_t arm_count;        /* K */
+    uint32_t agent_count;      /* M */
+    uint64_t horizon;          /* T; M T R < 2^62 */
+    double epsilon_per_reward; /* in [1e-6, 1e6], of the noise as it is drawn; the smallest one of
+                                * all sites. INFINITY: no noise */
+    double growth;             /* of the ladder, in (1, 4]; with it 64 rungs must reach T */
+    uint32_t arms_per_round;   /* B >= 2 */
+    double confidence;         /* 1 - delta, in [0.5, 1): decide; 0: play for regret */
+};
+
+/* Is every parameter in its range, and do sums and ladder stay within theirs? */
+bool tacit_phased_schedule_is_valid(const struct tacit_phased_schedule *schedule);
+
+/* S_1: each arm's pulls per site in the first plan. Requires: a valid schedule. */
+uint64_t tacit_phased_first_rung(const struct tacit_phased_schedule *schedule);
+
+/* Smallest T at which the first plan fits: K S_1. Below it nothing is ever released. */
+uint64_t tacit_phased_horizon_min(const struct tacit_phased_schedule *schedule);
+
+struct tacit_phased_judge; /* opaque, relocatable */
+
+/* Pointers are valid until the next step. */
+struct tacit_phased_judge_view {
+    uint32_t round;                      /* number of the plan that stands, or of the last one */
+    uint32_t round_count;                /* rounds that closed with reports */
+    bool finished;                       /* no plan follows: `leader` until T */
+    bool decided;                        /* with confidence: the leader is best */
+    uint32_t leader;                     /* TACIT_NO_ARM before the first round has closed */
+    uint64_t slots;                      /* slots of a site in all plans so far */
+    uint32_t plan_count;                 /* 0: finished */
+    const struct tacit_pull_block *plan; /* in arm order */
+    const uint64_t *releases;            /* K: e of each arm */
+    const double *means;                 /* K: y over the suffix in use */
+    const double *uppers; /* K: UCB; for regret, arms far below the leader have y + c instead */
+    const double *lowers; /* K: LCB; with confidence only, else 0 */
+};
+
+/* Bytes of a state: O(K log T). Errors: 0 if the schedule is not valid. */
+size_t tacit_phased_judge_size(const struct tacit_phased_schedule *schedule);
+
+/* The first plan stands, unless K = 1 or it does not fit (finished, no leader).
+ * Errors: TACIT_INVALID, *judge untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
+                                          const struct tacit_phased_schedule *schedule);
+
+/* Are these bytes a state of this schedule? Errors: TACIT_MALFORMED. */
+enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *judge, size_t size,
+                                           const struct tacit_phased_schedule *schedule);
+
+/* Closes the round that stands: `agents` sites reported, sums[i] is what they say of block i of the
+ * plan, added up. 0 agents: the same plan stands again with new rewards. Makes the next plan, or
+ * finishes. Requires: not finished; agents <= M. Cost: O(K) bounds. */
+void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
+                              const int64_t *sums);
+
+/* Shows a judge's state without changing it. Cost: O(1). */
+void tacit_phased_judge_look(const struct tacit_phased_judge *judge,
+                             struct tacit_phased_judge_view *view);
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+enum tacit_phased_message_kind {
+    TACIT_PHASED_HELLO, /* agent -> hub: "I know the order of `round`; what now?" */
+    TACIT_PHASED_ORDER, /* hub -> agents: the plan of a round, or the last word */
+    TACIT_PHASED_REPORT /* agent -> hub: one noised sum a block of the plan */
+};
+
+/* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
+struct tacit_phased_message {
+    enum tacit_phased_message_kind kind;
+    uint32_t from; /* agent, or TACIT_HUB */
+    uint32_t to;   /* agent, TACIT_HUB or TACIT_EVERYONE */
+    uint64_t run_id;
+    uint32_t round;  /* HELLO: of the last order known, 0 for none; else from 1 */
+    uint32_t seen;   /* ORDER to one agent: last round whose report the hub holds from it; else 0 */
+    bool last;       /* ORDER: no plan follows; play the leader until T */
+    uint32_t leader; /* ORDER: TACIT_NO_ARM before the first round has closed */
+    uint32_t block_count; /* ORDER: blocks of the plan; REPORT: sums */
+    const struct tacit_pull_block
+        *blocks;         /* ORDER that is not the last: arms ascending, new pulls */
+    const int64_t *sums; /* REPORT */
+};
+
+/* Bytes that a deep copy of the message needs. */
+size_t tacit_phased_message_size(const struct tacit_phased_message *message);
+
+/* Deep copy into `memory` (8-byte aligned, …_size bytes), which then holds all of it. */
+const struct tacit_phased_message *
+tacit_phased_message_copy(const struct tacit_phased_message *message, void *memory);
+
+/* ---- Events and updates ---------------------------------------------------------------------- */
+
+struct tacit_phased_event {
+    uint64_t now_us; /* the driver's clock; never decreases */
+    enum tacit_event_kind kind;
+    union {
+        struct tacit_reward reward;
+        uint64_t exploited_count;
+        const struct tacit_phased_message *message;
+    } as;
+};
+
+struct tacit_phased_update {
+    bool persist;
+    bool send;
+    struct tacit_phased_message message; /* if send */
+    uint32_t plan_count;                 /* > 0: a new plan, which replaces the one before */
+    bool plan_is_void; /* what is left of the plan before is not wanted any more */
+    const struct tacit_pull_block *plan; /* in arm order; valid until the next step */
+    uint64_t deadline_us;                /* TACIT_NEVER: no timer */
+};
+
+/* ---- Agent ----------------------------------------------------------------------------------- */
+
+struct tacit_phased_agent_config {
+    uint64_t run_id;
+    uint32_t agent_id; /* < agent_count */
+    uint32_t agent_count;
+    uint32_t arm_count;
+    uint64_t horizon;
+    struct tacit_mechanism mechanism; /* sound; the agent's own: nothing of it comes from the net */
+    uint64_t budget_nano;
+    uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
+    uint32_t round_max;       /* policy: orders of later rounds are refused; 0: no limit */
+    uint64_t pulls_min;       /* policy: so are plans with fewer new pulls of an arm; 0: none */
+};
+
+struct tacit_phased_agent; /* opaque, relocatable */
+
+/* Pointers are valid until the next step. */
+struct tacit_phased_agent_view {
+    uint32_t round;      /* of the last order accepted; 0: none yet */
+    bool waiting;        /* no open plan, and not at the horizon */
+    bool last;           /* no plan follows */
+    bool finished;       /* T pulls were played */
+    bool halted;         /* a release was refused, or the hub has seen more than this state knows */
+    bool reported;       /* the hub said that it holds the report of this round */
+    uint64_t pull_count; /* pulls acknowledged so far, planned and others */
+    uint32_t leader;     /* of the last order; TACIT_NO_ARM: none yet */
+    uint32_t exploit_arm;   /* the leader; before: best own released mean, lowest index on ties */
+    uint32_t release_round; /* last round whose sums were noised; 0: none */
+    uint32_t block_count;   /* of the last order's plan */
+    const struct tacit_pull_block *blocks;
+    const int64_t *noised; /* block_count sums, if release_round == round */
+    const struct tacit_ledger *ledger;
+};
+
+/* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */
+size_t tacit_phased_agent_size(const struct tacit_phased_agent_config *config);
+
+/* Errors: TACIT_INVALID, *agent untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
+                                          const struct tacit_phased_agent_config *config);
+
+/* Are these bytes, put back from where they were persisted, a state of this configuration?
+ * Errors: TACIT_MALFORMED. */
+enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *agent, size_t size,
+                                           const struct tacit_phased_agent_config *config);
+
+/* One step. Late and repeated messages are normal: TACIT_OK, nothing changes but what is known of
+ * the hub. Others that do not fit are refused with a status and the state is unchanged, byte for
+ * byte. A reward that the plan did not ask for is TACIT_INVALID. TACIT_ENTROPY, TACIT_BUDGET: the
+ * plan's last reward was taken in, but its release was not drawn; on TACIT_ENTROPY the next timeout
+ * tries again, on TACIT_BUDGET the agent is halted. TACIT_ROLLBACK: this state is an old copy of
+ * one that released more; the agent is halted, and what is left of its plan is void. TACIT_REFUSED:
+ * the order is beyond the site's policy. Cost: O(1) a reward, O(K) a message. */
+enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
+                                          const struct tacit_phased_event *event,
+                                          const struct tacit_entropy *entropy,
+                                          struct tacit_phased_update *update);
+
+/* Shows an agent's state without changing it. Cost: O(K). */
+void tacit_phased_agent_look(const struct tacit_phased_agent *agent,
+                             struct tacit_phased_agent_view *view);
+
+/* ---- Hub ------------------------------------------------------------------------------------- */
+
+struct tacit_phased_hub_config {
+    uint64_t run_id;
+    struct tacit_phased_schedule schedule;
+    struct tacit_mechanism mechanism; /* what an honest sum may be; the hub draws no noise */
+    uint32_t quorum;                  /* reports that suffice once the deadline is over; 0: all */
+    uint64_t round_timeout_us;        /* from the order to the deadline of a round; 0: none */
+    bool answers_all; /* answer every report and HELLO with the standing order (a live hub) */
+};
+
+struct tacit_phased_hub; /* opaque, relocatable */
+
+/* Pointers are valid until the next step. */
+struct tacit_phased_hub_view {
+    struct tacit_phased_judge_view judge;
+    uint32_t reports_missing; /* of the present round */
+    uint32_t report_count;    /* received in the present round */
+    bool overdue;             /* the deadline is over, but the quorum is not there */
+    const uint64_t *received; /* A: who has reported in the present round */
+    const uint32_t *seen;     /* A: last round whose report is held from each agent */
+};
+
+/* Bytes of a state: O(A K + K log T). Errors: 0 if the configuration is not valid. */
+size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config);
+
+/* Errors: TACIT_INVALID, *hub untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
+                                        const struct tacit_phased_hub_config *config);
+
+/* As tacit_phased_agent_check. */
+enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *hub, size_t size,
+                                         const struct tacit_phased_hub_config *config);
+
+/* One step. The state is a function of the set of reports accepted: order, repetition and delay do
+ * not matter; with a deadline, delay decides which set that is. No entropy is needed. Cost: O(plan)
+ * a report, O(A plan) and O(K) bounds at the end of a round. */
+enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
+                                        const struct tacit_phased_event *event,
+                                        struct tacit_phased_update *update);
+
+/* Shows a hub's state without changing it. Cost: O(1). */
+void tacit_phased_hub_look(const struct tacit_phased_hub *hub, struct tacit_phased_hub_view *view);
+#endif

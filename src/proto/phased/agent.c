@@ -1,0 +1,738 @@
+/* A site of the phased index (EXACT-BOUNDS 1, 5, 6): plays the plan of an order, adds up integers,
+ * releases one noised sum a block, once, and reports. A plan is new pulls: whoever missed an order
+ * is missing in its round, and its rewards of a plan that was overtaken are dropped for ever. */
+#include <string.h>
+#include "internal.h"
+
+#define LAST_REPORT_TRIES 12u
+
+enum phase {
+    PHASE_IDLE,      /* no order yet */
+    PHASE_PULLING,   /* a plan is open */
+    PHASE_RELEASING, /* all rewards of the plan are here; the noise is not drawn yet */
+    PHASE_WAITING,   /* for the next order */
+    PHASE_FINISHED,  /* T pulls were played */
+    PHASE_HALTED     /* nothing leaves any more: no budget, or this state is an old copy */
+};
+
+struct tacit_phased_agent {
+    struct tacit_phased_agent_config config;
+    struct tacit_ledger ledger;
+    uint64_t now_us;
+    uint64_t deadline_us;
+    uint64_t pull_count; /* pulls played, of T */
+    uint64_t left_count; /* pulls left in the plan */
+    enum phase phase;
+    uint32_t round;
+    uint32_t release_round; /* last round whose sums were noised */
+    uint32_t leader;
+    uint32_t block_count;      /* of the order's plan, or of the last plan */
+    uint32_t unanswered_count; /* messages since the last word from the hub */
+    bool last;                 /* the order said that no plan follows */
+    bool reported;             /* the hub holds this round's report */
+    bool cut;                  /* T comes before the end of the plan: nothing is released */
+    bool spare;
+    uint32_t spare_word;
+    /* ordered 2 K | left K | exact K | noised K: of the plan's blocks; released sums K, released
+     * pulls K: of the arms; open plan 2 K */
+    uint64_t words[];
+};
+
+_Static_assert(sizeof(struct tacit_pull_block) == 2 * sizeof(uint64_t), "a block is two words");
+
+/* ---- Layout ---- */
+
+static uint64_t *column_of(struct tacit_phased_agent *agent, uint32_t column)
+{
+    return agent->words + column * (size_t)agent->config.arm_count;
+}
+
+static struct tacit_pull_block *ordered_of(struct tacit_phased_agent *agent)
+{
+    return (struct tacit_pull_block *)column_of(agent, 0);
+}
+
+static uint64_t *left_of(struct tacit_phased_agent *agent)
+{
+    return column_of(agent, 2);
+}
+
+static int64_t *exact_of(struct tacit_phased_agent *agent)
+{
+    return (int64_t *)column_of(agent, 3);
+}
+
+static int64_t *noised_of(struct tacit_phased_agent *agent)
+{
+    return (int64_t *)column_of(agent, 4);
+}
+
+static int64_t *released_sums_of(struct tacit_phased_agent *agent)
+{
+    return (int64_t *)column_of(agent, 5);
+}
+
+static uint64_t *released_pulls_of(struct tacit_phased_agent *agent)
+{
+    return column_of(agent, 6);
+}
+
+static struct tacit_pull_block *open_plan_of(struct tacit_phased_agent *agent)
+{
+    return (struct tacit_pull_block *)column_of(agent, 7);
+}
+
+static bool config_is_valid(const struct tacit_phased_agent_config *config)
+{
+    return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
+           config->agent_count >= 1 && config->agent_count <= TACIT_AGENTS_MAX &&
+           config->agent_id < config->agent_count && config->horizon >= 1 &&
+           config->horizon <= TACIT_HORIZON_MAX && config->resend_after_us > 0 &&
+           config->resend_after_us <= TACIT_PHASED_PAUSE_US_MAX &&
+           config->mechanism.mode == TACIT_PRIVACY_SOUND &&
+           config->mechanism.scale.kind == TACIT_SCALE_STEPS;
+}
+
+size_t tacit_phased_agent_size(const struct tacit_phased_agent_config *config)
+{
+    if (!config_is_valid(config))
+        return 0;
+    return sizeof(struct tacit_phased_agent) + 9 * (size_t)config->arm_count * sizeof(uint64_t);
+}
+
+/* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
+static void copy_config(struct tacit_phased_agent_config *copy,
+                        const struct tacit_phased_agent_config *config)
+{
+    copy->run_id = config->run_id;
+    copy->agent_id = config->agent_id;
+    copy->agent_count = config->agent_count;
+    copy->arm_count = config->arm_count;
+    copy->horizon = config->horizon;
+    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
+    copy->budget_nano = config->budget_nano;
+    copy->resend_after_us = config->resend_after_us;
+    copy->round_max = config->round_max;
+    copy->pulls_min = config->pulls_min;
+}
+
+enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
+                                          const struct tacit_phased_agent_config *config)
+{
+    size_t const size = tacit_phased_agent_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(agent, 0, size);
+    copy_config(&agent->config, config);
+    agent->ledger = tacit_ledger_init(config->budget_nano);
+    agent->deadline_us = TACIT_NEVER;
+    agent->leader = TACIT_NO_ARM;
+    return TACIT_OK;
+}
+
+/* ---- Phases ---- */
+
+/* Every phase change goes through here, so an illegal one cannot pass unseen. An order may overtake
+ * any phase but the last two. */
+static void set_phase(struct tacit_phased_agent *agent, enum phase next)
+{
+    enum phase const now = agent->phase;
+    TACIT_ASSERT(next != PHASE_IDLE);
+    TACIT_ASSERT(now != PHASE_HALTED);
+    TACIT_IMPLIES(now == PHASE_FINISHED, next == PHASE_HALTED);
+    TACIT_IMPLIES(next == PHASE_RELEASING, now == PHASE_PULLING);
+    agent->phase = next;
+}
+
+static void check_invariants(struct tacit_phased_agent *agent)
+{
+    TACIT_ASSERT(agent->pull_count <= agent->config.horizon);
+    TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
+    TACIT_ASSERT((agent->phase == PHASE_PULLING) == (agent->left_count > 0));
+    TACIT_ASSERT(agent->release_round <= agent->round);
+    TACIT_ASSERT(tacit_ledger_spent_nano(&agent->ledger) <= agent->ledger.budget_nano);
+}
+
+/* ---- Plans ---- */
+
+static void start_waiting(struct tacit_phased_agent *agent)
+{
+    bool const is_over = agent->pull_count == agent->config.horizon;
+    set_phase(agent, is_over ? PHASE_FINISHED : PHASE_WAITING);
+}
+
+/* Forgets the plan before, and what it brought. */
+static void clear_plan(struct tacit_phased_agent *agent)
+{
+    memset(ordered_of(agent), 0, 5 * (size_t)agent->config.arm_count * sizeof(uint64_t));
+    agent->block_count = 0;
+    agent->left_count = 0;
+    agent->cut = false;
+}
+
+static void add_block(struct tacit_phased_agent *agent, uint32_t arm, uint64_t count)
+{
+    if (count == 0)
+        return;
+    ordered_of(agent)[agent->block_count].arm = arm;
+    ordered_of(agent)[agent->block_count].count = count;
+    left_of(agent)[agent->block_count] = count;
+    agent->left_count += count;
+    agent->block_count++;
+}
+
+/* Nothing is to be learnt any more: the leader until T. Without one, which only a T that is too
+ * small for the first plan brings, all arms in turn (4.5). */
+static void plan_rest(struct tacit_phased_agent *agent)
+{
+    uint32_t const arms = agent->config.arm_count;
+    uint64_t const slots = agent->config.horizon - agent->pull_count;
+    if (agent->leader != TACIT_NO_ARM) {
+        add_block(agent, agent->leader, slots);
+        return;
+    }
+    for (uint32_t arm = 0; arm < arms; arm++)
+        add_block(agent, arm, slots / arms + (arm < slots % arms ? 1 : 0));
+}
+
+static uint64_t pulls_in(const struct tacit_phased_message *order)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < order->block_count; i++)
+        total += order->blocks[i].count; /* 2^16 blocks of 2^40 pulls fit */
+    return total;
+}
+
+/* A plan that does not fit in the slots left is never released: they go to the leader (6). */
+static void plan_order(struct tacit_phased_agent *agent, const struct tacit_phased_message *order)
+{
+    agent->cut = pulls_in(order) > agent->config.horizon - agent->pull_count;
+    if (agent->cut) {
+        plan_rest(agent);
+        return;
+    }
+    for (uint32_t i = 0; i < order->block_count; i++)
+        add_block(agent, order->blocks[i].arm, order->blocks[i].count);
+}
+
+static void fill_plan(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < agent->block_count; i++) {
+        if (left_of(agent)[i] == 0)
+            continue;
+        open_plan_of(agent)[count].arm = ordered_of(agent)[i].arm;
+        open_plan_of(agent)[count].count = left_of(agent)[i];
+        count++;
+    }
+    update->plan = open_plan_of(agent);
+    update->plan_count = count;
+}
+
+static void open_plan(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
+{
+    if (agent->left_count == 0) {
+        start_waiting(agent);
+        return;
+    }
+    set_phase(agent, PHASE_PULLING);
+    fill_plan(agent, update);
+}
+
+/* ---- Messages out ---- */
+
+static void send(struct tacit_phased_agent *agent, enum tacit_phased_message_kind kind,
+                 struct tacit_phased_update *update)
+{
+    update->send = true;
+    update->message = (struct tacit_phased_message){.kind = kind,
+                                                    .from = agent->config.agent_id,
+                                                    .to = TACIT_HUB,
+                                                    .run_id = agent->config.run_id,
+                                                    .round = agent->round,
+                                                    .leader = TACIT_NO_ARM};
+    if (kind == TACIT_PHASED_REPORT) {
+        update->message.block_count = agent->block_count;
+        update->message.sums = noised_of(agent);
+    }
+}
+
+/* Was this round's release drawn, and is it not known that the hub has it? */
+static bool owes_report(const struct tacit_phased_agent *agent)
+{
+    return agent->round > 0 && agent->release_round == agent->round && !agent->reported &&
+           (agent->phase == PHASE_WAITING || agent->phase == PHASE_FINISHED);
+}
+
+/* What a waiting agent says when it has waited long enough: its report again, or "what now?". */
+static void ask_again(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
+{
+    send(agent, owes_report(agent) ? TACIT_PHASED_REPORT : TACIT_PHASED_HELLO, update);
+}
+
+/* ---- Releases ---- */
+
+/* 1: one sum a block, all or none, noised once; what it costs is spent with it. After this nothing
+ * of the exact sums is left. */
+static enum tacit_status draw(struct tacit_phased_agent *agent, const struct tacit_entropy *entropy)
+{
+    struct tacit_mechanism const *const mechanism = &agent->config.mechanism;
+    struct tacit_ledger ledger = agent->ledger;
+    enum tacit_status status =
+        tacit_ledger_spend(&ledger, agent->round, tacit_mechanism_cost_nano(mechanism));
+    if (status != TACIT_OK) {
+        set_phase(agent, PHASE_HALTED);
+        return TACIT_BUDGET;
+    }
+    for (uint32_t i = 0; i < agent->block_count; i++) {
+        union tacit_sum sum = {.steps = exact_of(agent)[i]};
+        status = tacit_mechanism_release(mechanism, sum, entropy, &sum);
+        if (status != TACIT_OK) {
+            memset(noised_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
+            return status;
+        }
+        noised_of(agent)[i] = sum.steps;
+    }
+    memset(exact_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
+    agent->ledger = ledger;
+    agent->release_round = agent->round;
+    return TACIT_OK;
+}
+
+/* The draw is out, or may go out: from here on the agent itself may use it, for the arm that it
+ * plays while it waits. (A step between drawing and speaking, such as a grant, belongs before
+ * this.) */
+static void speak(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
+{
+    for (uint32_t i = 0; i < agent->block_count; i++) {
+        uint32_t const arm = ordered_of(agent)[i].arm;
+        released_sums_of(agent)[arm] += noised_of(agent)[i];
+        released_pulls_of(agent)[arm] += ordered_of(agent)[i].count;
+    }
+    start_waiting(agent);
+    send(agent, TACIT_PHASED_REPORT, update);
+}
+
+static enum tacit_status finish_plan(struct tacit_phased_agent *agent,
+                                     const struct tacit_entropy *entropy,
+                                     struct tacit_phased_update *update)
+{
+    enum tacit_status const status = draw(agent, entropy);
+    if (status == TACIT_OK)
+        speak(agent, update);
+    return status;
+}
+
+/* ---- Events ---- */
+
+static enum tacit_status on_start(struct tacit_phased_agent *agent,
+                                  struct tacit_phased_update *update)
+{
+    if (agent->phase == PHASE_WAITING || owes_report(agent))
+        ask_again(agent, update);
+    if (agent->phase == PHASE_PULLING) {
+        fill_plan(agent, update);
+        if (!agent->last) /* before more is released: what does the hub hold? (take_seen) */
+            send(agent, TACIT_PHASED_HELLO, update);
+    }
+    if (agent->phase == PHASE_IDLE && agent->config.arm_count == 1) {
+        agent->last = true; /* 5.7: nothing to learn and nothing to say */
+        agent->leader = 0;
+        plan_rest(agent);
+        open_plan(agent, update);
+        update->persist = true;
+    }
+    return TACIT_OK;
+}
+
+/* The block of the plan with this arm; block_count if there is none. */
+static uint32_t block_of(struct tacit_phased_agent *agent, uint32_t arm)
+{
+    uint32_t block = 0;
+    while (block < agent->block_count && ordered_of(agent)[block].arm != arm)
+        block++;
+    return block;
+}
+
+static enum tacit_status on_reward(struct tacit_phased_agent *agent,
+                                   const struct tacit_reward *reward,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_phased_update *update)
+{
+    uint32_t const block = block_of(agent, reward->arm);
+    if (agent->phase != PHASE_PULLING || block == agent->block_count || reward->count == 0 ||
+        reward->count > left_of(agent)[block] || reward->sum.steps < 0 ||
+        reward->sum.steps > (int64_t)reward->count * TACIT_STEPS)
+        return TACIT_INVALID;
+    bool const is_learnt = !agent->last && !agent->cut;
+    update->persist = true;
+    left_of(agent)[block] -= reward->count;
+    agent->left_count -= reward->count;
+    agent->pull_count += reward->count;
+    exact_of(agent)[block] += is_learnt ? reward->sum.steps : 0;
+    if (agent->left_count > 0)
+        return TACIT_OK;
+    if (!is_learnt) {
+        start_waiting(agent);
+        return TACIT_OK;
+    }
+    set_phase(agent, PHASE_RELEASING);
+    return finish_plan(agent, entropy, update);
+}
+
+static enum tacit_status on_exploited(struct tacit_phased_agent *agent, uint64_t count,
+                                      struct tacit_phased_update *update)
+{
+    bool const is_allowed = agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE ||
+                            agent->phase == PHASE_PULLING;
+    uint64_t const slots = agent->config.horizon - agent->pull_count - agent->left_count;
+    if (!is_allowed || count == 0 || count > slots)
+        return TACIT_INVALID;
+    agent->pull_count += count; /* 1: these rewards enter no sum */
+    if (agent->pull_count == agent->config.horizon)
+        set_phase(agent, PHASE_FINISHED);
+    update->persist = true;
+    return TACIT_OK;
+}
+
+static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
+                                const struct tacit_phased_message *order)
+{
+    if (order->last)
+        return order->block_count == 0;
+    if (order->blocks == NULL || order->block_count == 0 ||
+        order->block_count > agent->config.arm_count)
+        return false;
+    for (uint32_t i = 0; i < order->block_count; i++)
+        if (order->blocks[i].arm >= agent->config.arm_count || order->blocks[i].count == 0 ||
+            order->blocks[i].count > TACIT_HORIZON_MAX ||
+            (i > 0 && order->blocks[i].arm <= order->blocks[i - 1].arm))
+            return false;
+    return true;
+}
+
+static enum tacit_status check_order(const struct tacit_phased_agent *agent,
+                                     const struct tacit_phased_message *order)
+{
+    if (order->from != TACIT_HUB || order->run_id != agent->config.run_id)
+        return TACIT_STRANGER;
+    if (order->to != agent->config.agent_id && order->to != TACIT_EVERYONE)
+        return TACIT_STRANGER;
+    bool const is_named = order->leader < agent->config.arm_count || order->leader == TACIT_NO_ARM;
+    if (order->round == 0 || order->round > TACIT_PHASED_ROUNDS_MAX + 1 ||
+        order->seen > order->round || !is_named || !plan_is_well_formed(agent, order))
+        return TACIT_MALFORMED;
+    return TACIT_OK;
+}
+
+/* Are these more rounds, or smaller ones, than the site's policy allows? */
+static bool is_beyond_policy(const struct tacit_phased_agent *agent,
+                             const struct tacit_phased_message *order)
+{
+    if (order->last)
+        return false; /* it asks for no report */
+    for (uint32_t i = 0; i < order->block_count; i++)
+        if (order->blocks[i].count < agent->config.pulls_min)
+            return true;
+    return agent->config.round_max > 0 && order->round > agent->config.round_max;
+}
+
+static enum tacit_status halt_old_copy(struct tacit_phased_agent *agent,
+                                       struct tacit_phased_update *update)
+{
+    set_phase(agent, PHASE_HALTED);
+    clear_plan(agent);
+    update->plan_is_void = true;
+    update->persist = true;
+    return TACIT_ROLLBACK;
+}
+
+/* A word to this agent alone: the hub is there, and says whether it holds the report. */
+static void take_seen(struct tacit_phased_agent *agent, const struct tacit_phased_message *order)
+{
+    if (order->to != agent->config.agent_id)
+        return;
+    if (order->round == agent->round)
+        agent->reported = order->seen == agent->round;
+    agent->unanswered_count = 0;
+}
+
+static void take_order(struct tacit_phased_agent *agent, const struct tacit_phased_message *order,
+                       struct tacit_phased_update *update)
+{
+    update->plan_is_void = agent->left_count > 0;
+    update->persist = true;
+    clear_plan(agent);
+    agent->round = order->round;
+    agent->leader = order->leader;
+    agent->last = order->last;
+    agent->reported = false;
+    agent->unanswered_count = 0;
+    if (order->last)
+        plan_rest(agent);
+    else
+        plan_order(agent, order);
+    open_plan(agent, update);
+}
+
+static enum tacit_status on_order(struct tacit_phased_agent *agent,
+                                  const struct tacit_phased_message *order,
+                                  struct tacit_phased_update *update)
+{
+    enum tacit_status const status = check_order(agent, order);
+    if (status != TACIT_OK || agent->phase == PHASE_HALTED)
+        return status;
+    /* Does the hub hold more from this agent than this state ever released? Then the state is an
+     * old copy, and going on would release the same rewards twice. */
+    if (order->to == agent->config.agent_id && order->seen > agent->release_round)
+        return halt_old_copy(agent, update);
+    bool const is_new = order->round > agent->round && !agent->last;
+    bool const is_over = agent->phase == PHASE_FINISHED;
+    if (is_new && !is_over && is_beyond_policy(agent, order))
+        return TACIT_REFUSED;
+    take_seen(agent, order);
+    if (is_new && is_over) {
+        update->persist = !agent->reported;
+        agent->reported = true; /* the round is over: nobody waits for this agent */
+    } else if (is_new) {
+        take_order(agent, order, update);
+    }
+    return TACIT_OK;
+}
+
+static enum tacit_status on_receive(struct tacit_phased_agent *agent,
+                                    const struct tacit_phased_message *message,
+                                    struct tacit_phased_update *update)
+{
+    switch (message->kind) {
+    case TACIT_PHASED_ORDER:
+        return on_order(agent, message, update);
+    case TACIT_PHASED_HELLO:
+    case TACIT_PHASED_REPORT:
+        return TACIT_UNEXPECTED; /* only hubs receive these */
+    }
+    return TACIT_MALFORMED;
+}
+
+static enum tacit_status on_timeout(struct tacit_phased_agent *agent, uint64_t now_us,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_phased_update *update)
+{
+    if (now_us < agent->deadline_us)
+        return TACIT_OK; /* a timer of an earlier update */
+    if (agent->phase == PHASE_RELEASING) {
+        update->persist = true;
+        return finish_plan(agent, entropy, update);
+    }
+    if (agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE || owes_report(agent))
+        ask_again(agent, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status handle(struct tacit_phased_agent *agent,
+                                const struct tacit_phased_event *event,
+                                const struct tacit_entropy *entropy,
+                                struct tacit_phased_update *update)
+{
+    switch (event->kind) {
+    case TACIT_EVENT_START:
+        return on_start(agent, update);
+    case TACIT_EVENT_REWARD:
+        return on_reward(agent, &event->as.reward, entropy, update);
+    case TACIT_EVENT_EXPLOITED:
+        return on_exploited(agent, event->as.exploited_count, update);
+    case TACIT_EVENT_RECEIVE:
+        return on_receive(agent, event->as.message, update);
+    case TACIT_EVENT_TIMEOUT:
+        return on_timeout(agent, event->now_us, entropy, update);
+    case TACIT_EVENT_OFFER:
+        return TACIT_INVALID; /* nobody's contexts matter here */
+    }
+    TACIT_ASSERT(false);
+    return TACIT_INVALID;
+}
+
+/* ---- Public ---- */
+
+/* Longer with every message that found no answer. */
+static uint64_t resend_pause_us(struct tacit_phased_agent *agent, bool sends)
+{
+    uint32_t const doublings = agent->unanswered_count < 6 ? agent->unanswered_count : 6;
+    if (sends && agent->unanswered_count < UINT32_MAX)
+        agent->unanswered_count++;
+    return agent->config.resend_after_us << doublings;
+}
+
+/* A finished agent tries to hand in its last report for a while: the hub may be gone for good. */
+static bool wants_timer(const struct tacit_phased_agent *agent)
+{
+    return (agent->phase == PHASE_FINISHED && owes_report(agent) &&
+            agent->unanswered_count < LAST_REPORT_TRIES) ||
+           agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
+           agent->phase == PHASE_RELEASING;
+}
+
+enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
+                                          const struct tacit_phased_event *event,
+                                          const struct tacit_entropy *entropy,
+                                          struct tacit_phased_update *update)
+{
+    bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
+    TACIT_ASSERT(is_start || event->now_us >= agent->now_us);
+    check_invariants(agent);
+    *update = (struct tacit_phased_update){.deadline_us = TACIT_NEVER};
+    enum phase const before = agent->phase;
+    enum tacit_status const status = handle(agent, event, entropy, update);
+    check_invariants(agent);
+    if (status == TACIT_OK || update->persist) {
+        agent->now_us = event->now_us;
+        bool const is_due =
+            event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= agent->deadline_us;
+        bool const restarts = is_start || update->send || agent->phase != before || is_due;
+        if (!wants_timer(agent))
+            agent->deadline_us = TACIT_NEVER;
+        else if (restarts)
+            agent->deadline_us = event->now_us + resend_pause_us(agent, update->send);
+    }
+    update->deadline_us = agent->deadline_us;
+    return status;
+}
+
+/* ---- Check ---- */
+
+static bool history_is_possible(const struct tacit_phased_agent *agent)
+{
+    struct tacit_ledger const *const ledger = &agent->ledger;
+    return agent->round <= TACIT_PHASED_ROUNDS_MAX + 1 && agent->release_round <= agent->round &&
+           (agent->leader < agent->config.arm_count || agent->leader == TACIT_NO_ARM) &&
+           ledger->budget_nano == agent->config.budget_nano &&
+           tacit_ledger_spent_nano(ledger) <= ledger->budget_nano &&
+           ledger->open_cell == agent->release_round &&
+           ledger->release_count <= agent->release_round &&
+           (ledger->release_count > 0) == (agent->release_round > 0);
+}
+
+/* Blocks, in arm order, of no more pulls than T; sums that so many rewards can have brought. */
+static bool plan_is_possible(struct tacit_phased_agent *agent)
+{
+    uint64_t left_count = 0;
+    if (agent->block_count > agent->config.arm_count)
+        return false;
+    for (uint32_t i = 0; i < agent->block_count; i++) {
+        struct tacit_pull_block const block = ordered_of(agent)[i];
+        uint64_t const left = left_of(agent)[i];
+        int64_t const exact = exact_of(agent)[i];
+        if (block.arm >= agent->config.arm_count || block.count == 0 ||
+            block.count > agent->config.horizon || left > block.count ||
+            (i > 0 && block.arm <= ordered_of(agent)[i - 1].arm) || exact < 0 ||
+            exact > (int64_t)(block.count - left) * TACIT_STEPS)
+            return false;
+        left_count += left;
+    }
+    return left_count == agent->left_count && agent->pull_count <= agent->config.horizon &&
+           left_count <= agent->config.horizon - agent->pull_count;
+}
+
+static bool released_is_possible(struct tacit_phased_agent *agent)
+{
+    struct tacit_mechanism const *const mechanism = &agent->config.mechanism;
+    for (uint32_t arm = 0; arm < agent->config.arm_count; arm++) {
+        uint64_t const pulls = released_pulls_of(agent)[arm];
+        union tacit_sum const sum = {.steps = released_sums_of(agent)[arm]};
+        if (pulls > agent->config.horizon ||
+            !tacit_mechanism_plausible(mechanism, sum, pulls, agent->release_round))
+            return false;
+    }
+    bool const is_drawn = agent->release_round == agent->round && agent->round > 0;
+    for (uint32_t i = 0; i < agent->block_count; i++) {
+        union tacit_sum const sum = {.steps = noised_of(agent)[i]};
+        if (is_drawn ? !tacit_mechanism_plausible(mechanism, sum, ordered_of(agent)[i].count, 1)
+                     : sum.steps != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool phase_is_possible(const struct tacit_phased_agent *agent)
+{
+    bool const is_at_end = agent->pull_count == agent->config.horizon;
+    bool const is_drawn = agent->release_round == agent->round;
+    switch (agent->phase) {
+    case PHASE_IDLE:
+        return agent->round == 0 && agent->left_count == 0 && !is_at_end && !agent->last;
+    case PHASE_PULLING:
+        return agent->left_count > 0 && (!is_drawn || agent->round == 0);
+    case PHASE_RELEASING:
+        return agent->left_count == 0 && !is_drawn && !agent->last && !agent->cut;
+    case PHASE_WAITING:
+        return agent->left_count == 0 && !is_at_end;
+    case PHASE_FINISHED:
+        return agent->left_count == 0 && is_at_end;
+    case PHASE_HALTED:
+        return agent->left_count == 0;
+    }
+    return false;
+}
+
+enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *state, size_t size,
+                                           const struct tacit_phased_agent_config *config)
+{
+    struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
+    if (size == 0 || size != tacit_phased_agent_size(config))
+        return TACIT_MALFORMED;
+    struct tacit_phased_agent_config copy;
+    memset(&copy, 0, sizeof copy);
+    copy_config(&copy, config);
+    if (memcmp(&agent->config, &copy, sizeof copy) != 0)
+        return TACIT_MALFORMED;
+    bool const is_possible =
+        phased_flag_is_possible(&agent->last) && phased_flag_is_possible(&agent->reported) &&
+        phased_flag_is_possible(&agent->cut) && history_is_possible(agent) &&
+        plan_is_possible(agent) && released_is_possible(agent) && phase_is_possible(agent);
+    return is_possible ? TACIT_OK : TACIT_MALFORMED;
+}
+
+/* ---- View ---- */
+
+/* 6: before the first leader, the largest own released sum a pull. */
+static uint32_t exploit_arm(struct tacit_phased_agent *agent)
+{
+    uint32_t best = 0;
+    double best_mean = 0;
+    bool is_known = false;
+    if (agent->leader != TACIT_NO_ARM)
+        return agent->leader;
+    for (uint32_t arm = 0; arm < agent->config.arm_count; arm++) {
+        uint64_t const pulls = released_pulls_of(agent)[arm];
+        if (pulls == 0)
+            continue;
+        double const mean = (double)released_sums_of(agent)[arm] / (double)pulls;
+        if (!is_known || mean > best_mean) {
+            best = arm;
+            best_mean = mean;
+            is_known = true;
+        }
+    }
+    return best;
+}
+
+void tacit_phased_agent_look(const struct tacit_phased_agent *state,
+                             struct tacit_phased_agent_view *view)
+{
+    struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
+    *view = (struct tacit_phased_agent_view){
+        .round = agent->round,
+        .waiting = agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING,
+        .last = agent->last,
+        .finished = agent->phase == PHASE_FINISHED,
+        .halted = agent->phase == PHASE_HALTED || agent->phase == PHASE_RELEASING,
+        .reported = agent->reported,
+        .pull_count = agent->pull_count,
+        .leader = agent->leader,
+        .exploit_arm = exploit_arm(agent),
+        .release_round = agent->release_round,
+        .block_count = agent->block_count,
+        .blocks = ordered_of(agent),
+        .noised = noised_of(agent),
+        .ledger = &agent->ledger};
+}

@@ -1,0 +1,415 @@
+/* The hub of the phased index over a star: orders plans, collects reports, has the judge make the
+ * next plan. Its state is a function of the set of reports it accepted: rows are kept by agent
+ * until the round closes and are whole numbers, so that the order of arrival cannot change a bit.
+ */
+#include <string.h>
+#include "internal.h"
+
+enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };
+
+struct tacit_phased_hub {
+    struct tacit_phased_hub_config config;
+    uint64_t now_us;
+    uint64_t deadline_us; /* of the round; TACIT_NEVER: none */
+    uint64_t judge_words;
+    enum phase phase;
+    uint32_t report_count; /* of the present round */
+    bool overdue;          /* the deadline is over: the quorum suffices from now on */
+    bool spare[7];
+    /* judge | received W(A) | seen A | rows A x K: the sums of the plan's blocks | totals K */
+    uint64_t words[];
+};
+
+/* ---- Layout ---- */
+
+static struct tacit_phased_judge *judge_of(struct tacit_phased_hub *hub)
+{
+    return (struct tacit_phased_judge *)(void *)hub->words;
+}
+
+static uint64_t *received_of(struct tacit_phased_hub *hub)
+{
+    return hub->words + hub->judge_words;
+}
+
+static uint32_t *seen_of(struct tacit_phased_hub *hub)
+{
+    return (uint32_t *)(received_of(hub) + TACIT_BITS_WORDS(hub->config.schedule.agent_count));
+}
+
+static size_t seen_words(uint32_t agents)
+{
+    return ((size_t)agents + 1) / 2;
+}
+
+static int64_t *row_of(struct tacit_phased_hub *hub, uint32_t agent)
+{
+    uint32_t const agents = hub->config.schedule.agent_count;
+    uint64_t *const rows = received_of(hub) + TACIT_BITS_WORDS(agents) + seen_words(agents);
+    return (int64_t *)rows + agent * (size_t)hub->config.schedule.arm_count;
+}
+
+static int64_t *totals_of(struct tacit_phased_hub *hub)
+{
+    return row_of(hub, hub->config.schedule.agent_count);
+}
+
+static struct tacit_phased_judge_view judge_view(const struct tacit_phased_hub *hub)
+{
+    struct tacit_phased_judge_view view;
+    tacit_phased_judge_look(judge_of((struct tacit_phased_hub *)(uintptr_t)hub), &view);
+    return view;
+}
+
+static bool config_is_valid(const struct tacit_phased_hub_config *config)
+{
+    return tacit_phased_schedule_is_valid(&config->schedule) &&
+           config->quorum <= config->schedule.agent_count &&
+           config->round_timeout_us <= TACIT_PHASED_PAUSE_US_MAX &&
+           config->mechanism.mode == TACIT_PRIVACY_SOUND &&
+           config->mechanism.scale.kind == TACIT_SCALE_STEPS;
+}
+
+size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
+{
+    if (!config_is_valid(config))
+        return 0;
+    size_t const agents = config->schedule.agent_count;
+    size_t const words = TACIT_BITS_WORDS(agents) + seen_words((uint32_t)agents) +
+                         (agents + 1) * config->schedule.arm_count;
+    return sizeof(struct tacit_phased_hub) + tacit_phased_judge_size(&config->schedule) +
+           words * sizeof(uint64_t);
+}
+
+/* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
+static void copy_config(struct tacit_phased_hub_config *copy,
+                        const struct tacit_phased_hub_config *config)
+{
+    copy->run_id = config->run_id;
+    phased_schedule_copy(&copy->schedule, &config->schedule);
+    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
+    copy->quorum = config->quorum;
+    copy->round_timeout_us = config->round_timeout_us;
+    copy->answers_all = config->answers_all;
+}
+
+enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
+                                        const struct tacit_phased_hub_config *config)
+{
+    size_t const size = tacit_phased_hub_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(hub, 0, size);
+    copy_config(&hub->config, config);
+    hub->judge_words = tacit_phased_judge_size(&config->schedule) / sizeof(uint64_t);
+    hub->deadline_us = TACIT_NEVER;
+    return tacit_phased_judge_init(judge_of(hub), &config->schedule);
+}
+
+/* ---- Orders ---- */
+
+/* The number of the order that stands: the last one follows the last plan. */
+static uint32_t order_round(const struct tacit_phased_judge_view *judge)
+{
+    return judge->finished ? judge->round + 1 : judge->round;
+}
+
+static void send_order(struct tacit_phased_hub *hub, uint32_t to,
+                       struct tacit_phased_update *update)
+{
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    update->send = true;
+    update->message =
+        (struct tacit_phased_message){.kind = TACIT_PHASED_ORDER,
+                                      .from = TACIT_HUB,
+                                      .to = to,
+                                      .run_id = hub->config.run_id,
+                                      .round = order_round(&judge),
+                                      .seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to],
+                                      .last = judge.finished,
+                                      .leader = judge.leader,
+                                      .block_count = judge.plan_count,
+                                      .blocks = judge.finished ? NULL : judge.plan};
+}
+
+/* ---- Rounds ---- */
+
+static void await_reports(struct tacit_phased_hub *hub)
+{
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    memset(received_of(hub), 0,
+           TACIT_BITS_WORDS(hub->config.schedule.agent_count) * sizeof(uint64_t));
+    hub->report_count = 0;
+    hub->overdue = false;
+    hub->phase = judge.finished ? PHASE_FINISHED : PHASE_COLLECTING;
+}
+
+/* 1: per arm of the plan, one integer over those who reported. |sum| < 2^63: M T R < 2^62, and what
+ * a site may say is checked. */
+static void close_round(struct tacit_phased_hub *hub, struct tacit_phased_update *update)
+{
+    uint32_t const agents = hub->config.schedule.agent_count;
+    uint32_t const blocks = judge_view(hub).plan_count;
+    int64_t *const totals = totals_of(hub);
+    memset(totals, 0, blocks * sizeof *totals);
+    for (uint32_t agent = tacit_bits_next(received_of(hub), agents, 0); agent < agents;
+         agent = tacit_bits_next(received_of(hub), agents, agent + 1))
+        for (uint32_t i = 0; i < blocks; i++)
+            totals[i] += row_of(hub, agent)[i];
+    tacit_phased_judge_close(judge_of(hub), hub->report_count, totals);
+    memset(totals, 0, blocks * sizeof *totals);
+    await_reports(hub);
+    send_order(hub, TACIT_EVERYONE, update);
+    update->persist = true;
+}
+
+/* Would the round be complete with so many more reports? */
+static bool is_complete_with(const struct tacit_phased_hub *hub, uint32_t reports)
+{
+    uint32_t const all = hub->config.schedule.agent_count;
+    uint32_t const quorum = hub->config.quorum > 0 ? hub->config.quorum : all;
+    uint32_t const count = hub->report_count + reports;
+    return count == all || (hub->overdue && count >= quorum);
+}
+
+/* ---- Events ---- */
+
+static enum tacit_status on_start(struct tacit_phased_hub *hub, struct tacit_phased_update *update)
+{
+    if (hub->phase == PHASE_NEW) {
+        await_reports(hub);
+        update->persist = true;
+    }
+    if (hub->config.schedule.arm_count > 1) /* one arm: nothing to say */
+        send_order(hub, TACIT_EVERYONE, update);
+    return TACIT_OK;
+}
+
+/* A report must fit its order to the letter; nothing of it is used in part. */
+static enum tacit_status check_report(const struct tacit_phased_hub *hub,
+                                      const struct tacit_phased_judge_view *judge,
+                                      const struct tacit_phased_message *report)
+{
+    if (hub->phase != PHASE_COLLECTING || report->round > judge->round)
+        return TACIT_UNEXPECTED;
+    if (report->sums == NULL || report->block_count != judge->plan_count)
+        return TACIT_MALFORMED;
+    for (uint32_t i = 0; i < report->block_count; i++) {
+        union tacit_sum const sum = {.steps = report->sums[i]};
+        if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge->plan[i].count, 1))
+            return TACIT_MALFORMED;
+    }
+    return TACIT_OK;
+}
+
+static void accept_report(struct tacit_phased_hub *hub, const struct tacit_phased_message *report,
+                          struct tacit_phased_update *update)
+{
+    bool const completes = is_complete_with(hub, 1);
+    memcpy(row_of(hub, report->from), report->sums, report->block_count * sizeof(int64_t));
+    tacit_bits_add(received_of(hub), report->from);
+    seen_of(hub)[report->from] = report->round;
+    hub->report_count++;
+    update->persist = true;
+    if (completes)
+        close_round(hub, update);
+    else if (hub->config.answers_all)
+        send_order(hub, report->from, update);
+}
+
+static enum tacit_status on_report(struct tacit_phased_hub *hub,
+                                   const struct tacit_phased_message *report,
+                                   struct tacit_phased_update *update)
+{
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    if (report->round == 0 || report->round > TACIT_PHASED_ROUNDS_MAX)
+        return TACIT_MALFORMED;
+    if (hub->phase != PHASE_NEW && report->round < order_round(&judge)) {
+        send_order(hub, report->from,
+                   update); /* late or repeated: it lacks the order that stands */
+        return TACIT_OK;
+    }
+    enum tacit_status const status = check_report(hub, &judge, report);
+    if (status != TACIT_OK)
+        return status;
+    if (!tacit_bits_has(received_of(hub), report->from)) {
+        accept_report(hub, report, update);
+        return TACIT_OK;
+    }
+    if (memcmp(row_of(hub, report->from), report->sums, report->block_count * sizeof(int64_t)) != 0)
+        return TACIT_MALFORMED; /* two answers to one question */
+    if (hub->config.answers_all)
+        send_order(hub, report->from, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status on_hello(struct tacit_phased_hub *hub,
+                                  const struct tacit_phased_message *hello,
+                                  struct tacit_phased_update *update)
+{
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    if (hub->phase == PHASE_NEW || hello->round > order_round(&judge))
+        return TACIT_UNEXPECTED;
+    if (hello->round < order_round(&judge) || hub->config.answers_all)
+        send_order(hub, hello->from, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status on_receive(struct tacit_phased_hub *hub,
+                                    const struct tacit_phased_message *message,
+                                    struct tacit_phased_update *update)
+{
+    if (message->run_id != hub->config.run_id || message->to != TACIT_HUB ||
+        message->from >= hub->config.schedule.agent_count)
+        return TACIT_STRANGER;
+    switch (message->kind) {
+    case TACIT_PHASED_HELLO:
+        return on_hello(hub, message, update);
+    case TACIT_PHASED_REPORT:
+        return on_report(hub, message, update);
+    case TACIT_PHASED_ORDER:
+        return TACIT_UNEXPECTED; /* only agents receive these */
+    }
+    return TACIT_MALFORMED;
+}
+
+/* The deadline of the round: go on with a quorum, or wait for it and say so. */
+static void on_timeout(struct tacit_phased_hub *hub, uint64_t now_us,
+                       struct tacit_phased_update *update)
+{
+    if (hub->phase != PHASE_COLLECTING || hub->overdue || now_us < hub->deadline_us)
+        return; /* a timer of an earlier round */
+    hub->overdue = true;
+    update->persist = true;
+    if (is_complete_with(hub, 0))
+        close_round(hub, update);
+    else
+        hub->deadline_us = TACIT_NEVER; /* from now on it is up to the reports */
+}
+
+/* ---- Public ---- */
+
+/* The full time from now on, for a new round and for a new process with a new clock. But a START
+ * does not put off a deadline that is still to come: else a hub that starts often has none. */
+static void set_deadline(struct tacit_phased_hub *hub, bool is_new_round)
+{
+    bool const has_deadline =
+        hub->phase == PHASE_COLLECTING && !hub->overdue && hub->config.round_timeout_us > 0;
+    uint64_t const full_us = hub->now_us + hub->config.round_timeout_us;
+    bool const stands =
+        !is_new_round && hub->deadline_us > hub->now_us && hub->deadline_us < full_us;
+    if (!has_deadline)
+        hub->deadline_us = TACIT_NEVER;
+    else if (!stands)
+        hub->deadline_us = full_us;
+}
+
+enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
+                                        const struct tacit_phased_event *event,
+                                        struct tacit_phased_update *update)
+{
+    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->now_us);
+    TACIT_ASSERT(hub->report_count <= hub->config.schedule.agent_count);
+    *update = (struct tacit_phased_update){.deadline_us = TACIT_NEVER};
+    struct tacit_phased_judge_view const before = judge_view(hub);
+    enum tacit_status status = TACIT_OK;
+    switch (event->kind) {
+    case TACIT_EVENT_START:
+        status = on_start(hub, update);
+        break;
+    case TACIT_EVENT_RECEIVE:
+        status = on_receive(hub, event->as.message, update);
+        break;
+    case TACIT_EVENT_TIMEOUT:
+        on_timeout(hub, event->now_us, update);
+        break;
+    case TACIT_EVENT_REWARD:
+    case TACIT_EVENT_EXPLOITED:
+    case TACIT_EVENT_OFFER:
+        status = TACIT_INVALID; /* a hub has no arms to pull */
+        break;
+    }
+    if (status == TACIT_OK) {
+        struct tacit_phased_judge_view const after = judge_view(hub);
+        bool const is_new_round = order_round(&after) != order_round(&before);
+        hub->now_us = event->now_us;
+        if (is_new_round || event->kind == TACIT_EVENT_START)
+            set_deadline(hub, is_new_round);
+    }
+    update->deadline_us = hub->deadline_us;
+    TACIT_IMPLIES(hub->phase == PHASE_COLLECTING, !is_complete_with(hub, 0));
+    return status;
+}
+
+/* ---- Check ---- */
+
+/* The report of this round is here from those who were counted, and from nobody else. */
+static bool reports_are_possible(struct tacit_phased_hub *hub,
+                                 const struct tacit_phased_judge_view *judge)
+{
+    uint32_t const agents = hub->config.schedule.agent_count;
+    if (!tacit_bits_within(received_of(hub), received_of(hub), agents) ||
+        tacit_bits_count(received_of(hub), agents) != hub->report_count)
+        return false;
+    for (uint32_t agent = 0; agent < agents; agent++) {
+        bool const is_here = tacit_bits_has(received_of(hub), agent);
+        uint32_t const seen = seen_of(hub)[agent];
+        if (seen > judge->round || (!judge->finished && (seen == judge->round) != is_here) ||
+            (judge->finished && is_here))
+            return false;
+        for (uint32_t i = 0; is_here && i < judge->plan_count; i++) {
+            union tacit_sum const sum = {.steps = row_of(hub, agent)[i]};
+            if (!tacit_mechanism_plausible(&hub->config.mechanism, sum, judge->plan[i].count, 1))
+                return false;
+        }
+    }
+    return true;
+}
+
+static bool phase_is_possible(const struct tacit_phased_hub *hub,
+                              const struct tacit_phased_judge_view *judge)
+{
+    switch (hub->phase) {
+    case PHASE_NEW:
+        return judge->round_count == 0 && judge->round <= 1 && hub->report_count == 0 &&
+               !hub->overdue;
+    case PHASE_COLLECTING:
+        return !judge->finished && !is_complete_with(hub, 0);
+    case PHASE_FINISHED:
+        return judge->finished && hub->report_count == 0 && !hub->overdue;
+    }
+    return false;
+}
+
+enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, size_t size,
+                                         const struct tacit_phased_hub_config *config)
+{
+    struct tacit_phased_hub *const hub = (struct tacit_phased_hub *)(uintptr_t)state;
+    if (size == 0 || size != tacit_phased_hub_size(config))
+        return TACIT_MALFORMED;
+    struct tacit_phased_hub_config copy;
+    memset(&copy, 0, sizeof copy);
+    copy_config(&copy, config);
+    size_t const judge_size = tacit_phased_judge_size(&config->schedule);
+    if (memcmp(&hub->config, &copy, sizeof copy) != 0 ||
+        hub->judge_words != judge_size / sizeof(uint64_t) ||
+        !phased_flag_is_possible(&hub->overdue) ||
+        tacit_phased_judge_check(judge_of(hub), judge_size, &config->schedule) != TACIT_OK)
+        return TACIT_MALFORMED;
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    return phase_is_possible(hub, &judge) && reports_are_possible(hub, &judge) ? TACIT_OK
+                                                                               : TACIT_MALFORMED;
+}
+
+void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_phased_hub_view *view)
+{
+    struct tacit_phased_hub *const hub = (struct tacit_phased_hub *)(uintptr_t)state;
+    bool const collects = hub->phase == PHASE_COLLECTING;
+    *view = (struct tacit_phased_hub_view){
+        .judge = judge_view(hub),
+        .reports_missing = collects ? hub->config.schedule.agent_count - hub->report_count : 0,
+        .report_count = hub->report_count,
+        .overdue = hub->overdue,
+        .received = received_of(hub),
+        .seen = seen_of(hub)};
+}

@@ -1,0 +1,15 @@
+/* What the files of the phased index share. */
+#ifndef TACIT_PHASED_INTERNAL_H
+#define TACIT_PHASED_INTERNAL_H
+#include "tacit/phased.h"
+
+/* Copies member by member: the gaps between the members of *copy keep their bytes. */
+void phased_schedule_copy(struct tacit_phased_schedule *copy,
+                          const struct tacit_phased_schedule *schedule);
+
+/* Is a truth value one of two? (Bytes from a disk may be any.) */
+static inline bool phased_flag_is_possible(const bool *flag)
+{
+    return *(const unsigned char *)flag <= 1;
+}
+#endif

@@ -1,0 +1,474 @@
+/* Which arms are played next: ladder, intervals, leader and challengers (EXACT-BOUNDS 5). Values of
+ * releases enter here and nowhere else at the hub; everything that comes out is post-processing. */
+#include <math.h>
+#include <string.h>
+#include "internal.h"
+
+#define STEPS_MAX 0x1p62  /* of all rewards together */
+#define NOISE_SCALES 60.0 /* tacit_mechanism_plausible */
+#define FAR 1e-9          /* an arm is far below where not even rounding could lift it */
+
+struct tacit_phased_judge {
+    struct tacit_phased_schedule schedule;
+    uint64_t slots;      /* of a site, in all plans so far */
+    uint64_t pull_count; /* released, of all sites and arms */
+    uint32_t rung_count; /* S_1, .., S_E: the last one is the first beyond T */
+    uint32_t round;
+    uint32_t round_count;
+    uint32_t leader;
+    uint32_t plan_count;
+    uint32_t spare;
+    bool finished;
+    bool decided;
+    /* rungs E | releases K | plan 2 K | means, uppers, lowers K each | sums 3 E K */
+    uint64_t words[];
+};
+
+_Static_assert(sizeof(struct tacit_pull_block) == 2 * sizeof(uint64_t), "a block is two words");
+_Static_assert(sizeof(struct tacit_bounds_sum) == 3 * sizeof(uint64_t), "a sum is three words");
+
+/* ---- Layout ---- */
+
+static uint64_t *rungs_of(struct tacit_phased_judge *judge)
+{
+    return judge->words;
+}
+
+static uint64_t *column_of(struct tacit_phased_judge *judge, uint32_t column)
+{
+    return judge->words + judge->rung_count + column * (size_t)judge->schedule.arm_count;
+}
+
+static uint64_t *releases_of(struct tacit_phased_judge *judge)
+{
+    return column_of(judge, 0);
+}
+
+static struct tacit_pull_block *plan_of(struct tacit_phased_judge *judge)
+{
+    return (struct tacit_pull_block *)column_of(judge, 1);
+}
+
+static double *means_of(struct tacit_phased_judge *judge)
+{
+    return (double *)column_of(judge, 3);
+}
+
+static double *uppers_of(struct tacit_phased_judge *judge)
+{
+    return (double *)column_of(judge, 4);
+}
+
+static double *lowers_of(struct tacit_phased_judge *judge)
+{
+    return (double *)column_of(judge, 5);
+}
+
+/* N_e, m_e, Y_e of an arm's releases. */
+static struct tacit_bounds_sum *sums_of(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    return (struct tacit_bounds_sum *)column_of(judge, 6) + arm * (size_t)judge->rung_count;
+}
+
+static struct tacit_phased_judge *writable(const struct tacit_phased_judge *judge)
+{
+    return (struct tacit_phased_judge *)(uintptr_t)judge;
+}
+
+/* ---- Schedule ---- */
+
+void phased_schedule_copy(struct tacit_phased_schedule *copy,
+                          const struct tacit_phased_schedule *schedule)
+{
+    copy->arm_count = schedule->arm_count;
+    copy->agent_count = schedule->agent_count;
+    copy->horizon = schedule->horizon;
+    copy->epsilon_per_reward = schedule->epsilon_per_reward;
+    copy->growth = schedule->growth;
+    copy->arms_per_round = schedule->arms_per_round;
+    copy->confidence = schedule->confidence;
+}
+
+static double delta_of(const struct tacit_phased_schedule *schedule)
+{
+    return 1 - schedule->confidence;
+}
+
+/* 5.1: width 1/2 at L_0. */
+uint64_t tacit_phased_first_rung(const struct tacit_phased_schedule *schedule)
+{
+    double const arms = schedule->arm_count;
+    double const level =
+        schedule->confidence > 0 ? log(4 * arms / delta_of(schedule)) : log(10 * arms);
+    return tacit_bounds_first_rung(schedule->agent_count, schedule->epsilon_per_reward, level, 0.5);
+}
+
+uint64_t tacit_phased_horizon_min(const struct tacit_phased_schedule *schedule)
+{
+    return schedule->arm_count * tacit_phased_first_rung(schedule); /* 2^16 times 2^40 fits */
+}
+
+/* Rungs up to the first one beyond T; 0 where 64 do not get there. Writes them if asked to. */
+static uint32_t climb(const struct tacit_phased_schedule *schedule, uint64_t *rungs)
+{
+    uint64_t rung = tacit_phased_first_rung(schedule);
+    for (uint32_t count = 1; count <= TACIT_BOUNDS_RELEASES_MAX; count++) {
+        if (rungs != NULL)
+            rungs[count - 1] = rung;
+        if (rung > schedule->horizon || rung == TACIT_HORIZON_MAX)
+            return count;
+        rung = tacit_bounds_next_rung(rung, schedule->growth);
+    }
+    return 0;
+}
+
+bool tacit_phased_schedule_is_valid(const struct tacit_phased_schedule *schedule)
+{
+    double const epsilon = schedule->epsilon_per_reward;
+    double const confidence = schedule->confidence;
+    bool const has_epsilon =
+        (epsilon >= 1e-6 && epsilon <= TACIT_EPSILON_MAX) || (isinf(epsilon) && epsilon > 0);
+    bool const has_confidence =
+        (confidence >= 0 && confidence <= 0) || (confidence >= 0.5 && confidence < 1);
+    if (!has_epsilon || !has_confidence || schedule->arm_count < 1 ||
+        schedule->arm_count > TACIT_ARMS_MAX || schedule->agent_count < 1 ||
+        schedule->agent_count > TACIT_AGENTS_MAX || schedule->horizon < 1 ||
+        schedule->horizon > TACIT_HORIZON_MAX || schedule->arms_per_round < 2 ||
+        !(schedule->growth > 1 && schedule->growth <= 4))
+        return false;
+    double const noise = isinf(epsilon) ? 0 : NOISE_SCALES / epsilon; /* as large as is plausible */
+    double const rewards = (double)schedule->agent_count * ((double)schedule->horizon + noise);
+    return rewards * (double)TACIT_STEPS < STEPS_MAX && climb(schedule, NULL) > 0;
+}
+
+size_t tacit_phased_judge_size(const struct tacit_phased_schedule *schedule)
+{
+    if (!tacit_phased_schedule_is_valid(schedule))
+        return 0;
+    size_t const rungs = climb(schedule, NULL);
+    size_t const arms = schedule->arm_count;
+    return sizeof(struct tacit_phased_judge) +
+           (rungs + 6 * arms + 3 * rungs * arms) * sizeof(uint64_t);
+}
+
+/* ---- Plans ---- */
+
+/* n of an arm's next release; 0 where the ladder ends. */
+static uint64_t next_pulls(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    uint64_t const e = releases_of(judge)[arm];
+    if (e >= judge->rung_count)
+        return 0;
+    return rungs_of(judge)[e] - (e == 0 ? 0 : rungs_of(judge)[e - 1]);
+}
+
+static void finish(struct tacit_phased_judge *judge)
+{
+    judge->plan_count = 0;
+    judge->finished = true;
+}
+
+/* Issues the plan that is in place, if it fits in T as a whole (4.5). */
+static void issue(struct tacit_phased_judge *judge)
+{
+    uint64_t total = 0;
+    bool fits = judge->round < TACIT_PHASED_ROUNDS_MAX;
+    for (uint32_t i = 0; i < judge->plan_count; i++) {
+        total += plan_of(judge)[i].count; /* 2^16 blocks of 2^40 pulls fit */
+        fits = fits && plan_of(judge)[i].count > 0;
+    }
+    if (!fits || total > judge->schedule.horizon - judge->slots) {
+        finish(judge);
+        return;
+    }
+    judge->slots += total;
+    judge->round++;
+}
+
+static void plan_arm(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    plan_of(judge)[judge->plan_count].arm = arm;
+    plan_of(judge)[judge->plan_count].count = next_pulls(judge, arm);
+    judge->plan_count++;
+}
+
+/* 5.2: all arms, S_1 each. */
+static void plan_first(struct tacit_phased_judge *judge)
+{
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        plan_arm(judge, arm);
+    issue(judge);
+}
+
+enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
+                                          const struct tacit_phased_schedule *schedule)
+{
+    size_t const size = tacit_phased_judge_size(schedule);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(judge, 0, size);
+    phased_schedule_copy(&judge->schedule, schedule);
+    judge->rung_count = climb(schedule, NULL);
+    (void)climb(schedule, rungs_of(judge));
+    judge->leader = schedule->arm_count == 1 ? 0 : TACIT_NO_ARM;
+    if (schedule->arm_count == 1)
+        finish(judge); /* 5.7: nothing to learn */
+    else
+        plan_first(judge);
+    return TACIT_OK;
+}
+
+/* ---- Intervals ---- */
+
+/* 5.3: the level of an arm's bounds. */
+static double level_of(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    if (judge->schedule.confidence > 0)
+        return tacit_bounds_level(judge->schedule.arm_count, (uint32_t)releases_of(judge)[arm],
+                                  delta_of(&judge->schedule));
+    return log(judge->pull_count > 3 ? (double)judge->pull_count : 3);
+}
+
+static struct tacit_bounds_sum suffix_of(struct tacit_phased_judge *judge, uint32_t arm,
+                                         double level)
+{
+    struct tacit_bounds_sum sum;
+    (void)tacit_bounds_suffix(sums_of(judge, arm), (uint32_t)releases_of(judge)[arm],
+                              judge->schedule.epsilon_per_reward, level, &sum);
+    return sum;
+}
+
+/* With confidence an arm's interval changes with its own releases only. */
+static void bound_released(struct tacit_phased_judge *judge)
+{
+    double const epsilon = judge->schedule.epsilon_per_reward;
+    for (uint32_t i = 0; i < judge->plan_count; i++) {
+        uint32_t const arm = plan_of(judge)[i].arm;
+        double const level = level_of(judge, arm);
+        struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
+        means_of(judge)[arm] = tacit_bounds_mean(&sum);
+        uppers_of(judge)[arm] = tacit_bounds_upper(&sum, epsilon, level);
+        lowers_of(judge)[arm] = tacit_bounds_lower(&sum, epsilon, level);
+    }
+}
+
+/* Largest y, lowest index on ties. */
+static uint32_t best_mean(struct tacit_phased_judge *judge)
+{
+    uint32_t best = 0;
+    for (uint32_t arm = 1; arm < judge->schedule.arm_count; arm++)
+        if (means_of(judge)[arm] > means_of(judge)[best])
+            best = arm;
+    return best;
+}
+
+/* For regret the level is common and grows with every round. y + c, which costs little, is no less
+ * than the UCB (2.4): where it is below the leader's UCB the arm is no challenger, whatever its UCB
+ * is. */
+static void bound_all(struct tacit_phased_judge *judge)
+{
+    double const epsilon = judge->schedule.epsilon_per_reward;
+    double const level = level_of(judge, 0);
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
+        struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
+        means_of(judge)[arm] = tacit_bounds_mean(&sum);
+        double const frame =
+            means_of(judge)[arm] + tacit_bounds_radius(sum.pulls, sum.noises, epsilon, level);
+        uppers_of(judge)[arm] = frame > 0 ? (frame < 1 ? frame : 1) : 0;
+    }
+    uint32_t const leader = best_mean(judge);
+    struct tacit_bounds_sum const lead = suffix_of(judge, leader, level);
+    double const bound = tacit_bounds_upper(&lead, epsilon, level);
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
+        if (uppers_of(judge)[arm] < bound - FAR)
+            continue;
+        struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
+        uppers_of(judge)[arm] = tacit_bounds_upper(&sum, epsilon, level);
+    }
+}
+
+/* ---- Leader and challengers ---- */
+
+/* Does `arm` come after `other` in the order of UCBs, lowest index first on ties? */
+static bool comes_after(struct tacit_phased_judge *judge, uint32_t arm, uint32_t other)
+{
+    double const upper = uppers_of(judge)[arm];
+    double const upper_of_other = uppers_of(judge)[other];
+    return upper < upper_of_other || (!(upper > upper_of_other) && arm > other);
+}
+
+/* The first arm after `before` (TACIT_NO_ARM: of all) in that order whose UCB is at least `bound`,
+ * the leader aside. */
+static uint32_t next_challenger(struct tacit_phased_judge *judge, double bound, uint32_t before)
+{
+    uint32_t best = TACIT_NO_ARM;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
+        if (arm == judge->leader || uppers_of(judge)[arm] < bound ||
+            (before != TACIT_NO_ARM && !comes_after(judge, arm, before)))
+            continue;
+        if (best == TACIT_NO_ARM || comes_after(judge, best, arm))
+            best = arm;
+    }
+    return best;
+}
+
+/* By arm; insertion: there are few blocks. */
+static void sort_plan(struct tacit_phased_judge *judge)
+{
+    struct tacit_pull_block *const plan = plan_of(judge);
+    for (uint32_t i = 1; i < judge->plan_count; i++)
+        for (uint32_t j = i; j > 0 && plan[j].arm < plan[j - 1].arm; j--) {
+            struct tacit_pull_block const block = plan[j];
+            plan[j] = plan[j - 1];
+            plan[j - 1] = block;
+        }
+}
+
+/* 5.3 to 5.5. */
+static void plan_next(struct tacit_phased_judge *judge)
+{
+    bool const decides = judge->schedule.confidence > 0;
+    double const bound =
+        decides ? lowers_of(judge)[judge->leader] : uppers_of(judge)[judge->leader];
+    uint64_t total = 0;
+    judge->plan_count = 0;
+    memset(plan_of(judge), 0, 2 * (size_t)judge->schedule.arm_count * sizeof(uint64_t));
+    uint32_t arm = next_challenger(judge, bound, TACIT_NO_ARM);
+    while (arm != TACIT_NO_ARM && judge->plan_count + 1 < judge->schedule.arms_per_round) {
+        total += next_pulls(judge, arm);
+        plan_arm(judge, arm);
+        arm = next_challenger(judge, bound, arm);
+    }
+    if (decides && judge->plan_count == 0) {
+        judge->decided = true; /* 5.4 */
+        finish(judge);
+        return;
+    }
+    if (judge->plan_count == 0 || next_pulls(judge, judge->leader) <= total)
+        plan_arm(judge, judge->leader);
+    sort_plan(judge);
+    issue(judge);
+}
+
+static void keep_releases(struct tacit_phased_judge *judge, uint32_t agents, const int64_t *sums)
+{
+    for (uint32_t i = 0; i < judge->plan_count; i++) {
+        struct tacit_pull_block const *const block = &plan_of(judge)[i];
+        struct tacit_bounds_sum *const sum =
+            &sums_of(judge, block->arm)[releases_of(judge)[block->arm]++];
+        sum->pulls = block->count * agents;
+        sum->noises = agents;
+        sum->steps = sums[i];
+        judge->pull_count += sum->pulls;
+    }
+}
+
+void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
+                              const int64_t *sums)
+{
+    TACIT_ASSERT(!judge->finished);
+    TACIT_ASSERT(agents <= judge->schedule.agent_count);
+    if (agents == 0) {
+        issue(judge); /* 6: the same counts again */
+        return;
+    }
+    keep_releases(judge, agents, sums);
+    judge->round_count++;
+    if (judge->schedule.confidence > 0)
+        bound_released(judge);
+    else
+        bound_all(judge);
+    judge->leader = best_mean(judge);
+    plan_next(judge);
+}
+
+void tacit_phased_judge_look(const struct tacit_phased_judge *state,
+                             struct tacit_phased_judge_view *view)
+{
+    struct tacit_phased_judge *const judge = writable(state);
+    *view = (struct tacit_phased_judge_view){.round = judge->round,
+                                             .round_count = judge->round_count,
+                                             .finished = judge->finished,
+                                             .decided = judge->decided,
+                                             .leader = judge->leader,
+                                             .slots = judge->slots,
+                                             .plan_count = judge->plan_count,
+                                             .plan = plan_of(judge),
+                                             .releases = releases_of(judge),
+                                             .means = means_of(judge),
+                                             .uppers = uppers_of(judge),
+                                             .lowers = lowers_of(judge)};
+}
+
+/* ---- Check ---- */
+
+static bool plan_is_possible(struct tacit_phased_judge *judge)
+{
+    uint32_t const arms = judge->schedule.arm_count;
+    if (judge->plan_count > arms || judge->finished != (judge->plan_count == 0))
+        return false;
+    for (uint32_t i = 0; i < judge->plan_count; i++) {
+        struct tacit_pull_block const *const block = &plan_of(judge)[i];
+        if (block->arm >= arms || (i > 0 && block->arm <= block[-1].arm) ||
+            block->count != next_pulls(judge, block->arm) || block->count == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Every release is of its rung, of so many sites; what is beyond the last one is zero. */
+static bool releases_are_possible(struct tacit_phased_judge *judge)
+{
+    uint64_t pulls = 0;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
+        uint64_t const count = releases_of(judge)[arm];
+        if (count > judge->rung_count)
+            return false;
+        for (uint32_t e = 0; e < judge->rung_count; e++) {
+            struct tacit_bounds_sum const *const sum = &sums_of(judge, arm)[e];
+            uint64_t const rung = rungs_of(judge)[e] - (e == 0 ? 0 : rungs_of(judge)[e - 1]);
+            bool const is_there = e < count;
+            if (sum->noises > judge->schedule.agent_count || (sum->noises > 0) != is_there ||
+                sum->pulls != rung * sum->noises || (!is_there && sum->steps != 0))
+                return false;
+            pulls += sum->pulls;
+        }
+        if ((count > 0) != (judge->round_count > 0))
+            return false;
+    }
+    return pulls == judge->pull_count;
+}
+
+static bool numbers_are_possible(struct tacit_phased_judge *judge)
+{
+    double const *const values = means_of(judge);
+    for (size_t i = 0; i < 3 * (size_t)judge->schedule.arm_count; i++)
+        if (!isfinite(values[i]))
+            return false;
+    bool const has_leader = judge->round_count > 0 || judge->schedule.arm_count == 1;
+    return judge->slots <= judge->schedule.horizon && judge->round_count <= judge->round &&
+           judge->round <= TACIT_PHASED_ROUNDS_MAX &&
+           (has_leader ? judge->leader < judge->schedule.arm_count
+                       : judge->leader == TACIT_NO_ARM) &&
+           (!judge->decided || (judge->finished && judge->schedule.confidence > 0 && has_leader));
+}
+
+enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *state, size_t size,
+                                           const struct tacit_phased_schedule *schedule)
+{
+    struct tacit_phased_judge *const judge = writable(state);
+    if (size == 0 || size != tacit_phased_judge_size(schedule))
+        return TACIT_MALFORMED;
+    struct tacit_phased_schedule copy;
+    memset(&copy, 0, sizeof copy);
+    phased_schedule_copy(&copy, schedule);
+    uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
+    uint32_t const rung_count = climb(schedule, rungs);
+    if (memcmp(&judge->schedule, &copy, sizeof copy) != 0 || judge->rung_count != rung_count ||
+        judge->spare != 0 || memcmp(rungs_of(judge), rungs, rung_count * sizeof rungs[0]) != 0)
+        return TACIT_MALFORMED;
+    bool const is_possible =
+        phased_flag_is_possible(&judge->finished) && phased_flag_is_possible(&judge->decided) &&
+        releases_are_possible(judge) && plan_is_possible(judge) && numbers_are_possible(judge);
+    return is_possible ? TACIT_OK : TACIT_MALFORMED;
+}

@@ -1,0 +1,301 @@
+/* The cores of the phased index against a twin of EXACT-BOUNDS 5 that sees the same released sums:
+ * it keeps everything in plain tables, computes every bound of every arm after every round, and
+ * must make the same plan, name the same leader and stop at the same time. Random settings, with
+ * sites missing under a quorum; fixed seeds, no chance. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../support/phased_driver.h"
+
+#define ARMS 12u
+#define LOOKS 64u
+#define SETTINGS 300u
+#define SEED UINT64_C(99)
+
+/* ---- The twin: stupid on purpose ---- */
+
+struct twin {
+    struct tacit_phased_schedule schedule;
+    uint64_t t;
+    bool finished, decided;
+    uint32_t leader;
+    uint32_t looks[ARMS];
+    struct tacit_bounds_sum releases[ARMS][LOOKS];
+    uint64_t planned[ARMS]; /* new pulls of each arm in the plan that stands; 0: not in it */
+};
+
+static double twin_first_level(const struct tacit_phased_schedule *schedule)
+{
+    double const delta = 1 - schedule->confidence;
+    return schedule->confidence > 0 ? log(4.0 * schedule->arm_count / delta)
+                                    : log(10.0 * schedule->arm_count);
+}
+
+/* S_e, from the bottom each time. */
+static uint64_t twin_rung(const struct tacit_phased_schedule *schedule, uint32_t e)
+{
+    uint64_t rung = 1;
+    if (e == 0)
+        return 0;
+    while (tacit_bounds_radius(rung * schedule->agent_count, schedule->agent_count,
+                               schedule->epsilon_per_reward, twin_first_level(schedule)) > 0.5)
+        rung++;
+    for (uint32_t i = 1; i < e; i++)
+        rung = (uint64_t)ceil(schedule->growth * (double)rung - 1e-9);
+    return rung;
+}
+
+static uint64_t twin_next(const struct twin *twin, uint32_t arm)
+{
+    uint32_t const e = twin->looks[arm];
+    return twin_rung(&twin->schedule, e + 1) - twin_rung(&twin->schedule, e);
+}
+
+static void twin_issue(struct twin *twin)
+{
+    uint64_t total = 0;
+    for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++)
+        total += twin->planned[arm];
+    if (twin->t + total > twin->schedule.horizon) {
+        memset(twin->planned, 0, sizeof twin->planned);
+        twin->finished = true;
+    } else {
+        twin->t += total;
+    }
+}
+
+static void twin_begin(struct twin *twin, const struct tacit_phased_schedule *schedule)
+{
+    memset(twin, 0, sizeof *twin);
+    twin->schedule = *schedule;
+    twin->leader = TACIT_NO_ARM;
+    for (uint32_t arm = 0; arm < schedule->arm_count; arm++)
+        twin->planned[arm] = twin_next(twin, arm);
+    twin_issue(twin);
+}
+
+struct interval {
+    double mean, lower, upper;
+};
+
+static struct interval twin_interval(const struct twin *twin, uint32_t arm)
+{
+    double total = 0;
+    for (uint32_t k = 0; k < twin->schedule.arm_count; k++)
+        for (uint32_t e = 0; e < twin->looks[k]; e++)
+            total += (double)twin->releases[k][e].pulls;
+    double const e = twin->looks[arm];
+    double const level =
+        twin->schedule.confidence > 0
+            ? log(2.0 * twin->schedule.arm_count * e * (e + 1) / (1 - twin->schedule.confidence))
+            : log(fmax(3, total));
+    double const epsilon = twin->schedule.epsilon_per_reward;
+    struct tacit_bounds_sum best = {0, 0, 0};
+    double smallest = INFINITY;
+    for (uint32_t first = twin->looks[arm]; first-- > 0;) { /* 2.5 */
+        struct tacit_bounds_sum sum = {0, 0, 0};
+        for (uint32_t i = first; i < twin->looks[arm]; i++) {
+            sum.pulls += twin->releases[arm][i].pulls;
+            sum.noises += twin->releases[arm][i].noises;
+            sum.steps += twin->releases[arm][i].steps;
+        }
+        double const radius = tacit_bounds_radius(sum.pulls, sum.noises, epsilon, level);
+        if (radius <= smallest || isinf(epsilon)) {
+            smallest = radius;
+            best = sum;
+        }
+    }
+    return (struct interval){tacit_bounds_mean(&best), tacit_bounds_lower(&best, epsilon, level),
+                             tacit_bounds_upper(&best, epsilon, level)};
+}
+
+/* The B - 1 largest UCBs among the arms that are not out of reach. */
+static uint32_t twin_challengers(const struct twin *twin, const struct interval *interval,
+                                 uint32_t *challengers)
+{
+    bool const decides = twin->schedule.confidence > 0;
+    double const bound = decides ? interval[twin->leader].lower : interval[twin->leader].upper;
+    bool chosen[ARMS] = {false};
+    uint32_t count = 0;
+    while (count < twin->schedule.arms_per_round - 1) {
+        uint32_t best = TACIT_NO_ARM;
+        for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++)
+            if (arm != twin->leader && !chosen[arm] && interval[arm].upper >= bound &&
+                (best == TACIT_NO_ARM || interval[arm].upper > interval[best].upper))
+                best = arm;
+        if (best == TACIT_NO_ARM)
+            break;
+        chosen[best] = true;
+        challengers[count++] = best;
+    }
+    return count;
+}
+
+/* What `agents` sites said of each arm of the plan, added up. */
+static void twin_close(struct twin *twin, uint32_t agents, const int64_t *total)
+{
+    uint32_t const arms = twin->schedule.arm_count;
+    struct interval interval[ARMS];
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (twin->planned[arm] > 0)
+            twin->releases[arm][twin->looks[arm]++] =
+                (struct tacit_bounds_sum){twin->planned[arm] * agents, agents, total[arm]};
+    twin->leader = 0;
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        interval[arm] = twin_interval(twin, arm);
+        if (interval[arm].mean > interval[twin->leader].mean)
+            twin->leader = arm;
+    }
+    uint32_t challengers[ARMS];
+    uint32_t const count = twin_challengers(twin, interval, challengers);
+    uint64_t together = 0;
+    memset(twin->planned, 0, sizeof twin->planned);
+    for (uint32_t i = 0; i < count; i++) {
+        twin->planned[challengers[i]] = twin_next(twin, challengers[i]);
+        together += twin->planned[challengers[i]];
+    }
+    if (twin->schedule.confidence > 0 && count == 0) {
+        twin->decided = twin->finished = true;
+        return;
+    }
+    if (count == 0 || twin_next(twin, twin->leader) <= together)
+        twin->planned[twin->leader] = twin_next(twin, twin->leader);
+    twin_issue(twin);
+}
+
+/* ---- Comparison ---- */
+
+static void expect_same(const struct twin *twin, const struct phased_core *hub)
+{
+    struct tacit_phased_judge_view const view = phased_hub_view(hub).judge;
+    assert_int_equal(view.finished, twin->finished);
+    assert_int_equal(view.decided, twin->decided);
+    assert_int_equal(view.leader, twin->leader);
+    assert_int_equal(view.slots, twin->t);
+    uint32_t block = 0;
+    for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++) {
+        if (twin->planned[arm] == 0)
+            continue;
+        assert_true(block < view.plan_count);
+        assert_int_equal(view.plan[block].arm, arm);
+        assert_int_equal(view.plan[block].count, twin->planned[arm]);
+        block++;
+    }
+    assert_int_equal(block, view.plan_count);
+}
+
+struct tally {
+    uint32_t decided;
+    uint32_t rounds;
+    uint32_t missing;
+};
+
+/* Everybody who is not missing gets the order, plays and reports; the hub closes the round. */
+static void play_round(struct twin *twin, struct phased_core *hub, struct phased_core **agents,
+                       struct tacit_rng *faults, struct tally *tally)
+{
+    struct phased_setup const *const setup = hub->setup;
+    struct tacit_phased_message *const order = phased_keep(hub);
+    int64_t total[ARMS] = {0};
+    uint32_t reports = 0;
+    uint32_t const present =
+        (uint32_t)tacit_rng_below(faults, setup->schedule.agent_count); /* always there */
+    for (uint32_t i = 0; i < setup->schedule.agent_count; i++) {
+        if (i != present && setup->quorum > 0 && tacit_rng_below(faults, 4) == 0) {
+            tally->missing++;
+            continue;
+        }
+        assert_int_equal(phased_step(agents[i], phased_receive(order)), TACIT_OK);
+        assert_int_equal(phased_play(agents[i]), TACIT_OK);
+        if (!agents[i]->update.send)
+            continue; /* T was reached: nothing is released */
+        struct tacit_phased_message *const report = phased_keep(agents[i]);
+        assert_int_equal(report->kind, TACIT_PHASED_REPORT);
+        for (uint32_t j = 0; j < report->block_count; j++)
+            total[order->blocks[j].arm] += report->sums[j];
+        reports++;
+        assert_int_equal(phased_step(hub, phased_receive(report)), TACIT_OK);
+        free(report);
+    }
+    uint32_t const round = order->round;
+    free(order);
+    if (phased_hub_view(hub).judge.round == round && !phased_hub_view(hub).judge.finished) {
+        hub->now_us += setup->round_timeout_us;
+        assert_int_equal(phased_step(hub, phased_timeout()), TACIT_OK);
+    }
+    assert_true(hub->update.send);
+    twin_close(twin, reports, total);
+    expect_same(twin, hub);
+    tally->rounds++;
+}
+
+static struct tacit_phased_schedule random_schedule(struct tacit_rng *rng)
+{
+    double const epsilons[] = {INFINITY, 10, 1, 0.2, 0.05};
+    double const growths[] = {1.5, 2, 2, 3, 4};
+    struct tacit_phased_schedule schedule = {
+        .arm_count = 2 + (uint32_t)tacit_rng_below(rng, ARMS - 1),
+        .agent_count = 1 + (uint32_t)tacit_rng_below(rng, PHASED_AGENTS_MAX),
+        .epsilon_per_reward = epsilons[tacit_rng_below(rng, 5)],
+        .growth = growths[tacit_rng_below(rng, 5)],
+        .confidence = tacit_rng_below(rng, 2) == 0 ? 0 : 0.9};
+    schedule.arms_per_round = 2 + (uint32_t)tacit_rng_below(rng, schedule.arm_count - 1);
+    schedule.horizon = 1 + tacit_rng_below(rng, tacit_rng_below(rng, 3) == 0 ? 500 : 200000);
+    return schedule;
+}
+
+static void compare(uint32_t run, struct tally *tally)
+{
+    struct tacit_rng rng = tacit_rng_stream(SEED, run, 0, TACIT_PURPOSE_INSTANCE);
+    struct tacit_rng faults = tacit_rng_stream(SEED, run, 0, TACIT_PURPOSE_FAULT);
+    struct phased_setup setup = {.schedule = random_schedule(&rng), .seed = SEED + run};
+    double means[ARMS];
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        means[arm] = (double)tacit_rng_below(&rng, 21) / 20;
+    setup.means = means;
+    setup.budget_nano = UINT64_C(1) << 60;
+    setup.quorum = tacit_rng_below(&rng, 2) == 0 ? 0 : 1;
+    setup.round_timeout_us = 1000;
+    struct phased_core *const hub = phased_hub_new(&setup);
+    struct phased_core *agents[PHASED_AGENTS_MAX];
+    struct twin twin;
+    for (uint32_t i = 0; i < setup.schedule.agent_count; i++) {
+        agents[i] = phased_agent_new(&setup, i);
+        assert_int_equal(phased_step(agents[i], phased_start()), TACIT_OK);
+    }
+    twin_begin(&twin, &setup.schedule);
+    assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+    expect_same(&twin, hub);
+    while (!twin.finished)
+        play_round(&twin, hub, agents, &faults, tally);
+    tally->decided += twin.decided ? 1 : 0;
+    for (uint32_t i = 0; i < setup.schedule.agent_count; i++)
+        phased_free(agents[i]);
+    phased_free(hub);
+}
+
+static void hub_plans_as_its_twin(void **state)
+{
+    (void)state;
+    struct tally tally = {0, 0, 0};
+    for (uint32_t run = 0; run < SETTINGS; run++)
+        compare(run, &tally);
+    print_message("%u rounds, %u decided, %u reports missing\n", tally.rounds, tally.decided,
+                  tally.missing);
+    assert_true(tally.rounds > 10 * SETTINGS);
+    assert_true(tally.decided > SETTINGS / 20);
+    assert_true(tally.missing > SETTINGS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hub_plans_as_its_twin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,69 @@
+/* Drives the cores of the phased index by hand: one event at a time, with entropy that fails when
+ * told to, and small federations whose messages arrive at once. After every step the state is one
+ * that the core's own check accepts. */
+#ifndef TACIT_TESTS_PHASED_DRIVER_H
+#define TACIT_TESTS_PHASED_DRIVER_H
+#include "tacit/phased.h"
+
+#define PHASED_AGENTS_MAX 8u
+#define PHASED_RUN_ID 9u
+#define PHASED_RESEND_US 100u
+
+struct phased_setup {
+    struct tacit_phased_schedule schedule;
+    const double *means; /* K, of all sites */
+    uint64_t seed;
+    uint64_t budget_nano;
+    uint32_t round_max;
+    uint64_t pulls_min;
+    uint32_t quorum;
+    uint64_t round_timeout_us;
+    bool answers_all;
+};
+
+struct phased_core {
+    const struct phased_setup *setup;
+    bool is_hub;
+    uint32_t agent_id;
+    void *state;
+    size_t size;
+    uint64_t now_us;
+    struct tacit_rng noise;
+    struct tacit_rng rewards;
+    bool entropy_fails;
+    struct tacit_phased_update update;
+};
+
+struct tacit_phased_agent_config phased_agent_config(const struct phased_setup *setup,
+                                                     uint32_t agent_id);
+struct tacit_phased_hub_config phased_hub_config(const struct phased_setup *setup);
+
+struct phased_core *phased_agent_new(const struct phased_setup *setup, uint32_t agent_id);
+struct phased_core *phased_hub_new(const struct phased_setup *setup);
+void phased_free(struct phased_core *core);
+
+/* A crash: the bytes of the state go to other memory, the old ones are overwritten. No event. */
+void phased_move(struct phased_core *core);
+
+enum tacit_status phased_step(struct phased_core *core, struct tacit_phased_event event);
+
+/* The step has this status, asks for nothing, and leaves every byte of the state as it was. */
+void phased_expect_nothing(struct phased_core *core, struct tacit_phased_event event,
+                           enum tacit_status status);
+
+struct tacit_phased_event phased_start(void);
+struct tacit_phased_event phased_timeout(void);
+struct tacit_phased_event phased_exploited(uint64_t count);
+struct tacit_phased_event phased_receive(const struct tacit_phased_message *message);
+struct tacit_phased_event phased_reward(uint32_t arm, uint64_t count, int64_t steps);
+
+/* Draws the rewards of the plan of the last update and gives them to the agent, block by block.
+ * Result: the status of the last step. */
+enum tacit_status phased_play(struct phased_core *agent);
+
+struct tacit_phased_agent_view phased_agent_view(const struct phased_core *agent);
+struct tacit_phased_hub_view phased_hub_view(const struct phased_core *hub);
+
+/* The message of the last update, copied, for free(). Requires: there is one. */
+struct tacit_phased_message *phased_keep(const struct phased_core *core);
+#endif

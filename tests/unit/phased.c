@@ -1,0 +1,733 @@
+/* The cores of the phased index, driven by hand: what they refuse and that a refusal leaves no
+ * trace, late and repeated messages, restarts in every step, orders that overtake a plan, T,
+ * budget, entropy, old copies, rounds without everybody, and the judge alone. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "../support/phased_driver.h"
+
+#define ARMS 5u
+
+static double const means[ARMS] = {0.2, 0.8, 0.5, 0.75, 0.1};
+
+static struct phased_setup setup_of(uint32_t agents, uint64_t horizon, double confidence)
+{
+    return (struct phased_setup){.schedule = {.arm_count = ARMS,
+                                              .agent_count = agents,
+                                              .horizon = horizon,
+                                              .epsilon_per_reward = 1,
+                                              .growth = 2,
+                                              .arms_per_round = 4,
+                                              .confidence = confidence},
+                                 .means = means,
+                                 .seed = 3,
+                                 .budget_nano = TACIT_NANO};
+}
+
+static struct tacit_phased_message order_of(uint32_t round, const struct tacit_pull_block *blocks,
+                                            uint32_t count)
+{
+    return (struct tacit_phased_message){.kind = TACIT_PHASED_ORDER,
+                                         .from = TACIT_HUB,
+                                         .to = TACIT_EVERYONE,
+                                         .run_id = PHASED_RUN_ID,
+                                         .round = round,
+                                         .leader = TACIT_NO_ARM,
+                                         .block_count = count,
+                                         .blocks = blocks};
+}
+
+static struct tacit_phased_message report_of(uint32_t agent, uint32_t round, const int64_t *sums,
+                                             uint32_t count)
+{
+    return (struct tacit_phased_message){.kind = TACIT_PHASED_REPORT,
+                                         .from = agent,
+                                         .to = TACIT_HUB,
+                                         .run_id = PHASED_RUN_ID,
+                                         .round = round,
+                                         .block_count = count,
+                                         .sums = sums};
+}
+
+static struct tacit_phased_message hello_of(uint32_t agent, uint32_t round)
+{
+    struct tacit_phased_message hello = report_of(agent, round, NULL, 0);
+    hello.kind = TACIT_PHASED_HELLO;
+    return hello;
+}
+
+static const struct tacit_pull_block two_blocks[] = {{1, 10}, {3, 20}};
+static const struct tacit_pull_block other_blocks[] = {{0, 7}, {1, 5}};
+
+/* A site with the plan of round 1 open: 10 pulls of arm 1, 20 of arm 3. */
+static struct phased_core *pulling_agent(const struct phased_setup *setup)
+{
+    struct phased_core *const agent = phased_agent_new(setup, 0);
+    struct tacit_phased_message const order = order_of(1, two_blocks, 2);
+    assert_int_equal(phased_step(agent, phased_start()), TACIT_OK);
+    assert_int_equal(phased_step(agent, phased_receive(&order)), TACIT_OK);
+    assert_int_equal(agent->update.plan_count, 2);
+    return agent;
+}
+
+/* ---- Agent ---- */
+
+static void agent_parameters_out_of_range_are_refused_and_nothing_is_written(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(2, 1000, 0);
+    struct tacit_phased_agent_config bad[8];
+    for (size_t i = 0; i < 8; i++)
+        bad[i] = phased_agent_config(&setup, 0);
+    bad[0].arm_count = 0;
+    bad[1].agent_count = 0;
+    bad[2].agent_id = 2;
+    bad[3].horizon = 0;
+    bad[4].resend_after_us = 0;
+    bad[5].mechanism.mode = TACIT_PRIVACY_PAPER;
+    bad[6].mechanism.scale.kind = TACIT_SCALE_REAL;
+    bad[7].horizon = TACIT_HORIZON_MAX + 1;
+    for (size_t i = 0; i < 8; i++) {
+        uint64_t memory[2] = {1, 2};
+        struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(void *)memory;
+        assert_int_equal(tacit_phased_agent_init(agent, &bad[i]), TACIT_INVALID);
+        assert_int_equal(tacit_phased_agent_check(agent, 0, &bad[i]), TACIT_MALFORMED);
+        assert_int_equal(memory[0], 1);
+    }
+}
+
+static void rewards_that_the_plan_did_not_ask_for_are_refused_without_trace(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(2, 1000, 0);
+    struct phased_core *const agent = pulling_agent(&setup);
+    phased_expect_nothing(agent, phased_reward(0, 1, 0), TACIT_INVALID);
+    phased_expect_nothing(agent, phased_reward(ARMS, 1, 0), TACIT_INVALID);
+    phased_expect_nothing(agent, phased_reward(1, 0, 0), TACIT_INVALID);
+    phased_expect_nothing(agent, phased_reward(1, 11, 0), TACIT_INVALID);
+    phased_expect_nothing(agent, phased_reward(1, 1, -1), TACIT_INVALID);
+    phased_expect_nothing(agent, phased_reward(1, 1, TACIT_STEPS + 1), TACIT_INVALID);
+    phased_expect_nothing(agent, phased_exploited(0), TACIT_INVALID);
+    phased_expect_nothing(agent, phased_exploited(971), TACIT_INVALID); /* the plan needs 30 */
+    phased_expect_nothing(agent, (struct tacit_phased_event){.kind = TACIT_EVENT_OFFER},
+                          TACIT_INVALID);
+    assert_int_equal(phased_step(agent, phased_exploited(970)), TACIT_OK);
+    assert_int_equal(phased_step(agent, phased_reward(3, 20, 0)), TACIT_OK);
+    assert_int_equal(phased_step(agent, phased_reward(1, 10, 0)), TACIT_OK);
+    assert_int_equal(agent->update.message.kind, TACIT_PHASED_REPORT); /* at T: it still reports */
+    assert_true(phased_agent_view(agent).finished);
+    phased_free(agent);
+}
+
+static void orders_that_make_no_sense_are_refused_without_trace(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(2, 1000, 0);
+    struct phased_core *const agent = pulling_agent(&setup);
+    struct tacit_pull_block const empty[] = {{1, 0}};
+    struct tacit_pull_block const twice[] = {{1, 5}, {1, 5}};
+    struct tacit_pull_block const beyond[] = {{ARMS, 5}};
+    struct tacit_pull_block const huge[] = {{1, TACIT_HORIZON_MAX + 1}};
+    struct tacit_phased_message bad[] = {
+        order_of(2, empty, 1),      order_of(2, twice, 2),
+        order_of(2, beyond, 1),     order_of(2, huge, 1),
+        order_of(2, NULL, 1),       order_of(2, two_blocks, 0),
+        order_of(0, two_blocks, 2), order_of(TACIT_PHASED_ROUNDS_MAX + 2, two_blocks, 2),
+        order_of(2, two_blocks, 2), order_of(2, two_blocks, 2)};
+    bad[8].leader = ARMS;
+    bad[9].last = true; /* with a plan */
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        phased_expect_nothing(agent, phased_receive(&bad[i]), TACIT_MALFORMED);
+    struct tacit_phased_message strange = order_of(2, two_blocks, 2);
+    strange.run_id++;
+    phased_expect_nothing(agent, phased_receive(&strange), TACIT_STRANGER);
+    strange = order_of(2, two_blocks, 2);
+    strange.to = 1;
+    phased_expect_nothing(agent, phased_receive(&strange), TACIT_STRANGER);
+    strange = order_of(2, two_blocks, 2);
+    strange.from = 1;
+    phased_expect_nothing(agent, phased_receive(&strange), TACIT_STRANGER);
+    struct tacit_phased_message const report = report_of(1, 1, NULL, 0);
+    phased_expect_nothing(agent, phased_receive(&report), TACIT_UNEXPECTED);
+    struct tacit_phased_message const again = order_of(1, other_blocks, 2);
+    phased_expect_nothing(agent, phased_receive(&again), TACIT_OK); /* known already */
+    phased_free(agent);
+}
+
+static void site_policy_refuses_rounds_and_small_plans(void **state)
+{
+    (void)state;
+    struct phased_setup setup = setup_of(2, 1000, 0);
+    setup.round_max = 1;
+    setup.pulls_min = 6;
+    struct phased_core *const agent = phased_agent_new(&setup, 0);
+    assert_int_equal(phased_step(agent, phased_start()), TACIT_OK);
+    struct tacit_phased_message small = order_of(1, other_blocks, 2); /* 5 pulls of arm 1 */
+    phased_expect_nothing(agent, phased_receive(&small), TACIT_REFUSED);
+    struct tacit_phased_message const late = order_of(2, two_blocks, 2);
+    phased_expect_nothing(agent, phased_receive(&late), TACIT_REFUSED);
+    struct tacit_phased_message last = order_of(2, NULL, 0); /* asks for nothing */
+    last.last = true;
+    last.leader = 3;
+    assert_int_equal(phased_step(agent, phased_receive(&last)), TACIT_OK);
+    assert_int_equal(agent->update.plan[0].arm, 3);
+    assert_int_equal(agent->update.plan[0].count, 1000);
+    phased_free(agent);
+}
+
+/* The rewards of the plan before are dropped: the new release says nothing of them. */
+static void order_overtakes_an_open_plan_and_its_rewards_are_dropped(void **state)
+{
+    (void)state;
+    struct phased_setup setup = setup_of(2, 1000, 0);
+    setup.schedule.epsilon_per_reward = INFINITY;
+    struct phased_core *const agent = pulling_agent(&setup);
+    assert_int_equal(phased_step(agent, phased_reward(1, 10, 10 * TACIT_STEPS)), TACIT_OK);
+    struct tacit_phased_message const order = order_of(3, other_blocks, 2);
+    assert_int_equal(phased_step(agent, phased_receive(&order)), TACIT_OK);
+    assert_true(agent->update.plan_is_void);
+    assert_int_equal(agent->update.plan_count, 2);
+    assert_int_equal(phased_step(agent, phased_reward(0, 7, 3)), TACIT_OK);
+    assert_int_equal(phased_step(agent, phased_reward(1, 5, 4)), TACIT_OK);
+    assert_int_equal(agent->update.message.round, 3);
+    assert_int_equal(agent->update.message.sums[0], 3);
+    assert_int_equal(agent->update.message.sums[1], 4);
+    assert_int_equal(phased_agent_view(agent).pull_count, 22);
+    assert_int_equal(phased_agent_view(agent).exploit_arm, 1); /* 4/5 > 3/7 */
+    phased_free(agent);
+}
+
+static void plan_that_does_not_fit_is_played_by_the_leader_and_never_released(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(2, 29, 0);
+    struct phased_core *agent = phased_agent_new(&setup, 0);
+    struct tacit_phased_message order = order_of(4, two_blocks, 2); /* 30 pulls */
+    order.leader = 2;
+    assert_int_equal(phased_step(agent, phased_start()), TACIT_OK);
+    assert_int_equal(phased_step(agent, phased_receive(&order)), TACIT_OK);
+    assert_int_equal(agent->update.plan_count, 1);
+    assert_int_equal(agent->update.plan[0].arm, 2);
+    assert_int_equal(phased_play(agent), TACIT_OK);
+    assert_false(agent->update.send);
+    assert_true(phased_agent_view(agent).finished);
+    assert_int_equal(phased_agent_view(agent).ledger->release_count, 0);
+    assert_int_equal(agent->update.deadline_us, TACIT_NEVER);
+    phased_free(agent);
+    order.leader = TACIT_NO_ARM; /* nobody leads yet: in turn */
+    agent = phased_agent_new(&setup, 0);
+    assert_int_equal(phased_step(agent, phased_receive(&order)), TACIT_OK);
+    assert_int_equal(agent->update.plan_count, ARMS);
+    for (uint32_t i = 0; i < ARMS; i++)
+        assert_int_equal(agent->update.plan[i].count, i < 4 ? 6 : 5);
+    assert_int_equal(phased_play(agent), TACIT_OK);
+    assert_false(agent->update.send);
+    phased_free(agent);
+}
+
+static void one_arm_is_played_until_T_without_a_word(void **state)
+{
+    (void)state;
+    struct phased_setup setup = setup_of(2, 77, 0.9);
+    setup.schedule.arm_count = 1;
+    struct phased_core *const agent = phased_agent_new(&setup, 1);
+    struct phased_core *const hub = phased_hub_new(&setup);
+    assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+    assert_false(hub->update.send);
+    assert_true(phased_hub_view(hub).judge.finished);
+    assert_int_equal(phased_hub_view(hub).judge.leader, 0);
+    assert_int_equal(phased_step(agent, phased_start()), TACIT_OK);
+    assert_int_equal(agent->update.plan[0].count, 77);
+    assert_int_equal(phased_play(agent), TACIT_OK);
+    assert_false(agent->update.send);
+    assert_true(phased_agent_view(agent).finished);
+    phased_free(agent);
+    phased_free(hub);
+}
+
+static void entropy_that_fails_draws_nothing_and_is_asked_again(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(2, 1000, 0);
+    struct phased_core *const agent = pulling_agent(&setup);
+    agent->entropy_fails = true;
+    assert_int_equal(phased_play(agent), TACIT_ENTROPY);
+    assert_true(agent->update.persist);
+    assert_false(agent->update.send);
+    assert_true(phased_agent_view(agent).halted);
+    assert_int_equal(phased_agent_view(agent).ledger->release_count, 0);
+    agent->now_us += PHASED_RESEND_US;
+    assert_int_equal(phased_step(agent, phased_timeout()), TACIT_ENTROPY);
+    agent->now_us += 2 * PHASED_RESEND_US;
+    agent->entropy_fails = false;
+    assert_int_equal(phased_step(agent, phased_timeout()), TACIT_OK);
+    assert_int_equal(agent->update.message.kind, TACIT_PHASED_REPORT);
+    assert_int_equal(phased_agent_view(agent).ledger->release_count, 1);
+    phased_free(agent);
+}
+
+static void budget_that_does_not_suffice_halts_before_anything_is_drawn(void **state)
+{
+    (void)state;
+    struct phased_setup setup = setup_of(2, 1000, 0);
+    setup.budget_nano = TACIT_NANO - 1;
+    struct phased_core *const agent = pulling_agent(&setup);
+    assert_int_equal(phased_play(agent), TACIT_BUDGET);
+    assert_false(agent->update.send);
+    assert_true(phased_agent_view(agent).halted);
+    assert_int_equal(phased_step(agent, phased_start()), TACIT_OK);
+    assert_false(agent->update.send);
+    struct tacit_phased_message const order = order_of(2, other_blocks, 2);
+    phased_expect_nothing(agent, phased_receive(&order), TACIT_OK);
+    phased_free(agent);
+}
+
+static void rounds_are_disjoint_rewards_and_cost_the_maximum(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(2, 1000, 0);
+    struct phased_core *const agent = pulling_agent(&setup);
+    for (uint32_t round = 2; round < 20; round++) {
+        assert_int_equal(phased_play(agent), TACIT_OK);
+        struct tacit_phased_message const order = order_of(round, two_blocks, 2);
+        assert_int_equal(phased_step(agent, phased_receive(&order)), TACIT_OK);
+    }
+    assert_int_equal(phased_agent_view(agent).ledger->release_count, 18);
+    assert_int_equal(tacit_ledger_spent_nano(phased_agent_view(agent).ledger), TACIT_NANO);
+    phased_free(agent);
+}
+
+static void report_is_said_again_with_the_same_bytes_until_the_hub_has_it(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(2, 1000, 0);
+    struct phased_core *const agent = pulling_agent(&setup);
+    assert_int_equal(phased_play(agent), TACIT_OK);
+    struct tacit_phased_message *const first = phased_keep(agent);
+    for (uint32_t i = 0; i < 5; i++) {
+        phased_move(agent);
+        if (i % 2 == 0) {
+            assert_int_equal(phased_step(agent, phased_start()), TACIT_OK);
+        } else {
+            agent->now_us = agent->update.deadline_us;
+            assert_int_equal(phased_step(agent, phased_timeout()), TACIT_OK);
+        }
+        assert_int_equal(agent->update.message.kind, TACIT_PHASED_REPORT);
+        assert_memory_equal(agent->update.message.sums, first->sums, 2 * sizeof(int64_t));
+    }
+    struct tacit_phased_message seen = order_of(1, two_blocks, 2);
+    seen.to = 0;
+    seen.seen = 1;
+    assert_int_equal(phased_step(agent, phased_receive(&seen)), TACIT_OK);
+    assert_true(phased_agent_view(agent).reported);
+    agent->now_us += 100 * PHASED_RESEND_US;
+    assert_int_equal(phased_step(agent, phased_timeout()), TACIT_OK);
+    assert_int_equal(agent->update.message.kind, TACIT_PHASED_HELLO);
+    free(first);
+    phased_free(agent);
+}
+
+static void state_older_than_what_the_hub_holds_is_halted(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(2, 1000, 0);
+    struct phased_core *const agent = pulling_agent(&setup);
+    struct tacit_phased_message word = order_of(1, two_blocks, 2);
+    word.to = 0;
+    word.seen = 1; /* but this state has released nothing */
+    assert_int_equal(phased_step(agent, phased_receive(&word)), TACIT_ROLLBACK);
+    assert_true(agent->update.persist);
+    assert_true(agent->update.plan_is_void);
+    assert_true(phased_agent_view(agent).halted);
+    phased_expect_nothing(agent, phased_reward(1, 10, 0), TACIT_INVALID);
+    phased_free(agent);
+}
+
+/* ---- Federations ---- */
+
+/* Two sites and a hub, with constant means drawn as binomials. With `dies`, every core dies and is
+ * restored before each event, and says what it has to say again. Result: the hub's last state. */
+static void *play_federation(const struct phased_setup *setup, bool dies, uint32_t *rounds)
+{
+    struct phased_core *const hub = phased_hub_new(setup);
+    struct phased_core *agents[2];
+    struct tacit_phased_message *order;
+    assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+    for (uint32_t i = 0; i < 2; i++) {
+        agents[i] = phased_agent_new(setup, i);
+        assert_int_equal(phased_step(agents[i], phased_start()), TACIT_OK);
+    }
+    while (!phased_hub_view(hub).judge.finished) {
+        order = phased_keep(hub);
+        for (uint32_t i = 0; i < 2; i++) {
+            if (dies)
+                phased_move(agents[i]);
+            assert_int_equal(phased_step(agents[i], phased_receive(order)), TACIT_OK);
+            if (dies) {
+                phased_move(agents[i]);
+                assert_int_equal(phased_step(agents[i], phased_start()), TACIT_OK);
+                assert_int_equal(agents[i]->update.message.kind, TACIT_PHASED_HELLO);
+            }
+            assert_int_equal(phased_play(agents[i]), TACIT_OK);
+            struct tacit_phased_message *report = phased_keep(agents[i]);
+            if (dies) {
+                phased_move(agents[i]);
+                assert_int_equal(phased_step(agents[i], phased_start()), TACIT_OK);
+                assert_memory_equal(agents[i]->update.message.sums, report->sums,
+                                    report->block_count * sizeof(int64_t));
+                phased_move(hub);
+                assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+            }
+            assert_int_equal(phased_step(hub, phased_receive(report)), TACIT_OK);
+            if (dies && i == 0)
+                phased_expect_nothing(hub, phased_receive(report), TACIT_OK);
+            free(report);
+        }
+        free(order);
+        *rounds = phased_hub_view(hub).judge.round_count;
+    }
+    order = phased_keep(hub);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(phased_step(agents[i], phased_receive(order)), TACIT_OK);
+        assert_true(agents[i]->update.plan_count <= 1);
+        assert_int_equal(phased_play(agents[i]), TACIT_OK);
+        assert_true(phased_agent_view(agents[i]).finished);
+        phased_free(agents[i]);
+    }
+    free(order);
+    void *const last = malloc(hub->size);
+    memcpy(last, hub->state, hub->size);
+    phased_free(hub);
+    return last;
+}
+
+static void deaths_in_every_step_change_no_byte(void **state)
+{
+    (void)state;
+    double const confidences[] = {0, 0.95};
+    for (size_t i = 0; i < 2; i++) {
+        struct phased_setup const setup = setup_of(2, 30000, confidences[i]);
+        struct tacit_phased_hub_config const config = phased_hub_config(&setup);
+        uint32_t rounds = 0;
+        uint32_t rounds_again = 0;
+        void *const calm = play_federation(&setup, false, &rounds);
+        void *const stormy = play_federation(&setup, true, &rounds_again);
+        assert_memory_equal(calm, stormy, tacit_phased_hub_size(&config));
+        struct tacit_phased_hub_view view;
+        tacit_phased_hub_look(calm, &view);
+        assert_int_equal(view.judge.leader, 1);
+        assert_int_equal(view.judge.decided, confidences[i] > 0);
+        assert_true(rounds > 5 && rounds == rounds_again);
+        free(calm);
+        free(stormy);
+    }
+}
+
+/* ---- Hub ---- */
+
+static struct phased_core *collecting_hub(const struct phased_setup *setup)
+{
+    struct phased_core *const hub = phased_hub_new(setup);
+    assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+    assert_int_equal(hub->update.message.kind, TACIT_PHASED_ORDER);
+    assert_int_equal(hub->update.message.block_count, ARMS);
+    return hub;
+}
+
+static void reports_that_do_not_fit_are_refused_without_trace(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(3, 100000, 0);
+    struct phased_core *const hub = collecting_hub(&setup);
+    int64_t const sums[ARMS] = {0, TACIT_STEPS, 0, 0, -5};
+    int64_t const huge[ARMS] = {0, INT64_C(1) << 60, 0, 0, 0};
+    int64_t const other[ARMS] = {1, TACIT_STEPS, 0, 0, -5};
+    struct tacit_phased_message message = report_of(0, 1, sums, ARMS - 1);
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_MALFORMED);
+    message = report_of(0, 1, NULL, ARMS);
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_MALFORMED);
+    message = report_of(0, 1, huge, ARMS);
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_MALFORMED);
+    message = report_of(0, 0, sums, ARMS);
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_MALFORMED);
+    message = report_of(0, 2, sums, ARMS);
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_UNEXPECTED);
+    message = report_of(3, 1, sums, ARMS);
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_STRANGER);
+    message = report_of(0, 1, sums, ARMS);
+    message.run_id++;
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_STRANGER);
+    message = order_of(1, two_blocks, 2);
+    message.from = 0;
+    message.to = TACIT_HUB;
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_UNEXPECTED);
+    message = hello_of(0, 2);
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_UNEXPECTED);
+    message = report_of(0, 1, sums, ARMS);
+    assert_int_equal(phased_step(hub, phased_receive(&message)), TACIT_OK);
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_OK); /* repeated */
+    message = report_of(0, 1, other, ARMS);
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_MALFORMED); /* two answers */
+    phased_expect_nothing(hub, phased_reward(0, 1, 0), TACIT_INVALID);
+    phased_expect_nothing(hub, phased_exploited(1), TACIT_INVALID);
+    phased_free(hub);
+}
+
+static void round_closes_at_the_deadline_with_its_quorum(void **state)
+{
+    (void)state;
+    struct phased_setup setup = setup_of(3, 100000, 0);
+    setup.quorum = 2;
+    setup.round_timeout_us = 500;
+    struct phased_core *const hub = collecting_hub(&setup);
+    int64_t const sums[ARMS] = {0, TACIT_STEPS, 0, 0, -5};
+    struct tacit_phased_message message = report_of(0, 1, sums, ARMS);
+    assert_int_equal(hub->update.deadline_us, 500);
+    assert_int_equal(phased_step(hub, phased_receive(&message)), TACIT_OK);
+    hub->now_us = 499;
+    assert_int_equal(phased_step(hub, phased_timeout()), TACIT_OK);
+    assert_false(phased_hub_view(hub).overdue);
+    hub->now_us = 500;
+    assert_int_equal(phased_step(hub, phased_timeout()), TACIT_OK);
+    assert_true(phased_hub_view(hub).overdue); /* one report of two */
+    assert_false(hub->update.send);
+    message = report_of(2, 1, sums, ARMS);
+    assert_int_equal(phased_step(hub, phased_receive(&message)), TACIT_OK);
+    assert_int_equal(hub->update.message.to, TACIT_EVERYONE);
+    assert_int_equal(hub->update.message.round, 2);
+    assert_int_equal(phased_hub_view(hub).judge.leader, 1);
+    assert_int_equal(hub->update.deadline_us, 1000);
+    message = report_of(1, 1, sums, ARMS); /* late: not counted, but answered */
+    assert_int_equal(phased_step(hub, phased_receive(&message)), TACIT_OK);
+    assert_int_equal(hub->update.message.to, 1);
+    assert_int_equal(hub->update.message.seen, 0);
+    assert_int_equal(phased_hub_view(hub).report_count, 0);
+    phased_free(hub);
+}
+
+static void hub_that_answers_all_says_what_it_holds(void **state)
+{
+    (void)state;
+    struct phased_setup setup = setup_of(3, 100000, 0);
+    setup.answers_all = true;
+    struct phased_core *const hub = collecting_hub(&setup);
+    int64_t const sums[ARMS] = {0, TACIT_STEPS, 0, 0, -5};
+    struct tacit_phased_message message = report_of(1, 1, sums, ARMS);
+    assert_int_equal(phased_step(hub, phased_receive(&message)), TACIT_OK);
+    assert_int_equal(hub->update.message.to, 1);
+    assert_int_equal(hub->update.message.seen, 1);
+    message = hello_of(2, 1);
+    assert_int_equal(phased_step(hub, phased_receive(&message)), TACIT_OK);
+    assert_int_equal(hub->update.message.to, 2);
+    assert_int_equal(hub->update.message.seen, 0);
+    phased_free(hub);
+}
+
+static void horizon_below_the_first_plan_ends_at_once_without_a_leader(void **state)
+{
+    (void)state;
+    struct phased_setup setup = setup_of(3, 1, 0.9);
+    uint64_t const least = tacit_phased_horizon_min(&setup.schedule);
+    setup.schedule.horizon = least - 1;
+    struct phased_core *hub = phased_hub_new(&setup);
+    assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+    assert_true(hub->update.message.last);
+    assert_int_equal(hub->update.message.leader, TACIT_NO_ARM);
+    struct phased_core *const agent = phased_agent_new(&setup, 0);
+    assert_int_equal(phased_step(agent, phased_receive(&hub->update.message)), TACIT_OK);
+    assert_int_equal(agent->update.plan_count, ARMS);
+    phased_free(agent);
+    phased_free(hub);
+    setup.schedule.horizon = least;
+    hub = phased_hub_new(&setup);
+    assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+    assert_false(hub->update.message.last);
+    phased_free(hub);
+}
+
+static void schedules_out_of_range_are_refused(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(3, 100000, 0);
+    struct tacit_phased_schedule bad[14];
+    for (size_t i = 0; i < 14; i++)
+        bad[i] = setup.schedule;
+    bad[0].arm_count = 0;
+    bad[1].agent_count = 0;
+    bad[2].horizon = 0;
+    bad[3].epsilon_per_reward = 0;
+    bad[4].epsilon_per_reward = (double)NAN;
+    bad[5].epsilon_per_reward = 1e-7;
+    bad[6].growth = 1;
+    bad[7].growth = 4.1;
+    bad[8].arms_per_round = 1;
+    bad[9].confidence = 1;
+    bad[10].confidence = 0.4;
+    bad[11].horizon = TACIT_HORIZON_MAX; /* M T R = 3 * 2^60 fits, 5 * 2^60 does not */
+    bad[11].agent_count = 5;
+    bad[12].growth = 1.01; /* 64 rungs do not reach T */
+    bad[13].growth = (double)NAN;
+    assert_true(tacit_phased_schedule_is_valid(&setup.schedule));
+    for (size_t i = 0; i < 14; i++) {
+        uint64_t memory[2] = {1, 2};
+        assert_int_equal(tacit_phased_judge_size(&bad[i]), 0);
+        assert_int_equal(
+            tacit_phased_judge_init((struct tacit_phased_judge *)(void *)memory, &bad[i]),
+            TACIT_INVALID);
+        assert_int_equal(memory[0], 1);
+    }
+}
+
+/* ---- Judge alone ---- */
+
+static void round_without_reports_is_repeated_with_the_same_plan(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(3, 100000, 0);
+    struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&setup.schedule));
+    struct tacit_phased_judge_view first;
+    struct tacit_phased_judge_view again;
+    assert_int_equal(tacit_phased_judge_init(judge, &setup.schedule), TACIT_OK);
+    tacit_phased_judge_look(judge, &first);
+    tacit_phased_judge_close(judge, 0, NULL);
+    tacit_phased_judge_look(judge, &again);
+    assert_int_equal(again.round, first.round + 1);
+    assert_int_equal(again.round_count, 0);
+    assert_int_equal(again.slots, 2 * first.slots);
+    assert_int_equal(again.plan_count, first.plan_count);
+    assert_int_equal(again.plan[2].count, tacit_phased_first_rung(&setup.schedule));
+    assert_int_equal(again.leader, TACIT_NO_ARM);
+    free(judge);
+}
+
+/* Bits that the check lets pass leave a judge that goes on without stumbling. */
+static void check_refuses_most_damaged_judges_and_survives_the_others(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(3, 2000, 0.9);
+    size_t const size = tacit_phased_judge_size(&setup.schedule);
+    struct tacit_phased_judge *const judge = malloc(size);
+    struct tacit_phased_judge *const copy = malloc(size);
+    int64_t const sums[ARMS] = {0, 100 * TACIT_STEPS, 50 * TACIT_STEPS, 99 * TACIT_STEPS, 0};
+    assert_int_equal(tacit_phased_judge_init(judge, &setup.schedule), TACIT_OK);
+    tacit_phased_judge_close(judge, 3, sums);
+    uint32_t passed = 0;
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        memcpy(copy, judge, size);
+        ((unsigned char *)copy)[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+        if (tacit_phased_judge_check(copy, size, &setup.schedule) != TACIT_OK)
+            continue;
+        struct tacit_phased_judge_view view;
+        tacit_phased_judge_look(copy, &view);
+        if (!view.finished)
+            tacit_phased_judge_close(copy, 1, sums);
+        passed++;
+    }
+    assert_true(passed < 8 * size / 4); /* means, bounds and noised sums may be nearly anything */
+    free(judge);
+    free(copy);
+}
+
+/* ---- Damaged states ---- */
+
+/* Steps a core whose state passed its check: it may refuse, it may not stumble. */
+static void prod(struct phased_core *core)
+{
+    int64_t const sums[ARMS] = {0};
+    struct tacit_entropy const entropy = tacit_rng_entropy(&core->noise);
+    struct tacit_phased_message const order = order_of(7, two_blocks, 2);
+    struct tacit_phased_message const report = report_of(1, 1, sums, ARMS);
+    struct tacit_phased_event const events[] = {
+        phased_start(), phased_reward(1, 1, 0), phased_exploited(1),
+        phased_receive(core->is_hub ? &report : &order), phased_timeout()};
+    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++) {
+        struct tacit_phased_event event = events[i];
+        struct tacit_phased_update update;
+        event.now_us = TACIT_NEVER - 1; /* a damaged clock stays in the past */
+        if (core->is_hub)
+            (void)tacit_phased_hub_step(core->state, &event, &update);
+        else
+            (void)tacit_phased_agent_step(core->state, &event, &entropy, &update);
+    }
+}
+
+static void damage_each_bit(struct phased_core *core, double refused_min)
+{
+    unsigned char *const before = malloc(core->size);
+    struct tacit_phased_hub_config hub_config;
+    struct tacit_phased_agent_config agent_config;
+    uint32_t refused = 0;
+    memcpy(before, core->state, core->size);
+    hub_config = phased_hub_config(core->setup);
+    agent_config = phased_agent_config(core->setup, 0);
+    for (size_t bit = 0; bit < 8 * core->size; bit++) {
+        memcpy(core->state, before, core->size);
+        ((unsigned char *)core->state)[bit / 8] ^= (unsigned char)(1u << (bit % 8));
+        enum tacit_status const status =
+            core->is_hub ? tacit_phased_hub_check(core->state, core->size, &hub_config)
+                         : tacit_phased_agent_check(core->state, core->size, &agent_config);
+        if (status == TACIT_OK)
+            prod(core);
+        else
+            refused++;
+    }
+    assert_true(refused > refused_min * 8 * (double)core->size);
+    free(before);
+    phased_free(core);
+}
+
+static void damaged_states_are_refused_or_go_on_without_stumbling(void **state)
+{
+    (void)state;
+    struct phased_setup const setup = setup_of(2, 1000, 0);
+    struct phased_core *core = pulling_agent(&setup);
+    assert_int_equal(phased_step(core, phased_reward(1, 3, TACIT_STEPS)), TACIT_OK);
+    damage_each_bit(core, 0.4);
+    core = pulling_agent(&setup);
+    assert_int_equal(phased_play(core), TACIT_OK);
+    damage_each_bit(core, 0.4);
+    core = pulling_agent(&setup);
+    core->entropy_fails = true;
+    assert_int_equal(phased_play(core), TACIT_ENTROPY);
+    damage_each_bit(core, 0.4);
+    core = phased_agent_new(&setup, 0);
+    damage_each_bit(core, 0.4);
+    core = collecting_hub(&setup);
+    int64_t const sums[ARMS] = {0, TACIT_STEPS, 0, 0, -5};
+    struct tacit_phased_message const report = report_of(0, 1, sums, ARMS);
+    assert_int_equal(phased_step(core, phased_receive(&report)), TACIT_OK);
+    damage_each_bit(core, 0.4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(agent_parameters_out_of_range_are_refused_and_nothing_is_written),
+        cmocka_unit_test(rewards_that_the_plan_did_not_ask_for_are_refused_without_trace),
+        cmocka_unit_test(orders_that_make_no_sense_are_refused_without_trace),
+        cmocka_unit_test(site_policy_refuses_rounds_and_small_plans),
+        cmocka_unit_test(order_overtakes_an_open_plan_and_its_rewards_are_dropped),
+        cmocka_unit_test(plan_that_does_not_fit_is_played_by_the_leader_and_never_released),
+        cmocka_unit_test(one_arm_is_played_until_T_without_a_word),
+        cmocka_unit_test(entropy_that_fails_draws_nothing_and_is_asked_again),
+        cmocka_unit_test(budget_that_does_not_suffice_halts_before_anything_is_drawn),
+        cmocka_unit_test(rounds_are_disjoint_rewards_and_cost_the_maximum),
+        cmocka_unit_test(report_is_said_again_with_the_same_bytes_until_the_hub_has_it),
+        cmocka_unit_test(state_older_than_what_the_hub_holds_is_halted),
+        cmocka_unit_test(deaths_in_every_step_change_no_byte),
+        cmocka_unit_test(reports_that_do_not_fit_are_refused_without_trace),
+        cmocka_unit_test(round_closes_at_the_deadline_with_its_quorum),
+        cmocka_unit_test(hub_that_answers_all_says_what_it_holds),
+        cmocka_unit_test(horizon_below_the_first_plan_ends_at_once_without_a_leader),
+        cmocka_unit_test(schedules_out_of_range_are_refused),
+        cmocka_unit_test(round_without_reports_is_repeated_with_the_same_plan),
+        cmocka_unit_test(check_refuses_most_damaged_judges_and_survives_the_others),
+        cmocka_unit_test(damaged_states_are_refused_or_go_on_without_stumbling),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
