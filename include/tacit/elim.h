@@ -144,8 +144,11 @@ struct tacit_elim_agent_view {
     bool waiting;   /* no open plan, and not at the horizon */
     bool last;      /* the order said that no epoch follows: the plan is the last arm */
     bool finished;  /* T pulls were played */
-    bool halted;    /* a release was refused, or the hub has seen more than this state knows */
-    bool reported;  /* the hub said that it holds the report of this epoch */
+    bool
+        releasing; /* all rewards are here, and the noise is not drawn: the entropy source failed */
+    bool halted; /* a release was refused, or the hub has seen more than this state knows; for good
+                  */
+    bool reported;        /* the hub said that it holds the report of this epoch */
     const uint64_t *arms; /* active set */
     uint32_t active_count;
     uint64_t pull_count;    /* pulls acknowledged so far, exploration and exploitation */
@@ -264,9 +267,13 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
 
 /* One step; as tacit_elim_agent_step. What a neighbour can make a peer do is bounded: more than
  * 4 A + 1024 messages or 8 A + 1024 rows asked for within an epoch, or within 64 resend pauses, are
- * refused with TACIT_REFUSED. DATA that was not asked for (SPREAD) is TACIT_UNEXPECTED; a row that
- * differs from one that is here is TACIT_MALFORMED. TACIT_ROLLBACK also where a neighbour has seen
- * a report that this state knows nothing of. Cost: O(A/64 + rows K) a message, O(A K) an epoch. */
+ * refused with TACIT_REFUSED. What is refused is not counted and changes nothing, byte for byte
+ * (TACIT_REFUSED with update->persist is the own agent's, whose policy ends with the round that the
+ * message closed). A neighbour that only names an epoch that could not have come without our
+ * report is answered by asking all neighbours what they hold of us. DATA that was not asked for
+ * (SPREAD) is TACIT_UNEXPECTED; a row that differs from one that is here is TACIT_MALFORMED.
+ * TACIT_ROLLBACK also where a neighbour has seen a report that this state knows nothing of. Cost:
+ * O(A/64 + rows K) a message, O(A K) an epoch. */
 enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct tacit_elim_table *table,
                                        const struct tacit_elim_event *event,
                                        const struct tacit_entropy *entropy,

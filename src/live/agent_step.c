@@ -144,6 +144,9 @@ enum tacit_status agent_step(struct agent *agent, struct live_site_event event)
     enum tacit_status const status = protocol->step(agent->site, &event, &entropy, &update);
     protocol->look(agent->site, &after);
     note_progress(&before, &after);
+    if (status == TACIT_ENTROPY)
+        live_log(LIVE_LOG_WARNING, "entropy",
+                 "the system gives no randomness: nothing was drawn; it is tried again");
     uint64_t const leftovers = carry_out(agent, &update, event.now_us);
     if (leftovers > 0) /* they are pulls all the same, from now on beside the plan */
         (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_EXPLOITED,

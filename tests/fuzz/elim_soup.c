@@ -210,7 +210,7 @@ static void check_agent(const struct soup *soup, const struct node *node)
     TACIT_ASSERT(is.epoch >= was.epoch);
     TACIT_ASSERT(is.pull_count >= was.pull_count);
     TACIT_ASSERT(is.pull_count <= soup->horizon);
-    TACIT_ASSERT(is.finished == (is.pull_count == soup->horizon) || is.halted);
+    TACIT_ASSERT(is.finished == (is.pull_count == soup->horizon) || is.halted || is.releasing);
     TACIT_ASSERT(is.release_epoch >= was.release_epoch);
     TACIT_ASSERT(is.release_epoch <= is.epoch);
     if (is.release_epoch == was.release_epoch)
@@ -602,7 +602,7 @@ static uint32_t sweep(struct soup *soup, bool *is_stuck)
         struct tacit_elim_agent_view const view = agent_view(soup->nodes[agent].state);
         struct tacit_elim_hub_view const hub = hub_view(soup->nodes[HUB].state);
         bool const refuses = soup->epoch_max > 0 && hub.epoch > soup->epoch_max;
-        bool const is_out = view.finished || view.halted || refuses;
+        bool const is_out = view.finished || view.halted || view.releasing || refuses;
         *is_stuck = *is_stuck || (is_out && !hub.finished);
         finished += view.finished;
     }

@@ -581,7 +581,8 @@ static void make_a_storm(void *context, uint32_t agent, struct tacit_elim_agent 
     struct tacit_elim_agent_view view;
     (void)context;
     tacit_elim_agent_look(state, &view);
-    if (agent != 0 || update->send || view.halted || view.release_epoch != view.epoch)
+    if (agent != 0 || update->send || view.halted || view.releasing ||
+        view.release_epoch != view.epoch)
         return;
     storm_set[0] = 1;
     arms[0] = view.arms[0];

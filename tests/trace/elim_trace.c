@@ -120,7 +120,10 @@ static void say_persist(struct trace *trace, const struct driver_core *core)
         say(trace, "persist epoch %u pulls %llu released %llu spent %llu%s%s", view.epoch,
             (unsigned long long)view.pull_count, (unsigned long long)view.release_epoch,
             (unsigned long long)tacit_ledger_spent_nano(view.ledger),
-            view.finished ? " finished" : "", view.halted ? " halted" : "");
+            view.finished ? " finished" : "",
+            view.halted      ? " halted"
+            : view.releasing ? " releasing"
+                             : "");
     }
     say(trace, "\n");
 }
@@ -353,7 +356,7 @@ static const char troubled_log[] =
     "[ 200] a1 plan 1:84 2:184\n"
     "[ 200] a1 persist epoch 1 pulls 368 released 0 spent 0\n"
     "[ 200] a1 refuse TACIT_ENTROPY\n"
-    "[ 200] a1 persist epoch 1 pulls 552 released 0 spent 0 halted\n"
+    "[ 200] a1 persist epoch 1 pulls 552 released 0 spent 0 releasing\n"
     "[ 200] a1 timer 300\n"
     "--- a1 dies and comes back, twice: before the release and before it is sent\n"
     "[ 200] a1 timer 300\n"

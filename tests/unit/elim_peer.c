@@ -1262,7 +1262,8 @@ static void neighbour_that_holds_a_report_this_state_did_not_make_halts_it(void 
     }
 }
 
-static void neighbour_in_an_epoch_that_could_not_have_come_halts_an_old_copy(void **state)
+/* Whoever is ahead holds our report of the epoch before: an old copy hears so when it asks. */
+static void neighbour_in_an_epoch_that_could_not_have_come_makes_an_old_copy_ask(void **state)
 {
     (void)state;
     struct peer_setup const setup = noisy_setup();
@@ -1272,14 +1273,40 @@ static void neighbour_in_an_epoch_that_could_not_have_come_halts_an_old_copy(voi
         struct trio trio = trio_open(&setup);
         struct tacit_elim_message const word = peer_word(kinds[i], 0, 1, 2, only_0);
         struct peer_core copy = peer_copy(&trio.p[1]);
+        assert_int_equal(peer_play(&trio.p[0], means_3, 0), TACIT_OK);
         assert_int_equal(peer_play(&trio.p[1], means_3, 0), TACIT_OK);
         peer_expect_nothing(&trio.p[1], &word,
                             kinds[i] <= TACIT_ELIM_ADVERT ? TACIT_OK : TACIT_UNEXPECTED);
-        peer_expect(&copy, driver_receive(&word), TACIT_ROLLBACK);
+        (void)peer_expect_answer(&copy, &word, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS);
+        assert_int_equal(copy.update.message.epoch, 1);
+        struct tacit_elim_message *const hello = peer_keep(&copy);
+        hand_over(&trio.p[1], &trio.p[0], 1, only_1);
+        (void)peer_expect_answer(&trio.p[0], hello, TACIT_ELIM_ADVERT, 1);
+        struct tacit_elim_message *const advert = peer_keep(&trio.p[0]);
+        peer_expect(&copy, driver_receive(advert), TACIT_ROLLBACK);
         expect_halted_for_good(&copy, &trio.p[0]);
+        free(hello);
+        free(advert);
         peer_close(&copy);
         trio_close(&trio);
     }
+}
+
+static void neighbour_that_only_names_a_later_epoch_stops_nobody(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct trio trio = trio_open(&setup);
+    struct peer_core *const core = &trio.p[1];
+    for (uint32_t epoch = 2; epoch < 20; epoch++) {
+        struct tacit_elim_message const hello = peer_word(TACIT_ELIM_HELLO, 0, 1, epoch, none);
+        (void)peer_expect_answer(core, &hello, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS);
+        assert_false(peer_view(core).agent.halted);
+    }
+    peer_expect(core, driver_start(), TACIT_OK); /* says the plan again */
+    assert_int_equal(peer_play(core, means_3, 0), TACIT_OK);
+    assert_int_equal(peer_view(core).agent.release_epoch, 1);
+    trio_close(&trio);
 }
 
 static void neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody(void **state)
@@ -2008,7 +2035,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(entropy_that_fails_at_a_tie_takes_the_first_of_them),
     cmocka_unit_test(exploit_arm_is_never_one_that_is_out),
     cmocka_unit_test(neighbour_that_holds_a_report_this_state_did_not_make_halts_it),
-    cmocka_unit_test(neighbour_in_an_epoch_that_could_not_have_come_halts_an_old_copy),
+    cmocka_unit_test(neighbour_in_an_epoch_that_could_not_have_come_makes_an_old_copy_ask),
+    cmocka_unit_test(neighbour_that_only_names_a_later_epoch_stops_nobody),
     cmocka_unit_test(neighbour_that_asks_for_a_report_that_was_not_made_halts_nobody),
     cmocka_unit_test(old_copy_that_restarts_is_found_out_by_the_answer_to_its_hello),
     cmocka_unit_test(entropy_that_fails_at_any_fill_delays_the_report_and_it_is_drawn_once),

@@ -501,7 +501,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
     struct tacit_elim_agent_view agent;
     elim_core_look(site->core, &agent);
     *view = (struct live_site_view){.epoch = agent.epoch,
-                                    .is_waiting = agent.waiting,
+                                    .is_waiting = agent.waiting || agent.releasing,
                                     .is_decided = agent.last,
                                     .is_finished = agent.finished,
                                     .is_halted = agent.halted,

@@ -743,18 +743,19 @@ struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
 void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)
 {
     struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
-    *view = (struct tacit_elim_agent_view){
-        .epoch = agent->epoch,
-        .waiting = agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING,
-        .last = agent->last,
-        .reported = agent->reported,
-        .finished = agent->phase == PHASE_FINISHED,
-        .halted = agent->phase == PHASE_HALTED || agent->phase == PHASE_RELEASING,
-        .arms = arms_of(agent),
-        .active_count = agent->active_count,
-        .pull_count = agent->pull_count,
-        .exploit_arm = best_noised_arm(agent),
-        .release_epoch = agent->release_epoch,
-        .noised = noised_of(agent),
-        .ledger = &agent->ledger};
+    *view = (struct tacit_elim_agent_view){.epoch = agent->epoch,
+                                           .waiting = agent->phase == PHASE_IDLE ||
+                                                      agent->phase == PHASE_WAITING,
+                                           .last = agent->last,
+                                           .reported = agent->reported,
+                                           .finished = agent->phase == PHASE_FINISHED,
+                                           .releasing = agent->phase == PHASE_RELEASING,
+                                           .halted = agent->phase == PHASE_HALTED,
+                                           .arms = arms_of(agent),
+                                           .active_count = agent->active_count,
+                                           .pull_count = agent->pull_count,
+                                           .exploit_arm = best_noised_arm(agent),
+                                           .release_epoch = agent->release_epoch,
+                                           .noised = noised_of(agent),
+                                           .ledger = &agent->ledger};
 }

@@ -335,8 +335,9 @@ static enum tacit_status on_request(struct elim_peer_step *step,
     if (!spreads(peer) ||
         (!is_present && (peer->previous_epoch == 0 || request->epoch != peer->previous_epoch)))
         return TACIT_UNEXPECTED;
-    uint64_t const *const held = is_present ? elim_peer_set(peer, ELIM_KNOWN) : previous_set(step);
-    if (!tacit_bits_within(request->origins, held, agent_count(peer)))
+    uint64_t const *const held = elim_peer_set(peer, is_present ? ELIM_KNOWN : ELIM_MEMBERS);
+    bool const has_all = !is_present && peer->everyone; /* of the epoch before: that is closed */
+    if (!has_all && !tacit_bits_within(request->origins, held, agent_count(peer)))
         return TACIT_UNEXPECTED; /* more than was advertised */
     if (peer->config.rows_max > 0 &&
         tacit_bits_count(request->origins, agent_count(peer)) > peer->config.rows_max)
@@ -467,51 +468,72 @@ static uint32_t neighbour_index(const struct tacit_elim_peer *peer, uint32_t age
                : peer->config.neighbour_count;
 }
 
-/* A neighbour can make us work only so much within an epoch, or within the longest honest pauses.
- */
-static bool is_too_much(struct elim_peer_step *step, uint32_t neighbour,
-                        const struct tacit_elim_message *message)
+/* Rows that it asks for. */
+static uint32_t rows_wanted(const struct tacit_elim_peer *peer,
+                            const struct tacit_elim_message *message)
 {
-    struct tacit_elim_peer *const peer = step->peer;
-    uint64_t const agents = agent_count(peer);
-    struct elim_peer_work *const work = &elim_peer_work(peer)[neighbour];
-    if (step->now_us - peer->work_since_us >= 64 * peer->config.agent.resend_after_us) {
-        memset(elim_peer_work(peer), 0, peer->config.neighbour_count * sizeof *work);
-        peer->work_since_us = step->now_us;
-    }
-    uint32_t const rows = message->kind == TACIT_ELIM_REQUEST
-                              ? tacit_bits_count(message->origins, agent_count(peer))
-                              : 0;
-    if (work->messages >= 4 * agents + 1024 || work->rows + rows > 8 * agents + 1024)
-        return true;
-    work->messages++;
-    work->rows += rows;
-    return false;
+    return message->kind == TACIT_ELIM_REQUEST
+               ? tacit_bits_count(message->origins, agent_count(peer))
+               : 0;
 }
 
-/* Does it tell of a report of ours that this state did not make, or of an epoch that could not have
- * come without one? */
+/* A neighbour can make us work only so much within an epoch, or within the longest honest pauses.
+ * Nothing is counted here: what is refused leaves the state as it was. */
+static bool is_too_much(const struct elim_peer_step *step, uint32_t neighbour,
+                        const struct tacit_elim_message *message)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint64_t const agents = agent_count(peer);
+    bool const is_over =
+        step->now_us - peer->work_since_us >= 64 * peer->config.agent.resend_after_us;
+    struct elim_peer_work const work =
+        is_over ? (struct elim_peer_work){0} : elim_peer_work(peer)[neighbour];
+    return work.messages >= 4 * agents + 1024 ||
+           work.rows + rows_wanted(peer, message) > 8 * agents + 1024;
+}
+
+/* The message was heard. */
+static void count_work(struct elim_peer_step *step, uint32_t neighbour,
+                       const struct tacit_elim_message *message)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct elim_peer_work *const work = elim_peer_work(peer);
+    if (step->now_us - peer->work_since_us >= 64 * peer->config.agent.resend_after_us) {
+        memset(work, 0, peer->config.neighbour_count * sizeof *work);
+        peer->work_since_us = step->now_us;
+    }
+    work[neighbour].messages++;
+    work[neighbour].rows += rows_wanted(peer, message);
+}
+
+/* Does it tell of a report of ours that this state did not make? */
 static bool tells_of_a_later_state(const struct tacit_elim_peer *peer,
                                    const struct tacit_elim_message *message)
 {
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     uint32_t const self = peer->config.agent.agent_id;
-    bool const names_us = tacit_bits_has(message->origins, self);
     /* An order without pulls is answered by an older release. */
     bool const is_made = message->epoch <= agent.release_epoch ||
                          (message->epoch == peer->epoch && knows(peer, self));
-    if (names_us && !is_made && message->kind != TACIT_ELIM_REQUEST)
-        return true;
-    return spreads(peer) && elim_peer_is_member(peer, self) && message->epoch > peer->epoch &&
-           agent.release_epoch < peer->epoch;
+    return tacit_bits_has(message->origins, self) && !is_made &&
+           message->kind != TACIT_ELIM_REQUEST;
 }
 
-enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
-                                         const struct tacit_elim_message *message,
-                                         uint32_t *seen_epoch)
+/* Does it speak of an epoch that could not have come without our report of this one? Then either
+ * this state is an old copy, or the neighbour lies. Whoever is ahead holds that report, and says so
+ * when it is asked (tells_of_a_later_state); whoever only names an epoch stops nobody. */
+static bool needs_another_word(const struct tacit_elim_peer *peer,
+                               const struct tacit_elim_message *message)
 {
-    struct tacit_elim_peer *const peer = step->peer;
-    uint32_t const neighbour = neighbour_index(peer, message->from);
+    struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    return spreads(peer) && elim_peer_is_member(peer, peer->config.agent.agent_id) &&
+           message->epoch > peer->epoch && agent.release_epoch < peer->epoch;
+}
+
+static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t neighbour,
+                                    const struct tacit_elim_message *message)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
     if (message->run_id != peer->config.agent.run_id || neighbour == peer->config.neighbour_count ||
         (message->to != peer->config.agent.agent_id && message->to != TACIT_NEIGHBOURS))
         return TACIT_STRANGER;
@@ -523,11 +545,16 @@ enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
         return TACIT_MALFORMED; /* of nothing, or of nobody */
     if (is_too_much(step, neighbour, message))
         return TACIT_REFUSED;
-    if (tells_of_a_later_state(peer, message)) {
-        *seen_epoch = message->epoch;
-        return TACIT_ROLLBACK;
+    return tells_of_a_later_state(peer, message) ? TACIT_ROLLBACK : TACIT_OK;
+}
+
+static enum tacit_status hear(struct elim_peer_step *step, const struct tacit_elim_message *message)
+{
+    if (needs_another_word(step->peer, message)) {
+        say(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, step->peer->epoch)->origins =
+            elim_peer_set(step->peer, ELIM_KNOWN);
+        return TACIT_OK;
     }
-    peer->is_behind = peer->is_behind || message->epoch > peer->epoch;
     switch (message->kind) {
     case TACIT_ELIM_HELLO:
         return on_hello(step, message);
@@ -542,6 +569,24 @@ enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
         break; /* those are the hub's */
     }
     return TACIT_UNEXPECTED;
+}
+
+enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
+                                         const struct tacit_elim_message *message,
+                                         uint32_t *seen_epoch)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    uint32_t const neighbour = neighbour_index(peer, message->from);
+    enum tacit_status status = check_word(step, neighbour, message);
+    if (status == TACIT_ROLLBACK)
+        *seen_epoch = message->epoch;
+    if (status == TACIT_OK)
+        status = hear(step, message);
+    if (status != TACIT_OK)
+        return status;
+    count_work(step, neighbour, message);
+    peer->is_behind = peer->is_behind || message->epoch > peer->epoch;
+    return TACIT_OK;
 }
 
 /* ---- Aggregation ---- */
