@@ -4,6 +4,7 @@
 
 #define FAMILIES(X)                                                                                \
     X(elim_family)                                                                                 \
+    X(glm_family)                                                                                  \
     X(select_family)
 
 #define X(family) extern const struct tacit_family family;

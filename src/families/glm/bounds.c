@@ -1,0 +1,72 @@
+/* How much a run says at most, and the rates that the paper proves: for `check`. */
+#include <math.h>
+#include "plan.h"
+
+/* The paper's rates without their constants. */
+static void print_rates(const struct tacit_glm_model *model, FILE *out)
+{
+    double const n = model->client_count;
+    double const t = (double)model->horizon;
+    double const d = model->dimension;
+    double const k = model->lipschitz * (model->lipschitz + model->noise_bound) / model->curvature;
+    double const logarithm = log(n * t / model->delta);
+    double const good = k * d * sqrt(n * t) * logarithm;
+    switch (model->variant) {
+    case TACIT_GLM_FEDGLB:
+        (void)fprintf(out,
+                      "Rates of App. D, without their constants, at this D:\n  regret    %.4g\n"
+                      "  links     %.4g\n",
+                      good + k * pow(d * logarithm, 1.5) * n * sqrt(model->threshold),
+                      sqrt(d / model->threshold) * pow(logarithm, 1.5) * t * pow(n, 1.5));
+        return;
+    case TACIT_GLM_V1:
+        (void)fprintf(out,
+                      "Rates of Theorem 10, at B = sqrt(NT) = %.0f, without their constants:\n"
+                      "  regret    %.4g\n  links     %.4g\n",
+                      sqrt(n * t),
+                      model->lipschitz * model->noise_bound * d / model->curvature * sqrt(n * t) *
+                          logarithm,
+                      n * n * t * log(n * t));
+        return;
+    case TACIT_GLM_V2:
+        (void)fprintf(out,
+                      "Rates of Theorem 11, at B = d^2 N log(NT) = %.0f, without their constants:\n"
+                      "  regret    %.4g\n  links     %.4g\n",
+                      d * d * n * log(n * t), good * sqrt(fabs(log(t / (d * d * n * log(n * t))))),
+                      d * d * pow(n, 2.5) * sqrt(t) * pow(log(n * t), 2));
+        return;
+    case TACIT_GLM_V3:
+        (void)fprintf(out,
+                      "Rates of Theorem 15, at B = sqrt(NT) = %.0f, without their constants:\n"
+                      "  regret    %.4g\n  links     %.4g\n",
+                      sqrt(n * t), k * d * pow(n * t, 0.75) * logarithm, pow(n, 1.5) * sqrt(t));
+        return;
+    case TACIT_GLM_ONE_UCB:
+    case TACIT_GLM_N_UCB:
+    case TACIT_GLM_N_ONS:
+    case TACIT_GLM_DISLINUCB:
+    case TACIT_GLM_RANDOM:
+        return;
+    }
+}
+
+enum tacit_status glm_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+{
+    struct glm_plan const *const plan = experiment->plan;
+    struct tacit_glm_model const *const model = &plan->model;
+    double const updates = tacit_glm_updates_bound(model);
+    uint64_t const n = model->client_count * model->horizon;
+    (void)fprintf(out, "At most, in one run of %llu slots:\n", (unsigned long long)model->horizon);
+    (void)fprintf(out, "  updates   %.0f%s\n", updates,
+                  model->variant == TACIT_GLM_FEDGLB || model->variant == TACIT_GLM_DISLINUCB
+                      ? "  (App. D: ceil(T/a) + ceil(R a/D), a = sqrt(D T/R), R = d ln(1 + N T "
+                        "c/(lambda d)))"
+                      : "");
+    if (model->variant <= TACIT_GLM_V2)
+        (void)fprintf(out,
+                      "  rounds    %.0f  (Eq. 3, of one update with all %llu observations, from a "
+                      "distance of S)\n",
+                      tacit_glm_rounds_bound(model, n, model->norm_bound), (unsigned long long)n);
+    print_rates(model, out);
+    return TACIT_OK;
+}

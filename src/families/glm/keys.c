@@ -1,0 +1,144 @@
+/* The keys of a federated generalised linear bandit: sections `protocol` and `environment`. */
+#include "../../config/reader.h"
+#include "plan.h"
+
+#define VALUE_MAX 1e9
+#define POOL_COUNT 1000u
+
+static const struct config_choice variants[] = {
+    {"fedglb", TACIT_GLM_FEDGLB},   {"v1", TACIT_GLM_V1},
+    {"v2", TACIT_GLM_V2},           {"v3", TACIT_GLM_V3},
+    {"one-ucb", TACIT_GLM_ONE_UCB}, {"n-ucb", TACIT_GLM_N_UCB},
+    {"n-ons", TACIT_GLM_N_ONS},     {"dislinucb", TACIT_GLM_DISLINUCB},
+    {"random", TACIT_GLM_RANDOM},   {NULL, 0}};
+static const struct config_choice explorations[] = {{"theory", TACIT_GLM_THEORY},
+                                                    {"practical", TACIT_GLM_PRACTICAL},
+                                                    {"constant", TACIT_GLM_CONSTANT},
+                                                    {NULL, 0}};
+static const struct config_choice links[] = {{"logistic", TACIT_LINALG_LOGISTIC},
+                                             {"probit", TACIT_LINALG_PROBIT},
+                                             {"poisson", TACIT_LINALG_POISSON},
+                                             {"identity", TACIT_LINALG_IDENTITY},
+                                             {NULL, 0}};
+static const struct config_choice sources[] = {
+    {"sphere", TACIT_CONTEXT_SPHERE}, {"pool", TACIT_CONTEXT_POOL}, {NULL, 0}};
+static const struct config_range positive = {0, VALUE_MAX, true, false};
+static const struct config_range share = {0, 1, false, false};
+
+static void read_environment(struct config_reader *reader, const struct config_node *root,
+                             struct glm_keys *keys)
+{
+    static const char *const outer[] = {"kind", "contextual", NULL};
+    static const char *const names[] = {"dimension", "arms", "link", "source", "pool", NULL};
+    struct config_node const *const environment = config_node_member(root, "environment");
+    config_reader_keys(reader, environment, "environment", outer);
+    struct config_node const *const contextual =
+        config_reader_map(reader, environment, "environment.contextual", true);
+    if (contextual == NULL)
+        return;
+    int link = TACIT_LINALG_LOGISTIC;
+    int source = TACIT_CONTEXT_SPHERE;
+    config_reader_keys(reader, contextual, "environment.contextual", names);
+    config_reader_u32(reader, contextual, "environment.contextual.dimension", true, 1,
+                      TACIT_LINALG_DIMENSION_MAX, &keys->dimension);
+    config_reader_u32(reader, contextual, "environment.contextual.arms", true, 2,
+                      TACIT_GLM_ARMS_MAX, &keys->arm_count);
+    config_reader_choice(reader, contextual, "environment.contextual.link", false, links, &link);
+    config_reader_choice(reader, contextual, "environment.contextual.source", false, sources,
+                         &source);
+    keys->link = (enum tacit_linalg_link)link;
+    keys->source = (enum tacit_context_source)source;
+    struct config_node const *const pool = config_node_member(contextual, "pool");
+    if (pool != NULL && keys->source != TACIT_CONTEXT_POOL)
+        config_reader_fail(reader, pool, "environment.contextual.pool", "belongs to source: pool");
+    keys->pool_count = POOL_COUNT;
+    config_reader_u32(reader, contextual, "environment.contextual.pool", false, 2, TACIT_ARMS_MAX,
+                      &keys->pool_count);
+    if (reader->status != TACIT_OK || keys->source != TACIT_CONTEXT_POOL)
+        return;
+    if (keys->dimension < 2 || keys->pool_count < keys->arm_count)
+        config_reader_fail(reader, contextual, "environment.contextual",
+                           "a pool needs dimension 2 or more (one coordinate is constant), and at "
+                           "least as many vectors as there are arms");
+}
+
+/* A key that does nothing here is a misunderstanding; one that is needed must be there. */
+static void check_key(struct config_reader *reader, const struct config_node *protocol,
+                      const char *key, bool belongs, bool is_needed, const char *owners)
+{
+    struct config_node const *const node = config_node_member(protocol, key);
+    char name[64];
+    (void)snprintf(name, sizeof name, "protocol.%s", key);
+    if (node != NULL && !belongs)
+        config_reader_fail(reader, node, name, "belongs to %s", owners);
+    if (node == NULL && belongs && is_needed)
+        config_reader_fail(reader, protocol, name, "is missing; it belongs to %s", owners);
+}
+
+static void check_keys(struct config_reader *reader, const struct config_node *protocol,
+                       const struct glm_keys *keys)
+{
+    enum tacit_glm_variant const variant = keys->variant;
+    bool const is_triggered = variant == TACIT_GLM_FEDGLB || variant == TACIT_GLM_DISLINUCB;
+    bool const is_scheduled =
+        variant == TACIT_GLM_V1 || variant == TACIT_GLM_V2 || variant == TACIT_GLM_V3;
+    bool const iterates =
+        variant == TACIT_GLM_FEDGLB || variant == TACIT_GLM_V1 || variant == TACIT_GLM_V2;
+    check_key(reader, protocol, "threshold", is_triggered, true, "variants fedglb and dislinucb");
+    check_key(reader, protocol, "updates", is_scheduled, true, "variants v1, v2 and v3");
+    check_key(reader, protocol, "shared", variant == TACIT_GLM_ONE_UCB, false, "variant one-ucb");
+    check_key(reader, protocol, "suboptimality", iterates, false, "variants fedglb, v1 and v2");
+    check_key(reader, protocol, "alpha", keys->exploration == TACIT_GLM_CONSTANT, true,
+              "exploration: constant");
+}
+
+static void read_numbers(struct config_reader *reader, const struct config_node *protocol,
+                         struct glm_keys *keys)
+{
+    struct config_range const below_one = {0, 1 - 1e-9, true, false};
+    config_reader_number(reader, protocol, "protocol.threshold", false, positive, &keys->threshold);
+    config_reader_u64(reader, protocol, "protocol.updates", false, 1, TACIT_HORIZON_MAX,
+                      &keys->updates);
+    config_reader_number(reader, protocol, "protocol.lambda", false, positive, &keys->lambda);
+    config_reader_number(reader, protocol, "protocol.delta", false, below_one, &keys->delta);
+    config_reader_number(reader, protocol, "protocol.norm", false,
+                         (struct config_range){0, 10, true, false}, &keys->norm_bound);
+    config_reader_number(reader, protocol, "protocol.noise", false, positive, &keys->noise_bound);
+    config_reader_number(reader, protocol, "protocol.alpha", false,
+                         (struct config_range){0, VALUE_MAX, false, false}, &keys->alpha);
+    config_reader_number(reader, protocol, "protocol.suboptimality", false, positive,
+                         &keys->suboptimality);
+    config_reader_number(reader, protocol, "protocol.explore", false, share, &keys->explore);
+}
+
+void glm_read_keys(struct config_reader *reader, const struct config_node *root,
+                   struct tacit_config *config)
+{
+    static const char *const names[] = {
+        "kind",  "variant", "exploration", "threshold", "updates",       "shared",  "lambda",
+        "delta", "norm",    "noise",       "alpha",     "suboptimality", "explore", NULL};
+    static const struct config_choice shared[] = {{"round", 0}, {"interaction", 1}, {NULL, 0}};
+    struct config_node const *const protocol = config_node_member(root, "protocol");
+    struct glm_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
+    int variant = TACIT_GLM_FEDGLB;
+    int exploration = TACIT_GLM_PRACTICAL;
+    int every_pull = 0;
+    if (keys == NULL) {
+        reader->status = TACIT_MEMORY;
+        return;
+    }
+    *keys = (struct glm_keys){.lambda = 2, .delta = 0.01, .norm_bound = 1, .alpha = 1};
+    config->keys = keys;
+    config_reader_keys(reader, protocol, "protocol", names);
+    config_reader_choice(reader, protocol, "protocol.variant", false, variants, &variant);
+    config_reader_choice(reader, protocol, "protocol.exploration", false, explorations,
+                         &exploration);
+    config_reader_choice(reader, protocol, "protocol.shared", false, shared, &every_pull);
+    keys->variant = (enum tacit_glm_variant)variant;
+    keys->exploration = (enum tacit_glm_exploration)exploration;
+    keys->every_pull = every_pull == 1;
+    read_numbers(reader, protocol, keys);
+    if (reader->status == TACIT_OK)
+        check_keys(reader, protocol, keys);
+    read_environment(reader, root, keys);
+}

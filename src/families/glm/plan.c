@@ -1,0 +1,73 @@
+/* From an experiment file to what runs of a federated generalised linear bandit need. */
+#include "plan.h"
+#include <math.h>
+#include <stdlib.h>
+
+static const char statement[] =
+    "none: clients send gradients, and a gradient of one sample reveals it; the matrices of their "
+    "contexts are sent too. Nothing here protects a context or a reward.";
+
+static struct tacit_glm_model model_of(const struct glm_keys *keys,
+                                       const struct tacit_config *config)
+{
+    struct tacit_glm_model model = tacit_glm_model_init(
+        keys->variant, keys->link, config->agent_count, keys->dimension, config->horizon);
+    model.exploration = keys->exploration;
+    model.norm_bound = keys->norm_bound;
+    tacit_glm_link_constants(&model);
+    if (keys->noise_bound > 0)
+        model.noise_bound = keys->noise_bound;
+    if (keys->source == TACIT_CONTEXT_POOL)
+        model.context_bound = sqrt(2.0); /* READINGS P4.5: the constant coordinate */
+    if (keys->updates > 0)
+        model.period = tacit_glm_period(config->agent_count, config->horizon, keys->updates);
+    if (keys->every_pull)
+        model.period = 1;
+    if (keys->threshold > 0)
+        model.threshold = keys->threshold;
+    model.lambda = keys->lambda;
+    model.delta = keys->delta;
+    model.alpha = keys->alpha;
+    model.suboptimality = keys->suboptimality;
+    model.explore = keys->explore;
+    return model;
+}
+
+/* Clients that keep more samples than there is memory for are refused before anything is made. */
+static enum tacit_status check_size(const struct tacit_experiment *experiment,
+                                    const struct tacit_glm_model *model, struct tacit_error *error)
+{
+    struct tacit_glm_client_config const client = {.model = *model, .resend_after_us = 1};
+    size_t const size = tacit_glm_client_size(&client);
+    if (size > 0 && size <= SIZE_MAX / 2 / model->client_count)
+        return TACIT_OK;
+    return tacit_experiment_refuse(experiment, "horizon",
+                                   "clients keep every sample: that many do not fit; allowed: a "
+                                   "shorter horizon, or fewer agents",
+                                   error);
+}
+
+enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct glm_keys const *const keys = experiment->config->keys;
+    struct glm_plan *const plan = calloc(1, sizeof *plan);
+    experiment->plan = plan;
+    if (plan == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status const status = tacit_experiment_protect(experiment, INFINITY, error);
+    if (status != TACIT_OK)
+        return status;
+    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    tacit_text_add(&text, statement);
+    bool const is_alone = keys->variant == TACIT_GLM_N_UCB || keys->variant == TACIT_GLM_N_ONS ||
+                          keys->variant == TACIT_GLM_RANDOM;
+    experiment->server_links = is_alone ? 0 : experiment->config->agent_count;
+    *plan =
+        (struct glm_plan){.sim = experiment->sim,
+                          .model = model_of(keys, experiment->config),
+                          .source = keys->source,
+                          .arm_count = keys->arm_count,
+                          .pool_count = keys->source == TACIT_CONTEXT_POOL ? keys->pool_count : 0,
+                          .path = tacit_linalg_fastest()};
+    return check_size(experiment, &plan->model, error);
+}

@@ -1,0 +1,299 @@
+/* A run: clients decide in turn, slot by slot; an update is carried out at once, message by
+ * message, before the next client decides (Alg. 1). Nothing is lost here, so a loop of its own
+ * plays it. */
+#include <stdlib.h>
+#include "plan.h"
+
+#define RESEND_US 1000000u /* no message is lost, so no timer is looked at */
+
+struct glm_run {
+    struct glm_plan const *plan;
+    struct tacit_context_env env;
+    struct tacit_glm_hub *hub;
+    unsigned char *clients;
+    size_t client_size;
+    double *contexts; /* K d: of the client that decides */
+    double *pool;     /* or NULL */
+    struct tacit_rng *context_rng;
+    struct tacit_rng *reward_rng;
+    struct tacit_rng *exploration_rng;
+    double reward;
+    double messages;
+    double control_messages;
+    double scalars;
+    double bytes;
+};
+
+static struct tacit_glm_client *client_of(const struct glm_run *run, uint32_t client)
+{
+    return (struct tacit_glm_client *)(void *)(run->clients + client * run->client_size);
+}
+
+static struct tacit_glm_client_config client_config(const struct glm_plan *plan, uint64_t run_id,
+                                                    uint32_t client)
+{
+    struct tacit_glm_client_config config = {
+        .model = plan->model, .client_id = client, .resend_after_us = RESEND_US};
+    config.model.run_id = run_id;
+    return config;
+}
+
+static struct tacit_glm_hub_config hub_config(const struct glm_plan *plan, uint64_t run_id)
+{
+    struct tacit_glm_hub_config config = {.model = plan->model, .resend_after_us = RESEND_US};
+    config.model.run_id = run_id;
+    return config;
+}
+
+/* ---- Memory ---- */
+
+void glm_run_free(void *memory)
+{
+    struct glm_run *const run = memory;
+    if (run == NULL)
+        return;
+    free(run->hub);
+    free(run->clients);
+    free(run->contexts);
+    free(run->pool);
+    free(run->context_rng);
+    free(run->reward_rng);
+    free(run->exploration_rng);
+    free(run);
+}
+
+static bool allocate(struct glm_run *run)
+{
+    struct glm_plan const *const plan = run->plan;
+    size_t const agents = plan->model.client_count;
+    size_t const d = plan->model.dimension;
+    struct tacit_glm_hub_config const hub = hub_config(plan, 1);
+    struct tacit_glm_client_config const client = client_config(plan, 1, 0);
+    run->client_size = tacit_glm_client_size(&client);
+    run->hub = malloc(tacit_glm_hub_size(&hub));
+    run->clients = calloc(agents, run->client_size);
+    run->contexts = calloc(plan->arm_count * d, sizeof(double));
+    run->pool = plan->pool_count > 0 ? calloc(plan->pool_count * d, sizeof(double)) : NULL;
+    run->context_rng = calloc(agents, sizeof *run->context_rng);
+    run->reward_rng = calloc(agents, sizeof *run->reward_rng);
+    run->exploration_rng = calloc(agents, sizeof *run->exploration_rng);
+    return run->hub != NULL && run->clients != NULL && run->contexts != NULL &&
+           (run->pool != NULL || plan->pool_count == 0) && run->context_rng != NULL &&
+           run->reward_rng != NULL && run->exploration_rng != NULL;
+}
+
+void *glm_run_new(const void *plan, enum tacit_status *status)
+{
+    struct glm_run *const run = calloc(1, sizeof *run);
+    *status = TACIT_MEMORY;
+    if (run == NULL)
+        return NULL;
+    run->plan = plan;
+    if (!tacit_glm_model_is_valid(&run->plan->model)) {
+        *status = TACIT_INVALID;
+        glm_run_free(run);
+        return NULL;
+    }
+    if (!allocate(run)) {
+        glm_run_free(run);
+        return NULL;
+    }
+    *status = TACIT_OK;
+    return run;
+}
+
+/* ---- Beginning ---- */
+
+static struct tacit_rng stream(const struct glm_run *run, uint32_t index, uint32_t agent,
+                               enum glm_purpose purpose)
+{
+    return tacit_rng_stream(run->plan->sim.seed, index, agent,
+                            TACIT_PURPOSE_OF_FAMILY(GLM_FAMILY_NUMBER, purpose));
+}
+
+/* theta* is uniform on the sphere of radius S, anew in each run; so is a pool. */
+static void set_up_environment(struct glm_run *run, uint32_t index)
+{
+    struct glm_plan const *const plan = run->plan;
+    struct tacit_rng theta = stream(run, index, TACIT_STREAM_COMMON, GLM_PURPOSE_THETA);
+    struct tacit_rng pool = stream(run, index, TACIT_STREAM_COMMON, GLM_PURPOSE_POOL);
+    run->env = (struct tacit_context_env){.source = plan->source,
+                                          .mean = tacit_glm_mean(&plan->model),
+                                          .dimension = plan->model.dimension,
+                                          .arm_count = plan->arm_count,
+                                          .pool_count = plan->pool_count,
+                                          .pool = run->pool,
+                                          .sd = plan->model.noise_bound};
+    tacit_context_theta(plan->model.dimension, plan->model.norm_bound, &theta, run->env.theta);
+    if (run->pool != NULL)
+        tacit_context_pool(plan->model.dimension, plan->pool_count, &pool, run->pool);
+}
+
+static enum tacit_status set_up(struct glm_run *run, uint32_t index)
+{
+    struct glm_plan const *const plan = run->plan;
+    uint64_t const run_id = (uint64_t)index + 1;
+    struct tacit_glm_hub_config const hub = hub_config(plan, run_id);
+    enum tacit_status status = tacit_glm_hub_init(run->hub, &hub);
+    for (uint32_t i = 0; i < plan->model.client_count && status == TACIT_OK; i++) {
+        struct tacit_glm_client_config const client = client_config(plan, run_id, i);
+        status = tacit_glm_client_init(client_of(run, i), &client);
+        run->context_rng[i] = stream(run, index, i, GLM_PURPOSE_CONTEXTS);
+        run->reward_rng[i] = stream(run, index, i, GLM_PURPOSE_REWARDS);
+        run->exploration_rng[i] = stream(run, index, i, GLM_PURPOSE_EXPLORATION);
+    }
+    set_up_environment(run, index);
+    run->reward = 0;
+    run->messages = 0;
+    run->control_messages = 0;
+    run->scalars = 0;
+    run->bytes = 0;
+    return status;
+}
+
+/* ---- Updates ---- */
+
+/* 8 bytes a number: the vectors, and the triangles of the matrices, that the message has. */
+static double bytes_of(const struct tacit_glm_message *message, uint32_t dimension)
+{
+    double const d = dimension;
+    double const triangle = 0.5 * d * (d + 1.0);
+    double const vectors =
+        (message->vector != NULL ? 1.0 : 0.0) + (message->target != NULL ? 1.0 : 0.0);
+    double const matrices =
+        (message->matrix != NULL ? 1.0 : 0.0) + (message->steps != NULL ? 1.0 : 0.0);
+    return 8.0 * (vectors * d + matrices * triangle);
+}
+
+static void count(struct glm_run *run, const struct tacit_glm_message *message)
+{
+    uint32_t const d = run->plan->model.dimension;
+    double const copies = message->to == TACIT_EVERYONE ? run->plan->model.client_count : 1.0;
+    if (tacit_glm_message_is_control(message)) {
+        run->control_messages += copies;
+        return;
+    }
+    run->messages += copies;
+    run->scalars += copies * (double)tacit_glm_message_scalars(message, d);
+    run->bytes += copies * bytes_of(message, d);
+}
+
+/* Brings what the hub says to all clients, and their answers to the hub, client by client; *update
+ * becomes what the hub says then. */
+static enum tacit_status exchange(struct glm_run *run, struct tacit_glm_update *update)
+{
+    struct tacit_glm_message const said = update->message;
+    struct tacit_glm_event receive = {
+        .kind = TACIT_EVENT_RECEIVE, .path = run->plan->path, .as.message = &said};
+    count(run, &said);
+    update->send = false;
+    for (uint32_t i = 0; i < run->plan->model.client_count; i++) {
+        struct tacit_glm_update answer;
+        enum tacit_status status =
+            tacit_glm_client_step(client_of(run, i), &receive, NULL, &answer);
+        if (status == TACIT_OK && answer.send) {
+            struct tacit_glm_event reply = receive;
+            reply.as.message = &answer.message;
+            count(run, &answer.message);
+            status = tacit_glm_hub_step(run->hub, &reply, update);
+        }
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
+}
+
+/* An update from its trigger to its commit. Errors: TACIT_INVALID, it does not converge. */
+static enum tacit_status carry_out(struct glm_run *run, const struct tacit_glm_message *trigger)
+{
+    struct tacit_glm_update update;
+    struct tacit_glm_event const event = {
+        .kind = TACIT_EVENT_RECEIVE, .path = run->plan->path, .as.message = trigger};
+    count(run, trigger);
+    enum tacit_status status = tacit_glm_hub_step(run->hub, &event, &update);
+    while (status == TACIT_OK && update.send)
+        status = exchange(run, &update);
+    return status;
+}
+
+/* ---- Slots ---- */
+
+/* One client's slot: contexts, decision, reward, and perhaps an update. */
+static enum tacit_status play_client(struct glm_run *run, uint32_t client, uint64_t slot,
+                                     double *regret)
+{
+    struct tacit_context_env const *const env = &run->env;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&run->exploration_rng[client]);
+    struct tacit_glm_update update;
+    struct tacit_glm_event event = {.kind = TACIT_EVENT_OFFER,
+                                    .path = run->plan->path,
+                                    .as.offer = {env->arm_count, env->dimension, run->contexts}};
+    tacit_context_offer(env, run->plan->path, &run->context_rng[client], run->contexts);
+    enum tacit_status status =
+        tacit_glm_client_step(client_of(run, client), &event, &entropy, &update);
+    if (status != TACIT_OK)
+        return status;
+    double best;
+    double mean;
+    tacit_context_means(env, run->contexts, update.arm, &best, &mean);
+    *regret += best - mean;
+    double const reward = tacit_context_reward(env, mean, &run->reward_rng[client]);
+    run->reward += reward;
+    event.kind = TACIT_EVENT_REWARD;
+    event.as.reward = (struct tacit_glm_reward){run->contexts + (size_t)update.arm * env->dimension,
+                                                reward, slot};
+    status = tacit_glm_client_step(client_of(run, client), &event, NULL, &update);
+    if (status == TACIT_OK && update.send)
+        status = carry_out(run, &update.message);
+    return status;
+}
+
+static void write_results(const struct glm_run *run, double regret, double *metrics)
+{
+    struct tacit_glm_model const *const model = &run->plan->model;
+    struct tacit_glm_hub_view view;
+    tacit_glm_hub_look(run->hub, &view);
+    double const clients = model->client_count;
+    metrics[GLM_REGRET] = regret;
+    metrics[GLM_REGRET_PER_AGENT] = regret / clients;
+    metrics[GLM_REWARD] = run->reward;
+    metrics[GLM_UPDATES] = (double)view.update_count;
+    metrics[GLM_AGGREGATIONS] = (double)view.aggregation_count;
+    metrics[GLM_LINKS] = clients * (double)view.aggregation_count;
+    metrics[GLM_MESSAGES] = run->messages;
+    metrics[GLM_SCALARS] = run->scalars;
+    metrics[GLM_BYTES] = run->bytes;
+    metrics[GLM_CONTROL_MESSAGES] = run->control_messages;
+    if (model->variant == TACIT_GLM_ONE_UCB) {
+        /* READINGS P4.12: as the paper counts it, every observation goes to every client. */
+        metrics[GLM_AGGREGATIONS] = 0;
+        metrics[GLM_LINKS] = clients * (double)view.model_count;
+        metrics[GLM_SCALARS] = clients * (double)view.model_count;
+    }
+}
+
+enum tacit_status glm_run_play(void *memory, uint32_t index, struct tacit_sim_row *row,
+                               atomic_bool *stop)
+{
+    struct glm_run *const run = memory;
+    uint64_t const horizon = run->plan->sim.horizon;
+    struct tacit_sim_meter meter = tacit_sim_meter_start(&run->plan->sim, row->regret);
+    enum tacit_status status = set_up(run, index);
+    double regret = 0;
+    for (uint64_t slot = 0; slot < horizon && status == TACIT_OK;) {
+        uint64_t const end = slot + tacit_sim_meter_span(&meter, slot);
+        for (; slot < end && status == TACIT_OK; slot++) {
+            for (uint32_t i = 0; i < run->plan->model.client_count && status == TACIT_OK; i++)
+                status = play_client(run, i, slot + 1, &regret);
+            if (atomic_load(stop))
+                return TACIT_INTERRUPTED;
+        }
+        if (status == TACIT_OK)
+            tacit_sim_meter_mark(&meter, slot, regret);
+    }
+    if (status != TACIT_OK)
+        return status;
+    tacit_sim_meter_end(&meter, regret);
+    write_results(run, regret, row->metrics);
+    return TACIT_OK;
+}
