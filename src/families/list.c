@@ -5,7 +5,8 @@
 #define FAMILIES(X)                                                                                \
     X(elim_family)                                                                                 \
     X(glm_family)                                                                                  \
-    X(select_family)
+    X(select_family)                                                                               \
+    X(vote_family)
 
 #define X(family) extern const struct tacit_family family;
 FAMILIES(X)

@@ -45,6 +45,7 @@ struct track {
     double log_start; /* ser3: no test before so many rounds */
     uint32_t arm_count;
     uint32_t single_count;
+    uint32_t next_point;
     bool shuffles;
 };
 
@@ -392,6 +393,8 @@ static void activate(struct track *track, uint32_t player)
     if (track->trace != NULL)
         trace_play(track, racer, player, arm);
     track->outcome->samples++;
+    if (track->trace != NULL)
+        vote_trace_regret(track->trace, track->outcome, &track->next_point);
     sums_of(racer)[arm] += reward;
     if ((racer->remaining & (racer->remaining - 1)) != 0) {
         racer->open &= ~(UINT64_C(1) << arm);
@@ -462,7 +465,10 @@ static void end_track(struct track *track)
         track->arms[player] = answer_of(track, racer);
         single_count += (racer->remaining & (racer->remaining - 1)) == 0 ? 1u : 0u;
     }
-    struct vote_end const end = {.arms = track->arms, .single_count = single_count};
+    struct vote_end const end = {track->arms, single_count, track->trace};
+    if (track->trace != NULL)
+        for (; track->next_point < track->trace->point_count; track->next_point++)
+            track->trace->regret[track->next_point] = track->outcome->regret;
     vote_finish(track->world, track->outcome, &end);
 }
 
@@ -475,9 +481,12 @@ enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_o
                           .outcome = outcome,
                           .trace = trace,
                           .arm_count = world->subroutine.arm_count};
-    enum tacit_status const status = set_track(&track);
-    while (status == TACIT_OK && goes_on(&track))
+    enum tacit_status status = set_track(&track);
+    while (status == TACIT_OK && goes_on(&track)) {
         play_block(&track);
+        if (vote_is_stopped(world))
+            status = TACIT_INTERRUPTED;
+    }
     if (status == TACIT_OK)
         end_track(&track);
     leave_track(&track);

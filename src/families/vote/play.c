@@ -133,6 +133,8 @@ void vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
         near += gap <= world->subroutine.accuracy + SAME_MEAN ? 1u : 0u;
         if (counts != NULL)
             counts[arm]++;
+        if (end->trace != NULL && end->trace->winners != NULL)
+            end->trace->winners[arm]++;
     }
     outcome->ended = end->single_count == players;
     outcome->single_share = (double)end->single_count / players;
@@ -162,6 +164,7 @@ struct stage {
     uint32_t *arms;            /* N: of the end */
     uint32_t single_count;
     uint64_t seen_voted_count;
+    uint32_t next_point;
 };
 
 static struct tacit_vote_player *player_at(const struct stage *stage, uint32_t player)
@@ -282,6 +285,8 @@ static void activate(struct stage *stage, uint32_t player)
     outcome->samples++;
     status = tacit_vote_player_step(state, stage->board, &event, &entropy, &update);
     TACIT_ASSERT(status == TACIT_OK);
+    if (stage->trace != NULL)
+        vote_trace_regret(stage->trace, outcome, &stage->next_point);
     if (stage->trace != NULL && stage->trace->samples_of_arm != NULL)
         stage->trace->samples_of_arm[arm]++;
     if (stage->trace != NULL && stage->trace->samples_of_player != NULL && !was_single)
@@ -311,7 +316,10 @@ static void end_stage(struct stage *stage)
         stage->arms[player] = view.subroutine.answer;
         single_count += view.decided ? 1u : 0u;
     }
-    struct vote_end const end = {.arms = stage->arms, .single_count = single_count};
+    struct vote_end const end = {stage->arms, single_count, stage->trace};
+    if (stage->trace != NULL)
+        for (; stage->next_point < stage->trace->point_count; stage->next_point++)
+            stage->trace->regret[stage->next_point] = stage->outcome->regret;
     vote_finish(stage->world, stage->outcome, &end);
 }
 
@@ -331,6 +339,7 @@ static enum tacit_status play_shared(const struct vote_world *world, struct vote
         return TACIT_MEMORY;
     }
     struct vote_clock clock;
+    uint32_t next_point = 0;
     vote_clock_start(&clock, world);
     struct tacit_rng order =
         tacit_rng_stream(world->seed, world->run, TACIT_STREAM_COMMON, VOTE_PURPOSE_ORDER);
@@ -355,13 +364,19 @@ static enum tacit_status play_shared(const struct vote_world *world, struct vote
         if (trace != NULL && trace->samples_of_arm != NULL)
             trace->samples_of_arm[arm]++;
         status = tacit_best_arm_observe(learner, arm, reward);
+        if (trace != NULL)
+            vote_trace_regret(trace, outcome, &next_point);
+        if (vote_is_stopped(world))
+            status = TACIT_INTERRUPTED;
     }
+    for (; trace != NULL && next_point < trace->point_count; next_point++)
+        trace->regret[next_point] = outcome->regret;
     struct tacit_best_arm_view view;
     tacit_best_arm_look(learner, &view);
     for (uint32_t player = 0; player < world->player_count; player++)
         arms[player] = view.answer;
     outcome->messages = outcome->samples;
-    struct vote_end const end = {arms, view.decided ? world->player_count : 0};
+    struct vote_end const end = {arms, view.decided ? world->player_count : 0, trace};
     vote_finish(world, outcome, &end);
     free(learner);
     free(arms);
@@ -377,11 +392,13 @@ enum tacit_status vote_play_cores(const struct vote_world *world, struct vote_ou
     if (world->sharing == VOTE_SHARING_ALL)
         return play_shared(world, outcome, trace);
     struct stage stage = {.world = world, .outcome = outcome, .trace = trace};
-    enum tacit_status const status = set_stage(&stage);
+    enum tacit_status status = set_stage(&stage);
     while (status == TACIT_OK && !is_over(&stage)) {
         if (outcome->samples >= stage.clock.next_reset)
             reset_all(&stage);
         activate(&stage, vote_clock_active(&stage.clock, world));
+        if (vote_is_stopped(world))
+            status = TACIT_INTERRUPTED;
     }
     if (status == TACIT_OK)
         end_stage(&stage);

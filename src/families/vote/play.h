@@ -4,6 +4,7 @@
  * subroutines. */
 #ifndef TACIT_FAMILIES_VOTE_PLAY_H
 #define TACIT_FAMILIES_VOTE_PLAY_H
+#include <stdatomic.h>
 #include "tacit/env.h"
 #include "tacit/vote.h"
 
@@ -44,7 +45,13 @@ struct vote_world {
     uint32_t votes_needed;
     const uint64_t *committee; /* N bits, or NULL */
     double reset_probability;  /* > 0 (DSER4): the run goes on to the horizon */
+    atomic_bool *stop;         /* NULL: nobody stops it */
 };
+
+static inline bool vote_is_stopped(const struct vote_world *world)
+{
+    return world->stop != NULL && atomic_load_explicit(world->stop, memory_order_relaxed);
+}
 
 struct vote_outcome {
     uint64_t samples;      /* T_all: every player has one arm, or the horizon */
@@ -67,13 +74,26 @@ struct vote_trace {
     uint64_t *samples_of_arm;    /* K: plays of each arm */
     uint64_t *voted_out_at;      /* K: the sample after which the arm was out; 0: never */
     uint64_t *samples_of_player; /* N: samples of each player until it had one arm */
+    const uint64_t *points;      /* samples at which the regret is written down, increasing */
+    uint32_t point_count;
+    double *regret;    /* point_count; after the end of the run, that of the end */
+    uint32_t *winners; /* K: players that end with each arm */
 };
 
-/* Plays one run with the cores, one step after the other. Errors: TACIT_MEMORY, TACIT_INVALID. */
+/* Writes the regret at the points up to now. `next` counts the points passed. */
+static inline void vote_trace_regret(const struct vote_trace *trace,
+                                     const struct vote_outcome *outcome, uint32_t *next)
+{
+    while (*next < trace->point_count && trace->points[*next] <= outcome->samples)
+        trace->regret[(*next)++] = outcome->regret;
+}
+
+/* Plays one run with the cores, one step after the other. Errors: TACIT_MEMORY, TACIT_INVALID,
+ * TACIT_INTERRUPTED. */
 enum tacit_status vote_play_cores(const struct vote_world *world, struct vote_outcome *outcome,
                                   const struct vote_trace *trace);
 
-/* The same numbers, faster. Requires: vote_play_is_direct. Errors: TACIT_MEMORY. */
+/* The same numbers, faster. Requires: vote_play_is_direct. Errors: the same. */
 enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_outcome *outcome,
                                    const struct vote_trace *trace);
 
@@ -139,6 +159,7 @@ void vote_count_play(const struct vote_world *world, struct vote_outcome *outcom
 struct vote_end {
     uint32_t *arms; /* N */
     uint32_t single_count;
+    const struct vote_trace *trace;
 };
 void vote_finish(const struct vote_world *world, struct vote_outcome *outcome,
                  const struct vote_end *end);

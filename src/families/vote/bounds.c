@@ -1,0 +1,143 @@
+/* What votes promise and cost at most: for `check`. */
+#include <math.h>
+#include "plan.h"
+
+/* Chance that one sample is by the m-th most active player: p* of Theorem 2; 0 if there is none. */
+static double activity_of(const struct vote_world *world, uint32_t rank)
+{
+    double const players = (double)world->player_count;
+    if (rank > world->player_count)
+        return 0;
+    if (world->group_count == 0)
+        return 1 / players;
+    struct vote_clock clock;
+    vote_clock_start(&clock, world);
+    bool taken[VOTE_GROUPS_MAX] = {false};
+    uint32_t seats = rank;
+    for (uint32_t round = 0; round < world->group_count; round++) {
+        uint32_t busiest = VOTE_GROUPS_MAX;
+        double most = -1;
+        for (uint32_t group = 0; group < world->group_count; group++) {
+            double const each =
+                world->groups[group].events / (double)(clock.first[group + 1] - clock.first[group]);
+            if (!taken[group] && each > most) {
+                most = each;
+                busiest = group;
+            }
+        }
+        taken[busiest] = true;
+        uint32_t const size = clock.first[busiest + 1] - clock.first[busiest];
+        if (seats <= size)
+            return most;
+        seats -= size;
+    }
+    return 0;
+}
+
+/* Theorem 2: (1 - delta)(1 - I_{1-p}(T - k, 1 + k))^m, where I is P(Bin(T, p) <= k). */
+static double theorem_chance(const struct vote_plan *plan, double activity, double samples,
+                             double alone)
+{
+    if (!(samples < 4e9) || !(activity < 1))
+        return NAN;
+    double const enough =
+        tacit_vote_binomial_tail((uint32_t)samples, activity, (uint32_t)alone + 1);
+    return (1 - plan->delta) * pow(enough, (double)plan->world.votes_needed);
+}
+
+static void print_theorems(const struct vote_plan *plan, FILE *out)
+{
+    struct vote_world const *const world = &plan->world;
+    double const arms = (double)world->subroutine.arm_count;
+    double const epsilon = world->subroutine.accuracy;
+    double const needed = (double)world->votes_needed;
+    double const log_delta = log(1 / plan->delta);
+    double const extra = sqrt(log_delta / 2);
+    double const alone = tacit_vote_samples_alone(&world->subroutine);
+    double const activity = activity_of(world, world->votes_needed);
+    if (activity <= 0) {
+        (void)fprintf(out, "  votes can never suffice: each player ends alone, with confidence "
+                           "1 - eta\n");
+        return;
+    }
+    double const samples = (alone + extra) / activity;
+    (void)fprintf(out,
+                  "  p*        %.4g: chance of a sample by the least active of the %.0f most "
+                  "active players\n",
+                  activity, needed);
+    (void)fprintf(out,
+                  "  Theorem 2     T = (T_Py + %.2f)/p* = %.4g samples, with T_Py = %.0f for "
+                  "one player alone",
+                  extra, samples, alone);
+    double const chance = theorem_chance(plan, activity, samples, alone);
+    (void)fprintf(out, "; with probability above %.3g\n", chance);
+    (void)fprintf(
+        out, "            (its Hoeffding step lacks a factor T: the deviation of a count is of "
+             "order sqrt(T), so this T is too small where p* T is large)\n");
+    (void)fprintf(out, "  Corollary 1   %.4g samples (median), without constants\n",
+                  (arms / (needed * epsilon * epsilon) * log_delta + extra) / activity);
+    (void)fprintf(out, "  Corollary 2   %.4g samples (successive), without constants\n",
+                  (arms / (epsilon * epsilon) * (log(arms) + log_delta / needed) + extra) /
+                      activity);
+}
+
+static void print_votes(const struct vote_plan *plan, FILE *out)
+{
+    struct vote_world const *const world = &plan->world;
+    uint32_t const players = world->player_count;
+    uint32_t const needed = world->votes_needed;
+    uint32_t const wrong = needed > plan->liars ? needed - plan->liars : 0;
+    double const by_committee = pow(plan->eta, (double)wrong);
+    double const by_any = tacit_vote_binomial_tail(players - plan->liars, plan->eta, wrong);
+    (void)fprintf(out, "  votes     %u of %u players, eta %.6g", needed, players, plan->eta);
+    if (plan->liars > 0)
+        (void)fprintf(out, ", %u liars allowed for", plan->liars);
+    (void)fprintf(out,
+                  "\n  failure   of %u players fixed in advance: %.4g; of any %u of %u: %.4g; "
+                  "asked for: %.4g%s\n",
+                  wrong, by_committee, wrong, players - plan->liars, by_any, plan->delta,
+                  (world->committee != NULL ? by_committee : by_any) > plan->delta * (1 + 1e-9)
+                      ? " (not kept)"
+                      : "");
+    struct tacit_vote_choice const choice =
+        tacit_vote_recommend(players - plan->liars, plan->delta, &world->subroutine);
+    (void)fprintf(out, "  cheapest  %u of %u players with eta %.4g: about %.3g samples\n",
+                  choice.needed + plan->liars, players, choice.eta, choice.samples);
+    double const messages = (double)needed * world->subroutine.arm_count - 1;
+    (void)fprintf(out, "  messages  at most %.0f (Theorem 1: m K - 1)%s, %.0f by receiver\n",
+                  messages, world->reset_probability > 0 ? " between two resets" : "",
+                  messages * (players - 1.0));
+}
+
+enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+{
+    struct vote_plan const *const plan = experiment->plan;
+    struct vote_world const *const world = &plan->world;
+    double const arms = (double)world->subroutine.arm_count;
+    double const epsilon = world->subroutine.accuracy;
+    (void)fprintf(out,
+                  "  one learner with all rewards: K/epsilon^2 ln(1/delta) = %.4g samples, "
+                  "without constants (Sec. 2)\n",
+                  arms / (epsilon * epsilon) * log(1 / plan->delta));
+    if (world->sharing == VOTE_SHARING_ALL) {
+        (void)fprintf(out, "  messages  one broadcast a sample, %u by receiver\n",
+                      world->player_count - 1);
+        return TACIT_OK;
+    }
+    if (world->sharing == VOTE_SHARING_NONE) {
+        (void)fprintf(out, "  messages  none; each player ends alone, about %.4g samples each\n",
+                      tacit_vote_samples_alone(&world->subroutine));
+        return TACIT_OK;
+    }
+    print_votes(plan, out);
+    print_theorems(plan, out);
+    double const resets = world->reset_probability * (double)world->horizon;
+    if (world->reset_probability > 0)
+        (void)fprintf(out,
+                      "  Theorem 4     on average at most phi T (m K - 1) = %.4g messages to T%s\n",
+                      resets * ((double)world->votes_needed * arms - 1),
+                      epsilon >= plan->eta / arms
+                          ? ""
+                          : "; it asks for epsilon >= eta/K, which does not hold here");
+    return TACIT_OK;
+}

@@ -1,0 +1,25 @@
+/* Elimination by votes (Feraud, Alami, Laroche) as its hosts know it. */
+#include "plan.h"
+
+extern const struct tacit_family vote_family;
+
+const struct tacit_family vote_family = {
+    .number = VOTE_FAMILY,
+    .file = {.word = "votes",
+             .networks = 1u << TACIT_CONFIG_BROADCAST,
+             .environments =
+                 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT | 1u << TACIT_ENV_LOGGED,
+             .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER,
+             .sections = vote_sections,
+             .environment_keys = vote_environment_keys,
+             .reads_epsilon = true,
+             .read = vote_read_keys},
+    .metrics = vote_metrics,
+    .ranks = true,
+    .plan = vote_make_plan,
+    .plan_free = vote_free_plan,
+    .bounds = vote_print_bounds,
+    .player = {.metric_count = VOTE_METRIC_COUNT,
+               .run_new = vote_run_new,
+               .run_play = vote_run_play,
+               .run_free = vote_run_free}};

@@ -1,0 +1,211 @@
+/* The keys of votes: the section `protocol`, the section `activation`, and `environment.drift`. */
+#include <math.h>
+#include <string.h>
+#include "../../config/reader.h"
+#include "plan.h"
+
+#define SUM_ROUNDING 1e-9 /* of shares that sum to 1 */
+
+const char *const vote_sections[] = {"activation", NULL};
+const char *const vote_environment_keys[] = {"drift", NULL};
+
+static void read_subroutine(struct config_reader *reader, const struct config_node *protocol,
+                            struct vote_keys *keys)
+{
+    struct config_choice kinds[TACIT_BEST_ARM_KINDS + 1];
+    struct config_range const inside = {0, 1, true, false};
+    int kind = TACIT_BEST_ARM_SER3;
+    for (int i = 0; i < (int)TACIT_BEST_ARM_KINDS; i++)
+        kinds[i] = (struct config_choice){tacit_best_arm_name((enum tacit_best_arm_kind)i), i};
+    kinds[TACIT_BEST_ARM_KINDS] = (struct config_choice){NULL, 0};
+    config_reader_choice(reader, protocol, "protocol.subroutine", false, kinds, &kind);
+    config_reader_number(reader, protocol, "protocol.epsilon", true, inside,
+                         &keys->subroutine.accuracy);
+    config_reader_number(reader, protocol, "protocol.delta", false, inside, &keys->delta);
+    config_reader_number(reader, protocol, "protocol.eta", false, inside, &keys->eta);
+    keys->subroutine.kind = (enum tacit_best_arm_kind)kind;
+    if (reader->status != TACIT_OK || (keys->delta < 1 && keys->eta < 1))
+        return;
+    config_reader_fail(reader, protocol, keys->delta < 1 ? "protocol.eta" : "protocol.delta",
+                       "1 is certain failure; allowed: above 0 and below 1");
+}
+
+/* A rule's word, or a number of votes. */
+static void read_votes(struct config_reader *reader, const struct config_node *protocol,
+                       struct vote_keys *keys)
+{
+    static const struct config_choice rules[] = {{"floor", VOTE_RULE_FLOOR},
+                                                 {"committee", VOTE_RULE_COMMITTEE},
+                                                 {"binomial", VOTE_RULE_BINOMIAL},
+                                                 {"cheapest", VOTE_RULE_CHEAPEST},
+                                                 {NULL, 0}};
+    struct config_node const *const votes = config_node_member(protocol, "votes");
+    int rule = VOTE_RULE_FLOOR;
+    if (votes != NULL && votes->kind == CONFIG_SCALAR && votes->text[0] >= '0' &&
+        votes->text[0] <= '9') {
+        config_reader_u32(reader, protocol, "protocol.votes", false, 1, TACIT_AGENTS_MAX,
+                          &keys->votes);
+        rule = VOTE_RULE_NUMBER;
+    } else {
+        config_reader_choice(reader, protocol, "protocol.votes", false, rules, &rule);
+    }
+    keys->rule = (enum vote_rule)rule;
+    bool const derives = rule == VOTE_RULE_CHEAPEST || rule == VOTE_RULE_NUMBER;
+    if (keys->sharing == VOTE_SHARING_VOTES && !derives && keys->eta <= 0)
+        config_reader_fail(reader, protocol, "protocol.eta",
+                           "is missing: the failure that each player allows itself, like 0.9; or "
+                           "give votes: a number of votes, or cheapest");
+    if (rule == VOTE_RULE_CHEAPEST && keys->eta > 0)
+        config_reader_fail(reader, protocol, "protocol.eta",
+                           "follows from votes: cheapest; allowed: one of the two");
+}
+
+static void read_others(struct config_reader *reader, const struct config_node *protocol,
+                        struct vote_keys *keys)
+{
+    static const struct config_choice sharings[] = {{"votes", VOTE_SHARING_VOTES},
+                                                    {"none", VOTE_SHARING_NONE},
+                                                    {"all", VOTE_SHARING_ALL},
+                                                    {NULL, 0}};
+    int sharing = VOTE_SHARING_VOTES;
+    config_reader_choice(reader, protocol, "protocol.sharing", false, sharings, &sharing);
+    keys->sharing = (enum vote_sharing)sharing;
+    config_reader_u32(reader, protocol, "protocol.liars", false, 0, TACIT_AGENTS_MAX, &keys->liars);
+    config_reader_number(reader, protocol, "protocol.reset", false,
+                         (struct config_range){0, 1, true, false}, &keys->reset);
+    config_reader_u32(reader, protocol, "protocol.switches", false, 0, 1000000, &keys->switches);
+    if (reader->status == TACIT_OK &&
+        (keys->reset > 0) != (keys->subroutine.kind == TACIT_BEST_ARM_SER4))
+        config_reader_fail(reader, protocol, "protocol.reset",
+                           "belongs to subroutine: ser4, which needs it: the chance of a reset a "
+                           "sample, like 1.0e-5");
+}
+
+/* ---- Activation ---- */
+
+static void read_groups(struct config_reader *reader, const struct config_node *list,
+                        struct vote_keys *keys)
+{
+    static const char *const names[] = {"share", "events", NULL};
+    struct config_range const share = {0, 1, true, false};
+    double shares = 0;
+    double events = 0;
+    for (const struct config_node *node = list->first; node != NULL; node = node->next) {
+        if (keys->group_count == VOTE_GROUPS_MAX || node->kind != CONFIG_MAP) {
+            config_reader_fail(reader, node, "activation.groups",
+                               "up to %u groups are expected, each {share: 0.5, events: 0.8}",
+                               VOTE_GROUPS_MAX);
+            return;
+        }
+        struct vote_group *const group = &keys->groups[keys->group_count++];
+        config_reader_keys(reader, node, "activation.groups", names);
+        config_reader_number(reader, node, "activation.groups.share", true, share, &group->share);
+        config_reader_number(reader, node, "activation.groups.events", true, share, &group->events);
+        shares += group->share;
+        events += group->events;
+    }
+    if (reader->status == TACIT_OK &&
+        (fabs(shares - 1) > SUM_ROUNDING || fabs(events - 1) > SUM_ROUNDING))
+        config_reader_fail(reader, list, "activation.groups",
+                           "shares sum to %g and events to %g; both must sum to 1", shares, events);
+}
+
+static void read_activation(struct config_reader *reader, const struct config_node *root,
+                            struct vote_keys *keys)
+{
+    static const char *const names[] = {"kind", "groups", NULL};
+    static const struct config_choice kinds[] = {{"uniform", 0}, {"groups", 1}, {NULL, 0}};
+    struct config_node const *const activation =
+        config_reader_map(reader, root, "activation", false);
+    int kind = 0;
+    if (activation == NULL)
+        return;
+    config_reader_keys(reader, activation, "activation", names);
+    config_reader_choice(reader, activation, "activation.kind", true, kinds, &kind);
+    struct config_node const *const groups = config_node_member(activation, "groups");
+    if ((kind == 1) != (groups != NULL && groups->kind == CONFIG_LIST)) {
+        config_reader_fail(reader, activation, "activation.groups",
+                           "a list [{share: 0.5, events: 0.8}, ...] belongs to kind: groups");
+        return;
+    }
+    if (kind == 1)
+        read_groups(reader, groups, keys);
+}
+
+/* ---- Drift ---- */
+
+static void read_drift(struct config_reader *reader, const struct config_node *root,
+                       const struct tacit_config *config, struct vote_keys *keys)
+{
+    static const char *const names[] = {"per_sample", "arms", "floor", NULL};
+    static const struct config_choice which[] = {{"suboptimal", 0}, {"all", 1}, {NULL, 0}};
+    struct config_node const *const environment = config_node_member(root, "environment");
+    struct config_node const *const drift =
+        environment == NULL ? NULL
+                            : config_reader_map(reader, environment, "environment.drift", false);
+    int arms = 0;
+    if (drift == NULL)
+        return;
+    if (config->environment != TACIT_ENV_BERNOULLI && config->environment != TACIT_ENV_CONSTANT)
+        config_reader_fail(reader, drift, "environment.drift",
+                           "belongs to environment kind: bernoulli or constant");
+    config_reader_keys(reader, drift, "environment.drift", names);
+    config_reader_number(reader, drift, "environment.drift.per_sample", true,
+                         (struct config_range){-1, 1, false, false}, &keys->drift);
+    config_reader_choice(reader, drift, "environment.drift.arms", false, which, &arms);
+    config_reader_number(reader, drift, "environment.drift.floor", false,
+                         (struct config_range){0, 1, false, false}, &keys->drift_floor);
+    keys->drifts_all = arms == 1;
+}
+
+static void refuse_idle_keys(struct config_reader *reader, const struct config_node *root,
+                             const struct tacit_config *config, const struct vote_keys *keys)
+{
+    struct config_node const *const protocol = config_node_member(root, "protocol");
+    struct config_node const *const privacy = config_node_member(root, "privacy");
+    struct config_node const *const epsilon =
+        privacy == NULL ? NULL : config_node_member(privacy, "epsilon");
+    static const char *const votes_only[] = {"eta", "votes", "liars"};
+    if (epsilon != NULL)
+        config_reader_fail(reader, epsilon, "privacy.epsilon",
+                           "votes of raw rewards have no epsilon; protocol.epsilon is the accuracy "
+                           "and belongs there");
+    for (size_t i = 0; i < sizeof votes_only / sizeof votes_only[0]; i++) {
+        struct config_node const *const node = config_node_member(protocol, votes_only[i]);
+        if (node != NULL && keys->sharing != VOTE_SHARING_VOTES)
+            config_reader_fail(reader, node, votes_only[i], "belongs to sharing: votes");
+    }
+    if (keys->switches > 0 && keys->drift != 0) /* exactly what the file says */
+        config_reader_fail(reader, protocol, "protocol.switches",
+                           "and environment.drift do not go together; allowed: one of the two");
+    if (keys->liars >= config->agent_count)
+        config_reader_fail(reader, protocol, "protocol.liars",
+                           "%u of %u agents lie; allowed: fewer than there are", keys->liars,
+                           config->agent_count);
+}
+
+void vote_read_keys(struct config_reader *reader, const struct config_node *root,
+                    struct tacit_config *config)
+{
+    static const char *const names[] = {"kind",  "subroutine", "epsilon", "delta",
+                                        "eta",   "sharing",    "votes",   "liars",
+                                        "reset", "switches",   NULL};
+    struct config_node const *const protocol = config_node_member(root, "protocol");
+    struct vote_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
+    if (keys == NULL) {
+        reader->status = TACIT_MEMORY;
+        return;
+    }
+    memset(keys, 0, sizeof *keys);
+    keys->delta = 0.05;
+    config->keys = keys;
+    config_reader_keys(reader, protocol, "protocol", names);
+    read_subroutine(reader, protocol, keys);
+    read_others(reader, protocol, keys);
+    if (reader->status == TACIT_OK)
+        read_votes(reader, protocol, keys);
+    read_activation(reader, root, keys);
+    read_drift(reader, root, config, keys);
+    if (reader->status == TACIT_OK)
+        refuse_idle_keys(reader, root, config, keys);
+}

@@ -1,0 +1,206 @@
+/* From an experiment file with votes to what its runs need: how many votes, what each player allows
+ * itself, who is active, the statement. */
+#include "plan.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void vote_free_plan(void *plan)
+{
+    struct vote_plan *const own = plan;
+    if (own != NULL)
+        free(own->committee);
+    free(own);
+}
+
+/* ---- Votes ---- */
+
+static uint32_t binomial_votes(const struct vote_keys *keys, uint32_t players)
+{
+    uint32_t const honest = players - keys->liars;
+    uint32_t const needed = tacit_vote_needed(honest, keys->delta, keys->eta);
+    return needed == 0 ? players + 1 : needed + keys->liars;
+}
+
+/* m and eta of the file's rule. b liars: b votes more. */
+static void settle_votes(const struct vote_keys *keys, struct vote_plan *plan)
+{
+    uint32_t const players = plan->world.player_count;
+    uint32_t const honest = players - keys->liars;
+    plan->eta = keys->eta;
+    switch (keys->rule) {
+    case VOTE_RULE_FLOOR:
+        plan->world.votes_needed = tacit_vote_floor(keys->delta, keys->eta) + keys->liars;
+        return;
+    case VOTE_RULE_COMMITTEE:
+        plan->world.votes_needed = tacit_vote_committee(keys->delta, keys->eta) + keys->liars;
+        return;
+    case VOTE_RULE_BINOMIAL:
+        plan->world.votes_needed = binomial_votes(keys, players);
+        return;
+    case VOTE_RULE_CHEAPEST: {
+        struct tacit_vote_choice const choice =
+            tacit_vote_recommend(honest, keys->delta, &plan->world.subroutine);
+        plan->world.votes_needed = choice.needed + keys->liars;
+        plan->eta = choice.eta;
+        return;
+    }
+    case VOTE_RULE_NUMBER:
+        plan->world.votes_needed = keys->votes;
+        if (keys->eta <= 0 && keys->votes > keys->liars && keys->votes <= players)
+            plan->eta = tacit_vote_eta(honest, keys->votes - keys->liars, keys->delta);
+        return;
+    }
+}
+
+static enum tacit_status settle_failure(struct tacit_experiment *experiment,
+                                        const struct vote_keys *keys, struct vote_plan *plan,
+                                        struct tacit_error *error)
+{
+    double const players = (double)plan->world.player_count;
+    plan->world.votes_needed = 1;
+    plan->world.subroutine.failure = keys->delta;
+    if (keys->sharing == VOTE_SHARING_NONE)
+        plan->world.subroutine.failure = keys->delta / players;
+    if (keys->sharing != VOTE_SHARING_VOTES)
+        return TACIT_OK;
+    settle_votes(keys, plan);
+    plan->world.subroutine.failure = plan->eta;
+    if (plan->eta > 0)
+        return TACIT_OK;
+    return tacit_experiment_refuse(experiment, "protocol.votes",
+                                   "without eta the votes must be more than the liars, and no more "
+                                   "than the agents",
+                                   error);
+}
+
+/* The first players, who are the most active ones where groups come in that order. */
+static enum tacit_status choose_committee(struct tacit_experiment *experiment,
+                                          const struct vote_keys *keys, struct vote_plan *plan,
+                                          struct tacit_error *error)
+{
+    uint32_t const players = plan->world.player_count;
+    uint32_t const seats = plan->world.votes_needed;
+    if (keys->rule != VOTE_RULE_COMMITTEE || keys->sharing != VOTE_SHARING_VOTES)
+        return TACIT_OK;
+    if (seats > players) {
+        char text[160];
+        (void)snprintf(text, sizeof text,
+                       "a committee of %u is needed and there are %u agents; allowed: a smaller "
+                       "eta, or votes: binomial",
+                       seats, players);
+        return tacit_experiment_refuse(experiment, "protocol.votes", text, error);
+    }
+    plan->committee = calloc(TACIT_BITS_WORDS(players), sizeof(uint64_t));
+    if (plan->committee == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t player = 0; player < seats; player++)
+        tacit_bits_add(plan->committee, player);
+    plan->world.committee = plan->committee;
+    return TACIT_OK;
+}
+
+/* ---- The rest ---- */
+
+/* Each group has a player: shares are rounded to whole players. */
+static bool groups_have_players(const struct vote_world *world)
+{
+    struct vote_clock clock;
+    vote_clock_start(&clock, world);
+    for (uint32_t group = 0; group < world->group_count; group++)
+        if (clock.first[group] >= clock.first[group + 1])
+            return false;
+    return true;
+}
+
+static void state_privacy(struct tacit_experiment *experiment, const struct vote_keys *keys)
+{
+    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    switch (keys->sharing) {
+    case VOTE_SHARING_VOTES:
+        tacit_text_add(&text, "Only votes (which arm a player has eliminated, and when) leave a "
+                              "player; there is no formal protection of individual rewards: a vote "
+                              "is a function of the raw rewards. The parameter eta is how much "
+                              "failure a player allows itself, a confidence parameter of the vote, "
+                              "not a privacy level.");
+        return;
+    case VOTE_SHARING_NONE:
+        tacit_text_add(&text, "Nothing leaves a player. What a player plays may be seen by whoever "
+                              "watches it, and depends on its raw rewards.");
+        return;
+    case VOTE_SHARING_ALL:
+        tacit_text_add(&text, "Every reward of every player is sent to all others as it is: there "
+                              "is no privacy.");
+        return;
+    }
+}
+
+static void fill_world(const struct tacit_experiment *experiment, const struct vote_keys *keys,
+                       struct vote_plan *plan)
+{
+    struct tacit_sim const *const sim = &experiment->sim;
+    memcpy(plan->groups, keys->groups, sizeof plan->groups);
+    plan->common = *sim;
+    plan->delta = keys->delta;
+    plan->liars = keys->liars;
+    plan->rule = keys->rule;
+    plan->drifts_all = keys->drifts_all;
+    plan->world = (struct vote_world){
+        .seed = sim->seed,
+        .player_count = sim->agent_count,
+        .horizon = sim->horizon,
+        .drift = keys->drift,
+        .drift_floor = keys->drift_floor,
+        .drift_spare = TACIT_NO_ARM,
+        .switch_every = keys->switches > 0 ? sim->horizon / (keys->switches + 1u) : 0,
+        .groups = keys->group_count > 0 ? plan->groups : NULL,
+        .group_count = keys->group_count,
+        .sharing = keys->sharing,
+        .subroutine = keys->subroutine,
+        .reset_probability = keys->reset};
+    plan->world.subroutine.arm_count = sim->env.arm_count;
+}
+
+static enum tacit_status check_rewards(const struct tacit_experiment *experiment,
+                                       struct tacit_error *error)
+{
+    struct tacit_env const *const env = &experiment->sim.env;
+    bool fits = env->kind != TACIT_ENV_LOGGED || tacit_experiment_rewards_within(experiment, 0, 1);
+    uint64_t const cells = (uint64_t)env->row_count * env->arm_count;
+    for (uint64_t i = 0; env->means != NULL && i < cells; i++)
+        fits = fits && env->means[i] >= 0 && env->means[i] <= 1;
+    if (fits)
+        return TACIT_OK;
+    return tacit_experiment_refuse(experiment, "environment",
+                                   "votes are about rewards in [0, 1]; some are outside", error);
+}
+
+enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct vote_keys const *const keys = experiment->config->keys;
+    struct vote_plan *const plan = calloc(1, sizeof *plan);
+    experiment->plan = plan;
+    if (plan == NULL)
+        return TACIT_MEMORY;
+    fill_world(experiment, keys, plan);
+    struct tacit_mechanism_config const none = {TACIT_PRIVACY_NONE, INFINITY, 0, 1};
+    experiment->epsilon_per_reward = INFINITY; /* nothing is noised, whatever the mode */
+    enum tacit_status status = tacit_mechanism_init(&experiment->mechanism, &none);
+    if (status == TACIT_OK)
+        status = check_rewards(experiment, error);
+    if (status == TACIT_OK)
+        status = settle_failure(experiment, keys, plan, error);
+    if (status == TACIT_OK)
+        status = choose_committee(experiment, keys, plan, error);
+    if (status == TACIT_OK && !groups_have_players(&plan->world))
+        status = tacit_experiment_refuse(experiment, "activation.groups",
+                                         "a group has no player; allowed: more agents, or larger "
+                                         "shares",
+                                         error);
+    if (status != TACIT_OK)
+        return status;
+    state_privacy(experiment, keys);
+    experiment->pull_count = (double)experiment->sim.horizon; /* one active player a sample */
+    return TACIT_OK;
+}

@@ -1,0 +1,80 @@
+/* The plan of an experiment with votes: what its file says, and what follows. */
+#ifndef TACIT_FAMILIES_VOTE_PLAN_H
+#define TACIT_FAMILIES_VOTE_PLAN_H
+#include "play.h"
+#include "tacit/family.h"
+
+/* How the number of votes is found. */
+enum vote_rule {
+    VOTE_RULE_FLOOR,     /* the paper's */
+    VOTE_RULE_COMMITTEE, /* ceil, of players fixed in advance */
+    VOTE_RULE_BINOMIAL,  /* any m of N */
+    VOTE_RULE_CHEAPEST,  /* m and eta by tacit_vote_recommend */
+    VOTE_RULE_NUMBER     /* as the file says */
+};
+
+struct vote_keys {
+    struct tacit_best_arm_config subroutine; /* without arms and failure */
+    double delta;
+    double eta; /* 0: not given */
+    enum vote_sharing sharing;
+    enum vote_rule rule;
+    uint32_t votes;    /* NUMBER */
+    uint32_t liars;    /* b: so many players may say what they like */
+    double reset;      /* phi, a sample */
+    uint32_t switches; /* of the best arm, within the horizon */
+    double drift;
+    double drift_floor;
+    bool drifts_all;
+    struct vote_group groups[VOTE_GROUPS_MAX];
+    uint32_t group_count;
+};
+
+struct vote_plan {
+    struct tacit_sim common;
+    struct vote_world world; /* without run and env */
+    double delta;
+    double eta; /* of each player, with votes */
+    uint32_t liars;
+    enum vote_rule rule;
+    bool drifts_all;
+    uint64_t *committee;
+    struct vote_group groups[VOTE_GROUPS_MAX];
+};
+
+enum vote_metric {
+    VOTE_REGRET,
+    VOTE_REGRET_PER_AGENT,
+    VOTE_SAMPLES,
+    VOTE_SAMPLES_VOTE,
+    VOTE_MESSAGES,
+    VOTE_MESSAGES_PER_RECEIVER,
+    VOTE_SINGLE_ARM_FRACTION,
+    VOTE_BEST_ARM_FRACTION,
+    VOTE_NEAR_BEST_FRACTION,
+    VOTE_ANSWER_SHARE,
+    VOTE_PLAYS_BEYOND,
+    VOTE_RESETS,
+    VOTE_METRIC_COUNT
+};
+extern const struct tacit_metric vote_metrics[];
+
+/* keys.c */
+void vote_read_keys(struct config_reader *reader, const struct config_node *root,
+                    struct tacit_config *config);
+extern const char *const vote_sections[];
+extern const char *const vote_environment_keys[];
+
+/* plan.c */
+enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
+void vote_free_plan(void *plan);
+
+/* bounds.c */
+enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+
+/* run.c */
+void *vote_run_new(const void *plan, enum tacit_status *status);
+enum tacit_status vote_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
+                                atomic_bool *stop);
+void vote_run_free(void *run);
+#endif
