@@ -1,0 +1,172 @@
+/* Votes through the real program: what is wrong is said with its place; runs are the same on any
+ * number of threads; the paper's own numbers come out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define OPTIONS_MAX 12u
+
+static char folder[TEMP_PATH_BYTES];
+static char file[TEMP_PATH_BYTES];
+
+static int open_folder(void **state)
+{
+    (void)state;
+    temp_directory_make(folder);
+    temp_path(file, folder, "votes.yaml");
+    temp_file_write(folder, "means.csv", "0.7,0.5,0.3,0.1,0.1,0.1,0.1,0.1,0.1,0.1\n");
+    temp_file_write(folder, "votes.yaml",
+                    "name: votes\nseed: 4\nruns: 6\nhorizon: 100000000\n"
+                    "environment: {kind: bernoulli, means: means.csv}\nagents: 64\n"
+                    "network: {kind: broadcast}\n"
+                    "protocol: {kind: votes, subroutine: ser3, epsilon: 0.25, eta: 0.9}\n"
+                    "privacy: {mode: paper}\n");
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    temp_directory_remove(folder);
+    return 0;
+}
+
+static struct process_result tacit(const char *command, const char *const *options)
+{
+    const char *arguments[OPTIONS_MAX + 4] = {process_tacit(), command, file};
+    for (uint32_t i = 0; options[i] != NULL; i++) {
+        assert_true(i < OPTIONS_MAX);
+        arguments[3 + i] = options[i];
+    }
+    struct process_plan const plan = {.arguments = arguments};
+    return process_run(&plan);
+}
+
+static void wrong_keys_are_refused_in_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *setting;
+        const char *says;
+    } wrong[] = {
+        {"--set=protocol.subroutine=ser5", "ser3"},
+        {"--set=protocol.epsilon=0", "above 0 and up to 1"},
+        {"--set=protocol.eta=1", "above 0 and below 1"},
+        {"--set=protocol.reset=0.1", "belongs to subroutine: ser4"},
+        {"--set=protocol.votes=committe", "allowed: floor, committee, binomial, cheapest"},
+        {"--set=protocol.votes=cheapest", "follows from votes: cheapest"},
+        {"--set=protocol.sharing=none", "belongs to sharing: votes"},
+        {"--set=protocol.liars=64", "fewer than there are"},
+        {"--set=privacy.epsilon=1", "have no epsilon"},
+        {"--set=privacy.mode=sound", "paper"},
+        {"--set=network.kind=star", "allowed: broadcast"},
+        {"--set=activation={kind: groups}", "belongs to kind: groups"},
+        {"--set=activation={kind: groups, groups: [{share: 0.5, events: 0.5}]}", "must sum to 1"},
+        {"--set=environment.drift={per_sample: 2}", "a number from -1 to 1"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        struct process_result result =
+            tacit("check", (const char *const[]){wrong[i].setting, NULL});
+        if (result.code != 2 || strstr(result.err, wrong[i].says) == NULL)
+            fail_msg("%s: code %d: %s", wrong[i].setting, result.code, result.err);
+        assert_int_equal(process_line_count(result.err), 1);
+        assert_string_equal(result.out, "");
+        process_free(&result);
+    }
+}
+
+static void a_committee_needs_its_seats(void **state)
+{
+    (void)state;
+    struct process_result result = tacit(
+        "check", (const char *const[]){"--set=agents=20", "--set=protocol.votes=committee", NULL});
+    assert_int_equal(result.code, 2);
+    assert_non_null(strstr(result.err, "a committee of 29 is needed and there are 20 agents"));
+    process_free(&result);
+}
+
+static void check_says_what_the_votes_are_worth(void **state)
+{
+    (void)state;
+    struct process_result result = tacit("check", (const char *const[]){NULL});
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "not a privacy level"));
+    assert_non_null(strstr(result.out, "28 of 64 players"));
+    assert_non_null(strstr(result.out, "0.05233")); /* 0.9^28 */
+    assert_non_null(strstr(result.out, "(not kept)"));
+    assert_non_null(strstr(result.out, "at most 279 (Theorem 1: m K - 1)"));
+    process_free(&result);
+    result = tacit("check", (const char *const[]){"--set=protocol.votes=binomial", NULL});
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "62 of 64 players"));
+    assert_null(strstr(result.out, "(not kept)"));
+    process_free(&result);
+}
+
+static double metric(const char *text, const char *name)
+{
+    json_t *const root = json_loads(text, 0, NULL);
+    assert_non_null(root);
+    json_t *const metric = json_object_get(json_object_get(root, "metrics"), name);
+    double const mean = json_number_value(json_object_get(metric, "mean"));
+    json_decref(root);
+    return mean;
+}
+
+static void runs_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    struct process_result const one =
+        tacit("run", (const char *const[]){"--json", "--quiet", "--threads=1", NULL});
+    struct process_result const two =
+        tacit("run", (const char *const[]){"--json", "--quiet", "--threads=2", NULL});
+    assert_int_equal(one.code, 0);
+    assert_string_equal(one.out, two.out);
+    assert_true(metric(one.out, "messages") <= 279);
+    assert_true(metric(one.out, "best_arm_fraction") == 1);
+    assert_true(metric(one.out, "samples_vote") <= metric(one.out, "samples"));
+    process_free((struct process_result *)(uintptr_t)&one);
+    process_free((struct process_result *)(uintptr_t)&two);
+}
+
+/* 1-PRIVACY sends nothing; 0-PRIVACY a broadcast a sample, N - 1 per receiver. */
+static void baselines_send_what_the_paper_counts(void **state)
+{
+    (void)state;
+    temp_file_write(folder, "votes.yaml",
+                    "name: votes\nseed: 4\nruns: 6\nhorizon: 100000000\n"
+                    "environment: {kind: bernoulli, means: means.csv}\nagents: 64\n"
+                    "network: {kind: broadcast}\n"
+                    "protocol: {kind: votes, subroutine: ugapec, epsilon: 0.25, sharing: all}\n"
+                    "privacy: {mode: paper}\n");
+    struct process_result all = tacit("run", (const char *const[]){"--json", "--quiet", NULL});
+    assert_int_equal(all.code, 0);
+    assert_true(metric(all.out, "messages") == metric(all.out, "samples"));
+    assert_true(metric(all.out, "messages_per_receiver") == 63 * metric(all.out, "samples"));
+    process_free(&all);
+    struct process_result none = tacit(
+        "run", (const char *const[]){"--json", "--quiet", "--set=protocol.sharing=none", NULL});
+    assert_int_equal(none.code, 0);
+    assert_true(metric(none.out, "messages") == 0);
+    assert_true(metric(none.out, "single_arm_fraction") == 1);
+    process_free(&none);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
+        TEST(wrong_keys_are_refused_in_words),      TEST(a_committee_needs_its_seats),
+        TEST(check_says_what_the_votes_are_worth),  TEST(runs_do_not_depend_on_threads),
+        TEST(baselines_send_what_the_paper_counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
