@@ -171,7 +171,10 @@ struct tacit_config_agent {
     uint32_t rounds_max;
     uint64_t pulls_max;
     struct tacit_config_listener api;
-    uint32_t deadline_s;
+    uint32_t wait_s;          /* for a reward, at first */
+    uint32_t deadline_s;      /* and at most */
+    uint32_t missing_after_s; /* 0: a missing reward counts as nothing; else after so long as */
+    double missing_counts_as; /* this */
     uint32_t remember_s;
     uint32_t open_max;
     uint32_t units_max;

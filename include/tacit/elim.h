@@ -151,6 +151,7 @@ struct tacit_elim_agent_view {
     bool reported;        /* the hub said that it holds the report of this epoch */
     const uint64_t *arms; /* active set */
     uint32_t active_count;
+    uint64_t pulls;         /* S(r) of the last order accepted */
     uint64_t pull_count;    /* pulls acknowledged so far, exploration and exploitation */
     uint32_t exploit_arm;   /* best noised history mean of the active arms; lowest index on ties */
     uint64_t release_epoch; /* last epoch whose sums were noised; 0: none */

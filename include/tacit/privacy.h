@@ -207,6 +207,7 @@ struct tacit_statement {
     bool clipped;          /* rewards are clipped to the public range */
     bool bounded;          /* rewards are known to lie in the range without clipping */
     bool live;             /* a site's own daemon with entropy of the operating system */
+    bool settled;          /* live: every reward is counted at a fixed time after its decision */
 };
 
 /* Writes the statement in plain words: epsilon per reward, what is protected, against whom, what is

@@ -287,23 +287,59 @@ static void read_policy(struct config_reader *reader, const struct config_node *
 static void read_decisions(struct config_reader *reader, const struct config_node *root,
                            struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"deadline_s", "remember_s", "open_max", "units_max", NULL};
+    static const char *const keys[] = {"wait_s",   "deadline_s", "remember_s",
+                                       "open_max", "units_max",  NULL};
     struct config_node const *const map = config_reader_map(reader, root, "decisions", false);
     if (map == NULL)
         return;
     config_reader_keys(reader, map, "decisions", keys);
+    config_reader_u32(reader, map, "decisions.wait_s", false, 1, SECONDS_MAX, &agent->wait_s);
     config_reader_u32(reader, map, "decisions.deadline_s", false, 1, SECONDS_MAX,
                       &agent->deadline_s);
     config_reader_u32(reader, map, "decisions.remember_s", false, 0, SECONDS_MAX,
                       &agent->remember_s);
     config_reader_u32(reader, map, "decisions.open_max", false, 1, OPEN_MAX, &agent->open_max);
     config_reader_u32(reader, map, "decisions.units_max", false, 1, UNITS_MAX, &agent->units_max);
+    if (config_node_member(map, "wait_s") == NULL && agent->wait_s > agent->deadline_s)
+        agent->wait_s = agent->deadline_s;
+    if (reader->status == TACIT_OK && agent->wait_s > agent->deadline_s)
+        config_reader_fail(reader, config_node_member(map, "wait_s"), "decisions.wait_s",
+                           "%u is above deadline_s (%u), the longest wait; allowed: up to that",
+                           agent->wait_s, agent->deadline_s);
+}
+
+/* What a reward that has not come counts as. */
+static void read_missing(struct config_reader *reader, const struct config_node *root,
+                         struct tacit_config_agent *agent)
+{
+    static const char *const keys[] = {"after_s", "counts_as", NULL};
+    static const char *const waits[] = {"wait_s", "deadline_s"};
+    struct config_node const *const decisions = config_node_member(root, "decisions");
+    struct config_node const *const map = config_reader_map(reader, root, "missing", false);
+    if (map == NULL)
+        return;
+    config_reader_keys(reader, map, "missing", keys);
+    config_reader_u32(reader, map, "missing.after_s", true, 1, SECONDS_MAX,
+                      &agent->missing_after_s);
+    config_reader_number(reader, map, "missing.counts_as", true,
+                         (struct config_range){agent->lo, agent->hi, false, false},
+                         &agent->missing_counts_as);
+    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++) {
+        struct config_node const *const wait =
+            decisions == NULL ? NULL : config_node_member(decisions, waits[i]);
+        if (wait != NULL)
+            config_reader_fail(reader, wait, "decisions",
+                               "%s has no meaning beside missing, whose after_s is the wait; "
+                               "allowed: one of the two",
+                               waits[i]);
+    }
 }
 
 static void read_agent(struct config_reader *reader, struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"federation", "site", "state",     "broker", "arms",
-                                       "policy",     "api",  "decisions", "log",    NULL};
+    static const char *const keys[] = {"federation", "site",   "state", "broker",
+                                       "arms",       "policy", "api",   "decisions",
+                                       "missing",    "log",    NULL};
     struct config_node const *const root = config_document_root(reader->document);
     config_reader_keys(reader, root, "", keys);
     read_name(reader, root, "federation", &agent->federation);
@@ -316,6 +352,7 @@ static void read_agent(struct config_reader *reader, struct tacit_config_agent *
     read_policy(reader, root, agent);
     read_listener(reader, root, "api", &agent->api);
     read_decisions(reader, root, agent);
+    read_missing(reader, root, agent);
     read_log_format(reader, root, &agent->log_is_json);
 }
 
@@ -421,6 +458,7 @@ enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent, con
     struct tacit_config_agent *const made = calloc(1, sizeof *made);
     if (made == NULL)
         return TACIT_MEMORY;
+    made->wait_s = 60;
     made->deadline_s = 86400;
     made->remember_s = 604800;
     made->open_max = 100000;

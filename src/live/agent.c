@@ -1,16 +1,13 @@
 /* The agent daemon: start, timers, rounds, end. */
 #include "agent.h"
 #include "agent_api.h"
+#include "agent_decisions.h"
 #include "agent_hear.h"
 #include "agent_rows.h"
 #include "agent_state.h"
 #include "agent_step.h"
 #include "daemon/log.h"
 #include <stdlib.h>
-#include <time.h>
-
-#define EXPIRY_US 1000000u
-#define EXPIRY_PAUSE_US 1000u /* when more has expired than one round shall carry */
 
 /* ---- Timers and rounds ----------------------------------------------------------------------- */
 
@@ -19,13 +16,6 @@ static void on_core_timer(void *context)
     struct agent *const agent = context;
     agent->core_deadline_us = TACIT_NEVER; /* it has come: what stands is no longer set */
     (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_TIMEOUT});
-}
-
-static void on_expiry(void *context)
-{
-    struct agent *const agent = context;
-    bool const is_done = agent_expire_rows(agent, (uint64_t)time(NULL));
-    live_timer_set(agent->expiry_timer, live_now_us() + (is_done ? EXPIRY_US : EXPIRY_PAUSE_US));
 }
 
 static void prepare(void *context)
@@ -53,7 +43,7 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     daemon->prepare = prepare;
     daemon->release = release;
     agent->core_timer = live_timer_new(daemon->loop, on_core_timer, agent);
-    agent->expiry_timer = live_timer_new(daemon->loop, on_expiry, agent);
+    agent->expiry_timer = live_timer_new(daemon->loop, agent_on_expiry, agent);
     if (agent->core_timer == NULL || agent->expiry_timer == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = live_api_new(&agent->api, &api);
@@ -95,7 +85,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     if (status == TACIT_OK)
         status = open_all(&agent, error);
     if (status == TACIT_OK) {
-        live_timer_set(agent.expiry_timer, live_now_us() + EXPIRY_US);
+        agent_on_expiry(&agent);
         if (agent.site != NULL)
             (void)agent_step(&agent, (struct live_site_event){.kind = LIVE_SITE_START});
         live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site.site,

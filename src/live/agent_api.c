@@ -1,19 +1,20 @@
 /* What the decision API asks of the agent daemon. */
 #include "agent_api.h"
+#include "agent_decisions.h"
+#include "agent_rows.h"
 #include "agent_step.h"
+#include "agent_times.h"
 #include "daemon/entropy.h"
 #include "tacit/privacy.h"
 #include <inttypes.h>
 #include <string.h>
 #include <stdio.h>
-#include <time.h>
 
 #define MISSING_SHOWN_MAX 32u
 
-static uint64_t now_s(void *context)
+static uint64_t now_ms(void *context)
 {
-    (void)context;
-    return (uint64_t)time(NULL);
+    return agent_now_ms(context);
 }
 
 /* ---- Decisions and rewards ------------------------------------------------------------------- */
@@ -34,39 +35,56 @@ static enum tacit_status keep(struct agent *agent, const struct live_decision_an
 }
 
 static enum tacit_status decide(void *context, const struct live_decision_request *request,
-                                uint64_t at_s, struct live_decision_answer *answer)
+                                uint64_t at_ms, struct live_decision_answer *answer)
 {
     struct agent *const agent = context;
+    (void)agent_expire(agent); /* a place that is free again is served now */
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
     struct live_fallback const fallback = agent_fallback(agent);
     enum tacit_status const status =
-        live_decisions_decide(agent->decisions, request, &fallback, at_s, &entropy, answer);
+        live_decisions_decide(agent->decisions, request, &fallback, at_ms, &entropy, answer);
     if (status != TACIT_OK || !answer->is_new)
         return status;
     /* A pull beside the plan is a pull all the same; beyond T the core counts no more. */
-    if (answer->row.kind == LIVE_DECISION_EXPLOIT && agent->site != NULL)
-        (void)agent_step(
-            agent, (struct live_site_event){.kind = LIVE_SITE_EXPLOITED, .as.exploited_count = 1});
+    if (answer->row.kind != LIVE_DECISION_PLANNED)
+        agent_count_played(agent, 1);
     return keep(agent, answer);
 }
 
-static enum live_reward_answer reward(void *context, uint64_t id, double value, uint64_t at_s)
+static enum live_reward_answer reward(void *context, uint64_t id, double value, uint64_t at_ms)
+{
+    struct agent *const agent = context;
+    (void)agent_expire(agent);
+    struct live_reward_outcome const outcome =
+        live_decisions_reward(agent->decisions, id, value, at_ms);
+    if (outcome.is_changed)
+        agent_store_row(agent, &outcome.row);
+    if (outcome.wait_grew)
+        agent_say_wait(agent);
+    if (outcome.answer == LIVE_REWARD_ACCEPTED &&
+        (value < agent->config->site.lo || value > agent->config->site.hi))
+        agent->clipped_count++;
+    if (outcome.fills)
+        agent_fill_place(agent, outcome.row.arm, value);
+    return outcome.answer;
+}
+
+static void open_decisions(void *context,
+                           bool (*each)(void *each_context, const struct live_decision_row *row),
+                           void *each_context)
+{
+    struct agent const *const agent = context;
+    live_decisions_open(agent->decisions, each, each_context);
+}
+
+static enum live_close_answer close_decision(void *context, uint64_t id, uint64_t at_ms)
 {
     struct agent *const agent = context;
     struct live_decision_row row;
-    enum live_reward_answer const answer = live_decisions_reward(agent->decisions, id, at_s, &row);
-    if (answer != LIVE_REWARD_ACCEPTED)
-        return answer;
-    if (live_daemon_begin(&agent->daemon) &&
-        live_store_put_decision(agent->daemon.store, &row) != TACIT_OK)
-        live_daemon_fail(&agent->daemon, TACIT_IO, "a reward cannot be written");
-    if (value < agent->config->site.lo || value > agent->config->site.hi)
-        agent->clipped_count++;
-    if (row.kind == LIVE_DECISION_PLANNED && agent->site != NULL) {
-        struct live_site_event event = {.kind = LIVE_SITE_REWARD};
-        event.as.reward.arm = row.arm;
-        event.as.reward.value = value;
-        (void)agent_step(agent, event);
+    enum live_close_answer const answer = live_decisions_close(agent->decisions, id, at_ms, &row);
+    if (answer == LIVE_CLOSE_DONE) {
+        agent_store_row(agent, &row);
+        agent_give_back(agent, &row);
     }
     return answer;
 }
@@ -122,6 +140,44 @@ static void add_peers(const struct agent *agent, const struct live_site_view *vi
     (void)json_object_set_new(status, "missing_sites", missing);
 }
 
+/* Seconds, to the millisecond. */
+static json_t *seconds(uint64_t ms)
+{
+    return json_real((double)ms / 1e3);
+}
+
+/* The one arm that is left, by name; null: it is not decided. */
+static json_t *winner(const struct agent *agent, const struct live_site_view *view)
+{
+    return view->is_decided ? json_string(agent->config->site.arm_names[tacit_bits_next(
+                                  view->active, agent->config->site.arm_count, 0)])
+                            : json_null();
+}
+
+static void add_waiting(const struct agent *agent, const struct live_site_view *view,
+                        json_t *status)
+{
+    struct agent_waiting const waiting = agent_waiting(agent);
+    struct live_decisions_view const *const decisions = &waiting.decisions;
+    bool const is_over =
+        agent->site == NULL || view->is_decided || view->is_finished || view->is_halted;
+    char const *const what = is_over                       ? NULL
+                             : decisions->unserved > 0     ? "decisions"
+                             : decisions->open_planned > 0 ? "rewards"
+                                                           : "the other sites";
+    json_t *const made = json_pack(
+        "{s:s?, s:I, s:o, s:o}", "for", what, "open", (json_int_t)decisions->open_planned,
+        "oldest_s", decisions->open_planned > 0 ? seconds(waiting.oldest_ms) : json_null(),
+        "since_s", waiting.waited_ms > 0 ? seconds(waiting.waited_ms) : json_null());
+    (void)json_object_set_new(status, "winner", winner(agent, view));
+    (void)json_object_set_new(status, "waits_for", made);
+    (void)json_object_set_new(status, "wait_s", seconds(decisions->wait.wait_ms));
+    (void)json_object_set_new(status, "given_out_again",
+                              json_integer((json_int_t)decisions->missed_count));
+    (void)json_object_set_new(status, "missed_share", json_real(waiting.missed_share));
+    (void)json_object_set_new(status, "radius", json_real(waiting.radius));
+}
+
 static json_t *status(void *context)
 {
     struct agent *const agent = context;
@@ -139,6 +195,8 @@ static json_t *status(void *context)
         (json_int_t)decisions.open_planned + (json_int_t)decisions.open_other, "release_epoch",
         (json_int_t)view.release_number, "sent_bytes", (json_int_t)bus.sent_bytes, "sent_messages",
         (json_int_t)bus.sent, "refused_messages", (json_int_t)agent->refused_count);
+    if (made != NULL)
+        add_waiting(agent, &view, made);
     if (made != NULL)
         add_peers(agent, &view, made);
     return made;
@@ -194,9 +252,12 @@ static void metrics(void *context, struct live_buffer *text)
     live_buffer_format(text,
                        "tacit_agent_epoch %" PRIu32 "\ntacit_agent_active_arms %" PRIu32
                        "\ntacit_agent_pulls_total %" PRIu64 "\ntacit_agent_unserved %" PRIu64
-                       "\ntacit_agent_open_decisions %" PRIu32 "\n",
+                       "\ntacit_agent_open_decisions %" PRIu32 "\ntacit_agent_open_places %" PRIu32
+                       "\ntacit_agent_given_out_again_total %" PRIu64
+                       "\ntacit_agent_wait_seconds %.3f\n",
                        view.epoch, view.active_count, view.pull_count, decisions.unserved,
-                       decisions.open_planned + decisions.open_other);
+                       decisions.open_planned + decisions.open_other, decisions.open_planned,
+                       decisions.missed_count, (double)decisions.wait.wait_ms / 1e3);
     live_buffer_format(text,
                        "tacit_agent_decisions_total %" PRIu64 "\ntacit_agent_rewards_total %" PRIu64
                        "\ntacit_agent_sent_bytes_total %" PRIu64
@@ -221,6 +282,23 @@ static bool is_healthy(void *context, struct tacit_error *error)
     return why == NULL;
 }
 
+static json_t *warnings(void *context)
+{
+    struct agent const *const agent = context;
+    struct agent_waiting const waiting = agent_waiting(agent);
+    json_t *const list = json_array();
+    char text[512];
+    if (list != NULL && waiting.is_long) {
+        agent_say_waiting(&waiting, text, sizeof text);
+        (void)json_array_append_new(list, json_string(text));
+    }
+    if (list != NULL && waiting.is_biased) {
+        agent_say_biased(&waiting, text, sizeof text);
+        (void)json_array_append_new(list, json_string(text));
+    }
+    return list;
+}
+
 static uint64_t clipped(void *context)
 {
     struct agent const *const agent = context;
@@ -230,13 +308,16 @@ static uint64_t clipped(void *context)
 struct live_api_agent agent_api(struct agent *agent)
 {
     return (struct live_api_agent){.context = agent,
-                                   .now_s = now_s,
+                                   .now_ms = now_ms,
                                    .decide = decide,
                                    .reward = reward,
+                                   .open = open_decisions,
+                                   .close = close_decision,
                                    .status = status,
                                    .ledger = ledger,
                                    .statement = statement,
                                    .metrics = metrics,
                                    .clipped = clipped,
-                                   .is_healthy = is_healthy};
+                                   .is_healthy = is_healthy,
+                                   .warnings = warnings};
 }

@@ -8,7 +8,10 @@
 struct live_agent_config {
     const struct live_site_ops *protocol;
     struct live_site_config site; /* its policy: what the protocol sees of the file */
-    uint32_t deadline_s;          /* decisions.h */
+    uint32_t wait_s;              /* for a reward, at first (api/decisions.h) */
+    uint32_t deadline_s;          /* and at most */
+    uint32_t missing_after_s;     /* > 0: every place is filled so long after its decision, */
+    double missing_counts_as;     /* with this where no reward has come */
     uint32_t remember_s;
     uint32_t open_max;
     uint32_t units_max;

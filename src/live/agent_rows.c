@@ -1,5 +1,6 @@
 /* What an agent keeps: the core's bytes, decisions, units. */
 #include "agent_rows.h"
+#include "agent_times.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -15,24 +16,6 @@ void agent_store_row(struct agent *agent, const struct live_decision_row *row)
         live_daemon_fail(&agent->daemon, status, "a decision cannot be written");
 }
 
-static void row_changed(void *context, const struct live_decision_row *row, bool is_forgotten)
-{
-    struct agent *const agent = context;
-    if (!is_forgotten) {
-        agent_store_row(agent, row);
-        return;
-    }
-    agent->has_forgotten = true;
-    if (live_daemon_begin(&agent->daemon) &&
-        live_store_drop_decision(agent->daemon.store, row->id) != TACIT_OK)
-        live_daemon_fail(&agent->daemon, TACIT_IO, "a decision cannot be dropped");
-}
-
-bool agent_expire_rows(struct agent *agent, uint64_t now_s)
-{
-    return live_decisions_expire(agent->decisions, now_s, row_changed, agent);
-}
-
 /* The core goes into the batch once a round, whatever number of rewards came. The next id is behind
  * the last row, so it is written only when rows go. */
 void agent_prepare_commit(struct agent *agent)
@@ -46,6 +29,7 @@ void agent_prepare_commit(struct agent *agent)
         void const *const bytes = agent->config->protocol->bytes(agent->site, &size);
         status = live_store_put_core(agent->daemon.store, bytes, size);
     }
+    agent_keep_times(agent);
     live_decisions_look(agent->decisions, &view);
     if (status == TACIT_OK && agent->has_forgotten)
         status = live_store_put_value(agent->daemon.store, "next_decision", view.next_id);
@@ -89,7 +73,7 @@ static enum tacit_status restore_decisions(struct agent *agent)
         status = live_store_get_value(store, "next_decision", &next_id, &found);
     if (status == TACIT_OK && found)
         live_decisions_set_next_id(agent->decisions, next_id);
-    return status;
+    return status == TACIT_OK ? agent_restore_times(agent) : status;
 }
 
 static enum tacit_status restore_site(struct agent *agent)
@@ -122,6 +106,9 @@ enum tacit_status agent_identify(const struct live_agent_config *config,
     (void)fprintf(out, "protocol %s epsilon %.17g budget %.17g range %.17g %.17g rounds %u\n",
                   config->protocol->word, site->epsilon, site->budget, site->lo, site->hi,
                   site->rounds_max);
+    if (config->missing_after_s > 0)
+        (void)fprintf(out, "missing %u %.17g\n", config->missing_after_s,
+                      config->missing_counts_as);
     for (uint32_t arm = 0; arm < site->arm_count; arm++)
         (void)fprintf(out, "arm %s\n", site->arm_names[arm]);
     if (fclose(out) != 0)
@@ -131,17 +118,28 @@ enum tacit_status agent_identify(const struct live_agent_config *config,
     return status;
 }
 
+static struct live_decisions *new_decisions(const struct live_agent_config *config)
+{
+    bool const settles = config->missing_after_s > 0;
+    uint64_t const wait_s = settles ? config->missing_after_s : config->wait_s;
+    struct live_decisions_config const decisions = {
+        .arm_count = config->site.arm_count,
+        .open_max = config->open_max,
+        .units_max = config->units_max,
+        .wait_ms = wait_s * 1000u,
+        .wait_max_ms = (settles ? wait_s : config->deadline_s) * 1000u,
+        .remember_ms = (uint64_t)config->remember_s * 1000u,
+        .settles = settles,
+        .missing_value = config->missing_counts_as};
+    return live_decisions_new(&decisions);
+}
+
 enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
 {
     struct live_agent_config const *const config = agent->config;
     uint32_t const arms = config->site.arm_count;
-    struct live_decisions_config const decisions = {.arm_count = arms,
-                                                    .open_max = config->open_max,
-                                                    .units_max = config->units_max,
-                                                    .deadline_s = config->deadline_s,
-                                                    .remember_s = config->remember_s};
     TACIT_ASSERT(arms > 0);
-    agent->decisions = live_decisions_new(&decisions);
+    agent->decisions = new_decisions(config);
     agent->ranking = calloc(arms, sizeof *agent->ranking);
     agent->active = calloc(TACIT_BITS_WORDS(arms), sizeof *agent->active);
     agent->ranking_is_stale = true;

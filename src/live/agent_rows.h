@@ -5,8 +5,6 @@
 
 /* Puts a decision into this round's batch. */
 void agent_store_row(struct agent *agent, const struct live_decision_row *row);
-/* Closes and forgets what is past its time. False: there is more to do. */
-bool agent_expire_rows(struct agent *agent, uint64_t now_s);
 /* The last changes before the commit of a round. */
 void agent_prepare_commit(struct agent *agent);
 

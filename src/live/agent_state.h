@@ -1,6 +1,6 @@
 /* The agent daemon's inside, which its files share: agent_step.c (the core's effects), agent_rows.c
- * (what is kept), agent_hear.c (the broker), agent_api.c (applications), agent.c (start, timers,
- * end). */
+ * (what is kept), agent_times.c, agent_decisions.c (decisions in time), agent_hear.c (the broker),
+ * agent_api.c (applications), agent.c (start, timers, end). */
 #ifndef TACIT_LIVE_AGENT_STATE_H
 #define TACIT_LIVE_AGENT_STATE_H
 #include "agent_config.h"
@@ -8,6 +8,7 @@
 #include "api/decisions.h"
 #include "bus/letter.h"
 #include "daemon.h"
+#include "daemon/state_clock.h"
 
 struct agent {
     const struct live_agent_config *config;
@@ -20,6 +21,10 @@ struct agent {
     bool core_is_dirty;        /* changed in this round: put it once, at the end */
     bool has_forgotten;        /* decisions, in this round: their rows no longer show the next id */
     uint64_t core_deadline_us; /* as the core said it, before the jitter */
+    struct live_state_clock clock;
+    uint64_t kept_wait_ms;   /* what is on disk; 0: nothing */
+    uint64_t said_waited_ms; /* in the log, of this round */
+    bool said_biased;
     bool ranking_is_stale;
     uint32_t *ranking; /* active arms, best first */
     uint64_t *active;

@@ -6,6 +6,7 @@
 #include "daemon/crash_point.h"
 #include "daemon/entropy.h"
 #include "daemon/log.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -93,6 +94,47 @@ static void note_progress(const struct live_site_view *before, const struct live
         live_log(LIVE_LOG_ERROR, "halted", "nothing is released any more; see the status");
 }
 
+/* Names as many as fit, best first. */
+static void name_arms(const struct agent *agent, const struct live_fallback *fallback, char text[],
+                      size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (uint32_t i = 0; i < fallback->count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "",
+                                 agent->config->site.arm_names[fallback->ranking[i]]);
+}
+
+/* Who has won, from what was released only. */
+static void note_end(struct agent *agent, const struct live_site_view *before,
+                     const struct live_site_view *after)
+{
+    char names[256];
+    bool const is_decided = after->is_decided && !before->is_decided;
+    bool const is_over = after->is_finished && !before->is_finished && !after->is_decided;
+    if (!is_decided && !is_over)
+        return;
+    struct live_fallback const fallback = agent_fallback(agent);
+    name_arms(agent, &fallback, names, sizeof names);
+    if (is_decided)
+        live_log(LIVE_LOG_INFO, "decided", "%s wins the run, in epoch %u", names, after->epoch);
+    else
+        live_log(LIVE_LOG_INFO, "undecided",
+                 "all %llu pulls of the run were played; still in, best first: %s",
+                 (unsigned long long)after->pull_count, names);
+}
+
+/* Whatever was drawn leaves on the tick that this event names; and all words of it. */
+static void hold_release(struct agent *agent, const struct live_site_view *before,
+                         const struct live_site_view *after, const struct live_site_update *update,
+                         uint64_t event_us)
+{
+    uint64_t const arms = agent->config->site.arm_count;
+    uint64_t const numbers = update->has_release ? update->release.size / sizeof(uint64_t) : 0;
+    if (after->release_number != before->release_number)
+        live_daemon_hold(&agent->daemon, event_us, numbers > arms ? numbers : arms);
+}
+
 /* Open decisions for which a new plan has no room any more. */
 struct leftovers {
     struct agent *agent;
@@ -147,11 +189,20 @@ enum tacit_status agent_step(struct agent *agent, struct live_site_event event)
     if (status == TACIT_ENTROPY)
         live_log(LIVE_LOG_WARNING, "entropy",
                  "the system gives no randomness: nothing was drawn; it is tried again");
+    hold_release(agent, &before, &after, &update, event.now_us);
     uint64_t const leftovers = carry_out(agent, &update, event.now_us);
     if (leftovers > 0) /* they are pulls all the same, from now on beside the plan */
-        (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_EXPLOITED,
-                                                         .as.exploited_count = leftovers});
+        agent_count_played(agent, leftovers);
+    note_end(agent, &before, &after);
     return status;
+}
+
+void agent_count_played(struct agent *agent, uint64_t count)
+{
+    TACIT_ASSERT(count > 0);
+    if (agent->site != NULL)
+        (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_EXPLOITED,
+                                                         .as.exploited_count = count});
 }
 
 struct live_fallback agent_fallback(struct agent *agent)

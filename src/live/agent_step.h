@@ -7,6 +7,9 @@
  * site has joined a run. */
 enum tacit_status agent_step(struct agent *agent, struct live_site_event event);
 
+/* Pulls were played whose rewards enter nothing; without a site they count nowhere. */
+void agent_count_played(struct agent *agent, uint64_t count);
+
 /* What decisions fall back to; refreshed from the core. */
 struct live_fallback agent_fallback(struct agent *agent);
 #endif

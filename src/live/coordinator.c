@@ -91,12 +91,31 @@ static void carry_out(struct coordinator *coordinator, const struct live_hub_upd
     live_timer_set(coordinator->timer, update->deadline_us);
 }
 
+/* Who has won. With a limit of rounds others may still be in. */
+static void note_winner(const struct coordinator *coordinator, const struct live_hub_view *hub)
+{
+    struct live_hub_config const *const config = &coordinator->config->hub;
+    uint32_t const arm = live_hub_winner(hub, config->arm_count);
+    if (arm >= config->arm_count)
+        return;
+    if (hub->active_count == 1)
+        live_log(LIVE_LOG_INFO, "decided", "%s wins: all other arms are out",
+                 config->arm_names[arm]);
+    else
+        live_log(LIVE_LOG_INFO, "decided",
+                 "%s has the best mean; the rounds of this run did not tell it from %u other arms",
+                 config->arm_names[arm], hub->active_count - 1);
+}
+
 static enum tacit_status step(struct coordinator *coordinator, struct live_hub_event event)
 {
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
     struct live_hub_update update;
+    struct live_hub_view view;
     TACIT_ASSERT(coordinator->hub != NULL);
     event.now_us = live_now_us();
+    coordinator->config->protocol->look(coordinator->hub, &view);
+    bool const was_finished = view.is_finished;
     enum tacit_status const status =
         coordinator->config->protocol->step(coordinator->hub, &event, &entropy, &update);
     /* Without entropy nothing changed, and the deadline that is over still stands: try again soon.
@@ -104,6 +123,9 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     if (status == TACIT_ENTROPY)
         update.deadline_us = event.now_us + ENTROPY_PAUSE_US;
     carry_out(coordinator, &update);
+    coordinator->config->protocol->look(coordinator->hub, &view);
+    if (view.is_finished && !was_finished)
+        note_winner(coordinator, &view);
     return status;
 }
 

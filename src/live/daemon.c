@@ -69,6 +69,27 @@ static void flush_outgoing(struct live_daemon *daemon)
     }
 }
 
+void live_daemon_hold(struct live_daemon *daemon, uint64_t event_us, uint64_t numbers)
+{
+    live_hold_draw(&daemon->hold, event_us, numbers);
+    live_timer_set(daemon->tick, daemon->hold.until_us);
+}
+
+/* The hook after this call sends. */
+static void on_tick(void *context)
+{
+    struct live_daemon *const daemon = context;
+    live_hold_tick(&daemon->hold);
+}
+
+static bool may_send(struct live_daemon *daemon)
+{
+    if (live_hold_lets_go(&daemon->hold, live_now_us()))
+        return true;
+    live_timer_set(daemon->tick, daemon->hold.until_us);
+    return false;
+}
+
 static void drop_outgoing(struct live_daemon *daemon)
 {
     while (daemon->first != NULL)
@@ -121,7 +142,7 @@ static void end_round(void *context)
         live_crash_point("after-commit");
     }
     daemon->batch_is_open = false;
-    if (durable && daemon->bus != NULL)
+    if (durable && daemon->bus != NULL && may_send(daemon))
         flush_outgoing(daemon);
     if (!durable || daemon->bus == NULL || !live_bus_is_connected(daemon->bus))
         drop_outgoing(daemon);
@@ -166,6 +187,12 @@ enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state
     if (status != TACIT_OK) {
         live_daemon_close(daemon);
         return status;
+    }
+    daemon->tick = live_timer_new(daemon->loop, on_tick, daemon);
+    if (daemon->tick == NULL) {
+        (void)snprintf(error->text, sizeof error->text, "the event loop cannot start");
+        live_daemon_close(daemon);
+        return TACIT_MEMORY;
     }
     live_loop_set_hook(daemon->loop, end_round, daemon);
     return TACIT_OK;

@@ -6,6 +6,7 @@
 #define TACIT_LIVE_DAEMON_H
 #include "bus/bus.h"
 #include "api/http.h"
+#include "daemon/tick.h"
 #include "store/store.h"
 
 #define LIVE_OUTGOING_BYTES_MAX ((size_t)64 << 20)
@@ -20,6 +21,8 @@ struct live_daemon {
     struct live_outgoing *first; /* messages that wait to be sent, in order */
     struct live_outgoing **end;
     size_t outgoing_bytes;
+    struct live_timer *tick; /* ends a hold */
+    struct live_hold hold;
     bool batch_is_open;
     enum tacit_status status; /* why the loop ended */
     void *context;
@@ -49,6 +52,11 @@ void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8
 /* The core state that was kept, to be given to free(); *size = 0: none, and *bytes is NULL. Errors:
  * TACIT_MEMORY, and what the store says. */
 enum tacit_status live_daemon_core(struct live_daemon *daemon, void **bytes, size_t *size);
+
+/* A release was drawn in the step that began at event_us: nothing leaves before the tick that this
+ * event names (daemon/tick.h), whatever it is. So neither the release nor a word of it shows how
+ * long drawing took. numbers: how many were drawn. Every family's releases come by here. */
+void live_daemon_hold(struct live_daemon *daemon, uint64_t event_us, uint64_t numbers);
 
 /* Goes round until stopped. */
 enum tacit_status live_daemon_run(struct live_daemon *daemon);

@@ -29,6 +29,7 @@ struct live_site_config {
     uint32_t agents_max;
     uint32_t rounds_max;
     uint64_t pulls_max;
+    bool settles;             /* every reward is counted at a fixed time after its decision */
     uint64_t resend_after_us; /* what was not answered is said again after so long */
     const void *settings;     /* what the family read from the site's own file; or NULL */
 };
@@ -39,7 +40,8 @@ enum live_site_event_kind {
     LIVE_SITE_START,     /* after join, or after the state was restored */
     LIVE_SITE_CONNECTED, /* the run is announced again: what was said may have been lost */
     LIVE_SITE_REWARD,    /* the reward of one decision that counts */
-    LIVE_SITE_EXPLOITED, /* pulls were played outside the plan */
+    LIVE_SITE_EXPLOITED, /* pulls were played whose rewards enter nothing: outside the plan, after
+                            the decision, or in a place that is given out again */
     LIVE_SITE_RECEIVE,   /* a message came */
     LIVE_SITE_TIMEOUT,   /* the deadline of an earlier update has come */
     LIVE_SITE_OFFER      /* a decision is asked for, with its contexts */
@@ -98,7 +100,9 @@ struct live_site_update {
     uint64_t acknowledged; /* releases up to this one have arrived; 0: nothing new is known */
     const struct live_message *messages; /* in this order */
     size_t message_count;
-    bool has_plan;                       /* a plan, which replaces the one before: maybe empty */
+    /* A plan, which replaces the one before: empty if it is void, and after the decision, when no
+     * reward enters a sum any more. */
+    bool has_plan;
     const struct tacit_pull_block *plan; /* in arm order */
     uint32_t plan_count;
     bool has_choice; /* OFFER: this arm, and what is to be kept for its reward */
@@ -137,7 +141,10 @@ struct live_site_view {
     const uint64_t *active; /* K: arms that are in; NULL: all */
     uint32_t active_count;
     uint64_t pull_count;
-    uint64_t release_number; /* of the newest; 0: none */
+    uint64_t round_pulls;    /* of each active arm, from the first, once this plan is done */
+    double radius;           /* what they will tell apart, as a part of the range; 0: nothing */
+    uint64_t release_number; /* of the newest; 0: none. Each draw makes a new one, sent or not: what
+                                comes of it leaves on a tick (daemon/tick.h) */
     uint64_t spent_nano;
     const uint64_t *missing; /* A: sites whose word is waited for; NULL: it is not known here */
     uint32_t missing_count;

@@ -4,6 +4,18 @@
 #include <inttypes.h>
 #include <string.h>
 
+uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
+{
+    if (!hub->judges || !hub->is_finished || hub->active == NULL || hub->means == NULL)
+        return UINT32_MAX;
+    uint32_t best = tacit_bits_next(hub->active, arm_count, 0);
+    for (uint32_t arm = best; arm < arm_count;
+         arm = tacit_bits_next(hub->active, arm_count, arm + 1))
+        if (hub->means[arm] > hub->means[best])
+            best = arm;
+    return best;
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void add_sites(const struct live_status *status, struct live_buffer *out)
@@ -43,6 +55,13 @@ static void add_arms(const struct live_status *status, struct live_buffer *out)
     live_buffer_add(out, "]");
 }
 
+/* By name; NULL: none. */
+static const char *winner(const struct live_status *status)
+{
+    uint32_t const arm = live_hub_winner(status->hub, status->config->arm_count);
+    return arm < status->config->arm_count ? status->config->arm_names[arm] : NULL;
+}
+
 static const char *phase(const struct live_status *status)
 {
     if (!status->hub->judges)
@@ -75,6 +94,12 @@ static void write_json(const struct live_status *status, struct live_buffer *out
     live_buffer_format(
         out, "\"connected\": %s, \"accepted\": %" PRIu64 ", \"refused\": %" PRIu64 ", ",
         status->is_connected ? "true" : "false", status->accepted_count, status->refused_count);
+    live_buffer_add(out, "\"winner\": ");
+    if (winner(status) == NULL)
+        live_buffer_add(out, "null");
+    else
+        live_buffer_add_quoted(out, winner(status));
+    live_buffer_add(out, ", ");
     add_sites(status, out);
     live_buffer_add(out, ", ");
     add_arms(status, out);
@@ -128,6 +153,18 @@ static void write_arm_rows(const struct live_status *status, struct live_buffer 
     }
 }
 
+static void write_winner(const struct live_status *status, struct live_buffer *out)
+{
+    if (winner(status) == NULL)
+        return;
+    live_buffer_add(out, "; <b>");
+    add_escaped(out, winner(status));
+    live_buffer_add(out, "</b> wins");
+    if (status->hub->active_count > 1)
+        live_buffer_format(out, " by its mean; %" PRIu32 " others were not told apart from it",
+                           status->hub->active_count - 1);
+}
+
 static void write_page(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_view const *const hub = status->hub;
@@ -144,6 +181,7 @@ static void write_page(const struct live_status *status, struct live_buffer *out
             hub->round_count, hub->active_count, hub->pulls);
     else
         live_buffer_add(out, "each site judges for itself and knows which arms are in");
+    write_winner(status, out);
     live_buffer_format(out, "; %s the broker\n",
                        status->is_connected ? "connected to" : "<b>not connected</b> to");
     live_buffer_format(out, "<table><tr><th>site<th>this round<th>%s\n",

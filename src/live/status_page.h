@@ -12,6 +12,10 @@ struct live_status {
     uint64_t refused_count;
 };
 
+/* The arm of the last order, by the means that were released: the best of those that are in.
+ * UINT32_MAX: it is not decided, or nothing is known of arms. */
+uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count);
+
 /* Answers a request. */
 void live_status_answer(const struct live_status *status, struct live_request *request);
 #endif

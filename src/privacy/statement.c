@@ -117,6 +117,12 @@ void tacit_statement_elim(const struct tacit_statement *statement, struct tacit_
                    "Not protected: whether, when and how often a person came; the number of "
                    "pulls, the arm sets and the time of messages, which are public; the "
                    "averages of a site beyond the noise.");
+    if (statement->live)
+        tacit_text_add(text, statement->settled
+                                 ? " Every reward is counted at a fixed time after its decision: "
+                                   "when rewards come says nothing."
+                                 : " This holds given the times at which rewards come: they say "
+                                   "when a round is over.");
     tacit_text_add(text, statement->live
                              ? " The noise comes from the entropy of the operating system."
                              : " This was a simulation: its random numbers come from a seed and "

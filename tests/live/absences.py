@@ -134,7 +134,7 @@ def decision_that_is_open_when_its_arm_goes_is_a_pull_all_the_same(federation_of
 
 @test
 def cut_off_half_catches_up_and_the_quorum_goes_on_without_it(federation_of):
-    federation = federation_of([0.875, 0.8, 0.75], sites=4, quorum=2, deadline_s=1)
+    federation = federation_of([0.875, 0.8, 0.75], sites=4, quorum=2, deadline_s=3)
     far = federation.sites[2:]
     proxy = behind_a_proxy(federation, far)
     federation.start_all()

@@ -27,8 +27,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define ARMS 3u
-#define DEADLINE_S 100u
-#define REMEMBER_S 1000u
+#define DEADLINE_MS 100u
+#define REMEMBER_MS 1000u
 #define REPLY_BYTES ((size_t)1 << 18)
 #define CALLERS 8u
 #define PATIENCE_MS 10000
@@ -40,9 +40,10 @@ struct fake {
     struct tacit_rng rng;
     struct tacit_entropy entropy;
     uint64_t active[1];
-    atomic_uint_least64_t now_s;
+    atomic_uint_least64_t now_ms;
     atomic_bool healthy;
     atomic_bool entropy_fails;
+    atomic_bool warns;
     double reward_sum;
 };
 
@@ -55,31 +56,54 @@ static enum tacit_status fake_fill(void *context, void *bytes, size_t size)
     return inner.fill(inner.context, bytes, size);
 }
 
-static uint64_t fake_now_s(void *context)
+static uint64_t fake_now_ms(void *context)
 {
     struct fake *const fake = context;
-    return fake->now_s;
+    return fake->now_ms;
 }
 
 static enum tacit_status fake_decide(void *context, const struct live_decision_request *request,
-                                     uint64_t now_s, struct live_decision_answer *answer)
+                                     uint64_t now_ms, struct live_decision_answer *answer)
 {
     static const uint32_t ranking[ARMS] = {2, 0, 1};
     struct fake *const fake = context;
     struct live_fallback const fallback = {
         .active = fake->active, .ranking = ranking, .count = ARMS};
-    return live_decisions_decide(fake->decisions, request, &fallback, now_s, &fake->entropy,
+    return live_decisions_decide(fake->decisions, request, &fallback, now_ms, &fake->entropy,
                                  answer);
 }
 
-static enum live_reward_answer fake_reward(void *context, uint64_t id, double value, uint64_t now_s)
+static enum live_reward_answer fake_reward(void *context, uint64_t id, double value,
+                                           uint64_t now_ms)
 {
     struct fake *const fake = context;
-    struct live_decision_row row;
-    enum live_reward_answer const answer = live_decisions_reward(fake->decisions, id, now_s, &row);
+    enum live_reward_answer const answer =
+        live_decisions_reward(fake->decisions, id, 0, now_ms).answer;
     if (answer == LIVE_REWARD_ACCEPTED)
         fake->reward_sum += value;
     return answer;
+}
+
+static void fake_open_decisions(void *context,
+                                bool (*each)(void *each_context,
+                                             const struct live_decision_row *row),
+                                void *each_context)
+{
+    const struct fake *const fake = context;
+    live_decisions_open(fake->decisions, each, each_context);
+}
+
+static enum live_close_answer fake_close(void *context, uint64_t id, uint64_t now_ms)
+{
+    struct fake *const fake = context;
+    struct live_decision_row row;
+    return live_decisions_close(fake->decisions, id, now_ms, &row);
+}
+
+static json_t *fake_warnings(void *context)
+{
+    const struct fake *const fake = context;
+    return fake->warns ? json_pack("[s]", "one reward is awaited") : json_array();
 }
 
 static json_t *fake_status(void *context)
@@ -119,18 +143,19 @@ static bool fake_is_healthy(void *context, struct tacit_error *error)
     return fake->healthy;
 }
 
-static void fake_open(struct fake *fake, uint32_t open_max, uint64_t remember_s)
+static void fake_open(struct fake *fake, uint32_t open_max, uint64_t remember_ms)
 {
     struct live_decisions_config const config = {.arm_count = ARMS,
                                                  .open_max = open_max,
-                                                 .deadline_s = DEADLINE_S,
-                                                 .remember_s = remember_s};
+                                                 .wait_ms = DEADLINE_MS,
+                                                 .wait_max_ms = DEADLINE_MS,
+                                                 .remember_ms = remember_ms};
     fake->decisions = live_decisions_new(&config);
     assert_non_null(fake->decisions);
     fake->rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_SELECTION);
     fake->entropy = (struct tacit_entropy){.fill = fake_fill, .context = fake};
     tacit_bits_fill(fake->active, ARMS);
-    fake->now_s = 1000;
+    fake->now_ms = 1000;
     fake->healthy = true;
     fake->entropy_fails = false;
     fake->reward_sum = 0;
@@ -177,7 +202,7 @@ static void on_wake(void *context, uint32_t epoll_events)
 static void on_round(void *context)
 {
     struct server *const server = context;
-    live_decisions_expire(server->fake.decisions, server->fake.now_s, NULL, NULL);
+    live_decisions_expire(server->fake.decisions, server->fake.now_ms, NULL, NULL);
     if (server->release != RELEASE_NOTHING)
         live_api_release(server->api, server->release == RELEASE_DURABLE);
     server->held = live_api_held(server->api);
@@ -200,15 +225,18 @@ static struct live_api_agent agent_of(struct fake *fake)
 {
     return (struct live_api_agent){
         .context = fake,
-        .now_s = fake_now_s,
+        .now_ms = fake_now_ms,
         .decide = fake_decide,
         .reward = fake_reward,
+        .open = fake_open_decisions,
+        .close = fake_close,
         .status = fake_status,
         .ledger = fake_ledger,
         .statement = fake_statement,
         .metrics = fake_metrics,
         .clipped = fake_clipped,
         .is_healthy = fake_is_healthy,
+        .warnings = fake_warnings,
     };
 }
 
@@ -230,14 +258,14 @@ static void http_open(struct server *server, void (*handle)(void *, struct live_
                      TACIT_OK);
 }
 
-static struct server *server_open(uint32_t open_max, uint64_t remember_s)
+static struct server *server_open(uint32_t open_max, uint64_t remember_ms)
 {
     struct server *const server = calloc(1, sizeof *server);
     assert_non_null(server);
     server->transport = transport;
     temp_directory_make(server->directory);
     temp_path(server->socket, server->directory, "api.sock");
-    fake_open(&server->fake, open_max, remember_s);
+    fake_open(&server->fake, open_max, remember_ms);
     struct live_api_config const config = {
         .arm_count = ARMS, .arm_names = arm_names, .agent = agent_of(&server->fake)};
     assert_int_equal(live_api_new(&server->api, &config), TACIT_OK);
@@ -267,7 +295,7 @@ static void server_free(struct server *server)
 
 static int setup(void **state)
 {
-    *state = server_open(1000, REMEMBER_S);
+    *state = server_open(1000, REMEMBER_MS);
     return 0;
 }
 
@@ -473,7 +501,7 @@ static void a_decision_is_made_and_rewarded_once(void **state)
     assert_string_not_equal(id, same);
     assert_rewarded(server, id, 200, "accepted");
     assert_rewarded(server, id, 200, "repeated");
-    server->fake.now_s += DEADLINE_S;
+    server->fake.now_ms += DEADLINE_MS;
     wake(server);
     assert_alive(server);
     assert_rewarded(server, same, 200, "late");
@@ -517,6 +545,45 @@ static void a_batch_answers_each_element_for_itself(void **state)
     json_decref(answered_json(200));
 }
 
+static void open_decisions_are_listed_and_can_be_closed(void **state)
+{
+    struct server *const server = *state;
+    char ids[3][32];
+    for (size_t i = 0; i < 3; i++)
+        (void)ask_decision(server, i == 1 ? "{\"key\": \"k\", \"unit\": \"ann\"}" : "{}", ids[i]);
+    assert_rewarded(server, ids[0], 200, "accepted");
+    server->fake.now_ms += DEADLINE_MS / 4;
+    ask(server, "GET", "/v1/decisions", NULL);
+    json_t *value = answered_json(200);
+    json_t *const list = json_object_get(value, "decisions");
+    assert_int_equal(json_integer_value(json_object_get(value, "open")), 2);
+    assert_int_equal(json_array_size(list), 2);
+    json_t *const first = json_array_get(list, 0);
+    assert_string_equal(json_string_value(json_object_get(first, "id")), ids[1]);
+    assert_string_equal(json_string_value(json_object_get(first, "key")), "k");
+    assert_string_equal(json_string_value(json_object_get(first, "unit")), "ann");
+    assert_string_equal(json_string_value(json_object_get(first, "kind")), "planned");
+    double const age_s = json_number_value(json_object_get(first, "age_s"));
+    double const left_s = json_number_value(json_object_get(first, "left_s"));
+    assert_true(age_s == DEADLINE_MS / 4 / 1e3 && left_s == DEADLINE_MS * 3 / 4 / 1e3);
+    json_decref(value);
+    char path[64];
+    (void)snprintf(path, sizeof path, "/v1/decisions/%s", ids[1]);
+    ask(server, "DELETE", path, NULL);
+    assert_string_equal(reply.text, "{\"status\": \"closed\"}");
+    ask(server, "DELETE", path, NULL);
+    assert_string_equal(reply.text, "{\"status\": \"repeated\"}");
+    assert_rewarded(server, ids[1], 200, "late");
+    (void)snprintf(path, sizeof path, "/v1/decisions/%s", ids[0]);
+    ask(server, "DELETE", path, NULL);
+    assert_int_equal(reply.code, 409);
+    assert_error("has its reward");
+    ask(server, "GET", "/v1/decisions", NULL);
+    value = answered_json(200);
+    assert_int_equal(json_integer_value(json_object_get(value, "open")), 1);
+    json_decref(value);
+}
+
 static void what_is_to_be_seen_is_shown(void **state)
 {
     struct server *const server = *state;
@@ -547,6 +614,12 @@ static void what_is_to_be_seen_is_shown(void **state)
     assert_int_equal(reply.size, 0);
     ask(server, "GET", "/v1/status?pretty=1", NULL);
     json_decref(answered_json(200));
+    server->fake.warns = true;
+    ask(server, "GET", "/health", NULL);
+    value = answered_json(200);
+    assert_string_equal(json_string_value(json_object_get(value, "status")), "ok");
+    assert_int_equal(json_array_size(json_object_get(value, "warnings")), 1);
+    json_decref(value);
     server->fake.healthy = false;
     ask(server, "GET", "/health", NULL);
     assert_int_equal(reply.code, 503);
@@ -560,9 +633,16 @@ static const struct {
     long code;
     const char *error;
 } wrong_requests[] = {
-    {"GET", "/", NULL, 404, "GET /v1/status"},
+    {"GET", "/", NULL, 404, "/v1/status, /v1/ledger"},
     {"GET", "/v1/decisions/", NULL, 404, "POST /v1/decisions"},
-    {"GET", "/v1/decisions", NULL, 405, "POST only"},
+    {"PUT", "/v1/decisions", "{}", 405, "POST or GET only"},
+    {"DELETE", "/v1/decisions", NULL, 405, "POST or GET only"},
+    {"DELETE", "/v1/decisions/batch", NULL, 405, "POST only"},
+    {"DELETE", "/v1/decisions/017", NULL, 404, "DELETE /v1/decisions/ID"},
+    {"DELETE", "/v1/decisions/18446744073709551616", NULL, 404, "DELETE /v1/decisions/ID"},
+    {"DELETE", "/v1/decisions/1x", NULL, 404, "DELETE /v1/decisions/ID"},
+    {"DELETE", "/v1/decisions/99", NULL, 404, "no decision has this id"},
+    {"GET", "/v1/decisions/1", NULL, 405, "DELETE only"},
     {"DELETE", "/v1/rewards", NULL, 405, "POST only"},
     {"POST", "/v1/status", "{}", 405, "GET only"},
     {"PUT", "/metrics", "x", 405, "GET only"},
@@ -641,7 +721,7 @@ static void long_texts_are_refused_whole(void **state)
 static void too_much_of_anything_is_refused(void **state)
 {
     (void)state;
-    struct server *const server = server_open(2, REMEMBER_S);
+    struct server *const server = server_open(2, REMEMBER_MS);
     char id[32];
     server->fake.entropy_fails = true;
     ask(server, "POST", "/v1/decisions", "{}");
@@ -752,7 +832,7 @@ static void nothing_is_acknowledged_that_is_not_durable(void **state)
 static void a_stopping_server_answers_what_it_holds(void **state)
 {
     (void)state;
-    struct server *const server = server_open(1000, REMEMBER_S);
+    struct server *const server = server_open(1000, REMEMBER_MS);
     server->release = RELEASE_NOTHING;
     struct background *const caller = background_start(server, "/v1/decisions", "{}");
     wait_for_held(server, 1);
@@ -1098,7 +1178,7 @@ static void names_of_arms_must_differ(void **state)
     config.arm_names = empty;
     assert_int_equal(live_api_new(&api, &config), TACIT_INVALID);
     config.arm_names = NULL;
-    struct fake fake = {.now_s = 1};
+    struct fake fake = {.now_ms = 1};
     config.agent = agent_of(&fake);
     assert_int_equal(live_api_new(&api, &config), TACIT_OK);
     struct live_api_reply direct;
@@ -1215,6 +1295,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_SERVER(a_decision_is_made_and_rewarded_once),
         WITH_SERVER(a_batch_answers_each_element_for_itself),
+        WITH_SERVER(open_decisions_are_listed_and_can_be_closed),
         WITH_SERVER(what_is_to_be_seen_is_shown),
         WITH_SERVER(wrong_requests_are_told_what_is_allowed),
         WITH_SERVER(long_texts_are_refused_whole),

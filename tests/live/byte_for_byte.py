@@ -57,13 +57,20 @@ class Patients:
                 connection.close()
         raise AssertionError(f"{self.site} does not answer")
 
+    def status(self):
+        """A report leaves on a tick, and so may a site die on one, when nobody asks it anything."""
+        def look():
+            self.revive()
+            return self.federation.site_status(self.site)
+        return wait_for(f"{self.site} answers", look)
+
     def reward(self, arm):
         number = self.served[arm] = self.served.get(arm, -1) + 1
         return self.reward_of(arm, number)
 
     def play(self):
         """All that is planned now."""
-        while count := self.federation.site_status(self.site)["unserved"]:
+        while count := self.status()["unserved"]:
             decisions = self.ask("/v1/decisions/batch", {"requests": [{}] * min(count, 100)})["decisions"]
             rewards = [{"id": one["id"], "reward": self.reward(one["arm"])} for one in decisions]
             answers = self.ask("/v1/rewards/batch", {"rewards": rewards})["rewards"]
@@ -93,11 +100,13 @@ def play_run(federation, patients, look=lambda: None):
         asked = {site["name"]: site["asked"] for site in hub["sites"]}
         reports = 0
         for one in sorted(patients, key=lambda one: asked[one.site]):
-            wait_for(f"{one.site}'s turn", lambda: is_quiet(federation, hub["epoch"], reports))
+            wait_for(f"{one.site}'s turn", lambda: all(other.status() for other in patients) and
+                     is_quiet(federation, hub["epoch"], reports))
             look()
             one.play()
             reports += asked[one.site]
-        wait_for("the round is over", lambda: federation.is_at(hub["epoch"] + 1))
+        wait_for("the round is over", lambda: all(other.status() for other in patients) and
+                 federation.is_at(hub["epoch"] + 1))
     for site in federation.sites:
         wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"))
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include "../../src/live/api/decisions.h"
 #include "../../src/live/daemon/deadlines.h"
+#include "../../src/live/daemon/state_clock.h"
 #include "../../src/live/api/id_table.h"
 #include "../../src/live/api/pull_tree.h"
 #include "../support/gof.h"
@@ -18,9 +19,10 @@
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define P_MIN 1e-6
 #define ARMS 5u
-#define DEADLINE_S 100u
-#define REMEMBER_S 300u
-#define NOW_S 1000u
+#define DEADLINE_MS 100u
+#define REMEMBER_MS 300u
+#define MISSING_VALUE 7
+#define NOW_MS 1000u
 
 /* ---- Entropy --------------------------------------------------------------------------------- */
 
@@ -55,19 +57,22 @@ struct bench {
     uint64_t active[1];
     uint32_t ranking[ARMS];
     struct live_fallback fallback;
-    uint64_t now_s;
+    uint64_t now_ms;
 };
 
 static struct live_decisions_config some_config(void)
 {
-    return (struct live_decisions_config){
-        .arm_count = ARMS, .open_max = 100, .deadline_s = DEADLINE_S, .remember_s = REMEMBER_S};
+    return (struct live_decisions_config){.arm_count = ARMS,
+                                          .open_max = 100,
+                                          .wait_ms = DEADLINE_MS,
+                                          .wait_max_ms = DEADLINE_MS,
+                                          .remember_ms = REMEMBER_MS};
 }
 
 static void bench_open(struct bench *bench, struct live_decisions_config config)
 {
     *bench = (struct bench){
-        .config = config, .source = some_source(1), .ranking = {3, 1, 0, 2, 4}, .now_s = NOW_S};
+        .config = config, .source = some_source(1), .ranking = {3, 1, 0, 2, 4}, .now_ms = NOW_MS};
     bench->decisions = live_decisions_new(&config);
     assert_non_null(bench->decisions);
     bench->entropy = (struct tacit_entropy){.fill = fill, .context = &bench->source};
@@ -96,7 +101,7 @@ static void plan_counts(struct bench *bench, const uint64_t counts[ARMS])
 static enum tacit_status decide(struct bench *bench, const struct live_decision_request *request,
                                 struct live_decision_answer *answer)
 {
-    return live_decisions_decide(bench->decisions, request, &bench->fallback, bench->now_s,
+    return live_decisions_decide(bench->decisions, request, &bench->fallback, bench->now_ms,
                                  &bench->entropy, answer);
 }
 
@@ -119,14 +124,13 @@ static struct live_decision_answer decided_without(struct bench *bench, const ch
 
 static enum live_reward_answer rewarded(struct bench *bench, uint64_t id)
 {
-    struct live_decision_row row;
-    return live_decisions_reward(bench->decisions, id, bench->now_s, &row);
+    return live_decisions_reward(bench->decisions, id, 1, bench->now_ms).answer;
 }
 
-static void expire_at(struct bench *bench, uint64_t now_s)
+static void expire_at(struct bench *bench, uint64_t now_ms)
 {
-    bench->now_s = now_s;
-    live_decisions_expire(bench->decisions, now_s, NULL, NULL);
+    bench->now_ms = now_ms;
+    live_decisions_expire(bench->decisions, now_ms, NULL, NULL);
 }
 
 static struct live_decisions_view view_of(const struct bench *bench)
@@ -142,7 +146,7 @@ static void assert_same_view(struct live_decisions_view first, struct live_decis
     assert_int_equal(first.open_planned, second.open_planned);
     assert_int_equal(first.open_other, second.open_other);
     assert_int_equal(first.unserved, second.unserved);
-    assert_int_equal(first.next_expiry_s, second.next_expiry_s);
+    assert_int_equal(first.next_expiry_ms, second.next_expiry_ms);
 }
 
 /* ---- The law of the order -------------------------------------------------------------------- */
@@ -156,7 +160,7 @@ static void every_order_of_a_plan_is_equally_likely(void **state)
     static uint64_t observed[WORDS];
     struct bench bench;
     struct live_decisions_config config = some_config();
-    config.remember_s = 0;
+    config.remember_ms = 0;
     bench_open(&bench, config);
     for (uint32_t trial = 0; trial < TRIALS; trial++) {
         plan_counts(&bench, (uint64_t[ARMS]){2, 1, 1});
@@ -168,7 +172,7 @@ static void every_order_of_a_plan_is_equally_likely(void **state)
             assert_int_equal(rewarded(&bench, answer.row.id), LIVE_REWARD_ACCEPTED);
         }
         observed[word]++;
-        expire_at(&bench, bench.now_s);
+        expire_at(&bench, bench.now_ms);
     }
     bench_close(&bench);
     uint64_t seen[WORDS];
@@ -190,8 +194,9 @@ static void arms_are_drawn_in_proportion_to_their_unserved_pulls(void **state)
     enum { TRIALS = 200000 };
     static const uint64_t counts[ARMS] = {3, 1, 0, 70, 26};
     struct live_decisions_config config = some_config();
-    config.remember_s = 0;
-    config.deadline_s = 1;
+    config.remember_ms = 0;
+    config.wait_ms = 1;
+    config.wait_max_ms = 1;
     for (uint64_t without = 0; without < 16; without += 5) {
         struct bench bench;
         bench_open(&bench, config);
@@ -199,7 +204,7 @@ static void arms_are_drawn_in_proportion_to_their_unserved_pulls(void **state)
         uint64_t observed[ARMS] = {0};
         for (uint32_t trial = 0; trial < TRIALS; trial++) {
             observed[decided_without(&bench, NULL, without).row.arm]++;
-            expire_at(&bench, bench.now_s + 1); /* the pull comes back */
+            expire_at(&bench, bench.now_ms + 1); /* the pull comes back */
         }
         double expected[ARMS];
         double total = 0;
@@ -312,7 +317,7 @@ static void deadlines_come_in_order_also_after_moves(void **state)
     struct live_deadlines queue = {0};
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_SELECTION);
     for (uint32_t i = 0; i < ITEMS; i++) {
-        items[i] = (struct live_deadline){.when_s = tacit_rng_below(&rng, 100), .id = i};
+        items[i] = (struct live_deadline){.when_ms = tacit_rng_below(&rng, 100), .id = i};
         assert_true(live_deadlines_reserve(&queue));
         live_deadlines_add(&queue, &items[i]);
     }
@@ -322,8 +327,8 @@ static void deadlines_come_in_order_also_after_moves(void **state)
     struct live_deadline last = {0};
     for (uint32_t i = 0; i < ITEMS; i++) {
         const struct live_deadline *const first = live_deadlines_first(&queue);
-        assert_true(i == 0 || last.when_s < first->when_s ||
-                    (last.when_s == first->when_s && last.id < first->id));
+        assert_true(i == 0 || last.when_ms < first->when_ms ||
+                    (last.when_ms == first->when_ms && last.id < first->id));
         last = *first;
         live_deadlines_drop_first(&queue);
     }
@@ -346,7 +351,7 @@ static void a_plan_is_served_exactly_then_exploited(void **state)
         assert_true(answer.is_new);
         assert_int_equal(answer.row.kind, LIVE_DECISION_PLANNED);
         assert_int_equal(answer.row.state, LIVE_DECISION_OPEN);
-        assert_int_equal(answer.row.deadline_s, NOW_S + DEADLINE_S);
+        assert_int_equal(answer.row.deadline_ms, NOW_MS + DEADLINE_MS);
         served[answer.row.arm]++;
     }
     assert_memory_equal(served, ((uint64_t[ARMS]){2, 0, 3, 0, 1}), sizeof served);
@@ -373,11 +378,11 @@ static void many_expire_in_steps(void **state)
     bench_open(&bench, config);
     for (uint32_t i = 0; i < config.open_max; i++)
         (void)decided(&bench, NULL, NULL);
-    uint64_t const then_s = NOW_S + DEADLINE_S;
-    assert_false(live_decisions_expire(bench.decisions, then_s, NULL, NULL));
+    uint64_t const then_ms = NOW_MS + DEADLINE_MS;
+    assert_false(live_decisions_expire(bench.decisions, then_ms, NULL, NULL));
     assert_int_equal(view_of(&bench).open_other, LIVE_EXPIRED_MAX + 1);
-    assert_false(live_decisions_expire(bench.decisions, then_s, NULL, NULL));
-    assert_true(live_decisions_expire(bench.decisions, then_s, NULL, NULL));
+    assert_false(live_decisions_expire(bench.decisions, then_ms, NULL, NULL));
+    assert_true(live_decisions_expire(bench.decisions, then_ms, NULL, NULL));
     assert_int_equal(view_of(&bench).open_other, 0);
     bench_close(&bench);
 }
@@ -389,17 +394,17 @@ static void an_expired_pull_comes_back_and_its_reward_is_late(void **state)
     bench_open(&bench, some_config());
     plan_counts(&bench, (uint64_t[ARMS]){0, 1});
     uint64_t const id = decided(&bench, NULL, NULL).row.id;
-    assert_int_equal(view_of(&bench).next_expiry_s, NOW_S + DEADLINE_S);
-    expire_at(&bench, NOW_S + DEADLINE_S - 1);
+    assert_int_equal(view_of(&bench).next_expiry_ms, NOW_MS + DEADLINE_MS);
+    expire_at(&bench, NOW_MS + DEADLINE_MS - 1);
     assert_int_equal(view_of(&bench).unserved, 0);
-    expire_at(&bench, NOW_S + DEADLINE_S);
+    expire_at(&bench, NOW_MS + DEADLINE_MS);
     assert_int_equal(view_of(&bench).unserved, 1);
     assert_int_equal(rewarded(&bench, id), LIVE_REWARD_LATE);
     assert_int_equal(rewarded(&bench, id), LIVE_REWARD_LATE);
     struct live_decision_answer const again = decided(&bench, NULL, NULL);
     assert_int_equal(again.row.kind, LIVE_DECISION_PLANNED);
     assert_int_equal(again.row.arm, 1);
-    expire_at(&bench, NOW_S + DEADLINE_S + REMEMBER_S);
+    expire_at(&bench, NOW_MS + DEADLINE_MS + REMEMBER_MS);
     assert_int_equal(rewarded(&bench, id), LIVE_REWARD_UNKNOWN);
     bench_close(&bench);
 }
@@ -412,28 +417,30 @@ static void a_reward_counts_once(void **state)
     plan_counts(&bench, (uint64_t[ARMS]){0, 0, 2});
     uint64_t const first = decided(&bench, "k", "u").row.id;
     uint64_t const second = decided(&bench, NULL, NULL).row.id;
-    struct live_decision_row row = {.id = 77};
-    assert_int_equal(live_decisions_reward(bench.decisions, 99, NOW_S, &row), LIVE_REWARD_UNKNOWN);
-    assert_int_equal(live_decisions_reward(bench.decisions, 0, NOW_S, &row), LIVE_REWARD_UNKNOWN);
-    assert_int_equal(row.id, 77);
+    assert_int_equal(rewarded(&bench, 99), LIVE_REWARD_UNKNOWN);
+    assert_int_equal(rewarded(&bench, 0), LIVE_REWARD_UNKNOWN);
     /* Out of order. */
-    assert_int_equal(live_decisions_reward(bench.decisions, second, NOW_S, &row),
-                     LIVE_REWARD_ACCEPTED);
-    assert_int_equal(live_decisions_reward(bench.decisions, first, NOW_S + 5, &row),
-                     LIVE_REWARD_ACCEPTED);
+    assert_int_equal(rewarded(&bench, second), LIVE_REWARD_ACCEPTED);
+    struct live_reward_outcome const outcome =
+        live_decisions_reward(bench.decisions, first, 1, NOW_MS + 5);
+    struct live_decision_row const row = outcome.row;
+    assert_int_equal(outcome.answer, LIVE_REWARD_ACCEPTED);
+    assert_true(outcome.is_changed);
+    assert_true(outcome.fills);
+    assert_false(outcome.wait_grew);
     assert_int_equal(row.id, first);
     assert_int_equal(row.arm, 2);
     assert_int_equal(row.kind, LIVE_DECISION_PLANNED);
     assert_int_equal(row.state, LIVE_DECISION_REWARDED);
-    assert_int_equal(row.deadline_s, NOW_S + 5 + REMEMBER_S);
+    assert_int_equal(row.deadline_ms, NOW_MS + 5 + REMEMBER_MS);
     assert_string_equal(row.key, "k");
     assert_string_equal(row.unit, "u");
     assert_int_equal(rewarded(&bench, first), LIVE_REWARD_REPEATED);
     assert_int_equal(view_of(&bench).unserved, 0); /* the core has them: they do not come back */
-    expire_at(&bench, NOW_S + 5 + REMEMBER_S);
+    expire_at(&bench, NOW_MS + 5 + REMEMBER_MS);
     assert_int_equal(view_of(&bench).unserved, 0);
     assert_int_equal(rewarded(&bench, first), LIVE_REWARD_UNKNOWN);
-    assert_int_equal(view_of(&bench).next_expiry_s, UINT64_MAX);
+    assert_int_equal(view_of(&bench).next_expiry_ms, UINT64_MAX);
     bench_close(&bench);
 }
 
@@ -455,7 +462,7 @@ static void the_same_key_gets_the_same_answer(void **state)
     assert_int_not_equal(decided(&bench, "order-2", NULL).row.id, first.row.id);
     assert_int_equal(rewarded(&bench, first.row.id), LIVE_REWARD_ACCEPTED);
     assert_int_equal(decided(&bench, "order-1", NULL).row.id, first.row.id);
-    expire_at(&bench, NOW_S + REMEMBER_S);
+    expire_at(&bench, NOW_MS + REMEMBER_MS);
     assert_true(decided(&bench, "order-1", NULL).is_new);
     bench_close(&bench);
 }
@@ -607,7 +614,7 @@ static void no_more_than_open_max_are_open(void **state)
     assert_int_equal(rewarded(&bench, id), LIVE_REWARD_ACCEPTED);
     assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
     assert_int_equal(decide(&bench, &(struct live_decision_request){0}, &answer), TACIT_MEMORY);
-    expire_at(&bench, NOW_S + DEADLINE_S);
+    expire_at(&bench, NOW_MS + DEADLINE_MS);
     assert_int_equal(decide(&bench, &(struct live_decision_request){0}, &answer), TACIT_OK);
     bench_close(&bench);
 }
@@ -673,11 +680,12 @@ static void a_new_plan_turns_what_it_does_not_cover_into_exploitation(void **sta
     assert_int_equal(view_of(&bench).open_planned, 1);
     assert_int_equal(view_of(&bench).open_other, 3);
     assert_int_equal(view_of(&bench).unserved, 2);
-    struct live_decision_row row;
-    assert_int_equal(live_decisions_reward(bench.decisions, of_zero, NOW_S, &row),
-                     LIVE_REWARD_ACCEPTED);
-    assert_int_equal(row.kind, LIVE_DECISION_EXPLOIT);
-    expire_at(&bench, NOW_S + DEADLINE_S); /* what exploits does not come back */
+    struct live_reward_outcome const outcome =
+        live_decisions_reward(bench.decisions, of_zero, 1, NOW_MS);
+    assert_int_equal(outcome.answer, LIVE_REWARD_ACCEPTED);
+    assert_int_equal(outcome.row.kind, LIVE_DECISION_EXPLOIT);
+    assert_false(outcome.fills);
+    expire_at(&bench, NOW_MS + DEADLINE_MS); /* what exploits does not come back */
     assert_int_equal(view_of(&bench).unserved, 3);
     bench_close(&bench);
 }
@@ -688,23 +696,26 @@ static void restored_rows_that_contradict_are_refused(void **state)
     struct bench bench;
     bench_open(&bench, some_config());
     struct live_decision_row const good = {
-        .id = 7, .arm = 4, .kind = 2, .state = 2, .deadline_s = 9, .key = "k", .unit = "u"};
+        .id = 7, .arm = 4, .kind = 2, .state = 2, .deadline_ms = 9, .key = "k", .unit = "u"};
     assert_int_equal(live_decisions_restore(bench.decisions, &good), TACIT_OK);
     assert_int_equal(view_of(&bench).next_id, 8);
-    struct live_decision_row bad[8];
+    struct live_decision_row bad[10];
     for (size_t i = 0; i < COUNT(bad); i++)
-        bad[i] = (struct live_decision_row){.id = 8, .deadline_s = 9};
+        bad[i] = (struct live_decision_row){.id = 8, .deadline_ms = 9};
     char text[LIVE_KEY_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
     text[LIVE_KEY_BYTES_MAX + 1] = '\0';
     bad[0].id = 7;
     bad[1].arm = ARMS;
     bad[2].kind = 3;
-    bad[3].state = 3;
+    bad[3].state = 5;
     bad[4].key = "k";
     bad[5].key = "";
     bad[6].unit = text;
     bad[7].id = UINT64_MAX;
+    bad[8].value = 1;                  /* of a reward that is not here */
+    bad[9].state = LIVE_DECISION_HELD; /* for a place that no plan has */
+    bad[9].kind = LIVE_DECISION_EXPLOIT;
     for (size_t i = 0; i < COUNT(bad); i++)
         assert_int_equal(live_decisions_restore(bench.decisions, &bad[i]), TACIT_MALFORMED);
     assert_int_equal(live_decisions_restore_unit(bench.decisions, "u", 1), TACIT_OK);
@@ -727,7 +738,7 @@ static void restored_rows_come_in_any_order(void **state)
     static const uint64_t ids[] = {5, 2, 9, 4};
     for (size_t i = 0; i < COUNT(ids); i++) {
         struct live_decision_row const row = {
-            .id = ids[i], .arm = 1, .deadline_s = NOW_S + 20 - ids[i]};
+            .id = ids[i], .arm = 1, .deadline_ms = NOW_MS + 20 - ids[i]};
         assert_int_equal(live_decisions_restore(bench.decisions, &row), TACIT_OK);
     }
     struct told told = {0};
@@ -737,8 +748,227 @@ static void restored_rows_come_in_any_order(void **state)
     assert_int_equal(told.rows[0].id, 9);
     assert_int_equal(told.rows[1].id, 5);
     assert_int_equal(view_of(&bench).next_id, 10);
-    assert_int_equal(view_of(&bench).next_expiry_s, NOW_S + 11);
+    assert_int_equal(view_of(&bench).next_expiry_ms, NOW_MS + 11);
     bench_close(&bench);
+}
+
+/* ---- Rewards that are late ------------------------------------------------------------------- */
+
+static struct live_decision_change last_change;
+static uint32_t change_count;
+
+static void on_any_change(void *context, const struct live_decision_change *change)
+{
+    (void)context;
+    last_change = *change;
+    change_count++;
+}
+
+static void expire_and_watch(struct bench *bench, uint64_t now_ms)
+{
+    bench->now_ms = now_ms;
+    change_count = 0;
+    assert_true(live_decisions_expire(bench->decisions, now_ms, on_any_change, NULL));
+}
+
+static void a_late_reward_enters_nothing_and_its_place_is_filled_once(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){0, 1});
+    uint64_t const first = decided(&bench, NULL, NULL).row.id;
+    bench.now_ms = NOW_MS + DEADLINE_MS; /* late, though nobody has looked at the clock yet */
+    assert_int_equal(rewarded(&bench, first), LIVE_REWARD_LATE);
+    expire_and_watch(&bench, NOW_MS + DEADLINE_MS);
+    assert_int_equal(change_count, 1);
+    assert_int_equal(last_change.kind, LIVE_CHANGE_RETURNED);
+    assert_int_equal(view_of(&bench).missed_count, 1);
+    uint64_t const second = decided(&bench, NULL, NULL).row.id;
+    struct live_reward_outcome outcome =
+        live_decisions_reward(bench.decisions, first, 1, bench.now_ms);
+    assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
+    assert_true(outcome.is_changed); /* kept: it is counted once only, over restarts too */
+    assert_false(outcome.fills);
+    outcome = live_decisions_reward(bench.decisions, first, 1, bench.now_ms);
+    assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
+    assert_false(outcome.is_changed);
+    outcome = live_decisions_reward(bench.decisions, second, 1, bench.now_ms);
+    assert_true(outcome.fills);
+    assert_int_equal(view_of(&bench).unserved, 0);
+    assert_int_equal(view_of(&bench).open_planned, 0); /* what is drawn leaves no place open */
+    assert_int_equal(decided(&bench, NULL, NULL).row.kind, LIVE_DECISION_EXPLOIT);
+    bench_close(&bench);
+}
+
+static void a_round_waits_for_rewards_from_when_all_places_are_out(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){0, 2});
+    uint64_t const first = decided(&bench, NULL, NULL).row.id;
+    assert_int_equal(view_of(&bench).waits_since_ms, UINT64_MAX); /* a place is left to be served */
+    bench.now_ms += 5;
+    (void)decided(&bench, NULL, NULL);
+    assert_int_equal(view_of(&bench).waits_since_ms, NOW_MS + 5);
+    assert_int_equal(live_decisions_oldest_ms(bench.decisions), NOW_MS);
+    assert_int_equal(rewarded(&bench, first), LIVE_REWARD_ACCEPTED);
+    assert_int_equal(live_decisions_oldest_ms(bench.decisions), NOW_MS + 5);
+    for (uint32_t i = 1; i <= 3; i++) { /* lost three times: it is one and the same wait */
+        expire_at(&bench, NOW_MS + 5 + i * DEADLINE_MS);
+        assert_int_equal(view_of(&bench).unserved, 1);
+        assert_int_equal(view_of(&bench).waits_since_ms, NOW_MS + 5);
+        (void)decided(&bench, NULL, NULL);
+    }
+    assert_int_equal(rewarded(&bench, 5), LIVE_REWARD_ACCEPTED);
+    assert_int_equal(view_of(&bench).waits_since_ms, UINT64_MAX);
+    assert_int_equal(live_decisions_oldest_ms(bench.decisions), UINT64_MAX);
+    bench_close(&bench);
+}
+
+static void a_closed_decision_frees_its_place_once(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){0, 2});
+    uint64_t const first = decided(&bench, "k", "u").row.id;
+    uint64_t const second = decided(&bench, NULL, NULL).row.id;
+    struct live_decision_row row;
+    assert_int_equal(live_decisions_close(bench.decisions, first, NOW_MS + 1, &row),
+                     LIVE_CLOSE_DONE);
+    assert_int_equal(row.state, LIVE_DECISION_EXPIRED);
+    assert_int_equal(row.deadline_ms, NOW_MS + 1 + REMEMBER_MS);
+    assert_int_equal(view_of(&bench).unserved, 1);
+    assert_int_equal(live_decisions_close(bench.decisions, first, NOW_MS + 1, &row),
+                     LIVE_CLOSE_REPEATED);
+    assert_int_equal(view_of(&bench).unserved, 1);
+    assert_int_equal(rewarded(&bench, first), LIVE_REWARD_LATE);
+    assert_int_equal(rewarded(&bench, second), LIVE_REWARD_ACCEPTED);
+    assert_int_equal(live_decisions_close(bench.decisions, second, NOW_MS + 1, &row),
+                     LIVE_CLOSE_REWARDED);
+    assert_int_equal(live_decisions_close(bench.decisions, 99, NOW_MS + 1, &row),
+                     LIVE_CLOSE_UNKNOWN);
+    assert_int_equal(view_of(&bench).unserved, 1);
+    bench_close(&bench);
+}
+
+static void settled_places_are_filled_at_their_time_whenever_the_reward_came(void **state)
+{
+    (void)state;
+    struct live_decisions_config config = some_config();
+    config.settles = true;
+    config.missing_value = MISSING_VALUE;
+    for (uint64_t delay_ms = 0; delay_ms <= DEADLINE_MS + 20; delay_ms += 10) {
+        bool const is_in_time = delay_ms < DEADLINE_MS;
+        struct bench bench;
+        bench_open(&bench, config);
+        plan_counts(&bench, (uint64_t[ARMS]){0, 1});
+        uint64_t const id = decided(&bench, NULL, NULL).row.id;
+        struct live_reward_outcome outcome = {.answer = LIVE_REWARD_LATE};
+        if (is_in_time)
+            outcome = live_decisions_reward(bench.decisions, id, 3, NOW_MS + delay_ms);
+        assert_int_equal(outcome.answer, is_in_time ? LIVE_REWARD_ACCEPTED : LIVE_REWARD_LATE);
+        assert_false(outcome.fills);
+        if (is_in_time)
+            assert_int_equal(rewarded(&bench, id), LIVE_REWARD_REPEATED);
+        expire_and_watch(&bench, NOW_MS + DEADLINE_MS - 1);
+        assert_int_equal(change_count, 0);
+        assert_int_equal(view_of(&bench).open_planned, 1);
+        expire_and_watch(&bench, NOW_MS + DEADLINE_MS);
+        assert_int_equal(change_count, 1);
+        assert_int_equal(last_change.kind, LIVE_CHANGE_SETTLED);
+        assert_int_equal(last_change.value, is_in_time ? 3 : MISSING_VALUE);
+        assert_int_equal(view_of(&bench).unserved, 0);
+        assert_int_equal(view_of(&bench).open_planned, 0);
+        assert_int_equal(view_of(&bench).missed_count, 0);
+        assert_int_equal(rewarded(&bench, id),
+                         is_in_time ? LIVE_REWARD_REPEATED : LIVE_REWARD_LATE);
+        bench_close(&bench);
+    }
+}
+
+static void the_share_of_missing_rewards_is_that_of_the_worst_arm(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){0, 4});
+    uint64_t ids[4];
+    struct live_decision_row row;
+    for (uint32_t i = 0; i < 4; i++)
+        ids[i] = decided(&bench, NULL, NULL).row.id;
+    assert_true(live_decisions_missed_share(bench.decisions, bench.active, 4) == 0);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(live_decisions_close(bench.decisions, ids[i], NOW_MS, &row),
+                         LIVE_CLOSE_DONE);
+    assert_int_equal(rewarded(&bench, ids[3]), LIVE_REWARD_ACCEPTED);
+    assert_true(live_decisions_missed_share(bench.decisions, bench.active, 4) == 0.75);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(rewarded(&bench, decided(&bench, NULL, NULL).row.id),
+                         LIVE_REWARD_ACCEPTED);
+    assert_true(live_decisions_missed_share(bench.decisions, bench.active, 4) == 3.0 / 7);
+    live_decisions_restore_missed(bench.decisions, 2, 1); /* of 5: another arm is better off */
+    assert_true(live_decisions_missed_share(bench.decisions, bench.active, 4) == 3.0 / 7);
+    tacit_bits_remove(bench.active, 1);
+    assert_true(live_decisions_missed_share(bench.decisions, bench.active, 4) == 0.2);
+    bench_close(&bench);
+}
+
+static void the_wait_doubles_when_more_than_one_in_a_hundred_is_late(void **state)
+{
+    (void)state;
+    for (uint64_t in_time = 0; in_time < 700; in_time += 33) {
+        struct live_wait wait = live_wait_init(60, 1000);
+        for (uint64_t i = 0; i < in_time; i++)
+            live_wait_note_in_time(&wait);
+        uint64_t late = 0;
+        while (!live_wait_note_late(&wait, 61))
+            assert_true(++late < 100);
+        late++;
+        assert_true(late >= LIVE_WAIT_LATE_MIN);
+        assert_true(late * 100 > in_time + late);
+        assert_true((late - 1) * 100 <= in_time + late - 1 || late == LIVE_WAIT_LATE_MIN);
+        assert_int_equal(wait.wait_ms, 120);
+        assert_int_equal(wait.in_time + wait.late, 0);
+    }
+    struct live_wait wait = live_wait_init(60, 100); /* up to its limit, and not beyond */
+    for (uint32_t i = 0; i < 50; i++)
+        (void)live_wait_note_late(&wait, 5000);
+    assert_int_equal(wait.wait_ms, 100);
+    live_wait_restore(&wait, 4000, 1, 2);
+    assert_int_equal(wait.wait_ms, 100);
+}
+
+/* A thousand rewards that are on their way when the wait is far too short: it grows until they
+ * would be in time, and not once for each of them. */
+static void rewards_that_take_five_waits_are_in_time_after_a_few_doublings(void **state)
+{
+    (void)state;
+    struct live_wait wait = live_wait_init(60, 86400);
+    uint32_t doublings = 0;
+    for (uint32_t i = 0; i < 1000; i++)
+        doublings += live_wait_note_late(&wait, 300);
+    assert_int_equal(doublings, 3);
+    assert_int_equal(wait.wait_ms, 480);
+}
+
+static void a_state_clock_stands_while_nothing_runs_and_asks_no_wall_clock(void **state)
+{
+    (void)state;
+    uint64_t const boot_us = UINT64_C(5000000000);
+    struct live_state_clock clock = live_state_clock_start(0, boot_us);
+    assert_int_equal(live_state_clock_read(&clock, boot_us), 0);
+    assert_int_equal(live_state_clock_read(&clock, boot_us + 1500000), 1500);
+    assert_int_equal(live_state_clock_when_us(&clock, 1500), boot_us + 1500000);
+    assert_true(live_state_clock_when_us(&clock, UINT64_MAX) == TACIT_NEVER);
+    /* A restart on a machine that has just booted: the monotone clock begins anew, this one does
+     * not. */
+    clock = live_state_clock_start(1500, 7);
+    assert_int_equal(live_state_clock_read(&clock, 7), 1500);
+    assert_int_equal(live_state_clock_read(&clock, 1000007), 2500);
+    assert_int_equal(live_state_clock_when_us(&clock, 1000), 7);
 }
 
 /* ---- Random sequences against a naive model -------------------------------------------------- */
@@ -771,7 +1001,10 @@ struct model {
     char units[MODEL_UNITS + 1][16];
     uint64_t kinds[3];
     uint64_t answers[4];
+    uint64_t changes[3];
+    uint64_t closes[4];
     uint64_t restarts;
+    uint64_t missed[ARMS];
 };
 
 static struct model_row *model_row(struct model *model, uint64_t id)
@@ -785,7 +1018,8 @@ static uint64_t model_open(const struct model *model, uint32_t arm, bool planned
     uint64_t count = 0;
     for (uint32_t i = 0; i < MODEL_ROWS; i++) {
         const struct live_decision_row *const row = &model->rows[i].row;
-        if (model->rows[i].is_there && row->state == LIVE_DECISION_OPEN &&
+        if (model->rows[i].is_there &&
+            (row->state == LIVE_DECISION_OPEN || row->state == LIVE_DECISION_HELD) &&
             (row->kind == LIVE_DECISION_PLANNED) == planned && (arm == ARMS || row->arm == arm))
             count++;
     }
@@ -799,9 +1033,46 @@ static uint64_t model_unserved(const struct model *model, uint32_t arm)
     return model->lacking[arm] - open;
 }
 
+struct listing {
+    struct model *model;
+    uint64_t last_id;
+    uint32_t count;
+};
+
+static bool on_listed(void *context, const struct live_decision_row *row)
+{
+    struct listing *const listing = context;
+    const struct model_row *const known = model_row(listing->model, row->id);
+    assert_non_null(known);
+    assert_int_equal(known->row.state, LIVE_DECISION_OPEN);
+    assert_true(listing->count == 0 || row->id > listing->last_id); /* oldest first */
+    listing->last_id = row->id;
+    listing->count++;
+    return true;
+}
+
+/* What is listed waits for a reward, and all that does is listed. */
+static void model_check_list(struct model *model)
+{
+    struct listing listing = {.model = model};
+    uint32_t waiting = 0;
+    uint64_t oldest_ms = UINT64_MAX;
+    for (uint32_t i = 0; i < MODEL_ROWS; i++) {
+        const struct live_decision_row *const row = &model->rows[i].row;
+        bool const is_open = row->state == LIVE_DECISION_OPEN || row->state == LIVE_DECISION_HELD;
+        waiting += model->rows[i].is_there && row->state == LIVE_DECISION_OPEN;
+        if (model->rows[i].is_there && is_open && row->kind == LIVE_DECISION_PLANNED &&
+            row->opened_ms < oldest_ms)
+            oldest_ms = row->opened_ms;
+    }
+    live_decisions_open(model->bench.decisions, on_listed, &listing);
+    assert_int_equal(listing.count, waiting);
+    assert_true(live_decisions_oldest_ms(model->bench.decisions) == oldest_ms);
+}
+
 static void model_check(struct model *model)
 {
-    struct live_decisions_view expected = {.next_id = model->next_id, .next_expiry_s = UINT64_MAX};
+    struct live_decisions_view expected = {.next_id = model->next_id, .next_expiry_ms = UINT64_MAX};
     expected.open_planned = (uint32_t)model_open(model, ARMS, true);
     expected.open_other = (uint32_t)model_open(model, ARMS, false);
     for (uint32_t arm = 0; arm < ARMS; arm++) {
@@ -809,10 +1080,13 @@ static void model_check(struct model *model)
         assert_true(model_open(model, arm, true) + model->given[arm] <= model->plan[arm]);
     }
     for (uint32_t i = 0; i < MODEL_ROWS; i++) {
-        if (model->rows[i].is_there && model->rows[i].row.deadline_s < expected.next_expiry_s)
-            expected.next_expiry_s = model->rows[i].row.deadline_s;
+        if (model->rows[i].is_there && model->rows[i].row.deadline_ms < expected.next_expiry_ms)
+            expected.next_expiry_ms = model->rows[i].row.deadline_ms;
     }
     assert_same_view(view_of(&model->bench), expected);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        assert_int_equal(live_decisions_missed(model->bench.decisions, arm), model->missed[arm]);
+    model_check_list(model);
 }
 
 static struct model_row *model_find_key(struct model *model, uint32_t key)
@@ -860,7 +1134,8 @@ static void model_take(struct model *model, const struct live_decision_answer *a
     assert_int_equal(row->id, model->next_id++);
     assert_int_equal(row->kind, planned ? LIVE_DECISION_PLANNED : beside);
     assert_int_equal(row->state, LIVE_DECISION_OPEN);
-    assert_int_equal(row->deadline_s, model->bench.now_s + DEADLINE_S);
+    assert_int_equal(row->opened_ms, model->bench.now_ms);
+    assert_int_equal(row->deadline_ms, model->bench.now_ms + DEADLINE_MS);
     struct model_row *const place = &model->rows[row->id % MODEL_ROWS];
     assert_false(place->is_there);
     *place = (struct model_row){.is_there = true, .row = *row, .key = key, .unit = unit};
@@ -917,56 +1192,118 @@ static void model_reward(struct model *model)
 {
     uint64_t const back = tacit_rng_below(&model->rng, 200);
     uint64_t const id = model->next_id > back ? model->next_id - back : 0;
-    struct live_decision_row row;
-    enum live_reward_answer const answer =
-        live_decisions_reward(model->bench.decisions, id, model->bench.now_s, &row);
-    model->answers[answer]++;
+    double const value = (double)(1 + tacit_rng_below(&model->rng, 1000));
+    struct live_reward_outcome const outcome =
+        live_decisions_reward(model->bench.decisions, id, value, model->bench.now_ms);
+    const struct live_decision_row *const row = &outcome.row;
+    model->answers[outcome.answer]++;
     struct model_row *const known = model_row(model, id);
     if (known == NULL) {
-        assert_int_equal(answer, LIVE_REWARD_UNKNOWN);
-    } else if (known->row.state != LIVE_DECISION_OPEN) {
-        assert_int_equal(answer, known->row.state == LIVE_DECISION_REWARDED ? LIVE_REWARD_REPEATED
-                                                                            : LIVE_REWARD_LATE);
+        assert_int_equal(outcome.answer, LIVE_REWARD_UNKNOWN);
+        return;
+    }
+    bool const is_planned = known->row.kind == LIVE_DECISION_PLANNED;
+    bool const settles = model->bench.config.settles;
+    bool const was_open = known->row.state == LIVE_DECISION_OPEN;
+    assert_int_equal(outcome.is_changed, was_open || known->row.state == LIVE_DECISION_EXPIRED);
+    assert_int_equal(outcome.fills, was_open && is_planned && !settles);
+    assert_false(outcome.wait_grew); /* here it is as long as it may be */
+    if (was_open) {
+        assert_int_equal(outcome.answer, LIVE_REWARD_ACCEPTED);
+        assert_int_equal(row->state,
+                         is_planned && settles ? LIVE_DECISION_HELD : LIVE_DECISION_REWARDED);
+        assert_int_equal(row->value, is_planned && settles ? value : 0);
+    } else if (known->row.state == LIVE_DECISION_EXPIRED ||
+               known->row.state == LIVE_DECISION_LATE) {
+        assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
+        assert_int_equal(row->state, LIVE_DECISION_LATE);
     } else {
-        assert_int_equal(answer, LIVE_REWARD_ACCEPTED);
-        assert_int_equal(row.arm, known->row.arm);
-        assert_int_equal(row.kind, known->row.kind);
-        if (row.kind == LIVE_DECISION_PLANNED) {
-            model->lacking[row.arm]--;
-            model->given[row.arm]++;
-        }
+        assert_int_equal(outcome.answer, LIVE_REWARD_REPEATED);
+    }
+    assert_int_equal(row->arm, known->row.arm);
+    assert_int_equal(row->kind, known->row.kind);
+    if (outcome.fills) {
+        model->lacking[row->arm]--;
+        model->given[row->arm]++;
+    }
+    known->row = *row;
+}
+
+static void model_close(struct model *model)
+{
+    uint64_t const back = tacit_rng_below(&model->rng, 200);
+    uint64_t const id = model->next_id > back ? model->next_id - back : 0;
+    struct live_decision_row row;
+    enum live_close_answer const answer =
+        live_decisions_close(model->bench.decisions, id, model->bench.now_ms, &row);
+    struct model_row *const known = model_row(model, id);
+    model->closes[answer]++;
+    if (known == NULL) {
+        assert_int_equal(answer, LIVE_CLOSE_UNKNOWN);
+    } else if (known->row.state == LIVE_DECISION_OPEN) {
+        assert_int_equal(answer, LIVE_CLOSE_DONE);
+        assert_int_equal(row.state, LIVE_DECISION_EXPIRED);
+        model->missed[row.arm] += row.kind == LIVE_DECISION_PLANNED;
         known->row = row;
+    } else {
+        bool const has_reward =
+            known->row.state == LIVE_DECISION_REWARDED || known->row.state == LIVE_DECISION_HELD;
+        assert_int_equal(answer, has_reward ? LIVE_CLOSE_REWARDED : LIVE_CLOSE_REPEATED);
     }
 }
 
-static void on_expired(void *context, const struct live_decision_row *row, bool is_forgotten)
+/* What the end of an open decision brings its place. */
+static void model_end(struct model *model, const struct live_decision_change *change,
+                      const struct live_decision_row *was)
+{
+    bool const is_planned = was->kind == LIVE_DECISION_PLANNED;
+    bool const is_held = was->state == LIVE_DECISION_HELD;
+    bool const settles = is_planned && model->bench.config.settles;
+    assert_int_equal(change->kind, settles ? LIVE_CHANGE_SETTLED : LIVE_CHANGE_RETURNED);
+    assert_int_equal(change->row->state, is_held ? LIVE_DECISION_REWARDED : LIVE_DECISION_EXPIRED);
+    assert_int_equal(change->row->value, 0);
+    assert_int_equal(change->value, is_held ? was->value : settles ? MISSING_VALUE : 0);
+    if (settles) {
+        model->lacking[was->arm]--;
+        model->given[was->arm]++;
+    } else if (is_planned) {
+        model->missed[was->arm]++;
+    }
+}
+
+static void on_expired(void *context, const struct live_decision_change *change)
 {
     struct model *const model = context;
+    const struct live_decision_row *const row = change->row;
     struct model_row *const known = model_row(model, row->id);
     assert_non_null(known);
-    assert_true(known->row.deadline_s <= model->bench.now_s);
-    assert_int_equal(is_forgotten, known->row.state != LIVE_DECISION_OPEN);
+    bool const was_open =
+        known->row.state == LIVE_DECISION_OPEN || known->row.state == LIVE_DECISION_HELD;
+    assert_true(known->row.deadline_ms <= model->bench.now_ms);
+    assert_int_equal(change->kind != LIVE_CHANGE_FORGOTTEN, was_open);
     assert_int_equal(row->arm, known->row.arm);
     assert_int_equal(row->kind, known->row.kind);
     if (row->key == NULL)
         assert_int_equal(known->key, MODEL_KEYS);
     else
         assert_string_equal(row->key, model->keys[known->key]);
-    if (is_forgotten) {
+    model->changes[change->kind]++;
+    if (!was_open) {
         known->is_there = false;
         return;
     }
-    assert_int_equal(row->state, LIVE_DECISION_EXPIRED);
-    assert_int_equal(row->deadline_s, model->bench.now_s + REMEMBER_S);
+    model_end(model, change, &known->row);
+    assert_int_equal(row->deadline_ms, model->bench.now_ms + REMEMBER_MS);
     known->row = *row;
 }
 
 static void model_expire(struct model *model)
 {
-    model->bench.now_s += tacit_rng_below(&model->rng, 40);
-    live_decisions_expire(model->bench.decisions, model->bench.now_s, on_expired, model);
+    model->bench.now_ms += tacit_rng_below(&model->rng, 40);
+    live_decisions_expire(model->bench.decisions, model->bench.now_ms, on_expired, model);
     for (uint32_t i = 0; i < MODEL_ROWS; i++)
-        assert_true(!model->rows[i].is_there || model->rows[i].row.deadline_s > model->bench.now_s);
+        assert_true(!model->rows[i].is_there ||
+                    model->rows[i].row.deadline_ms > model->bench.now_ms);
 }
 
 static void on_converted(void *context, const struct live_decision_row *row)
@@ -979,11 +1316,15 @@ static void on_converted(void *context, const struct live_decision_row *row)
     assert_true(model_open(model, row->arm, true) > model->lacking[row->arm]);
     for (uint32_t i = 0; i < MODEL_ROWS; i++) { /* no newer one could have gone */
         const struct live_decision_row *const other = &model->rows[i].row;
-        assert_false(model->rows[i].is_there && other->state == LIVE_DECISION_OPEN &&
+        assert_false(model->rows[i].is_there &&
+                     (other->state == LIVE_DECISION_OPEN || other->state == LIVE_DECISION_HELD) &&
                      other->kind == LIVE_DECISION_PLANNED && other->arm == row->arm &&
                      other->id > row->id);
     }
-    known->row.kind = row->kind;
+    assert_int_equal(row->state, known->row.state == LIVE_DECISION_HELD ? LIVE_DECISION_REWARDED
+                                                                        : LIVE_DECISION_OPEN);
+    assert_int_equal(row->value, 0);
+    known->row = *row;
 }
 
 static void model_give_plan(struct model *model)
@@ -1037,6 +1378,8 @@ static void model_restart(struct model *model)
                                                          model->unit_arm[unit]),
                              TACIT_OK);
     }
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        live_decisions_restore_missed(bench->decisions, arm, model->missed[arm]);
     live_decisions_set_next_id(bench->decisions, model->next_id);
     model_give_plan(model);
     model->restarts++;
@@ -1047,8 +1390,10 @@ static void model_step(struct model *model)
     uint64_t const dice = tacit_rng_below(&model->rng, 1000);
     if (dice < 500)
         model_decide(model);
-    else if (dice < 930)
+    else if (dice < 900)
         model_reward(model);
+    else if (dice < 930)
+        model_close(model);
     else if (dice < 980)
         model_expire(model);
     else if (dice < 992)
@@ -1057,12 +1402,13 @@ static void model_step(struct model *model)
         model_restart(model);
 }
 
-static void random_sequences_agree_with_a_naive_model(void **state)
+static void run_model(bool settles)
 {
-    (void)state;
     static struct model model;
     struct live_decisions_config config = some_config();
     config.open_max = MODEL_OPEN_MAX;
+    config.settles = settles;
+    config.missing_value = MISSING_VALUE;
     model = (struct model){.rng = tacit_rng_stream(31, 0, 0, TACIT_PURPOSE_FAULT), .next_id = 1};
     bench_open(&model.bench, config);
     for (uint32_t i = 0; i < MODEL_KEYS; i++)
@@ -1082,8 +1428,24 @@ static void random_sequences_agree_with_a_naive_model(void **state)
         assert_true(model.kinds[i] > 100);
     for (uint32_t i = 0; i < 4; i++)
         assert_true(model.answers[i] > 100);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_true(model.changes[i] > 100 || (i == LIVE_CHANGE_SETTLED && !settles));
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(model.closes[i] > 20);
     assert_true(model.restarts > 100);
     bench_close(&model.bench);
+}
+
+static void random_sequences_agree_with_a_naive_model(void **state)
+{
+    (void)state;
+    run_model(false);
+}
+
+static void random_sequences_agree_also_where_every_place_is_settled(void **state)
+{
+    (void)state;
+    run_model(true);
 }
 
 int main(void)
@@ -1110,7 +1472,16 @@ int main(void)
         cmocka_unit_test(a_new_plan_turns_what_it_does_not_cover_into_exploitation),
         cmocka_unit_test(restored_rows_that_contradict_are_refused),
         cmocka_unit_test(restored_rows_come_in_any_order),
+        cmocka_unit_test(a_late_reward_enters_nothing_and_its_place_is_filled_once),
+        cmocka_unit_test(a_round_waits_for_rewards_from_when_all_places_are_out),
+        cmocka_unit_test(a_closed_decision_frees_its_place_once),
+        cmocka_unit_test(settled_places_are_filled_at_their_time_whenever_the_reward_came),
+        cmocka_unit_test(the_share_of_missing_rewards_is_that_of_the_worst_arm),
+        cmocka_unit_test(the_wait_doubles_when_more_than_one_in_a_hundred_is_late),
+        cmocka_unit_test(rewards_that_take_five_waits_are_in_time_after_a_few_doublings),
+        cmocka_unit_test(a_state_clock_stands_while_nothing_runs_and_asks_no_wall_clock),
         cmocka_unit_test(random_sequences_agree_with_a_naive_model),
+        cmocka_unit_test(random_sequences_agree_also_where_every_place_is_settled),
     };
     return cmocka_run_group_tests_name("live_decisions", tests, NULL, NULL);
 }

@@ -728,13 +728,15 @@ static void another_format_is_refused(void **state)
 {
     (void)state;
     make_store(2);
-    assert_int_equal(shell("PRAGMA user_version = 3"), SQLITE_OK);
-    expect_refused(TACIT_INVALID, "has format 3");
+    assert_int_equal(shell("PRAGMA user_version = 4"), SQLITE_OK);
+    expect_refused(TACIT_INVALID, "has format 4");
     assert_int_equal(shell("PRAGMA user_version = 0"), SQLITE_OK);
     expect_refused(TACIT_INVALID, "has format 0");
     assert_int_equal(shell("PRAGMA user_version = 1"), SQLITE_OK); /* before cores had parts */
     expect_refused(TACIT_INVALID, "has format 1");
-    assert_int_equal(shell("PRAGMA user_version = 2"), SQLITE_OK);
+    assert_int_equal(shell("PRAGMA user_version = 2"), SQLITE_OK); /* times of the wall clock */
+    expect_refused(TACIT_INVALID, "has format 2");
+    assert_int_equal(shell("PRAGMA user_version = 3"), SQLITE_OK);
     expect_batch(2);
     assert_int_equal(shell("PRAGMA application_id = 7"), SQLITE_OK);
     expect_refused(TACIT_MALFORMED, "another program");
@@ -749,13 +751,13 @@ static void another_format_in_the_log_is_refused(void **state)
     temp_path(path, directory, STORE_FILE);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 3", NULL, NULL, NULL),
+    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 4", NULL, NULL, NULL),
                      SQLITE_OK);
     struct store_image image = store_image_read(directory);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
     assert_true(image.log_size > 0);
     store_image_write(directory, &image);
-    expect_refused(TACIT_INVALID, "user_version is 3");
+    expect_refused(TACIT_INVALID, "user_version is 4");
     store_image_free(&image);
 }
 

@@ -511,8 +511,11 @@ static void put_and_drop(struct live_store *store, uint64_t round)
         uint64_t const id = round * SPEED_ROWS + i;
         char key[40];
         (void)snprintf(key, sizeof key, "0190-%016llx", (unsigned long long)id);
-        struct live_decision_row const row = {
-            .id = id, .arm = (uint32_t)(id % 9), .deadline_s = 1800000000, .key = key, .unit = key};
+        struct live_decision_row const row = {.id = id,
+                                              .arm = (uint32_t)(id % 9),
+                                              .deadline_ms = 1800000000,
+                                              .key = key,
+                                              .unit = key};
         assert_int_equal(live_store_put_decision(store, &row), TACIT_OK);
         if (round > 0)
             assert_int_equal(live_store_drop_decision(store, id - SPEED_ROWS), TACIT_OK);

@@ -91,6 +91,7 @@ class Tap(threading.Thread):
         self.context, self.port = context, port
         self.seen = []  # (topic, body)
         self.letters = []  # (topic, payload): with the envelope
+        self.times = []  # when, in seconds of the agents' clock
         self.is_ready = threading.Event()
         self.over = False
 
@@ -108,6 +109,7 @@ class Tap(threading.Thread):
                 elif kind >> 4 == 3:
                     length = struct.unpack_from(">H", body)[0]
                     properties = 2 + length + (2 if kind & 6 else 0)  # fewer than 128 bytes of them
+                    self.times.append(time.clock_gettime(time.CLOCK_BOOTTIME))
                     topic, payload = body[2:2 + length].decode(), body[properties + 1 + body[properties]:]
                     self.letters.append((topic, payload))
                     self.seen.append((topic, body_of(payload)))

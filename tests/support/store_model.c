@@ -71,7 +71,7 @@ static struct live_decision_row decision_of(uint64_t id, uint64_t last,
         .arm = (uint32_t)(id % 7),
         .kind = (uint8_t)(id % 3),
         .state = batch < last ? 1 : 0,
-        .deadline_s = id % 2 == 0 ? UINT64_MAX : id * 10,
+        .deadline_ms = id % 2 == 0 ? UINT64_MAX : id * 10,
         .key = id % 3 == 2 ? NULL : texts->key,
         .unit = id % 3 == 1 ? NULL : texts->unit,
     };
@@ -161,7 +161,7 @@ static bool check_decision(void *context, const struct live_decision_row *row)
     assert_int_equal(row->arm, expected.arm);
     assert_int_equal(row->kind, expected.kind);
     assert_int_equal(row->state, expected.state);
-    assert_true(row->deadline_s == expected.deadline_s);
+    assert_true(row->deadline_ms == expected.deadline_ms);
     expect_text(row->key, expected.key);
     expect_text(row->unit, expected.unit);
     check->next++;

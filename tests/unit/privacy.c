@@ -876,11 +876,12 @@ static void ledger_agrees_with_the_twin_on_a_million_random_spends(void **state)
 #define SOUND_NOISE                                                                                \
     "Rewards are clipped to the public range and added as integers; the noise is exact discrete "  \
     "Laplace. "
-#define REST                                                                                       \
+#define LIMITS                                                                                     \
     "A person who contributes m rewards is protected with m times this epsilon. Not protected: "   \
     "whether, when and how often a person came; the number of pulls, the arm sets and the time "   \
-    "of messages, which are public; the averages of a site beyond the noise. This was a "          \
-    "simulation: its random numbers come from a seed and are not private."
+    "of messages, which are public; the averages of a site beyond the noise. "
+#define REST                                                                                       \
+    LIMITS "This was a simulation: its random numbers come from a seed and are not private."
 
 static void expect_statement(const struct tacit_statement *statement, const char *expected)
 {
@@ -968,6 +969,23 @@ static void statement_of_the_sound_way(void **state)
     struct tacit_statement const statement = sound_statement(1500000001);
     expect_statement(&statement, "Each single reward is protected with epsilon = "
                                  "1.500000001" AGAINST SOUND_NOISE REST);
+}
+
+static void statement_of_a_live_site_says_what_the_times_of_rewards_are(void **state)
+{
+    (void)state;
+    struct tacit_statement statement = sound_statement(TACIT_NANO);
+    statement.live = true;
+    expect_statement(&statement,
+                     "Each single reward is protected with epsilon = 1" AGAINST SOUND_NOISE LIMITS
+                     "This holds given the times at which rewards come: they say when a round is "
+                     "over. The noise comes from the entropy of the operating system.");
+    statement.settled = true;
+    expect_statement(&statement,
+                     "Each single reward is protected with epsilon = 1" AGAINST SOUND_NOISE LIMITS
+                     "Every reward is counted at a fixed time after its decision: when rewards "
+                     "come says nothing. The noise comes from the entropy of the operating "
+                     "system.");
 }
 
 static void statement_calls_an_epsilon_above_10_formal(void **state)
@@ -1081,6 +1099,7 @@ static void statement_of_the_largest_numbers_fits(void **state)
     struct tacit_statement statement = paper_statement();
     statement.bounded = false;
     statement.network = TACIT_STATEMENT_HYBRID; /* the longest */
+    statement.live = true;
     statement.waits = true;
     statement.epsilon_nano = UINT64_MAX;
     statement.paper_epsilon_nano = UINT64_MAX;
@@ -1142,6 +1161,7 @@ int main(void)
         cmocka_unit_test(statement_of_the_paper_with_partial_participation),
         cmocka_unit_test(statement_of_the_paper_with_unbounded_rewards_takes_the_promise_back),
         cmocka_unit_test(statement_of_the_sound_way),
+        cmocka_unit_test(statement_of_a_live_site_says_what_the_times_of_rewards_are),
         cmocka_unit_test(statement_calls_an_epsilon_above_10_formal),
         cmocka_unit_test(statement_of_a_graph_names_all_other_agents),
         cmocka_unit_test(statement_of_a_sound_hybrid_names_who_is_on_the_way),

@@ -280,6 +280,22 @@ void elim_core_look(const struct elim_core *core, struct tacit_elim_agent_view *
         tacit_elim_agent_look(state_of(core), view);
 }
 
+double elim_core_radius(const struct elim_core *core)
+{
+    struct tacit_wire_elim_run const *const run = &core->run;
+    uint32_t const reports = is_peer(core) ? member_count(run) : run->agent_count;
+    struct tacit_elim_schedule const schedule = {.arm_count = run->arm_count,
+                                                 .report_count = reports,
+                                                 .horizon = run->horizon,
+                                                 .epsilon_per_reward = (double)run->epsilon_nano /
+                                                                       (double)TACIT_NANO};
+    struct tacit_elim_agent_view view;
+    elim_core_look(core, &view);
+    if (view.epoch == 0 || view.pulls == 0 || view.last)
+        return 0;
+    return tacit_elim_radius(&schedule, view.epoch, view.active_count, view.pulls, reports);
+}
+
 bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer_view *view)
 {
     if (is_peer(core))

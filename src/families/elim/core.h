@@ -45,6 +45,10 @@ enum tacit_status elim_core_step(struct elim_core *core, const struct tacit_elim
 
 void elim_core_look(const struct elim_core *core, struct tacit_elim_agent_view *view);
 
+/* C(r) that this epoch's judgement will have if all report: what the numbers of the run say. 0:
+ * there is no order, or nothing more to judge. */
+double elim_core_radius(const struct elim_core *core);
+
 /* Over a network of peers: false over a star. */
 bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer_view *view);
 

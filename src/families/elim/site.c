@@ -298,12 +298,14 @@ static void note_peer_progress(struct live_site *site, const struct tacit_elim_a
 static void set_plan(struct live_site *site, const struct tacit_elim_update *made,
                      struct live_site_update *update)
 {
+    struct tacit_elim_agent_view view;
     TACIT_ASSERT(made->plan_count <= elim_core_run(site->core)->arm_count);
+    elim_core_look(site->core, &view);
     if (made->plan_count > 0)
         memcpy(site->plan, made->plan, made->plan_count * sizeof *site->plan);
     update->has_plan = true;
     update->plan = site->plan;
-    update->plan_count = made->plan_count;
+    update->plan_count = view.last ? 0 : made->plan_count;
 }
 
 /* A first order, in a state that is new: asks at once whether anybody has seen more of this site
@@ -326,8 +328,9 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
         send(site, &made.message, update);
     if (is_first_order && !is_star(site))
         ask_around(site, event.now_us, update);
-    if ((made.plan_count > 0 && !site->plan_is_held) || (after.halted && !before.halted))
-        set_plan(site, &made, update); /* halted: the plan is void */
+    if ((made.plan_count > 0 && !site->plan_is_held) || (after.halted && !before.halted) ||
+        (after.last && !before.last))
+        set_plan(site, &made, update); /* halted: the plan is void; last: so it is */
     site->deadline_us = made.deadline_us;
     if (is_first_order)
         (void)step_core(site, (elim_event){.now_us = event.now_us, .kind = TACIT_EVENT_START},
@@ -387,6 +390,27 @@ static enum tacit_status take_reward(struct live_site *site, const struct live_s
     return step_core(site, made, entropy, update);
 }
 
+/* After the last order all that is left of T is planned to the last arm, and no sum is added up:
+ * what is played then are pulls of that plan. */
+static enum tacit_status take_exploited(struct live_site *site, const struct live_site_event *event,
+                                        const struct tacit_entropy *entropy,
+                                        struct live_site_update *update)
+{
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
+    uint64_t const count = event->as.exploited_count;
+    struct tacit_elim_agent_view view;
+    elim_core_look(site->core, &view);
+    elim_event made = {
+        .now_us = event->now_us, .kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
+    if (view.last && !view.finished) {
+        uint64_t const left = run->horizon - view.pull_count;
+        made.kind = TACIT_EVENT_REWARD;
+        made.as.reward = (struct tacit_reward){.arm = tacit_bits_next(view.arms, run->arm_count, 0),
+                                               .count = count < left ? count : left};
+    }
+    return step_core(site, made, entropy, update);
+}
+
 /* Says again what may have been lost. After a restart this is the first time that it is connected.
  */
 static enum tacit_status say_again(struct live_site *site, uint64_t now_us,
@@ -434,11 +458,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
     case LIVE_SITE_REWARD:
         return take_reward(site, event, entropy, update);
     case LIVE_SITE_EXPLOITED:
-        return step_core(site,
-                         (elim_event){.now_us = event->now_us,
-                                      .kind = TACIT_EVENT_EXPLOITED,
-                                      .as.exploited_count = event->as.exploited_count},
-                         entropy, update);
+        return take_exploited(site, event, entropy, update);
     case LIVE_SITE_RECEIVE:
         return receive(site, event, entropy, update);
     case LIVE_SITE_TIMEOUT:
@@ -508,6 +528,8 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .active = agent.arms,
                                     .active_count = agent.active_count,
                                     .pull_count = agent.pull_count,
+                                    .round_pulls = agent.pulls,
+                                    .radius = elim_core_radius(site->core),
                                     .release_number = agent.release_epoch,
                                     .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
     look_around(site, view);
@@ -564,7 +586,8 @@ static void site_state(const struct live_site *site, const struct live_site_conf
                                             .report_count = agents,
                                             .clipped = true,
                                             .bounded = true,
-                                            .live = true};
+                                            .live = true,
+                                            .settled = config->settles};
     tacit_statement_elim(&promise, text);
 }
 

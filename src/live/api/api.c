@@ -16,6 +16,8 @@ static const char type_json[] = "application/json";
 static const char type_text[] = "text/plain; charset=utf-8";
 static const char type_metrics[] = "text/plain; version=0.0.4; charset=utf-8";
 
+static const char unknown_id[] = "no decision has this id, or it closed long ago and was forgotten";
+
 /* An answer that waits for the round to become durable. */
 struct held {
     struct live_request *request;
@@ -48,13 +50,14 @@ static void refuse(struct live_api_reply *reply, unsigned code, const char *erro
     add_error(&reply->text, error);
 }
 
+/* Without the bracket that ends it. */
 static void add_decision(const struct live_api *api, const struct live_decision_row *row,
                          struct live_buffer *text)
 {
     static const char *const kinds[] = {
-        [LIVE_DECISION_PLANNED] = ", \"kind\": \"planned\"}",
-        [LIVE_DECISION_EXPLOIT] = ", \"kind\": \"exploit\"}",
-        [LIVE_DECISION_COMMITTED] = ", \"kind\": \"committed\"}",
+        [LIVE_DECISION_PLANNED] = ", \"kind\": \"planned\"",
+        [LIVE_DECISION_EXPLOIT] = ", \"kind\": \"exploit\"",
+        [LIVE_DECISION_COMMITTED] = ", \"kind\": \"committed\"",
     };
     TACIT_ASSERT(row->kind <= LIVE_DECISION_COMMITTED);
     TACIT_ASSERT(row->arm < api->names.arm_count);
@@ -98,7 +101,7 @@ static unsigned code_of(enum tacit_status status, const char **error)
 /* ---- Decisions ------------------------------------------------------------------------------- */
 
 /* Appends the decision and returns OK, or returns a code with its error and appends nothing. */
-static unsigned decide(struct live_api *api, const json_t *value, uint64_t now_s,
+static unsigned decide(struct live_api *api, const json_t *value, uint64_t now_ms,
                        struct live_api_reply *reply, struct tacit_error *error)
 {
     struct live_decision_request request;
@@ -107,7 +110,7 @@ static unsigned decide(struct live_api *api, const json_t *value, uint64_t now_s
     struct live_decision_answer answer;
     reply->promises = true;
     enum tacit_status const status =
-        api->agent.decide(api->agent.context, &request, now_s, &answer);
+        api->agent.decide(api->agent.context, &request, now_ms, &answer);
     if (status != TACIT_OK) {
         const char *text;
         unsigned const code = code_of(status, &text);
@@ -116,11 +119,12 @@ static unsigned decide(struct live_api *api, const json_t *value, uint64_t now_s
     }
     api->counts.decisions++;
     add_decision(api, &answer.row, &reply->text);
+    live_buffer_add(&reply->text, "}");
     return OK;
 }
 
 /* The same for a reward. */
-static unsigned reward(struct live_api *api, const json_t *value, uint64_t now_s,
+static unsigned reward(struct live_api *api, const json_t *value, uint64_t now_ms,
                        struct live_api_reply *reply, struct tacit_error *error)
 {
     static const char *const answers[] = {
@@ -133,10 +137,9 @@ static unsigned reward(struct live_api *api, const json_t *value, uint64_t now_s
         return BAD_REQUEST;
     reply->promises = true;
     enum live_reward_answer const answer =
-        api->agent.reward(api->agent.context, given.id, given.value, now_s);
+        api->agent.reward(api->agent.context, given.id, given.value, now_ms);
     if (answer == LIVE_REWARD_UNKNOWN) {
-        (void)snprintf(error->text, sizeof error->text,
-                       "no decision has this id, or it closed long ago and was forgotten");
+        (void)snprintf(error->text, sizeof error->text, "%s", unknown_id);
         return NOT_FOUND;
     }
     if (answer == LIVE_REWARD_ACCEPTED)
@@ -145,7 +148,7 @@ static unsigned reward(struct live_api *api, const json_t *value, uint64_t now_s
     return OK;
 }
 
-typedef unsigned one_function(struct live_api *api, const json_t *value, uint64_t now_s,
+typedef unsigned one_function(struct live_api *api, const json_t *value, uint64_t now_ms,
                               struct live_api_reply *reply, struct tacit_error *error);
 
 static void answer_one(struct live_api *api, one_function *one, const uint8_t *body, size_t size,
@@ -157,7 +160,7 @@ static void answer_one(struct live_api *api, one_function *one, const uint8_t *b
         refuse(reply, BAD_REQUEST, error.text);
         return;
     }
-    unsigned const code = one(api, value, api->agent.now_s(api->agent.context), reply, &error);
+    unsigned const code = one(api, value, api->agent.now_ms(api->agent.context), reply, &error);
     if (code != OK)
         refuse(reply, code, error.text);
     json_decref(value);
@@ -176,12 +179,12 @@ static void answer_batch(struct live_api *api, one_function *one, const char *fr
         json_decref(value);
         return;
     }
-    uint64_t const now_s = api->agent.now_s(api->agent.context);
+    uint64_t const now_ms = api->agent.now_ms(api->agent.context);
     live_buffer_format(&reply->text, "{\"%s\": [", into);
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (i > 0)
             live_buffer_add(&reply->text, ",\n ");
-        if (one(api, json_array_get(list, i), now_s, reply, &error) != OK)
+        if (one(api, json_array_get(list, i), now_ms, reply, &error) != OK)
             add_error(&reply->text, error.text);
     }
     live_buffer_add(&reply->text, "]}");
@@ -210,6 +213,75 @@ static void on_rewards(struct live_api *api, const uint8_t *body, size_t size,
                        struct live_api_reply *reply)
 {
     answer_batch(api, reward, "rewards", "rewards", body, size, reply);
+}
+
+/* ---- Open decisions -------------------------------------------------------------------------- */
+
+struct open_list {
+    struct live_api *api;
+    struct live_buffer *text;
+    uint64_t now_ms;
+    uint64_t count;
+};
+
+static void add_text_member(struct live_buffer *text, const char *name, const char *value)
+{
+    if (value == NULL)
+        return;
+    live_buffer_format(text, ", \"%s\": ", name);
+    live_buffer_add_quoted(text, value);
+}
+
+static bool add_open(void *context, const struct live_decision_row *row)
+{
+    struct open_list *const list = context;
+    uint64_t const age_ms = list->now_ms > row->opened_ms ? list->now_ms - row->opened_ms : 0;
+    uint64_t const left_ms = row->deadline_ms > list->now_ms ? row->deadline_ms - list->now_ms : 0;
+    if (++list->count > LIVE_API_OPEN_MAX)
+        return true; /* counted, not listed */
+    live_buffer_add(list->text, list->count > 1 ? ",\n " : "");
+    add_decision(list->api, row, list->text);
+    live_buffer_format(list->text, ", \"age_s\": %.3f, \"left_s\": %.3f", (double)age_ms / 1e3,
+                       (double)left_ms / 1e3);
+    add_text_member(list->text, "key", row->key);
+    add_text_member(list->text, "unit", row->unit);
+    live_buffer_add(list->text, "}");
+    return true;
+}
+
+static void on_open(struct live_api *api, const uint8_t *body, size_t size,
+                    struct live_api_reply *reply)
+{
+    struct open_list list = {
+        .api = api, .text = &reply->text, .now_ms = api->agent.now_ms(api->agent.context)};
+    (void)body;
+    (void)size;
+    live_buffer_add(&reply->text, "{\"decisions\": [");
+    api->agent.open(api->agent.context, add_open, &list);
+    live_buffer_add(&reply->text, "],\n \"open\": ");
+    live_buffer_add_u64(&reply->text, list.count);
+    live_buffer_add(&reply->text, "}");
+}
+
+static void close_decision(struct live_api *api, uint64_t id, struct live_api_reply *reply)
+{
+    enum live_close_answer const answer =
+        api->agent.close(api->agent.context, id, api->agent.now_ms(api->agent.context));
+    reply->promises = true;
+    switch (answer) {
+    case LIVE_CLOSE_DONE:
+        live_buffer_add(&reply->text, "{\"status\": \"closed\"}");
+        break;
+    case LIVE_CLOSE_REPEATED:
+        live_buffer_add(&reply->text, "{\"status\": \"repeated\"}");
+        break;
+    case LIVE_CLOSE_REWARDED:
+        refuse(reply, CONFLICT, "this decision has its reward; what was rewarded stays");
+        break;
+    case LIVE_CLOSE_UNKNOWN:
+        refuse(reply, NOT_FOUND, unknown_id);
+        break;
+    }
 }
 
 /* ---- Looking --------------------------------------------------------------------------------- */
@@ -256,10 +328,19 @@ static void on_health(struct live_api *api, const uint8_t *body, size_t size,
     (void)body;
     (void)size;
     struct tacit_error error = {.text = "not healthy"};
-    if (api->agent.is_healthy(api->agent.context, &error))
-        live_buffer_add(&reply->text, "{\"status\": \"ok\"}");
-    else
+    if (!api->agent.is_healthy(api->agent.context, &error)) {
         refuse(reply, UNAVAILABLE, error.text);
+        return;
+    }
+    json_t *const warnings = api->agent.warnings(api->agent.context);
+    if (warnings != NULL && json_array_size(warnings) == 0) {
+        json_decref(warnings);
+        live_buffer_add(&reply->text, "{\"status\": \"ok\"}");
+        return;
+    }
+    answer_tree(warnings == NULL ? NULL
+                                 : json_pack("{s:s, s:o}", "status", "ok", "warnings", warnings),
+                reply);
 }
 
 static void add_counter(struct live_buffer *text, const char *name, const char *help,
@@ -304,47 +385,80 @@ static void on_clipped(struct live_api *api, const uint8_t *body, size_t size,
 
 static const struct route {
     const char *path;
-    bool is_post;
+    const char *method;
     void (*answer)(struct live_api *api, const uint8_t *body, size_t size,
                    struct live_api_reply *reply);
 } routes[] = {
-    {"/v1/decisions", true, on_decision},   {"/v1/decisions/batch", true, on_decisions},
-    {"/v1/rewards", true, on_reward},       {"/v1/rewards/batch", true, on_rewards},
-    {"/v1/status", false, on_status},       {"/v1/ledger", false, on_ledger},
-    {"/v1/statement", false, on_statement}, {"/health", false, on_health},
-    {"/metrics", false, on_metrics},        {"/v1/clipped", false, on_clipped},
+    {"/v1/decisions", "POST", on_decision},
+    {"/v1/decisions", "GET", on_open},
+    {"/v1/decisions/batch", "POST", on_decisions},
+    {"/v1/rewards", "POST", on_reward},
+    {"/v1/rewards/batch", "POST", on_rewards},
+    {"/v1/status", "GET", on_status},
+    {"/v1/ledger", "GET", on_ledger},
+    {"/v1/statement", "GET", on_statement},
+    {"/v1/clipped", "GET", on_clipped},
+    {"/health", "GET", on_health},
+    {"/metrics", "GET", on_metrics},
 };
+#define ROUTE_COUNT (sizeof routes / sizeof routes[0])
 
-static const struct route *find_route(const char *path)
+static const char one_decision[] = "/v1/decisions/";
+
+static const struct route *find_route(const char *path, const char *method)
 {
-    for (size_t i = 0; i < sizeof routes / sizeof routes[0]; i++) {
-        if (strcmp(routes[i].path, path) == 0)
+    if (strcmp(method, "HEAD") == 0)
+        method = "GET";
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        if (strcmp(routes[i].path, path) == 0 && strcmp(routes[i].method, method) == 0)
             return &routes[i];
     }
     return NULL;
 }
 
-static bool method_fits(const struct route *route, const char *method)
+/* "POST or GET"; "": there is no such path. */
+static void find_methods(const char *path, char *text, size_t size)
 {
-    if (route->is_post)
-        return strcmp(method, "POST") == 0;
-    return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0;
+    text[0] = '\0';
+    for (size_t i = 0; i < ROUTE_COUNT; i++) {
+        size_t const used = strlen(text);
+        if (strcmp(routes[i].path, path) == 0)
+            (void)snprintf(text + used, size - used, "%s%s", used > 0 ? " or " : "",
+                           routes[i].method);
+    }
+}
+
+static void refuse_method(const char *path, struct live_api_reply *reply)
+{
+    char methods[32];
+    char error[64];
+    find_methods(path, methods, sizeof methods);
+    if (methods[0] == '\0') {
+        refuse(reply, NOT_FOUND,
+               "there is nothing under this path; there are POST /v1/decisions, "
+               "/v1/decisions/batch, /v1/rewards, /v1/rewards/batch, DELETE /v1/decisions/ID and "
+               "GET /v1/decisions, /v1/status, /v1/ledger, /v1/statement, /v1/clipped, /health, "
+               "/metrics");
+        return;
+    }
+    (void)snprintf(error, sizeof error, "this path takes %s only", methods);
+    refuse(reply, WRONG_METHOD, error);
 }
 
 static void dispatch(struct live_api *api, const char *method, const char *path,
                      const uint8_t *body, size_t size, struct live_api_reply *reply)
 {
-    const struct route *const route = find_route(path);
-    if (route == NULL)
-        refuse(reply, NOT_FOUND,
-               "there is nothing under this path; there are POST /v1/decisions, "
-               "/v1/decisions/batch, /v1/rewards, /v1/rewards/batch and GET /v1/status, "
-               "/v1/ledger, /v1/statement, /v1/clipped, /health, /metrics");
-    else if (!method_fits(route, method))
-        refuse(reply, WRONG_METHOD,
-               route->is_post ? "this path takes POST only" : "this path takes GET only");
-    else
+    const struct route *const route = find_route(path, method);
+    size_t const prefix = sizeof one_decision - 1;
+    uint64_t id;
+    if (route != NULL)
         route->answer(api, body, size, reply);
+    else if (strncmp(path, one_decision, prefix) != 0 || !live_api_read_id(path + prefix, &id))
+        refuse_method(path, reply);
+    else if (strcmp(method, "DELETE") != 0)
+        refuse(reply, WRONG_METHOD, "this path takes DELETE only");
+    else
+        close_decision(api, id, reply);
 }
 
 void live_api_reply(struct live_api *api, const char *method, const char *path, const uint8_t *body,

@@ -10,19 +10,25 @@
 #include "http.h"
 
 #define LIVE_API_BATCH_MAX 1000u
+#define LIVE_API_OPEN_MAX 1000u /* open decisions that are listed */
 
 struct live_api;
 
-/* What the daemon does for the API; all required. Times are unix seconds. */
+/* What the daemon does for the API; all required. Times are milliseconds of the state's clock. */
 struct live_api_agent {
     void *context;
-    uint64_t (*now_s)(void *context);
+    uint64_t (*now_ms)(void *context);
     /* As live_decisions_decide, and whatever else makes the daemon refuse. The answer's texts are
      * not used. */
     enum tacit_status (*decide)(void *context, const struct live_decision_request *request,
-                                uint64_t now_s, struct live_decision_answer *answer);
+                                uint64_t now_ms, struct live_decision_answer *answer);
     /* The value is finite; it is the daemon that clips. */
-    enum live_reward_answer (*reward)(void *context, uint64_t id, double value, uint64_t now_s);
+    enum live_reward_answer (*reward)(void *context, uint64_t id, double value, uint64_t now_ms);
+    /* As live_decisions_open and live_decisions_close. */
+    void (*open)(void *context,
+                 bool (*each)(void *each_context, const struct live_decision_row *row),
+                 void *each_context);
+    enum live_close_answer (*close)(void *context, uint64_t id, uint64_t now_ms);
     json_t *(*status)(void *context); /* a new reference; NULL: memory */
     json_t *(*ledger)(void *context); /* the same */
     void (*statement)(void *context, struct live_buffer *text);
@@ -30,6 +36,7 @@ struct live_api_agent {
     uint64_t (*clipped)(void *context); /* rewards outside the range, since the start */
     /* false: error->text says why. */
     bool (*is_healthy)(void *context, struct tacit_error *error);
+    json_t *(*warnings)(void *context); /* a new list of texts; NULL: memory */
 };
 
 struct live_api_config {

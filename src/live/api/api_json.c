@@ -288,10 +288,8 @@ bool live_api_read_decision(const struct live_arm_names *names, const json_t *va
     return true;
 }
 
-/* Decimal digits as the decision gave them: no sign, no leading zero, 64 bits. */
-static bool read_id(const json_t *value, uint64_t *id)
+bool live_api_read_id(const char *text, uint64_t *id)
 {
-    const char *const text = json_string_value(value);
     if (text == NULL || text[0] < '1' || text[0] > '9')
         return false;
     uint64_t number = 0;
@@ -311,7 +309,7 @@ static bool read_reward_member(const char *member, const json_t *value,
                                struct live_api_reward *reward, struct tacit_error *error)
 {
     if (strcmp(member, "id") == 0)
-        return read_id(value, &reward->id) ||
+        return live_api_read_id(json_string_value(value), &reward->id) ||
                wrong(error, "id must be the text that the decision came with, such as \"17\" in "
                             "quotes");
     if (strcmp(member, "reward") == 0) {

@@ -65,6 +65,9 @@ struct live_api_reward {
     double value; /* finite */
 };
 
+/* Decimal digits as the decision gave them: no sign, no leading zero, 64 bits. */
+bool live_api_read_id(const char *text, uint64_t *id);
+
 /* {"id", "reward"}. */
 bool live_api_read_reward(const json_t *value, struct live_api_reward *reward,
                           struct tacit_error *error);

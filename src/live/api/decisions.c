@@ -13,6 +13,8 @@ struct entry {
     struct live_decision_row row;  /* its texts lie behind the entry */
     struct entry *before;          /* open planned decisions of the same arm, by id */
     struct entry *after;
+    struct entry *older; /* all open decisions, by id */
+    struct entry *newer;
 };
 
 struct unit {
@@ -25,6 +27,7 @@ struct unit {
 struct arm {
     uint64_t lacking; /* pulls whose reward the core lacks */
     uint64_t open;    /* of them, given to somebody */
+    uint64_t missed;  /* places that were given out again, in this run */
     struct entry *first;
     struct entry *last;
 };
@@ -38,6 +41,11 @@ struct live_decisions {
     struct unit *oldest_unit;
     struct unit *newest_unit;
     struct unit *forgotten_unit; /* its text is in the latest answer */
+    struct entry *oldest;
+    struct entry *newest;
+    struct live_wait wait;
+    uint64_t missed_count;   /* of all arms */
+    uint64_t waits_since_ms; /* UINT64_MAX: the plan has places left, or none is open */
     struct live_deadlines deadlines;
     struct live_pull_tree unserved;
     struct arm *arms;
@@ -49,9 +57,9 @@ struct live_decisions {
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
 
-static uint64_t later(uint64_t now_s, uint64_t more_s)
+static uint64_t later(uint64_t now_ms, uint64_t more_ms)
 {
-    return now_s > UINT64_MAX - more_s ? UINT64_MAX : now_s + more_s;
+    return now_ms > UINT64_MAX - more_ms ? UINT64_MAX : now_ms + more_ms;
 }
 
 static bool text_is_allowed(const char *text)
@@ -117,7 +125,7 @@ static struct entry *new_entry(const struct live_decision_row *row)
     if (entry == NULL)
         return NULL;
     char *const texts = (char *)(entry + 1);
-    *entry = (struct entry){.deadline = {.when_s = row->deadline_s, .id = row->id}, .row = *row};
+    *entry = (struct entry){.deadline = {.when_ms = row->deadline_ms, .id = row->id}, .row = *row};
     if (row->key != NULL)
         entry->row.key = memcpy(texts, row->key, key_size);
     if (row->unit != NULL)
@@ -125,9 +133,15 @@ static struct entry *new_entry(const struct live_decision_row *row)
     return entry;
 }
 
+/* A decision whose place waits for its time is as good as open: the place is not filled. */
+static bool is_open(const struct entry *entry)
+{
+    return entry->row.state == LIVE_DECISION_OPEN || entry->row.state == LIVE_DECISION_HELD;
+}
+
 static bool is_open_planned(const struct entry *entry)
 {
-    return entry->row.state == LIVE_DECISION_OPEN && entry->row.kind == LIVE_DECISION_PLANNED;
+    return is_open(entry) && entry->row.kind == LIVE_DECISION_PLANNED;
 }
 
 /* ---- The account of one arm ------------------------------------------------------------------ */
@@ -169,24 +183,63 @@ static void unlink_planned(struct live_decisions *decisions, struct entry *entry
     decisions->open_planned--;
 }
 
-/* Every decision closes here. */
-static void close_entry(struct live_decisions *decisions, struct entry *entry,
-                        enum live_decision_state state, uint64_t now_s)
+/* Into the list of what is open, by id; new decisions and rows restored in order cost O(1). */
+static void link_open(struct live_decisions *decisions, struct entry *entry)
 {
-    TACIT_ASSERT(entry->row.state == LIVE_DECISION_OPEN);
+    struct entry *older = decisions->newest;
+    while (older != NULL && older->row.id > entry->row.id)
+        older = older->older;
+    entry->older = older;
+    entry->newer = older == NULL ? decisions->oldest : older->newer;
+    *(entry->older == NULL ? &decisions->oldest : &entry->older->newer) = entry;
+    *(entry->newer == NULL ? &decisions->newest : &entry->newer->older) = entry;
+}
+
+static void unlink_open(struct live_decisions *decisions, struct entry *entry)
+{
+    *(entry->older == NULL ? &decisions->oldest : &entry->older->newer) = entry->newer;
+    *(entry->newer == NULL ? &decisions->newest : &entry->newer->older) = entry->older;
+    entry->older = NULL;
+    entry->newer = NULL;
+}
+
+/* Since when has every place been given out, with some not filled? A place that comes back does not
+ * end it: the round still waits for it. */
+static void note_waiting(struct live_decisions *decisions, uint64_t now_ms)
+{
+    if (decisions->unserved.total > 0)
+        return;
+    if (decisions->open_planned == 0)
+        decisions->waits_since_ms = UINT64_MAX;
+    else if (decisions->waits_since_ms == UINT64_MAX)
+        decisions->waits_since_ms = now_ms;
+}
+
+/* Every decision closes here. fills: its place is filled; else it is given out again. */
+static void close_entry(struct live_decisions *decisions, struct entry *entry,
+                        enum live_decision_state state, bool fills, uint64_t now_ms)
+{
+    TACIT_ASSERT(is_open(entry));
     if (is_open_planned(entry)) {
         struct arm *const arm = &decisions->arms[entry->row.arm];
         unlink_planned(decisions, entry);
-        if (state == LIVE_DECISION_REWARDED && arm->lacking > 0)
+        if (fills && arm->lacking > 0)
             arm->lacking--;
+        if (!fills) {
+            arm->missed++;
+            decisions->missed_count++;
+        }
         refresh_unserved(decisions, entry->row.arm);
     } else {
         TACIT_ASSERT(decisions->open_other > 0);
         decisions->open_other--;
     }
+    unlink_open(decisions, entry);
     entry->row.state = (uint8_t)state;
-    entry->row.deadline_s = later(now_s, decisions->config.remember_s);
-    live_deadlines_move(&decisions->deadlines, &entry->deadline, entry->row.deadline_s);
+    entry->row.value = 0;
+    entry->row.deadline_ms = later(now_ms, decisions->config.remember_ms);
+    live_deadlines_move(&decisions->deadlines, &entry->deadline, entry->row.deadline_ms);
+    note_waiting(decisions, now_ms);
 }
 
 /* ---- Entries come and go --------------------------------------------------------------------- */
@@ -206,15 +259,17 @@ static void add_entry(struct live_decisions *decisions, struct entry *entry)
     if (entry->row.key != NULL)
         live_table_add(&decisions->keys, live_hash_text(seed, entry->row.key), entry);
     live_deadlines_add(&decisions->deadlines, &entry->deadline);
+    if (is_open(entry))
+        link_open(decisions, entry);
     if (is_open_planned(entry))
         open_planned(decisions, entry);
-    else if (entry->row.state == LIVE_DECISION_OPEN)
+    else if (is_open(entry))
         decisions->open_other++;
     if (entry->row.id >= decisions->next_id)
         decisions->next_id = entry->row.id + 1;
 }
 
-/* Requires: closed, and first in the queue. */
+/* Takes it out of everything; the caller frees it. Requires: closed, and first in the queue. */
 static void forget_entry(struct live_decisions *decisions, struct entry *entry)
 {
     uint64_t const seed = decisions->seed;
@@ -222,7 +277,6 @@ static void forget_entry(struct live_decisions *decisions, struct entry *entry)
     live_table_remove(&decisions->ids, live_hash_u64(seed, entry->row.id), entry);
     if (entry->row.key != NULL)
         live_table_remove(&decisions->keys, live_hash_text(seed, entry->row.key), entry);
-    free(entry);
 }
 
 /* ---- The choice of an arm -------------------------------------------------------------------- */
@@ -334,7 +388,7 @@ static const char *forget_unit(struct live_decisions *decisions)
 static enum tacit_status record(struct live_decisions *decisions,
                                 const struct live_decision_request *request,
                                 const struct choice *choice,
-                                enum live_decision_kind kind_beside_plan, uint64_t now_s,
+                                enum live_decision_kind kind_beside_plan, uint64_t now_ms,
                                 struct live_decision_answer *answer)
 {
     struct live_decision_row const row = {
@@ -342,7 +396,8 @@ static enum tacit_status record(struct live_decisions *decisions,
         .arm = choice->arm,
         .kind = (uint8_t)(choice->is_planned ? LIVE_DECISION_PLANNED : kind_beside_plan),
         .state = LIVE_DECISION_OPEN,
-        .deadline_s = later(now_s, decisions->config.deadline_s),
+        .opened_ms = now_ms,
+        .deadline_ms = later(now_ms, decisions->wait.wait_ms),
         .key = request->key,
         .unit = request->unit,
     };
@@ -356,6 +411,7 @@ static enum tacit_status record(struct live_decisions *decisions,
         return TACIT_MEMORY;
     }
     add_entry(decisions, entry);
+    note_waiting(decisions, now_ms);
     *answer = (struct live_decision_answer){.row = entry->row,
                                             .is_new = true,
                                             .unit_is_new = choice->sets_unit,
@@ -376,6 +432,8 @@ struct live_decisions *live_decisions_new(const struct live_decisions_config *co
         return NULL;
     decisions->config = *config;
     decisions->next_id = 1;
+    decisions->waits_since_ms = UINT64_MAX;
+    decisions->wait = live_wait_init(config->wait_ms, config->wait_max_ms);
     decisions->seed = live_hash_u64(0, (uint64_t)(uintptr_t)decisions);
     decisions->arms = calloc(config->arm_count, sizeof decisions->arms[0]);
     decisions->lacking = calloc(config->arm_count, sizeof decisions->lacking[0]);
@@ -405,7 +463,9 @@ static bool row_is_allowed(const struct live_decisions *decisions,
                            const struct live_decision_row *row)
 {
     return row->arm < decisions->config.arm_count && row->kind <= LIVE_DECISION_COMMITTED &&
-           row->state <= LIVE_DECISION_EXPIRED && row->id < UINT64_MAX &&
+           row->state <= LIVE_DECISION_HELD && row->id < UINT64_MAX &&
+           (row->state == LIVE_DECISION_HELD ? row->kind == LIVE_DECISION_PLANNED
+                                             : row->value == 0) &&
            text_is_allowed(row->key) && text_is_allowed(row->unit) &&
            find_id(decisions, row->id) == NULL && find_key(decisions, row->key) == NULL;
 }
@@ -432,11 +492,40 @@ enum tacit_status live_decisions_restore_unit(struct live_decisions *decisions, 
     return reserve(decisions) ? set_unit(decisions, unit, arm) : TACIT_MEMORY;
 }
 
+void live_decisions_restore_wait(struct live_decisions *decisions, const struct live_wait *wait)
+{
+    if (!decisions->config.settles)
+        live_wait_restore(&decisions->wait, wait->wait_ms, wait->in_time, wait->late);
+}
+
+void live_decisions_restore_missed(struct live_decisions *decisions, uint32_t arm, uint64_t count)
+{
+    TACIT_ASSERT(arm < decisions->config.arm_count);
+    decisions->missed_count += count - decisions->arms[arm].missed;
+    decisions->arms[arm].missed = count;
+}
+
+/* A planned decision for which a new plan has no place any more: its reward enters nothing, be it
+ * here already or not. */
+static void turn_into_exploitation(struct live_decisions *decisions, struct entry *entry)
+{
+    unlink_planned(decisions, entry);
+    entry->row.kind = LIVE_DECISION_EXPLOIT;
+    if (entry->row.state == LIVE_DECISION_HELD) {
+        unlink_open(decisions, entry);
+        entry->row.state = LIVE_DECISION_REWARDED;
+        entry->row.value = 0;
+    } else {
+        decisions->open_other++;
+    }
+}
+
 void live_decisions_set_plan(struct live_decisions *decisions, const struct tacit_pull_block *plan,
                              uint32_t count,
                              void (*changed)(void *context, const struct live_decision_row *row),
                              void *context)
 {
+    decisions->waits_since_ms = UINT64_MAX;
     memset(decisions->lacking, 0, decisions->config.arm_count * sizeof decisions->lacking[0]);
     for (uint32_t i = 0; i < count; i++) {
         TACIT_ASSERT(plan[i].arm < decisions->config.arm_count);
@@ -447,9 +536,7 @@ void live_decisions_set_plan(struct live_decisions *decisions, const struct taci
         arm->lacking = decisions->lacking[i];
         while (arm->open > arm->lacking) { /* the newest go: the oldest are nearest to a reward */
             struct entry *const entry = arm->last;
-            unlink_planned(decisions, entry);
-            entry->row.kind = LIVE_DECISION_EXPLOIT;
-            decisions->open_other++;
+            turn_into_exploitation(decisions, entry);
             if (changed != NULL)
                 changed(context, &entry->row);
         }
@@ -459,7 +546,7 @@ void live_decisions_set_plan(struct live_decisions *decisions, const struct taci
 
 enum tacit_status live_decisions_decide(struct live_decisions *decisions,
                                         const struct live_decision_request *request,
-                                        const struct live_fallback *fallback, uint64_t now_s,
+                                        const struct live_fallback *fallback, uint64_t now_ms,
                                         const struct tacit_entropy *entropy,
                                         struct live_decision_answer *answer)
 {
@@ -477,44 +564,129 @@ enum tacit_status live_decisions_decide(struct live_decisions *decisions,
     if (status != TACIT_OK)
         return status;
     return record(decisions, request, &choice,
-                  fallback->is_committed ? LIVE_DECISION_COMMITTED : LIVE_DECISION_EXPLOIT, now_s,
+                  fallback->is_committed ? LIVE_DECISION_COMMITTED : LIVE_DECISION_EXPLOIT, now_ms,
                   answer);
 }
 
-enum live_reward_answer live_decisions_reward(struct live_decisions *decisions, uint64_t id,
-                                              uint64_t now_s, struct live_decision_row *row)
+/* The first reward of a decision that is open, in time. */
+static void take_reward(struct live_decisions *decisions, struct entry *entry, double value,
+                        uint64_t now_ms, struct live_reward_outcome *outcome)
+{
+    bool const is_planned = is_open_planned(entry);
+    if (is_planned)
+        live_wait_note_in_time(&decisions->wait);
+    if (is_planned && decisions->config.settles) {
+        entry->row.state = LIVE_DECISION_HELD;
+        entry->row.value = value;
+    } else {
+        close_entry(decisions, entry, LIVE_DECISION_REWARDED, true, now_ms);
+        outcome->fills = is_planned;
+    }
+    outcome->is_changed = true;
+}
+
+static void take_late_reward(struct live_decisions *decisions, struct entry *entry, uint64_t now_ms,
+                             struct live_reward_outcome *outcome)
+{
+    uint64_t const delay_ms = now_ms > entry->row.opened_ms ? now_ms - entry->row.opened_ms : 0;
+    if (entry->row.kind == LIVE_DECISION_PLANNED && !decisions->config.settles)
+        outcome->wait_grew = live_wait_note_late(&decisions->wait, delay_ms);
+    entry->row.state = LIVE_DECISION_LATE;
+    outcome->is_changed = true;
+}
+
+struct live_reward_outcome live_decisions_reward(struct live_decisions *decisions, uint64_t id,
+                                                 double value, uint64_t now_ms)
+{
+    struct live_reward_outcome outcome = {.answer = LIVE_REWARD_UNKNOWN};
+    struct entry *const entry = find_id(decisions, id);
+    if (entry == NULL)
+        return outcome;
+    switch ((enum live_decision_state)entry->row.state) {
+    case LIVE_DECISION_OPEN:
+        outcome.answer = now_ms < entry->row.deadline_ms ? LIVE_REWARD_ACCEPTED : LIVE_REWARD_LATE;
+        if (outcome.answer == LIVE_REWARD_ACCEPTED)
+            take_reward(decisions, entry, value, now_ms, &outcome);
+        break;
+    case LIVE_DECISION_EXPIRED:
+        outcome.answer = LIVE_REWARD_LATE;
+        take_late_reward(decisions, entry, now_ms, &outcome);
+        break;
+    case LIVE_DECISION_LATE:
+        outcome.answer = LIVE_REWARD_LATE;
+        break;
+    case LIVE_DECISION_REWARDED:
+    case LIVE_DECISION_HELD:
+        outcome.answer = LIVE_REWARD_REPEATED;
+        break;
+    }
+    outcome.row = entry->row;
+    return outcome;
+}
+
+enum live_close_answer live_decisions_close(struct live_decisions *decisions, uint64_t id,
+                                            uint64_t now_ms, struct live_decision_row *row)
 {
     struct entry *const entry = find_id(decisions, id);
     if (entry == NULL)
-        return LIVE_REWARD_UNKNOWN;
-    if (entry->row.state == LIVE_DECISION_REWARDED)
-        return LIVE_REWARD_REPEATED;
-    if (entry->row.state == LIVE_DECISION_EXPIRED)
-        return LIVE_REWARD_LATE;
-    close_entry(decisions, entry, LIVE_DECISION_REWARDED, now_s);
+        return LIVE_CLOSE_UNKNOWN;
+    if (entry->row.state == LIVE_DECISION_REWARDED || entry->row.state == LIVE_DECISION_HELD)
+        return LIVE_CLOSE_REWARDED;
+    if (entry->row.state != LIVE_DECISION_OPEN)
+        return LIVE_CLOSE_REPEATED;
+    close_entry(decisions, entry, LIVE_DECISION_EXPIRED, false, now_ms);
     *row = entry->row;
-    return LIVE_REWARD_ACCEPTED;
+    return LIVE_CLOSE_DONE;
 }
 
-bool live_decisions_expire(struct live_decisions *decisions, uint64_t now_s,
-                           void (*changed)(void *context, const struct live_decision_row *row,
-                                           bool is_forgotten),
+/* What becomes of an open decision at its deadline. */
+static struct live_decision_change end_open(struct live_decisions *decisions, struct entry *entry,
+                                            uint64_t now_ms)
+{
+    bool const is_held = entry->row.state == LIVE_DECISION_HELD;
+    bool const settles = is_open_planned(entry) && (is_held || decisions->config.settles);
+    struct live_decision_change const change = {.kind = settles ? LIVE_CHANGE_SETTLED
+                                                                : LIVE_CHANGE_RETURNED,
+                                                .row = &entry->row,
+                                                .value = is_held   ? entry->row.value
+                                                         : settles ? decisions->config.missing_value
+                                                                   : 0};
+    close_entry(decisions, entry, is_held ? LIVE_DECISION_REWARDED : LIVE_DECISION_EXPIRED, settles,
+                now_ms);
+    return change;
+}
+
+bool live_decisions_expire(struct live_decisions *decisions, uint64_t now_ms,
+                           void (*changed)(void *context,
+                                           const struct live_decision_change *change),
                            void *context)
 {
     for (uint32_t i = 0; i < LIVE_EXPIRED_MAX; i++) {
         struct live_deadline *const first = live_deadlines_first(&decisions->deadlines);
-        if (first == NULL || first->when_s > now_s)
+        if (first == NULL || first->when_ms > now_ms)
             return true;
         struct entry *const entry = (struct entry *)first;
-        bool const is_forgotten = entry->row.state != LIVE_DECISION_OPEN;
-        if (!is_forgotten)
-            close_entry(decisions, entry, LIVE_DECISION_EXPIRED, now_s);
-        if (changed != NULL)
-            changed(context, &entry->row, is_forgotten);
+        struct live_decision_change change = {.kind = LIVE_CHANGE_FORGOTTEN, .row = &entry->row};
+        bool const is_forgotten = !is_open(entry);
         if (is_forgotten)
             forget_entry(decisions, entry);
+        else
+            change = end_open(decisions, entry, now_ms);
+        if (changed != NULL)
+            changed(context, &change);
+        if (is_forgotten)
+            free(entry);
     }
     return false;
+}
+
+void live_decisions_open(const struct live_decisions *decisions,
+                         bool (*each)(void *context, const struct live_decision_row *row),
+                         void *context)
+{
+    for (const struct entry *entry = decisions->oldest; entry != NULL; entry = entry->newer)
+        if (entry->row.state == LIVE_DECISION_OPEN && !each(context, &entry->row))
+            return;
 }
 
 void live_decisions_look(const struct live_decisions *decisions, struct live_decisions_view *view)
@@ -525,8 +697,44 @@ void live_decisions_look(const struct live_decisions *decisions, struct live_dec
         .open_planned = decisions->open_planned,
         .open_other = decisions->open_other,
         .unserved = decisions->unserved.total,
-        .next_expiry_s = first == NULL ? UINT64_MAX : first->when_s,
+        .next_expiry_ms = first == NULL ? UINT64_MAX : first->when_ms,
+        .waits_since_ms = decisions->waits_since_ms,
+        .missed_count = decisions->missed_count,
+        .wait = decisions->wait,
     };
+}
+
+uint64_t live_decisions_oldest_ms(const struct live_decisions *decisions)
+{
+    uint64_t oldest_ms = UINT64_MAX;
+    for (uint32_t i = 0; i < decisions->config.arm_count; i++) {
+        const struct entry *const first = decisions->arms[i].first;
+        if (first != NULL && first->row.opened_ms < oldest_ms)
+            oldest_ms = first->row.opened_ms;
+    }
+    return oldest_ms;
+}
+
+uint64_t live_decisions_missed(const struct live_decisions *decisions, uint32_t arm)
+{
+    TACIT_ASSERT(arm < decisions->config.arm_count);
+    return decisions->arms[arm].missed;
+}
+
+double live_decisions_missed_share(const struct live_decisions *decisions, const uint64_t *active,
+                                   uint64_t pulls)
+{
+    uint32_t const arms = decisions->config.arm_count;
+    double worst = 0;
+    for (uint32_t i = 0; i < arms; i++) {
+        const struct arm *const arm = &decisions->arms[i];
+        uint64_t const filled = pulls > arm->lacking ? pulls - arm->lacking : 0;
+        if (arm->missed == 0 || (active != NULL && !tacit_bits_has(active, i)))
+            continue;
+        double const share = (double)arm->missed / ((double)arm->missed + (double)filled);
+        worst = share > worst ? share : worst;
+    }
+    return worst;
 }
 
 void live_decisions_set_next_id(struct live_decisions *decisions, uint64_t next_id)

@@ -1,11 +1,17 @@
 /* Serves a core's plan one decision at a time: in random order, so that the time of day never
  * confounds the arms; several at once; past arms that are unavailable now; sticky by unit. Pure
  * bookkeeping in memory: no clock, no I/O; what must survive is told to the caller row by row, who
- * makes it durable before it answers. */
+ * makes it durable before it answers.
+ *
+ * A pull of the plan is a place, and each place is filled once. A reward that does not come in time
+ * loses its place: it is given out again, and the old decision enters nothing, whatever comes
+ * later. Or, if the site says what a missing reward counts as, each place is filled at a fixed time
+ * after its decision, whenever the reward came: then the times of arrival decide nothing. */
 #ifndef TACIT_LIVE_DECISIONS_H
 #define TACIT_LIVE_DECISIONS_H
 #include "tacit/elim.h"
 #include "../store/store.h"
+#include "wait.h"
 
 #define LIVE_KEY_BYTES_MAX 128u /* of a key and of a unit */
 #define LIVE_EXPIRED_MAX 256u   /* changes in one call of live_decisions_expire */
@@ -16,21 +22,34 @@ enum live_decision_kind {
     LIVE_DECISION_COMMITTED /* the protocol is over here: the last arm, or after the horizon */
 };
 
-/* A row's deadline_s is when its state ends: an open decision expires, a closed one is forgotten.
- */
-enum live_decision_state { LIVE_DECISION_OPEN, LIVE_DECISION_REWARDED, LIVE_DECISION_EXPIRED };
+/* A row's deadline_ms is when its state ends: an open decision loses its place or is settled, a
+ * closed one is forgotten. */
+enum live_decision_state {
+    LIVE_DECISION_OPEN,
+    LIVE_DECISION_REWARDED,
+    LIVE_DECISION_EXPIRED, /* closed without a reward */
+    LIVE_DECISION_LATE,    /* so, and the reward came afterwards */
+    LIVE_DECISION_HELD /* its reward has come, and waits for the time at which its place is filled
+                        */
+};
 
 struct live_decisions;
 
 struct live_decisions_config {
     uint32_t arm_count;
-    uint32_t open_max;   /* decisions open at once */
-    uint32_t units_max;  /* sticky units known at once; 0: no limit */
-    uint64_t deadline_s; /* a planned decision without a reward returns its pull after this */
-    uint64_t remember_s; /* closed decisions and keys are remembered this long after they closed */
+    uint32_t open_max;    /* decisions open at once */
+    uint32_t units_max;   /* sticky units known at once; 0: no limit */
+    uint64_t wait_ms;     /* so long a decision waits for its reward, at first */
+    uint64_t wait_max_ms; /* and at most (wait.h) */
+    uint64_t remember_ms; /* closed decisions and keys are remembered this long after they closed */
+    /* Each place is filled wait_ms after its decision, neither sooner nor later: with the reward if
+     * that has come, else with missing_value. The wait does not grow. */
+    bool settles;
+    double missing_value;
 };
 
-/* Errors: NULL: memory. Requires: 0 < arm_count <= TACIT_ARMS_MAX, open_max > 0. */
+/* Errors: NULL: memory. Requires: 0 < arm_count <= TACIT_ARMS_MAX, open_max > 0, 0 < wait_ms <=
+ * wait_max_ms. */
 struct live_decisions *live_decisions_new(const struct live_decisions_config *config);
 void live_decisions_free(struct live_decisions *decisions);
 
@@ -44,6 +63,9 @@ enum tacit_status live_decisions_restore(struct live_decisions *decisions,
                                          const struct live_decision_row *row);
 enum tacit_status live_decisions_restore_unit(struct live_decisions *decisions, const char *unit,
                                               uint32_t arm);
+/* The wait, and places that were given out again, as they were kept (see the view). */
+void live_decisions_restore_wait(struct live_decisions *decisions, const struct live_wait *wait);
+void live_decisions_restore_missed(struct live_decisions *decisions, uint32_t arm, uint64_t count);
 
 /* The core's plan as it stands: pulls of each arm whose reward the core still lacks, open decisions
  * included. Called at start and whenever an update brings a plan, with count 0 when there is none.
@@ -82,41 +104,95 @@ struct live_decision_answer {
  * TACIT_MEMORY (too many open), TACIT_ENTROPY; nothing changed. */
 enum tacit_status live_decisions_decide(struct live_decisions *decisions,
                                         const struct live_decision_request *request,
-                                        const struct live_fallback *fallback, uint64_t now_s,
+                                        const struct live_fallback *fallback, uint64_t now_ms,
                                         const struct tacit_entropy *entropy,
                                         struct live_decision_answer *answer);
 
 enum live_reward_answer {
-    LIVE_REWARD_ACCEPTED, /* first time: give it to the core if the row is PLANNED; store the row */
+    LIVE_REWARD_ACCEPTED, /* first time */
     LIVE_REWARD_REPEATED, /* known already; nothing changes */
-    LIVE_REWARD_LATE,     /* the deadline returned the pull; the reward enters nothing */
+    LIVE_REWARD_LATE,     /* its place was given out again; the reward enters nothing */
     LIVE_REWARD_UNKNOWN   /* no such id, or forgotten */
 };
 
-/* A reward for an id: late, twice, out of order, or never. On ACCEPTED *row is the closed decision,
- * else it is untouched. A decision past its deadline is LATE only after live_decisions_expire saw
- * it.
- */
-enum live_reward_answer live_decisions_reward(struct live_decisions *decisions, uint64_t id,
-                                              uint64_t now_s, struct live_decision_row *row);
+struct live_reward_outcome {
+    enum live_reward_answer answer;
+    bool is_changed; /* store the row */
+    bool fills;      /* give the reward to the core, now */
+    bool wait_grew;
+    struct live_decision_row row; /* if is_changed; its texts belong to the decisions */
+};
 
-/* Closes what is past its deadline (its pull returns to the plan) and forgets what closed long ago.
- * Each change is told: is_forgotten: drop the row, else store it. False: there is more to do, call
- * again; one call makes LIVE_EXPIRED_MAX changes at most, so that callers in between do not wait
- * long. Cost: O(changes log n). */
-bool live_decisions_expire(struct live_decisions *decisions, uint64_t now_s,
-                           void (*changed)(void *context, const struct live_decision_row *row,
-                                           bool is_forgotten),
+/* A reward for an id: late, twice, out of order, or never. The value is finite. Past its deadline
+ * it is late, whether live_decisions_expire has seen it or not; that one ought to be called first.
+ */
+struct live_reward_outcome live_decisions_reward(struct live_decisions *decisions, uint64_t id,
+                                                 double value, uint64_t now_ms);
+
+enum live_close_answer {
+    LIVE_CLOSE_DONE, /* store *row; a planned one counts as exploited: its place is free again */
+    LIVE_CLOSE_REPEATED, /* it was closed without a reward before */
+    LIVE_CLOSE_REWARDED, /* too late: it has its reward */
+    LIVE_CLOSE_UNKNOWN
+};
+
+/* The application says that no reward will come. *row: on DONE only. */
+enum live_close_answer live_decisions_close(struct live_decisions *decisions, uint64_t id,
+                                            uint64_t now_ms, struct live_decision_row *row);
+
+enum live_change_kind {
+    LIVE_CHANGE_RETURNED, /* store the row; a planned one counts as exploited: its place is free
+                           * again
+                           */
+    LIVE_CHANGE_SETTLED,  /* store the row; its place is filled: give `value` to the core */
+    LIVE_CHANGE_FORGOTTEN /* drop the row */
+};
+
+struct live_decision_change {
+    enum live_change_kind kind;
+    const struct live_decision_row *row;
+    double value;
+};
+
+/* Closes what is past its deadline and forgets what closed long ago; tells each change. False:
+ * there is more to do, call again; one call makes LIVE_EXPIRED_MAX changes at most, so that callers
+ * in between do not wait long. Cost: O(changes log n). */
+bool live_decisions_expire(struct live_decisions *decisions, uint64_t now_ms,
+                           void (*changed)(void *context,
+                                           const struct live_decision_change *change),
                            void *context);
+
+/* Calls `each` for the decisions that wait for a reward, oldest first, until it returns false. */
+void live_decisions_open(const struct live_decisions *decisions,
+                         bool (*each)(void *context, const struct live_decision_row *row),
+                         void *context);
 
 struct live_decisions_view {
     uint64_t next_id;
-    uint32_t open_planned;
+    uint32_t open_planned; /* places that are given out and not filled */
     uint32_t open_other;
-    uint64_t unserved;      /* pulls of the plan that nobody has been given */
-    uint64_t next_expiry_s; /* UINT64_MAX: none */
+    uint64_t unserved;       /* places of the plan that nobody has been given */
+    uint64_t next_expiry_ms; /* UINT64_MAX: none */
+    /* Since then every place of the plan has been given out at least once, and not all are filled:
+     * the round waits for rewards. UINT64_MAX: it does not. */
+    uint64_t waits_since_ms;
+    uint64_t missed_count; /* places that were given out again */
+    struct live_wait wait;
 };
 void live_decisions_look(const struct live_decisions *decisions, struct live_decisions_view *view);
+
+/* When the oldest of open_planned was made; UINT64_MAX: none. Cost: O(K). */
+uint64_t live_decisions_oldest_ms(const struct live_decisions *decisions);
+
+/* Places of an arm that were given out again, in this run. */
+uint64_t live_decisions_missed(const struct live_decisions *decisions, uint32_t arm);
+
+/* Of the decisions of the plan that were closed, the share whose reward did not come in time, at
+ * that of the active arms where it is largest. Times the range of a reward it bounds the bias of
+ * the sums (rewards that are not there might all have been of one kind). pulls: S(r), what each
+ * active arm will have been pulled when this plan is done. active: NULL is all arms. Cost: O(K). */
+double live_decisions_missed_share(const struct live_decisions *decisions, const uint64_t *active,
+                                   uint64_t pulls);
 /* At start: ids go on from here, or from behind the last restored row, whichever is later. */
 void live_decisions_set_next_id(struct live_decisions *decisions, uint64_t next_id);
 #endif

@@ -7,8 +7,8 @@
 
 static bool is_before(const struct live_deadline *first, const struct live_deadline *second)
 {
-    return first->when_s < second->when_s ||
-           (first->when_s == second->when_s && first->id < second->id);
+    return first->when_ms < second->when_ms ||
+           (first->when_ms == second->when_ms && first->id < second->id);
 }
 
 static void put(struct live_deadlines *queue, size_t place, struct live_deadline *item)
@@ -65,11 +65,11 @@ void live_deadlines_add(struct live_deadlines *queue, struct live_deadline *item
     rise(queue, item);
 }
 
-void live_deadlines_move(struct live_deadlines *queue, struct live_deadline *item, uint64_t when_s)
+void live_deadlines_move(struct live_deadlines *queue, struct live_deadline *item, uint64_t when_ms)
 {
     TACIT_ASSERT(item->place < queue->count);
     TACIT_ASSERT(queue->heap[item->place] == item);
-    item->when_s = when_s;
+    item->when_ms = when_ms;
     rise(queue, item);
     sink(queue, item);
 }

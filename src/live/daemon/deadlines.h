@@ -8,7 +8,7 @@
 
 /* Embedded in what has a deadline. */
 struct live_deadline {
-    uint64_t when_s;
+    uint64_t when_ms;
     uint64_t id; /* breaks ties */
     size_t place;
 };
@@ -25,7 +25,8 @@ bool live_deadlines_reserve(struct live_deadlines *queue);
 /* Requires: room was reserved. Cost: O(log n), as for the next two. */
 void live_deadlines_add(struct live_deadlines *queue, struct live_deadline *item);
 /* Gives an item another time. */
-void live_deadlines_move(struct live_deadlines *queue, struct live_deadline *item, uint64_t when_s);
+void live_deadlines_move(struct live_deadlines *queue, struct live_deadline *item,
+                         uint64_t when_ms);
 /* Takes the earliest out. Requires: not empty. */
 void live_deadlines_drop_first(struct live_deadlines *queue);
 /* The earliest; NULL: empty. Cost: O(1). */

@@ -22,6 +22,18 @@ static enum tacit_status fill(void *context, void *bytes, size_t size)
 #ifdef TACIT_TEST_HOOKS
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+/* Test build only: TACIT_TEST_SLOW_US=n; noise takes up to n microseconds more a piece, as its
+ * first byte says: a sampler whose time tells what it drew. */
+static enum tacit_status fill_slowly(void *context, void *bytes, size_t size)
+{
+    enum tacit_status const status = fill(context, bytes, size);
+    unsigned long const most_us = strtoul(getenv("TACIT_TEST_SLOW_US"), NULL, 10);
+    if (status == TACIT_OK && size > 0)
+        (void)usleep((useconds_t)(most_us * *(const unsigned char *)bytes / 255));
+    return status;
+}
 
 /* Test build only: TACIT_TEST_TAPE=prefix; what is drawn is read from prefix.noise and
  * prefix.decisions, where there is such a file, and at its end there is no entropy. */
@@ -36,6 +48,8 @@ struct tacit_entropy live_entropy(enum live_entropy_use use)
     static FILE *tapes[2];
     char const *const prefix = getenv("TACIT_TEST_TAPE");
     char path[4096];
+    if (use == LIVE_ENTROPY_NOISE && getenv("TACIT_TEST_SLOW_US") != NULL)
+        return (struct tacit_entropy){fill_slowly, NULL};
     if (use == LIVE_ENTROPY_OTHER || prefix == NULL)
         return (struct tacit_entropy){fill, NULL};
     (void)snprintf(path, sizeof path, "%s.%s", prefix, names[use]);

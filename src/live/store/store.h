@@ -73,11 +73,13 @@ live_store_releases(struct live_store *store,
 struct live_decision_row {
     uint64_t id;
     uint32_t arm;
-    uint8_t kind;        /* enum live_decision_kind */
-    uint8_t state;       /* enum live_decision_state */
-    uint64_t deadline_s; /* unix seconds */
-    const char *key;     /* idempotency key or NULL */
-    const char *unit;    /* unit key or NULL; never leaves the site */
+    uint8_t kind;       /* enum live_decision_kind */
+    uint8_t state;      /* enum live_decision_state */
+    uint64_t opened_ms; /* times: of the state's clock (daemon/state_clock.h) */
+    uint64_t deadline_ms;
+    double value;     /* of a reward that waits for its time; else 0 */
+    const char *key;  /* idempotency key or NULL */
+    const char *unit; /* unit key or NULL; never leaves the site */
 };
 enum tacit_status
 live_store_put_decision(struct live_store *store,

@@ -1,9 +1,25 @@
 /* The small rows: decisions, units, named values; and the walk over everything at open. */
 #include "store_rows.h"
+#include <string.h>
 #include "store_core.h"
 #include "store_sum.h"
 
 /* ---- Decisions ------------------------------------------------------------------------------- */
+
+/* A real number is kept as its bits, so that it comes back as it was. */
+static uint64_t bits_of(double real)
+{
+    uint64_t bits;
+    memcpy(&bits, &real, sizeof bits);
+    return bits;
+}
+
+static double real_of(uint64_t bits)
+{
+    double real;
+    memcpy(&real, &bits, sizeof real);
+    return real;
+}
 
 static void decision_sum(struct live_store *store, const struct live_decision_row *row)
 {
@@ -12,7 +28,9 @@ static void decision_sum(struct live_store *store, const struct live_decision_ro
     store_sum_number(store, row->arm);
     store_sum_number(store, row->kind);
     store_sum_number(store, row->state);
-    store_sum_number(store, row->deadline_s);
+    store_sum_number(store, row->opened_ms);
+    store_sum_number(store, row->deadline_ms);
+    store_sum_number(store, bits_of(row->value));
     store_sum_text(store, row->key);
     store_sum_text(store, row->unit);
 }
@@ -37,10 +55,12 @@ enum tacit_status live_store_put_decision(struct live_store *store,
     store_bind_number(store, put, 2, row->arm);
     store_bind_number(store, put, 3, row->kind);
     store_bind_number(store, put, 4, row->state);
-    store_bind_number(store, put, 5, row->deadline_s);
-    store_bind_text(store, put, 6, row->key);
-    store_bind_text(store, put, 7, row->unit);
-    store_bind_blob(store, put, 8, sum, sizeof sum);
+    store_bind_number(store, put, 5, row->opened_ms);
+    store_bind_number(store, put, 6, row->deadline_ms);
+    store_bind_number(store, put, 7, bits_of(row->value));
+    store_bind_text(store, put, 8, row->key);
+    store_bind_text(store, put, 9, row->unit);
+    store_bind_blob(store, put, 10, sum, sizeof sum);
     return store_run(store, STORE_PUT_DECISION, "put a decision");
 }
 
@@ -61,12 +81,14 @@ static enum tacit_status decision_read(struct live_store *store, sqlite3_stmt *r
         .arm = (uint32_t)store_number_at(rows, 1),
         .kind = (uint8_t)store_number_at(rows, 2),
         .state = (uint8_t)store_number_at(rows, 3),
-        .deadline_s = store_number_at(rows, 4),
-        .key = store_text_at(rows, 5),
-        .unit = store_text_at(rows, 6),
+        .opened_ms = store_number_at(rows, 4),
+        .deadline_ms = store_number_at(rows, 5),
+        .value = real_of(store_number_at(rows, 6)),
+        .key = store_text_at(rows, 7),
+        .unit = store_text_at(rows, 8),
     };
     decision_sum(store, row);
-    return store_sum_compare(store, rows, 7, "decisions");
+    return store_sum_compare(store, rows, 9, "decisions");
 }
 
 enum tacit_status live_store_decisions(struct live_store *store,

@@ -44,7 +44,8 @@ static const struct {
                   " arm INTEGER NOT NULL CHECK(arm BETWEEN 0 AND 4294967295),"
                   " kind INTEGER NOT NULL CHECK(kind BETWEEN 0 AND 255),"
                   " state INTEGER NOT NULL CHECK(state BETWEEN 0 AND 255),"
-                  " deadline_s INTEGER NOT NULL, key TEXT, unit TEXT,"
+                  " opened_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL,"
+                  " value INTEGER NOT NULL, key TEXT, unit TEXT,"
                   " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
     /* A unit that is put again gets a new number: numbers go from the oldest to the newest. */
     {"units", "CREATE TABLE units(number INTEGER PRIMARY KEY,"

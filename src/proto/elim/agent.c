@@ -753,6 +753,7 @@ void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_el
                                            .halted = agent->phase == PHASE_HALTED,
                                            .arms = arms_of(agent),
                                            .active_count = agent->active_count,
+                                           .pulls = agent->pulls,
                                            .pull_count = agent->pull_count,
                                            .exploit_arm = best_noised_arm(agent),
                                            .release_epoch = agent->release_epoch,

@@ -1,0 +1,167 @@
+/* The agent's decisions in time: what their deadlines bring, what of them is kept, what a round
+ * waits for and when that is worth a word. */
+#include "agent_decisions.h"
+#include "agent_rows.h"
+#include "agent_step.h"
+#include "agent_times.h"
+#include "daemon/log.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+#define EXPIRY_US 1000000u
+#define EXPIRY_PAUSE_US 1000u /* when more has expired than one round shall carry */
+#define KEEP_IDLE_MS 10000u   /* for its own sake, while decisions are open */
+#define PATIENT_WAITS 2u      /* a round that waits longer for rewards is worth a word */
+
+/* ---- Pulls and rewards for the core ---------------------------------------------------------- */
+
+void agent_fill_place(struct agent *agent, uint32_t arm, double value)
+{
+    struct live_site_event event = {.kind = LIVE_SITE_REWARD};
+    TACIT_ASSERT(arm < agent->config->site.arm_count);
+    event.as.reward.arm = arm;
+    event.as.reward.value = value;
+    if (agent->site != NULL)
+        (void)agent_step(agent, event);
+}
+
+void agent_give_back(struct agent *agent, const struct live_decision_row *row)
+{
+    if (row->kind != LIVE_DECISION_PLANNED)
+        return;
+    agent_keep_missed(agent, row->arm);
+    agent_count_played(agent, 1);
+}
+
+/* ---- Deadlines ------------------------------------------------------------------------------- */
+
+static void on_change(void *context, const struct live_decision_change *change)
+{
+    struct agent *const agent = context;
+    switch (change->kind) {
+    case LIVE_CHANGE_RETURNED:
+        agent_store_row(agent, change->row);
+        agent_give_back(agent, change->row);
+        break;
+    case LIVE_CHANGE_SETTLED:
+        agent_store_row(agent, change->row);
+        agent_fill_place(agent, change->row->arm, change->value);
+        break;
+    case LIVE_CHANGE_FORGOTTEN:
+        agent->has_forgotten = true;
+        if (live_daemon_begin(&agent->daemon) &&
+            live_store_drop_decision(agent->daemon.store, change->row->id) != TACIT_OK)
+            live_daemon_fail(&agent->daemon, TACIT_IO, "a decision cannot be dropped");
+        break;
+    }
+}
+
+bool agent_expire(struct agent *agent)
+{
+    return live_decisions_expire(agent->decisions, agent_now_ms(agent), on_change, agent);
+}
+
+static void set_timer(struct agent *agent, bool is_done)
+{
+    struct live_decisions_view view;
+    uint64_t const now_us = live_now_us();
+    live_decisions_look(agent->decisions, &view);
+    uint64_t const next_us = live_state_clock_when_us(&agent->clock, view.next_expiry_ms);
+    uint64_t const pause_us = is_done ? EXPIRY_US : EXPIRY_PAUSE_US;
+    live_timer_set(agent->expiry_timer,
+                   next_us < now_us + pause_us && is_done ? next_us : now_us + pause_us);
+}
+
+/* A clock that stood still over a row of kills would let nothing expire. */
+static void keep_clock(struct agent *agent)
+{
+    struct live_decisions_view view;
+    live_decisions_look(agent->decisions, &view);
+    bool const is_open = view.open_planned + view.open_other > 0;
+    if (is_open && agent_now_ms(agent) - agent->clock.kept_ms >= KEEP_IDLE_MS)
+        (void)live_daemon_begin(&agent->daemon); /* agent_keep_times does the rest */
+}
+
+void agent_on_expiry(void *context)
+{
+    struct agent *const agent = context;
+    bool const is_done = agent_expire(agent);
+    keep_clock(agent);
+    agent_watch(agent);
+    set_timer(agent, is_done);
+}
+
+/* ---- What a round waits for ------------------------------------------------------------------ */
+
+struct agent_waiting agent_waiting(const struct agent *agent)
+{
+    uint64_t const now_ms = agent_now_ms(agent);
+    uint64_t const oldest_ms = live_decisions_oldest_ms(agent->decisions);
+    struct agent_waiting waiting = {0};
+    struct live_site_view site;
+    live_decisions_look(agent->decisions, &waiting.decisions);
+    uint64_t const since_ms = waiting.decisions.waits_since_ms;
+    uint64_t const patience_ms = PATIENT_WAITS * waiting.decisions.wait.wait_ms;
+    waiting.oldest_ms = oldest_ms < now_ms ? now_ms - oldest_ms : 0;
+    waiting.waited_ms = since_ms < now_ms ? now_ms - since_ms : 0;
+    waiting.is_long = waiting.waited_ms > patience_ms;
+    if (agent->site == NULL)
+        return waiting;
+    agent->config->protocol->look(agent->site, &site);
+    waiting.radius = site.radius;
+    if (waiting.decisions.missed_count > 0 && waiting.radius > 0)
+        waiting.missed_share =
+            live_decisions_missed_share(agent->decisions, site.active, site.round_pulls);
+    waiting.is_biased = waiting.missed_share > waiting.radius;
+    return waiting;
+}
+
+void agent_say_waiting(const struct agent_waiting *waiting, char text[], size_t size)
+{
+    (void)snprintf(
+        text, size,
+        "this round has waited %.0f s for rewards that do not come: %" PRIu32
+        " decisions are open, the oldest for %.0f s; one that will never have a reward can be "
+        "closed (DELETE /v1/decisions/ID)",
+        (double)waiting->waited_ms / 1e3, waiting->decisions.open_planned,
+        (double)waiting->oldest_ms / 1e3);
+}
+
+void agent_say_biased(const struct agent_waiting *waiting, char text[], size_t size)
+{
+    (void)snprintf(
+        text, size,
+        "of one arm's rewards %.2g of 1 did not come in time, which is above the %.2g of "
+        "the range by which this round can tell arms apart: if they are of another kind "
+        "than the others, the result is wrong",
+        waiting->missed_share, waiting->radius);
+}
+
+/* Once when it begins, and again when it lasts twice as long. */
+void agent_watch(struct agent *agent)
+{
+    struct agent_waiting const waiting = agent_waiting(agent);
+    char text[512];
+    if (waiting.is_long && waiting.waited_ms >= 2 * agent->said_waited_ms) {
+        agent_say_waiting(&waiting, text, sizeof text);
+        live_log(LIVE_LOG_WARNING, "waiting", "%s", text);
+        agent->said_waited_ms = waiting.waited_ms;
+    } else if (waiting.waited_ms < agent->said_waited_ms) {
+        agent->said_waited_ms = 0; /* another round */
+    }
+    if (waiting.is_biased && !agent->said_biased) {
+        agent_say_biased(&waiting, text, sizeof text);
+        live_log(LIVE_LOG_WARNING, "missing", "%s", text);
+    }
+    agent->said_biased = waiting.is_biased;
+}
+
+void agent_say_wait(const struct agent *agent)
+{
+    struct live_decisions_view view;
+    live_decisions_look(agent->decisions, &view);
+    live_log(LIVE_LOG_WARNING, "late",
+             "more than one reward in a hundred came too late; from now on a decision waits %.0f s "
+             "for its reward",
+             (double)view.wait.wait_ms / 1e3);
+}

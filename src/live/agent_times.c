@@ -1,0 +1,96 @@
+/* Times of an agent: what is kept of them, and how they come back. */
+#include "agent_times.h"
+#include <inttypes.h>
+#include <stdio.h>
+
+#define KEEP_MS 1000u /* with a batch that is written anyway */
+#define NAME_BYTES 32u
+
+uint64_t agent_now_ms(const struct agent *agent)
+{
+    return live_state_clock_read(&agent->clock, live_now_us());
+}
+
+static void store_value(struct agent *agent, const char *name, uint64_t value)
+{
+    if (!live_daemon_begin(&agent->daemon))
+        return;
+    enum tacit_status const status = live_store_put_value(agent->daemon.store, name, value);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "the state cannot be written");
+}
+
+static const char *missed_name(uint32_t arm, char name[NAME_BYTES])
+{
+    (void)snprintf(name, NAME_BYTES, "missed %" PRIu32, arm);
+    return name;
+}
+
+void agent_keep_missed(struct agent *agent, uint32_t arm)
+{
+    char name[NAME_BYTES];
+    store_value(agent, missed_name(arm, name), live_decisions_missed(agent->decisions, arm));
+}
+
+static const char clock_name[] = "clock_ms";
+static const char wait_name[] = "wait_ms";
+static const char in_time_name[] = "wait_in_time";
+static const char late_name[] = "wait_late";
+
+void agent_keep_times(struct agent *agent)
+{
+    uint64_t const now_ms = agent_now_ms(agent);
+    struct live_decisions_view view;
+    live_decisions_look(agent->decisions, &view);
+    bool const has_grown = view.wait.wait_ms != agent->kept_wait_ms;
+    if (!has_grown && now_ms - agent->clock.kept_ms < KEEP_MS)
+        return;
+    store_value(agent, clock_name, now_ms);
+    store_value(agent, in_time_name, view.wait.in_time);
+    store_value(agent, late_name, view.wait.late);
+    if (has_grown)
+        store_value(agent, wait_name, view.wait.wait_ms);
+    agent->clock.kept_ms = now_ms;
+    agent->kept_wait_ms = view.wait.wait_ms;
+}
+
+static enum tacit_status get_value(struct agent *agent, const char *name, uint64_t *value)
+{
+    bool found;
+    return live_store_get_value(agent->daemon.store, name, value, &found);
+}
+
+static enum tacit_status restore_missed(struct agent *agent)
+{
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t arm = 0; status == TACIT_OK && arm < agent->config->site.arm_count; arm++) {
+        char name[NAME_BYTES];
+        uint64_t count = 0;
+        status = get_value(agent, missed_name(arm, name), &count);
+        if (status == TACIT_OK && count > 0)
+            live_decisions_restore_missed(agent->decisions, arm, count);
+    }
+    return status;
+}
+
+enum tacit_status agent_restore_times(struct agent *agent)
+{
+    uint64_t clock_ms = 0;
+    struct live_wait wait = {0};
+    enum tacit_status status = get_value(agent, clock_name, &clock_ms);
+    if (status == TACIT_OK)
+        status = get_value(agent, wait_name, &wait.wait_ms);
+    if (status == TACIT_OK)
+        status = get_value(agent, in_time_name, &wait.in_time);
+    if (status == TACIT_OK)
+        status = get_value(agent, late_name, &wait.late);
+    if (status == TACIT_OK)
+        status = restore_missed(agent);
+    if (status != TACIT_OK)
+        return status;
+    agent->clock = live_state_clock_start(clock_ms, live_now_us());
+    agent->kept_wait_ms = wait.wait_ms;
+    if (wait.wait_ms > 0)
+        live_decisions_restore_wait(agent->decisions, &wait);
+    return TACIT_OK;
+}
