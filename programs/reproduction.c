@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NORMAL_97_5 1.959963984540054 /* the 97.5 % point of the normal law */
-#define ROUNDING 1e-12                /* a spread below this share of the value is none */
+#define ROUNDING 1e-12 /* a spread below this share of the value is none */
 #define NOBODY UINT32_MAX
 
 /* ---- Memory of the report ---- */
@@ -419,7 +418,7 @@ static double jackknife(struct sample *sample)
         squares += (value - first) * (value - first);
     }
     double const variance = fmax(squares - sum * sum / n, 0) * (n - 1) / n;
-    double const half = NORMAL_97_5 * sqrt(variance);
+    double const half = tacit_report_t975(n) * sqrt(variance);
     return half <= ROUNDING * fabs(first) ? 0 : half;
 }
 

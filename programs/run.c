@@ -38,6 +38,25 @@ static struct tacit_report_network describe_network(const struct tacit_experimen
     return described;
 }
 
+/* The closed forms, then those that the file names and that were played. Errors: NULL when out of
+ * memory. */
+static struct tacit_report_baseline *describe_baselines(const struct tacit_experiment *experiment,
+                                                        const struct simulation *simulation,
+                                                        uint32_t *count)
+{
+    struct tacit_report_baseline *const baselines =
+        calloc(2 + (size_t)simulation->played_count, sizeof *baselines);
+    *count = 0;
+    if (baselines == NULL || simulation->uniform == NULL)
+        return baselines;
+    baselines[(*count)++] = (struct tacit_report_baseline){"uniform", simulation->uniform};
+    baselines[(*count)++] = (struct tacit_report_baseline){"floor", simulation->floor};
+    for (uint32_t i = 0; i < simulation->played_count; i++)
+        baselines[(*count)++] =
+            (struct tacit_report_baseline){experiment->config->baselines[i], simulation->played[i]};
+    return baselines;
+}
+
 static enum tacit_status print_report(const struct arguments *arguments,
                                       const struct tacit_report *report, struct tacit_error *error)
 {
@@ -71,8 +90,11 @@ static enum tacit_status report_results(const struct arguments *arguments,
     uint32_t const metric_count = experiment->family->player.metric_count;
     struct tacit_report_metric *const metrics = calloc(metric_count, sizeof *metrics);
     struct tacit_report_arm *const arms = calloc(sim->env.arm_count + (size_t)1, sizeof *arms);
+    uint32_t baseline_count;
+    struct tacit_report_baseline *const baselines =
+        describe_baselines(experiment, simulation, &baseline_count);
     enum tacit_status status = TACIT_MEMORY;
-    if (metrics == NULL || arms == NULL)
+    if (metrics == NULL || arms == NULL || baselines == NULL)
         goto done;
     for (uint32_t i = 0; i < metric_count; i++)
         metrics[i] = (struct tacit_report_metric){
@@ -100,9 +122,14 @@ static enum tacit_status report_results(const struct arguments *arguments,
                                         .curves = &curve,
                                         .curve_count = 1,
                                         .arms = arms,
-                                        .arm_count = sim->env.arm_count};
+                                        .arm_count = sim->env.arm_count,
+                                        .ranking = results->ranking,
+                                        .ranked_count = results->ranked_count,
+                                        .baselines = baselines,
+                                        .baseline_count = baseline_count};
     status = print_report(arguments, &report, error);
 done:
+    free(baselines);
     free(metrics);
     free(arms);
     return status;
@@ -141,9 +168,12 @@ static int run_experiment(const struct arguments *arguments,
     struct simulation simulation;
     struct progress progress;
     struct tacit_sim_control *const control = simulate_control();
-    progress_start(&progress, control, experiment->sim.run_count, !arguments->quiet);
-    enum tacit_status const status =
-        simulate(&simulation, experiment, simulate_threads(arguments->thread_count), control);
+    uint32_t const players = 1 + experiment->config->baseline_count;
+    progress_start(&progress, control, players * experiment->sim.run_count, !arguments->quiet);
+    uint32_t const threads = simulate_threads(arguments->thread_count);
+    enum tacit_status status = simulate(&simulation, experiment, threads, control);
+    if (status == TACIT_OK)
+        status = simulate_baselines(&simulation, experiment, threads, control);
     progress_stop(&progress);
     int const code = finish(arguments, experiment, &simulation, status);
     simulation_free(&simulation);

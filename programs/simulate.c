@@ -77,8 +77,9 @@ static void keep_columns(const bool *finished, uint32_t runs, void *items, size_
 /* Moves the finished runs to the front of every row and column, so that the arrays have `finished`
  * runs; returns that number. */
 static uint32_t keep_finished(const struct tacit_experiment *experiment,
-                              struct tacit_sim_results *results)
+                              struct simulation *simulation)
 {
+    struct tacit_sim_results const *const results = &simulation->results;
     struct tacit_sim const *const sim = &experiment->sim;
     bool const *const is = results->finished;
     uint32_t const runs = sim->run_count;
@@ -94,7 +95,90 @@ static uint32_t keep_finished(const struct tacit_experiment *experiment,
     keep_rows(is, runs, results->regret, sizeof(double), sim->point_count);
     keep_rows(is, runs, results->ranking, sizeof(uint32_t), arms);
     keep_rows(is, runs, results->ranked_count, sizeof(uint32_t), 1);
+    keep_rows(is, runs, simulation->uniform, sizeof(double), 1);
+    keep_rows(is, runs, simulation->floor, sizeof(double), 1);
     return finished;
+}
+
+/* ---- Baselines ---- */
+
+/* The closed forms, one value a run. Errors: TACIT_MEMORY. */
+static enum tacit_status work_out_baselines(const struct tacit_experiment *experiment,
+                                            struct simulation *simulation)
+{
+    struct tacit_sim const *const sim = &experiment->sim;
+    struct tacit_sim_instance instance;
+    bool const has_floor = tacit_baseline_has_floor(experiment);
+    if (sim->env.arm_count == 0)
+        return TACIT_OK;
+    enum tacit_status status = tacit_sim_instance_init(&instance, sim);
+    simulation->uniform = calloc(sim->run_count, sizeof(double));
+    simulation->floor = has_floor ? calloc(sim->run_count, sizeof(double)) : NULL;
+    if (simulation->uniform == NULL || (has_floor && simulation->floor == NULL))
+        status = TACIT_MEMORY;
+    for (uint32_t run = 0; run < sim->run_count && status == TACIT_OK; run++) {
+        if (run == 0 || sim->instance_per_run)
+            tacit_sim_instance_draw(&instance, sim, run);
+        simulation->uniform[run] = tacit_baseline_uniform(experiment, &instance);
+        if (has_floor)
+            simulation->floor[run] = tacit_baseline_floor(experiment, &instance);
+    }
+    tacit_sim_instance_free(&instance);
+    return status;
+}
+
+/* Plays one, and keeps its regret. */
+static enum tacit_status play_baseline(const struct tacit_experiment *baseline,
+                                       uint32_t thread_count, struct tacit_sim_control *shared,
+                                       double *regret)
+{
+    struct tacit_sim const *const sim = &baseline->sim;
+    struct tacit_sim_player const *const player = &baseline->family->player;
+    size_t const runs = sim->run_count;
+    uint32_t const metric = tacit_family_metric(baseline->family, "regret");
+    struct tacit_sim_results const results = {
+        .metrics = calloc(player->metric_count * runs, sizeof(double)),
+        .regret = calloc(runs * sim->point_count, sizeof(double)),
+        .finished = calloc(runs, sizeof(bool))};
+    enum tacit_status status = TACIT_MEMORY;
+    if (results.metrics != NULL && results.regret != NULL && results.finished != NULL)
+        status = tacit_sim_run(sim, player, baseline->plan, thread_count, &results, shared);
+    if (status == TACIT_OK)
+        memcpy(regret, results.metrics + metric * runs, runs * sizeof *regret);
+    free(results.metrics);
+    free(results.regret);
+    free(results.finished);
+    return status;
+}
+
+enum tacit_status simulate_baselines(struct simulation *simulation,
+                                     const struct tacit_experiment *experiment,
+                                     uint32_t thread_count, struct tacit_sim_control *shared)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct tacit_error why;
+    enum tacit_status status = TACIT_OK;
+    TACIT_ASSERT(simulation->finished == experiment->sim.run_count);
+    simulation->played = calloc(config->baseline_count + (size_t)1, sizeof *simulation->played);
+    if (simulation->played == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < config->baseline_count && status == TACIT_OK; i++) {
+        struct tacit_experiment baseline;
+        simulation->played[i] = calloc(experiment->sim.run_count, sizeof(double));
+        simulation->played_count++;
+        if (simulation->played[i] == NULL)
+            return TACIT_MEMORY;
+        status = tacit_baseline_make(&baseline, config->baselines[i], experiment, &why);
+        if (status != TACIT_OK)
+            break;
+        status = play_baseline(&baseline, thread_count, shared, simulation->played[i]);
+        tacit_baseline_free(&baseline);
+    }
+    if (status != TACIT_OK) { /* the last one is not whole */
+        free(simulation->played[simulation->played_count - 1]);
+        simulation->played[--simulation->played_count] = NULL;
+    }
+    return status;
 }
 
 enum tacit_status simulate(struct simulation *simulation, const struct tacit_experiment *experiment,
@@ -103,10 +187,12 @@ enum tacit_status simulate(struct simulation *simulation, const struct tacit_exp
     *simulation = (struct simulation){0};
     if (!allocate_results(experiment, &simulation->results))
         return TACIT_MEMORY;
-    enum tacit_status const status =
-        tacit_sim_run(&experiment->sim, &experiment->family->player, experiment->plan, thread_count,
-                      &simulation->results, shared);
-    simulation->finished = keep_finished(experiment, &simulation->results);
+    enum tacit_status status = work_out_baselines(experiment, simulation);
+    if (status != TACIT_OK)
+        return status;
+    status = tacit_sim_run(&experiment->sim, &experiment->family->player, experiment->plan,
+                           thread_count, &simulation->results, shared);
+    simulation->finished = keep_finished(experiment, simulation);
     return status;
 }
 
@@ -118,5 +204,10 @@ void simulation_free(struct simulation *simulation)
     free(simulation->results.finished);
     free(simulation->results.ranking);
     free(simulation->results.ranked_count);
+    free(simulation->uniform);
+    free(simulation->floor);
+    for (uint32_t i = 0; i < simulation->played_count; i++)
+        free(simulation->played[i]);
+    free(simulation->played);
     *simulation = (struct simulation){0};
 }

@@ -7,6 +7,10 @@
 struct simulation {
     struct tacit_sim_results results;
     uint32_t finished;
+    double *uniform; /* regret of uniform play in each run; NULL: not defined */
+    double *floor;   /* of the floor; NULL: not defined */
+    double **played; /* of the baselines that the file names; NULL: not all were played */
+    uint32_t played_count;
 };
 
 /* Catches Ctrl-C: the first asks the runs to end, a second one ends the program. The control is one
@@ -20,5 +24,11 @@ uint32_t simulate_threads(uint32_t asked);
  * Errors: as tacit_sim_run. */
 enum tacit_status simulate(struct simulation *simulation, const struct tacit_experiment *experiment,
                            uint32_t thread_count, struct tacit_sim_control *control);
+/* Plays the baselines that the file names. Requires: all runs of the experiment have finished.
+ * Errors: as tacit_sim_run. */
+enum tacit_status simulate_baselines(struct simulation *simulation,
+                                     const struct tacit_experiment *experiment,
+                                     uint32_t thread_count, struct tacit_sim_control *control);
+
 void simulation_free(struct simulation *simulation);
 #endif

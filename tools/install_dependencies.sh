@@ -6,7 +6,7 @@ set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
 librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquitto-dev libmicrohttpd-dev
-libjansson-dev liblapacke-dev libdnnl-dev gnuplot-nox'
+libjansson-dev liblapacke-dev libdnnl-dev'
 live=mosquitto
 # openssl: the tests ask it what it thinks of our certificates.
 test='locales mosquitto-clients openssl libcmocka-dev libcurl4-openssl-dev python3-networkx'
@@ -25,7 +25,7 @@ done
 
 # Without dpkg we can still tell whether the tools and libraries are there.
 missing_without_dpkg() {
-    for tool in cc meson ninja pkg-config python3 protoc-c gnuplot; do
+    for tool in cc meson ninja pkg-config python3 protoc-c; do
         command -v "$tool" >/dev/null 2>&1 || printf ' %s' "$tool"
     done
     command -v pkg-config >/dev/null 2>&1 || return 0

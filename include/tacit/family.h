@@ -127,6 +127,33 @@ struct tacit_family {
     const struct live_hub_ops *hub;
 };
 
+/* ---- Baselines ------------------------------------------------------------------------------- */
+
+/* The regret of uniform play in run `run`: each arm alike often, in expectation. Requires: an
+ * instance of the experiment's, drawn. */
+double tacit_baseline_uniform(const struct tacit_experiment *experiment,
+                              const struct tacit_sim_instance *instance);
+
+/* Is there a floor? Rewards are 0 or 1, and all agents alike: else it is another bound. */
+bool tacit_baseline_has_floor(const struct tacit_experiment *experiment);
+
+/* What one learner that sees every reward cannot go below for long runs: the sum over arms of
+ * gap ln(pulls)/kl(mean, best) (Lai, Robbins 1985). Requires: there is a floor; an instance. */
+double tacit_baseline_floor(const struct tacit_experiment *experiment,
+                            const struct tacit_sim_instance *instance);
+
+/* Makes the experiment that plays the baseline of that name beside another one: same instances,
+ * agents, horizon and points. Requires: the other one outlives it.
+ * Ensures: on TACIT_OK to be given to tacit_baseline_free.
+ * Errors: TACIT_INVALID (no such baseline, or it cannot be played here), TACIT_MEMORY, with
+ * error->text. */
+enum tacit_status tacit_baseline_make(struct tacit_experiment *baseline, const char *name,
+                                      const struct tacit_experiment *experiment,
+                                      struct tacit_error *error);
+void tacit_baseline_free(struct tacit_experiment *baseline);
+
+/* ---- The list -------------------------------------------------------------------------------- */
+
 /* All families, ended by NULL. Static storage, as below. */
 const struct tacit_family *const *tacit_families(void);
 

@@ -39,6 +39,12 @@ struct tacit_report_network {
     const struct tacit_component *components; /* or NULL: no sinks */
 };
 
+/* What another way of playing came to on the same instances and horizon. */
+struct tacit_report_baseline {
+    const char *name;     /* "uniform" is known here: no better than that is nothing gained */
+    const double *regret; /* run_count; NULL: it is not defined here */
+};
+
 struct tacit_report {
     const char *name;
     const char *title_note; /* one sentence about the data, or NULL */
@@ -60,10 +66,36 @@ struct tacit_report {
     uint32_t curve_count;
     const struct tacit_report_arm *arms;
     uint32_t arm_count;
+    const uint32_t *ranking;      /* run_count x arm_count: arms left, by the protocol's own
+                                     estimates, best first; NULL: there is no answer */
+    const uint32_t *ranked_count; /* run_count: how many of them; with a ranking */
+    const struct tacit_report_baseline *baselines;
+    uint32_t baseline_count;
 };
 
-/* Mean, sample standard deviation (0 for one value), half width of the normal 95 % interval of the
- * mean, extremes. Requires: count > 0. */
+/* The answer: decided if at least 95 % of the runs end with the same single arm. */
+struct tacit_report_answer {
+    bool is_decided;
+    uint32_t *arms;     /* that one, or those it could not tell apart, best first */
+    uint32_t arm_count; /* 0: there is no answer */
+    char *sentence;     /* NULL: there is no answer */
+};
+
+/* Makes the answer from the rankings. Ensures: to be given to tacit_report_answer_free.
+ * Errors: TACIT_MEMORY. Cost: O(runs K + K log K). */
+enum tacit_status tacit_report_answer_new(const struct tacit_report *report,
+                                          struct tacit_report_answer *answer);
+void tacit_report_answer_free(struct tacit_report_answer *answer);
+
+/* Is the mean regret no less than that of the baseline "uniform"? */
+bool tacit_report_is_idle(const struct tacit_report *report);
+
+/* The 97.5 % point of Student's law for `count` values, which has count - 1 degrees of freedom:
+ * half a 95 % interval is so many standard errors. Requires: count >= 2. */
+double tacit_report_t975(uint32_t count);
+
+/* Mean, sample standard deviation (0 for one value), half width of the 95 % interval of the mean by
+ * Student's law (0 for one value), extremes. Requires: count > 0. */
 struct tacit_report_summary {
     double mean;
     double sd;
@@ -82,8 +114,8 @@ enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out
 enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *out);
 
 /* Writes summary.json, curve.csv, runs.csv, figure.svg and report.html into `directory`, which is
- * made if it does not exist. Each file appears whole or not at all. figure.svg needs gnuplot in the
- * path. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
+ * made if it does not exist. Each file appears whole or not at all. Errors: TACIT_IO, TACIT_MEMORY,
+ * with error->text. */
 enum tacit_status tacit_report_write(const struct tacit_report *report, const char *directory,
                                      struct tacit_error *error);
 

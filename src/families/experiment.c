@@ -316,6 +316,28 @@ const char *tacit_experiment_arm_name(const struct tacit_experiment *experiment,
     return arm < log->arm_count ? log->arms[arm].name : NULL;
 }
 
+/* ---- Baselines ---- */
+
+/* Can each that the file names be played beside this experiment? */
+static enum tacit_status check_baselines(const struct tacit_experiment *experiment,
+                                         struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < config->baseline_count && status == TACIT_OK; i++) {
+        struct tacit_experiment baseline;
+        struct tacit_error why = {""};
+        char key[32];
+        status = tacit_baseline_make(&baseline, config->baselines[i], experiment, &why);
+        if (status == TACIT_OK)
+            tacit_baseline_free(&baseline);
+        (void)snprintf(key, sizeof key, "baselines.%u", i);
+        if (status == TACIT_INVALID)
+            return tacit_experiment_refuse(experiment, key, why.text, error);
+    }
+    return status;
+}
+
 /* ---- Public ---- */
 
 /* Requires: config and data are there. */
@@ -340,7 +362,7 @@ static enum tacit_status set_up(struct tacit_experiment *experiment, struct taci
         status = experiment->family->plan(experiment, error);
     if (status == TACIT_OK && experiment->pull_count <= 0)
         experiment->pull_count = (double)config->agent_count * (double)config->horizon;
-    return status;
+    return status == TACIT_OK ? check_baselines(experiment, error) : status;
 }
 
 enum tacit_status tacit_experiment_load(struct tacit_experiment *experiment, const char *path,

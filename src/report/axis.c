@@ -1,5 +1,4 @@
-/* Axes with readable ticks, and the line that is drawn on them. Knows no format: SVG and gnuplot
- * share it. */
+/* Axes with readable ticks, and the line that is drawn on them. Knows no format. */
 #include "internal.h"
 #include <math.h>
 #include <stdlib.h>

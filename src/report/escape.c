@@ -114,16 +114,6 @@ static void put_html(FILE *out, uint32_t code)
     }
 }
 
-/* gnuplot substitutes `commands` and @macros in what it reads; it sees digits and backslashes only.
- */
-static void put_gnuplot(FILE *out, uint32_t code)
-{
-    char bytes[5];
-    encode(printable(code), bytes);
-    for (size_t i = 0; bytes[i] != '\0'; i++)
-        (void)fprintf(out, "\\%03o", (unsigned)(unsigned char)bytes[i]);
-}
-
 static void put_character(FILE *out, uint32_t code, enum tacit_report_syntax syntax)
 {
     switch (syntax) {
@@ -137,19 +127,10 @@ static void put_character(FILE *out, uint32_t code, enum tacit_report_syntax syn
         (void)fputs(code == '"' ? "\"" : "", out);
         put_utf8(out, code);
         break;
-    case TACIT_REPORT_GNUPLOT:
-        put_gnuplot(out, code);
-        break;
     case TACIT_REPORT_TERMINAL:
         put_utf8(out, printable(code));
         break;
     }
-}
-
-/* gnuplot leaves ">" as it is, but XML does not allow "]]>" in text. */
-static bool ends_section(const char *start, const char *at)
-{
-    return at[0] == '>' && at - start >= 2 && at[-1] == ']' && at[-2] == ']';
 }
 
 void tacit_report_put_start(FILE *out, const char *text, enum tacit_report_syntax syntax,
@@ -158,8 +139,6 @@ void tacit_report_put_start(FILE *out, const char *text, enum tacit_report_synta
     const char *at = text;
     for (; *at != '\0' && character_count > 0; character_count--) {
         struct character const character = next_character(at);
-        if (syntax == TACIT_REPORT_GNUPLOT && ends_section(text, at))
-            put_character(out, ' ', syntax);
         put_character(out, character.code, syntax);
         at += character.size;
     }

@@ -109,13 +109,17 @@ enum tacit_status tacit_report_html(const struct tacit_report *report, FILE *out
     tacit_report_html_top(report->name, out);
     put_header(report, out);
     put_interruption(report, out);
+    enum tacit_status status = tacit_report_html_answer(report, out);
+    if (status != TACIT_OK)
+        return status;
     put_privacy(report, out);
     tacit_report_html_cards(report, out);
-    enum tacit_status status = put_chart(report, out);
+    status = put_chart(report, out);
     if (status == TACIT_OK)
         status = put_arms(report, out);
     if (status != TACIT_OK)
         return status;
+    tacit_report_html_baselines(report, out);
     tacit_report_html_network(report, out);
     tacit_report_html_metrics(report, out);
     put_bottom(report, out);

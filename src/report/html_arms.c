@@ -99,7 +99,7 @@ static void put_row(const struct tacit_report *report, const struct tacit_report
     put_name(report, fate->arm_index, out);
     (void)fputs("</span>", out);
     if (wins)
-        (void)fprintf(out, "<i class=\"tag\">%s</i>", fates->eliminates ? "winner" : "best mean");
+        (void)fprintf(out, "<i class=\"tag\">%s</i>", "winner");
     (void)fputs("</div></td>", out);
     put_mean(scale, fate->mean, out);
     if (!isnan(fate->survived)) {

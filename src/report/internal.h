@@ -44,7 +44,6 @@ enum tacit_report_syntax {
     TACIT_REPORT_JSON,     /* inside double quotes */
     TACIT_REPORT_HTML,     /* element content and quoted attributes, HTML and SVG alike */
     TACIT_REPORT_CSV,      /* inside double quotes */
-    TACIT_REPORT_GNUPLOT,  /* inside double quotes; every byte as an octal escape */
     TACIT_REPORT_TERMINAL, /* printable characters only, one line */
 };
 
@@ -97,16 +96,11 @@ struct tacit_report_fate {
 struct tacit_report_fate tacit_report_arm_fate(const struct tacit_report *report,
                                                uint32_t arm_index);
 
-/* The winner is the arm that survived most often (ties: the higher mean); without any elimination
- * it is the arm with the highest mean. Ensures: false if no arm deserves the name. Cost: O(K runs).
- */
-bool tacit_report_winner(const struct tacit_report *report, struct tacit_report_fate *winner);
-
-/* All arms, the winner first, then by mean, by survival, by index. */
+/* All arms, the one that was decided for first, then by true mean, by survival, by index. */
 struct tacit_report_fates {
     uint32_t count;
     bool eliminates; /* some arm was eliminated in some run */
-    bool has_winner; /* fates[0] is the winner */
+    bool has_winner; /* fates[0] is the answer that was decided for */
     uint32_t latest; /* latest epoch over all arms */
     struct tacit_report_fate *items;
 };
@@ -114,6 +108,9 @@ struct tacit_report_fates {
 enum tacit_status tacit_report_fates_new(const struct tacit_report *report,
                                          struct tacit_report_fates *fates);
 void tacit_report_fates_free(struct tacit_report_fates *fates);
+
+/* A warning that belongs to the first lines, or NULL. Static storage. (answer.c) */
+const char *tacit_report_note(const struct tacit_report *report);
 
 /* ---- Files that appear whole or not at all (place.c) ----------------------------------------- */
 
@@ -181,13 +178,11 @@ void tacit_report_line_free(struct tacit_report_line *line);
 
 /* ---- The files ------------------------------------------------------------------------------ */
 
-/* Errors of all four: TACIT_IO, TACIT_MEMORY. */
+/* Errors of these: TACIT_IO, TACIT_MEMORY. */
 enum tacit_status tacit_report_curve_csv(const struct tacit_report *report, FILE *out);
 enum tacit_status tacit_report_runs_csv(const struct tacit_report *report, FILE *out);
 enum tacit_status tacit_report_html(const struct tacit_report *report, FILE *out);
-/* Runs gnuplot; error->text says what went wrong. */
-enum tacit_status tacit_report_svg(const struct tacit_report *report, FILE *out,
-                                   struct tacit_error *error);
+enum tacit_status tacit_report_svg(const struct tacit_report *report, FILE *out);
 
 /* From the doctype to <main>. */
 void tacit_report_html_top(const char *title, FILE *out);
@@ -199,6 +194,8 @@ void tacit_report_html_chart(const struct tacit_report *report,
                              const struct tacit_report_line *line, FILE *out);
 void tacit_report_html_arms(const struct tacit_report *report,
                             const struct tacit_report_fates *fates, FILE *out);
+enum tacit_status tacit_report_html_answer(const struct tacit_report *report, FILE *out);
+void tacit_report_html_baselines(const struct tacit_report *report, FILE *out);
 void tacit_report_html_cards(const struct tacit_report *report, FILE *out);
 void tacit_report_html_network(const struct tacit_report *report, FILE *out);
 void tacit_report_html_metrics(const struct tacit_report *report, FILE *out);

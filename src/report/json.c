@@ -20,9 +20,46 @@ static const char *separator(uint32_t index)
     return index == 0 ? "" : ", ";
 }
 
+static void put_arm_name(const struct tacit_report *report, uint32_t arm, FILE *out)
+{
+    if (report->arms[arm].name != NULL)
+        put_string(out, report->arms[arm].name);
+    else
+        (void)fprintf(out, "\"arm %" PRIu32 "\"", arm);
+}
+
+/* Errors: TACIT_MEMORY. */
+static enum tacit_status put_answer(const struct tacit_report *report, FILE *out)
+{
+    struct tacit_report_answer answer;
+    enum tacit_status const status = tacit_report_answer_new(report, &answer);
+    if (status != TACIT_OK)
+        return status;
+    (void)fputs("{\"answer\": ", out);
+    if (answer.sentence == NULL) {
+        (void)fputs("null", out);
+    } else {
+        (void)fprintf(out, "{\"decided\": %s, \"arms\": [", answer.is_decided ? "true" : "false");
+        for (uint32_t i = 0; i < answer.arm_count; i++) {
+            (void)fputs(separator(i), out);
+            put_arm_name(report, answer.arms[i], out);
+        }
+        (void)fputs("], \"sentence\": ", out);
+        put_string(out, answer.sentence);
+        (void)fputc('}', out);
+    }
+    (void)fputs(",\n \"note\": ", out);
+    if (tacit_report_note(report) == NULL)
+        (void)fputs("null", out);
+    else
+        put_string(out, tacit_report_note(report));
+    tacit_report_answer_free(&answer);
+    return TACIT_OK;
+}
+
 static void put_head(const struct tacit_report *report, FILE *out)
 {
-    (void)fputs("{\"name\": ", out);
+    (void)fputs(",\n \"name\": ", out);
     put_string(out, report->name);
     (void)fprintf(out, ", \"seed\": %" PRIu64 ", \"runs\": %" PRIu32, report->seed,
                   report->run_count);
@@ -72,20 +109,42 @@ static void put_network(const struct tacit_report_network *network, FILE *out)
     (void)fputc('}', out);
 }
 
-static void put_metric(const struct tacit_report *report, uint32_t index, FILE *out)
+/* {"mean": ..., "sd": ...} of one value a run. */
+static void put_summary(const struct tacit_report *report, const double *runs, FILE *out)
 {
-    struct tacit_report_summary const summary =
-        tacit_report_metric_summary(report, &report->metrics[index]);
+    struct tacit_report_summary const summary = tacit_report_summarise(runs, report->run_count, 1);
     double const values[] = {summary.mean, summary.sd, summary.ci95, summary.min, summary.max};
     static const char *const keys[] = {"mean", "sd", "ci95", "min", "max"};
-    (void)fputs(index == 0 ? "\n  " : ",\n  ", out);
-    put_string(out, report->metrics[index].metric->name);
-    (void)fputs(": {", out);
+    (void)fputc('{', out);
     for (uint32_t i = 0; i < 5; i++) {
         (void)fprintf(out, "%s\"%s\": ", separator(i), keys[i]);
         put_exact(out, values[i]);
     }
     (void)fputc('}', out);
+}
+
+static void put_metric(const struct tacit_report *report, uint32_t index, FILE *out)
+{
+    (void)fputs(index == 0 ? "\n  " : ",\n  ", out);
+    put_string(out, report->metrics[index].metric->name);
+    (void)fputs(": ", out);
+    put_summary(report, report->metrics[index].values, out);
+}
+
+static void put_baselines(const struct tacit_report *report, FILE *out)
+{
+    (void)fputs("},\n \"baselines\": {", out);
+    for (uint32_t i = 0; i < report->baseline_count; i++) {
+        (void)fputs(i == 0 ? "\n  " : ",\n  ", out);
+        put_string(out, report->baselines[i].name);
+        if (report->baselines[i].regret == NULL) {
+            (void)fputs(": null", out);
+            continue;
+        }
+        (void)fputs(": {\"regret\": ", out);
+        put_summary(report, report->baselines[i].regret, out);
+        (void)fputc('}', out);
+    }
 }
 
 static void put_points(const struct tacit_report *report, FILE *out)
@@ -117,13 +176,9 @@ static void put_curve(const struct tacit_report *report, const struct tacit_repo
 static void put_arm(const struct tacit_report *report, uint32_t index, FILE *out)
 {
     struct tacit_report_fate const fate = tacit_report_arm_fate(report, index);
-    const char *const name = report->arms[index].name;
     (void)fprintf(out, "%s{\"index\": %" PRIu32 ", \"name\": ", index == 0 ? "\n  " : ",\n  ",
                   index);
-    if (name != NULL)
-        put_string(out, name);
-    else
-        (void)fprintf(out, "\"arm %" PRIu32 "\"", index);
+    put_arm_name(report, index, out);
     (void)fputs(", \"mean\": ", out);
     put_exact(out, fate.mean);
     (void)fputs(", \"survived_fraction\": ", out);
@@ -137,12 +192,14 @@ enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out
 {
     tacit_report_check(report);
     locale_t const before = tacit_report_locale_enter();
+    enum tacit_status status = put_answer(report, out);
     put_head(report, out);
     if (report->network != NULL)
         put_network(report->network, out);
     (void)fputs(",\n \"metrics\": {", out);
     for (uint32_t i = 0; i < report->metric_count; i++)
         put_metric(report, i, out);
+    put_baselines(report, out);
     (void)fputs("},\n \"curve\": {", out);
     put_points(report, out);
     for (uint32_t i = 0; i < report->curve_count; i++)
@@ -151,7 +208,8 @@ enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out
     for (uint32_t i = 0; i < report->arm_count; i++)
         put_arm(report, i, out);
     (void)fputs("]}\n", out);
-    enum tacit_status const status = tacit_report_finish(out);
+    enum tacit_status const written = tacit_report_finish(out);
+    status = status == TACIT_OK ? written : status;
     tacit_report_locale_leave(before);
     return status;
 }

@@ -20,6 +20,30 @@ void tacit_report_check(const struct tacit_report *report)
     TACIT_IMPLIES(report->arm_count > 0, report->arms != NULL);
 }
 
+/* From 31 degrees of freedom on by the expansion around the normal law (Fisher, Cornish 1960),
+ * which is then right to six digits. */
+double tacit_report_t975(uint32_t count)
+{
+    static const double few[] = {
+        12.706204736, 4.302652730, 3.182446305, 2.776445105, 2.570581836, 2.446911851,
+        2.364624252,  2.306004135, 2.262157163, 2.228138852, 2.200985160, 2.178812830,
+        2.160368656,  2.144786688, 2.131449546, 2.119905299, 2.109815578, 2.100922040,
+        2.093024054,  2.085963447, 2.079613845, 2.073873068, 2.068657610, 2.063898562,
+        2.059538553,  2.055529439, 2.051830516, 2.048407142, 2.045229642, 2.042272456,
+    };
+    TACIT_ASSERT(count >= 2);
+    uint32_t const freedom = count - 1;
+    if (freedom <= sizeof few / sizeof few[0])
+        return few[freedom - 1];
+    double const z = NORMAL_97_5;
+    double const z3 = z * z * z;
+    double const z5 = z3 * z * z;
+    double const z7 = z5 * z * z;
+    double const n = freedom;
+    return z + (z3 + z) / (4 * n) + (5 * z5 + 16 * z3 + 3 * z) / (96 * n * n) +
+           (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
+}
+
 enum tacit_status tacit_report_finish(FILE *out)
 {
     return fflush(out) != 0 || ferror(out) ? TACIT_IO : TACIT_OK;
@@ -50,7 +74,7 @@ struct tacit_report_summary tacit_report_summarise(const double *values, uint32_
         squares += distance * distance;
     }
     summary.sd = sqrt(squares / (count - 1));
-    summary.ci95 = NORMAL_97_5 * summary.sd / sqrt(count);
+    summary.ci95 = tacit_report_t975(count) * summary.sd / sqrt(count);
     return summary;
 }
 
@@ -136,19 +160,6 @@ static int compare_fates(const void *left, const void *right)
     return order;
 }
 
-bool tacit_report_winner(const struct tacit_report *report, struct tacit_report_fate *winner)
-{
-    bool eliminates = false;
-    for (uint32_t i = 0; i < report->arm_count; i++) {
-        struct tacit_report_fate const fate = tacit_report_arm_fate(report, i);
-        int const order = i == 0 ? -1 : compare_down(fate.survived, winner->survived);
-        eliminates = eliminates || fate.eliminated > 0;
-        if (order < 0 || (order == 0 && compare_fates(&fate, winner) < 0))
-            *winner = fate;
-    }
-    return report->arm_count > 0 && (eliminates ? winner->survived > 0.0 : !isnan(winner->mean));
-}
-
 /* Requires: the winner is among the fates. */
 static void move_first(struct tacit_report_fates *fates, uint32_t arm_index)
 {
@@ -176,11 +187,13 @@ enum tacit_status tacit_report_fates_new(const struct tacit_report *report,
         fates->latest = fate.latest > fates->latest ? fate.latest : fates->latest;
     }
     qsort(fates->items, fates->count, sizeof *fates->items, compare_fates);
-    struct tacit_report_fate winner;
-    fates->has_winner = tacit_report_winner(report, &winner);
-    if (fates->has_winner)
-        move_first(fates, winner.arm_index);
-    return TACIT_OK;
+    struct tacit_report_answer answer;
+    enum tacit_status const status = tacit_report_answer_new(report, &answer);
+    fates->has_winner = answer.is_decided;
+    if (answer.is_decided)
+        move_first(fates, answer.arms[0]);
+    tacit_report_answer_free(&answer);
+    return status;
 }
 
 void tacit_report_fates_free(struct tacit_report_fates *fates)

@@ -102,37 +102,63 @@ static void put_metrics(const struct tacit_report *report, FILE *out)
         put_metric(report, &report->metrics[i], name_width, out);
 }
 
-/* Only where arms are eliminated: elsewhere the winner is known beforehand and no result. */
-static void put_winner(const struct tacit_report *report, FILE *out)
+/* What was found, and whether it was worth the effort. Errors: TACIT_MEMORY. */
+static enum tacit_status put_answer(const struct tacit_report *report, FILE *out)
 {
-    struct tacit_report_fate winner;
+    struct tacit_report_answer answer;
+    enum tacit_status const status = tacit_report_answer_new(report, &answer);
+    if (status != TACIT_OK)
+        return status;
+    if (answer.sentence != NULL) {
+        (void)fputs("answer: ", out);
+        tacit_report_put(out, answer.sentence, TACIT_REPORT_TERMINAL);
+        (void)fputc('\n', out);
+    }
+    if (tacit_report_note(report) != NULL)
+        (void)fprintf(out, "note: %s\n", tacit_report_note(report));
+    tacit_report_answer_free(&answer);
+    return TACIT_OK;
+}
+
+static void put_baselines(const struct tacit_report *report, FILE *out)
+{
+    for (uint32_t i = 0; i < report->baseline_count; i++) {
+        const struct tacit_report_baseline *const baseline = &report->baselines[i];
+        if (baseline->regret == NULL)
+            continue;
+        struct tacit_report_summary const summary =
+            tacit_report_summarise(baseline->regret, report->run_count, 1);
+        struct tacit_report_number const mean = tacit_report_rounded(summary.mean, 5);
+        struct tacit_report_number const ci95 = tacit_report_interval(report, summary.ci95);
+        (void)fputs(i == 0 ? "\n  baseline regret\n" : "", out);
+        put_padded(out, baseline->name, NAME_WIDTH_MIN);
+        (void)fprintf(out, " %12s %12s\n", plain(&mean), plain(&ci95));
+    }
+}
+
+/* How many arms were given up; only where some were. */
+static void put_eliminated(const struct tacit_report *report, FILE *out)
+{
     uint32_t eliminated = 0;
     for (uint32_t i = 0; i < report->arm_count; i++)
         eliminated += tacit_report_arm_fate(report, i).eliminated > 0 ? 1 : 0;
-    if (eliminated == 0 || !tacit_report_winner(report, &winner))
-        return;
-    const char *const name = report->arms[winner.arm_index].name;
-    (void)fputs("\n  winner: ", out);
-    if (name != NULL)
-        tacit_report_put(out, name, TACIT_REPORT_TERMINAL);
-    else
-        (void)fprintf(out, "arm %" PRIu32, winner.arm_index);
-    (void)fprintf(out,
-                  ", left over in %s %% of the runs; %" PRIu32 " of %" PRIu32
-                  " arms were eliminated in some run\n",
-                  tacit_report_rounded(100.0 * winner.survived, 5).text, eliminated,
-                  report->arm_count);
+    if (eliminated > 0)
+        (void)fprintf(out, "\n  %" PRIu32 " of %" PRIu32 " arms were eliminated in some run\n",
+                      eliminated, report->arm_count);
 }
 
 enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *out)
 {
     tacit_report_check(report);
     locale_t const before = tacit_report_locale_enter();
+    enum tacit_status const answered = put_answer(report, out);
     put_head(report, out);
     if (report->metric_count > 0)
         put_metrics(report, out);
-    put_winner(report, out);
-    enum tacit_status const status = tacit_report_finish(out);
+    put_baselines(report, out);
+    put_eliminated(report, out);
+    enum tacit_status const finished = tacit_report_finish(out);
+    enum tacit_status const status = answered == TACIT_OK ? finished : answered;
     tacit_report_locale_leave(before);
     return status;
 }

@@ -11,21 +11,17 @@ struct job {
 static enum tacit_status fill(const void *subject, FILE *out, struct tacit_error *error)
 {
     const struct job *const job = subject;
-    /* without a writer it is gnuplot's, which explains itself */
-    return job->write == NULL ? tacit_report_svg(job->report, out, error)
-                              : job->write(job->report, out);
+    (void)error;
+    return job->write(job->report, out);
 }
 
-/* The figure comes last: without gnuplot everything else is there. */
 static enum tacit_status write_files(const struct tacit_report *report,
                                      const struct tacit_report_place *place)
 {
     struct job const jobs[] = {
-        {report, "summary.json", tacit_report_json},
-        {report, "curve.csv", tacit_report_curve_csv},
-        {report, "runs.csv", tacit_report_runs_csv},
-        {report, "report.html", tacit_report_html},
-        {report, "figure.svg", NULL},
+        {report, "summary.json", tacit_report_json}, {report, "curve.csv", tacit_report_curve_csv},
+        {report, "runs.csv", tacit_report_runs_csv}, {report, "report.html", tacit_report_html},
+        {report, "figure.svg", tacit_report_svg},
     };
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
         enum tacit_status const status =

@@ -194,7 +194,8 @@ static enum tacit_status set_up(struct elim_run *run)
     run->agent_count = experiment->common.agent_count;
     run->arm_count = experiment->common.env.arm_count;
     run->explores = calloc(run->agent_count + (size_t)1, sizeof *run->explores);
-    if (run->explores == NULL || !set_up_network(run))
+    run->ranks = calloc(run->arm_count + (size_t)1, sizeof *run->ranks);
+    if (run->explores == NULL || run->ranks == NULL || !set_up_network(run))
         return TACIT_MEMORY;
     if (!is_valid(run))
         return TACIT_INVALID;
@@ -228,6 +229,7 @@ void elim_run_free(struct elim_run *run)
     free(run->members);
     free(run->weights);
     free(run->explores);
+    free(run->ranks);
     free(run);
 }
 

@@ -1,4 +1,5 @@
 /* What a run of epoch elimination came to. */
+#include <stdlib.h>
 #include "state.h"
 
 /* What was decided, by the hub or by one of the peers that judge for themselves. */
@@ -75,7 +76,64 @@ static void write_verdicts(const struct elim_run *run, double *metrics)
     metrics[ELIM_ROUNDS] = rounds;
 }
 
-void elim_run_write_results(const struct elim_run *run, struct tacit_sim_row *row)
+/* ---- Ranking: what the judges make of the arms, never the true means ---- */
+
+static void clear_ranks(struct elim_run *run)
+{
+    for (uint32_t arm = 0; arm < run->arm_count; arm++)
+        run->ranks[arm] = (struct elim_rank){.arm = arm};
+}
+
+static void add_verdict(struct elim_run *run, const struct verdict *verdict)
+{
+    uint32_t best = TACIT_NO_ARM;
+    for (uint32_t arm = 0; arm < run->arm_count; arm++) {
+        if (!tacit_bits_has(verdict->arms, arm))
+            continue;
+        run->ranks[arm].left_count++;
+        if (verdict->round_count == 0)
+            continue; /* nothing was estimated yet */
+        run->ranks[arm].mean_sum += verdict->means[arm];
+        if (best == TACIT_NO_ARM || verdict->means[arm] > verdict->means[best])
+            best = arm;
+    }
+    if (best != TACIT_NO_ARM)
+        run->ranks[best].first_count++;
+}
+
+/* Those that more judges rank first come first; then those that more have left, then by estimate.
+ */
+static int compare_ranks(const void *left, const void *right)
+{
+    struct elim_rank const *const a = left;
+    struct elim_rank const *const b = right;
+    if (a->first_count != b->first_count)
+        return a->first_count > b->first_count ? -1 : 1;
+    if (a->left_count != b->left_count)
+        return a->left_count > b->left_count ? -1 : 1;
+    if (a->mean_sum > b->mean_sum || a->mean_sum < b->mean_sum)
+        return a->mean_sum > b->mean_sum ? -1 : 1;
+    return a->arm < b->arm ? -1 : 1;
+}
+
+/* The arms that some judge has left, best first. */
+static void write_ranking(struct elim_run *run, struct tacit_sim_row *row)
+{
+    struct tacit_elim_network const *const network = run->experiment->network;
+    bool const judge_alike =
+        elim_run_has_hub(run) || (network != NULL && network->component_count == 1);
+    uint32_t const judges = judge_alike ? 1 : run->agent_count;
+    clear_ranks(run);
+    for (uint32_t judge = 0; judge < judges; judge++) {
+        struct verdict const verdict = verdict_of(run, judge);
+        add_verdict(run, &verdict);
+    }
+    qsort(run->ranks, run->arm_count, sizeof *run->ranks, compare_ranks);
+    for (uint32_t i = 0; i < run->arm_count && run->ranks[i].left_count > 0; i++)
+        row->ranking[row->ranked_count++] = run->ranks[i].arm;
+}
+
+void elim_run_write_results(struct elim_run *run, struct tacit_sim_row *row)
 {
     double *const metrics = row->metrics;
     double unused;
@@ -94,5 +152,6 @@ void elim_run_write_results(const struct elim_run *run, struct tacit_sim_row *ro
     add_links(run, metrics[ELIM_ROUNDS], false, &metrics[ELIM_LINKS], &metrics[ELIM_COST]);
     for (uint32_t arm = 0; arm < run->arm_count; arm++)
         row->eliminated[arm] = verdict.eliminated[arm];
+    write_ranking(run, row);
     tacit_sim_nodes_regret(run->nodes, row->regret);
 }

@@ -4,6 +4,14 @@
 #define TACIT_FAMILIES_ELIM_STATE_H
 #include "experiment.h"
 
+/* What the judges make of one arm. */
+struct elim_rank {
+    uint32_t arm;
+    uint32_t first_count; /* judges that rank it first */
+    uint32_t left_count;  /* judges that have it left */
+    double mean_sum;      /* of their estimates */
+};
+
 struct elim_run {
     const struct elim_sim *experiment;
     uint32_t agent_count;
@@ -14,6 +22,7 @@ struct elim_run {
     uint64_t *members;                     /* component_count x W(A): agents of each component */
     uint32_t *weights;                     /* A: how many agents a sink reports for */
     bool *explores;                        /* A: does the agent's plan serve an epoch? */
+    struct elim_rank *ranks;               /* K: scratch */
     double samples;
     struct tacit_elim_update update; /* of the step under way */
     struct tacit_sim_send send;
@@ -50,5 +59,5 @@ extern const struct tacit_sim_node_ops elim_node_ops;
 
 /* ---- results.c ---- */
 
-void elim_run_write_results(const struct elim_run *run, struct tacit_sim_row *row);
+void elim_run_write_results(struct elim_run *run, struct tacit_sim_row *row);
 #endif

@@ -1,0 +1,57 @@
+/* What comes first on the page: the answer, whether it was worth the effort; and the baselines. */
+#include "internal.h"
+
+enum tacit_status tacit_report_html_answer(const struct tacit_report *report, FILE *out)
+{
+    struct tacit_report_answer answer;
+    enum tacit_status const status = tacit_report_answer_new(report, &answer);
+    if (status != TACIT_OK)
+        return status;
+    if (answer.sentence != NULL) {
+        (void)fprintf(out, "<div class=\"box%s\"><h2>Answer</h2>\n<p><bdi>",
+                      answer.is_decided ? "" : " warn");
+        tacit_report_put(out, answer.sentence, TACIT_REPORT_HTML);
+        (void)fputs("</bdi></p></div>\n", out);
+    }
+    if (tacit_report_note(report) != NULL) {
+        (void)fputs("<div class=\"box warn\" role=\"alert\"><h2>Nothing was gained</h2>\n<p>", out);
+        tacit_report_put(out, tacit_report_note(report), TACIT_REPORT_HTML);
+        (void)fputs("</p></div>\n", out);
+    }
+    tacit_report_answer_free(&answer);
+    return TACIT_OK;
+}
+
+static void put_row(const struct tacit_report *report, const char *name, const double *regret,
+                    FILE *out)
+{
+    (void)fputs("<tr><td>", out);
+    tacit_report_put(out, name, TACIT_REPORT_HTML);
+    (void)fputs("</td>", out);
+    if (regret == NULL) {
+        (void)fputs("<td class=\"n soft\">not defined here</td><td></td></tr>\n", out);
+        return;
+    }
+    struct tacit_report_summary const summary =
+        tacit_report_summarise(regret, report->run_count, 1);
+    (void)fprintf(out, "<td class=\"n\">%s</td>", tacit_report_rounded(summary.mean, 5).text);
+    (void)fprintf(out, "<td class=\"n soft\">%s</td></tr>\n",
+                  tacit_report_interval(report, summary.ci95).text);
+}
+
+void tacit_report_html_baselines(const struct tacit_report *report, FILE *out)
+{
+    const struct tacit_report_metric *const regret = tacit_report_find(report, "regret");
+    if (report->baseline_count == 0 || regret == NULL)
+        return;
+    (void)fputs("<section><h2>Baselines</h2>\n<p class=\"lead\">Regret on the same instances over "
+                "the same horizon. Uniform plays every arm alike; floor is what one learner that "
+                "sees every reward cannot go below in long runs.</p>\n<div class=\"scroll\"><table>"
+                "<thead><tr><th></th><th class=\"n\">regret</th><th class=\"n\">\xc2\xb1 95 %</th>"
+                "</tr></thead><tbody>\n",
+                out);
+    put_row(report, "this protocol", regret->values, out);
+    for (uint32_t i = 0; i < report->baseline_count; i++)
+        put_row(report, report->baselines[i].name, report->baselines[i].regret, out);
+    (void)fputs("</tbody></table></div></section>\n", out);
+}
