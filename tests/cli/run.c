@@ -202,9 +202,9 @@ static void json_has_the_keys_of_the_contract(void **state)
 {
     json_t *const json = run_json(*state, NULL, NULL);
     json_t const *const curve = json_object_get(json, "curve");
-    /* network, agents and arms extend the contract */
-    ASSERT_KEYS(json, "name", "seed", "runs", "horizon", "version", "privacy", "network", "metrics",
-                "curve", "agents", "arms");
+    /* note, network, agents and arms extend the contract */
+    ASSERT_KEYS(json, "answer", "note", "baselines", "name", "seed", "runs", "horizon", "version",
+                "privacy", "network", "metrics", "curve", "agents", "arms");
     ASSERT_KEYS(json_object_get(json, "network"), "kind", "server_links", "t_delay");
     ASSERT_KEYS(json_object_get(json, "privacy"), "mode", "epsilon_per_reward", "statement");
     ASSERT_KEYS(curve, "t", "regret");
@@ -217,6 +217,67 @@ static void json_has_the_keys_of_the_contract(void **state)
     assert_int_equal(json_integer_value(json_object_get(json, "seed")), 3);
     assert_int_equal(json_integer_value(json_object_get(json, "runs")), 12);
     assert_int_equal(json_integer_value(json_object_get(json, "horizon")), 20000);
+    json_decref(json);
+}
+
+/* Arms that nobody can tell apart in this horizon, though the true means can; and one that all can.
+ */
+static void answer_is_the_protocol_s_own(void **state)
+{
+    struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "means.csv", "0.5,0.5001\n");
+    json_t *json = run_json(bench, NULL, NULL);
+    json_t const *answer = json_object_get(json, "answer");
+    assert_true(json_is_false(json_object_get(answer, "decided")));
+    assert_int_equal(json_array_size(json_object_get(answer, "arms")), 2);
+    assert_int_equal(
+        strncmp(json_string_value(json_object_get(answer, "sentence")), "undecided between ", 18),
+        0);
+    json_decref(json);
+    temp_file_write(bench->directory, "means.csv", "0.1,0.9\n");
+    json = run_json(bench, NULL, NULL);
+    answer = json_object_get(json, "answer");
+    assert_true(json_is_true(json_object_get(answer, "decided")));
+    assert_int_equal(json_array_size(json_object_get(answer, "arms")), 1);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(answer, "arms"), 0)),
+                        "arm 1");
+    json_decref(json);
+    json = run_json(bench, "environment={kind: bernoulli, generated: {arms: 3}}", NULL);
+    assert_true(json_is_null(json_object_get(json, "answer"))); /* other arms in every run */
+    json_decref(json);
+}
+
+static double baseline_of(const json_t *json, const char *name)
+{
+    return number_at(json_object_get(json, "baselines"), name, "regret", "mean");
+}
+
+/* Against the formulas: 3 agents, 20,000 slots, means 0.2 and 0.7. */
+static void baselines_are_the_closed_forms(void **state)
+{
+    struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "means.csv", "0.2,0.7\n");
+    json_t *const json = run_json(bench, NULL, NULL);
+    double const uniform = baseline_of(json, "uniform");
+    double const lowest = baseline_of(json, "floor");
+    double const kl = 0.2 * log(0.2 / 0.7) + 0.8 * log(0.8 / 0.3);
+    assert_true(fabs(uniform - 3 * 20000 * 0.25) < 1e-6);
+    assert_true(fabs(lowest - 0.5 * log(60000) / kl) < 1e-6);
+    assert_true(json_is_null(json_object_get(json, "note")));
+    json_decref(json);
+}
+
+/* The floor is a bound for agents that are alike and rewards of zero and one. */
+static void floor_is_there_only_where_it_is_one(void **state)
+{
+    struct bench const *const bench = *state;
+    temp_file_write(bench->directory, "means.csv", "0.2,0.7\n0.2,0.7\n0.2,0.7\n");
+    json_t *json = run_json(bench, NULL, NULL);
+    assert_true(json_is_null(json_object_get(json_object_get(json, "baselines"), "floor")));
+    json_decref(json);
+    temp_file_write(bench->directory, "means.csv", "0.2,0.7\n");
+    json = run_json(bench, "environment.kind=constant", NULL);
+    assert_true(json_is_null(json_object_get(json_object_get(json, "baselines"), "floor")));
     json_decref(json);
 }
 
@@ -670,8 +731,8 @@ static void stdout_is_the_result(void **state)
     struct process_result quiet = TACIT("run", bench->file, "--quiet");
     assert_ok(&table);
     assert_ok(&quiet);
-    assert_int_equal(strncmp(table.out, "base: 12 runs, 3 agents, horizon 20,000, seed 3\n", 48),
-                     0);
+    assert_int_equal(strncmp(table.out, "answer: ", 8), 0);
+    assert_non_null(strstr(table.out, "\nbase: 12 runs, 3 agents, horizon 20,000, seed 3\n"));
     assert_string_equal(table.out, quiet.out);
     for (size_t i = 0; i < METRIC_COUNT; i++)
         assert_non_null(strstr(table.out, metric_names[i]));
@@ -1235,6 +1296,9 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         TEST(json_has_the_keys_of_the_contract),
+        TEST(answer_is_the_protocol_s_own),
+        TEST(baselines_are_the_closed_forms),
+        TEST(floor_is_there_only_where_it_is_one),
         TEST(json_agrees_with_itself),
         TEST(paper_epsilon_counts_the_agents),
         TEST(without_noise_the_statement_warns),
