@@ -1,7 +1,9 @@
-/* The phased index (EXACT-BOUNDS 5 and 6; ours, not a paper's): sites pull a few arms a round, each
- * arm climbing its own ladder of sizes, and release one noised sum an arm and round. With a
- * confidence it decides, and its intervals hold at all times; without, it plays for regret. Sound
- * mode only: rewards are integers between reward and wire.
+/* Play in phases (EXACT-BOUNDS 4 to 6; ours, not a paper's): sites pull the arms of a plan, each
+ * arm climbing its own ladder of sizes, and release one noised sum an arm and round. Two rules make
+ * plans. The phased index pulls a few arms a round; with a confidence it decides, and its intervals
+ * hold at all times; without, it plays for regret. Elimination with exact bounds pulls all arms
+ * that are left, and drops those that are worse. Sound mode only: rewards are integers between
+ * reward and wire.
  *
  * Three cores: an agent (a site), a hub over a star, and in the hub a judge, which simulators may
  * use alone. Pure functions of (state, event, entropy); the caller owns the memory of a state,
@@ -25,16 +27,22 @@
 
 /* ---- Schedule and judge ---------------------------------------------------------------------- */
 
+enum tacit_phased_rule {
+    TACIT_PHASED_INDEX,      /* EXACT-BOUNDS 5 */
+    TACIT_PHASED_ELIMINATION /* EXACT-BOUNDS 4; decides at delta = 1/T without a confidence */
+};
+
 /* Public to all. */
 struct tacit_phased_schedule {
+    enum tacit_phased_rule rule;
     uint32_t arm_count;        /* K */
     uint32_t agent_count;      /* M */
     uint64_t horizon;          /* T; M T R < 2^62 */
     double epsilon_per_reward; /* in [1e-6, 1e6], of the noise as it is drawn; the smallest one of
                                 * all sites. INFINITY: no noise */
     double growth;             /* of the ladder, in (1, 4]; with it 64 rungs must reach T */
-    uint32_t arms_per_round;   /* B >= 2 */
-    double confidence;         /* 1 - delta, in [0.5, 1): decide; 0: play for regret */
+    uint32_t arms_per_round;   /* B >= 2; elimination ignores it */
+    double confidence; /* 1 - delta, in [0.5, 1): decide. 0: play for regret, or delta = 1/T */
 };
 
 /* Is every parameter in its range, and do sums and ladder stay within theirs? */
@@ -59,9 +67,10 @@ struct tacit_phased_judge_view {
     uint32_t plan_count;                 /* 0: finished */
     const struct tacit_pull_block *plan; /* in arm order */
     const uint64_t *releases;            /* K: e of each arm */
-    const double *means;                 /* K: y over the suffix in use */
+    const uint64_t *eliminated;          /* K: the round that dropped the arm; 0: still active */
+    const double *means;  /* K: y over the suffix in use; of its last look if dropped */
     const double *uppers; /* K: UCB; for regret, arms far below the leader have y + c instead */
-    const double *lowers; /* K: LCB; with confidence only, else 0 */
+    const double *lowers; /* K: LCB; 0 where the index plays for regret */
 };
 
 /* Bytes of a state: O(K log T). Errors: 0 if the schedule is not valid. */

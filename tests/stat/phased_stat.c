@@ -1,7 +1,7 @@
-/* Whole runs of the phased index with the judge alone: mean regrets as EXACT-BOUNDS 9 expects them,
- * and decisions that are wrong no more often than stated.
+/* Whole runs of the phased index and of elimination with exact bounds, with the judge alone: mean
+ * regrets as EXACT-BOUNDS 9 expects them, and decisions that are wrong no more often than stated.
  * False alarms: the expected means come from 500 runs each, with half widths of up to 2.3 %; ours
- * are from fewer. A check fails at 5 standard errors of the difference: 6e-7 each, 4 checks; a
+ * are from fewer. A check fails at 5 standard errors of the difference: 6e-7 each, 6 checks; a
  * wrong decision rate above delta at 1e-6. Fixed seeds. */
 #include <stdarg.h>
 #include <stddef.h>
@@ -116,28 +116,46 @@ static void mean_regrets_are_those_expected(void **state)
     expect_mean_regret(&world, 300, 1204);
 }
 
+static void mean_regrets_of_elimination_are_those_expected(void **state)
+{
+    (void)state;
+    struct world world = world_of(visits, 10, 50, 200000, 1);
+    world.schedule.rule = TACIT_PHASED_ELIMINATION;
+    expect_mean_regret(&world, 120, 7616);
+    world = world_of(hospitals, 5, 3, 1000000, 1);
+    world.schedule.rule = TACIT_PHASED_ELIMINATION;
+    expect_mean_regret(&world, 120, 7806);
+    world = world_of(hospitals, 5, 3, 1000000, INFINITY);
+    world.schedule.rule = TACIT_PHASED_ELIMINATION;
+    expect_mean_regret(&world, 120, 7494);
+}
+
 static void decisions_are_wrong_no_more_often_than_stated(void **state)
 {
     (void)state;
     double const means[] = {0.5, 0.7, 0.55, 0.6};
     struct world world = world_of(means, 4, 5, 100000, 0.5);
-    uint32_t wrong = 0;
-    uint32_t decided = 0;
     world.schedule.confidence = 0.9;
-    for (uint32_t run = 0; run < 1000; run++) {
-        struct result const result = play(&world, run);
-        decided += result.decided ? 1 : 0;
-        wrong += result.decided && !result.right ? 1 : 0;
+    for (int rule = TACIT_PHASED_INDEX; rule <= TACIT_PHASED_ELIMINATION; rule++) {
+        uint32_t wrong = 0;
+        uint32_t decided = 0;
+        world.schedule.rule = (enum tacit_phased_rule)rule;
+        for (uint32_t run = 0; run < 1000; run++) {
+            struct result const result = play(&world, run);
+            decided += result.decided ? 1 : 0;
+            wrong += result.decided && !result.right ? 1 : 0;
+        }
+        print_message("%u of 1000 decided, %u wrong\n", decided, wrong);
+        assert_true(decided >= 990);
+        assert_true(gof_binomial_lower(wrong, 1000, 1 - 1e-6) <= 0.1);
     }
-    print_message("%u of 1000 decided, %u wrong\n", decided, wrong);
-    assert_true(decided >= 990);
-    assert_true(gof_binomial_lower(wrong, 1000, 1 - 1e-6) <= 0.1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mean_regrets_are_those_expected),
+        cmocka_unit_test(mean_regrets_of_elimination_are_those_expected),
         cmocka_unit_test(decisions_are_wrong_no_more_often_than_stated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* Which arms are played next: ladder, intervals, leader and challengers (EXACT-BOUNDS 5). Values of
- * releases enter here and nowhere else at the hub; everything that comes out is post-processing. */
+/* Which arms are played next: ladder, intervals, leader, and who challenges it (EXACT-BOUNDS 5) or
+ * goes (4). Values of releases enter here and nowhere else at the hub; everything that comes out is
+ * post-processing. */
 #include <math.h>
 #include <string.h>
 #include "internal.h"
@@ -20,7 +21,7 @@ struct tacit_phased_judge {
     uint32_t spare;
     bool finished;
     bool decided;
-    /* rungs E | releases K | plan 2 K | means, uppers, lowers K each | sums 3 E K */
+    /* rungs E | releases K | plan 2 K | means, uppers, lowers, eliminated K each | sums 3 E K */
     uint64_t words[];
 };
 
@@ -64,10 +65,16 @@ static double *lowers_of(struct tacit_phased_judge *judge)
     return (double *)column_of(judge, 5);
 }
 
+/* The round that dropped each arm. */
+static uint64_t *eliminated_of(struct tacit_phased_judge *judge)
+{
+    return column_of(judge, 6);
+}
+
 /* N_e, m_e, Y_e of an arm's releases. */
 static struct tacit_bounds_sum *sums_of(struct tacit_phased_judge *judge, uint32_t arm)
 {
-    return (struct tacit_bounds_sum *)column_of(judge, 6) + arm * (size_t)judge->rung_count;
+    return (struct tacit_bounds_sum *)column_of(judge, 7) + arm * (size_t)judge->rung_count;
 }
 
 static struct tacit_phased_judge *writable(const struct tacit_phased_judge *judge)
@@ -80,6 +87,7 @@ static struct tacit_phased_judge *writable(const struct tacit_phased_judge *judg
 void phased_schedule_copy(struct tacit_phased_schedule *copy,
                           const struct tacit_phased_schedule *schedule)
 {
+    copy->rule = schedule->rule;
     copy->arm_count = schedule->arm_count;
     copy->agent_count = schedule->agent_count;
     copy->horizon = schedule->horizon;
@@ -89,18 +97,31 @@ void phased_schedule_copy(struct tacit_phased_schedule *copy,
     copy->confidence = schedule->confidence;
 }
 
-static double delta_of(const struct tacit_phased_schedule *schedule)
+static bool eliminates(const struct tacit_phased_schedule *schedule)
 {
-    return 1 - schedule->confidence;
+    return schedule->rule == TACIT_PHASED_ELIMINATION;
 }
 
-/* 5.1: width 1/2 at L_0. */
+/* Are the intervals meant to hold at all times? */
+static bool decides(const struct tacit_phased_schedule *schedule)
+{
+    return eliminates(schedule) || schedule->confidence > 0;
+}
+
+/* 4.2 */
+static double delta_of(const struct tacit_phased_schedule *schedule)
+{
+    return schedule->confidence > 0 ? 1 - schedule->confidence : 1 / (double)schedule->horizon;
+}
+
+/* 4.1: width 1/4; 5.1: width 1/2. */
 uint64_t tacit_phased_first_rung(const struct tacit_phased_schedule *schedule)
 {
     double const arms = schedule->arm_count;
-    double const level =
-        schedule->confidence > 0 ? log(4 * arms / delta_of(schedule)) : log(10 * arms);
-    return tacit_bounds_first_rung(schedule->agent_count, schedule->epsilon_per_reward, level, 0.5);
+    double const level = decides(schedule) ? log(4 * arms / delta_of(schedule)) : log(10 * arms);
+    double const width = eliminates(schedule) ? 0.25 : 0.5;
+    return tacit_bounds_first_rung(schedule->agent_count, schedule->epsilon_per_reward, level,
+                                   width);
 }
 
 uint64_t tacit_phased_horizon_min(const struct tacit_phased_schedule *schedule)
@@ -130,11 +151,12 @@ bool tacit_phased_schedule_is_valid(const struct tacit_phased_schedule *schedule
         (epsilon >= 1e-6 && epsilon <= TACIT_EPSILON_MAX) || (isinf(epsilon) && epsilon > 0);
     bool const has_confidence =
         (confidence >= 0 && confidence <= 0) || (confidence >= 0.5 && confidence < 1);
-    if (!has_epsilon || !has_confidence || schedule->arm_count < 1 ||
+    bool const has_rule = eliminates(schedule) ||
+                          (schedule->rule == TACIT_PHASED_INDEX && schedule->arms_per_round >= 2);
+    if (!has_epsilon || !has_confidence || !has_rule || schedule->arm_count < 1 ||
         schedule->arm_count > TACIT_ARMS_MAX || schedule->agent_count < 1 ||
         schedule->agent_count > TACIT_AGENTS_MAX || schedule->horizon < 1 ||
-        schedule->horizon > TACIT_HORIZON_MAX || schedule->arms_per_round < 2 ||
-        !(schedule->growth > 1 && schedule->growth <= 4))
+        schedule->horizon > TACIT_HORIZON_MAX || !(schedule->growth > 1 && schedule->growth <= 4))
         return false;
     double const noise = isinf(epsilon) ? 0 : NOISE_SCALES / epsilon; /* as large as is plausible */
     double const rewards = (double)schedule->agent_count * ((double)schedule->horizon + noise);
@@ -148,7 +170,7 @@ size_t tacit_phased_judge_size(const struct tacit_phased_schedule *schedule)
     size_t const rungs = climb(schedule, NULL);
     size_t const arms = schedule->arm_count;
     return sizeof(struct tacit_phased_judge) +
-           (rungs + 6 * arms + 3 * rungs * arms) * sizeof(uint64_t);
+           (rungs + 7 * arms + 3 * rungs * arms) * sizeof(uint64_t);
 }
 
 /* ---- Plans ---- */
@@ -192,11 +214,12 @@ static void plan_arm(struct tacit_phased_judge *judge, uint32_t arm)
     judge->plan_count++;
 }
 
-/* 5.2: all arms, S_1 each. */
-static void plan_first(struct tacit_phased_judge *judge)
+/* 4.3, and 5.2 for the first plan: all arms that are left, their next rung each. */
+static void plan_all(struct tacit_phased_judge *judge)
 {
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        plan_arm(judge, arm);
+        if (eliminated_of(judge)[arm] == 0)
+            plan_arm(judge, arm);
     issue(judge);
 }
 
@@ -214,16 +237,16 @@ enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
     if (schedule->arm_count == 1)
         finish(judge); /* 5.7: nothing to learn */
     else
-        plan_first(judge);
+        plan_all(judge);
     return TACIT_OK;
 }
 
 /* ---- Intervals ---- */
 
-/* 5.3: the level of an arm's bounds. */
+/* 4.2, 5.3: the level of an arm's bounds. */
 static double level_of(struct tacit_phased_judge *judge, uint32_t arm)
 {
-    if (judge->schedule.confidence > 0)
+    if (decides(&judge->schedule))
         return tacit_bounds_level(judge->schedule.arm_count, (uint32_t)releases_of(judge)[arm],
                                   delta_of(&judge->schedule));
     return log(judge->pull_count > 3 ? (double)judge->pull_count : 3);
@@ -238,7 +261,7 @@ static struct tacit_bounds_sum suffix_of(struct tacit_phased_judge *judge, uint3
     return sum;
 }
 
-/* With confidence an arm's interval changes with its own releases only. */
+/* Where intervals hold at all times, an arm's interval changes with its own releases only. */
 static void bound_released(struct tacit_phased_judge *judge)
 {
     double const epsilon = judge->schedule.epsilon_per_reward;
@@ -252,13 +275,15 @@ static void bound_released(struct tacit_phased_judge *judge)
     }
 }
 
-/* Largest y, lowest index on ties. */
+/* Largest y of the arms that are left, lowest index on ties. */
 static uint32_t best_mean(struct tacit_phased_judge *judge)
 {
-    uint32_t best = 0;
-    for (uint32_t arm = 1; arm < judge->schedule.arm_count; arm++)
-        if (means_of(judge)[arm] > means_of(judge)[best])
+    uint32_t best = TACIT_NO_ARM;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        if (eliminated_of(judge)[arm] == 0 &&
+            (best == TACIT_NO_ARM || means_of(judge)[arm] > means_of(judge)[best]))
             best = arm;
+    TACIT_ASSERT(best != TACIT_NO_ARM);
     return best;
 }
 
@@ -327,19 +352,17 @@ static void sort_plan(struct tacit_phased_judge *judge)
 /* 5.3 to 5.5. */
 static void plan_next(struct tacit_phased_judge *judge)
 {
-    bool const decides = judge->schedule.confidence > 0;
+    bool const may_decide = decides(&judge->schedule);
     double const bound =
-        decides ? lowers_of(judge)[judge->leader] : uppers_of(judge)[judge->leader];
+        may_decide ? lowers_of(judge)[judge->leader] : uppers_of(judge)[judge->leader];
     uint64_t total = 0;
-    judge->plan_count = 0;
-    memset(plan_of(judge), 0, 2 * (size_t)judge->schedule.arm_count * sizeof(uint64_t));
     uint32_t arm = next_challenger(judge, bound, TACIT_NO_ARM);
     while (arm != TACIT_NO_ARM && judge->plan_count + 1 < judge->schedule.arms_per_round) {
         total += next_pulls(judge, arm);
         plan_arm(judge, arm);
         arm = next_challenger(judge, bound, arm);
     }
-    if (decides && judge->plan_count == 0) {
+    if (may_decide && judge->plan_count == 0) {
         judge->decided = true; /* 5.4 */
         finish(judge);
         return;
@@ -348,6 +371,58 @@ static void plan_next(struct tacit_phased_judge *judge)
         plan_arm(judge, judge->leader);
     sort_plan(judge);
     issue(judge);
+}
+
+/* 4.3: all at once, strict; the arm with the largest LCB stays. Result: arms left. */
+static uint32_t eliminate(struct tacit_phased_judge *judge)
+{
+    double best = -INFINITY;
+    uint32_t left = 0;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        if (eliminated_of(judge)[arm] == 0 && lowers_of(judge)[arm] > best)
+            best = lowers_of(judge)[arm];
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
+        if (eliminated_of(judge)[arm] != 0)
+            continue;
+        if (uppers_of(judge)[arm] < best)
+            eliminated_of(judge)[arm] = judge->round;
+        else
+            left++;
+    }
+    TACIT_ASSERT(left > 0);
+    return left;
+}
+
+static void clear_plan(struct tacit_phased_judge *judge)
+{
+    judge->plan_count = 0;
+    memset(plan_of(judge), 0, 2 * (size_t)judge->schedule.arm_count * sizeof(uint64_t));
+}
+
+/* 4.3 to 4.5. */
+static void close_elimination(struct tacit_phased_judge *judge)
+{
+    bound_released(judge);
+    uint32_t const left = eliminate(judge);
+    judge->leader = best_mean(judge);
+    clear_plan(judge);
+    judge->decided = left == 1;
+    if (judge->decided)
+        finish(judge);
+    else
+        plan_all(judge);
+}
+
+/* 5.3 to 5.5. */
+static void close_index(struct tacit_phased_judge *judge)
+{
+    if (decides(&judge->schedule))
+        bound_released(judge);
+    else
+        bound_all(judge);
+    judge->leader = best_mean(judge);
+    clear_plan(judge);
+    plan_next(judge);
 }
 
 static void keep_releases(struct tacit_phased_judge *judge, uint32_t agents, const int64_t *sums)
@@ -374,12 +449,10 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
     }
     keep_releases(judge, agents, sums);
     judge->round_count++;
-    if (judge->schedule.confidence > 0)
-        bound_released(judge);
+    if (eliminates(&judge->schedule))
+        close_elimination(judge);
     else
-        bound_all(judge);
-    judge->leader = best_mean(judge);
-    plan_next(judge);
+        close_index(judge);
 }
 
 void tacit_phased_judge_look(const struct tacit_phased_judge *state,
@@ -395,6 +468,7 @@ void tacit_phased_judge_look(const struct tacit_phased_judge *state,
                                              .plan_count = judge->plan_count,
                                              .plan = plan_of(judge),
                                              .releases = releases_of(judge),
+                                             .eliminated = eliminated_of(judge),
                                              .means = means_of(judge),
                                              .uppers = uppers_of(judge),
                                              .lowers = lowers_of(judge)};
@@ -410,6 +484,7 @@ static bool plan_is_possible(struct tacit_phased_judge *judge)
     for (uint32_t i = 0; i < judge->plan_count; i++) {
         struct tacit_pull_block const *const block = &plan_of(judge)[i];
         if (block->arm >= arms || (i > 0 && block->arm <= block[-1].arm) ||
+            eliminated_of(judge)[block->arm] != 0 ||
             block->count != next_pulls(judge, block->arm) || block->count == 0)
             return false;
     }
@@ -450,7 +525,21 @@ static bool numbers_are_possible(struct tacit_phased_judge *judge)
            judge->round <= TACIT_PHASED_ROUNDS_MAX &&
            (has_leader ? judge->leader < judge->schedule.arm_count
                        : judge->leader == TACIT_NO_ARM) &&
-           (!judge->decided || (judge->finished && judge->schedule.confidence > 0 && has_leader));
+           (!judge->decided || (judge->finished && decides(&judge->schedule) && has_leader));
+}
+
+/* Somebody is left, the leader among them; the index drops nobody. */
+static bool eliminated_are_possible(struct tacit_phased_judge *judge)
+{
+    uint32_t left = 0;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
+        uint64_t const round = eliminated_of(judge)[arm];
+        if (round > judge->round ||
+            (round > 0 && (!eliminates(&judge->schedule) || arm == judge->leader)))
+            return false;
+        left += round == 0 ? 1 : 0;
+    }
+    return left > 0;
 }
 
 enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *state, size_t size,
@@ -467,8 +556,9 @@ enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *stat
     if (memcmp(&judge->schedule, &copy, sizeof copy) != 0 || judge->rung_count != rung_count ||
         judge->spare != 0 || memcmp(rungs_of(judge), rungs, rung_count * sizeof rungs[0]) != 0)
         return TACIT_MALFORMED;
-    bool const is_possible =
-        phased_flag_is_possible(&judge->finished) && phased_flag_is_possible(&judge->decided) &&
-        releases_are_possible(judge) && plan_is_possible(judge) && numbers_are_possible(judge);
+    bool const is_possible = phased_flag_is_possible(&judge->finished) &&
+                             phased_flag_is_possible(&judge->decided) &&
+                             releases_are_possible(judge) && plan_is_possible(judge) &&
+                             numbers_are_possible(judge) && eliminated_are_possible(judge);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
