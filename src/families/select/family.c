@@ -26,10 +26,20 @@ const struct tacit_metric select_metrics[] = {
                                TACIT_METRIC_TRAFFIC},
     [SELECT_MESSAGES] = {"messages", "Messages", "messages",
                          "a model to each chosen user, an update from it", TACIT_METRIC_TRAFFIC},
+    [SELECT_ACCURACY] = {"accuracy", "Accuracy", "", "of the last model; 0 without training",
+                         TACIT_METRIC_CARD},
+    [SELECT_LOSS] = {"loss", "Loss", "nats", "mean cross-entropy of the last model", 0},
+    [SELECT_BYTES] = {"bytes", "Bytes", "bytes", "models to the chosen users, updates from them",
+                      TACIT_METRIC_TRAFFIC},
+    [SELECT_BYTES_TO_ALL] = {"bytes_to_all", "Bytes, model to all", "bytes",
+                             "if the model goes back to every user each round (Sec. III-B)",
+                             TACIT_METRIC_TRAFFIC},
+    [SELECT_BITS_PER_COORDINATE] = {"bits_per_coordinate", "Bits per coordinate", "bits",
+                                    "of an update", 0},
     [SELECT_METRIC_COUNT] = {.name = NULL}};
 
 static const char *const environments[] = {"latency", NULL};
-static const char *const sections[] = {"sizes", NULL};
+static const char *const sections[] = {"sizes", "labels", "training", NULL};
 static const char *const privacy_keys[] = {"eta", "budget", "participations", "budgets", NULL};
 
 extern const struct tacit_family select_family;

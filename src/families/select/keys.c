@@ -242,4 +242,5 @@ void select_read_keys(struct config_reader *reader, const struct config_node *ro
     read_environment(reader, root, keys);
     read_sizes(reader, root, keys);
     read_privacy(reader, root, config, keys);
+    training_read_keys(reader, root, config, &keys->training);
 }

@@ -129,8 +129,7 @@ static void state_privacy(struct tacit_experiment *experiment, const struct sele
     tacit_text_add(
         &text, " in total, over any number of rounds, in integer billionths that are never "
                "exceeded; a user whose budget is used up is not chosen. Sizes of data sets, being "
-               "chosen and the time of the reply are visible. This run selects only: no update "
-               "was released.");
+               "chosen and the time of the reply are visible.");
 }
 
 enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
@@ -151,6 +150,10 @@ enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct t
         status = tacit_experiment_protect(experiment, experiment->config->epsilon, error);
     if (status != TACIT_OK)
         return status;
+    if (plan->keys.training.is_on)
+        status = training_plan_make(experiment, &plan->keys.training, &plan->training, error);
+    if (status != TACIT_OK)
+        return status;
     state_privacy(experiment, plan);
     experiment->server_links = plan->keys.users_per_round;
     return TACIT_OK;
@@ -161,6 +164,7 @@ void select_free_plan(void *memory)
     struct select_plan *const plan = memory;
     if (plan == NULL)
         return;
+    training_plan_free(&plan->training);
     free(plan->center);
     free(plan->rows);
     free(plan);

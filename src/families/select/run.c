@@ -19,6 +19,7 @@ struct select_run {
     uint32_t user_count; /* chosen in this round */
     double median;       /* of mu: above it the fast half */
     double energy_gap;
+    struct training *training; /* NULL: selection only */
     struct tacit_rng latency_stream;
     struct tacit_rng choice_stream;
     double metrics[SELECT_METRIC_COUNT];
@@ -127,6 +128,17 @@ static enum tacit_status choose(struct select_run *run)
     return status == TACIT_OK ? add_energy_gap(run, energy) : status;
 }
 
+/* A model is float32; a sound update has an int64 a coordinate. */
+static void count_bytes(struct select_run *run)
+{
+    double const numbers = (double)run->plan->training.parameter_count;
+    double const update = run->metrics[SELECT_BITS_PER_COORDINATE] / 8 * numbers;
+    double const model = 4 * numbers;
+    run->metrics[SELECT_BYTES] += run->user_count * (model + update);
+    run->metrics[SELECT_BYTES_TO_ALL] +=
+        run->plan->config.user_count * model + run->user_count * update;
+}
+
 static enum tacit_status account(struct select_run *run)
 {
     uint32_t genie_count;
@@ -143,6 +155,7 @@ static enum tacit_status account(struct select_run *run)
     run->metrics[SELECT_MIXED_ROUNDS] += is_mixed(run) ? 1 : 0;
     run->metrics[SELECT_PARTICIPATIONS] += run->user_count;
     run->metrics[SELECT_MESSAGES] += 2.0 * run->user_count;
+    count_bytes(run);
     return TACIT_OK;
 }
 
@@ -165,6 +178,8 @@ static enum tacit_status play_round(struct select_run *run, bool *goes_on)
     if (status != TACIT_OK || !*goes_on)
         return status;
     status = account(run);
+    if (status == TACIT_OK && run->training != NULL)
+        status = training_round(run->training, run->select, run->users, run->user_count);
     return status == TACIT_OK ? observe(run) : status;
 }
 
@@ -174,17 +189,25 @@ static enum tacit_status begin(struct select_run *run, uint32_t index)
 {
     uint64_t const seed = run->plan->common.seed;
     bool const is_balanced = !(run->plan->keys.dirichlet > 0);
+    bool const has_own_sizes = !is_balanced || run->training != NULL;
+    for (uint32_t user = 0; user < run->plan->config.user_count; user++)
+        run->sizes[user] = 1;
     if (!is_balanced)
         draw_sizes(run, index);
+    if (run->training != NULL)
+        training_begin(run->training, seed, index, run->sizes);
     memset(run->metrics, 0, sizeof run->metrics);
     run->energy_gap = 0;
+    if (run->training != NULL)
+        run->metrics[SELECT_BITS_PER_COORDINATE] =
+            run->plan->training.mode == TACIT_PRIVACY_SOUND ? 64 : 32;
     run->latency_stream =
         tacit_rng_stream(seed, index, TACIT_STREAM_COMMON,
                          TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_LATENCY));
     run->choice_stream =
         tacit_rng_stream(seed, index, TACIT_STREAM_COMMON,
                          TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_CHOICE));
-    return tacit_select_init(run->select, &run->plan->config, is_balanced ? NULL : run->sizes);
+    return tacit_select_init(run->select, &run->plan->config, has_own_sizes ? run->sizes : NULL);
 }
 
 static void finish(struct select_run *run, struct tacit_sim_row *row)
@@ -219,8 +242,11 @@ enum tacit_status select_run_play(void *context, uint32_t index, struct tacit_si
         return status;
     run->metrics[SELECT_EXHAUSTED] = goes_on ? 0 : 1;
     tacit_sim_meter_end(&meter, run->metrics[SELECT_REGRET_SHARED]);
+    if (run->training != NULL)
+        status = training_examine(run->training, &run->metrics[SELECT_ACCURACY],
+                                  &run->metrics[SELECT_LOSS]);
     finish(run, row);
-    return TACIT_OK;
+    return status;
 }
 
 /* ---- Memory ---- */
@@ -258,6 +284,7 @@ void select_run_free(void *context)
     free(run->columns);
     free(run->users);
     free(run->genie);
+    training_free(run->training);
     free(run);
 }
 
@@ -283,6 +310,14 @@ void *select_run_new(const void *plan, enum tacit_status *status)
         run->users == NULL || run->genie == NULL) {
         select_run_free(run);
         return NULL;
+    }
+    if (select->keys.training.is_on) {
+        run->training = training_new(&select->training, select->config.user_count,
+                                     select->config.users_per_round);
+        if (run->training == NULL) {
+            select_run_free(run);
+            return NULL;
+        }
     }
     expect(run);
     *status = TACIT_OK;

@@ -5,6 +5,7 @@
 #include "tacit/family.h"
 #include "tacit/latency.h"
 #include "tacit/select.h"
+#include "training.h"
 
 #define SELECT_NUMBER 5
 
@@ -13,7 +14,11 @@ enum select_purpose {
     SELECT_STREAM_LATENCY,
     SELECT_STREAM_CHOICE,
     SELECT_STREAM_SIZES,
-    SELECT_STREAM_MEDIANS
+    SELECT_STREAM_MEDIANS,
+    SELECT_STREAM_PICTURES,
+    SELECT_STREAM_MODEL,
+    SELECT_STREAM_BATCHES,
+    SELECT_STREAM_NOISE
 };
 
 enum select_metric {
@@ -28,6 +33,11 @@ enum select_metric {
     SELECT_EXHAUSTED,
     SELECT_PARTICIPATIONS,
     SELECT_MESSAGES,
+    SELECT_ACCURACY,
+    SELECT_LOSS,
+    SELECT_BYTES,
+    SELECT_BYTES_TO_ALL,
+    SELECT_BITS_PER_COORDINATE,
     SELECT_METRIC_COUNT
 };
 extern const struct tacit_metric select_metrics[];
@@ -54,6 +64,7 @@ struct select_keys {
     double eta;
     uint32_t participations;
     double *given;
+    struct training_keys training;
 };
 
 void select_read_keys(struct config_reader *reader, const struct config_node *root,
@@ -64,6 +75,7 @@ struct select_plan {
     struct select_keys keys;
     struct tacit_select_config config;
     struct tacit_latency latency;
+    struct training_plan training;
     double *center;
     double *rows;
 };

@@ -1,0 +1,441 @@
+/* A federated training in memory: the users of a round train side by side on two threads; what
+ * comes of a round does not depend on which thread took whom. */
+#include "training.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include "select.h"
+#include "tacit/vector.h"
+
+#define WORKERS 2u
+#define LABELS 10u
+#define SIZE_MIN 20u
+
+/* What one thread needs to train one user after the other. */
+struct worker {
+    struct training *training;
+    struct tacit_learn_network *network;
+    float *parameters;
+    float *gradient;
+    float *images;
+    uint8_t *labels;
+    uint32_t *order;
+    uint32_t number;
+    enum tacit_status status;
+};
+
+struct training {
+    const struct training_plan *plan;
+    uint32_t user_count;
+    uint32_t round;
+    float *model;
+    uint8_t *is_raw; /* d: paper mode sends it without noise */
+    uint32_t *rows;  /* pictures, user after user */
+    uint32_t *first; /* K + 1: into rows */
+    float **moments; /* K: Adam's two rows of a user, made when it first trains */
+    struct tacit_optimizer *optimizers;
+    struct tacit_rng *shuffles; /* K */
+    struct tacit_rng *noises;   /* K */
+    double *updates;            /* m x d */
+    int64_t *steps;             /* d */
+    struct worker workers[WORKERS];
+    const uint32_t *chosen;
+    uint32_t chosen_count;
+};
+
+/* ---- Memory ---- */
+
+static bool open_worker(struct training *training, uint32_t number)
+{
+    struct training_plan const *const plan = training->plan;
+    struct worker *const worker = &training->workers[number];
+    size_t const pixels =
+        (size_t)plan->lessons.channels * plan->lessons.height * plan->lessons.width;
+    *worker = (struct worker){.training = training, .number = number};
+    worker->parameters = malloc(plan->parameter_count * sizeof(float));
+    worker->gradient = malloc(plan->parameter_count * sizeof(float));
+    worker->images = malloc(plan->keys.batch * pixels * sizeof(float));
+    worker->labels = malloc(plan->keys.batch);
+    worker->order = malloc(plan->lessons.count * sizeof *worker->order);
+    return worker->parameters != NULL && worker->gradient != NULL && worker->images != NULL &&
+           worker->labels != NULL && worker->order != NULL &&
+           tacit_learn_network_new(&worker->network, &plan->model, plan->keys.batch) == TACIT_OK;
+}
+
+static void mark_raw(struct training *training)
+{
+    struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
+    uint64_t count;
+    uint32_t const layer_count = tacit_model_layers(&training->plan->model, layers, &count);
+    for (uint32_t i = 0; i < layer_count; i++)
+        if (strncmp(layers[i].name, "norm", 4) == 0)
+            memset(training->is_raw + layers[i].offset, 1, layers[i].count);
+}
+
+struct training *training_new(const struct training_plan *plan, uint32_t user_count,
+                              uint32_t users_per_round)
+{
+    struct training *const training = calloc(1, sizeof *training);
+    size_t const parameters = plan->parameter_count;
+    if (training == NULL)
+        return NULL;
+    training->plan = plan;
+    training->user_count = user_count;
+    training->model = malloc(parameters * sizeof(float));
+    training->is_raw = calloc(parameters, 1);
+    training->rows = malloc(plan->lessons.count * sizeof *training->rows);
+    training->first = calloc(user_count + (size_t)1, sizeof *training->first);
+    training->moments = calloc(user_count, sizeof *training->moments);
+    training->optimizers = calloc(user_count, sizeof *training->optimizers);
+    training->shuffles = calloc(user_count, sizeof *training->shuffles);
+    training->noises = calloc(user_count, sizeof *training->noises);
+    training->updates = malloc(users_per_round * parameters * sizeof(double));
+    training->steps = malloc(parameters * sizeof *training->steps);
+    bool is_made = training->model != NULL && training->is_raw != NULL && training->rows != NULL &&
+                   training->first != NULL && training->moments != NULL &&
+                   training->optimizers != NULL && training->shuffles != NULL &&
+                   training->noises != NULL && training->updates != NULL && training->steps != NULL;
+    for (uint32_t i = 0; i < WORKERS; i++)
+        is_made = is_made && open_worker(training, i);
+    if (is_made) {
+        mark_raw(training);
+        return training;
+    }
+    training_free(training);
+    return NULL;
+}
+
+static void close_worker(struct worker *worker)
+{
+    tacit_learn_network_free(worker->network);
+    free(worker->parameters);
+    free(worker->gradient);
+    free(worker->images);
+    free(worker->labels);
+    free(worker->order);
+}
+
+void training_free(struct training *training)
+{
+    if (training == NULL)
+        return;
+    for (uint32_t i = 0; i < WORKERS; i++)
+        close_worker(&training->workers[i]);
+    for (uint32_t user = 0; training->moments != NULL && user < training->user_count; user++)
+        free(training->moments[user]);
+    free(training->model);
+    free(training->is_raw);
+    free(training->rows);
+    free(training->first);
+    free(training->moments);
+    free(training->optimizers);
+    free(training->shuffles);
+    free(training->noises);
+    free(training->updates);
+    free(training->steps);
+    free(training);
+}
+
+/* ---- Dealing out ---- */
+
+static void shuffle(uint32_t *items, uint32_t count, struct tacit_rng *rng)
+{
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t const other = (uint32_t)tacit_rng_below(rng, i);
+        uint32_t const item = items[i - 1];
+        items[i - 1] = items[other];
+        items[other] = item;
+    }
+}
+
+/* Sizes that add up to at most all pictures, none below its least, in the proportion asked for. */
+static void cut_sizes(const struct training *training, uint64_t *sizes)
+{
+    uint32_t const users = training->user_count;
+    uint64_t const rest = training->plan->lessons.count - (uint64_t)users * SIZE_MIN;
+    double total = 0;
+    for (uint32_t user = 0; user < users; user++)
+        total += (double)sizes[user];
+    for (uint32_t user = 0; user < users; user++)
+        sizes[user] = SIZE_MIN + (uint64_t)floor((double)rest * ((double)sizes[user] / total));
+}
+
+/* Pictures in random order, sorted by label: stack l is stack[start[l]] .. stack[start[l+1]-1], and
+ * is taken from its end. */
+struct stacks {
+    uint32_t *rows;
+    uint32_t start[LABELS];
+    uint32_t end[LABELS];
+};
+
+static void make_stacks(const struct training *training, struct tacit_rng *rng,
+                        struct stacks *stacks)
+{
+    struct tacit_images const *const lessons = &training->plan->lessons;
+    uint32_t counts[LABELS] = {0};
+    for (uint32_t i = 0; i < lessons->count; i++)
+        counts[lessons->labels[i]]++;
+    uint32_t place = 0;
+    for (uint32_t label = 0; label < LABELS; label++) {
+        stacks->start[label] = stacks->end[label] = place;
+        place += counts[label];
+    }
+    for (uint32_t i = 0; i < lessons->count; i++)
+        stacks->rows[stacks->end[lessons->labels[i]]++] = i;
+    for (uint32_t label = 0; label < LABELS; label++)
+        shuffle(stacks->rows + stacks->start[label], counts[label], rng);
+}
+
+/* A picture of this label, or of the next one that has any left. */
+static uint32_t take_picture(struct stacks *stacks, uint32_t label)
+{
+    for (uint32_t i = 0; i < LABELS; i++) {
+        uint32_t const other = (label + i) % LABELS;
+        if (stacks->end[other] > stacks->start[other])
+            return stacks->rows[--stacks->end[other]];
+    }
+    TACIT_ASSERT(false);
+    return 0;
+}
+
+/* READINGS P5.12: label k mod 10 for a quarter of the rows, the rest uniform over the other nine.
+ */
+static void deal_dominant(struct training *training, struct tacit_rng *rng, const uint64_t *sizes)
+{
+    struct stacks stacks = {.rows = training->workers[0].order};
+    make_stacks(training, rng, &stacks);
+    uint32_t place = 0;
+    for (uint32_t user = 0; user < training->user_count; user++) {
+        uint32_t const own = user % LABELS;
+        training->first[user] = place;
+        for (uint64_t i = 0; i < sizes[user]; i++) {
+            uint32_t const other = (own + 1 + (uint32_t)tacit_rng_below(rng, LABELS - 1)) % LABELS;
+            training->rows[place++] = take_picture(&stacks, i < sizes[user] / 4 ? own : other);
+        }
+    }
+    training->first[training->user_count] = place;
+}
+
+static void deal_alike(struct training *training, struct tacit_rng *rng, const uint64_t *sizes)
+{
+    uint32_t const count = training->plan->lessons.count;
+    for (uint32_t i = 0; i < count; i++)
+        training->rows[i] = i;
+    shuffle(training->rows, count, rng);
+    for (uint32_t user = 0; user < training->user_count; user++)
+        training->first[user + 1] = training->first[user] + (uint32_t)sizes[user];
+}
+
+void training_begin(struct training *training, uint64_t seed, uint32_t run, uint64_t *sizes)
+{
+    struct tacit_rng rng =
+        tacit_rng_stream(seed, run, TACIT_STREAM_COMMON,
+                         TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_PICTURES));
+    struct tacit_rng model =
+        tacit_rng_stream(seed, run, TACIT_STREAM_COMMON,
+                         TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_MODEL));
+    cut_sizes(training, sizes);
+    training->first[0] = 0;
+    if (training->plan->keys.is_dominant)
+        deal_dominant(training, &rng, sizes);
+    else
+        deal_alike(training, &rng, sizes);
+    tacit_model_draw(&training->plan->model, &model, training->model);
+    training->round = 0;
+    for (uint32_t user = 0; user < training->user_count; user++) {
+        training->optimizers[user] = (struct tacit_optimizer){
+            .kind = training->plan->keys.optimizer, .rate = training->plan->keys.rate};
+        if (training->moments[user] != NULL)
+            memset(training->moments[user], 0, 2 * training->plan->parameter_count * sizeof(float));
+        training->shuffles[user] = tacit_rng_stream(
+            seed, run, user, TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_BATCHES));
+        training->noises[user] = tacit_rng_stream(
+            seed, run, user, TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_NOISE));
+    }
+}
+
+/* ---- One user trains ---- */
+
+static void load(struct worker *worker, const struct tacit_images *images, const uint32_t *rows,
+                 uint32_t count)
+{
+    size_t const pixels = (size_t)images->channels * images->height * images->width;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint8_t *const from = images->pixels + (size_t)rows[i] * pixels;
+        float *const to = worker->images + i * pixels;
+        for (size_t k = 0; k < pixels; k++)
+            to[k] = (float)from[k] * (1.0F / 255);
+        worker->labels[i] = images->labels[rows[i]];
+    }
+}
+
+static enum tacit_status prepare_optimizer(struct training *training, uint32_t user)
+{
+    size_t const parameters = training->plan->parameter_count;
+    if (training->plan->keys.optimizer != TACIT_OPTIMIZER_ADAM)
+        return TACIT_OK;
+    if (training->moments[user] == NULL)
+        training->moments[user] = calloc(2 * parameters, sizeof(float));
+    if (training->moments[user] == NULL)
+        return TACIT_MEMORY;
+    training->optimizers[user].first = training->moments[user];
+    training->optimizers[user].second = training->moments[user] + parameters;
+    return TACIT_OK;
+}
+
+static enum tacit_status train_epoch(struct worker *worker, uint32_t user, uint32_t *batches)
+{
+    struct training *const training = worker->training;
+    struct training_keys const *const keys = &training->plan->keys;
+    uint32_t const count = training->first[user + 1] - training->first[user];
+    shuffle(worker->order, count, &training->shuffles[user]);
+    for (uint32_t at = 0; at + keys->batch <= count && *batches < keys->batches_max;
+         at += keys->batch) {
+        double loss;
+        load(worker, &training->plan->lessons, worker->order + at, keys->batch);
+        enum tacit_status const status =
+            tacit_learn_network_gradient(worker->network, worker->parameters, worker->images,
+                                         worker->labels, worker->gradient, &loss, NULL);
+        if (status != TACIT_OK)
+            return status;
+        tacit_optimizer_step(&training->optimizers[user], worker->gradient,
+                             training->plan->parameter_count, worker->parameters);
+        ++*batches;
+    }
+    return TACIT_OK;
+}
+
+/* From the model to the user's update, in its row. */
+static enum tacit_status train_user(struct worker *worker, uint32_t user, double *update)
+{
+    struct training *const training = worker->training;
+    uint64_t const parameters = training->plan->parameter_count;
+    uint32_t const count = training->first[user + 1] - training->first[user];
+    uint32_t batches = 0;
+    enum tacit_status status = prepare_optimizer(training, user);
+    memcpy(worker->parameters, training->model, parameters * sizeof(float));
+    memcpy(worker->order, training->rows + training->first[user], count * sizeof(uint32_t));
+    for (uint32_t epoch = 0; epoch < training->plan->keys.epochs && status == TACIT_OK; epoch++)
+        status = train_epoch(worker, user, &batches);
+    for (uint64_t i = 0; i < parameters; i++)
+        update[i] = (double)worker->parameters[i] - (double)training->model[i];
+    return status;
+}
+
+static void *work(void *context)
+{
+    struct worker *const worker = context;
+    struct training *const training = worker->training;
+    worker->status = TACIT_OK;
+    for (uint32_t i = worker->number; i < training->chosen_count && worker->status == TACIT_OK;
+         i += WORKERS)
+        worker->status = train_user(worker, training->chosen[i],
+                                    training->updates + i * training->plan->parameter_count);
+    return NULL;
+}
+
+static enum tacit_status train_all(struct training *training)
+{
+    pthread_t thread;
+    bool const has_thread = training->chosen_count > 1 &&
+                            pthread_create(&thread, NULL, work, &training->workers[1]) == 0;
+    (void)work(&training->workers[0]);
+    if (has_thread)
+        (void)pthread_join(thread, NULL);
+    else
+        (void)work(&training->workers[1]);
+    return training->workers[0].status != TACIT_OK ? training->workers[0].status
+                                                   : training->workers[1].status;
+}
+
+/* ---- Releases ---- */
+
+/* As the authors ran it: each coordinate clamped and noised as if it were the only one. */
+static void noise_as_printed(struct training *training, uint32_t user, double epsilon,
+                             double *update)
+{
+    double const sensitivity = training->plan->keys.sensitivity;
+    for (uint64_t i = 0; i < training->plan->parameter_count; i++) {
+        if (training->is_raw[i] != 0)
+            continue;
+        double const bound = sensitivity / 2;
+        double const value = update[i] > bound ? bound : update[i] < -bound ? -bound : update[i];
+        update[i] = value + tacit_rng_laplace(&training->noises[user], sensitivity / epsilon);
+    }
+}
+
+/* SELECT.md 2. */
+static enum tacit_status noise_soundly(struct training *training, uint32_t user, double epsilon,
+                                       double *update)
+{
+    double const unit = training->plan->keys.clip / (double)TACIT_VECTOR_STEPS;
+    uint32_t const dimension = (uint32_t)training->plan->parameter_count;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&training->noises[user]);
+    uint64_t const nano = (uint64_t)llround(epsilon * (double)TACIT_NANO);
+    tacit_vector_quantise(update, dimension, training->plan->keys.clip, training->steps);
+    enum tacit_status const status = tacit_vector_noise(training->steps, dimension, nano, &entropy);
+    for (uint32_t i = 0; i < dimension && status == TACIT_OK; i++)
+        update[i] = (double)training->steps[i] * unit;
+    return status;
+}
+
+static enum tacit_status release(struct training *training, const struct tacit_select *select,
+                                 uint32_t user, double *update)
+{
+    double const epsilon = tacit_select_next_budget(select, user);
+    if (training->plan->mode == TACIT_PRIVACY_PAPER)
+        noise_as_printed(training, user, epsilon, update);
+    if (training->plan->mode == TACIT_PRIVACY_SOUND)
+        return noise_soundly(training, user, epsilon, update);
+    return TACIT_OK;
+}
+
+enum tacit_status training_round(struct training *training, const struct tacit_select *select,
+                                 const uint32_t *users, uint32_t count)
+{
+    uint64_t const parameters = training->plan->parameter_count;
+    training->chosen = users;
+    training->chosen_count = count;
+    enum tacit_status status = train_all(training);
+    uint64_t rows = 0;
+    for (uint32_t i = 0; i < count; i++)
+        rows += training->first[users[i] + 1] - training->first[users[i]];
+    for (uint32_t i = 0; i < count && status == TACIT_OK; i++) {
+        double *const update = training->updates + i * parameters;
+        double const weight =
+            (double)(training->first[users[i] + 1] - training->first[users[i]]) / (double)rows;
+        status = release(training, select, users[i], update);
+        for (uint64_t k = 0; k < parameters && status == TACIT_OK; k++)
+            training->model[k] =
+                (float)((double)training->model[k] + weight * update[k]); /* Eq. (2) */
+    }
+    training->round++;
+    return status;
+}
+
+enum tacit_status training_examine(struct training *training, double *accuracy, double *loss)
+{
+    struct tacit_images const *const exam = &training->plan->exam;
+    struct worker *const worker = &training->workers[0];
+    uint32_t const batch = training->plan->keys.batch;
+    double sum = 0;
+    uint32_t right = 0;
+    for (uint32_t at = 0; at < exam->count; at += batch) {
+        uint32_t const count = exam->count - at < batch ? exam->count - at : batch;
+        uint32_t hits;
+        double part;
+        for (uint32_t i = 0; i < count; i++)
+            worker->order[i] = at + i;
+        load(worker, exam, worker->order, count);
+        enum tacit_status const status = tacit_learn_network_evaluate(
+            worker->network, training->model, worker->images, worker->labels, count, &part, &hits);
+        if (status != TACIT_OK)
+            return status;
+        sum += part;
+        right += hits;
+    }
+    *accuracy = (double)right / exam->count;
+    *loss = sum / exam->count;
+    return TACIT_OK;
+}

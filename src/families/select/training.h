@@ -1,0 +1,65 @@
+/* The training that a selection serves: users with pictures, a model that goes round, updates that
+ * are noised or not. */
+#ifndef FAMILIES_SELECT_TRAINING_H
+#define FAMILIES_SELECT_TRAINING_H
+#include "tacit/config.h"
+#include "tacit/data.h"
+#include "tacit/family.h"
+#include "tacit/learn.h"
+#include "tacit/select.h"
+
+enum training_data { TRAINING_MNIST, TRAINING_CIFAR10 };
+
+/* What the file says. */
+struct training_keys {
+    bool is_on;
+    enum training_data data;
+    enum tacit_model_kind model;
+    bool batch_norm;
+    enum tacit_optimizer_kind optimizer;
+    double rate;
+    uint32_t batch;
+    uint32_t epochs;
+    uint32_t batches_max; /* of one user in one round */
+    bool is_dominant;     /* a quarter of each user's rows has one label (READINGS P5.12) */
+    double sensitivity;   /* paper mode: Delta f of one coordinate */
+    double clip;          /* sound mode: C, the L1 norm of an update */
+};
+
+void training_read_keys(struct config_reader *reader, const struct config_node *root,
+                        const struct tacit_config *config, struct training_keys *keys);
+
+/* What all runs share: pictures and the model's shape. */
+struct training_plan {
+    struct training_keys keys;
+    enum tacit_privacy_mode mode; /* NONE: updates leave as they are */
+    struct tacit_images lessons;
+    struct tacit_images exam;
+    struct tacit_model model;
+    uint64_t parameter_count;
+};
+
+enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
+                                     const struct training_keys *keys, struct training_plan *plan,
+                                     struct tacit_error *error);
+void training_plan_free(struct training_plan *plan);
+
+struct training; /* of one run after the other */
+
+/* Errors: NULL when out of memory. */
+struct training *training_new(const struct training_plan *plan, uint32_t user_count,
+                              uint32_t users_per_round);
+void training_free(struct training *training);
+
+/* Deals out the pictures of run `run`, in data sets of about these shares, and draws the first
+ * model. sizes: what each user got. */
+void training_begin(struct training *training, uint64_t seed, uint32_t run, uint64_t *sizes);
+
+/* The chosen users train, and their updates join the model. Their budgets are those of the
+ * selection before it observes the round. Errors: TACIT_MEMORY, TACIT_BUDGET. */
+enum tacit_status training_round(struct training *training, const struct tacit_select *select,
+                                 const uint32_t *users, uint32_t count);
+
+/* Share of the exam that the model gets right, and its mean loss. Errors: TACIT_MEMORY. */
+enum tacit_status training_examine(struct training *training, double *accuracy, double *loss);
+#endif

@@ -1,0 +1,160 @@
+/* The section `training`: its keys, and the pictures that it names. */
+#include <stdio.h>
+#include <string.h>
+#include "../../config/reader.h"
+#include "training.h"
+
+void training_read_keys(struct config_reader *reader, const struct config_node *root,
+                        const struct tacit_config *config, struct training_keys *keys)
+{
+    static const char *const names[] = {"data",        "model", "batch_norm", "optimizer",
+                                        "rate",        "batch", "epochs",     "batches_max",
+                                        "sensitivity", "clip",  NULL};
+    static const struct config_choice sets[] = {
+        {"mnist", TRAINING_MNIST}, {"cifar10", TRAINING_CIFAR10}, {NULL, 0}};
+    static const struct config_choice models[] = {{"logistic", TACIT_MODEL_LOGISTIC},
+                                                  {"mlp", TACIT_MODEL_MLP},
+                                                  {"cnn", TACIT_MODEL_CNN},
+                                                  {NULL, 0}};
+    static const struct config_choice optimizers[] = {
+        {"adam", TACIT_OPTIMIZER_ADAM}, {"sgd", TACIT_OPTIMIZER_SGD}, {NULL, 0}};
+    static const struct config_choice labels[] = {{"iid", 0}, {"dominant", 1}, {NULL, 0}};
+    static const struct config_choice switches[] = {{"off", 0}, {"on", 1}, {NULL, 0}};
+    struct config_range const positive = {0, 1e6, true, false};
+    struct config_node const *const labelled = config_node_member(root, "labels");
+    struct config_node const *const training = config_reader_map(reader, root, "training", false);
+    *keys = (struct training_keys){.rate = 0.01, .batch = 20, .epochs = 1, .batches_max = 100};
+    if (training == NULL) {
+        if (labelled != NULL)
+            config_reader_fail(reader, labelled, "labels", "belongs to a run with 'training'");
+        return;
+    }
+    int data = TRAINING_MNIST;
+    int model = TACIT_MODEL_MLP;
+    int optimizer = TACIT_OPTIMIZER_ADAM;
+    int label = 0;
+    int norm = 0;
+    config_reader_keys(reader, training, "training", names);
+    config_reader_choice(reader, training, "training.data", true, sets, &data);
+    model = data == TRAINING_CIFAR10 ? TACIT_MODEL_CNN : TACIT_MODEL_MLP;
+    config_reader_choice(reader, training, "training.model", false, models, &model);
+    config_reader_choice(reader, training, "training.optimizer", false, optimizers, &optimizer);
+    config_reader_choice(reader, training, "training.batch_norm", false, switches, &norm);
+    config_reader_choice(reader, root, "labels", false, labels, &label);
+    *keys = (struct training_keys){.is_on = true,
+                                   .data = (enum training_data)data,
+                                   .model = (enum tacit_model_kind)model,
+                                   .batch_norm = norm == 1,
+                                   .optimizer = (enum tacit_optimizer_kind)optimizer,
+                                   .rate = 0.01, /* READINGS P5.9 */
+                                   .batch = 20,
+                                   .epochs = 1,
+                                   .batches_max = 100,
+                                   .is_dominant = label == 1,
+                                   .sensitivity = data == TRAINING_CIFAR10 ? 0.012 : 0.003,
+                                   .clip = 1};
+    config_reader_number(reader, training, "training.rate", false, positive, &keys->rate);
+    config_reader_u32(reader, training, "training.batch", false, 1, 4096, &keys->batch);
+    config_reader_u32(reader, training, "training.epochs", false, 1, 1000, &keys->epochs);
+    config_reader_u32(reader, training, "training.batches_max", false, 1, 1000000,
+                      &keys->batches_max);
+    config_reader_number(reader, training, "training.sensitivity", false, positive,
+                         &keys->sensitivity);
+    config_reader_number(reader, training, "training.clip", false, positive, &keys->clip);
+    struct config_node const *const clip = config_node_member(training, "clip");
+    struct config_node const *const sensitivity = config_node_member(training, "sensitivity");
+    if (clip != NULL && config->privacy != TACIT_PRIVACY_SOUND)
+        config_reader_fail(reader, clip, "training.clip", "belongs to privacy mode: sound");
+    if (sensitivity != NULL && config->privacy != TACIT_PRIVACY_PAPER)
+        config_reader_fail(reader, sensitivity, "training.sensitivity",
+                           "belongs to privacy mode: paper");
+}
+
+/* ---- Pictures ---- */
+
+static enum tacit_status refuse_missing(const struct tacit_experiment *experiment, const char *name,
+                                        struct tacit_error *error)
+{
+    char text[500];
+    char directories[TACIT_PATH_BYTES];
+    tacit_dataset_directories(directories);
+    (void)snprintf(text, sizeof text, "%s is in no data directory (%.300s)", name,
+                   *directories == '\0' ? "TACIT_DATA names none" : directories);
+    return tacit_experiment_refuse(experiment, "training.data", text, error);
+}
+
+static enum tacit_status find(const struct tacit_experiment *experiment, const char *name,
+                              char path[TACIT_PATH_BYTES], struct tacit_error *error)
+{
+    return tacit_dataset_find(name, path) == TACIT_OK ? TACIT_OK
+                                                      : refuse_missing(experiment, name, error);
+}
+
+static enum tacit_status read_mnist(const struct tacit_experiment *experiment,
+                                    struct training_plan *plan, struct tacit_error *error)
+{
+    static const char *const names[] = {
+        "mnist/train-images-idx3-ubyte", "mnist/train-labels-idx1-ubyte",
+        "mnist/t10k-images-idx3-ubyte", "mnist/t10k-labels-idx1-ubyte"};
+    char paths[4][TACIT_PATH_BYTES];
+    enum tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < 4 && status == TACIT_OK; i++)
+        status = find(experiment, names[i], paths[i], error);
+    if (status == TACIT_OK)
+        status = tacit_images_read_idx(&plan->lessons, paths[0], paths[1], error);
+    if (status == TACIT_OK)
+        status = tacit_images_read_idx(&plan->exam, paths[2], paths[3], error);
+    return status;
+}
+
+/* Batches 1 to 4 to learn from, batch 5 to be examined on (READINGS P5; the published test set is
+ * not whole here). */
+static enum tacit_status read_cifar10(const struct tacit_experiment *experiment,
+                                      struct training_plan *plan, struct tacit_error *error)
+{
+    char paths[5][TACIT_PATH_BYTES];
+    const char *lessons[4];
+    enum tacit_status status = TACIT_OK;
+    for (int i = 0; i < 5 && status == TACIT_OK; i++) {
+        char name[40];
+        (void)snprintf(name, sizeof name, "cifar10/data_batch_%d.bin", i + 1);
+        status = find(experiment, name, paths[i], error);
+        if (i < 4)
+            lessons[i] = paths[i];
+    }
+    const char *const exam = paths[4];
+    if (status == TACIT_OK)
+        status = tacit_images_read_cifar10(&plan->lessons, lessons, 4, error);
+    if (status == TACIT_OK)
+        status = tacit_images_read_cifar10(&plan->exam, &exam, 1, error);
+    return status;
+}
+
+enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
+                                     const struct training_keys *keys, struct training_plan *plan,
+                                     struct tacit_error *error)
+{
+    plan->keys = *keys;
+    plan->mode =
+        experiment->config->epsilon > 1e9 ? TACIT_PRIVACY_NONE : experiment->config->privacy;
+    enum tacit_status const status = keys->data == TRAINING_MNIST
+                                         ? read_mnist(experiment, plan, error)
+                                         : read_cifar10(experiment, plan, error);
+    if (status != TACIT_OK)
+        return status;
+    plan->model = (struct tacit_model){
+        keys->model, plan->lessons.channels, plan->lessons.height, plan->lessons.width,
+        10,          keys->batch_norm};
+    struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
+    (void)tacit_model_layers(&plan->model, layers, &plan->parameter_count);
+    if ((uint64_t)experiment->config->agent_count * 20 > plan->lessons.count)
+        return tacit_experiment_refuse(experiment, "agents",
+                                       "each user needs 20 pictures; there are not so many", error);
+    return TACIT_OK;
+}
+
+void training_plan_free(struct training_plan *plan)
+{
+    tacit_images_free(&plan->lessons);
+    tacit_images_free(&plan->exam);
+}

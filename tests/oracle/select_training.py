@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Trainings that a selection serves, on MNIST: a model comes of it, the same bits come of any number of threads, honest
+noise drowns a large model, and what is missing is named. Skipped where the data set is not here.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+FILE = """name: training
+seed: 5
+runs: 2
+horizon: 12
+agents: 30
+environment: {kind: latency, source: two-groups}
+network: {kind: star}
+protocol: {kind: select, selector: exact, users_per_round: 5}
+privacy: {mode: none}
+training: {data: mnist, batches_max: 40}
+"""
+
+
+def run(path, *settings, threads=2, code=0):
+    words = [os.environ["TACIT_PROGRAM"], "run", path, "--json", "--quiet", "--threads", str(threads)]
+    for setting in settings:
+        words += ["--set", setting]
+    result = subprocess.run(words, capture_output=True, text=True, check=False)
+    if result.returncode != code:
+        sys.exit(f"{settings}: code {result.returncode}: {result.stderr}")
+    return result
+
+
+def mean(result, metric):
+    return json.loads(result.stdout)["metrics"][metric]["mean"]
+
+
+def require(condition, what):
+    if not condition:
+        sys.exit(what)
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "training.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(FILE)
+        folders = [os.environ.get("TACIT_DATA", ""), os.path.expanduser("~/.local/share/tacit")]
+        if not any(os.path.exists(os.path.join(f, "mnist/train-images-idx3-ubyte.gz")) for f in folders):
+            missing = run(path, code=2).stderr
+            require("training.data" in missing and missing.count("\n") == 1, missing)
+            print("skip: no data set mnist here\n[  SKIPPED ] select_training")
+            sys.exit(77)
+        plain = run(path)
+        require(mean(plain, "accuracy") > 0.85, f"accuracy {mean(plain, 'accuracy')}")
+        require(mean(plain, "bytes") == 12 * 5 * 2 * 4 * 25818, "bytes of models and updates")
+        require(mean(plain, "bytes_to_all") == 12 * (30 + 5) * 4 * 25818, "bytes, the model to all")
+        require(run(path, threads=1).stdout == plain.stdout, "another result with one thread")
+        skewed = run(path, "labels=dominant")
+        require(mean(skewed, "accuracy") > 0.7, f"dominant labels: {mean(skewed, 'accuracy')}")
+        paper = run(path, "privacy.mode=paper", "privacy.epsilon=40")
+        require(mean(paper, "leakage_max") > 1.5, "budgets are spent")
+        sound = run(path, "privacy.mode=sound", "privacy.epsilon=40", "training.model=logistic")
+        require(mean(sound, "accuracy") < 0.5, f"honest noise on 7,850 numbers: {mean(sound, 'accuracy')}")
+        require(mean(sound, "bits_per_coordinate") == 64, "an int64 a coordinate")
+        for setting, words in (("training.data=imagenet", "mnist, cifar10"),
+                               ("training.clip=2", "belongs to privacy mode: sound"),
+                               ("training.sensitivity=1", "belongs to privacy mode: paper"),
+                               ("training.rate=0", "training.rate"),
+                               ("agents=4000", "20 pictures")):
+            line = run(path, setting, code=2).stderr
+            require(words in line and line.count("\n") == 1, f"{setting}: {line}")
+
+
+if __name__ == "__main__":
+    main()
