@@ -1,25 +1,12 @@
 /* User selection as its hosts know it: keys, plan, runs. */
 #ifndef FAMILIES_SELECT_H
 #define FAMILIES_SELECT_H
+#include "streams.h"
 #include "tacit/config.h"
 #include "tacit/family.h"
 #include "tacit/latency.h"
 #include "tacit/select.h"
 #include "training.h"
-
-#define SELECT_NUMBER 5
-
-/* Streams of a run, by TACIT_PURPOSE_OF_FAMILY. */
-enum select_purpose {
-    SELECT_STREAM_LATENCY,
-    SELECT_STREAM_CHOICE,
-    SELECT_STREAM_SIZES,
-    SELECT_STREAM_MEDIANS,
-    SELECT_STREAM_PICTURES,
-    SELECT_STREAM_MODEL,
-    SELECT_STREAM_BATCHES,
-    SELECT_STREAM_NOISE
-};
 
 enum select_metric {
     SELECT_REGRET_SHARED,

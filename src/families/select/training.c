@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include "select.h"
+#include "streams.h"
 #include "tacit/vector.h"
 
 #define WORKERS 2u
