@@ -1,8 +1,8 @@
 /* Whole runs of the phased index and of elimination with exact bounds, with the judge alone: mean
  * regrets as EXACT-BOUNDS 9 expects them, and decisions that are wrong no more often than stated.
  * False alarms: the expected means come from 500 runs each, with half widths of up to 2.3 %; ours
- * are from fewer. A check fails at 5 standard errors of the difference: 6e-7 each, 6 checks; a
- * wrong decision rate above delta at 1e-6. Fixed seeds. */
+ * are from fewer. A check fails at 5 standard errors of the difference: 6e-7 each, 6 checks;
+ * wrong decisions, or means missed, above delta at 1e-6 each. Fixed seeds. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -22,6 +22,7 @@ struct result {
     double regret;
     bool decided;
     bool right;
+    bool covered; /* no interval ever missed its mean */
 };
 
 /* What all sites report of a block together: a sum of binomials is one; each site noises. */
@@ -45,6 +46,16 @@ static double best_of(const struct world *world)
     return best;
 }
 
+/* Is every arm's mean in its interval, those included that did not change? */
+static bool covers(const struct world *world, const struct tacit_phased_judge_view *view)
+{
+    for (uint32_t arm = 0; arm < world->schedule.arm_count; arm++)
+        if (view->round_count > 0 &&
+            (world->means[arm] < view->lowers[arm] || world->means[arm] > view->uppers[arm]))
+            return false;
+    return true;
+}
+
 static struct result play(const struct world *world, uint32_t run)
 {
     struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&world->schedule));
@@ -54,6 +65,7 @@ static struct result play(const struct world *world, uint32_t run)
                                                   world->schedule.epsilon_per_reward, 0, 1};
     double const best = best_of(world);
     double regret = 0;
+    bool covered = true;
     struct tacit_phased_judge_view view;
     assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
     assert_int_equal(tacit_phased_judge_init(judge, &world->schedule), TACIT_OK);
@@ -66,11 +78,13 @@ static struct result play(const struct world *world, uint32_t run)
         }
         tacit_phased_judge_close(judge, world->schedule.agent_count, sums);
         tacit_phased_judge_look(judge, &view);
+        covered = covered && covers(world, &view);
     }
     double const gap = best - world->means[view.leader];
     regret += (double)(world->schedule.horizon - view.slots) * gap;
     free(judge);
-    return (struct result){regret * world->schedule.agent_count, view.decided, gap < 1e-12};
+    return (struct result){regret * world->schedule.agent_count, view.decided, gap < 1e-12,
+                           covered};
 }
 
 static void expect_mean_regret(const struct world *world, uint32_t runs, double expected)
@@ -151,12 +165,32 @@ static void decisions_are_wrong_no_more_often_than_stated(void **state)
     }
 }
 
+/* Confidence 0.5 lets half of the runs miss somewhere: loose enough for a miss to be seen at all.
+ */
+static void intervals_of_all_looks_together_miss_no_more_often_than_stated(void **state)
+{
+    (void)state;
+    double const means[] = {0.5, 0.52, 0.48, 0.5};
+    double const epsilons[] = {0.2, 2, INFINITY};
+    for (size_t i = 0; i < 3; i++) {
+        struct world world = world_of(means, 4, 5, 20000, epsilons[i]);
+        uint32_t missed = 0;
+        world.schedule.confidence = 0.5;
+        for (uint32_t run = 0; run < 1000; run++)
+            missed += play(&world, run).covered ? 0 : 1;
+        print_message("%u of 1000 runs missed a mean at some look\n", missed);
+        assert_true(missed > 0);
+        assert_true(gof_binomial_lower(missed, 1000, 1 - 1e-6) <= 0.5);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mean_regrets_are_those_expected),
         cmocka_unit_test(mean_regrets_of_elimination_are_those_expected),
         cmocka_unit_test(decisions_are_wrong_no_more_often_than_stated),
+        cmocka_unit_test(intervals_of_all_looks_together_miss_no_more_often_than_stated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
