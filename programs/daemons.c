@@ -1,9 +1,6 @@
 /* tacit agent, tacit coordinator, tacit status: from a file to a daemon, and a look at one that
  * runs. */
 #include "commands.h"
-#include "../src/families/elim/live.h"
-#include "../src/families/elim/plan.h"
-#include "../src/families/elim/settings.h"
 #include "../src/live/agent.h"
 #include "../src/live/bus/broker_config.h"
 #include "../src/live/daemon/names.h"
@@ -11,7 +8,6 @@
 #include "../src/live/daemon/log.h"
 #include "../src/live/pki/pki.h"
 #include "tacit/config.h"
-#include "tacit/elim.h"
 #include "tacit/family.h"
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -91,28 +87,6 @@ static enum tacit_status check_identity(const struct tacit_config_broker *broker
     return status == TACIT_OK ? TACIT_OK : refuse(document, "broker", found.text, error);
 }
 
-/* A run that ends before its first epoch does learns nothing and tells nobody (PRIVACY.md D.51). */
-static enum tacit_status check_horizon(const struct live_hub_config *hub,
-                                       struct config_document *document, struct tacit_error *error)
-{
-    struct tacit_elim_schedule const schedule = elim_hub_schedule(hub);
-    uint64_t const needed = elim_horizon_min(schedule);
-    char text[200];
-    if (elim_first_epoch(&schedule) <= hub->horizon)
-        return TACIT_OK;
-    if (needed > TACIT_HORIZON_MAX)
-        return refuse(document, "run.horizon",
-                      "no horizon is long enough for the first epoch; allowed: fewer arms, more "
-                      "sites or a larger epsilon",
-                      error);
-    (void)snprintf(text, sizeof text,
-                   "%llu is too short for the first epoch of %u arms and %u reports; allowed: at "
-                   "least %llu",
-                   (unsigned long long)hub->horizon, schedule.arm_count, schedule.report_count,
-                   (unsigned long long)needed);
-    return refuse(document, "run.horizon", text, error);
-}
-
 /* What would not fit into a message would never arrive, and nobody would be told. */
 static enum tacit_status check_messages(const struct live_coordinator_config *coordinator,
                                         struct config_document *document, struct tacit_error *error)
@@ -128,6 +102,14 @@ static enum tacit_status check_messages(const struct live_coordinator_config *co
     return refuse(document, key, text, error);
 }
 
+/* The file named it, so it is in the list. */
+static const struct tacit_family *family_of(const struct tacit_config_family *file)
+{
+    struct tacit_family const *const family = tacit_family_find(file->word);
+    TACIT_ASSERT(family != NULL && family->site != NULL && family->hub != NULL);
+    return family;
+}
+
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
 int command_agent(int argument_count, char **words)
@@ -138,7 +120,7 @@ int command_agent(int argument_count, char **words)
     struct tacit_error error = {""};
     if (file == NULL)
         return asks_for_help(argument_count, words) ? EXIT_DONE : EXIT_WRONG_INPUT;
-    enum tacit_status status = tacit_config_agent_load(&config, file, &error);
+    enum tacit_status status = tacit_config_agent_load(&config, tacit_family_files(), file, &error);
     if (status != TACIT_OK) {
         (void)report(status, &error);
         return EXIT_WRONG_INPUT;
@@ -149,7 +131,7 @@ int command_agent(int argument_count, char **words)
         return report(status, &error);
     }
     live_log_open(config->log_is_json);
-    struct live_agent_config const agent = {.protocol = &tacit_elim_site_ops,
+    struct live_agent_config const agent = {.protocol = family_of(config->family)->site,
                                             .site = {.federation = config->federation,
                                                      .site = config->site,
                                                      .arm_names = config->arm_names,
@@ -162,7 +144,8 @@ int command_agent(int argument_count, char **words)
                                                      .rounds_max = config->rounds_max,
                                                      .pulls_max = config->pulls_max,
                                                      .settles = config->missing_after_s > 0,
-                                                     .resend_after_us = RESEND_AFTER_US},
+                                                     .resend_after_us = RESEND_AFTER_US,
+                                                     .settings = config->keys},
                                             .wait_s = config->wait_s,
                                             .missing_after_s = config->missing_after_s,
                                             .missing_counts_as = config->missing_counts_as,
@@ -180,10 +163,9 @@ int command_agent(int argument_count, char **words)
 
 /* ---- Coordinator ----------------------------------------------------------------------------- */
 
-static struct live_hub_config hub_config(const struct tacit_config_coordinator *config,
-                                         const struct elim_hub_settings *settings)
+static struct live_hub_config hub_config(const struct tacit_config_coordinator *config)
 {
-    uint32_t const reports = settings->report_count;
+    uint32_t const quorum = config->quorum == 0 ? config->site_count : config->quorum;
     return (struct live_hub_config){.federation = config->federation,
                                     .sites = config->sites,
                                     .site_count = config->site_count,
@@ -194,40 +176,44 @@ static struct live_hub_config hub_config(const struct tacit_config_coordinator *
                                     .epsilon = config->epsilon,
                                     .lo = config->lo,
                                     .hi = config->hi,
-                                    .quorum = config->quorum < reports ? config->quorum : reports,
-                                    .deadline_s = config->deadline_s,
-                                    .settings = settings};
+                                    .quorum = quorum,
+                                    .deadline_s = config->deadline_s};
+}
+
+/* The settings are there. */
+static enum tacit_status check_and_run(const struct live_coordinator_config *coordinator,
+                                       const struct tacit_config_coordinator *config,
+                                       struct tacit_error *error)
+{
+    enum tacit_status status =
+        check_identity(&config->broker, LIVE_COORDINATOR, config->document, error);
+    if (status == TACIT_OK)
+        status = check_messages(coordinator, config->document, error);
+    if (status != TACIT_OK)
+        return status;
+    live_log_open(config->log_is_json);
+    return live_coordinator_run(coordinator, error);
 }
 
 static enum tacit_status run_coordinator(const struct tacit_config_coordinator *config,
                                          struct tacit_error *error)
 {
-    struct elim_hub_settings settings = elim_hub_settings_make(
-        config->participation, config->site_count, config->round_limit, config->gap);
-    struct live_coordinator_config const coordinator = {
-        .protocol = &tacit_elim_hub_ops,
-        .hub = hub_config(config, &settings),
+    struct tacit_family const *const family = family_of(config->family);
+    struct live_coordinator_config coordinator = {
+        .protocol = family->hub,
+        .hub = hub_config(config),
         .state_directory = config->state_directory,
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
         .status = {config->status.unix_path, config->status.port}};
     struct tacit_network *network;
-    struct tacit_elim_network peers;
-    enum tacit_status status = check_horizon(&coordinator.hub, config->document, error);
-    if (status == TACIT_OK)
-        status = check_identity(&config->broker, LIVE_COORDINATOR, config->document, error);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit_network_new(&network, &config->network, error);
+    enum tacit_status status = tacit_network_new(&network, &config->network, error);
     if (status != TACIT_OK) /* a file of edges that is not there is wrong input, too */
         return status == TACIT_IO ? TACIT_INVALID : status;
-    if (network != NULL) {
-        peers = elim_network(network, false);
-        settings.network = &peers;
+    status = family->hub_settings(&coordinator.hub, config, network, error);
+    if (status == TACIT_OK) {
+        status = check_and_run(&coordinator, config, error);
+        family->hub_settings_free(&coordinator.hub);
     }
-    live_log_open(config->log_is_json);
-    status = check_messages(&coordinator, config->document, error);
-    if (status == TACIT_OK)
-        status = live_coordinator_run(&coordinator, error);
     tacit_network_free(network);
     return status;
 }
@@ -241,7 +227,8 @@ int command_coordinator(int argument_count, char **words)
     struct tacit_error error = {""};
     if (file == NULL)
         return asks_for_help(argument_count, words) ? EXIT_DONE : EXIT_WRONG_INPUT;
-    enum tacit_status status = tacit_config_coordinator_load(&config, file, &error);
+    enum tacit_status status =
+        tacit_config_coordinator_load(&config, tacit_family_files(), file, &error);
     if (status != TACIT_OK) {
         (void)report(status, &error);
         return EXIT_WRONG_INPUT;
@@ -319,9 +306,10 @@ static bool find_listener(const char *file, struct tacit_config_listener *listen
     struct tacit_config_agent *agent = NULL;
     struct tacit_config_coordinator *coordinator = NULL;
     bool const is_coordinator = tacit_config_is_coordinator(file);
-    enum tacit_status const status = is_coordinator
-                                         ? tacit_config_coordinator_load(&coordinator, file, error)
-                                         : tacit_config_agent_load(&agent, file, error);
+    enum tacit_status const status =
+        is_coordinator
+            ? tacit_config_coordinator_load(&coordinator, tacit_family_files(), file, error)
+            : tacit_config_agent_load(&agent, tacit_family_files(), file, error);
     if (status != TACIT_OK)
         return false;
     *listener = is_coordinator ? coordinator->status : agent->api;

@@ -216,7 +216,8 @@ static enum tacit_status take_coordinator(const char *file, struct live_broker_c
 {
     static struct tacit_config_coordinator *coordinator;
     static struct tacit_network *network;
-    enum tacit_status status = tacit_config_coordinator_load(&coordinator, file, error);
+    enum tacit_status status =
+        tacit_config_coordinator_load(&coordinator, tacit_family_files(), file, error);
     if (status == TACIT_OK)
         status = tacit_network_new(&network, &coordinator->network, error);
     if (status != TACIT_OK)

@@ -71,10 +71,10 @@ def set_up(federation, options):
     run, policy = PROTOCOLS[options.protocol](options)
     federation.make_certificates()
     federation.write_broker()
-    federation.write_coordinator(run)
+    federation.write_coordinator(run, protocol=options.protocol)
     federation.write_network(NETWORKS[options.network])
     for site in SITES:
-        federation.write_agent(site, policy)
+        federation.write_agent(site, policy, protocol=options.protocol)
     for name in ("broker", "coordinator", *SITES):
         federation.start(name)
 

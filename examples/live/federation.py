@@ -76,10 +76,10 @@ class Federation:
         return {"host": "127.0.0.1", "port": port or self.port, "ca": str(self.pki / "ca.crt"),
                 "certificate": str(pki / f"{name}.crt"), "key": str(pki / f"{name}.key")}
 
-    def write_coordinator(self, run, name="coordinator", sites=None, arms=None):
+    def write_coordinator(self, run, name="coordinator", sites=None, arms=None, **more):
         write_yaml(self.folder / f"{name}.yaml", federation=self.name, state=f"state-{name}",
                    broker=self.broker_section("coordinator"), sites=sites or self.sites, arms=arms or self.arms,
-                   run=run, status={"unix": "hub.sock"})
+                   run=run, status={"unix": "hub.sock"}, **more)
 
     def write_network(self, network, *options):
         """Into the coordinator's file; the broker lets neighbours hear each other."""

@@ -68,8 +68,10 @@ struct tacit_config_topology {
 struct config_reader; /* src/config/reader.h */
 struct config_node;   /* src/config/document.h */
 struct tacit_config;
+struct tacit_config_coordinator;
+struct tacit_config_agent;
 
-/* What the experiment file of a family holds beside what all have. Lists end with NULL; a NULL list
+/* What the files of a family holds beside what all have. Lists end with NULL; a NULL list
  * has nothing. */
 struct tacit_config_family {
     const char *word;            /* of protocol.kind */
@@ -87,6 +89,15 @@ struct tacit_config_family {
      * config->keys, in memory of config_document_allocate. */
     void (*read)(struct config_reader *reader, const struct config_node *root,
                  struct tacit_config *config);
+    /* The files of the daemons; NULL: the family is not live. In the same way: further keys in
+     * `run` of the coordinator's file and in `policy` of a site's, read after everything else into
+     * ->keys. A site's need not have any. */
+    const char *const *run_keys;
+    void (*read_run)(struct config_reader *reader, const struct config_node *root,
+                     struct tacit_config_coordinator *coordinator);
+    const char *const *policy_keys;
+    void (*read_policy)(struct config_reader *reader, const struct config_node *root,
+                        struct tacit_config_agent *agent);
 };
 
 struct tacit_config {
@@ -179,12 +190,16 @@ struct tacit_config_agent {
     uint32_t open_max;
     uint32_t units_max;
     bool log_is_json;
-    struct config_document *document; /* owns the strings */
+    const struct tacit_config_family *family; /* `protocol`; by default the first that is live */
+    void *keys;                               /* what the family read; NULL: nothing */
+    struct config_document *document;         /* owns the strings */
 };
 
-/* Errors: as tacit_config_load. There is no paper mode here, and no seed. */
-enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent, const char *path,
-                                          struct tacit_error *error);
+/* `families`: those that there are, a list that ends with NULL. Errors: as tacit_config_load. There
+ * is no paper mode here, and no seed. */
+enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent,
+                                          const struct tacit_config_family *const *families,
+                                          const char *path, struct tacit_error *error);
 /* Gives the memory back; NULL is allowed. */
 void tacit_config_agent_free(struct tacit_config_agent *agent);
 
@@ -202,19 +217,19 @@ struct tacit_config_coordinator {
     double epsilon;
     double lo; /* public range of a reward */
     double hi;
-    double participation;
-    uint32_t round_limit; /* 0: none */
-    double gap;
-    uint32_t quorum;
+    uint32_t quorum; /* 0: not given */
     uint32_t deadline_s;
     struct tacit_config_topology network; /* of the sites in their order */
     struct tacit_config_listener status;
     bool log_is_json;
+    const struct tacit_config_family *family; /* as of an agent */
+    void *keys;
     struct config_document *document;
 };
 
 /* Errors: as tacit_config_load. */
 enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator **coordinator,
+                                                const struct tacit_config_family *const *families,
                                                 const char *path, struct tacit_error *error);
 /* Gives the memory back; NULL is allowed. */
 void tacit_config_coordinator_free(struct tacit_config_coordinator *coordinator);

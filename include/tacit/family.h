@@ -14,6 +14,7 @@
 
 struct live_site_ops; /* src/live/site.h */
 struct live_hub_ops;  /* src/live/hub.h */
+struct live_hub_config;
 
 /* ---- Networks -------------------------------------------------------------------------------- */
 
@@ -125,6 +126,14 @@ struct tacit_family {
 
     const struct live_site_ops *site; /* NULL: not live */
     const struct live_hub_ops *hub;
+    /* From the coordinator's file to hub->settings; the rest of *hub is there, and hub->quorum may
+     * be lowered. `network` is NULL over a star, and outlives the settings. Refuses a run that
+     * cannot learn anything. Errors: TACIT_INVALID with error->text, TACIT_MEMORY. */
+    enum tacit_status (*hub_settings)(struct live_hub_config *hub,
+                                      const struct tacit_config_coordinator *file,
+                                      const struct tacit_network *network,
+                                      struct tacit_error *error);
+    void (*hub_settings_free)(struct live_hub_config *hub);
 };
 
 /* ---- Baselines ------------------------------------------------------------------------------- */

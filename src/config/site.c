@@ -257,6 +257,44 @@ static void read_range(struct config_reader *reader, const struct config_node *m
                            "%.12g is not below %.12g; allowed: the smaller bound first", *lo, *hi);
 }
 
+/* The word of the protocol, and whose files these are then. */
+static const struct tacit_config_family *
+read_protocol(struct config_reader *reader, const struct config_node *root,
+              const struct tacit_config_family *const *families)
+{
+    char list[256];
+    struct tacit_text words = tacit_text_init(list, sizeof list);
+    struct config_node const *const node = config_node_member(root, "protocol");
+    char const *word = NULL;
+    config_reader_text(reader, root, "protocol", false, &word);
+    for (size_t i = 0; reader->status == TACIT_OK && families[i] != NULL; i++) {
+        if (families[i]->read_run == NULL)
+            continue;
+        if (word == NULL || strcmp(families[i]->word, word) == 0)
+            return families[i];
+        tacit_text_add(&words, words.size == 0 ? "" : ", ");
+        tacit_text_add(&words, families[i]->word);
+    }
+    if (reader->status == TACIT_OK)
+        config_reader_fail(reader, node, "protocol", "'%.80s' is not live; allowed: %s",
+                           word == NULL ? "" : word, list);
+    return NULL;
+}
+
+/* The keys of a section: those that all have, and those of the family. */
+static void check_all_keys(struct config_reader *reader, const struct config_node *map,
+                           const char *section, const char *const *common, const char *const *own)
+{
+    const char *keys[32] = {NULL};
+    size_t count = 0;
+    for (; *common != NULL; common++)
+        keys[count++] = *common;
+    for (; own != NULL && *own != NULL; own++)
+        keys[count++] = *own;
+    TACIT_ASSERT(count < sizeof keys / sizeof keys[0]);
+    config_reader_keys(reader, map, section, keys);
+}
+
 /* ---- Agent ---- */
 
 static void read_policy(struct config_reader *reader, const struct config_node *root,
@@ -268,7 +306,7 @@ static void read_policy(struct config_reader *reader, const struct config_node *
     struct config_node const *const policy = config_reader_map(reader, root, "policy", true);
     if (policy == NULL)
         return;
-    config_reader_keys(reader, policy, "policy", keys);
+    check_all_keys(reader, policy, "policy", keys, agent->family->policy_keys);
     config_reader_number(reader, policy, "policy.epsilon", true, epsilon, &agent->epsilon);
     config_reader_number(reader, policy, "policy.budget", true, epsilon, &agent->budget);
     config_reader_u32(reader, policy, "policy.agents_max", true, 1, TACIT_AGENTS_MAX,
@@ -335,11 +373,13 @@ static void read_missing(struct config_reader *reader, const struct config_node 
     }
 }
 
-static void read_agent(struct config_reader *reader, struct tacit_config_agent *agent)
+static void read_agent(struct config_reader *reader,
+                       const struct tacit_config_family *const *families,
+                       struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"federation", "site",   "state", "broker",
-                                       "arms",       "policy", "api",   "decisions",
-                                       "missing",    "log",    NULL};
+    static const char *const keys[] = {"federation", "protocol", "site",   "state",
+                                       "broker",     "arms",     "policy", "api",
+                                       "decisions",  "missing",  "log",    NULL};
     struct config_node const *const root = config_document_root(reader->document);
     config_reader_keys(reader, root, "", keys);
     read_name(reader, root, "federation", &agent->federation);
@@ -349,11 +389,15 @@ static void read_agent(struct config_reader *reader, struct tacit_config_agent *
     read_path(reader, root, "state", true, &agent->state_directory);
     read_broker(reader, root, &agent->broker);
     agent->arm_names = read_names(reader, root, "arms", 2, TACIT_ARMS_MAX, &agent->arm_count);
-    read_policy(reader, root, agent);
+    agent->family = read_protocol(reader, root, families);
+    if (agent->family != NULL)
+        read_policy(reader, root, agent);
     read_listener(reader, root, "api", &agent->api);
     read_decisions(reader, root, agent);
     read_missing(reader, root, agent);
     read_log_format(reader, root, &agent->log_is_json);
+    if (reader->status == TACIT_OK && agent->family->read_policy != NULL)
+        agent->family->read_policy(reader, root, agent);
 }
 
 /* ---- Coordinator ---- */
@@ -361,13 +405,12 @@ static void read_agent(struct config_reader *reader, struct tacit_config_agent *
 static void read_run(struct config_reader *reader, const struct config_node *root,
                      struct tacit_config_coordinator *coordinator)
 {
-    static const char *const keys[] = {
-        "id",     "horizon", "epsilon", "range",      "participation",
-        "rounds", "gap",     "quorum",  "deadline_s", NULL};
+    static const char *const keys[] = {"id",     "horizon",    "epsilon", "range",
+                                       "quorum", "deadline_s", NULL};
     struct config_node const *const run = config_reader_map(reader, root, "run", true);
-    if (run == NULL)
+    if (run == NULL || coordinator->family == NULL)
         return;
-    config_reader_keys(reader, run, "run", keys);
+    check_all_keys(reader, run, "run", keys, coordinator->family->run_keys);
     config_reader_u64(reader, run, "run.id", false, 1, UINT64_MAX, &coordinator->run_id);
     config_reader_u64(reader, run, "run.horizon", true, 1, TACIT_HORIZON_MAX,
                       &coordinator->horizon);
@@ -375,22 +418,6 @@ static void read_run(struct config_reader *reader, const struct config_node *roo
                          (struct config_range){1e-6, 1e6, false, false}, &coordinator->epsilon);
     if (config_node_member(run, "range") != NULL) /* else [0, 1] */
         read_range(reader, run, "run.range", &coordinator->lo, &coordinator->hi);
-    config_reader_number(reader, run, "run.participation", false,
-                         (struct config_range){0, 1, true, false}, &coordinator->participation);
-    struct config_node const *const rounds = config_node_member(run, "rounds");
-    if (rounds != NULL && (rounds->kind != CONFIG_SCALAR || strcmp(rounds->text, "none") != 0))
-        config_reader_u32(reader, run, "run.rounds", false, 1, 9999, &coordinator->round_limit);
-    struct config_node const *const gap = config_node_member(run, "gap");
-    if (coordinator->round_limit > 0 && gap == NULL)
-        config_reader_fail(reader, rounds, "run.gap",
-                           "missing; with rounds it must be given: the smallest difference between "
-                           "the means of two arms that matters, as a part of the range");
-    if (coordinator->round_limit == 0 && gap != NULL)
-        config_reader_fail(reader, gap, "run.gap",
-                           "it has a meaning with rounds only; allowed: give rounds too, or "
-                           "neither");
-    config_reader_number(reader, run, "run.gap", false, (struct config_range){0, 1, true, false},
-                         &coordinator->gap);
     config_reader_u32(reader, run, "run.quorum", false, 1, coordinator->site_count,
                       &coordinator->quorum);
     config_reader_u32(reader, run, "run.deadline_s", false, 1, SECONDS_MAX,
@@ -403,33 +430,31 @@ static void read_network(struct config_reader *reader, const struct config_node 
 {
     struct tacit_config_topology *const network = &coordinator->network;
     struct config_node const *const node = config_node_member(root, "network");
-    struct config_node const *const run = config_node_member(root, "run");
     *network = (struct tacit_config_topology){.word = "star",
                                               .agent_count = coordinator->site_count,
                                               .seed = coordinator->run_id,
                                               .document = reader->document};
     config_read_network(reader, root, network);
-    if (reader->status != TACIT_OK || network->kind == TACIT_CONFIG_STAR)
+    if (reader->status != TACIT_OK)
         return;
-    if (network->kind == TACIT_CONFIG_ALONE || network->kind == TACIT_CONFIG_BROADCAST)
+    if (network->kind == TACIT_CONFIG_ALONE)
         config_reader_fail(reader, node, "network.kind",
                            "'%s' needs no coordinator; allowed: a kind that joins the sites",
                            network->word);
-    else if (coordinator->participation < 1)
-        config_reader_fail(reader, config_node_member(run, "participation"), "run.participation",
-                           "below 1 it has a meaning over a star only; allowed: 1, or network: "
-                           "{kind: star}");
-    else if (network->kind == TACIT_CONFIG_GRAPH && coordinator->quorum > 0)
-        config_reader_fail(reader, config_node_member(run, "quorum"), "run.quorum",
-                           "sites that judge for themselves wait for every one of them; allowed: "
-                           "no quorum, or a star or a hybrid");
+    else if ((coordinator->family->networks & 1u << network->kind) == 0)
+        config_reader_fail(reader, node, "network.kind",
+                           "'%s' is no network for %s; allowed: the kinds that tacit check takes "
+                           "with this protocol",
+                           network->word, coordinator->family->word);
 }
 
 static void read_coordinator(struct config_reader *reader,
+                             const struct tacit_config_family *const *families,
                              struct tacit_config_coordinator *coordinator)
 {
-    static const char *const keys[] = {"federation", "state",   "broker", "sites", "arms",
-                                       "run",        "network", "status", "log",   NULL};
+    static const char *const keys[] = {"federation", "protocol", "state", "broker",
+                                       "sites",      "arms",     "run",   "network",
+                                       "status",     "log",      NULL};
     struct config_node const *const root = config_document_root(reader->document);
     config_reader_keys(reader, root, "", keys);
     read_name(reader, root, "federation", &coordinator->federation);
@@ -443,17 +468,21 @@ static void read_coordinator(struct config_reader *reader,
         check_site_name(reader, node, "sites", coordinator->sites[i]);
     coordinator->arm_names =
         read_names(reader, root, "arms", 2, TACIT_ARMS_MAX, &coordinator->arm_count);
+    coordinator->family = read_protocol(reader, root, families);
     read_run(reader, root, coordinator);
     if (reader->status == TACIT_OK)
         read_network(reader, root, coordinator);
     read_listener(reader, root, "status", &coordinator->status);
     read_log_format(reader, root, &coordinator->log_is_json);
+    if (reader->status == TACIT_OK)
+        coordinator->family->read_run(reader, root, coordinator);
 }
 
 /* ---- Public ---- */
 
-enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent, const char *path,
-                                          struct tacit_error *error)
+enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent,
+                                          const struct tacit_config_family *const *families,
+                                          const char *path, struct tacit_error *error)
 {
     struct tacit_config_agent *const made = calloc(1, sizeof *made);
     if (made == NULL)
@@ -466,7 +495,7 @@ enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent, con
     enum tacit_status status = config_document_read(&made->document, path, error);
     if (status == TACIT_OK) {
         struct config_reader reader = {made->document, error, TACIT_OK};
-        read_agent(&reader, made);
+        read_agent(&reader, families, made);
         status = reader.status;
     }
     if (status != TACIT_OK) {
@@ -486,6 +515,7 @@ void tacit_config_agent_free(struct tacit_config_agent *agent)
 }
 
 enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator **coordinator,
+                                                const struct tacit_config_family *const *families,
                                                 const char *path, struct tacit_error *error)
 {
     struct tacit_config_coordinator *const made = calloc(1, sizeof *made);
@@ -493,20 +523,17 @@ enum tacit_status tacit_config_coordinator_load(struct tacit_config_coordinator 
         return TACIT_MEMORY;
     made->run_id = 1;
     made->hi = 1;
-    made->participation = 1;
     made->deadline_s = 600;
     enum tacit_status status = config_document_read(&made->document, path, error);
     if (status == TACIT_OK) {
         struct config_reader reader = {made->document, error, TACIT_OK};
-        read_coordinator(&reader, made);
+        read_coordinator(&reader, families, made);
         status = reader.status;
     }
     if (status != TACIT_OK) {
         tacit_config_coordinator_free(made);
         return status;
     }
-    if (made->quorum == 0)
-        made->quorum = made->site_count;
     *coordinator = made;
     return TACIT_OK;
 }

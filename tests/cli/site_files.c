@@ -71,7 +71,13 @@ struct wrong {
 static const struct wrong cases[] = {
     /* Keys */
     AGENT("unknown key names the nearest", 11, "logg: {format: text}",
-          "@:11: logg: ", "did you mean 'log'? (allowed: federation, site, state, "),
+          "@:11: logg: ", "did you mean 'log'? (allowed: federation, protocol, site, state, "),
+    AGENT("unknown protocol of a site", 11, "protocol: voting",
+          "@:11: protocol: ", "'voting' is not live; allowed: elimination"),
+    COORDINATOR("protocol that is not live", 10, "protocol: index",
+                "@:10: protocol: ", "'index' is not live; allowed: elimination"),
+    COORDINATOR("network that the protocol has not", 10, "network: {kind: broadcast}",
+                "@:10: network.kind: ", "'broadcast' is no network for elimination; "),
     AGENT("unknown key of the policy", 7, POLICY("epsilom: 1, budget: 2"),
           "@:7: policy.epsilom: ", "did you mean 'epsilon'?"),
     AGENT("unknown key of the broker", 4, "broker: {hots: 127.0.0.1, port: 1, ca: ca.crt,",

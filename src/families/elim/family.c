@@ -1,6 +1,7 @@
 /* Epoch elimination (Li, Song) as its hosts know it. */
 #include <stdlib.h>
 #include "live.h"
+#include "live_keys.h"
 #include "plan.h"
 
 static void free_plan(void *plan)
@@ -19,7 +20,9 @@ const struct tacit_family elim_family = {
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes =
                  1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
-             .read = elim_read_keys},
+             .read = elim_read_keys,
+             .run_keys = elim_run_keys,
+             .read_run = elim_read_run},
     .metrics = elim_metrics,
     .eliminates = true,
     .ranks = true,
@@ -28,4 +31,6 @@ const struct tacit_family elim_family = {
     .bounds = elim_print_bounds,
     .player = ELIM_PLAYER,
     .site = &tacit_elim_site_ops,
-    .hub = &tacit_elim_hub_ops};
+    .hub = &tacit_elim_hub_ops,
+    .hub_settings = elim_hub_settings_new,
+    .hub_settings_free = elim_hub_settings_free};

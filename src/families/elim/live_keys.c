@@ -1,0 +1,131 @@
+/* From the coordinator's file to the settings of the hub. */
+#include "live_keys.h"
+#include "../../config/reader.h"
+#include "plan.h"
+#include "settings.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const elim_run_keys[] = {"participation", "rounds", "gap", NULL};
+
+struct run_keys {
+    double participation;
+    uint32_t round_limit;
+    double gap;
+};
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static void read_rounds(struct config_reader *reader, const struct config_node *run,
+                        struct run_keys *keys)
+{
+    struct config_node const *const rounds = config_node_member(run, "rounds");
+    struct config_node const *const gap = config_node_member(run, "gap");
+    if (rounds != NULL && (rounds->kind != CONFIG_SCALAR || strcmp(rounds->text, "none") != 0))
+        config_reader_u32(reader, run, "run.rounds", false, 1, TACIT_ELIM_EPOCHS_MAX - 1,
+                          &keys->round_limit);
+    if (keys->round_limit > 0 && gap == NULL)
+        config_reader_fail(reader, rounds, "run.gap",
+                           "missing; with rounds it must be given: the smallest difference between "
+                           "the means of two arms that matters, as a part of the range");
+    if (keys->round_limit == 0 && gap != NULL)
+        config_reader_fail(reader, gap, "run.gap",
+                           "it has a meaning with rounds only; allowed: give rounds too, or "
+                           "neither");
+    config_reader_number(reader, run, "run.gap", false, (struct config_range){0, 1, true, false},
+                         &keys->gap);
+}
+
+static void check_network(struct config_reader *reader, const struct config_node *run,
+                          const struct tacit_config_coordinator *file, const struct run_keys *keys)
+{
+    if (keys->participation < 1 && file->network.kind != TACIT_CONFIG_STAR)
+        config_reader_fail(reader, config_node_member(run, "participation"), "run.participation",
+                           "below 1 it has a meaning over a star only; allowed: 1, or network: "
+                           "{kind: star}");
+    else if (file->quorum > 0 && file->network.kind == TACIT_CONFIG_GRAPH)
+        config_reader_fail(reader, config_node_member(run, "quorum"), "run.quorum",
+                           "sites that judge for themselves wait for every one of them; allowed: "
+                           "no quorum, or a star or a hybrid");
+}
+
+void elim_read_run(struct config_reader *reader, const struct config_node *root,
+                   struct tacit_config_coordinator *coordinator)
+{
+    struct config_node const *const run = config_node_member(root, "run");
+    struct run_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
+    if (keys == NULL) {
+        reader->status = TACIT_MEMORY;
+        return;
+    }
+    *keys = (struct run_keys){.participation = 1};
+    coordinator->keys = keys;
+    config_reader_number(reader, run, "run.participation", false,
+                         (struct config_range){0, 1, true, false}, &keys->participation);
+    read_rounds(reader, run, keys);
+    if (reader->status == TACIT_OK)
+        check_network(reader, run, coordinator, keys);
+}
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+/* A run that ends before its first epoch does learns nothing and tells nobody (PRIVACY.md D.51). */
+static enum tacit_status check_horizon(const struct live_hub_config *hub,
+                                       struct config_document *document, struct tacit_error *error)
+{
+    struct tacit_elim_schedule const schedule = elim_hub_schedule(hub);
+    uint64_t const needed = elim_horizon_min(schedule);
+    char text[200];
+    if (elim_first_epoch(&schedule) <= hub->horizon)
+        return TACIT_OK;
+    if (needed > TACIT_HORIZON_MAX)
+        (void)snprintf(text, sizeof text,
+                       "no horizon is long enough for the first epoch; allowed: fewer arms, more "
+                       "sites or a larger epsilon");
+    else
+        (void)snprintf(text, sizeof text,
+                       "%llu is too short for the first epoch of %u arms and %u reports; allowed: "
+                       "at least %llu",
+                       (unsigned long long)hub->horizon, schedule.arm_count, schedule.report_count,
+                       (unsigned long long)needed);
+    tacit_config_error(document, "run.horizon", text, error);
+    return TACIT_INVALID;
+}
+
+/* What hub->settings points to. */
+struct held {
+    struct elim_hub_settings settings; /* first */
+    struct tacit_elim_network network;
+};
+
+enum tacit_status elim_hub_settings_new(struct live_hub_config *hub,
+                                        const struct tacit_config_coordinator *file,
+                                        const struct tacit_network *network,
+                                        struct tacit_error *error)
+{
+    struct run_keys const *const keys = file->keys;
+    struct held *const made = calloc(1, sizeof *made);
+    TACIT_ASSERT(keys != NULL);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    made->settings =
+        elim_hub_settings_make(keys->participation, hub->site_count, keys->round_limit, keys->gap);
+    if (network != NULL) {
+        made->network = elim_network(network, false);
+        made->settings.network = &made->network;
+    }
+    hub->settings = &made->settings;
+    if (hub->quorum > made->settings.report_count)
+        hub->quorum = made->settings.report_count;
+    enum tacit_status const status = check_horizon(hub, file->document, error);
+    if (status != TACIT_OK)
+        elim_hub_settings_free(hub);
+    return status;
+}
+
+void elim_hub_settings_free(struct live_hub_config *hub)
+{
+    free((void *)(uintptr_t)hub->settings);
+    hub->settings = NULL;
+}
