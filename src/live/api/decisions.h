@@ -9,7 +9,8 @@
  * after its decision, whenever the reward came: then the times of arrival decide nothing. */
 #ifndef TACIT_LIVE_DECISIONS_H
 #define TACIT_LIVE_DECISIONS_H
-#include "tacit/elim.h"
+#include "tacit/core.h"
+#include "tacit/random.h"
 #include "../store/store.h"
 #include "wait.h"
 
