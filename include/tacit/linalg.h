@@ -39,8 +39,8 @@ double tacit_linalg_log1p(double x);
  * further out). */
 double tacit_linalg_normal_cdf(double x);
 
-/* Fills `count` standard normals from as many uniform words (count rounded up to even): Box and
- * Muller 1958. Cost: O(count). */
+/* Fills `count` standard normals from half as many uniform words, rounded up: Box and Muller 1958,
+ * 32 bits for a radius and 32 for an angle, so none is beyond 6.8. Cost: O(count). */
 void tacit_linalg_normals(enum tacit_linalg_path path, const uint64_t *words, size_t count,
                           double *normals);
 
@@ -130,33 +130,44 @@ struct tacit_linalg_mean {
 double tacit_linalg_mean(const struct tacit_linalg_mean *mean, double z);
 double tacit_linalg_slope(const struct tacit_linalg_mean *mean, double z);
 
-/* Samples lie in blocks of 8, each d + 1 rows of 8: the coordinates, then the reward. */
+/* Samples lie in blocks of 8, each d + 1 rows of 8: the coordinates, then the reward. As long as
+ * every number has single precision, as features of data sets have, they are stored so: gradients
+ * wait for memory. What is read is what was put, to the bit. */
 #define TACIT_LINALG_BLOCK 8u
+/* Doubles that n samples need. */
 #define TACIT_LINALG_SAMPLES(d, n)                                                                 \
     (((size_t)(n) + TACIT_LINALG_BLOCK - 1) / TACIT_LINALG_BLOCK * TACIT_LINALG_BLOCK *            \
      ((size_t)(d) + 1))
 
-/* Writes sample `index`. */
-void tacit_linalg_sample_put(uint32_t d, double *samples, size_t index, const double *x, double y);
+struct tacit_linalg_samples {
+    double *memory; /* the caller's: zero at first; relocatable */
+    uint32_t dimension;
+    bool is_single; /* true at first */
+};
+
+/* Writes sample `index`, the next after those that there are. Cost: O(d); O(n d) once, at the first
+ * number that needs double precision. */
+void tacit_linalg_sample_put(struct tacit_linalg_samples *samples, size_t index, const double *x,
+                             double y);
 /* Reads it: x (stride), returns the reward. */
-double tacit_linalg_sample_get(uint32_t d, const double *samples, size_t index, double *x);
+double tacit_linalg_sample_get(const struct tacit_linalg_samples *samples, size_t index, double *x);
 
 /* gradient = sum over samples first <= s < end of x_s (mu(x_s' theta) - y_s). The order of the sum
  * depends on first and end only. Cost: O(n d). */
-void tacit_linalg_gradient(enum tacit_linalg_path path, uint32_t d,
-                           const struct tacit_linalg_mean *mean, const double *samples,
-                           size_t first, size_t end, const double *theta, double *gradient);
+void tacit_linalg_gradient(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
+                           const struct tacit_linalg_samples *samples, size_t first, size_t end,
+                           const double *theta, double *gradient);
 
 /* m += sum of mu'(x_s' theta) x_s x_s'; theta NULL: of x_s x_s'. Cost: O(n d^2). */
-void tacit_linalg_gram(enum tacit_linalg_path path, uint32_t d,
-                       const struct tacit_linalg_mean *mean, const double *samples, size_t first,
-                       size_t end, const double *theta, double *m);
+void tacit_linalg_gram(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
+                       const struct tacit_linalg_samples *samples, size_t first, size_t end,
+                       const double *theta, double *m);
 
 /* theta = argmin of the loss of all n samples + lambda/2 |theta|^2, by damped Newton steps from the
  * theta given, until the gradient's norm is at most `tolerance`: for the identity link ridge
  * regression, in one step. Returns the number of gradients, 0 if 100 did not suffice.
  * Cost: O(n d^2) a step, usually 2 to 5. */
-uint32_t tacit_linalg_newton(enum tacit_linalg_path path, uint32_t d,
-                             const struct tacit_linalg_mean *mean, const double *samples, size_t n,
-                             double lambda, double tolerance, double *theta);
+uint32_t tacit_linalg_newton(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
+                             const struct tacit_linalg_samples *samples, size_t n, double lambda,
+                             double tolerance, double *theta);
 #endif

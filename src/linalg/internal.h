@@ -64,9 +64,9 @@ static inline bool linalg_is_partial(size_t at, size_t first, size_t end)
     return at * TACIT_LINALG_BLOCK < first || (at + 1) * TACIT_LINALG_BLOCK > end;
 }
 
-/* A copy of the block in which samples out of range are zero, and so add nothing. */
-const double *linalg_part_of_block(uint32_t d, const double *block, size_t at, size_t first,
-                                   size_t end, double *part);
+/* A copy of the block, in doubles, in which samples out of range are zero, and so add nothing. */
+void linalg_part_of_block(uint32_t d, bool is_single, const void *block, size_t at, size_t first,
+                          size_t end, double *part);
 
 #define TACIT_LINALG_KERNELS(PATH)                                                                 \
     void linalg_normals_##PATH(const uint64_t *words, size_t count, double *normals);              \
@@ -79,7 +79,7 @@ const double *linalg_part_of_block(uint32_t d, const double *block, size_t at, s
     bool linalg_cholesky_##PATH(uint32_t d, const double *m, double shift, double *factor,         \
                                 double *reciprocal);                                               \
     void linalg_gradient_##PATH(uint32_t d, const struct tacit_linalg_mean *mean, double reach,    \
-                                const double *samples, size_t first, size_t end,                   \
+                                bool is_single, const void *samples, size_t first, size_t end,     \
                                 const double *theta, double *gradient);
 TACIT_LINALG_KERNELS(portable)
 #if defined __x86_64__

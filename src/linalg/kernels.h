@@ -10,6 +10,7 @@
 #endif
 
 typedef double v4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef float f4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef uint64_t u4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define LANES 4u
@@ -84,34 +85,43 @@ INLINE void turn(v4 u, v4 *cosine, v4 *sine)
     *sine = (v4)((u4)choose(is_odd, c, s) ^ ((quadrant & U(2)) << 62));
 }
 
-/* Midpoints (j + 1/2) 2^-52 of (0, 1) from the upper bits of words. */
-INLINE v4 uniform_of(u4 words)
+/* Midpoints (j + 1/2) 2^-32 of (0, 1). */
+INLINE v4 uniform_of(u4 halves)
 {
-    return ((v4)((words >> 12) | U(ONE_BITS)) - V(1.0)) + V(0x1p-53);
+    return ((v4)(halves | U(MAGIC_BITS)) - V(0x1p52 - 0.5)) * V(0x1p-32);
 }
 
-/* A group: half of its words give radii, the other half angles; cosines come first. */
+/* Eight normals from four words: their cosines, then their sines. */
+INLINE void eight_normals(u4 words, v4 *cosine, v4 *sine)
+{
+    v4 const square = V(-2.0) * log_of(uniform_of(words >> 32));
+    v4 radius;
+    for (unsigned lane = 0; lane < LANES; lane++)
+        radius[lane] = sqrt(square[lane]);
+    turn(uniform_of(words & U(UINT32_MAX)), cosine, sine);
+    *cosine = radius * *cosine;
+    *sine = radius * *sine;
+}
+
 TARGET void NAME(normals)(const uint64_t *words, size_t count, double *normals)
 {
-    for (size_t i = 0; i < count; i += 2 * LANES) {
-        size_t const left = count - i < 2 * LANES ? count - i : 2 * LANES;
-        size_t const pairs = (left + 1) / 2;
-        u4 first = U(0);
-        u4 second = U(0);
-        memcpy(&first, words + i, pairs * sizeof words[0]);
-        memcpy(&second, words + i + pairs, pairs * sizeof words[0]);
-        v4 const square = V(-2.0) * log_of(uniform_of(first));
-        v4 radius;
-        for (unsigned lane = 0; lane < LANES; lane++)
-            radius[lane] = sqrt(square[lane]);
-        v4 cosine;
-        v4 sine;
-        turn(uniform_of(second), &cosine, &sine);
-        cosine = radius * cosine;
-        sine = radius * sine;
-        memcpy(normals + i, &cosine, pairs * sizeof normals[0]);
-        memcpy(normals + i + pairs, &sine, (left - pairs) * sizeof normals[0]);
+    v4 cosine;
+    v4 sine;
+    size_t i = 0;
+    for (; i + 2 * LANES <= count; i += 2 * LANES) {
+        eight_normals(*(const u4 *)(const void *)(words + i / 2), &cosine, &sine);
+        STORE(normals + i, cosine);
+        STORE(normals + i + LANES, sine);
     }
+    if (i == count)
+        return;
+    size_t const left = count - i;
+    size_t const pairs = (left + 1) / 2;
+    u4 last = U(0);
+    memcpy(&last, words + i / 2, pairs * sizeof words[0]);
+    eight_normals(last, &cosine, &sine);
+    memcpy(normals + i, &cosine, pairs * sizeof normals[0]);
+    memcpy(normals + i + pairs, &sine, (left - pairs) * sizeof normals[0]);
 }
 
 TARGET double NAME(dot)(uint32_t d, const double *a, const double *b)
@@ -268,73 +278,102 @@ INLINE v4 mean_of(const struct tacit_linalg_mean *mean, double reach, v4 z)
     return z;
 }
 
+/* Four numbers of a block, from this one on. */
+INLINE v4 at(bool is_single, const void *block, size_t index)
+{
+    if (is_single)
+        return __builtin_convertvector(*(const f4 *)(const void *)((const float *)block + index),
+                                       v4);
+    return LOAD((const double *)block + index);
+}
+
 /* Adds the gradient of a block of eight to d sums of four lanes each. */
-TARGET static void one_block(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
-                             const double *block, const double *theta, v4 *sums)
+INLINE void one_block(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                      bool is_single, const void *block, const double *theta, v4 *sums)
 {
     v4 z0 = V(0.0);
     v4 z1 = V(0.0);
     for (uint32_t c = 0; c < d; c++) {
-        z0 += V(theta[c]) * LOAD(block + c * TACIT_LINALG_BLOCK);
-        z1 += V(theta[c]) * LOAD(block + c * TACIT_LINALG_BLOCK + LANES);
+        z0 += V(theta[c]) * at(is_single, block, c * TACIT_LINALG_BLOCK);
+        z1 += V(theta[c]) * at(is_single, block, c * TACIT_LINALG_BLOCK + LANES);
     }
-    v4 const r0 = mean_of(mean, reach, z0) - LOAD(block + d * TACIT_LINALG_BLOCK);
-    v4 const r1 = mean_of(mean, reach, z1) - LOAD(block + d * TACIT_LINALG_BLOCK + LANES);
+    size_t const reward = (size_t)d * TACIT_LINALG_BLOCK;
+    v4 const r0 = mean_of(mean, reach, z0) - at(is_single, block, reward);
+    v4 const r1 = mean_of(mean, reach, z1) - at(is_single, block, reward + LANES);
     for (uint32_t c = 0; c < d; c++)
-        sums[c] += r0 * LOAD(block + c * TACIT_LINALG_BLOCK) +
-                   r1 * LOAD(block + c * TACIT_LINALG_BLOCK + LANES);
+        sums[c] += r0 * at(is_single, block, c * TACIT_LINALG_BLOCK) +
+                   r1 * at(is_single, block, c * TACIT_LINALG_BLOCK + LANES);
 }
 
 /* Of two blocks side by side: their chains of operations wait for themselves only. */
-TARGET static void two_blocks(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
-                              const double *block, const double *theta, v4 *sums)
+INLINE void two_blocks(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                       bool is_single, const void *block, const void *other, const double *theta,
+                       v4 *sums)
 {
-    const double *const other = block + (d + 1) * TACIT_LINALG_BLOCK;
+    size_t const reward = (size_t)d * TACIT_LINALG_BLOCK;
     v4 z0 = V(0.0);
     v4 z1 = V(0.0);
     v4 z2 = V(0.0);
     v4 z3 = V(0.0);
-    for (size_t c = 0; c < d * TACIT_LINALG_BLOCK; c += TACIT_LINALG_BLOCK) {
+    for (size_t c = 0; c < reward; c += TACIT_LINALG_BLOCK) {
         v4 const weight = V(theta[c / TACIT_LINALG_BLOCK]);
-        FETCH(block + c);
-        FETCH(other + c);
-        z0 += weight * LOAD(block + c);
-        z1 += weight * LOAD(block + c + LANES);
-        z2 += weight * LOAD(other + c);
-        z3 += weight * LOAD(other + c + LANES);
+        FETCH(is_single ? (const void *)((const float *)block + c)
+                        : (const void *)((const double *)block + c));
+        FETCH(is_single ? (const void *)((const float *)other + c)
+                        : (const void *)((const double *)other + c));
+        z0 += weight * at(is_single, block, c);
+        z1 += weight * at(is_single, block, c + LANES);
+        z2 += weight * at(is_single, other, c);
+        z3 += weight * at(is_single, other, c + LANES);
     }
-    size_t const reward = d * TACIT_LINALG_BLOCK;
-    v4 const r0 = mean_of(mean, reach, z0) - LOAD(block + reward);
-    v4 const r1 = mean_of(mean, reach, z1) - LOAD(block + reward + LANES);
-    v4 const r2 = mean_of(mean, reach, z2) - LOAD(other + reward);
-    v4 const r3 = mean_of(mean, reach, z3) - LOAD(other + reward + LANES);
-    for (size_t c = 0; c < d * TACIT_LINALG_BLOCK; c += TACIT_LINALG_BLOCK)
-        sums[c / TACIT_LINALG_BLOCK] += (r0 * LOAD(block + c) + r1 * LOAD(block + c + LANES)) +
-                                        (r2 * LOAD(other + c) + r3 * LOAD(other + c + LANES));
+    v4 const r0 = mean_of(mean, reach, z0) - at(is_single, block, reward);
+    v4 const r1 = mean_of(mean, reach, z1) - at(is_single, block, reward + LANES);
+    v4 const r2 = mean_of(mean, reach, z2) - at(is_single, other, reward);
+    v4 const r3 = mean_of(mean, reach, z3) - at(is_single, other, reward + LANES);
+    for (size_t c = 0; c < reward; c += TACIT_LINALG_BLOCK)
+        sums[c / TACIT_LINALG_BLOCK] +=
+            (r0 * at(is_single, block, c) + r1 * at(is_single, block, c + LANES)) +
+            (r2 * at(is_single, other, c) + r3 * at(is_single, other, c + LANES));
+}
+
+/* Both layouts; the order of the sum is the same. */
+INLINE void gradient_of(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                        bool is_single, const void *samples, size_t first, size_t end,
+                        const double *theta, v4 *sums)
+{
+    size_t const block_bytes =
+        ((size_t)d + 1) * TACIT_LINALG_BLOCK * (is_single ? sizeof(float) : sizeof(double));
+    size_t index = first / TACIT_LINALG_BLOCK;
+    while (index * TACIT_LINALG_BLOCK < end) {
+        double part[(TACIT_LINALG_DIMENSION_MAX + 1) * TACIT_LINALG_BLOCK];
+        const void *const block = (const unsigned char *)samples + index * block_bytes;
+        if (index * TACIT_LINALG_BLOCK >= first && (index + 2) * TACIT_LINALG_BLOCK <= end) {
+            two_blocks(d, mean, reach, is_single, block, (const unsigned char *)block + block_bytes,
+                       theta, sums);
+            index += 2;
+            continue;
+        }
+        if (linalg_is_partial(index, first, end)) {
+            linalg_part_of_block(d, is_single, block, index, first, end, part);
+            one_block(d, mean, reach, false, part, theta, sums);
+        } else {
+            one_block(d, mean, reach, is_single, block, theta, sums);
+        }
+        index++;
+    }
 }
 
 TARGET void NAME(gradient)(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
-                           const double *samples, size_t first, size_t end, const double *theta,
-                           double *gradient)
+                           bool is_single, const void *samples, size_t first, size_t end,
+                           const double *theta, double *gradient)
 {
-    size_t const block_size = ((size_t)d + 1) * TACIT_LINALG_BLOCK;
     v4 sums[TACIT_LINALG_DIMENSION_MAX];
     for (uint32_t c = 0; c < d; c++)
         sums[c] = V(0.0);
-    size_t at = first / TACIT_LINALG_BLOCK;
-    while (at * TACIT_LINALG_BLOCK < end) {
-        double part[(TACIT_LINALG_DIMENSION_MAX + 1) * TACIT_LINALG_BLOCK];
-        const double *block = samples + at * block_size;
-        if (at * TACIT_LINALG_BLOCK >= first && (at + 2) * TACIT_LINALG_BLOCK <= end) {
-            two_blocks(d, mean, reach, block, theta, sums);
-            at += 2;
-            continue;
-        }
-        if (linalg_is_partial(at, first, end))
-            block = linalg_part_of_block(d, block, at, first, end, part);
-        one_block(d, mean, reach, block, theta, sums);
-        at++;
-    }
+    if (is_single)
+        gradient_of(d, mean, reach, true, samples, first, end, theta, sums);
+    else
+        gradient_of(d, mean, reach, false, samples, first, end, theta, sums);
     memset(gradient, 0, TACIT_LINALG_STRIDE(d) * sizeof gradient[0]);
     for (uint32_t c = 0; c < d; c++)
         gradient[c] = sum_of(sums[c]);

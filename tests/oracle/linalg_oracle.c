@@ -83,11 +83,13 @@ static void normals_are_box_and_muller_s(void **state)
         normals[count] = 7;
         tacit_linalg_normals(tacit_linalg_fastest(), words, count, normals);
         assert_true(normals[count] == 7);
-        /* In a group of eight the first half of the words gives radii, the second angles. */
+        /* A word a pair: its upper half gives the radius, the lower one the angle. Groups of eight
+         * have their cosines first. */
         for (size_t at = 0; at + 8 <= count; at += 8)
             for (size_t lane = 0; lane < 4; lane++) {
-                double const u = ((double)(words[at + lane] >> 12) + 0.5) * 0x1p-52;
-                double const v = ((double)(words[at + 4 + lane] >> 12) + 0.5) * 0x1p-52;
+                uint64_t const word = words[at / 2 + lane];
+                double const u = ((double)(word >> 32) + 0.5) * 0x1p-32;
+                double const v = ((double)(word & UINT32_MAX) + 0.5) * 0x1p-32;
                 double const r = sqrt(-2 * log(u));
                 assert_near(normals[at + lane], r * cos(2 * M_PI * v), 1e-14);
                 assert_near(normals[at + 4 + lane], r * sin(2 * M_PI * v), 1e-14);
@@ -310,14 +312,51 @@ static void projection_satisfies_kkt_to_1e_8(void **state)
     }
 }
 
-static void draw_samples(struct tacit_rng *rng, uint32_t d, uint32_t n, double *samples)
+static double single(double x)
+{
+    volatile float const narrow = (float)x;
+    return (double)narrow;
+}
+
+static double sample_memory[TACIT_LINALG_SAMPLES(D_MAX, SAMPLES_MAX)];
+
+/* The first `single_count` of them have single precision. */
+static struct tacit_linalg_samples draw_samples(struct tacit_rng *rng, uint32_t d, uint32_t n,
+                                                uint32_t single_count)
 {
     double x[D_MAX];
-    memset(samples, 0, TACIT_LINALG_SAMPLES(d, n) * sizeof samples[0]);
+    struct tacit_linalg_samples samples = {sample_memory, d, true};
+    memset(sample_memory, 0, sizeof sample_memory);
     for (uint32_t s = 0; s < n; s++) {
         draw(rng, d, x);
-        tacit_linalg_sample_put(d, samples, s, x, tacit_rng_bernoulli(rng, 0.6));
+        for (uint32_t c = 0; c < d && s < single_count; c++)
+            x[c] = single(x[c]);
+        tacit_linalg_sample_put(&samples, s, x, tacit_rng_bernoulli(rng, 0.6));
     }
+    assert_true(samples.is_single == (n <= single_count));
+    return samples;
+}
+
+/* Whatever the precision, and wherever the first number is that needs more of it. */
+static void samples_are_read_as_they_were_put(void **state)
+{
+    (void)state;
+    for (uint32_t n = 0; n < 40; n++)
+        for (uint32_t single_count = 0; single_count <= n; single_count++) {
+            struct tacit_rng rng = tacit_rng_stream(SEED, 1, n, 9);
+            struct tacit_rng again = rng;
+            struct tacit_linalg_samples const samples = draw_samples(&rng, 3, n, single_count);
+            for (uint32_t s = 0; s < n; s++) {
+                double x[D_MAX];
+                double read[D_MAX];
+                draw(&again, 3, x);
+                for (uint32_t c = 0; c < 3 && s < single_count; c++)
+                    x[c] = single(x[c]);
+                double const y = tacit_rng_bernoulli(&again, 0.6);
+                assert_true(tacit_linalg_sample_get(&samples, s, read) == y);
+                assert_memory_equal(x, read, 4 * sizeof x[0]);
+            }
+        }
 }
 
 static void gradients_of_any_range_are_those_of_plain_loops(void **state)
@@ -328,18 +367,18 @@ static void gradients_of_any_range_are_those_of_plain_loops(void **state)
         uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, D_MAX);
         struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 0.01,
                                                (double)(trial % 3)};
-        static double samples[TACIT_LINALG_SAMPLES(D_MAX, SAMPLES_MAX)];
         uint32_t const n = (uint32_t)tacit_rng_below(&rng, SAMPLES_MAX + 1);
         uint32_t const first = (uint32_t)tacit_rng_below(&rng, n + 1);
         double theta[D_MAX];
         double gradient[D_MAX];
         double plain[D_MAX] = {0};
         double x[D_MAX];
-        draw_samples(&rng, d, n, samples);
+        struct tacit_linalg_samples const samples =
+            draw_samples(&rng, d, n, trial % 2 == 0 ? SAMPLES_MAX : n / 2);
         draw(&rng, d, theta);
-        tacit_linalg_gradient(tacit_linalg_fastest(), d, &mean, samples, first, n, theta, gradient);
+        tacit_linalg_gradient(tacit_linalg_fastest(), &mean, &samples, first, n, theta, gradient);
         for (uint32_t s = first; s < n; s++) {
-            double const y = tacit_linalg_sample_get(d, samples, s, x);
+            double const y = tacit_linalg_sample_get(&samples, s, x);
             double z = 0;
             for (uint32_t c = 0; c < d; c++)
                 z += x[c] * theta[c];
@@ -377,19 +416,18 @@ static void newton_ends_where_the_gradient_is_zero(void **state)
     for (uint32_t trial = 0; trial < 100; trial++) {
         uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, 20);
         struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 1.0, 0};
-        static double samples[TACIT_LINALG_SAMPLES(D_MAX, SAMPLES_MAX)];
         uint32_t const n = (uint32_t)tacit_rng_below(&rng, SAMPLES_MAX + 1);
         double theta[D_MAX];
         double gradient[D_MAX];
-        draw_samples(&rng, d, n, samples);
+        struct tacit_linalg_samples const samples = draw_samples(&rng, d, n, 0);
         draw(&rng, d, theta);
         for (uint32_t c = 0; c < d; c++)
             theta[c] *= 5;
-        uint32_t const count = tacit_linalg_newton(path, d, &mean, samples, n, 0.5, 1e-11, theta);
+        uint32_t const count = tacit_linalg_newton(path, &mean, &samples, n, 0.5, 1e-11, theta);
         assert_in_range(count, 1, 40);
         if (mean.link == TACIT_LINALG_IDENTITY)
             assert_in_range(count, 1, 3);
-        tacit_linalg_gradient(path, d, &mean, samples, 0, n, theta, gradient);
+        tacit_linalg_gradient(path, &mean, &samples, 0, n, theta, gradient);
         for (uint32_t c = 0; c < d; c++)
             assert_near(gradient[c] + 0.5 * theta[c], 0, 1e-11);
     }
@@ -400,7 +438,6 @@ static size_t run_all(enum tacit_linalg_path path, uint32_t d, uint64_t seed, do
 {
     struct tacit_rng rng = tacit_rng_stream(seed, 0, d, 12);
     size_t const matrix = TACIT_LINALG_MATRIX(d);
-    static double samples[TACIT_LINALG_SAMPLES(D_MAX, SAMPLES_MAX)];
     static double m[TACIT_LINALG_MATRIX_MAX];
     static double inverse[TACIT_LINALG_MATRIX_MAX];
     static double rows[ARMS_MAX * D_MAX];
@@ -412,7 +449,8 @@ static size_t run_all(enum tacit_linalg_path path, uint32_t d, uint64_t seed, do
     tacit_linalg_identity(d, 0.3, inverse);
     draw(&rng, d, x);
     draw(&rng, d, theta);
-    draw_samples(&rng, d, 101, samples);
+    struct tacit_linalg_samples const samples =
+        draw_samples(&rng, d, 101, seed % 2 == 0 ? 101 : 50);
     for (uint32_t i = 0; i < 50; i++)
         words[i] = tacit_rng_next(&rng);
     for (uint32_t i = 0; i < 37 * d; i++)
@@ -432,7 +470,7 @@ static size_t run_all(enum tacit_linalg_path path, uint32_t d, uint64_t seed, do
     for (int link = 0; link < 4; link++) {
         struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)link, 1.0,
                                                (double)(seed % 2)};
-        tacit_linalg_gradient(path, d, &mean, samples, 3, 101, theta, out + at);
+        tacit_linalg_gradient(path, &mean, &samples, 3, 101, theta, out + at);
         at += TACIT_LINALG_STRIDE(d);
     }
     for (uint32_t i = 0; i < d; i++)
@@ -467,12 +505,13 @@ static void lanes_compute_what_the_scalar_functions_compute(void **state)
     struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 13);
     for (uint32_t trial = 0; trial < 2000; trial++) {
         struct tacit_linalg_mean const mean = {(enum tacit_linalg_link)(trial % 4), 0.4, 0};
-        double samples[TACIT_LINALG_SAMPLES(1, 1)] = {0};
+        struct tacit_linalg_samples samples = {sample_memory, 1, true};
         double const one[4] = {1};
         double const theta[4] = {3 * frand(&rng)};
         double gradient[4];
-        tacit_linalg_sample_put(1, samples, 0, one, 0);
-        tacit_linalg_gradient(tacit_linalg_fastest(), 1, &mean, samples, 0, 1, theta, gradient);
+        memset(sample_memory, 0, TACIT_LINALG_SAMPLES(1, 1) * sizeof(double));
+        tacit_linalg_sample_put(&samples, 0, one, 0);
+        tacit_linalg_gradient(tacit_linalg_fastest(), &mean, &samples, 0, 1, theta, gradient);
         assert_true(gradient[0] == tacit_linalg_mean(&mean, theta[0]));
     }
 }
@@ -488,6 +527,7 @@ int main(void)
         cmocka_unit_test(factors_solutions_and_determinants_are_lapack_s),
         cmocka_unit_test(inverse_and_log_det_keep_up_with_two_thousand_updates),
         cmocka_unit_test(projection_satisfies_kkt_to_1e_8),
+        cmocka_unit_test(samples_are_read_as_they_were_put),
         cmocka_unit_test(gradients_of_any_range_are_those_of_plain_loops),
         cmocka_unit_test(slopes_are_difference_quotients_of_means),
         cmocka_unit_test(newton_ends_where_the_gradient_is_zero),

@@ -364,7 +364,8 @@ static void committed_model_is_where_the_gradient_passed(void **state)
     (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
-    static double samples[TACIT_LINALG_SAMPLES(D, N * T)];
+    static double memory[TACIT_LINALG_SAMPLES(D, N * T)];
+    struct tacit_linalg_samples samples = {memory, D, true};
     struct tacit_linalg_mean const mean = tacit_glm_mean(&f.model);
     uint32_t n = 0;
     for (uint64_t t = 1; t <= 6; t++)
@@ -375,7 +376,7 @@ static void committed_model_is_where_the_gradient_passed(void **state)
             struct tacit_glm_event const event = {.kind = TACIT_EVENT_REWARD,
                                                   .as.reward = {x, y, t}};
             assert_int_equal(tacit_glm_client_step(f.client[i], &event, NULL, &f.update), TACIT_OK);
-            tacit_linalg_sample_put(D, samples, n++, x, y);
+            tacit_linalg_sample_put(&samples, n++, x, y);
         }
     struct tacit_glm_message const trigger = {
         .kind = TACIT_GLM_TRIGGER, .from = 0, .to = TACIT_HUB, .run_id = 5, .slot = 6};
@@ -386,7 +387,7 @@ static void committed_model_is_where_the_gradient_passed(void **state)
         if (said.kind == TACIT_GLM_ITERATE) {
             assert_true(norm > tacit_glm_gradient_norm(&f.model, n));
             double gradient[D];
-            tacit_linalg_gradient(TACIT_LINALG_PORTABLE, D, &mean, samples, 0, n, said.vector,
+            tacit_linalg_gradient(TACIT_LINALG_PORTABLE, &mean, &samples, 0, n, said.vector,
                                   gradient);
             tacit_linalg_add(D, f.model.lambda, said.vector, gradient);
             norm = sqrt(tacit_linalg_dot(TACIT_LINALG_PORTABLE, D, gradient, gradient)) / n;
@@ -781,7 +782,8 @@ static void contexts_of_the_sphere_are_not_above_one_and_of_single_precision(voi
         for (uint32_t k = 0; k < 9; k++) {
             double square = 0;
             for (uint32_t i = 0; i < 7; i++) {
-                assert_true(contexts[k * 7 + i] == (double)(float)contexts[k * 7 + i]);
+                volatile float const narrow = (float)contexts[k * 7 + i];
+                assert_true(contexts[k * 7 + i] == (double)narrow);
                 square += contexts[k * 7 + i] * contexts[k * 7 + i];
             }
             assert_true(square <= 1);

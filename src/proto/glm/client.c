@@ -26,13 +26,13 @@ struct tacit_glm_client {
     uint32_t attempt;        /* of it */
     uint32_t triggered_sync; /* the commit from which an update was asked for */
     uint32_t unanswered_count;
-    uint32_t reserved;
-    double log_det;      /* log det A_{t,i}/det A_tlast, a sum of increments */
-    double trigger;      /* left side of Eq. (4) at the last reward */
-    double squares;      /* |z|^2 */
-    double regret;       /* squared norms of gradients: of Lemma 1's B_2, of Lemma 12 */
-    double fixed;        /* of Lemma 2 */
-    double model_radius; /* of Lemma 9 */
+    uint32_t needs_double; /* a sample has more than single precision */
+    double log_det;        /* log det A_{t,i}/det A_tlast, a sum of increments */
+    double trigger;        /* left side of Eq. (4) at the last reward */
+    double squares;        /* |z|^2 */
+    double regret;         /* squared norms of gradients: of Lemma 1's B_2, of Lemma 12 */
+    double fixed;          /* of Lemma 2 */
+    double model_radius;   /* of Lemma 9 */
     double alpha;
     /* inverse M | steps M | steps_inverse M | own M | out M | theta s | target s | estimate s |
      * last s | vector s | samples */
@@ -111,9 +111,18 @@ static double *out_vector_of(struct tacit_glm_client *client)
     return vector_at(client, 4);
 }
 
-static double *samples_of(struct tacit_glm_client *client)
+static struct tacit_linalg_samples samples_of(struct tacit_glm_client *client)
 {
-    return vector_at(client, 5);
+    return (struct tacit_linalg_samples){.memory = vector_at(client, 5),
+                                         .dimension = dimension_of(client),
+                                         .is_single = client->needs_double == 0};
+}
+
+static void keep_sample(struct tacit_glm_client *client, const double *x, double y)
+{
+    struct tacit_linalg_samples samples = samples_of(client);
+    tacit_linalg_sample_put(&samples, client->sample_count, x, y);
+    client->needs_double = samples.is_single ? 0 : 1;
 }
 
 bool glm_client_config_is_valid(const struct tacit_glm_client_config *config)
@@ -360,11 +369,12 @@ static void learn(struct tacit_glm_client *client, enum tacit_linalg_path path, 
 {
     struct tacit_glm_model const *const model = &client->config.model;
     struct tacit_linalg_mean const mean = tacit_glm_mean(model);
+    struct tacit_linalg_samples const samples = samples_of(client);
     if (model->variant == TACIT_GLM_DISLINUCB)
         tacit_linalg_add(model->dimension, y, x, target_of(client));
     if (model->variant == TACIT_GLM_N_UCB)
-        (void)tacit_linalg_newton(path, model->dimension, &mean, samples_of(client), count,
-                                  model->lambda, NEWTON_TOLERANCE, theta_of(client));
+        (void)tacit_linalg_newton(path, &mean, &samples, count, model->lambda, NEWTON_TOLERANCE,
+                                  theta_of(client));
     if (glm_steps_online(model->variant))
         step_online(client, path, x, growth);
 }
@@ -445,8 +455,7 @@ static enum tacit_status on_reward(struct tacit_glm_client *client,
         return status;
     update->persist = true;
     if (model->variant != TACIT_GLM_RANDOM)
-        tacit_linalg_sample_put(model->dimension, samples_of(client), client->sample_count, x,
-                                reward->value);
+        keep_sample(client, x, reward->value);
     client->sample_count++;
     client->slot = model->clock == TACIT_GLM_COUNTS ? client->sample_count : reward->slot;
     if (model->variant == TACIT_GLM_RANDOM)
@@ -474,6 +483,7 @@ static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_l
                                    struct tacit_glm_update *update)
 {
     uint32_t const d = dimension_of(client);
+    struct tacit_linalg_samples const samples = samples_of(client);
     if (message->sync <= client->sync || message->sync < client->frozen_sync)
         return TACIT_OK; /* late */
     if (message->sync == client->frozen_sync && message->attempt < client->attempt)
@@ -486,8 +496,8 @@ static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_l
     update->persist = true;
     /* The same sums in the same order, however often it is asked. */
     memcpy(out_matrix_of(client), own_of(client), TACIT_LINALG_MATRIX(d) * sizeof(double));
-    tacit_linalg_gram(path, d, NULL, samples_of(client), client->own_count, client->frozen_count,
-                      NULL, out_matrix_of(client));
+    tacit_linalg_gram(path, NULL, &samples, client->own_count, client->frozen_count, NULL,
+                      out_matrix_of(client));
     update->send = true;
     update->message = message_of(client, TACIT_GLM_FROZEN);
     update->message.sync = message->sync;
@@ -506,6 +516,7 @@ static void fill_gradient(struct tacit_glm_client *client, enum tacit_linalg_pat
     struct tacit_glm_model const *const model = &client->config.model;
     uint32_t const d = model->dimension;
     struct tacit_linalg_mean mean = tacit_glm_mean(model);
+    struct tacit_linalg_samples const samples = samples_of(client);
     double *const out = out_vector_of(client);
     double point[TACIT_LINALG_VECTOR_MAX] = {0};
     uint64_t first = 0;
@@ -517,14 +528,13 @@ static void fill_gradient(struct tacit_glm_client *client, enum tacit_linalg_pat
     } else {
         mean.link = TACIT_LINALG_IDENTITY; /* at 0 its gradient is -sum of x y */
     }
-    tacit_linalg_gradient(path, d, &mean, samples_of(client), first, client->frozen_count, point,
-                          out);
+    tacit_linalg_gradient(path, &mean, &samples, first, client->frozen_count, point, out);
     if (model->variant == TACIT_GLM_DISLINUCB)
         for (uint32_t i = 0; i < d; i++)
             out[i] = -out[i];
     if (model->variant == TACIT_GLM_ONE_UCB) {
         memset(out_matrix_of(client), 0, TACIT_LINALG_MATRIX(d) * sizeof(double));
-        tacit_linalg_gram(path, d, &mean, samples_of(client), 0, client->frozen_count, point,
+        tacit_linalg_gram(path, &mean, &samples, 0, client->frozen_count, point,
                           out_matrix_of(client));
     }
 }
@@ -640,10 +650,11 @@ static void take_model(struct tacit_glm_client *client, enum tacit_linalg_path p
 /* Samples that the model does not have are learnt again, on top of it. */
 static void replay(struct tacit_glm_client *client, enum tacit_linalg_path path)
 {
+    struct tacit_linalg_samples const samples = samples_of(client);
     double x[TACIT_LINALG_VECTOR_MAX];
     for (uint64_t s = client->included_count; s < client->sample_count; s++) {
         struct growth growth = {0};
-        double const y = tacit_linalg_sample_get(dimension_of(client), samples_of(client), s, x);
+        double const y = tacit_linalg_sample_get(&samples, s, x);
         grow(client, path, x, y, &growth);
         learn(client, path, x, y, s + 1, &growth);
     }
@@ -659,12 +670,13 @@ static enum tacit_status on_commit(struct tacit_glm_client *client, enum tacit_l
     struct derived derived;
     if (!has_vectors(message, model) || !derive(model, path, message, &derived))
         return TACIT_MALFORMED;
+    struct tacit_linalg_samples const samples = samples_of(client);
     bool const is_in = tacit_bits_has(message->participants, client->config.client_id);
     if (is_in && client->frozen_sync != message->sync)
         return TACIT_ROLLBACK;
     if (is_in) {
-        tacit_linalg_gram(path, model->dimension, NULL, samples_of(client), client->own_count,
-                          client->frozen_count, NULL, own_of(client));
+        tacit_linalg_gram(path, NULL, &samples, client->own_count, client->frozen_count, NULL,
+                          own_of(client));
         client->own_count = client->frozen_count;
     }
     client->included_count = is_in ? client->frozen_count : 0;
@@ -768,6 +780,21 @@ enum tacit_status tacit_glm_client_step(struct tacit_glm_client *client,
     return status;
 }
 
+static bool samples_are_finite(const struct tacit_glm_client *state)
+{
+    struct tacit_glm_client *const client = (struct tacit_glm_client *)(uintptr_t)state;
+    struct tacit_linalg_samples const samples = samples_of(client);
+    uint64_t const count =
+        client->config.model.variant == TACIT_GLM_RANDOM ? 0 : client->sample_count;
+    double x[TACIT_LINALG_VECTOR_MAX];
+    for (uint64_t s = 0; s < count; s++) {
+        double const y = tacit_linalg_sample_get(&samples, s, x);
+        if (!glm_is_finite(x, dimension_of(client)) || !glm_is_finite(&y, 1))
+            return false;
+    }
+    return true;
+}
+
 enum tacit_status tacit_glm_client_check(const struct tacit_glm_client *client, size_t size,
                                          const struct tacit_glm_client_config *config)
 {
@@ -785,9 +812,11 @@ enum tacit_status tacit_glm_client_check(const struct tacit_glm_client *client, 
                             client->own_count <= client->frozen_count &&
                             client->sync <= client->frozen_sync + (uint64_t)UINT32_MAX &&
                             client->log_det >= 0 && client->alpha >= 0;
-    size_t const count = (size - sizeof(struct tacit_glm_client)) / sizeof(double);
-    bool const is_possible =
-        counts_fit && glm_is_finite(&client->log_det, 7) && glm_is_finite(client->values, count);
+    uint32_t const d = config->model.dimension;
+    size_t const count = 5 * TACIT_LINALG_MATRIX(d) + 5 * TACIT_LINALG_STRIDE(d);
+    bool const is_possible = counts_fit && client->needs_double <= 1 &&
+                             glm_is_finite(&client->log_det, 7) &&
+                             glm_is_finite(client->values, count) && samples_are_finite(client);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
