@@ -9,6 +9,11 @@ echo "== long statistics"
 tools/build.sh build-test -Dtests=true
 TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite stat --timeout-multiplier 20
 
+echo "== statistics under the sanitizers, and all tests as clang makes them"
+ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
+    tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --suite stat
+tools/run_tests.sh build-clang --quiet
+
 echo "== long live tests"
 TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite live --timeout-multiplier 4
 
