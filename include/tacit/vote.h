@@ -16,6 +16,7 @@
 #include "tacit/base.h"
 #include "tacit/best_arm.h"
 #include "tacit/core.h"
+#include "tacit/privacy.h"
 #include "tacit/random.h"
 
 /* ---- How many votes -------------------------------------------------------------------------- */
@@ -61,7 +62,8 @@ struct tacit_vote_choice tacit_vote_recommend(uint32_t player_count, double delt
 
 enum tacit_vote_message_kind {
     TACIT_VOTE_MARKS, /* player -> everyone: all arms that it has eliminated since the reset */
-    TACIT_VOTE_RESET  /* hub -> everyone: everything from the start (DSER4) */
+    TACIT_VOTE_RESET, /* hub -> everyone: everything from the start (DSER4) */
+    TACIT_VOTE_GRANT  /* hub -> player: the draw of this cell may be used (private votes) */
 };
 
 /* A plain struct; marks belong to the sender's state and stay valid until its next step. A vote is
@@ -73,6 +75,7 @@ struct tacit_vote_message {
     uint64_t run_id;
     uint64_t reset;        /* resets so far: marks of another number do not count here */
     const uint64_t *marks; /* MARKS: K bits; else NULL */
+    uint64_t cell;         /* GRANT: of the player's ledger */
 };
 
 /* ---- Board ----------------------------------------------------------------------------------- */
@@ -117,6 +120,9 @@ enum tacit_status tacit_vote_board_check(const struct tacit_vote_board *board, s
 enum tacit_status tacit_vote_board_take(struct tacit_vote_board *board,
                                         const struct tacit_vote_message *message,
                                         uint32_t *marks_new);
+
+/* Do marks of this player count? One whose marks do not count sends none. Cost: O(1). */
+bool tacit_vote_board_counts(const struct tacit_vote_board *board, uint32_t player);
 
 /* Shows a board without changing it. Cost: O(1). */
 void tacit_vote_board_look(const struct tacit_vote_board *board,
@@ -197,4 +203,88 @@ bool tacit_vote_player_is_decided(const struct tacit_vote_player *player);
 /* Shows a player's state without changing it. Cost: O(K). */
 void tacit_vote_player_look(const struct tacit_vote_player *player,
                             struct tacit_vote_player_view *view);
+
+/* ---- Private player -------------------------------------------------------------------------- */
+
+/* Votes that are private (sound mode): a ladder of epochs with exact bounds (tacit/bounds.h, one
+ * site), delta := eta. In epoch e every arm of the player's set is pulled as often; the exact
+ * integer sums get one discrete Laplace each and are erased; what is eliminated, voted and played
+ * depends on the noised sums alone. They are kept locally: only votes leave, at a public tick.
+ *
+ * A draw, its charge and the erasure are one transaction (update.persist). Nothing uses it before
+ * the hub has granted it (update.commit asks, TACIT_VOTE_GRANT answers): of two copies of a state
+ * one is granted (LIVE-TRUST). The commitment itself is the driver's. Protected is the value of
+ * each reward, replace-one, epsilon; not who is there, when, which arms are played, and not against
+ * a hub that grants twice. */
+struct tacit_vote_private_config {
+    uint64_t run_id;
+    uint32_t player_id; /* < player_count */
+    uint32_t player_count;
+    uint32_t arm_count;
+    double accuracy;                  /* epsilon of the answer, in (0, 1] */
+    double failure;                   /* eta, in (0, 1) */
+    double growth;                    /* of the ladder, in (1, 4]; 2 */
+    struct tacit_mechanism mechanism; /* sound, noisy or not; the player's own */
+    uint64_t budget_nano;
+    uint64_t tick_us; /* > 0: votes leave at multiples of it only */
+};
+
+struct tacit_vote_private_update {
+    bool persist;
+    bool persist_board;
+    bool commit;   /* ask the hub to grant `cell`; after a restart again */
+    uint64_t cell; /* if commit */
+    bool send;     /* a vote */
+    struct tacit_vote_message message;
+    uint32_t marks_new;
+    bool replan;         /* the plan below replaces the one before; it may be empty */
+    uint32_t plan_count; /* in arm order; valid until the next step */
+    const struct tacit_pull_block *plan;
+    uint64_t deadline_us; /* TACIT_NEVER: no timer */
+};
+
+struct tacit_vote_private; /* opaque, relocatable */
+
+struct tacit_vote_private_view {
+    uint32_t epoch; /* of the ladder, from 1 */
+    uint64_t cell;  /* draws so far */
+    const uint64_t *active;
+    uint32_t active_count;
+    const uint64_t *dropped; /* by itself: its vote, once it has left */
+    bool decided;            /* one arm is left */
+    bool waiting;            /* a draw is not granted yet */
+    bool halted;             /* no budget */
+    uint32_t exploit_arm;    /* best granted noised mean of the active arms; lowest index */
+    const struct tacit_ledger *ledger;
+};
+
+/* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */
+size_t tacit_vote_private_size(const struct tacit_vote_private_config *config);
+
+/* Errors: TACIT_INVALID, *player untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_vote_private_init(struct tacit_vote_private *player,
+                                          const struct tacit_vote_private_config *config);
+
+/* Are these bytes a state of this configuration? Errors: TACIT_MALFORMED. */
+enum tacit_status tacit_vote_private_check(const struct tacit_vote_private *player, size_t size,
+                                           const struct tacit_vote_private_config *config);
+
+/* One step. START opens the plan (and asks and votes again what is open), REWARD brings sums on the
+ * mechanism's scale, OFFER and RECEIVE read the board, TIMEOUT tries a draw again or lets a vote
+ * go. An arm that is voted out in mid-epoch leaves the plan, and its sum is discarded.
+ * Errors: as tacit_vote_player_step; a grant that was not asked for is TACIT_UNEXPECTED.
+ *   TACIT_ENTROPY: the last reward was taken in, nothing was drawn, a timeout tries again.
+ *   TACIT_BUDGET: the draw was refused, the player is halted. Cost: O(K) an epoch's end. */
+enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
+                                          struct tacit_vote_board *board,
+                                          const struct tacit_vote_event *event,
+                                          const struct tacit_entropy *entropy,
+                                          struct tacit_vote_private_update *update);
+
+/* Is one arm left? Cost: O(1). */
+bool tacit_vote_private_is_decided(const struct tacit_vote_private *player);
+
+/* Shows a state without changing it. Cost: O(K epochs). */
+void tacit_vote_private_look(const struct tacit_vote_private *player,
+                             struct tacit_vote_private_view *view);
 #endif

@@ -109,8 +109,10 @@ static void direct_loop_gives_the_bytes_of_the_cores(void **state)
             means[i] = env.kind == TACIT_ENV_CONSTANT ? 0.25 * (double)tacit_rng_below(&rng, 5)
                                                       : tacit_rng_uniform(&rng);
         struct vote_world world = problem(&env, 1, players, TACIT_BEST_ARM_SER3);
+        uint64_t const committee[2] = {tacit_rng_next(&rng), tacit_rng_next(&rng)};
         world.run = trial;
         draw_world(&world, &rng);
+        world.committee = tacit_rng_below(&rng, 4) == 0 ? committee : NULL;
         assert_same_run(&world);
     }
 }

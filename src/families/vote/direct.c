@@ -377,7 +377,8 @@ static void end_round(struct track *track, struct racer *racer, uint32_t player)
     racer->drawn = false;
     if (losers == 0)
         return;
-    if (track->world->sharing == VOTE_SHARING_VOTES)
+    if (track->world->sharing == VOTE_SHARING_VOTES &&
+        tacit_vote_board_counts(track->board, player))
         vote(track, racer, player, losers);
     else
         racer->dropped |= losers;

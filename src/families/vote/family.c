@@ -9,7 +9,8 @@ const struct tacit_family vote_family = {
              .networks = 1u << TACIT_CONFIG_BROADCAST,
              .environments =
                  1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT | 1u << TACIT_ENV_LOGGED,
-             .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER,
+             .modes =
+                 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_PAPER | 1u << TACIT_PRIVACY_SOUND,
              .sections = vote_sections,
              .environment_keys = vote_environment_keys,
              .reads_epsilon = true,

@@ -158,13 +158,46 @@ static void read_drift(struct config_reader *reader, const struct config_node *r
     keys->drifts_all = arms == 1;
 }
 
+/* ---- Private votes ---- */
+
+/* Sound mode: votes by a ladder of its own, thresholds that hold. */
+static void read_sound(struct config_reader *reader, const struct config_node *root,
+                       struct tacit_config *config, struct vote_keys *keys)
+{
+    struct config_node const *const protocol = config_node_member(root, "protocol");
+    struct config_node const *const privacy = config_node_member(root, "privacy");
+    struct config_node const *const subroutine = config_node_member(protocol, "subroutine");
+    config_reader_number(reader, privacy, "privacy.epsilon", true,
+                         (struct config_range){1e-6, 1e6, false, true}, &config->epsilon);
+    if (subroutine != NULL && keys->subroutine.kind != TACIT_BEST_ARM_SUCCESSIVE)
+        config_reader_fail(reader, subroutine, "protocol.subroutine",
+                           "what is played by raw rewards may be seen; private votes go by epochs "
+                           "with exact bounds; allowed in mode sound: successive, or nothing");
+    keys->subroutine.kind = TACIT_BEST_ARM_SUCCESSIVE;
+    if (keys->sharing != VOTE_SHARING_VOTES)
+        config_reader_fail(reader, protocol, "protocol.sharing",
+                           "mode sound has private votes only; allowed: votes");
+    if (config_node_member(protocol, "votes") == NULL)
+        keys->rule = VOTE_RULE_COMMITTEE;
+    if (keys->rule == VOTE_RULE_FLOOR)
+        config_reader_fail(reader, protocol, "protocol.votes",
+                           "floor does not keep delta; allowed in mode sound: committee, binomial, "
+                           "cheapest, or a number without eta");
+    if (keys->rule == VOTE_RULE_NUMBER && keys->eta > 0)
+        config_reader_fail(reader, protocol, "protocol.votes",
+                           "a number of votes and eta may not keep delta; allowed in mode sound: "
+                           "one of the two");
+}
+
 static void refuse_idle_keys(struct config_reader *reader, const struct config_node *root,
                              const struct tacit_config *config, const struct vote_keys *keys)
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct config_node const *const privacy = config_node_member(root, "privacy");
     struct config_node const *const epsilon =
-        privacy == NULL ? NULL : config_node_member(privacy, "epsilon");
+        privacy == NULL || config->privacy == TACIT_PRIVACY_SOUND
+            ? NULL
+            : config_node_member(privacy, "epsilon");
     static const char *const votes_only[] = {"eta", "votes", "liars"};
     if (epsilon != NULL)
         config_reader_fail(reader, epsilon, "privacy.epsilon",
@@ -206,6 +239,8 @@ void vote_read_keys(struct config_reader *reader, const struct config_node *root
         read_votes(reader, protocol, keys);
     read_activation(reader, root, keys);
     read_drift(reader, root, config, keys);
+    if (reader->status == TACIT_OK && config->privacy == TACIT_PRIVACY_SOUND)
+        read_sound(reader, root, config, keys);
     if (reader->status == TACIT_OK)
         refuse_idle_keys(reader, root, config, keys);
 }

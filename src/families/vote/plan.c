@@ -114,9 +114,32 @@ static bool groups_have_players(const struct vote_world *world)
     return true;
 }
 
+static void state_sound(const struct tacit_experiment *experiment, struct tacit_text *text)
+{
+    if (!experiment->mechanism.noisy) {
+        tacit_text_add(text,
+                       "Only votes leave a player, at public ticks; without noise there is no "
+                       "formal protection of individual rewards. eta is a confidence "
+                       "parameter of the vote, not a privacy level.");
+        return;
+    }
+    tacit_text_add(text, "Each single reward loses at most epsilon = ");
+    tacit_text_add_nano(text, tacit_mechanism_cost_nano(&experiment->mechanism));
+    tacit_text_add(text, " (replace-one: its value), against everybody who sees all votes and all "
+                         "that is played: both are functions of sums with exact discrete Laplace "
+                         "noise, drawn once, kept locally and used only after the coordinator has "
+                         "granted the draw. Not protected: who is there, when, and which arms are "
+                         "played; several rewards of one person add up. eta is a confidence "
+                         "parameter of the vote, not a privacy level.");
+}
+
 static void state_privacy(struct tacit_experiment *experiment, const struct vote_keys *keys)
 {
     struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    if (experiment->config->privacy == TACIT_PRIVACY_SOUND) {
+        state_sound(experiment, &text);
+        return;
+    }
     switch (keys->sharing) {
     case VOTE_SHARING_VOTES:
         tacit_text_add(&text, "Only votes (which arm a player has eliminated, and when) leave a "
@@ -176,6 +199,21 @@ static enum tacit_status check_rewards(const struct tacit_experiment *experiment
                                    "votes are about rewards in [0, 1]; some are outside", error);
 }
 
+/* Votes of raw rewards are not noised, whatever the mode. */
+static enum tacit_status settle_mechanism(struct tacit_experiment *experiment,
+                                          struct vote_plan *plan, struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct tacit_mechanism_config const none = {TACIT_PRIVACY_NONE, INFINITY, 0, 1};
+    experiment->epsilon_per_reward = INFINITY;
+    if (config->privacy != TACIT_PRIVACY_SOUND)
+        return tacit_mechanism_init(&experiment->mechanism, &none);
+    enum tacit_status const status = tacit_experiment_protect(experiment, config->epsilon, error);
+    plan->mechanism = experiment->mechanism;
+    plan->world.mechanism = &plan->mechanism;
+    return status;
+}
+
 enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct vote_keys const *const keys = experiment->config->keys;
@@ -184,9 +222,7 @@ enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tac
     if (plan == NULL)
         return TACIT_MEMORY;
     fill_world(experiment, keys, plan);
-    struct tacit_mechanism_config const none = {TACIT_PRIVACY_NONE, INFINITY, 0, 1};
-    experiment->epsilon_per_reward = INFINITY; /* nothing is noised, whatever the mode */
-    enum tacit_status status = tacit_mechanism_init(&experiment->mechanism, &none);
+    enum tacit_status status = settle_mechanism(experiment, plan, error);
     if (status == TACIT_OK)
         status = check_rewards(experiment, error);
     if (status == TACIT_OK)

@@ -39,6 +39,7 @@ struct vote_plan {
     enum vote_rule rule;
     bool drifts_all;
     uint64_t *committee;
+    struct tacit_mechanism mechanism; /* sound mode: world.mechanism points here */
     struct vote_group groups[VOTE_GROUPS_MAX];
 };
 

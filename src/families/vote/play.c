@@ -409,6 +409,8 @@ enum tacit_status vote_play_cores(const struct vote_world *world, struct vote_ou
 enum tacit_status vote_play(const struct vote_world *world, struct vote_outcome *outcome,
                             const struct vote_trace *trace)
 {
+    if (world->mechanism != NULL)
+        return vote_play_private(world, outcome, trace);
     return vote_play_is_direct(world) ? vote_play_direct(world, outcome, trace)
                                       : vote_play_cores(world, outcome, trace);
 }

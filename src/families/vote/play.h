@@ -6,6 +6,7 @@
 #define TACIT_FAMILIES_VOTE_PLAY_H
 #include <stdatomic.h>
 #include "tacit/env.h"
+#include "tacit/privacy.h"
 #include "tacit/vote.h"
 
 #define VOTE_FAMILY 3u
@@ -43,9 +44,10 @@ struct vote_world {
     enum vote_sharing sharing;
     struct tacit_best_arm_config subroutine;
     uint32_t votes_needed;
-    const uint64_t *committee; /* N bits, or NULL */
-    double reset_probability;  /* > 0 (DSER4): the run goes on to the horizon */
-    atomic_bool *stop;         /* NULL: nobody stops it */
+    const uint64_t *committee;               /* N bits, or NULL */
+    double reset_probability;                /* > 0 (DSER4): the run goes on to the horizon */
+    const struct tacit_mechanism *mechanism; /* sound mode: private votes; else NULL */
+    atomic_bool *stop;                       /* NULL: nobody stops it */
 };
 
 static inline bool vote_is_stopped(const struct vote_world *world)
@@ -100,7 +102,11 @@ enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_o
 /* Has this world a direct loop: naive, successive, ser3, ser4, at most 64 arms, votes or none? */
 bool vote_play_is_direct(const struct vote_world *world);
 
-/* The faster of the two. */
+/* Private votes (sound mode): world->mechanism is not NULL, sharing is votes, without resets. */
+enum tacit_status vote_play_private(const struct vote_world *world, struct vote_outcome *outcome,
+                                    const struct vote_trace *trace);
+
+/* The one that the world asks for; of the first two the faster. */
 enum tacit_status vote_play(const struct vote_world *world, struct vote_outcome *outcome,
                             const struct vote_trace *trace);
 

@@ -277,6 +277,13 @@ enum tacit_status tacit_vote_board_take(struct tacit_vote_board *board,
     return TACIT_OK;
 }
 
+bool tacit_vote_board_counts(const struct tacit_vote_board *board, uint32_t player)
+{
+    TACIT_ASSERT(board != NULL);
+    TACIT_ASSERT(player < board->player_count);
+    return counts_here((struct tacit_vote_board *)(uintptr_t)board, player);
+}
+
 void tacit_vote_board_look(const struct tacit_vote_board *board, struct tacit_vote_board_view *view)
 {
     TACIT_ASSERT(board != NULL);

@@ -160,6 +160,7 @@ static enum tacit_status on_reward(struct tacit_vote_player *player, struct taci
         tacit_best_arm_observe(subroutine_of(player), reward->arm, reward->sum.real);
     TACIT_ASSERT(status == TACIT_OK);
     if (player->sharing == TACIT_VOTE_SHARING_NONE ||
+        !tacit_vote_board_counts(board, (uint32_t)player->player_id) ||
         tacit_best_arm_epochs(subroutine_of(player)) == drops)
         return TACIT_OK;
     send_marks(player, update);

@@ -1,0 +1,621 @@
+/* A player whose votes are private (sound mode; PRIVACY.md B.4, EXACT-BOUNDS 4 with one site):
+ * votes are functions of noised sums, which stay where they are. */
+#include "tacit/vote.h"
+#include <math.h>
+#include <string.h>
+#include "tacit/bounds.h"
+
+#define RETRY_US 1000000u /* after the random source failed */
+#define FIRST_RADIUS 0.25 /* EXACT-BOUNDS 4.1 */
+
+enum phase {
+    PHASE_IDLE,      /* before START */
+    PHASE_PULLING,   /* a plan is open */
+    PHASE_RELEASING, /* all rewards are here; the noise is not drawn yet */
+    PHASE_WAITING,   /* drawn, not granted: nothing may use it */
+    PHASE_DECIDED,   /* one arm is left */
+    PHASE_HALTED     /* no budget */
+};
+
+struct tacit_vote_private {
+    struct tacit_vote_private_config config;
+    struct tacit_ledger ledger;
+    uint64_t now_us;
+    uint64_t vote_us;  /* the tick at which the vote leaves; TACIT_NEVER: none is due */
+    uint64_t retry_us; /* when the draw is tried again; TACIT_NEVER: it is not owed */
+    uint64_t reset;
+    uint64_t cell;        /* draws so far */
+    uint64_t epoch;       /* e, from 1 */
+    uint64_t rung;        /* S_e */
+    uint64_t rung_before; /* S_(e-1) */
+    uint64_t left_count;  /* pulls left in the plan */
+    uint64_t marks_sent;
+    uint64_t active_count;
+    uint64_t phase;
+    /* active W | dropped W | left K | exact K | plan 2K | noised K x RELEASES_MAX */
+    uint64_t words[];
+};
+
+/* ---- Layout ---- */
+
+static uint32_t arms_of(const struct tacit_vote_private *player)
+{
+    return player->config.arm_count;
+}
+
+static size_t width_of(const struct tacit_vote_private *player)
+{
+    return TACIT_BITS_WORDS(player->config.arm_count);
+}
+
+static uint64_t *active_of(struct tacit_vote_private *player)
+{
+    return player->words;
+}
+
+static uint64_t *dropped_of(struct tacit_vote_private *player)
+{
+    return player->words + width_of(player);
+}
+
+static uint64_t *left_of(struct tacit_vote_private *player)
+{
+    return player->words + 2 * width_of(player);
+}
+
+static union tacit_sum *exact_of(struct tacit_vote_private *player)
+{
+    return (union tacit_sum *)(void *)(left_of(player) + arms_of(player));
+}
+
+static struct tacit_pull_block *plan_of(struct tacit_vote_private *player)
+{
+    return (struct tacit_pull_block *)(void *)(left_of(player) + 2 * (size_t)arms_of(player));
+}
+
+static int64_t *noised_of(struct tacit_vote_private *player, uint32_t arm)
+{
+    return (int64_t *)(void *)(left_of(player) + 4 * (size_t)arms_of(player)) +
+           (size_t)arm * TACIT_BOUNDS_RELEASES_MAX;
+}
+
+static uint32_t next_active(struct tacit_vote_private *player, uint32_t from)
+{
+    return tacit_bits_next(active_of(player), arms_of(player), from);
+}
+
+static bool config_is_valid(const struct tacit_vote_private_config *config)
+{
+    return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
+           config->player_count >= 1 && config->player_count <= TACIT_AGENTS_MAX &&
+           config->player_id < config->player_count && config->accuracy > 0 &&
+           config->accuracy <= 1 && config->failure > 0 && config->failure < 1 &&
+           config->growth > 1 && config->growth <= 4 &&
+           config->mechanism.scale.kind == TACIT_SCALE_STEPS && config->tick_us > 0 &&
+           config->tick_us < TACIT_NEVER / 4;
+}
+
+size_t tacit_vote_private_size(const struct tacit_vote_private_config *config)
+{
+    TACIT_ASSERT(config != NULL);
+    if (!config_is_valid(config))
+        return 0;
+    size_t const arms = config->arm_count;
+    return sizeof(struct tacit_vote_private) +
+           (2 * TACIT_BITS_WORDS(arms) + (4 + TACIT_BOUNDS_RELEASES_MAX) * arms) * sizeof(uint64_t);
+}
+
+/* Member by member: the gaps keep their bytes (tacit_mechanism_copy). */
+static void copy_config(struct tacit_vote_private_config *copy,
+                        const struct tacit_vote_private_config *config)
+{
+    copy->run_id = config->run_id;
+    copy->player_id = config->player_id;
+    copy->player_count = config->player_count;
+    copy->arm_count = config->arm_count;
+    copy->accuracy = config->accuracy;
+    copy->failure = config->failure;
+    copy->growth = config->growth;
+    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
+    copy->budget_nano = config->budget_nano;
+    copy->tick_us = config->tick_us;
+}
+
+/* What a reward in it costs; bounds are for the epsilon that is really used. */
+static double epsilon_of(const struct tacit_vote_private *player)
+{
+    struct tacit_mechanism const *const mechanism = &player->config.mechanism;
+    return mechanism->noisy ? (double)mechanism->epsilon_nano / 1e9 : (double)INFINITY;
+}
+
+/* ---- Plans ---- */
+
+/* EXACT-BOUNDS 4.1 with M = 1 and delta = eta: the first rung. */
+static void start_ladder(struct tacit_vote_private *player)
+{
+    double const level = log(4.0 * (double)arms_of(player) / player->config.failure);
+    player->epoch = 1;
+    player->rung_before = 0;
+    player->rung = tacit_bounds_first_rung(1, epsilon_of(player), level, FIRST_RADIUS);
+}
+
+/* All arms of the set, from the start of the ladder. What was noised before says nothing any more.
+ */
+static void start_afresh(struct tacit_vote_private *player)
+{
+    player->active_count = tacit_bits_count(active_of(player), arms_of(player));
+    memset(left_of(player), 0, 2 * (size_t)arms_of(player) * sizeof(uint64_t));
+    memset(noised_of(player, 0), 0,
+           (size_t)arms_of(player) * TACIT_BOUNDS_RELEASES_MAX * sizeof(uint64_t));
+    player->left_count = 0;
+    start_ladder(player);
+}
+
+static void open_plan(struct tacit_vote_private *player)
+{
+    memset(left_of(player), 0, 2 * (size_t)arms_of(player) * sizeof(uint64_t));
+    player->left_count = 0;
+    if (player->active_count == 1) {
+        player->phase = PHASE_DECIDED;
+        return;
+    }
+    uint64_t const each = player->rung - player->rung_before;
+    for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
+         arm = next_active(player, arm + 1)) {
+        left_of(player)[arm] = each;
+        player->left_count += each;
+    }
+    player->phase = PHASE_PULLING;
+}
+
+static void show_plan(struct tacit_vote_private *player, struct tacit_vote_private_update *update)
+{
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
+        if (left_of(player)[arm] == 0)
+            continue;
+        plan_of(player)[count].arm = arm;
+        plan_of(player)[count].count = left_of(player)[arm];
+        count++;
+    }
+    update->replan = true;
+    update->plan = plan_of(player);
+    update->plan_count = count;
+}
+
+/* ---- Draws ---- */
+
+/* One noised sum for each arm, or none at all: they are laid down before anything is charged. */
+static enum tacit_status draw_all(struct tacit_vote_private *player,
+                                  const struct tacit_entropy *entropy)
+{
+    for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
+         arm = next_active(player, arm + 1)) {
+        union tacit_sum noised;
+        enum tacit_status const status = tacit_mechanism_release(
+            &player->config.mechanism, exact_of(player)[arm], entropy, &noised);
+        if (status != TACIT_OK)
+            return status;
+        noised_of(player, arm)[player->epoch - 1] = noised.steps;
+    }
+    return TACIT_OK;
+}
+
+static void forget_draw(struct tacit_vote_private *player)
+{
+    for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
+         arm = next_active(player, arm + 1))
+        noised_of(player, arm)[player->epoch - 1] = 0;
+}
+
+static void ask_for_grant(const struct tacit_vote_private *player,
+                          struct tacit_vote_private_update *update)
+{
+    update->commit = true;
+    update->cell = player->cell;
+}
+
+/* Noise, charge and erasure of the exact sums are one step, and so one transaction. */
+static enum tacit_status release(struct tacit_vote_private *player,
+                                 const struct tacit_entropy *entropy,
+                                 struct tacit_vote_private_update *update)
+{
+    struct tacit_ledger ledger = player->ledger;
+    update->persist = true;
+    player->phase = PHASE_RELEASING;
+    enum tacit_status status = tacit_ledger_spend(
+        &ledger, player->cell + 1, tacit_mechanism_cost_nano(&player->config.mechanism));
+    if (status != TACIT_OK) {
+        player->phase = PHASE_HALTED;
+        memset(exact_of(player), 0, arms_of(player) * sizeof(uint64_t));
+        return TACIT_BUDGET;
+    }
+    status = draw_all(player, entropy);
+    if (status != TACIT_OK) {
+        forget_draw(player);
+        player->retry_us = player->now_us + RETRY_US;
+        return status;
+    }
+    player->ledger = ledger;
+    player->cell++;
+    memset(exact_of(player), 0, arms_of(player) * sizeof(uint64_t));
+    player->phase = PHASE_WAITING;
+    ask_for_grant(player, update);
+    return TACIT_OK;
+}
+
+/* ---- Judging ---- */
+
+/* Pulls of the releases 1 .. e, which all arms of the set have. */
+static void lay_ladder(const struct tacit_vote_private *player, struct tacit_bounds_sum *releases)
+{
+    double const level = log(4.0 * (double)arms_of(player) / player->config.failure);
+    uint64_t rung = 0;
+    for (uint32_t i = 0; i < player->epoch; i++) {
+        uint64_t const next =
+            i == 0 ? tacit_bounds_first_rung(1, epsilon_of(player), level, FIRST_RADIUS)
+                   : tacit_bounds_next_rung(rung, player->config.growth);
+        releases[i] = (struct tacit_bounds_sum){.pulls = next - rung, .noises = 1};
+        rung = next;
+    }
+    TACIT_ASSERT(rung == player->rung);
+}
+
+/* The suffix of an arm's releases in use (EXACT-BOUNDS 2.5). */
+static struct tacit_bounds_sum suffix_of(struct tacit_vote_private *player, uint32_t arm,
+                                         double level, struct tacit_bounds_sum *releases)
+{
+    struct tacit_bounds_sum sum;
+    for (uint32_t i = 0; i < player->epoch; i++)
+        releases[i].steps = noised_of(player, arm)[i];
+    (void)tacit_bounds_suffix(releases, (uint32_t)player->epoch, epsilon_of(player), level, &sum);
+    return sum;
+}
+
+/* Out with k if UCB_k <= max LCB + accuracy; the arm with the largest LCB stays, lowest index. */
+static uint32_t drop_beaten(struct tacit_vote_private *player)
+{
+    double const epsilon = epsilon_of(player);
+    double const level =
+        tacit_bounds_level(arms_of(player), (uint32_t)player->epoch, player->config.failure);
+    struct tacit_bounds_sum releases[TACIT_BOUNDS_RELEASES_MAX];
+    lay_ladder(player, releases);
+    double bar = -1;
+    uint32_t best = TACIT_NO_ARM;
+    for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
+         arm = next_active(player, arm + 1)) {
+        struct tacit_bounds_sum const sum = suffix_of(player, arm, level, releases);
+        double const lower = tacit_bounds_lower(&sum, epsilon, level);
+        if (best == TACIT_NO_ARM || lower > bar) {
+            best = arm;
+            bar = lower;
+        }
+    }
+    uint32_t dropped = 0;
+    for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
+         arm = next_active(player, arm + 1)) {
+        struct tacit_bounds_sum const sum = suffix_of(player, arm, level, releases);
+        if (arm == best || tacit_bounds_upper(&sum, epsilon, level) > bar + player->config.accuracy)
+            continue;
+        tacit_bits_remove(active_of(player), arm);
+        tacit_bits_add(dropped_of(player), arm);
+        player->active_count--;
+        dropped++;
+    }
+    return dropped;
+}
+
+/* The next rung, while there is room for its release. */
+static bool climb(struct tacit_vote_private *player)
+{
+    if (player->epoch == TACIT_BOUNDS_RELEASES_MAX || player->rung >= TACIT_HORIZON_MAX / 4)
+        return false;
+    player->rung_before = player->rung;
+    player->rung = tacit_bounds_next_rung(player->rung, player->config.growth);
+    player->epoch++;
+    return true;
+}
+
+/* Votes leave at multiples of the tick, whatever the data. */
+static uint64_t next_tick(const struct tacit_vote_private *player)
+{
+    return (player->now_us / player->config.tick_us + 1) * player->config.tick_us;
+}
+
+/* The hub's grant: from here on the draw may be used. */
+static void judge(struct tacit_vote_private *player, const struct tacit_vote_board *board,
+                  struct tacit_vote_private_update *update)
+{
+    bool const votes = tacit_vote_board_counts(board, player->config.player_id);
+    if (drop_beaten(player) > 0 && votes && player->vote_us == TACIT_NEVER)
+        player->vote_us = next_tick(player);
+    update->persist = true;
+    if (player->active_count > 1 && !climb(player)) {
+        player->phase = PHASE_HALTED;
+        return;
+    }
+    open_plan(player);
+    show_plan(player, update);
+}
+
+/* ---- The board ---- */
+
+static void take_voted(struct tacit_vote_private *player, const uint64_t *voted)
+{
+    bool is_disjoint = true;
+    for (size_t i = 0; i < width_of(player); i++)
+        is_disjoint = is_disjoint && (active_of(player)[i] & voted[i]) == 0;
+    for (size_t i = 0; i < width_of(player); i++)
+        active_of(player)[i] = voted[i] & (is_disjoint ? UINT64_MAX : active_of(player)[i]);
+    if (is_disjoint)
+        start_afresh(player);
+    player->active_count = tacit_bits_count(active_of(player), arms_of(player));
+    if (is_disjoint || player->active_count == 1) {
+        open_plan(player);
+        return;
+    }
+    if (player->phase != PHASE_PULLING)
+        return;
+    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
+        if (tacit_bits_has(active_of(player), arm))
+            continue;
+        player->left_count -= left_of(player)[arm];
+        left_of(player)[arm] = 0;
+        exact_of(player)[arm].steps = 0; /* a partial sum is never released */
+    }
+}
+
+static void take_reset(struct tacit_vote_private *player, uint64_t reset)
+{
+    player->reset = reset;
+    player->marks_sent = 0;
+    player->vote_us = TACIT_NEVER;
+    memset(dropped_of(player), 0, width_of(player) * sizeof(uint64_t));
+    tacit_bits_fill(active_of(player), arms_of(player));
+    start_afresh(player);
+    open_plan(player);
+}
+
+/* Reads the board; the draw follows if the arms that are left have all their rewards. */
+static enum tacit_status read_board(struct tacit_vote_private *player,
+                                    const struct tacit_vote_board *board,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_vote_private_update *update)
+{
+    struct tacit_vote_board_view view;
+    if (player->phase == PHASE_IDLE || player->phase == PHASE_HALTED)
+        return TACIT_OK;
+    tacit_vote_board_look(board, &view);
+    bool const is_reset = view.reset > player->reset;
+    bool const shrinks = !tacit_bits_within(active_of(player), view.voted, arms_of(player));
+    if (!is_reset && !shrinks)
+        return TACIT_OK;
+    if (is_reset)
+        take_reset(player, view.reset);
+    if (!tacit_bits_within(active_of(player), view.voted, arms_of(player)))
+        take_voted(player, view.voted);
+    update->persist = true;
+    if (player->phase == PHASE_PULLING && player->left_count == 0)
+        return release(player, entropy, update);
+    if (player->phase != PHASE_WAITING && player->phase != PHASE_RELEASING)
+        show_plan(player, update);
+    return TACIT_OK;
+}
+
+/* ---- Handlers ---- */
+
+static void send_vote(struct tacit_vote_private *player, struct tacit_vote_board *board,
+                      struct tacit_vote_private_update *update)
+{
+    uint64_t const marks = tacit_bits_count(dropped_of(player), arms_of(player));
+    update->send = true;
+    update->marks_new = (uint32_t)(marks - player->marks_sent);
+    update->message = (struct tacit_vote_message){.kind = TACIT_VOTE_MARKS,
+                                                  .from = player->config.player_id,
+                                                  .to = TACIT_EVERYONE,
+                                                  .run_id = player->config.run_id,
+                                                  .reset = player->reset,
+                                                  .marks = dropped_of(player)};
+    player->marks_sent = marks;
+    player->vote_us = TACIT_NEVER;
+    enum tacit_status const status = tacit_vote_board_take(board, &update->message, NULL);
+    TACIT_ASSERT(status == TACIT_OK);
+    update->persist = true;
+    update->persist_board = true;
+}
+
+static void on_start(struct tacit_vote_private *player, struct tacit_vote_private_update *update)
+{
+    if (player->phase == PHASE_IDLE) {
+        open_plan(player);
+        update->persist = true;
+    }
+    if (player->phase == PHASE_WAITING)
+        ask_for_grant(player, update);
+    if (player->marks_sent > 0 && player->vote_us == TACIT_NEVER)
+        player->vote_us = next_tick(player); /* nobody knows whether it left: again */
+    show_plan(player, update);
+}
+
+static enum tacit_status on_reward(struct tacit_vote_private *player,
+                                   const struct tacit_reward *reward,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_vote_private_update *update)
+{
+    if (player->phase != PHASE_PULLING || reward->arm >= arms_of(player) || reward->count == 0 ||
+        reward->count > left_of(player)[reward->arm])
+        return TACIT_INVALID;
+    if (reward->sum.steps < 0 || reward->sum.steps > (int64_t)reward->count * TACIT_STEPS)
+        return TACIT_INVALID;
+    left_of(player)[reward->arm] -= reward->count;
+    player->left_count -= reward->count;
+    tacit_sum_add(&player->config.mechanism.scale, &exact_of(player)[reward->arm], reward->sum);
+    update->persist = true;
+    return player->left_count == 0 ? release(player, entropy, update) : TACIT_OK;
+}
+
+static enum tacit_status on_receive(struct tacit_vote_private *player,
+                                    struct tacit_vote_board *board,
+                                    const struct tacit_vote_message *message,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_vote_private_update *update)
+{
+    if (message->kind == TACIT_VOTE_GRANT) {
+        if (message->from != TACIT_HUB || message->run_id != player->config.run_id)
+            return TACIT_STRANGER;
+        if (message->cell != player->cell || player->cell == 0)
+            return message->cell < player->cell ? TACIT_OK : TACIT_UNEXPECTED;
+        if (player->phase == PHASE_WAITING)
+            judge(player, board, update);
+        return TACIT_OK;
+    }
+    enum tacit_status const status = tacit_vote_board_take(board, message, NULL);
+    update->persist_board = status == TACIT_OK;
+    return status == TACIT_OK ? read_board(player, board, entropy, update) : status;
+}
+
+static enum tacit_status on_timeout(struct tacit_vote_private *player,
+                                    struct tacit_vote_board *board,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_vote_private_update *update)
+{
+    if (player->now_us >= player->vote_us)
+        send_vote(player, board, update);
+    if (player->now_us < player->retry_us)
+        return TACIT_OK;
+    player->retry_us = TACIT_NEVER;
+    return player->phase == PHASE_RELEASING ? release(player, entropy, update) : TACIT_OK;
+}
+
+/* ---- Public functions ---- */
+
+enum tacit_status tacit_vote_private_init(struct tacit_vote_private *player,
+                                          const struct tacit_vote_private_config *config)
+{
+    TACIT_ASSERT(player != NULL);
+    size_t const size = tacit_vote_private_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(player, 0, size);
+    copy_config(&player->config, config);
+    player->ledger = tacit_ledger_init(config->budget_nano);
+    player->vote_us = TACIT_NEVER;
+    player->retry_us = TACIT_NEVER;
+    player->phase = PHASE_IDLE;
+    tacit_bits_fill(active_of(player), config->arm_count);
+    start_afresh(player);
+    return TACIT_OK;
+}
+
+static bool is_possible(struct tacit_vote_private *player)
+{
+    uint32_t const arms = arms_of(player);
+    uint64_t left = 0;
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        if (left_of(player)[arm] > TACIT_HORIZON_MAX ||
+            (left_of(player)[arm] > 0 && !tacit_bits_has(active_of(player), arm)))
+            return false;
+        left += left_of(player)[arm];
+    }
+    return left == player->left_count && player->epoch >= 1 &&
+           player->epoch <= TACIT_BOUNDS_RELEASES_MAX && player->active_count >= 1 &&
+           tacit_bits_count(active_of(player), arms) == player->active_count &&
+           player->phase <= PHASE_HALTED && player->rung > player->rung_before &&
+           player->cell == player->ledger.release_count &&
+           (player->phase == PHASE_PULLING) == (left > 0) &&
+           tacit_ledger_spent_nano(&player->ledger) <= player->ledger.budget_nano;
+}
+
+enum tacit_status tacit_vote_private_check(const struct tacit_vote_private *player, size_t size,
+                                           const struct tacit_vote_private_config *config)
+{
+    TACIT_ASSERT(player != NULL);
+    size_t const wanted = tacit_vote_private_size(config);
+    if (wanted == 0 || size != wanted)
+        return TACIT_MALFORMED;
+    struct tacit_vote_private_config copy;
+    memset(&copy, 0, sizeof copy);
+    copy_config(&copy, config);
+    if (memcmp(&copy, &player->config, sizeof copy) != 0)
+        return TACIT_MALFORMED;
+    return is_possible((struct tacit_vote_private *)(uintptr_t)player) ? TACIT_OK : TACIT_MALFORMED;
+}
+
+enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
+                                          struct tacit_vote_board *board,
+                                          const struct tacit_vote_event *event,
+                                          const struct tacit_entropy *entropy,
+                                          struct tacit_vote_private_update *update)
+{
+    TACIT_ASSERT(player != NULL);
+    TACIT_ASSERT(board != NULL);
+    TACIT_ASSERT(event->now_us >= player->now_us);
+    *update = (struct tacit_vote_private_update){.deadline_us = TACIT_NEVER};
+    enum tacit_status status = TACIT_OK;
+    uint64_t const now_before = player->now_us;
+    player->now_us = event->now_us;
+    switch (event->kind) {
+    case TACIT_EVENT_START:
+        on_start(player, update);
+        break;
+    case TACIT_EVENT_REWARD:
+        status = on_reward(player, &event->as.reward, entropy, update);
+        break;
+    case TACIT_EVENT_OFFER:
+        status = read_board(player, board, entropy, update);
+        break;
+    case TACIT_EVENT_RECEIVE:
+        status = on_receive(player, board, event->as.message, entropy, update);
+        break;
+    case TACIT_EVENT_TIMEOUT:
+        status = on_timeout(player, board, entropy, update);
+        break;
+    case TACIT_EVENT_EXPLOITED:
+        break;
+    }
+    if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
+        player->now_us = now_before;
+    update->deadline_us = player->vote_us < player->retry_us ? player->vote_us : player->retry_us;
+    return status;
+}
+
+/* By the noised sums that are granted: those of this epoch are not, while the player waits. */
+static uint32_t exploit_arm(struct tacit_vote_private *player)
+{
+    uint64_t const granted = player->epoch - 1;
+    uint32_t best = next_active(player, 0);
+    int64_t best_sum = 0;
+    for (uint32_t arm = best; arm < arms_of(player); arm = next_active(player, arm + 1)) {
+        int64_t sum = 0;
+        for (uint64_t i = 0; i < granted; i++)
+            sum += noised_of(player, arm)[i];
+        if (arm == best || sum > best_sum) {
+            best = arm;
+            best_sum = sum;
+        }
+    }
+    return best;
+}
+
+bool tacit_vote_private_is_decided(const struct tacit_vote_private *player)
+{
+    return player->active_count == 1;
+}
+
+void tacit_vote_private_look(const struct tacit_vote_private *player,
+                             struct tacit_vote_private_view *view)
+{
+    TACIT_ASSERT(player != NULL);
+    TACIT_ASSERT(view != NULL);
+    struct tacit_vote_private *const read = (struct tacit_vote_private *)(uintptr_t)player;
+    *view = (struct tacit_vote_private_view){.epoch = (uint32_t)player->epoch,
+                                             .cell = player->cell,
+                                             .active = active_of(read),
+                                             .active_count = (uint32_t)player->active_count,
+                                             .dropped = dropped_of(read),
+                                             .decided = player->active_count == 1,
+                                             .waiting = player->phase == PHASE_WAITING,
+                                             .halted = player->phase == PHASE_HALTED,
+                                             .exploit_arm = exploit_arm(read),
+                                             .ledger = &player->ledger};
+}

@@ -1,0 +1,307 @@
+/* Private votes: nothing uses a draw before its grant, a vote leaves on the tick, sums of arms that
+ * are voted out in mid-epoch leave no trace, failures of chance and budget. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/bounds.h"
+#include "tacit/vote.h"
+#include <math.h>
+
+#define RUN 5u
+#define ARMS 4u
+#define PLAYERS 3u
+#define TICK_US 1000u
+
+static const double means[ARMS] = {0.1, 0.9, 0.2, 0.1};
+
+struct site {
+    struct tacit_vote_private_config config;
+    struct tacit_vote_board *board;
+    struct tacit_vote_private *player;
+    struct tacit_rng noise;
+    struct tacit_rng rewards;
+    bool entropy_fails;
+    uint64_t now_us;
+    uint64_t left[ARMS];
+    struct tacit_vote_private_update last;
+};
+
+static enum tacit_status fill(void *context, void *bytes, size_t size)
+{
+    struct site *const site = context;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&site->noise);
+    return site->entropy_fails ? TACIT_ENTROPY : entropy.fill(entropy.context, bytes, size);
+}
+
+static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
+{
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    struct tacit_vote_board_config const board = {
+        .run_id = RUN, .player_count = PLAYERS, .arm_count = ARMS, .votes_needed = 2};
+    memset(site, 0, sizeof *site);
+    site->config = (struct tacit_vote_private_config){.run_id = RUN,
+                                                      .player_id = 1,
+                                                      .player_count = PLAYERS,
+                                                      .arm_count = ARMS,
+                                                      .accuracy = 0.25,
+                                                      .failure = 0.5,
+                                                      .growth = 2,
+                                                      .budget_nano = budget_nano,
+                                                      .tick_us = TICK_US};
+    assert_int_equal(tacit_mechanism_init(&site->config.mechanism, &mechanism), TACIT_OK);
+    site->board = malloc(tacit_vote_board_size(&board));
+    site->player = malloc(tacit_vote_private_size(&site->config));
+    assert_int_equal(tacit_vote_board_init(site->board, &board), TACIT_OK);
+    assert_int_equal(tacit_vote_private_init(site->player, &site->config), TACIT_OK);
+    site->noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
+    site->rewards = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_REWARD);
+}
+
+static void close_site(struct site *site)
+{
+    free(site->board);
+    free(site->player);
+}
+
+static enum tacit_status happen(struct site *site, struct tacit_vote_event event)
+{
+    struct tacit_entropy const entropy = {.fill = fill, .context = site};
+    event.now_us = site->now_us;
+    enum tacit_status const status =
+        tacit_vote_private_step(site->player, site->board, &event, &entropy, &site->last);
+    if (site->last.replan)
+        memset(site->left, 0, sizeof site->left);
+    for (uint32_t i = 0; site->last.replan && i < site->last.plan_count; i++)
+        site->left[site->last.plan[i].arm] = site->last.plan[i].count;
+    assert_int_equal(tacit_vote_private_check(site->player, tacit_vote_private_size(&site->config),
+                                              &site->config),
+                     TACIT_OK);
+    return status;
+}
+
+static enum tacit_status start(struct site *site)
+{
+    return happen(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START});
+}
+
+static enum tacit_status reward(struct site *site, uint32_t arm, uint64_t count, int64_t steps)
+{
+    site->left[arm] -= count <= site->left[arm] ? count : 0;
+    return happen(site, (struct tacit_vote_event){
+                            .kind = TACIT_EVENT_REWARD,
+                            .as.reward = {.arm = arm, .count = count, .sum = {.steps = steps}}});
+}
+
+static enum tacit_status grant(struct site *site, uint64_t cell, uint32_t from)
+{
+    struct tacit_vote_message const message = {
+        .kind = TACIT_VOTE_GRANT, .from = from, .to = 1, .run_id = RUN, .cell = cell};
+    return happen(site,
+                  (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
+}
+
+static enum tacit_status others_vote(struct site *site, uint32_t player, uint64_t marks)
+{
+    struct tacit_vote_message const message = {.kind = TACIT_VOTE_MARKS,
+                                               .from = player,
+                                               .to = TACIT_EVERYONE,
+                                               .run_id = RUN,
+                                               .marks = &marks};
+    return happen(site,
+                  (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &message});
+}
+
+/* All pulls of the plan, with their expected sums. Result: the status of the last reward. */
+static enum tacit_status play_plan(struct site *site)
+{
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        uint64_t const count = site->left[arm];
+        if (count > 0)
+            status = reward(site, arm, count, (int64_t)(means[arm] * (double)count * TACIT_STEPS));
+    }
+    return status;
+}
+
+static struct tacit_vote_private_view view_of(const struct site *site)
+{
+    struct tacit_vote_private_view view;
+    tacit_vote_private_look(site->player, &view);
+    return view;
+}
+
+static void first_plan_is_the_first_rung(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, UINT64_C(1000000000));
+    assert_int_equal(start(&site), TACIT_OK);
+    uint64_t const rung = tacit_bounds_first_rung(1, 1, log(4.0 * ARMS / 0.5), 0.25);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        assert_int_equal(site.left[arm], rung);
+    close_site(&site);
+}
+
+static void nothing_uses_a_draw_before_its_grant(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, UINT64_C(1000000000));
+    start(&site);
+    uint32_t const exploited = view_of(&site).exploit_arm;
+    assert_int_equal(play_plan(&site), TACIT_OK);
+    assert_true(site.last.persist);
+    assert_true(site.last.commit);
+    assert_int_equal(site.last.cell, 1);
+    for (uint32_t i = 0; i < 4; i++) {
+        site.now_us += 10 * TICK_US;
+        happen(&site, (struct tacit_vote_event){.kind = i % 2 == 0 ? TACIT_EVENT_TIMEOUT
+                                                                   : TACIT_EVENT_OFFER});
+        assert_false(site.last.send);
+        assert_true(view_of(&site).waiting);
+        assert_int_equal(view_of(&site).active_count, ARMS);
+        assert_int_equal(view_of(&site).exploit_arm, exploited);
+    }
+    start(&site); /* a restart asks again, and draws nothing again */
+    assert_true(site.last.commit);
+    assert_int_equal(site.last.cell, 1);
+    assert_int_equal(view_of(&site).ledger->release_count, 1);
+    assert_int_equal(grant(&site, 1, 2), TACIT_STRANGER);
+    assert_int_equal(grant(&site, 2, TACIT_HUB), TACIT_UNEXPECTED);
+    assert_true(view_of(&site).waiting);
+    assert_int_equal(grant(&site, 1, TACIT_HUB), TACIT_OK);
+    assert_false(view_of(&site).waiting);
+    close_site(&site);
+}
+
+static void a_vote_leaves_on_the_tick_and_not_before(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, INFINITY, 0);
+    start(&site);
+    site.now_us = 7777;
+    while (view_of(&site).active_count == ARMS) { /* until something is eliminated */
+        assert_int_equal(play_plan(&site), TACIT_OK);
+        assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
+    }
+    assert_false(site.last.send);
+    assert_int_equal(site.last.deadline_us, 8000);
+    site.now_us = 7999;
+    happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
+    assert_false(site.last.send);
+    site.now_us = 8000;
+    happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
+    assert_true(site.last.send);
+    assert_true(site.last.marks_new > 0);
+    assert_int_equal(site.last.message.marks[0] & 2u, 0); /* the best arm is arm 1 */
+    close_site(&site);
+}
+
+/* Two histories that differ only in rewards of an arm that is voted out in mid-epoch. */
+static void a_partial_sum_leaves_no_trace(void **state)
+{
+    (void)state;
+    struct site a;
+    struct site b;
+    open_site(&a, 1, UINT64_C(1000000000));
+    open_site(&b, 1, UINT64_C(1000000000));
+    start(&a);
+    start(&b);
+    reward(&a, 0, 5, 0);
+    reward(&b, 0, 5, 5 * TACIT_STEPS);
+    for (uint32_t other = 0; other <= 2; other += 2) {
+        assert_int_equal(others_vote(&a, other, 1), TACIT_OK);
+        assert_int_equal(others_vote(&b, other, 1), TACIT_OK);
+    }
+    assert_int_equal(a.left[0], 0);
+    assert_memory_equal(a.player, b.player, tacit_vote_private_size(&a.config));
+    assert_int_equal(reward(&a, 0, 1, 0), TACIT_INVALID); /* it is not asked for any more */
+    assert_int_equal(play_plan(&a), TACIT_OK);
+    assert_true(a.last.commit);
+    close_site(&a);
+    close_site(&b);
+}
+
+static void a_failed_draw_is_tried_again_and_charged_once(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, UINT64_C(1000000000));
+    start(&site);
+    site.entropy_fails = true;
+    assert_int_equal(play_plan(&site), TACIT_ENTROPY);
+    assert_false(site.last.commit);
+    assert_int_equal(view_of(&site).ledger->release_count, 0);
+    assert_true(site.last.deadline_us != TACIT_NEVER);
+    site.entropy_fails = false;
+    site.now_us = site.last.deadline_us;
+    assert_int_equal(happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT}),
+                     TACIT_OK);
+    assert_true(site.last.commit);
+    assert_false(site.last.send);
+    assert_int_equal(view_of(&site).ledger->release_count, 1);
+    close_site(&site);
+}
+
+static void without_budget_nothing_is_drawn(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, UINT64_C(999999999));
+    start(&site);
+    assert_int_equal(play_plan(&site), TACIT_BUDGET);
+    assert_true(view_of(&site).halted);
+    assert_false(site.last.commit);
+    assert_int_equal(view_of(&site).ledger->release_count, 0);
+    close_site(&site);
+}
+
+static void every_epoch_costs_epsilon_of_other_rewards(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 0.5, UINT64_C(500000000));
+    start(&site);
+    for (uint32_t i = 0; i < 30 && !view_of(&site).decided; i++) {
+        assert_int_equal(play_plan(&site), TACIT_OK);
+        assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
+    }
+    assert_true(view_of(&site).decided);
+    assert_int_equal(view_of(&site).exploit_arm, 1);
+    assert_int_equal(tacit_ledger_spent_nano(view_of(&site).ledger), 500000000);
+    close_site(&site);
+}
+
+static void hostile_rewards_are_refused(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, UINT64_C(1000000000));
+    assert_int_equal(reward(&site, 0, 1, 0), TACIT_INVALID); /* before START */
+    start(&site);
+    assert_int_equal(reward(&site, ARMS - 1, 1, -1), TACIT_INVALID);
+    assert_int_equal(reward(&site, 0, 1, TACIT_STEPS + 1), TACIT_INVALID);
+    assert_int_equal(reward(&site, 0, UINT64_MAX, 0), TACIT_INVALID);
+    assert_int_equal(reward(&site, 0, 0, 0), TACIT_INVALID);
+    close_site(&site);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(first_plan_is_the_first_rung),
+        cmocka_unit_test(nothing_uses_a_draw_before_its_grant),
+        cmocka_unit_test(a_vote_leaves_on_the_tick_and_not_before),
+        cmocka_unit_test(a_partial_sum_leaves_no_trace),
+        cmocka_unit_test(a_failed_draw_is_tried_again_and_charged_once),
+        cmocka_unit_test(without_budget_nothing_is_drawn),
+        cmocka_unit_test(every_epoch_costs_epsilon_of_other_rewards),
+        cmocka_unit_test(hostile_rewards_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
