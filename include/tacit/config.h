@@ -111,6 +111,7 @@ struct tacit_config {
     const char *own_environment; /* word of an environment of the family; NULL: it is one of all */
     const char *means;           /* path, or NULL */
     uint32_t generated_arms;     /* 0: not generated */
+    bool generated_per_agent;    /* each agent has means of its own */
     bool has_instance_seed;
     uint64_t instance_seed;
     double sd;

@@ -38,7 +38,7 @@ struct tacit_sim_instance {
     struct tacit_env env;
     double *global_means; /* K */
     double *gaps;         /* K: the best global mean less this arm's */
-    double *own_means;    /* K: those of env where each run has its own */
+    double *own_means;    /* rows x K: those of env where each run has its own */
 };
 
 /* Ensures: to be given to tacit_sim_instance_free, whatever the status. Errors: TACIT_MEMORY. */

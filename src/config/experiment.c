@@ -168,7 +168,8 @@ static void read_generated(struct config_reader *reader, const struct config_nod
                            struct tacit_config *config)
 {
     static const char *const keys[] = {"arms", "draw", "instance_seed", NULL};
-    static const struct config_choice draws[] = {{"uniform", 0}, {NULL, 0}};
+    static const struct config_choice draws[] = {
+        {"uniform", 0}, {"uniform_per_agent", 1}, {NULL, 0}};
     struct config_node const *const generated =
         config_reader_map(reader, environment, "environment.generated", false);
     int draw = 0;
@@ -181,6 +182,7 @@ static void read_generated(struct config_reader *reader, const struct config_nod
     config_reader_u64(reader, generated, "environment.generated.instance_seed", false, 0,
                       UINT64_MAX, &config->instance_seed);
     config->has_instance_seed = config_node_member(generated, "instance_seed") != NULL;
+    config->generated_per_agent = draw == 1;
 }
 
 /* A key that belongs to another kind is a misunderstanding, not something to pass over. */

@@ -92,14 +92,16 @@ static enum tacit_status generate_means(struct tacit_experiment *experiment,
 {
     struct tacit_config const *const config = experiment->config;
     uint32_t const arms = config->generated_arms;
-    experiment->data->generated = calloc(arms, sizeof(double));
+    uint32_t const rows = config->generated_per_agent ? config->agent_count : 1;
+    experiment->data->generated = calloc((size_t)rows * arms, sizeof(double));
     if (experiment->data->generated == NULL)
         return out_of_memory(error);
     struct tacit_rng rng =
         tacit_rng_stream(config->instance_seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_INSTANCE);
-    tacit_env_generate(experiment->data->generated, arms, &rng);
+    for (uint32_t row = 0; row < rows; row++)
+        tacit_env_generate(experiment->data->generated + (size_t)row * arms, arms, &rng);
     experiment->sim.env.means = experiment->data->generated;
-    experiment->sim.env.row_count = 1;
+    experiment->sim.env.row_count = rows;
     experiment->sim.env.arm_count = arms;
     experiment->sim.instance_per_run = !config->has_instance_seed;
     return TACIT_OK;

@@ -4,6 +4,7 @@
 
 #define FAMILIES(X)                                                                                \
     X(elim_family)                                                                                 \
+    X(gossip_family)                                                                               \
     X(glm_family)                                                                                  \
     X(select_family)                                                                               \
     X(vote_family)

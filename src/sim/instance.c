@@ -9,7 +9,8 @@ enum tacit_status tacit_sim_instance_init(struct tacit_sim_instance *instance,
     *instance = (struct tacit_sim_instance){.env = sim->env};
     instance->global_means = calloc(arms, sizeof(double));
     instance->gaps = calloc(arms, sizeof(double));
-    instance->own_means = calloc(arms, sizeof(double));
+    size_t const rows = sim->env.row_count > 0 ? sim->env.row_count : 1;
+    instance->own_means = calloc(sim->instance_per_run ? rows * arms : 1, sizeof(double));
     if (instance->global_means == NULL || instance->gaps == NULL || instance->own_means == NULL)
         return TACIT_MEMORY;
     if (sim->instance_per_run)
@@ -34,7 +35,8 @@ void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct t
     if (sim->instance_per_run) {
         struct tacit_rng rng =
             tacit_rng_stream(sim->seed, run, TACIT_STREAM_COMMON, TACIT_PURPOSE_INSTANCE);
-        tacit_env_generate(instance->own_means, arms, &rng);
+        for (uint32_t row = 0; row < sim->env.row_count; row++)
+            tacit_env_generate(instance->own_means + (size_t)row * arms, arms, &rng);
     }
     tacit_env_global_means(&instance->env, instance->global_means);
     double best = instance->global_means[0];

@@ -604,6 +604,102 @@ static void restart_closes_trees_and_goes_on_with_what_was_released(void **state
     bench_agent_free(&bench);
 }
 
+/* ---- Lemmas 1 to 3 --------------------------------------------------------------------------- */
+
+#define LEMMA_SLOTS 3000u
+
+/* All distances, by looking at every pair again and again (Bellman, Ford). */
+static void distances_of(const struct tacit_graph *graph, uint32_t distance[][AGENTS_MAX])
+{
+    uint32_t const agents = graph->agent_count;
+    for (uint32_t i = 0; i < agents; i++)
+        for (uint32_t j = 0; j < agents; j++)
+            distance[i][j] = i == j ? 0 : tacit_graph_adjacent(graph, i, j) ? 1 : 1000;
+    for (uint32_t m = 0; m < agents; m++)
+        for (uint32_t i = 0; i < agents; i++)
+            for (uint32_t j = 0; j < agents; j++)
+                if (distance[i][m] + distance[m][j] < distance[i][j])
+                    distance[i][j] = distance[i][m] + distance[m][j];
+}
+
+/* Lemma 1: n~_i(t+1) is the largest n_j(t - d_ji), with n before the pull of t; counts of slots
+ * before the first are 1. history[t] is n at the end of slot t. */
+static uint64_t told_by(uint64_t (*history)[AGENTS_MAX * ARMS], uint32_t distance[][AGENTS_MAX],
+                        uint32_t agents, uint32_t slot, uint32_t agent, uint32_t arm)
+{
+    uint64_t most = 1;
+    for (uint32_t j = 0; j < agents; j++) {
+        uint32_t const late = distance[j][agent] + 1; /* the end of the slot before is n of t */
+        uint64_t const count = late > slot ? 1 : history[slot - late][j * ARMS + arm];
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static void check_lemmas(const struct gossip_direct *direct, uint32_t slot,
+                         uint64_t (*history)[AGENTS_MAX * ARMS], uint32_t distance[][AGENTS_MAX],
+                         uint64_t *third)
+{
+    uint32_t const agents = direct->rule.agent_count;
+    struct tacit_gossip_network_view view;
+    tacit_gossip_network_look(direct->network, &view);
+    for (uint32_t cell = 0; cell < agents * ARMS; cell++)
+        history[slot][cell] = view.counts[cell];
+    for (uint32_t i = 0; i < agents; i++)
+        for (uint32_t k = 0; k < ARMS; k++) {
+            uint64_t const n = view.counts[i * ARMS + k];
+            uint64_t const seen = view.seen[i * ARMS + k]; /* n~(t+1) */
+            assert_true(seen == told_by(history, distance, agents, slot, i, k));
+            assert_true(n + 3 * ARMS * agents > seen); /* Lemma 2 */
+            if (n < (3 * ARMS + 1) * agents)
+                continue;
+            *third += 1;
+            for (uint32_t j = 0; j < agents; j++) /* Lemma 3 */
+                assert_true(view.counts[j * ARMS + k] <= 2 * n);
+        }
+}
+
+static void lemmas_1_to_3_hold_in_every_slot(void **state)
+{
+    (void)state;
+    uint64_t(*const history)[AGENTS_MAX * ARMS] = allocate((LEMMA_SLOTS + 1) * sizeof history[0]);
+    uint64_t third = 0;
+    for (uint32_t number = 0; number < 12; number++) {
+        struct tacit_rng rng = tacit_rng_stream(51, number, 0, TACIT_PURPOSE_INSTANCE);
+        uint32_t const agents = 3 + (uint32_t)tacit_rng_below(&rng, AGENTS_MAX - 2);
+        struct network *const network = network_random(agents, &rng);
+        uint32_t distance[AGENTS_MAX][AGENTS_MAX];
+        double means[AGENTS_MAX * ARMS];
+        for (uint32_t cell = 0; cell < agents * ARMS; cell++)
+            means[cell] = tacit_rng_uniform(&rng);
+        struct gossip_setting const setting = {
+            .seed = 52,
+            .run = number,
+            .rewards = GOSSIP_BERNOULLI,
+            .network = network,
+            .means = means,
+            .config = {
+                .agent_count = agents,
+                .arm_count = ARMS,
+                .horizon = LEMMA_SLOTS,
+                .mechanism = {number % 2 == 0 ? TACIT_PRIVACY_NONE : TACIT_PRIVACY_PAPER, 1, 0, 1},
+                .width = 1}};
+        struct gossip_direct direct;
+        distances_of(&network->graph, distance);
+        gossip_direct_init(&direct, &setting);
+        for (uint32_t cell = 0; cell < agents * ARMS; cell++)
+            history[0][cell] = 1;
+        for (uint32_t slot = 1; slot <= LEMMA_SLOTS; slot++) {
+            gossip_direct_slot(&direct);
+            check_lemmas(&direct, slot, history, distance, &third);
+        }
+        gossip_direct_free(&direct);
+        network_free(network);
+    }
+    free(history);
+    assert_true(third > 10000); /* Lemma 3 had something to say */
+}
+
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
 static void bounds_grow_with_privacy_and_with_slow_mixing(void **state)
@@ -657,6 +753,7 @@ int main(void)
         cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),
         cmocka_unit_test(neighbours_huge_count_is_cut_to_what_can_have_been_pulled),
         cmocka_unit_test(restart_closes_trees_and_goes_on_with_what_was_released),
+        cmocka_unit_test(lemmas_1_to_3_hold_in_every_slot),
         cmocka_unit_test(bounds_grow_with_privacy_and_with_slow_mixing),
         cmocka_unit_test(mixing_slots_are_the_first_from_which_the_bound_holds),
     };

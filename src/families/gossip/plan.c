@@ -1,0 +1,112 @@
+/* From an experiment file with gossip UCB to what its runs need: rule, epsilon, statement; and what
+ * is refused. */
+#include "plan.h"
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- Statement ---- */
+
+static bool rewards_are_bounded(const struct tacit_experiment *experiment)
+{
+    enum tacit_env_kind const kind = experiment->sim.env.kind;
+    return kind == TACIT_ENV_BERNOULLI || kind == TACIT_ENV_CONSTANT ||
+           (kind == TACIT_ENV_LOGGED && tacit_experiment_rewards_within(experiment, 0, 1));
+}
+
+static void state_paper(const struct tacit_experiment *experiment,
+                        const struct tacit_gossip_rule *rule, struct tacit_text *text)
+{
+    tacit_text_add(text, "The paper's letter is epsilon ");
+    tacit_text_add_nano(text, (uint64_t)llround(experiment->config->epsilon * TACIT_NANO));
+    tacit_text_add(text, ". A reward lies in up to ");
+    tacit_text_add_u64(text, rule->tree.level_count);
+    tacit_text_add(text, " noised sums of epsilon/");
+    tacit_text_add_u64(text, rule->tree.share_count);
+    tacit_text_add(text, " each, so it really loses up to epsilon ");
+    tacit_text_add_nano(text, tacit_tree_cost_nano(&rule->tree));
+    tacit_text_add(text, ". The first reward of every arm at every agent is sent without noise and "
+                         "is not protected at all.");
+    if (!rewards_are_bounded(experiment))
+        tacit_text_add(text, " Rewards are not bounded but noised for a range of 1: no epsilon is "
+                             "guaranteed.");
+    tacit_text_add(text, " Noise is drawn and added in doubles, whose low bits may betray it.");
+}
+
+static void state_sound(const struct tacit_gossip_rule *rule, struct tacit_text *text)
+{
+    tacit_text_add(text, "Each single reward, clipped to the public range, is protected with "
+                         "epsilon ");
+    tacit_text_add_nano(text, tacit_tree_cost_nano(&rule->tree));
+    tacit_text_add(text, " for the whole run against everybody who sees the network: its value is "
+                         "in at most ");
+    tacit_text_add_u64(text, rule->tree.level_count);
+    tacit_text_add(text, " noised sums. After the last slot nothing more is released.");
+}
+
+static void state_privacy(struct tacit_experiment *experiment, const struct tacit_gossip_rule *rule)
+{
+    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    if (!rule->noisy)
+        tacit_text_add(&text, "Nothing is protected: neighbours see means of raw rewards. That "
+                              "they are averaged with unknown weights hides nothing from the "
+                              "first neighbour.");
+    else if (rule->sound)
+        state_sound(rule, &text);
+    else
+        state_paper(experiment, rule, &text);
+    if (rule->noisy)
+        tacit_text_add(&text, " A person with several rewards loses as many times as much. How "
+                              "often each arm was pulled is told openly.");
+    tacit_text_add(&text, " This is a simulation: its noise comes from a seed.");
+}
+
+/* ---- The plan ---- */
+
+static enum tacit_status make_rule(const struct tacit_experiment *experiment,
+                                   struct tacit_gossip_rule *rule, struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct gossip_keys const *const keys = config->keys;
+    struct tacit_gossip_config const wanted = {.agent_count = config->agent_count,
+                                               .arm_count = experiment->sim.env.arm_count,
+                                               .horizon = experiment->sim.horizon,
+                                               .mechanism = {.mode = config->privacy,
+                                                             .epsilon_per_reward = config->epsilon,
+                                                             .lo = config->lo,
+                                                             .hi = config->hi},
+                                               .width = 1,
+                                               .log_base_10 = keys->log_base_10};
+    if (tacit_gossip_rule_init(rule, &wanted) == TACIT_OK)
+        return TACIT_OK;
+    return tacit_experiment_refuse(experiment, "privacy.epsilon",
+                                   "the share of one of the noised sums that a reward lies in is "
+                                   "below 1e-6; allowed: a larger epsilon or a shorter horizon",
+                                   error);
+}
+
+enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct gossip_plan *const plan = calloc(1, sizeof *plan);
+    experiment->plan = plan;
+    if (plan == NULL)
+        return TACIT_MEMORY;
+    TACIT_ASSERT(experiment->network != NULL);
+    if (experiment->network->component_count > 1)
+        return tacit_experiment_refuse(experiment, "network",
+                                       "the graph is in pieces, between which nothing is learned; "
+                                       "allowed: a connected graph",
+                                       error);
+    enum tacit_status status =
+        tacit_experiment_protect(experiment, experiment->config->epsilon, error);
+    if (status == TACIT_OK)
+        status = make_rule(experiment, &plan->rule, error);
+    if (status != TACIT_OK)
+        return status;
+    if (plan->rule.noisy)
+        experiment->epsilon_per_reward =
+            (double)tacit_tree_cost_nano(&plan->rule.tree) / (double)TACIT_NANO;
+    plan->common = experiment->sim;
+    plan->graph = &experiment->network->graph;
+    state_privacy(experiment, &plan->rule);
+    return TACIT_OK;
+}

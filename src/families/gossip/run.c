@@ -1,0 +1,213 @@
+/* Runs of gossip UCB: the network of all agents in lockstep, slot by slot (READINGS P2.5-7). The
+ * agents' cores would do the same, byte for byte (tests/oracle/gossip_oracle.c). */
+#include <math.h>
+#include <stdlib.h>
+#include "plan.h"
+
+struct run {
+    const struct gossip_plan *plan;
+    struct tacit_sim_instance instance;
+    struct tacit_gossip_network *network;
+    struct tacit_rng *rewards;
+    struct tacit_rng *noise;
+    struct tacit_entropy *entropies;
+    union tacit_sum *sums; /* A x K */
+    struct tacit_edge *edges;
+    struct tacit_rng edge_stream;
+};
+
+/* ---- Memory ---- */
+
+static void list_edges(struct run *run)
+{
+    struct tacit_graph const *const graph = run->plan->graph;
+    uint64_t count = 0;
+    for (uint32_t a = 0; a < graph->agent_count; a++)
+        for (uint64_t i = graph->first[a]; i < graph->first[a + 1]; i++)
+            if (graph->neighbours[i] > a)
+                run->edges[count++] = (struct tacit_edge){a, graph->neighbours[i]};
+    TACIT_ASSERT(count == graph->edge_count);
+}
+
+void gossip_run_free(void *memory)
+{
+    struct run *const run = memory;
+    if (run == NULL)
+        return;
+    tacit_sim_instance_free(&run->instance);
+    free(run->network);
+    free(run->rewards);
+    free(run->noise);
+    free(run->entropies);
+    free(run->sums);
+    free(run->edges);
+    free(run);
+}
+
+void *gossip_run_new(const void *plan, enum tacit_status *status)
+{
+    struct run *const run = calloc(1, sizeof *run);
+    *status = TACIT_MEMORY;
+    if (run == NULL)
+        return NULL;
+    run->plan = plan;
+    struct tacit_gossip_rule const *const rule = &run->plan->rule;
+    size_t const agents = rule->agent_count;
+    size_t const size = tacit_gossip_network_size(rule);
+    *status = tacit_sim_instance_init(&run->instance, &run->plan->common);
+    run->network = size == 0 ? NULL : malloc(size);
+    run->rewards = calloc(agents, sizeof *run->rewards);
+    run->noise = calloc(agents, sizeof *run->noise);
+    run->entropies = calloc(agents, sizeof *run->entropies);
+    run->sums = calloc(agents * rule->arm_count, sizeof *run->sums);
+    run->edges = calloc(run->plan->graph->edge_count, sizeof *run->edges);
+    if (*status == TACIT_OK && run->network != NULL && run->rewards != NULL && run->noise != NULL &&
+        run->entropies != NULL && run->sums != NULL && run->edges != NULL) {
+        list_edges(run);
+        return run;
+    }
+    *status = TACIT_MEMORY;
+    gossip_run_free(run);
+    return NULL;
+}
+
+/* ---- Play ---- */
+
+static union tacit_sum reward_of(struct run *run, uint32_t agent, uint32_t arm)
+{
+    struct tacit_scale const *const scale = &run->plan->rule.tree.node.scale;
+    return tacit_env_pull_one(&run->instance.env, agent, arm, scale, &run->rewards[agent]);
+}
+
+static void begin(struct run *run, uint32_t index)
+{
+    struct gossip_plan const *const plan = run->plan;
+    uint64_t const seed = plan->common.seed;
+    uint32_t const arms = plan->rule.arm_count;
+    tacit_sim_instance_draw(&run->instance, &plan->common, index);
+    run->edge_stream = tacit_rng_stream(seed, index, TACIT_STREAM_COMMON, GOSSIP_PURPOSE_EDGE);
+    tacit_gossip_network_init(run->network, &plan->rule, NULL);
+    for (uint32_t i = 0; i < plan->rule.agent_count; i++) {
+        run->rewards[i] = tacit_rng_stream(seed, index, i, TACIT_PURPOSE_REWARD);
+        run->noise[i] = tacit_rng_stream(seed, index, i, TACIT_PURPOSE_NOISE);
+        run->entropies[i] = tacit_rng_entropy(&run->noise[i]);
+        for (uint32_t arm = 0; arm < arms; arm++)
+            run->sums[(size_t)i * arms + arm] = reward_of(run, i, arm);
+    }
+    enum tacit_status const status =
+        tacit_gossip_network_first(run->network, run->sums, run->entropies);
+    TACIT_ASSERT(status == TACIT_OK); /* a stream does not fail, here and below */
+}
+
+/* One slot. Result: what it loses, over all agents. */
+static double play_slot(struct run *run)
+{
+    const uint32_t *arms;
+    double loss = 0;
+    enum tacit_status status =
+        tacit_gossip_network_choose(run->network, run->plan->graph, run->entropies, &arms);
+    TACIT_ASSERT(status == TACIT_OK);
+    uint64_t const edge = tacit_rng_below(&run->edge_stream, run->plan->graph->edge_count);
+    for (uint32_t i = 0; i < run->plan->rule.agent_count; i++) {
+        run->sums[i] = reward_of(run, i, arms[i]);
+        loss += run->instance.gaps[arms[i]];
+    }
+    status =
+        tacit_gossip_network_absorb(run->network, &run->edges[edge], run->sums, run->entropies);
+    TACIT_ASSERT(status == TACIT_OK);
+    return loss;
+}
+
+/* ---- Results ---- */
+
+static uint32_t best_arm_of(const double *theta, uint32_t arms)
+{
+    uint32_t best = 0;
+    for (uint32_t arm = 1; arm < arms; arm++)
+        best = theta[arm] > theta[best] ? arm : best;
+    return best;
+}
+
+static double disagreement(const double *theta, uint32_t stride, uint32_t agents, uint32_t arms)
+{
+    double widest = 0;
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        double low = theta[arm];
+        double high = theta[arm];
+        for (uint32_t i = 1; i < agents; i++) {
+            double const value = theta[(size_t)i * stride + arm];
+            low = value < low ? value : low;
+            high = value > high ? value : high;
+        }
+        widest = high - low > widest ? high - low : widest;
+    }
+    return widest;
+}
+
+/* The arm that most agents estimate best, lowest index on ties. */
+static void rank(const struct run *run, const struct tacit_gossip_network_view *view,
+                 struct tacit_sim_row *row)
+{
+    uint32_t const agents = run->plan->rule.agent_count;
+    uint32_t const arms = run->plan->rule.arm_count;
+    uint32_t *const votes = row->ranking; /* K words, free until the end */
+    uint32_t right = 0;
+    for (uint32_t arm = 0; arm < arms; arm++)
+        votes[arm] = 0;
+    for (uint32_t i = 0; i < agents; i++) {
+        uint32_t const best = best_arm_of(view->theta + (size_t)i * arms, arms);
+        votes[best]++;
+        right += run->instance.gaps[best] < 1e-12 ? 1 : 0;
+    }
+    uint32_t winner = 0;
+    for (uint32_t arm = 1; arm < arms; arm++)
+        winner = votes[arm] > votes[winner] ? arm : winner;
+    row->ranking[0] = winner;
+    row->ranked_count = 1;
+    row->metrics[GOSSIP_BEST_ARM_FRACTION] = (double)right / agents;
+}
+
+static void write_results(const struct run *run, double regret, struct tacit_sim_row *row)
+{
+    struct gossip_plan const *const plan = run->plan;
+    double const slots = (double)plan->common.horizon;
+    double const agents = plan->rule.agent_count;
+    uint32_t const arms = plan->rule.arm_count;
+    bool const is_real = plan->rule.tree.node.scale.kind == TACIT_SCALE_REAL;
+    struct tacit_gossip_network_view view;
+    tacit_gossip_network_look(run->network, &view);
+    row->metrics[GOSSIP_REGRET] = regret;
+    row->metrics[GOSSIP_REGRET_PER_AGENT] = regret / agents;
+    row->metrics[GOSSIP_MESSAGES] = slots * (agents + 2);
+    row->metrics[GOSSIP_MESSAGES_PER_RECEIVER] = slots * (2 * (double)plan->graph->edge_count + 2);
+    row->metrics[GOSSIP_SCALARS] = slots * (agents + 2) * arms;
+    row->metrics[GOSSIP_FORCED_FRACTION] = (double)view.forced_count / (slots * agents);
+    double const spread = disagreement(view.theta, arms, plan->rule.agent_count, arms);
+    struct tacit_scale const *const scale = &plan->rule.tree.node.scale;
+    row->metrics[GOSSIP_DISAGREEMENT] = is_real ? spread : spread * (scale->hi - scale->lo);
+    rank(run, &view, row);
+}
+
+enum tacit_status gossip_run_play(void *memory, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop)
+{
+    struct run *const run = memory;
+    uint64_t const horizon = run->plan->common.horizon;
+    struct tacit_sim_meter meter = tacit_sim_meter_start(&run->plan->common, row->regret);
+    /* slots between two looks at whether to stop: about a million pulls */
+    uint64_t const patience = 1 + (UINT64_C(1) << 20) / run->plan->rule.agent_count;
+    double regret = 0;
+    begin(run, index);
+    for (uint64_t slot = 0; slot < horizon;) {
+        uint64_t const span = tacit_sim_meter_span(&meter, slot);
+        uint64_t const end = slot + (span < patience ? span : patience);
+        for (; slot < end; slot++)
+            regret += play_slot(run);
+        tacit_sim_meter_mark(&meter, slot, regret);
+        if (atomic_load(stop))
+            return TACIT_INTERRUPTED;
+    }
+    tacit_sim_meter_end(&meter, regret);
+    write_results(run, regret, row);
+    return TACIT_OK;
+}

@@ -1,0 +1,211 @@
+/* Gossip UCB through the real program: results, refusals, what `check` says. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define WORDS_MAX 16u
+
+static const char base_text[] = "name: base\n"
+                                "seed: 3\n"
+                                "runs: 6\n"
+                                "horizon: 3000\n"
+                                "agents: 4\n"
+                                "checkpoints: 5\n"
+                                "environment: {kind: bernoulli, means: means.csv}\n"
+                                "network: {kind: ring}\n"
+                                "protocol: {kind: gossip-ucb}\n"
+                                "privacy: {mode: none}\n";
+
+struct bench {
+    char directory[TEMP_PATH_BYTES];
+    char file[TEMP_PATH_BYTES];
+};
+
+static int open_bench(void **state)
+{
+    struct bench *const bench = malloc(sizeof *bench);
+    if (bench == NULL)
+        return -1;
+    temp_directory_make(bench->directory);
+    temp_path(bench->file, bench->directory, "experiment.yaml");
+    temp_file_write(bench->directory, "experiment.yaml", base_text);
+    temp_file_write(bench->directory, "means.csv",
+                    "0.9,0.5,0.1\n0.8,0.1,0.3\n0.2,0.6,0.1\n0.7,0.4,0.1\n");
+    temp_file_write(bench->directory, "pieces.csv", "0,1\n2,3\n");
+    *state = bench;
+    return 0;
+}
+
+static int close_bench(void **state)
+{
+    struct bench *const bench = *state;
+    temp_directory_remove(bench->directory);
+    free(bench);
+    return 0;
+}
+
+/* `tacit WORD... --set SETTING...`; both lists end with NULL. */
+static struct process_result tacit(const char *const *words, const char *const *settings)
+{
+    const char *arguments[WORDS_MAX] = {process_tacit()};
+    size_t count = 1;
+    for (; *words != NULL; words++)
+        arguments[count++] = *words;
+    for (; *settings != NULL; settings++) {
+        assert_true(count + 3 < WORDS_MAX);
+        arguments[count++] = "--set";
+        arguments[count++] = *settings;
+    }
+    struct process_plan const plan = {.arguments = arguments};
+    struct process_result const result = process_run(&plan);
+    assert_false(result.timed_out);
+    return result;
+}
+
+#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static json_t *run_json(const struct bench *bench, const char *threads, const char *const *settings)
+{
+    const char *const words[] = {"run", bench->file, "--json", "--threads", threads, NULL};
+    struct process_result result = tacit(words, settings);
+    if (result.code != 0)
+        print_error("%s", result.err);
+    assert_int_equal(result.code, 0);
+    json_t *const json = json_loads(result.out, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(json);
+    process_free(&result);
+    return json;
+}
+
+static double mean_of(const json_t *json, const char *metric)
+{
+    json_t const *const value =
+        json_object_get(json_object_get(json_object_get(json, "metrics"), metric), "mean");
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+static void threads_do_not_matter(void **state)
+{
+    static const char *const privacies[] = {"privacy={mode: none}",
+                                            "privacy={mode: paper, epsilon: 1}",
+                                            "privacy={mode: sound, epsilon: 1}"};
+    for (size_t i = 0; i < 3; i++) {
+        json_t *const one = run_json(*state, "1", SETTINGS(privacies[i]));
+        json_t *const three = run_json(*state, "3", SETTINGS(privacies[i]));
+        assert_int_equal(json_equal(one, three), 1);
+        json_decref(one);
+        json_decref(three);
+    }
+}
+
+/* Messages by formula, regret within what can be lost, the best arm found. */
+static void results_are_what_a_network_of_four_can_say_and_lose(void **state)
+{
+    json_t *const json = run_json(*state, "1", SETTINGS("horizon=20000"));
+    assert_true(fabs(mean_of(json, "messages") - 20000.0 * 6) < 0.5);
+    assert_true(fabs(mean_of(json, "messages_per_receiver") - 20000.0 * 10) < 0.5);
+    assert_true(fabs(mean_of(json, "scalars") - 20000.0 * 6 * 3) < 0.5);
+    double const regret = mean_of(json, "regret");
+    assert_true(regret > 0 && regret < 0.5 * 4 * 20000 * 0.5);
+    assert_true(fabs(regret / 4 - mean_of(json, "regret_per_agent")) < 1e-9 * regret);
+    assert_true(mean_of(json, "best_arm_fraction") > 0.99);
+    assert_true(mean_of(json, "forced_fraction") < 0.5);
+    json_decref(json);
+}
+
+static void without_noise_paper_mode_is_mode_none(void **state)
+{
+    json_t *const none = run_json(*state, "1", SETTINGS("privacy={mode: none}"));
+    json_t *const paper = run_json(*state, "1", SETTINGS("privacy={mode: paper, epsilon: inf}"));
+    assert_int_equal(
+        json_equal(json_object_get(none, "metrics"), json_object_get(paper, "metrics")), 1);
+    json_decref(none);
+    json_decref(paper);
+}
+
+static void means_of_every_agents_own_differ_between_agents(void **state)
+{
+    /* With one row for all, Gossip UCB and means per agent would have the same global means. */
+    json_t *const alike =
+        run_json(*state, "1",
+                 SETTINGS("environment={kind: constant, generated: {arms: 3, instance_seed: 4}}",
+                          "horizon=10"));
+    json_t *const own = run_json(
+        *state, "1",
+        SETTINGS("environment={kind: constant, generated: {arms: 3, draw: uniform_per_agent, "
+                 "instance_seed: 4}}",
+                 "horizon=10"));
+    assert_true(fabs(mean_of(alike, "regret") - mean_of(own, "regret")) > 1e-6);
+    assert_true(mean_of(own, "disagreement") > mean_of(alike, "disagreement") + 1e-6);
+    json_decref(alike);
+    json_decref(own);
+}
+
+static void paper_mode_says_what_it_really_costs(void **state)
+{
+    struct bench const *const bench = *state;
+    const char *const words[] = {"check", bench->file, NULL};
+    struct process_result result =
+        tacit(words, SETTINGS("privacy={mode: paper, epsilon: 1}", "horizon=4096"));
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "epsilon per reward: 1.08333333")); /* 13/12 */
+    assert_non_null(strstr(result.out, "first reward of every arm"));
+    assert_non_null(strstr(result.out, "Theorem 2"));
+    assert_non_null(strstr(result.out, "lambda_2  0.75"));
+    process_free(&result);
+    result = tacit(words, SETTINGS("privacy={mode: sound, epsilon: 1}"));
+    assert_non_null(strstr(result.out, "is protected with epsilon 0.99999999"));
+    process_free(&result);
+}
+
+static void what_cannot_be_is_refused_with_its_key(void **state)
+{
+    static const struct {
+        const char *setting;
+        const char *says;
+    } cases[] = {
+        {"network={kind: star}", "network.kind"},
+        {"network={kind: edges, file: pieces.csv}", "connected"},
+        {"protocol={kind: gossip-ucb, log_base: 7}", "protocol.log_base"},
+        {"protocol={kind: gossip-ucb, log_base: 10}", "protocol.log_base"},
+        {"protocol={kind: gossip-ucb, rounds: 3}", "rounds"},
+        {"agents=1", "agents"},
+        {"horizon=1", "horizon"},
+        {"privacy={mode: sound, epsilon: 0.000002}", "privacy.epsilon"},
+    };
+    struct bench const *const bench = *state;
+    const char *const words[] = {"check", bench->file, NULL};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct process_result result = tacit(words, SETTINGS(cases[i].setting));
+        if (result.code != 2 || strstr(result.err, cases[i].says) == NULL)
+            print_error("%s: code %d: %s\n", cases[i].setting, result.code, result.err);
+        assert_int_equal(result.code, 2);
+        assert_non_null(strstr(result.err, cases[i].says));
+        assert_string_equal(result.out, "");
+        process_free(&result);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_bench, close_bench)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(threads_do_not_matter),
+        TEST(results_are_what_a_network_of_four_can_say_and_lose),
+        TEST(without_noise_paper_mode_is_mode_none),
+        TEST(means_of_every_agents_own_differ_between_agents),
+        TEST(paper_mode_says_what_it_really_costs),
+        TEST(what_cannot_be_is_refused_with_its_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
