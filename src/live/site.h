@@ -7,8 +7,9 @@
  * Two kinds of families fit. Those with a plan say which arms are to be pulled how often, and the
  * daemon serves the plan one decision at a time (elimination, indices in phases, votes, gossip,
  * whose plan is a single pull). Those that choose by what comes with the request are offered its
- * contexts (TACIT_LIVE_OFFER); what they answer, and the bytes that they want back with the reward,
- * are kept with the decision's id. */
+ * contexts (LIVE_SITE_OFFER); what they answer, and the bytes that they want back with the reward,
+ * are kept with the decision's id. No family that is live chooses so yet, and the daemon makes no
+ * offers: its API takes no contexts. */
 #ifndef TACIT_LIVE_SITE_H
 #define TACIT_LIVE_SITE_H
 #include "tacit/base.h"
