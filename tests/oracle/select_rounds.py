@@ -134,7 +134,7 @@ def refuse(folder):
     """What is wrong ends with code 2 and one line that says what is allowed."""
     for setting, words in (("protocol.selector=exakt", "allowed: exact, brute"),
                            ("protocol.users_per_round=31", "1 to 30"),
-                           ("protocol.kappa=30", "belongs to selector: sa or vanilla-sa"),
+                           ("protocol.kappa=0", "protocol.kappa"),
                            ("environment.trace=x.csv", "belongs to source: trace"),
                            ("privacy.participations=3", "belongs to budget: uniform"),
                            ("privacy.budget=given", "belongs to budget: geometric"),

@@ -62,34 +62,28 @@ static void read_environment(struct config_reader *reader, const struct config_n
                            "least as many vectors as there are arms");
 }
 
-/* A key that does nothing here is a misunderstanding; one that is needed must be there. */
-static void check_key(struct config_reader *reader, const struct config_node *protocol,
-                      const char *key, bool belongs, bool is_needed, const char *owners)
+/* A key that is needed must be there. Those of the other variants may be there, too, so that one
+ * file serves a comparison of variants. */
+static void require_key(struct config_reader *reader, const struct config_node *protocol,
+                        const char *key, bool is_needed, const char *owners)
 {
-    struct config_node const *const node = config_node_member(protocol, key);
     char name[64];
     (void)snprintf(name, sizeof name, "protocol.%s", key);
-    if (node != NULL && !belongs)
-        config_reader_fail(reader, node, name, "belongs to %s", owners);
-    if (node == NULL && belongs && is_needed)
+    if (is_needed && config_node_member(protocol, key) == NULL)
         config_reader_fail(reader, protocol, name, "is missing; it belongs to %s", owners);
 }
 
-static void check_keys(struct config_reader *reader, const struct config_node *protocol,
-                       const struct glm_keys *keys)
+static void require_keys(struct config_reader *reader, const struct config_node *protocol,
+                         const struct glm_keys *keys)
 {
     enum tacit_glm_variant const variant = keys->variant;
     bool const is_triggered = variant == TACIT_GLM_FEDGLB || variant == TACIT_GLM_DISLINUCB;
     bool const is_scheduled =
         variant == TACIT_GLM_V1 || variant == TACIT_GLM_V2 || variant == TACIT_GLM_V3;
-    bool const iterates =
-        variant == TACIT_GLM_FEDGLB || variant == TACIT_GLM_V1 || variant == TACIT_GLM_V2;
-    check_key(reader, protocol, "threshold", is_triggered, true, "variants fedglb and dislinucb");
-    check_key(reader, protocol, "updates", is_scheduled, true, "variants v1, v2 and v3");
-    check_key(reader, protocol, "shared", variant == TACIT_GLM_ONE_UCB, false, "variant one-ucb");
-    check_key(reader, protocol, "suboptimality", iterates, false, "variants fedglb, v1 and v2");
-    check_key(reader, protocol, "alpha", keys->exploration == TACIT_GLM_CONSTANT, true,
-              "exploration: constant");
+    require_key(reader, protocol, "threshold", is_triggered, "variants fedglb and dislinucb");
+    require_key(reader, protocol, "updates", is_scheduled, "variants v1, v2 and v3");
+    require_key(reader, protocol, "alpha", keys->exploration == TACIT_GLM_CONSTANT,
+                "exploration: constant");
 }
 
 static void read_numbers(struct config_reader *reader, const struct config_node *protocol,
@@ -139,6 +133,6 @@ void glm_read_keys(struct config_reader *reader, const struct config_node *root,
     keys->every_pull = every_pull == 1;
     read_numbers(reader, protocol, keys);
     if (reader->status == TACIT_OK)
-        check_keys(reader, protocol, keys);
+        require_keys(reader, protocol, keys);
     read_environment(reader, root, keys);
 }

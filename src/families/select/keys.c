@@ -32,11 +32,10 @@ static void read_selector(struct config_reader *reader, const struct config_node
     keys->selector = selectors[selector].name;
 }
 
-/* Keys of the annealing are refused where nothing is annealed. */
+/* They may stand in the file of any selector, so that one file serves a comparison of selectors. */
 static void read_annealing(struct config_reader *reader, const struct config_node *protocol,
                            struct select_keys *keys)
 {
-    static const char *const names[] = {"kappa", "iterations", "sign", "keep"};
     static const struct config_choice signs[] = {{"right", 0}, {"printed", 1}, {NULL, 0}};
     static const struct config_choice keeps[] = {{"best", 0}, {"last", 1}, {NULL, 0}};
     struct tacit_select_annealing *const annealing = &keys->choice.annealing;
@@ -44,12 +43,6 @@ static void read_annealing(struct config_reader *reader, const struct config_nod
     int keep = 0;
     annealing->kappa = 1;
     annealing->iterations = 500;
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        struct config_node const *const node = config_node_member(protocol, names[i]);
-        if (node != NULL && keys->choice.selector != TACIT_SELECTOR_ANNEALING)
-            config_reader_fail(reader, node, "protocol",
-                               "'%s' belongs to selector: sa or vanilla-sa", names[i]);
-    }
     config_reader_number(reader, protocol, "protocol.kappa", false, positive, &annealing->kappa);
     config_reader_u32(reader, protocol, "protocol.iterations", false, 1, ITERATIONS_MAX,
                       &annealing->iterations);
