@@ -74,7 +74,7 @@ static void require_key(struct config_reader *reader, const struct config_node *
 }
 
 static void require_keys(struct config_reader *reader, const struct config_node *protocol,
-                         const struct glm_keys *keys)
+                         struct glm_keys *keys)
 {
     enum tacit_glm_variant const variant = keys->variant;
     bool const is_triggered = variant == TACIT_GLM_FEDGLB || variant == TACIT_GLM_DISLINUCB;
@@ -82,6 +82,9 @@ static void require_keys(struct config_reader *reader, const struct config_node 
         variant == TACIT_GLM_V1 || variant == TACIT_GLM_V2 || variant == TACIT_GLM_V3;
     require_key(reader, protocol, "threshold", is_triggered, "variants fedglb and dislinucb");
     require_key(reader, protocol, "updates", is_scheduled, "variants v1, v2 and v3");
+    /* What stands there for others does nothing here. */
+    keys->threshold = is_triggered ? keys->threshold : 0;
+    keys->updates = is_scheduled ? keys->updates : 0;
     require_key(reader, protocol, "alpha", keys->exploration == TACIT_GLM_CONSTANT,
                 "exploration: constant");
 }
