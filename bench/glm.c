@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     double const total = seconds() - start;
     struct tacit_glm_hub_view view;
     tacit_glm_hub_look(world.hub, &view);
-    size_t const bytes = (size_t)clients * slots * (d + 1) * sizeof(double);
+    size_t const bytes = (size_t)clients * slots * (d + 1) * sizeof(float); /* single precision */
     double const passes = world.gradient_samples / ((double)clients * (double)slots);
     printf("glm N=%u T=%llu d=%u K=%u D=%g path=%s: %.2f s (updates %.2f s), regret %.6f, B=%llu, "
            "J=%llu, %.3g ns a decision, gradients %.2f ns a sample\n",
