@@ -93,6 +93,10 @@ uint64_t tacit_best_arm_quota(const struct tacit_best_arm_config *config, uint32
 double tacit_best_arm_radius(const struct tacit_best_arm_config *config, uint64_t t,
                              uint64_t pulls);
 
+/* The logarithm in that radius, which all arms share at a time t: radius = sqrt(log/(2 pulls)), for
+ * kl-lucb log/pulls. Requires: lucb, kl-lucb or ugapec; t >= 1. */
+double tacit_best_arm_log(const struct tacit_best_arm_config *config, uint64_t t);
+
 /* Largest q in [mean, 1], and smallest q in [0, mean], with kl(mean, q) <= level: the indices of
  * the Kullback-Leibler kinds, by bisection to the last bit. Requires: 0 <= mean <= 1, level >= 0.
  * Cost: about 60 logarithms. */

@@ -282,41 +282,29 @@ static void test_round(struct tacit_best_arm *state)
 
 /* ---- Adaptive kinds ---- */
 
-/* Upper and lower index of an arm. time: lucb, kl-lucb the round; ugapec the samples so far. */
-static double upper_of(struct tacit_best_arm *state, uint64_t time, uint32_t arm)
+/* The logarithm of this moment: lucb and kl-lucb count rounds, ugapec samples. */
+static double log_now(const struct tacit_best_arm *state)
 {
     struct tacit_best_arm_config const config = config_of(state);
-    double const radius = tacit_best_arm_radius(&config, time, pulls_of(state)[arm]);
-    if (state->kind == TACIT_BEST_ARM_KL_LUCB)
-        return tacit_best_arm_kl_upper(mean_of(state, arm), radius);
-    return mean_of(state, arm) + radius;
+    bool const by_samples = state->kind == TACIT_BEST_ARM_UGAPEC;
+    return tacit_best_arm_log(&config, by_samples ? state->sample_count : state->round_count);
 }
 
-static double lower_of(struct tacit_best_arm *state, uint64_t time, uint32_t arm)
+/* Upper and lower index of an arm with the logarithm of the moment. */
+static double upper_of(struct tacit_best_arm *state, double log_level, uint32_t arm)
 {
-    struct tacit_best_arm_config const config = config_of(state);
-    double const radius = tacit_best_arm_radius(&config, time, pulls_of(state)[arm]);
+    double const pulls = (double)pulls_of(state)[arm];
     if (state->kind == TACIT_BEST_ARM_KL_LUCB)
-        return tacit_best_arm_kl_lower(mean_of(state, arm), radius);
-    return mean_of(state, arm) - radius;
+        return tacit_best_arm_kl_upper(mean_of(state, arm), log_level / pulls);
+    return mean_of(state, arm) + sqrt(log_level / (2.0 * pulls));
 }
 
-/* The remaining arm, other than `spared`, with the largest upper index, lowest index on ties. */
-static uint32_t challenger_of(struct tacit_best_arm *state, uint64_t time, uint32_t spared,
-                              double *upper)
+static double lower_of(struct tacit_best_arm *state, double log_level, uint32_t arm)
 {
-    uint32_t found = TACIT_NO_ARM;
-    for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
-         arm = next_remaining(state, arm + 1)) {
-        if (arm == spared)
-            continue;
-        double const own = upper_of(state, time, arm);
-        if (found == TACIT_NO_ARM || own > *upper) {
-            found = arm;
-            *upper = own;
-        }
-    }
-    return found;
+    double const pulls = (double)pulls_of(state)[arm];
+    if (state->kind == TACIT_BEST_ARM_KL_LUCB)
+        return tacit_best_arm_kl_lower(mean_of(state, arm), log_level / pulls);
+    return mean_of(state, arm) - sqrt(log_level / (2.0 * pulls));
 }
 
 struct critical {
@@ -325,35 +313,66 @@ struct critical {
     double distance; /* to be compared with epsilon */
 };
 
-/* LUCB: best mean h, challenger l, distance U_l - L_h. */
+/* LUCB: best mean h, challenger l = argmax of the other U, distance U_l - L_h. */
 static struct critical find_lucb(struct tacit_best_arm *state)
 {
-    struct critical found = {.best = best_of(state)};
-    double upper = 0;
-    found.challenger = challenger_of(state, state->round_count, found.best, &upper);
-    found.distance = upper - lower_of(state, state->round_count, found.best);
+    double const log_level = log_now(state);
+    struct critical found = {.best = best_of(state), .challenger = TACIT_NO_ARM};
+    double highest = 0;
+    for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
+         arm = next_remaining(state, arm + 1)) {
+        if (arm == found.best)
+            continue;
+        double const upper = upper_of(state, log_level, arm);
+        if (found.challenger != TACIT_NO_ARM && !(upper > highest))
+            continue;
+        found.challenger = arm;
+        highest = upper;
+    }
+    found.distance = highest - lower_of(state, log_level, found.best);
     return found;
+}
+
+/* The two largest upper indices, lowest index on ties. */
+struct top_two {
+    uint32_t first;
+    uint32_t second;
+    double first_upper;
+    double second_upper;
+};
+
+static struct top_two find_top_two(struct tacit_best_arm *state, double log_level)
+{
+    struct top_two top = {.first = TACIT_NO_ARM, .second = TACIT_NO_ARM};
+    for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
+         arm = next_remaining(state, arm + 1)) {
+        double const upper = upper_of(state, log_level, arm);
+        if (top.first == TACIT_NO_ARM || upper > top.first_upper) {
+            top = (struct top_two){arm, top.first, upper, top.first_upper};
+        } else if (top.second == TACIT_NO_ARM || upper > top.second_upper) {
+            top.second = arm;
+            top.second_upper = upper;
+        }
+    }
+    return top;
 }
 
 /* UGapEc: J = argmin B_k, B_k = max_{i != k} U_i - L_k. Only the two largest U matter. */
 static struct critical find_ugapec(struct tacit_best_arm *state)
 {
-    uint64_t const time = state->sample_count;
-    double first_upper = 0;
-    double second_upper = 0;
-    uint32_t const first = challenger_of(state, time, TACIT_NO_ARM, &first_upper);
-    uint32_t const second = challenger_of(state, time, first, &second_upper);
+    double const log_level = log_now(state);
+    struct top_two const top = find_top_two(state, log_level);
     struct critical found = {.best = TACIT_NO_ARM};
     for (uint32_t arm = next_remaining(state, 0); arm < state->arm_count;
          arm = next_remaining(state, arm + 1)) {
-        double const rival = arm == first ? second_upper : first_upper;
-        double const distance = rival - lower_of(state, time, arm);
+        double const rival = arm == top.first ? top.second_upper : top.first_upper;
+        double const distance = rival - lower_of(state, log_level, arm);
         if (found.best == TACIT_NO_ARM || distance < found.distance) {
             found.best = arm;
             found.distance = distance;
         }
     }
-    found.challenger = found.best == first ? second : first;
+    found.challenger = found.best == top.first ? top.second : top.first;
     return found;
 }
 

@@ -79,6 +79,20 @@ uint64_t tacit_best_arm_quota(const struct tacit_best_arm_config *config, uint32
     return ceil_pulls(4.0 / (phase_epsilon * phase_epsilon) * log(3.0 / phase_failure));
 }
 
+double tacit_best_arm_log(const struct tacit_best_arm_config *config, uint64_t t)
+{
+    TACIT_ASSERT(t >= 1);
+    double const arms = (double)config->arm_count;
+    double const time = (double)t;
+    if (config->kind == TACIT_BEST_ARM_LUCB)
+        return log(1.25 * arms * time * time * time * time / config->failure);
+    if (config->kind == TACIT_BEST_ARM_UGAPEC)
+        return log(4.0 * arms * time * time * time / config->failure);
+    TACIT_ASSERT(config->kind == TACIT_BEST_ARM_KL_LUCB ||
+                 config->kind == TACIT_BEST_ARM_KL_RACING);
+    return log(405.5 * arms / config->failure) + 1.1 * log(time);
+}
+
 double tacit_best_arm_radius(const struct tacit_best_arm_config *config, uint64_t t, uint64_t pulls)
 {
     TACIT_ASSERT(t >= 1);
@@ -94,11 +108,10 @@ double tacit_best_arm_radius(const struct tacit_best_arm_config *config, uint64_
         return sqrt(log(4.0 * arms * time * time / config->failure) / (2.0 * time));
     case TACIT_BEST_ARM_KL_RACING:
     case TACIT_BEST_ARM_KL_LUCB:
-        return (log(405.5 * arms / config->failure) + 1.1 * log(time)) / count;
+        return tacit_best_arm_log(config, t) / count;
     case TACIT_BEST_ARM_LUCB:
-        return sqrt(log(1.25 * arms * time * time * time * time / config->failure) / (2.0 * count));
     case TACIT_BEST_ARM_UGAPEC:
-        return sqrt(log(4.0 * arms * time * time * time / config->failure) / (2.0 * count));
+        return sqrt(tacit_best_arm_log(config, t) / (2.0 * count));
     case TACIT_BEST_ARM_NAIVE:
     case TACIT_BEST_ARM_MEDIAN:
         break;
