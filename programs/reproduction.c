@@ -263,6 +263,25 @@ static enum tacit_status check_runs(const struct reproduction *reproduction,
     return TACIT_OK;
 }
 
+/* The regret is known up to the last checkpoint; beyond it, it would be a guess. */
+static enum tacit_status check_slot(const struct reproduction *reproduction,
+                                    const struct tacit_claim *claim,
+                                    const struct tacit_measure_step *step,
+                                    struct tacit_error *error)
+{
+    struct tacit_sim const *const sim = &reproduction->experiments[step->experiment].sim;
+    uint64_t const last = sim->points[sim->point_count - 1];
+    char text[200];
+    if (step->slot <= last)
+        return TACIT_OK;
+    (void)snprintf(text, sizeof text,
+                   "slot %llu is beyond the last checkpoint of %.60s; allowed: up to %llu",
+                   (unsigned long long)step->slot,
+                   reproduction->claims->experiments[step->experiment], (unsigned long long)last);
+    tacit_claims_error(reproduction->claims, claim->line, "measure", text, error);
+    return TACIT_INVALID;
+}
+
 /* Has each experiment of a claim what is asked of it? */
 static enum tacit_status check_has(const struct reproduction *reproduction, uint32_t line,
                                    const char *key, uint32_t index, const char *name,
@@ -287,6 +306,8 @@ static enum tacit_status check_steps(const struct reproduction *reproduction,
         if (step->kind == TACIT_MEASURE_RESULT)
             status = check_has(reproduction, claim->line, "measure", step->experiment, step->metric,
                                error);
+        if (step->kind == TACIT_MEASURE_RESULT && status == TACIT_OK)
+            status = check_slot(reproduction, claim, step, error);
     }
     return status;
 }

@@ -14,6 +14,9 @@ clang-format --dry-run --Werror $sources
 gate "layers: includes point left only"
 python3 tools/check_layers.py .
 
+gate "leaks: a family stays in its folders"
+python3 tools/check_leaks.py .
+
 gate "headers: every public function is documented"
 python3 tools/check_headers.py include/tacit/*.h
 

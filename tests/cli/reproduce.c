@@ -365,8 +365,10 @@ static const struct wrong wrongs[] = {
     {14, "        measure: noisy.regret@0", "14: measure: '0'", "a whole number above 0"},
     {14, "        measure: noisy.cost@5", "14: measure: '@' belongs to regret",
      "recorded over time"},
-    {14, "        measure: noisy.regret@20001", "14: measure: noisy has 20 runs of 20000 slots",
-     "slots up to the horizon"},
+    {14, "        measure: noisy.regret@20001", "14: measure: slot 20001 is beyond the last",
+     "allowed: up to 20000"},
+    {14, "        measure: short.regret@20000",
+     "14: measure: slot 20000 is beyond the last checkpoint", "of short; allowed: up to 10000"},
     {14, "        measure: once.regret / noisy.regret", "14: measure: once has 1 runs",
      "at least 2 runs"},
     {14, "        measure: 1e999", "14: measure: ", "a smaller number is expected"},
@@ -387,6 +389,11 @@ static void wrong_claims_say_what_is_allowed(void **state)
 {
     struct bench const *const bench = *state;
     write_experiment(bench, "once", "1", "1");
+    temp_file_write(bench->paper, "short.yaml",
+                    "name: short\nruns: 20\nhorizon: 20000\nagents: 3\n"
+                    "checkpoints: [100, 10000]\nprotocol: {kind: elimination}\n"
+                    "environment: {kind: bernoulli, generated: {arms: 4}}\n"
+                    "privacy: {mode: paper, epsilon: 1}\n");
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
         struct wrong const *const wrong = &wrongs[i];
         char begins[TEMP_PATH_BYTES + 200];

@@ -39,12 +39,12 @@ static double epsilon_per_reward(const struct tacit_experiment *experiment, uint
     return config->epsilon * report_count;
 }
 
-static enum tacit_statement_network statement_network(enum tacit_config_network network)
+static enum tacit_elim_statement_network statement_network(enum tacit_config_network network)
 {
-    return network == TACIT_CONFIG_GRAPH    ? TACIT_STATEMENT_GRAPH
-           : network == TACIT_CONFIG_HYBRID ? TACIT_STATEMENT_HYBRID
-           : network == TACIT_CONFIG_ALONE  ? TACIT_STATEMENT_ALONE
-                                            : TACIT_STATEMENT_STAR;
+    return network == TACIT_CONFIG_GRAPH    ? TACIT_ELIM_STATEMENT_GRAPH
+           : network == TACIT_CONFIG_HYBRID ? TACIT_ELIM_STATEMENT_HYBRID
+           : network == TACIT_CONFIG_ALONE  ? TACIT_ELIM_STATEMENT_ALONE
+                                            : TACIT_ELIM_STATEMENT_STAR;
 }
 
 static void state_privacy(struct tacit_experiment *experiment, uint32_t report_count)
@@ -53,7 +53,7 @@ static void state_privacy(struct tacit_experiment *experiment, uint32_t report_c
     struct tacit_mechanism const *const mechanism = &experiment->mechanism;
     enum tacit_env_kind const kind = experiment->sim.env.kind;
     bool const is_paper = config->privacy == TACIT_PRIVACY_PAPER;
-    struct tacit_statement const statement = {
+    struct tacit_elim_promise const statement = {
         .mode = config->privacy,
         .network = statement_network(config->network.kind),
         .waits = delay_of(experiment) > 0,
@@ -67,7 +67,7 @@ static void state_privacy(struct tacit_experiment *experiment, uint32_t report_c
         .bounded = kind == TACIT_ENV_BERNOULLI || kind == TACIT_ENV_CONSTANT ||
                    (kind == TACIT_ENV_LOGGED && tacit_experiment_rewards_within(experiment, 0, 1))};
     struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    tacit_statement_elim(&statement, &text);
+    tacit_elim_statement(&statement, &text);
 }
 
 /* ---- Schedule ---- */
@@ -151,6 +151,39 @@ static enum tacit_status check_horizon(const struct tacit_experiment *experiment
         error);
 }
 
+/* ---- Limits of the cores ---- */
+
+/* The longest horizon that the cores take, or 0. */
+static uint64_t longest_horizon(struct elim_sim sim)
+{
+    uint64_t good = 0;
+    uint64_t bad = sim.common.horizon;
+    while (good + 1 < bad) {
+        sim.common.horizon = good + (bad - good) / 2;
+        if (elim_sim_is_valid(&sim))
+            good = sim.common.horizon;
+        else
+            bad = sim.common.horizon;
+    }
+    return good;
+}
+
+/* What a run would refuse is refused here, in words. */
+static enum tacit_status check_cores(const struct tacit_experiment *experiment,
+                                     struct tacit_error *error)
+{
+    struct elim_plan const *const plan = experiment->plan;
+    char text[300];
+    if (elim_sim_is_valid(&plan->sim))
+        return TACIT_OK;
+    (void)snprintf(text, sizeof text,
+                   "the sums of %u agents over %llu slots do not fit into the integers of a "
+                   "report in mode: sound; allowed: up to %llu slots, fewer agents, or mode: paper",
+                   experiment->sim.agent_count, (unsigned long long)experiment->sim.horizon,
+                   (unsigned long long)longest_horizon(plan->sim));
+    return tacit_experiment_refuse(experiment, "horizon", text, error);
+}
+
 /* ---- The plan ---- */
 
 static void fill_plan(const struct tacit_experiment *experiment, uint32_t report_count,
@@ -197,5 +230,7 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
     experiment->server_links = server_links(experiment, report_count);
     fill_plan(experiment, report_count, plan);
     status = check_gap(experiment, error);
-    return status == TACIT_OK ? check_horizon(experiment, error) : status;
+    if (status == TACIT_OK)
+        status = check_horizon(experiment, error);
+    return status == TACIT_OK ? check_cores(experiment, error) : status;
 }

@@ -561,12 +561,12 @@ static uint32_t site_rank(const struct live_site *site, const struct live_site_c
     return count;
 }
 
-static enum tacit_statement_network statement_network(const struct tacit_wire_elim_run *run)
+static enum tacit_elim_statement_network statement_network(const struct tacit_wire_elim_run *run)
 {
     if (run == NULL || run->network == NULL)
-        return TACIT_STATEMENT_STAR;
-    return run->network->collection == TACIT_ELIM_SPREAD ? TACIT_STATEMENT_GRAPH
-                                                         : TACIT_STATEMENT_HYBRID;
+        return TACIT_ELIM_STATEMENT_STAR;
+    return run->network->collection == TACIT_ELIM_SPREAD ? TACIT_ELIM_STATEMENT_GRAPH
+                                                         : TACIT_ELIM_STATEMENT_HYBRID;
 }
 
 static void site_state(const struct live_site *site, const struct live_site_config *config,
@@ -577,18 +577,18 @@ static void site_state(const struct live_site *site, const struct live_site_conf
     struct elim_core_site own;
     if (core_site_of(config, &own) != TACIT_OK)
         return;
-    struct tacit_statement const promise = {.mode = TACIT_PRIVACY_SOUND,
-                                            .network = statement_network(run),
-                                            .noisy = true,
-                                            .epsilon_nano =
-                                                tacit_mechanism_cost_nano(&own.mechanism),
-                                            .agent_count = agents,
-                                            .report_count = agents,
-                                            .clipped = true,
-                                            .bounded = true,
-                                            .live = true,
-                                            .settled = config->settles};
-    tacit_statement_elim(&promise, text);
+    struct tacit_elim_promise const promise = {.mode = TACIT_PRIVACY_SOUND,
+                                               .network = statement_network(run),
+                                               .noisy = true,
+                                               .epsilon_nano =
+                                                   tacit_mechanism_cost_nano(&own.mechanism),
+                                               .agent_count = agents,
+                                               .report_count = agents,
+                                               .clipped = true,
+                                               .bounded = true,
+                                               .live = true,
+                                               .settled = config->settles};
+    tacit_elim_statement(&promise, text);
 }
 
 const struct live_site_ops tacit_elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
