@@ -11,9 +11,7 @@ import re
 import sys
 
 # (file, family): why it is still there.
-KNOWN = {
-    ("programs/daemons.c", "elim"): "the daemons' files still have the keys of elimination",
-}
+KNOWN = {}
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
