@@ -6,6 +6,7 @@
     X(elim_family)                                                                                 \
     X(gossip_family)                                                                               \
     X(glm_family)                                                                                  \
+    X(index_family)                                                                                \
     X(select_family)                                                                               \
     X(vote_family)
 

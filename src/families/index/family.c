@@ -1,0 +1,26 @@
+/* Learners with an index, not private, as their hosts know them: alone or pooled, in experiments of
+ * their own and as baselines beside all others. */
+#include <stdlib.h>
+#include "plan.h"
+
+extern const struct tacit_family index_family;
+
+const struct tacit_family index_family = {
+    .number = INDEX_FAMILY,
+    .file = {.word = "index",
+             .networks = 1u << TACIT_CONFIG_STAR,
+             .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
+                             1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
+             .modes = 1u << TACIT_PRIVACY_NONE,
+             .read = index_read_keys},
+    .metrics = index_metrics,
+    .ranks = true,
+    .plan = index_make_plan,
+    .plan_free = free,
+    .bounds = index_print_bounds,
+    .player = {.metric_count = INDEX_METRIC_COUNT,
+               .run_new = index_run_new,
+               .run_play = index_run_play,
+               .run_free = index_run_free},
+    .baselines = index_baselines,
+    .baseline = index_make_baseline};
