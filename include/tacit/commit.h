@@ -1,0 +1,99 @@
+/* Commit, grant, reveal: what keeps a state that was copied, restored or cloned from releasing
+ * twice. A site commits to its draw by a salted hash before anybody sees it; whoever holds its
+ * releases keeps one head a site and grants a commitment only if it follows the head; the release
+ * leaves after the grant, with its salt, and is held against the head. Pure.
+ *
+ * Guarantee: if one holder whose grant is needed neither lies nor forgets, each reward enters at
+ * most one draw of which anything leaves; refused commitments hide what they commit to
+ * (computationally). */
+#ifndef TACIT_COMMIT_H
+#define TACIT_COMMIT_H
+#include "tacit/base.h"
+#include "tacit/random.h"
+
+/* ---- SHA-256 (FIPS 180-4), HMAC (FIPS 198-1) --------------------------------------------------
+ */
+
+#define TACIT_SHA256_BYTES 32u
+
+struct tacit_sha256 {
+    uint32_t words[8];
+    uint64_t size; /* bytes taken so far */
+    uint8_t block[64];
+};
+
+/* Ensures: nothing taken. */
+struct tacit_sha256 tacit_sha256_init(void);
+/* Takes more bytes. Cost: O(size). */
+void tacit_sha256_update(struct tacit_sha256 *sha, const void *bytes, size_t size);
+/* The digest of all that was taken; the state is spent. */
+void tacit_sha256_final(struct tacit_sha256 *sha, uint8_t digest[TACIT_SHA256_BYTES]);
+
+struct tacit_hmac {
+    struct tacit_sha256 inner;
+    struct tacit_sha256 outer;
+};
+
+/* HMAC-SHA256 under a key of 32 bytes. */
+struct tacit_hmac tacit_hmac_init(const uint8_t key[TACIT_SHA256_BYTES]);
+/* Takes more bytes. Cost: O(size). */
+void tacit_hmac_update(struct tacit_hmac *hmac, const void *bytes, size_t size);
+/* The code of all that was taken; the state is spent. */
+void tacit_hmac_final(struct tacit_hmac *hmac, uint8_t code[TACIT_SHA256_BYTES]);
+
+/* ---- Commitments ----------------------------------------------------------------------------- */
+
+/* Of whom and what a release is. */
+struct tacit_commit_scope {
+    const uint8_t *domain; /* 32 bytes: the federation, and what its sites agreed on */
+    uint64_t run_id;
+    uint32_t site;
+    uint32_t epoch;
+};
+
+/* What a commitment and its opening consist of. */
+struct tacit_commit {
+    uint8_t commitment[TACIT_SHA256_BYTES];
+    uint8_t previous[TACIT_SHA256_BYTES]; /* the one before it; zeros: it is the first */
+    uint8_t salt[TACIT_SHA256_BYTES];
+};
+
+/* commitment = HMAC(salt, domain, run, site, epoch, previous, release). Numbers are little-endian
+ * and of a fixed width; the release comes last, so that no two inputs read alike. Cost: O(size). */
+void tacit_commit_hash(const struct tacit_commit_scope *scope, const struct tacit_commit *commit,
+                       const void *release, size_t size, uint8_t commitment[TACIT_SHA256_BYTES]);
+
+/* Commits to a release that follows `previous`: salt = HMAC(k, release) with 32 fresh bytes k that
+ * are forgotten here. So a clone of this memory that is given the same k opens no other release's
+ * commitment, and no release can be found by trying. Errors: TACIT_ENTROPY, *commit untouched. */
+enum tacit_status tacit_commit_make(const struct tacit_commit_scope *scope,
+                                    const uint8_t previous[TACIT_SHA256_BYTES], const void *release,
+                                    size_t size, const struct tacit_entropy *entropy,
+                                    struct tacit_commit *commit);
+
+/* ---- Holders --------------------------------------------------------------------------------- */
+
+/* What a holder keeps of one site. All zero: nothing was granted. */
+struct tacit_commit_head {
+    uint8_t head[TACIT_SHA256_BYTES];   /* the last commitment that was granted */
+    uint8_t before[TACIT_SHA256_BYTES]; /* the one before that: what comes again late is known */
+};
+
+enum tacit_commit_answer {
+    TACIT_COMMIT_GRANTED, /* it follows the head, and is the head now: durable before it is said */
+    TACIT_COMMIT_AGAIN,   /* it is the head */
+    TACIT_COMMIT_LATE,    /* it was granted before the head: nothing is said */
+    TACIT_COMMIT_REFUSED  /* two states of one site: *head is the other one's commitment */
+};
+
+/* Asks for a grant. A commitment of zeros is refused. */
+enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
+                                          const uint8_t commitment[TACIT_SHA256_BYTES],
+                                          const uint8_t previous[TACIT_SHA256_BYTES]);
+
+/* Does this release open the head? */
+bool tacit_commit_opens(const struct tacit_commit_head *head,
+                        const struct tacit_commit_scope *scope,
+                        const uint8_t previous[TACIT_SHA256_BYTES],
+                        const uint8_t salt[TACIT_SHA256_BYTES], const void *release, size_t size);
+#endif

@@ -1,0 +1,78 @@
+/* Commit, grant, reveal (tacit/commit.h). */
+#include <string.h>
+#include "tacit/commit.h"
+
+static const uint8_t nothing[TACIT_SHA256_BYTES];
+
+static void put_number(struct tacit_hmac *hmac, uint64_t number)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    tacit_hmac_update(hmac, bytes, sizeof bytes);
+}
+
+static bool is_same(const uint8_t *a, const uint8_t *b)
+{
+    return memcmp(a, b, TACIT_SHA256_BYTES) == 0;
+}
+
+void tacit_commit_hash(const struct tacit_commit_scope *scope, const struct tacit_commit *commit,
+                       const void *release, size_t size, uint8_t commitment[TACIT_SHA256_BYTES])
+{
+    struct tacit_hmac hmac = tacit_hmac_init(commit->salt);
+    tacit_hmac_update(&hmac, scope->domain, TACIT_SHA256_BYTES);
+    put_number(&hmac, scope->run_id);
+    put_number(&hmac, scope->site);
+    put_number(&hmac, scope->epoch);
+    tacit_hmac_update(&hmac, commit->previous, sizeof commit->previous);
+    tacit_hmac_update(&hmac, release, size);
+    tacit_hmac_final(&hmac, commitment);
+}
+
+enum tacit_status tacit_commit_make(const struct tacit_commit_scope *scope,
+                                    const uint8_t previous[TACIT_SHA256_BYTES], const void *release,
+                                    size_t size, const struct tacit_entropy *entropy,
+                                    struct tacit_commit *commit)
+{
+    uint8_t key[TACIT_SHA256_BYTES];
+    struct tacit_commit made;
+    enum tacit_status const status = entropy->fill(entropy->context, key, sizeof key);
+    if (status != TACIT_OK)
+        return status;
+    struct tacit_hmac hmac = tacit_hmac_init(key);
+    tacit_hmac_update(&hmac, release, size);
+    tacit_hmac_final(&hmac, made.salt);
+    memcpy(made.previous, previous, sizeof made.previous);
+    tacit_commit_hash(scope, &made, release, size, made.commitment);
+    *commit = made;
+    return TACIT_OK;
+}
+
+enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
+                                          const uint8_t commitment[TACIT_SHA256_BYTES],
+                                          const uint8_t previous[TACIT_SHA256_BYTES])
+{
+    if (is_same(commitment, nothing))
+        return TACIT_COMMIT_REFUSED;
+    if (is_same(commitment, head->head))
+        return TACIT_COMMIT_AGAIN;
+    if (is_same(previous, head->head)) {
+        memcpy(head->before, head->head, sizeof head->before);
+        memcpy(head->head, commitment, sizeof head->head);
+        return TACIT_COMMIT_GRANTED;
+    }
+    return is_same(commitment, head->before) ? TACIT_COMMIT_LATE : TACIT_COMMIT_REFUSED;
+}
+
+bool tacit_commit_opens(const struct tacit_commit_head *head,
+                        const struct tacit_commit_scope *scope,
+                        const uint8_t previous[TACIT_SHA256_BYTES],
+                        const uint8_t salt[TACIT_SHA256_BYTES], const void *release, size_t size)
+{
+    struct tacit_commit claimed;
+    memcpy(claimed.previous, previous, sizeof claimed.previous);
+    memcpy(claimed.salt, salt, sizeof claimed.salt);
+    tacit_commit_hash(scope, &claimed, release, size, claimed.commitment);
+    return is_same(claimed.commitment, head->head) && !is_same(head->head, nothing);
+}
