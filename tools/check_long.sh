@@ -20,6 +20,9 @@ TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite liv
 echo "== trainings on MNIST and CIFAR-10"
 build-test/tests/learn_long
 
+echo "== 100,000 schedules with backups and clones"
+SCHEDULES=100000 build-test/tests/unit_elim_grants
+
 echo "== swarm of 500,000 seeds"
 build-test/tests/sim_swarm --seeds 500000
 

@@ -31,7 +31,8 @@ _Noreturn void tacit_panic(const char *file, int line, const char *what);
     X(TACIT_IO, -8, "a file could not be read or written")                                         \
     X(TACIT_INTERRUPTED, -9, "stopped on request")                                                 \
     X(TACIT_REFUSED, -10, "what a peer asks for is more than the site's policy allows")            \
-    X(TACIT_ROLLBACK, -11, "a peer has seen more from us than our state knows: it is too old")
+    X(TACIT_ROLLBACK, -11, "a peer has seen more from us than our state knows: it is too old")     \
+    X(TACIT_FORKED, -12, "a site speaks from two states: this is not what was granted to it")
 
 enum tacit_status {
 #define X(name, value, text) name = value,

@@ -15,6 +15,7 @@
 #ifndef TACIT_ELIM_H
 #define TACIT_ELIM_H
 #include "tacit/base.h"
+#include "tacit/commit.h"
 #include "tacit/core.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
@@ -59,7 +60,11 @@ enum tacit_elim_message_kind {
     TACIT_ELIM_REPORT, /* agent -> hub: noised history sums of the active arms */
     TACIT_ELIM_ADVERT, /* peer -> neighbours: "I hold the reports of these agents" (Alg. 2 l. 5) */
     TACIT_ELIM_REQUEST, /* peer -> neighbour: "send me the reports of these agents" (l. 9) */
-    TACIT_ELIM_DATA     /* peer -> neighbour: the reports of these agents (l. 7; Alg. 5 l. 8) */
+    TACIT_ELIM_DATA,    /* peer -> neighbour: the reports of these agents (l. 7; Alg. 5 l. 8) */
+    /* With grants (tacit/commit.h), between an agent and whoever holds its releases: */
+    TACIT_ELIM_COMMIT, /* agent -> holder: "may this release leave?" */
+    TACIT_ELIM_GRANT,  /* holder -> agent: "it may" */
+    TACIT_ELIM_REFUSAL /* holder -> agent: "another one was granted: this" */
 };
 
 /* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
@@ -84,6 +89,11 @@ struct tacit_elim_message {
         *origins;        /* ADVERT, REQUEST, DATA, HELLO of a peer: agents, TACIT_BITS_WORDS(A) */
     uint32_t row_stride; /* DATA: > 0: the row of agent a is sums + a * row_stride; 0: packed */
     bool rows_stay;      /* DATA: the rows are in a shared table, and a copy need not hold them */
+    /* With grants; else NULL. COMMIT: what it commits to, and what it follows. GRANT: what is
+     * granted. REFUSAL: the commitment that was granted instead. REPORT: all three. HELLO: the
+     * last one that was granted. */
+    const struct tacit_commit *commit;
+    bool closed; /* GRANT: the epoch needs no report any more, or never did of this agent */
 };
 
 /* Bytes that a deep copy of the message needs. */
@@ -110,6 +120,7 @@ struct tacit_elim_event {
         uint64_t exploited_count;
         const struct tacit_elim_message *message;
     } as;
+    const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
 };
 
 struct tacit_elim_update {
@@ -134,6 +145,8 @@ struct tacit_elim_agent_config {
     uint64_t budget_nano;
     uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
     uint32_t epoch_max;       /* policy: orders of later epochs are refused; 0: no limit */
+    bool has_grants;          /* a release is used and leaves only when the hub has granted it */
+    uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
 };
 
 struct tacit_elim_agent; /* opaque, relocatable */
@@ -149,13 +162,16 @@ struct tacit_elim_agent_view {
     bool halted; /* a release was refused, or the hub has seen more than this state knows; for good
                   */
     bool reported;        /* the hub said that it holds the report of this epoch */
+    bool committed;       /* a release is drawn and waits for its grant */
+    bool blocked;         /* the hub has granted another one instead */
+    const uint8_t *head;  /* with grants: the last commitment that was granted; else NULL */
     const uint64_t *arms; /* active set */
     uint32_t active_count;
     uint64_t pulls;         /* S(r) of the last order accepted */
     uint64_t pull_count;    /* pulls acknowledged so far, exploration and exploitation */
     uint32_t exploit_arm;   /* best noised history mean of the active arms; lowest index on ties */
-    uint64_t release_epoch; /* last epoch whose sums were noised; 0: none */
-    const union tacit_sum *noised; /* K noised history sums */
+    uint64_t release_epoch; /* last epoch whose sums were noised, and granted; 0: none */
+    const union tacit_sum *noised; /* K noised history sums of these releases */
     const struct tacit_ledger *ledger;
 };
 
@@ -177,7 +193,11 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *agent, s
  * epoch's last reward was taken in, but its release was not drawn; on TACIT_ENTROPY the next
  * timeout tries again, on TACIT_BUDGET the agent is halted. TACIT_ROLLBACK: this state is an old
  * copy of one that released more; the agent is halted, and what is left of its plan is void. Cost:
- * O(1) a reward, O(K) at the end of an epoch. */
+ * O(1) a reward, O(K) at the end of an epoch.
+ *
+ * With grants, the end of an epoch draws and commits: exact sums are gone, the ledger is charged,
+ * and nothing else uses the draw until its grant is here (no message, no ranking, no newer order).
+ * A refusal blocks the agent: it goes on asking, and exploits what was granted before. */
 enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
                                         const struct tacit_elim_event *event,
                                         const struct tacit_entropy *entropy,
@@ -306,6 +326,8 @@ struct tacit_elim_hub_config {
      * participation), and the quorum counts agents. */
     const uint32_t *weights;
     bool components_alike; /* the literal average of averages (READINGS P1.16) */
+    bool has_grants;       /* over a star: grants releases, and takes what it granted only */
+    uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: as of the agents */
 };
 
 struct tacit_elim_hub; /* opaque, relocatable */
@@ -327,6 +349,7 @@ struct tacit_elim_hub_view {
     double radius;              /* C(r) of the last test; 0 before */
     const double *means;        /* K aggregated means of the last round */
     const uint32_t *eliminated; /* K: the epoch in which the arm was eliminated; 0: still active */
+    const uint64_t *flagged;    /* A: who spoke from two states; NULL without grants */
 };
 
 /* Bytes of a state: O(A K). Errors: 0 if the configuration is not valid. */
@@ -342,7 +365,12 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *hub, size_t 
 /* One step. The state is a function of the set of reports accepted: order, repetition and delay do
  * not matter, down to the last bit; with a deadline, delay decides which set that is. Entropy
  * serves the choice of participants only: on TACIT_ENTROPY nothing changed, and the same report or
- * a timeout tries again. Cost: O(|I|) a report, O(N |I|) at the end of a round. */
+ * a timeout tries again. Cost: O(|I|) a report, O(N |I|) at the end of a round.
+ *
+ * With grants: a commitment that follows the agent's head is granted, whatever the epoch, and is
+ * the head from then on, durable before the GRANT leaves; the head itself is granted again; any
+ * other gets a REFUSAL that shows the head. TACIT_FORKED: that, or a report that does not open the
+ * head; the sender is flagged and nothing of the message is used. */
 enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_event *event,
                                       const struct tacit_entropy *entropy,

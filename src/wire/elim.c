@@ -8,6 +8,8 @@
 
 /* ---- Lengths ---- */
 
+#define HASH_FIELD (1u + 1u + TACIT_SHA256_BYTES) /* tag, length, a commitment or a salt */
+
 static uint8_t set_byte(const uint64_t *words, size_t index)
 {
     return (uint8_t)(words[index / 8] >> (8 * (index % 8)));
@@ -52,19 +54,26 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
     size_t const arms = wire_field_bytes(wire_set_bytes(arm_count));
     switch (message->kind) {
     case TACIT_ELIM_HELLO:
-        return message->origins == NULL ? 0 : origins_bytes(message->origins, agent_count);
+        return (message->origins == NULL ? 0 : origins_bytes(message->origins, agent_count)) +
+               (message->commit == NULL ? 0 : HASH_FIELD);
     case TACIT_ELIM_ORDER:
         return (1 + 4) + (1 + 8) + (1 + 4) + arms +
                (message->uploaders == NULL ? 0 : wire_field_bytes(wire_set_bytes(agent_count)));
     case TACIT_ELIM_REPORT:
         return (1 + 8) + arms + wire_field_bytes(message->sum_count * sizeof(int64_t)) +
-               (message->agents == 0 ? 0 : 1 + 4);
+               (message->agents == 0 ? 0 : 1 + 4) + (message->commit == NULL ? 0 : 2 * HASH_FIELD);
     case TACIT_ELIM_ADVERT:
     case TACIT_ELIM_REQUEST:
         return origins_bytes(message->origins, agent_count);
     case TACIT_ELIM_DATA:
         return (1 + 8) + arms + origins_bytes(message->origins, agent_count) +
                wire_field_bytes(number_count(message, agent_count) * sizeof(int64_t));
+    case TACIT_ELIM_COMMIT:
+        return 2 * HASH_FIELD;
+    case TACIT_ELIM_GRANT:
+        return HASH_FIELD + (1 + 4);
+    case TACIT_ELIM_REFUSAL:
+        return HASH_FIELD + wire_field_bytes(0);
     }
     TACIT_ASSERT(false);
     return 0;
@@ -126,6 +135,9 @@ struct encoding {
         Tacit__V2__ElimAdvert advert;
         Tacit__V2__ElimRequest request;
         Tacit__V2__ElimData data;
+        Tacit__V2__ElimCommit commit;
+        Tacit__V2__ElimGrant grant;
+        Tacit__V2__ElimRefusal refusal;
     } body;
     uint8_t *arms;   /* room for a set of arms, .. */
     uint8_t *agents; /* .. for one of agents, .. */
@@ -171,6 +183,11 @@ static void write_row(const union tacit_sum *row, uint32_t sum_count, int64_t *s
         sums[i] = row[i].steps;
 }
 
+static ProtobufCBinaryData hash_of(const uint8_t *bytes)
+{
+    return (ProtobufCBinaryData){TACIT_SHA256_BYTES, (uint8_t *)(uintptr_t)bytes};
+}
+
 static void fill_hello(struct encoding *encoding)
 {
     Tacit__V2__ElimHello *const hello = &encoding->body.hello;
@@ -179,6 +196,10 @@ static void fill_hello(struct encoding *encoding)
         hello->has_origins_first = 1;
         hello->has_origins = 1;
         hello->origins = origins_of(encoding, &hello->origins_first);
+    }
+    if (encoding->message->commit != NULL) {
+        hello->has_head = 1;
+        hello->head = hash_of(encoding->message->commit->commitment);
     }
     encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_HELLO;
     encoding->head.elim_hello = hello;
@@ -213,6 +234,11 @@ static void fill_report(struct encoding *encoding)
     TACIT_ASSERT(message->agents <= encoding->agent_count);
     report->has_agents = message->agents > 0;
     report->agents = message->agents;
+    if (message->commit != NULL) {
+        report->has_previous = report->has_salt = 1;
+        report->previous = hash_of(message->commit->previous);
+        report->salt = hash_of(message->commit->salt);
+    }
     encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_REPORT;
     encoding->head.elim_report = report;
 }
@@ -257,6 +283,35 @@ static void fill_data(struct encoding *encoding)
     encoding->head.elim_data = data;
 }
 
+static void fill_commit(struct encoding *encoding)
+{
+    Tacit__V2__ElimCommit *const commit = &encoding->body.commit;
+    tacit__v2__elim_commit__init(commit);
+    commit->commitment = hash_of(encoding->message->commit->commitment);
+    commit->previous = hash_of(encoding->message->commit->previous);
+    encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_COMMIT;
+    encoding->head.elim_commit = commit;
+}
+
+static void fill_grant(struct encoding *encoding)
+{
+    Tacit__V2__ElimGrant *const grant = &encoding->body.grant;
+    tacit__v2__elim_grant__init(grant);
+    grant->commitment = hash_of(encoding->message->commit->commitment);
+    grant->closed = encoding->message->closed ? 1 : 0;
+    encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_GRANT;
+    encoding->head.elim_grant = grant;
+}
+
+static void fill_refusal(struct encoding *encoding)
+{
+    Tacit__V2__ElimRefusal *const refusal = &encoding->body.refusal;
+    tacit__v2__elim_refusal__init(refusal);
+    refusal->head = hash_of(encoding->message->commit->commitment);
+    encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_REFUSAL;
+    encoding->head.elim_refusal = refusal;
+}
+
 static void fill_body(struct encoding *encoding)
 {
     switch (encoding->message->kind) {
@@ -277,6 +332,15 @@ static void fill_body(struct encoding *encoding)
         return;
     case TACIT_ELIM_DATA:
         fill_data(encoding);
+        return;
+    case TACIT_ELIM_COMMIT:
+        fill_commit(encoding);
+        return;
+    case TACIT_ELIM_GRANT:
+        fill_grant(encoding);
+        return;
+    case TACIT_ELIM_REFUSAL:
+        fill_refusal(encoding);
         return;
     }
     TACIT_ASSERT(false);
@@ -317,7 +381,18 @@ struct parts {
     uint32_t agent_count;
     uint64_t *arms;
     uint64_t *agents;
+    struct tacit_commit commit;
 };
+
+/* Takes 32 bytes into a part of the commit, which the message has from now on. */
+static bool take_hash(ProtobufCBinaryData data, uint8_t *hash, struct parts *parts)
+{
+    parts->message.commit = &parts->commit;
+    if (data.len != TACIT_SHA256_BYTES)
+        return false;
+    memcpy(hash, data.data, TACIT_SHA256_BYTES);
+    return true;
+}
 
 static bool take_arms(ProtobufCBinaryData data, struct parts *parts)
 {
@@ -350,6 +425,8 @@ static bool take_hello(const Tacit__V2__ElimHello *hello, struct parts *parts)
     parts->message.kind = TACIT_ELIM_HELLO;
     if (hello->has_origins_first != hello->has_origins)
         return false;
+    if (hello->has_head && !take_hash(hello->head, parts->commit.commitment, parts))
+        return false;
     return !hello->has_origins || take_origins(hello->origins_first, hello->origins, parts);
 }
 
@@ -376,6 +453,10 @@ static bool take_report(const Tacit__V2__ElimReport *report, struct parts *parts
         if (report->agents == 0 || report->agents > parts->agent_count)
             return false;
     }
+    if (report->has_previous != report->has_salt ||
+        (report->has_salt && (!take_hash(report->previous, parts->commit.previous, parts) ||
+                              !take_hash(report->salt, parts->commit.salt, parts))))
+        return false;
     return take_arms(report->arms, parts) && take_sums(report->sums, report->n_sums, 1, parts);
 }
 
@@ -402,6 +483,26 @@ static bool take_data(const Tacit__V2__ElimData *data, struct parts *parts)
     return take_sums(data->sums, data->n_sums, row_count, parts);
 }
 
+static bool take_commit(const Tacit__V2__ElimCommit *commit, struct parts *parts)
+{
+    parts->message.kind = TACIT_ELIM_COMMIT;
+    return take_hash(commit->commitment, parts->commit.commitment, parts) &&
+           take_hash(commit->previous, parts->commit.previous, parts);
+}
+
+static bool take_grant(const Tacit__V2__ElimGrant *grant, struct parts *parts)
+{
+    parts->message.kind = TACIT_ELIM_GRANT;
+    parts->message.closed = grant->closed == 1;
+    return grant->closed <= 1 && take_hash(grant->commitment, parts->commit.commitment, parts);
+}
+
+static bool take_refusal(const Tacit__V2__ElimRefusal *refusal, struct parts *parts)
+{
+    parts->message.kind = TACIT_ELIM_REFUSAL;
+    return refusal->signature.len == 0 && take_hash(refusal->head, parts->commit.commitment, parts);
+}
+
 static bool take_message(const Tacit__V2__ElimMessage *head, struct parts *parts)
 {
     if (head->version != TACIT_WIRE_ELIM_VERSION || head->epoch > TACIT_ELIM_EPOCHS_MAX ||
@@ -423,6 +524,12 @@ static bool take_message(const Tacit__V2__ElimMessage *head, struct parts *parts
         return take_request(head->elim_request, parts);
     case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_DATA:
         return take_data(head->elim_data, parts);
+    case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_COMMIT:
+        return take_commit(head->elim_commit, parts);
+    case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_GRANT:
+        return take_grant(head->elim_grant, parts);
+    case TACIT__V2__ELIM_MESSAGE__BODY_ELIM_REFUSAL:
+        return take_refusal(head->elim_refusal, parts);
     case TACIT__V2__ELIM_MESSAGE__BODY__NOT_SET:
     default: /* an enumeration that a peer fills */
         return false;

@@ -40,7 +40,8 @@ struct tacit_elim_agent_config driver_agent_config(const struct driver_setup *se
                                             .mechanism = driver_mechanism(setup),
                                             .budget_nano = setup->budget_nano,
                                             .resend_after_us = DRIVER_RESEND_US,
-                                            .epoch_max = setup->epoch_max};
+                                            .epoch_max = setup->epoch_max,
+                                            .has_grants = setup->has_grants};
 }
 
 struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
@@ -56,7 +57,8 @@ struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
                                           .mechanism = driver_mechanism(setup),
                                           .quorum = setup->quorum,
                                           .round_timeout_us = setup->round_timeout_us,
-                                          .answers_all = setup->answers_all};
+                                          .answers_all = setup->answers_all,
+                                          .has_grants = setup->has_grants};
 }
 
 /* ---- Cores ---- */

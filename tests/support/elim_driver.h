@@ -26,6 +26,7 @@ struct driver_setup {
     uint32_t quorum;    /* of the hub, as the two below */
     uint64_t round_timeout_us;
     bool answers_all;
+    bool has_grants; /* of both */
 };
 
 /* A stream whose fills number fail_from, .., fail_from + fail_count - 1, counted from 0, fail. */

@@ -1508,7 +1508,8 @@ static void hub_that_moves_before_every_step_continues_identically(void **state)
 static void state_is_a_function_of_the_values_of_its_configuration_alone(void **state)
 {
     (void)state;
-    struct driver_setup const setup = noisy_setup();
+    struct driver_setup setup = noisy_setup();
+    setup.has_grants = true;
     struct tacit_elim_agent_config agent;
     struct tacit_elim_hub_config hub;
     struct driver_core agents[2];
@@ -1529,6 +1530,9 @@ static void state_is_a_function_of_the_values_of_its_configuration_alone(void **
         hub.answers_all = true;
         hub.weights = NULL;
         hub.components_alike = false;
+        agent.has_grants = hub.has_grants = true;
+        memset(agent.domain, 5, sizeof agent.domain);
+        memset(hub.domain, 5, sizeof hub.domain);
         hub.schedule.epsilon_per_reward = hub.schedule.gap = 1;
         hub.schedule.round_limit = 1;
         struct tacit_mechanism const mechanism = driver_mechanism(&setup);

@@ -1228,6 +1228,71 @@ static void set_of_the_wrong_length_is_refused(void **state)
     }
 }
 
+/* ---- Grants ---- */
+
+static struct tacit_commit numbered_commit(void)
+{
+    struct tacit_commit commit;
+    for (uint8_t i = 0; i < TACIT_SHA256_BYTES; i++) {
+        commit.commitment[i] = i;
+        commit.previous[i] = (uint8_t)(100 + i);
+        commit.salt[i] = (uint8_t)(200 + i);
+    }
+    return commit;
+}
+
+/* Every message that speaks of commitments: what it says of them comes back, and nothing else. */
+static void words_of_grants_survive_the_trip(void **state)
+{
+    static const enum tacit_elim_message_kind kinds[] = {TACIT_ELIM_COMMIT, TACIT_ELIM_GRANT,
+                                                         TACIT_ELIM_REFUSAL, TACIT_ELIM_HELLO,
+                                                         TACIT_ELIM_REPORT};
+    static const size_t lengths[] = {68, 39, 36, 34, 9 + 10 + 10 + 68};
+    static const union tacit_sum sum = {.steps = -5};
+    static const uint64_t arms = 2;
+    static const uint8_t zeros[TACIT_SHA256_BYTES];
+    struct tacit_commit const commit = numbered_commit();
+    (void)state;
+    for (size_t i = 0; i < 5; i++) {
+        bool const is_report = kinds[i] == TACIT_ELIM_REPORT;
+        bool const has_previous = kinds[i] == TACIT_ELIM_COMMIT || is_report;
+        struct tacit_elim_message said = {.kind = kinds[i],
+                                          .from = 1,
+                                          .to = TACIT_HUB,
+                                          .run_id = 7,
+                                          .epoch = 4,
+                                          .closed = kinds[i] == TACIT_ELIM_GRANT,
+                                          .commit = &commit};
+        if (is_report) {
+            said.arms = &arms;
+            said.sums = &sum;
+            said.sum_count = 1;
+        }
+        struct tacit_elim_message *heard = NULL;
+        uint8_t bytes[256];
+        size_t const size = tacit_wire_elim_bytes(&said, 3, 2);
+        assert_int_equal(size, 24 + 3 + lengths[i]);
+        assert_int_equal(tacit_wire_elim_encode(&said, 3, 2, bytes), TACIT_OK);
+        assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 2, TACIT_HUB, &heard), TACIT_OK);
+        assert_int_equal(heard->kind, kinds[i]);
+        assert_int_equal(heard->closed, said.closed);
+        assert_non_null(heard->commit);
+        assert_memory_equal(heard->commit->commitment, is_report ? zeros : commit.commitment,
+                            TACIT_SHA256_BYTES);
+        assert_memory_equal(heard->commit->previous, has_previous ? commit.previous : zeros,
+                            TACIT_SHA256_BYTES);
+        assert_memory_equal(heard->commit->salt, is_report ? commit.salt : zeros,
+                            TACIT_SHA256_BYTES);
+        free(heard);
+        for (size_t cut = 1; cut <= size; cut++) {
+            heard = NULL;
+            assert_int_equal(tacit_wire_elim_decode(bytes, size - cut, 3, 2, TACIT_HUB, &heard),
+                             TACIT_MALFORMED);
+            assert_null(heard);
+        }
+    }
+}
+
 static void nothing_and_too_much_are_refused(void **state)
 {
     (void)state;
@@ -1279,6 +1344,7 @@ int main(void)
         cmocka_unit_test(fields_in_another_order_are_refused_although_the_length_fits),
         cmocka_unit_test(another_form_of_the_same_numbers_is_refused_although_the_length_fits),
         cmocka_unit_test(set_of_the_wrong_length_is_refused),
+        cmocka_unit_test(words_of_grants_survive_the_trip),
         cmocka_unit_test(nothing_and_too_much_are_refused),
     };
     return cmocka_run_group_tests_name("unit/wire", tests, NULL, NULL);

@@ -92,6 +92,7 @@ static unsigned code_of(enum tacit_status status, const char **error)
     case TACIT_INTERRUPTED:
     case TACIT_REFUSED:
     case TACIT_ROLLBACK:
+    case TACIT_FORKED:
         break;
     }
     *error = tacit_status_text(status);

@@ -13,6 +13,7 @@ enum phase {
     PHASE_IDLE,      /* no order yet */
     PHASE_PULLING,   /* a plan is open */
     PHASE_RELEASING, /* all rewards of the epoch are here; the noise is not drawn yet */
+    PHASE_COMMITTED, /* it is drawn, and waits for its grant; perhaps at T */
     PHASE_WAITING,   /* for the next order */
     PHASE_FINISHED,  /* T pulls were played */
     PHASE_HALTED     /* nothing leaves any more: no budget, or this state is an old copy */
@@ -23,10 +24,13 @@ struct tacit_elim_agent {
     struct tacit_ledger ledger;
     uint64_t now_us;
     uint64_t deadline_us;
-    uint64_t pulls;         /* S(r) of the order */
-    uint64_t pull_count;    /* pulls played, of T */
-    uint64_t left_count;    /* pulls left in the plan */
-    uint64_t release_epoch; /* last epoch whose sums were noised */
+    uint64_t pulls;                   /* S(r) of the order */
+    uint64_t pull_count;              /* pulls played, of T */
+    uint64_t left_count;              /* pulls left in the plan */
+    uint64_t release_epoch;           /* last epoch whose sums were noised, and granted */
+    uint64_t draw_epoch;              /* last epoch whose sums were noised: ahead while COMMITTED */
+    struct tacit_commit commit;       /* of the last draw */
+    uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted */
     enum phase phase;
     uint32_t epoch;
     uint32_t active_count;
@@ -34,8 +38,10 @@ struct tacit_elim_agent {
     bool last;                 /* the order said that no epoch follows */
     bool upload;               /* this epoch's report is asked for */
     bool reported;             /* the hub holds it */
-    bool cut; /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
-    /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks */
+    bool cut;     /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
+    bool blocked; /* the hub has granted another commitment */
+    /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks | with grants:
+     * pending K */
     uint64_t words[];
 };
 
@@ -90,6 +96,13 @@ static struct tacit_pull_block *plan_of(struct tacit_elim_agent *agent)
     return (struct tacit_pull_block *)column_of(agent, 5);
 }
 
+/* What noised will be once the draw is granted. */
+static union tacit_sum *pending_of(struct tacit_elim_agent *agent)
+{
+    TACIT_ASSERT(agent->config.has_grants);
+    return (union tacit_sum *)column_of(agent, 7);
+}
+
 bool elim_agent_config_is_valid(const struct tacit_elim_agent_config *config)
 {
     return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
@@ -104,7 +117,9 @@ size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
     if (!elim_agent_config_is_valid(config))
         return 0;
     size_t const arms = config->arm_count;
-    return sizeof(struct tacit_elim_agent) + (TACIT_BITS_WORDS(arms) + 7 * arms) * sizeof(uint64_t);
+    size_t const columns = config->has_grants ? 8 : 7;
+    return sizeof(struct tacit_elim_agent) +
+           (TACIT_BITS_WORDS(arms) + columns * arms) * sizeof(uint64_t);
 }
 
 /* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
@@ -120,6 +135,8 @@ void elim_agent_config_copy(struct tacit_elim_agent_config *copy,
     copy->budget_nano = config->budget_nano;
     copy->resend_after_us = config->resend_after_us;
     copy->epoch_max = config->epoch_max;
+    copy->has_grants = config->has_grants;
+    memcpy(copy->domain, config->domain, sizeof copy->domain);
 }
 
 static bool same_config(const struct tacit_elim_agent_config *kept,
@@ -155,7 +172,9 @@ static void set_phase(struct tacit_elim_agent *agent, enum phase next)
     bool const from_rest = now == PHASE_IDLE || now == PHASE_PULLING || now == PHASE_WAITING;
     TACIT_IMPLIES(next == PHASE_PULLING, from_rest);
     TACIT_IMPLIES(next == PHASE_RELEASING, now == PHASE_PULLING);
-    TACIT_IMPLIES(next == PHASE_WAITING, from_rest || now == PHASE_RELEASING);
+    TACIT_IMPLIES(next == PHASE_COMMITTED, now == PHASE_RELEASING && agent->config.has_grants);
+    TACIT_IMPLIES(next == PHASE_WAITING,
+                  from_rest || now == PHASE_RELEASING || now == PHASE_COMMITTED);
     TACIT_ASSERT(next != PHASE_IDLE);
     TACIT_ASSERT(now != PHASE_HALTED);
     TACIT_IMPLIES(now == PHASE_FINISHED, next == PHASE_HALTED);
@@ -169,6 +188,7 @@ static void check_invariants(struct tacit_elim_agent *agent)
     TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
     TACIT_IMPLIES(agent->phase == PHASE_PULLING, agent->left_count > 0);
     TACIT_IMPLIES(agent->phase != PHASE_PULLING, agent->left_count == 0);
+    TACIT_IMPLIES(agent->phase == PHASE_COMMITTED, agent->draw_epoch > agent->release_epoch);
     TACIT_ASSERT(tacit_ledger_spent_nano(&agent->ledger) <= agent->ledger.budget_nano);
 }
 
@@ -264,6 +284,24 @@ static void open_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *
 
 /* ---- Messages out ---- */
 
+/* What it says of its commitments: nothing without grants. */
+static const struct tacit_commit *commit_of(const struct tacit_elim_agent *agent)
+{
+    return agent->config.has_grants ? &agent->commit : NULL;
+}
+
+static void send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
+    update->send = true;
+    update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_COMMIT,
+                                                  .from = agent->config.agent_id,
+                                                  .to = TACIT_HUB,
+                                                  .run_id = agent->config.run_id,
+                                                  .epoch = (uint32_t)agent->draw_epoch,
+                                                  .commit = commit_of(agent)};
+}
+
 static void send_report(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
     uint32_t const arms = agent->config.arm_count;
@@ -281,7 +319,8 @@ static void send_report(struct tacit_elim_agent *agent, struct tacit_elim_update
                                                   .pulls = agent->pulls,
                                                   .arms = arms_of(agent),
                                                   .sum_count = count,
-                                                  .sums = report_of(agent)};
+                                                  .sums = report_of(agent),
+                                                  .commit = commit_of(agent)};
 }
 
 static void send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_update *update)
@@ -291,7 +330,8 @@ static void send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_u
                                                   .from = agent->config.agent_id,
                                                   .to = TACIT_HUB,
                                                   .run_id = agent->config.run_id,
-                                                  .epoch = agent->epoch};
+                                                  .epoch = agent->epoch,
+                                                  .commit = commit_of(agent)};
 }
 
 /* What a waiting agent says when it has waited long enough: its report again, or "what now?". */
@@ -313,51 +353,130 @@ static bool owes_report(const struct tacit_elim_agent *agent)
 
 /* ---- Releases ---- */
 
-/* l. 9-10: noise the sum of this epoch, add it to the history. All arms or none; spend with it. */
-static enum tacit_status release(struct tacit_elim_agent *agent,
-                                 const struct tacit_entropy *entropy)
+/* l. 9: noise for the sum of each active arm, into the report's column. All arms or none. */
+static enum tacit_status draw(struct tacit_elim_agent *agent, const struct tacit_entropy *entropy)
 {
     uint32_t const arms = agent->config.arm_count;
-    struct tacit_mechanism const *const mechanism = &agent->config.mechanism;
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        enum tacit_status const status = tacit_mechanism_release(
+            &agent->config.mechanism, exact_of(agent)[arm], entropy, &report_of(agent)[arm]);
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
+}
+
+/* l. 10: what was drawn joins the history, and the exact sums are gone. */
+static void add_drawn(struct tacit_elim_agent *agent, union tacit_sum *history)
+{
+    uint32_t const arms = agent->config.arm_count;
+    struct tacit_scale const *const scale = &agent->config.mechanism.scale;
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        tacit_sum_add(scale, &history[arm], report_of(agent)[arm]);
+        exact_of(agent)[arm] = (union tacit_sum){0};
+    }
+    agent->draw_epoch = agent->epoch;
+}
+
+/* The digest of the report that a history makes. */
+static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum *history,
+                           const union tacit_sum *drawn, uint8_t digest[TACIT_SHA256_BYTES])
+{
+    uint32_t const arms = agent->config.arm_count;
+    struct tacit_pull_block *const scratch = plan_of(agent); /* no plan is open: 2 K words */
+    union tacit_sum *const packed = (union tacit_sum *)(void *)scratch;
+    uint32_t count = 0;
+    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        packed[count] = history[arm];
+        tacit_sum_add(&agent->config.mechanism.scale, &packed[count++], drawn[arm]);
+    }
+    elim_release_digest(agent->pulls, arms_of(agent), arms, packed, count, digest);
+    memset(packed, 0, count * sizeof *packed);
+}
+
+/* Commits to the history with the draw in it. */
+static enum tacit_status commit(struct tacit_elim_agent *agent, const struct tacit_entropy *keys)
+{
+    struct tacit_commit_scope const scope = {.domain = agent->config.domain,
+                                             .run_id = agent->config.run_id,
+                                             .site = agent->config.agent_id,
+                                             .epoch = agent->epoch};
+    uint8_t digest[TACIT_SHA256_BYTES];
+    digest_history(agent, noised_of(agent), report_of(agent), digest);
+    return tacit_commit_make(&scope, agent->head, digest, sizeof digest, keys, &agent->commit);
+}
+
+/* l. 9-10: one draw, one spend, one commitment, or none of them. */
+static enum tacit_status release(struct tacit_elim_agent *agent,
+                                 const struct tacit_entropy *entropy,
+                                 const struct tacit_entropy *keys)
+{
     struct tacit_ledger ledger = agent->ledger;
-    enum tacit_status status =
-        tacit_ledger_spend(&ledger, agent->epoch, tacit_mechanism_cost_nano(mechanism));
+    enum tacit_status status = tacit_ledger_spend(
+        &ledger, agent->epoch, tacit_mechanism_cost_nano(&agent->config.mechanism));
     if (status != TACIT_OK) {
         set_phase(agent, PHASE_HALTED);
         return TACIT_BUDGET;
     }
-    union tacit_sum *const drawn = report_of(agent);
-    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
-        status = tacit_mechanism_release(mechanism, exact_of(agent)[arm], entropy, &drawn[arm]);
-        if (status != TACIT_OK)
-            return status;
-    }
-    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
-        tacit_sum_add(&mechanism->scale, &noised_of(agent)[arm], drawn[arm]);
-        exact_of(agent)[arm] = (union tacit_sum){0};
-    }
+    status = draw(agent, entropy);
+    if (status == TACIT_OK && agent->config.has_grants)
+        status = commit(agent, keys);
+    if (status != TACIT_OK)
+        return status;
     agent->ledger = ledger;
-    agent->release_epoch = agent->epoch;
-    start_waiting(agent);
+    if (agent->config.has_grants) {
+        memcpy(pending_of(agent), noised_of(agent), agent->config.arm_count * sizeof(uint64_t));
+        add_drawn(agent, pending_of(agent));
+        set_phase(agent, PHASE_COMMITTED);
+    } else {
+        add_drawn(agent, noised_of(agent));
+        agent->release_epoch = agent->draw_epoch;
+        start_waiting(agent);
+    }
     return TACIT_OK;
 }
 
 static enum tacit_status finish_epoch(struct tacit_elim_agent *agent,
+                                      const struct tacit_elim_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update)
 {
-    enum tacit_status const status = release(agent, entropy);
-    if (status == TACIT_OK && agent->upload)
+    enum tacit_status const status =
+        release(agent, entropy, event->keys == NULL ? entropy : event->keys);
+    if (status == TACIT_OK && agent->config.has_grants)
+        send_commit(agent, update);
+    else if (status == TACIT_OK && agent->upload)
         send_report(agent, update);
     return status;
+}
+
+/* The draw may be used from now on. */
+static void take_grant(struct tacit_elim_agent *agent, bool is_closed,
+                       struct tacit_elim_update *update)
+{
+    memcpy(noised_of(agent), pending_of(agent), agent->config.arm_count * sizeof(uint64_t));
+    memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
+    agent->release_epoch = agent->draw_epoch;
+    agent->blocked = false;
+    agent->unanswered_count = 0;
+    agent->reported = agent->reported || is_closed;
+    start_waiting(agent);
+    update->persist = true;
+    if (agent->upload && !agent->reported)
+        send_report(agent, update);
+    else if (is_closed && agent->phase == PHASE_WAITING)
+        send_hello(agent, update); /* there is a newer order */
 }
 
 /* ---- Events ---- */
 
 static enum tacit_status on_start(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
+    if (agent->phase == PHASE_COMMITTED)
+        send_commit(agent, update);
     if (agent->phase == PHASE_WAITING)
         ask_again(agent, update);
     if (owes_report(agent)) /* whether it got out before the crash is not known */
@@ -412,19 +531,19 @@ static enum tacit_status on_reward(struct tacit_elim_agent *agent,
         return TACIT_OK;
     }
     set_phase(agent, PHASE_RELEASING);
-    return finish_epoch(agent, entropy, update);
+    return finish_epoch(agent, event, entropy, update);
 }
 
 static enum tacit_status on_exploited(struct tacit_elim_agent *agent, uint64_t count,
                                       struct tacit_elim_update *update)
 {
     bool const is_allowed = agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE ||
-                            agent->phase == PHASE_PULLING;
+                            agent->phase == PHASE_PULLING || agent->phase == PHASE_COMMITTED;
     uint64_t const slots = agent->config.horizon - agent->pull_count - agent->left_count;
     if (!is_allowed || count == 0 || count > slots)
         return TACIT_INVALID;
     agent->pull_count += count; /* these rewards enter no estimate (READINGS P1.11) */
-    if (agent->pull_count == agent->config.horizon)
+    if (agent->pull_count == agent->config.horizon && agent->phase != PHASE_COMMITTED)
         set_phase(agent, PHASE_FINISHED);
     update->persist = true;
     return TACIT_OK;
@@ -448,6 +567,9 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
     if (count == 0 || !tacit_bits_within(order->arms, arms_of(agent), arms) ||
         order->pulls < agent->pulls || (order->last && count != 1))
         return TACIT_MALFORMED;
+    /* With grants each report is a draw of its own: an epoch without pulls has none. */
+    if (agent->config.has_grants && !order->last && order->pulls == agent->pulls)
+        return TACIT_MALFORMED;
     return TACIT_OK;
 }
 
@@ -456,7 +578,7 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
 static bool is_old_copy(const struct tacit_elim_agent *agent,
                         const struct tacit_elim_message *order)
 {
-    return order->to == agent->config.agent_id && order->seen > agent->release_epoch;
+    return order->to == agent->config.agent_id && order->seen > agent->draw_epoch;
 }
 
 static enum tacit_status halt_old_copy(struct tacit_elim_agent *agent,
@@ -519,7 +641,7 @@ static enum tacit_status on_order(struct tacit_elim_agent *agent,
     if (is_new && !is_over && is_beyond_policy(agent, order))
         return TACIT_REFUSED;
     /* The epoch before is released first; the hub says the order again. */
-    if (is_new && agent->phase == PHASE_RELEASING)
+    if (is_new && (agent->phase == PHASE_RELEASING || agent->phase == PHASE_COMMITTED))
         return TACIT_UNEXPECTED;
     take_seen(agent, order);
     if (is_new && is_over) {
@@ -528,6 +650,52 @@ static enum tacit_status on_order(struct tacit_elim_agent *agent,
     } else if (is_new) {
         take_order(agent, order, update);
     }
+    return TACIT_OK;
+}
+
+/* A word of the holder about a commitment. */
+static enum tacit_status check_answer(const struct tacit_elim_agent *agent,
+                                      const struct tacit_elim_message *answer)
+{
+    if (answer->from != TACIT_HUB || answer->run_id != agent->config.run_id ||
+        answer->to != agent->config.agent_id)
+        return TACIT_STRANGER;
+    if (!agent->config.has_grants)
+        return TACIT_UNEXPECTED;
+    return answer->commit == NULL ? TACIT_MALFORMED : TACIT_OK;
+}
+
+static bool is_commitment(const struct tacit_elim_message *answer, const uint8_t *commitment)
+{
+    return memcmp(answer->commit->commitment, commitment, TACIT_SHA256_BYTES) == 0;
+}
+
+static enum tacit_status on_grant(struct tacit_elim_agent *agent,
+                                  const struct tacit_elim_message *grant,
+                                  struct tacit_elim_update *update)
+{
+    enum tacit_status const status = check_answer(agent, grant);
+    if (status == TACIT_OK && agent->phase == PHASE_COMMITTED &&
+        is_commitment(grant, agent->commit.commitment))
+        take_grant(agent, grant->closed, update);
+    return status; /* others are late, or repeated */
+}
+
+/* Not signed yet, a refusal stops nobody for good: the agent asks on, and shows that it is blocked.
+ */
+static enum tacit_status on_refusal(struct tacit_elim_agent *agent,
+                                    const struct tacit_elim_message *refusal,
+                                    struct tacit_elim_update *update)
+{
+    enum tacit_status const status = check_answer(agent, refusal);
+    if (status != TACIT_OK || agent->phase == PHASE_HALTED)
+        return status;
+    bool const is_waiting = agent->phase == PHASE_COMMITTED;
+    bool const is_other = !is_commitment(refusal, agent->head) || is_waiting;
+    bool const is_ours = is_waiting && is_commitment(refusal, agent->commit.commitment);
+    bool const blocked = is_other && !is_ours;
+    update->persist = blocked != agent->blocked;
+    agent->blocked = blocked;
     return TACIT_OK;
 }
 
@@ -545,20 +713,29 @@ static enum tacit_status on_receive(struct tacit_elim_agent *agent,
     case TACIT_ELIM_REQUEST:
     case TACIT_ELIM_DATA:
         return TACIT_UNEXPECTED; /* only peers do */
+    case TACIT_ELIM_GRANT:
+        return on_grant(agent, message, update);
+    case TACIT_ELIM_REFUSAL:
+        return on_refusal(agent, message, update);
+    case TACIT_ELIM_COMMIT:
+        return TACIT_UNEXPECTED; /* only holders do */
     }
     return TACIT_MALFORMED;
 }
 
-static enum tacit_status on_timeout(struct tacit_elim_agent *agent, uint64_t now_us,
+static enum tacit_status on_timeout(struct tacit_elim_agent *agent,
+                                    const struct tacit_elim_event *event,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_elim_update *update)
 {
-    if (now_us < agent->deadline_us)
+    if (event->now_us < agent->deadline_us)
         return TACIT_OK; /* a timer of an earlier update */
     if (agent->phase == PHASE_RELEASING) {
         update->persist = true;
-        return finish_epoch(agent, entropy, update);
+        return finish_epoch(agent, event, entropy, update);
     }
+    if (agent->phase == PHASE_COMMITTED)
+        send_commit(agent, update);
     if (agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE)
         ask_again(agent, update);
     if (owes_report(agent))
@@ -581,7 +758,7 @@ static enum tacit_status handle(struct tacit_elim_agent *agent,
     case TACIT_EVENT_RECEIVE:
         return on_receive(agent, event->as.message, update);
     case TACIT_EVENT_TIMEOUT:
-        return on_timeout(agent, event->now_us, entropy, update);
+        return on_timeout(agent, event, entropy, update);
     case TACIT_EVENT_OFFER:
         return TACIT_INVALID; /* nobody's contexts matter here */
     }
@@ -605,7 +782,7 @@ static bool wants_timer(const struct tacit_elim_agent *agent)
 {
     return (owes_report(agent) && agent->unanswered_count < LAST_REPORT_TRIES) ||
            agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
-           agent->phase == PHASE_RELEASING;
+           agent->phase == PHASE_RELEASING || agent->phase == PHASE_COMMITTED;
 }
 
 enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
@@ -645,16 +822,20 @@ static bool history_is_possible(struct tacit_elim_agent *agent)
 {
     struct tacit_ledger const *const ledger = &agent->ledger;
     uint32_t const arms = agent->config.arm_count;
-    return agent->epoch <= TACIT_ELIM_EPOCHS_MAX && agent->release_epoch <= agent->epoch &&
+    bool const is_pending = agent->draw_epoch > agent->release_epoch;
+    bool const may_be_pending = agent->phase == PHASE_COMMITTED || agent->phase == PHASE_HALTED;
+    return agent->epoch <= TACIT_ELIM_EPOCHS_MAX && agent->release_epoch <= agent->draw_epoch &&
+           agent->draw_epoch <= agent->epoch && (!is_pending || may_be_pending) &&
+           (is_pending || agent->phase != PHASE_COMMITTED) &&
+           (agent->config.has_grants || (!is_pending && !agent->blocked)) &&
            agent->pulls <= TACIT_HORIZON_MAX &&
            tacit_bits_within(arms_of(agent), arms_of(agent), arms) &&
            agent->active_count == tacit_bits_count(arms_of(agent), arms) &&
            agent->active_count >= 1 && (!agent->last || agent->active_count == 1) &&
            ledger->budget_nano == agent->config.budget_nano &&
            tacit_ledger_spent_nano(ledger) <= ledger->budget_nano &&
-           ledger->open_cell == agent->release_epoch &&
-           ledger->release_count <= agent->release_epoch &&
-           (ledger->release_count > 0) == (agent->release_epoch > 0);
+           ledger->open_cell == agent->draw_epoch && ledger->release_count <= agent->draw_epoch &&
+           (ledger->release_count > 0) == (agent->draw_epoch > 0);
 }
 
 /* Pulls and plan fit T, the phase and the active arms. */
@@ -680,7 +861,8 @@ static bool pulls_are_possible(struct tacit_elim_agent *agent)
            left_count == agent->left_count && is_open == (left_count > 0) &&
            done_count <= agent->pull_count && (agent->phase != PHASE_FINISHED || is_at_end) &&
            !(is_at_rest && is_at_end) && (agent->phase != PHASE_IDLE || agent->epoch == 0) &&
-           (agent->phase != PHASE_RELEASING || agent->release_epoch < agent->epoch);
+           (agent->phase != PHASE_RELEASING || agent->draw_epoch < agent->epoch) &&
+           (agent->phase != PHASE_COMMITTED || agent->draw_epoch == agent->epoch);
 }
 
 static bool sums_are_possible(struct tacit_elim_agent *agent)
@@ -695,6 +877,10 @@ static bool sums_are_possible(struct tacit_elim_agent *agent)
             !tacit_mechanism_plausible(mechanism, noised_of(agent)[arm], done,
                                        (uint32_t)agent->release_epoch))
             return false;
+        if (agent->config.has_grants && agent->phase == PHASE_COMMITTED &&
+            !tacit_mechanism_plausible(mechanism, pending_of(agent)[arm], done,
+                                       (uint32_t)agent->draw_epoch))
+            return false;
     }
     return true;
 }
@@ -708,8 +894,8 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *state, s
     bool const is_possible = agent->phase <= PHASE_HALTED && flag_is_possible(&agent->last) &&
                              flag_is_possible(&agent->upload) &&
                              flag_is_possible(&agent->reported) && flag_is_possible(&agent->cut) &&
-                             history_is_possible(agent) && pulls_are_possible(agent) &&
-                             sums_are_possible(agent);
+                             flag_is_possible(&agent->blocked) && history_is_possible(agent) &&
+                             pulls_are_possible(agent) && sums_are_possible(agent);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -743,20 +929,26 @@ struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
 void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)
 {
     struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
-    *view = (struct tacit_elim_agent_view){.epoch = agent->epoch,
-                                           .waiting = agent->phase == PHASE_IDLE ||
-                                                      agent->phase == PHASE_WAITING,
-                                           .last = agent->last,
-                                           .reported = agent->reported,
-                                           .finished = agent->phase == PHASE_FINISHED,
-                                           .releasing = agent->phase == PHASE_RELEASING,
-                                           .halted = agent->phase == PHASE_HALTED,
-                                           .arms = arms_of(agent),
-                                           .active_count = agent->active_count,
-                                           .pulls = agent->pulls,
-                                           .pull_count = agent->pull_count,
-                                           .exploit_arm = best_noised_arm(agent),
-                                           .release_epoch = agent->release_epoch,
-                                           .noised = noised_of(agent),
-                                           .ledger = &agent->ledger};
+    bool const is_at_end = agent->pull_count == agent->config.horizon;
+    bool const is_committed = agent->phase == PHASE_COMMITTED;
+    *view = (struct tacit_elim_agent_view){
+        .epoch = agent->epoch,
+        .waiting = agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
+                   (is_committed && !is_at_end),
+        .last = agent->last,
+        .reported = agent->reported,
+        .committed = is_committed,
+        .blocked = agent->blocked,
+        .head = agent->config.has_grants ? agent->head : NULL,
+        .finished = agent->phase == PHASE_FINISHED || (is_committed && is_at_end),
+        .releasing = agent->phase == PHASE_RELEASING,
+        .halted = agent->phase == PHASE_HALTED,
+        .arms = arms_of(agent),
+        .active_count = agent->active_count,
+        .pulls = agent->pulls,
+        .pull_count = agent->pull_count,
+        .exploit_arm = best_noised_arm(agent),
+        .release_epoch = agent->release_epoch,
+        .noised = noised_of(agent),
+        .ledger = &agent->ledger};
 }

@@ -566,6 +566,9 @@ static enum tacit_status hear(struct elim_peer_step *step, const struct tacit_el
         return on_data(step, message);
     case TACIT_ELIM_ORDER:
     case TACIT_ELIM_REPORT:
+    case TACIT_ELIM_COMMIT:
+    case TACIT_ELIM_GRANT:
+    case TACIT_ELIM_REFUSAL:
         break; /* those are the hub's */
     }
     return TACIT_UNEXPECTED;

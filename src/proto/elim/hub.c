@@ -13,12 +13,14 @@ struct tacit_elim_hub {
     uint64_t now_us;
     uint64_t deadline_us; /* of the round; TACIT_NEVER: none */
     enum phase phase;
-    uint32_t missing_count; /* reports that are asked for and not here */
-    uint32_t covered_count; /* agents whose sums are in the reports that are here */
-    bool weighted;          /* sinks report for their components */
-    bool overdue;           /* the deadline is over: the quorum suffices from now on */
+    uint32_t missing_count;     /* reports that are asked for and not here */
+    uint32_t covered_count;     /* agents whose sums are in the reports that are here */
+    bool weighted;              /* sinks report for their components */
+    bool overdue;               /* the deadline is over: the quorum suffices from now on */
+    struct tacit_commit answer; /* scratch: the head that a GRANT or REFUSAL shows */
     /* judge | uploaders W(A) | received W(A) | next W(A) | seen A, weights A, agents A | sums A x
-     * K, row = agent, column = rank of the arm among the active ones */
+     * K, row = agent, column = rank of the arm among the active ones | with grants: heads A,
+     * flagged W(A) */
     uint64_t words[];
 };
 
@@ -96,6 +98,29 @@ static union tacit_sum *row_of(struct tacit_elim_hub *hub, uint32_t agent)
            agent * arms;
 }
 
+_Static_assert(sizeof(struct tacit_commit_head) == 8 * sizeof(uint64_t), "a head is eight words");
+
+/* What was granted to each agent. */
+static struct tacit_commit_head *heads_of(struct tacit_elim_hub *hub)
+{
+    TACIT_ASSERT(hub->config.has_grants);
+    return (struct tacit_commit_head *)(void *)row_of(hub, hub->config.agent_count);
+}
+
+/* Who spoke from two states. */
+static uint64_t *flagged_of(struct tacit_elim_hub *hub)
+{
+    return (uint64_t *)(void *)(heads_of(hub) + hub->config.agent_count);
+}
+
+/* Words of both. */
+static size_t grants_words(const struct tacit_elim_hub_config *config)
+{
+    return config->has_grants
+               ? 8 * (size_t)config->agent_count + TACIT_BITS_WORDS(config->agent_count)
+               : 0;
+}
+
 /* Sinks speak for all agents together, and all of them. */
 static bool weights_are_valid(const struct tacit_elim_hub_config *config)
 {
@@ -114,7 +139,8 @@ static bool config_is_valid(const struct tacit_elim_hub_config *config)
            config->agent_count <= TACIT_AGENTS_MAX &&
            config->schedule.report_count <= config->agent_count &&
            config->quorum <= config->schedule.report_count &&
-           config->round_timeout_us <= TACIT_ELIM_PAUSE_US_MAX && weights_are_valid(config);
+           config->round_timeout_us <= TACIT_ELIM_PAUSE_US_MAX && weights_are_valid(config) &&
+           (!config->has_grants || config->weights == NULL); /* a total opens no commitment */
 }
 
 size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config)
@@ -122,9 +148,9 @@ size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config)
     if (!config_is_valid(config))
         return 0;
     size_t const arms = config->schedule.arm_count;
-    size_t const words = elim_judge_words(config->schedule.arm_count) +
-                         3 * TACIT_BITS_WORDS(config->agent_count) +
-                         numbers_words(config->agent_count) + config->agent_count * arms;
+    size_t const words =
+        elim_judge_words(config->schedule.arm_count) + 3 * TACIT_BITS_WORDS(config->agent_count) +
+        numbers_words(config->agent_count) + config->agent_count * arms + grants_words(config);
     return sizeof(struct tacit_elim_hub) + words * sizeof(uint64_t);
 }
 
@@ -140,6 +166,8 @@ static void copy_config(struct tacit_elim_hub_config *copy,
     copy->round_timeout_us = config->round_timeout_us;
     copy->answers_all = config->answers_all;
     copy->components_alike = config->components_alike;
+    copy->has_grants = config->has_grants;
+    memcpy(copy->domain, config->domain, sizeof copy->domain);
 }
 
 static bool same_config(struct tacit_elim_hub *hub, const struct tacit_elim_hub_config *config)
@@ -364,6 +392,77 @@ static enum tacit_status accept_report(struct tacit_elim_hub *hub,
     return TACIT_OK;
 }
 
+/* ---- Grants ---- */
+
+static enum tacit_status flag(struct tacit_elim_hub *hub, uint32_t agent,
+                              struct tacit_elim_update *update)
+{
+    update->persist = update->persist || !tacit_bits_has(flagged_of(hub), agent);
+    tacit_bits_add(flagged_of(hub), agent);
+    return TACIT_FORKED;
+}
+
+/* kind: GRANT or REFUSAL, of the agent's head. */
+static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind kind,
+                      const struct tacit_elim_message *commit, struct tacit_elim_update *update)
+{
+    bool const is_asked = hub->phase == PHASE_COLLECTING && commit->epoch == hub->judge.epoch &&
+                          tacit_bits_has(uploaders_of(hub), commit->from);
+    memset(&hub->answer, 0, sizeof hub->answer);
+    memcpy(hub->answer.commitment, heads_of(hub)[commit->from].head, sizeof hub->answer.commitment);
+    update->send = true;
+    update->message = (struct tacit_elim_message){.kind = kind,
+                                                  .from = TACIT_HUB,
+                                                  .to = commit->from,
+                                                  .run_id = hub->config.run_id,
+                                                  .epoch = commit->epoch,
+                                                  .commit = &hub->answer,
+                                                  .closed = kind == TACIT_ELIM_GRANT && !is_asked};
+}
+
+/* Whatever the epoch: what counts is what it follows. */
+static enum tacit_status on_commit(struct tacit_elim_hub *hub,
+                                   const struct tacit_elim_message *commit,
+                                   struct tacit_elim_update *update)
+{
+    if (!hub->config.has_grants || hub->phase == PHASE_NEW)
+        return TACIT_UNEXPECTED;
+    if (commit->commit == NULL || commit->epoch == 0 || commit->epoch > TACIT_ELIM_EPOCHS_MAX)
+        return TACIT_MALFORMED;
+    switch (tacit_commit_ask(&heads_of(hub)[commit->from], commit->commit->commitment,
+                             commit->commit->previous)) {
+    case TACIT_COMMIT_GRANTED:
+        update->persist = true;
+        send_head(hub, TACIT_ELIM_GRANT, commit, update);
+        return TACIT_OK;
+    case TACIT_COMMIT_AGAIN:
+        send_head(hub, TACIT_ELIM_GRANT, commit, update);
+        return TACIT_OK;
+    case TACIT_COMMIT_LATE:
+        return TACIT_OK;
+    case TACIT_COMMIT_REFUSED:
+        send_head(hub, TACIT_ELIM_REFUSAL, commit, update);
+        return flag(hub, commit->from, update);
+    }
+    return TACIT_MALFORMED;
+}
+
+/* Is it what was granted? */
+static bool opens_head(struct tacit_elim_hub *hub, const struct tacit_elim_message *report)
+{
+    struct tacit_commit_scope const scope = {.domain = hub->config.domain,
+                                             .run_id = hub->config.run_id,
+                                             .site = report->from,
+                                             .epoch = report->epoch};
+    uint8_t digest[TACIT_SHA256_BYTES];
+    if (report->commit == NULL)
+        return false;
+    elim_release_digest(report->pulls, report->arms, hub->config.schedule.arm_count, report->sums,
+                        report->sum_count, digest);
+    return tacit_commit_opens(&heads_of(hub)[report->from], &scope, report->commit->previous,
+                              report->commit->salt, digest, sizeof digest);
+}
+
 static enum tacit_status on_report(struct tacit_elim_hub *hub,
                                    const struct tacit_elim_message *report,
                                    const struct tacit_entropy *entropy,
@@ -379,6 +478,8 @@ static enum tacit_status on_report(struct tacit_elim_hub *hub,
     enum tacit_status const status = check_report(hub, report);
     if (status != TACIT_OK)
         return status;
+    if (hub->config.has_grants && !opens_head(hub, report))
+        return flag(hub, report->from, update);
     if (!tacit_bits_has(received_of(hub), report->from))
         return accept_report(hub, report, entropy, update);
     size_t const bytes = report->sum_count * sizeof(union tacit_sum);
@@ -436,10 +537,14 @@ static enum tacit_status on_receive(struct tacit_elim_hub *hub,
         return on_hello(hub, message, update);
     case TACIT_ELIM_REPORT:
         return on_report(hub, message, entropy, update);
+    case TACIT_ELIM_COMMIT:
+        return on_commit(hub, message, update);
     case TACIT_ELIM_ORDER:
     case TACIT_ELIM_ADVERT:
     case TACIT_ELIM_REQUEST:
     case TACIT_ELIM_DATA:
+    case TACIT_ELIM_GRANT:
+    case TACIT_ELIM_REFUSAL:
         return TACIT_UNEXPECTED; /* only agents receive these */
     }
     return TACIT_MALFORMED;
@@ -581,8 +686,10 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_
         !same_config(hub, config))
         return TACIT_MALFORMED;
     struct elim_judge_parts const judge = judge_of(hub);
-    bool const is_possible =
-        elim_judge_is_possible(&judge) && phase_is_possible(hub) && reports_are_possible(hub);
+    bool const has_flags = !config->has_grants ||
+                           tacit_bits_within(flagged_of(hub), flagged_of(hub), config->agent_count);
+    bool const is_possible = elim_judge_is_possible(&judge) && phase_is_possible(hub) &&
+                             reports_are_possible(hub) && has_flags;
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -607,5 +714,6 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .pulls = hub->judge.pulls,
         .radius = hub->judge.radius,
         .means = judge.means,
-        .eliminated = judge.eliminated};
+        .eliminated = judge.eliminated,
+        .flagged = hub->config.has_grants ? flagged_of(hub) : NULL};
 }

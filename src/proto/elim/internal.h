@@ -90,6 +90,11 @@ union tacit_sum *elim_table_row(struct tacit_elim_table *table, uint32_t half, u
 double *elim_table_means(struct tacit_elim_table *table);
 uint64_t *elim_table_scratch(struct tacit_elim_table *table);
 
+/* What a commitment is to: S(r), the active set, its sums side by side. Cost: O(K). */
+void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_count,
+                         const union tacit_sum *sums, uint32_t sum_count,
+                         uint8_t digest[TACIT_SHA256_BYTES]);
+
 /* The row of the origin with this number and rank in a DATA message. */
 const union tacit_sum *elim_message_row(const struct tacit_elim_message *message, uint32_t origin,
                                         uint32_t rank);

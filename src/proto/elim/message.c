@@ -23,6 +23,30 @@ const union tacit_sum *elim_message_row(const struct tacit_elim_message *message
     return message->sums + (size_t)rank * message->sum_count;
 }
 
+static void digest_word(struct tacit_sha256 *sha, uint64_t word)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(word >> (8 * i));
+    tacit_sha256_update(sha, bytes, sizeof bytes);
+}
+
+void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_count,
+                         const union tacit_sum *sums, uint32_t sum_count,
+                         uint8_t digest[TACIT_SHA256_BYTES])
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    digest_word(&sha, pulls);
+    for (size_t i = 0; i < TACIT_BITS_WORDS(arm_count); i++)
+        digest_word(&sha, arms[i]);
+    for (uint32_t i = 0; i < sum_count; i++) {
+        uint64_t word;
+        memcpy(&word, &sums[i], sizeof word);
+        digest_word(&sha, word);
+    }
+    tacit_sha256_final(&sha, digest);
+}
+
 static size_t sums_bytes(const struct tacit_elim_message *message, uint32_t agent_count)
 {
     if (message->rows_stay)
@@ -35,7 +59,8 @@ size_t tacit_elim_message_size(const struct tacit_elim_message *message, uint32_
 {
     return sizeof *message + words_bytes(message->arms, arm_count) +
            words_bytes(message->uploaders, agent_count) +
-           words_bytes(message->origins, agent_count) + sums_bytes(message, agent_count);
+           words_bytes(message->origins, agent_count) + sums_bytes(message, agent_count) +
+           (message->commit == NULL ? 0 : sizeof *message->commit);
 }
 
 /* Copies size bytes to *end and moves *end; NULL stays NULL. */
@@ -88,6 +113,8 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
         copy_part(message->uploaders, words_bytes(message->uploaders, agent_count), &end);
     copy->origins = copy_part(message->origins, words_bytes(message->origins, agent_count), &end);
     copy_sums(copy, message, agent_count, end);
+    end += sums_bytes(message, agent_count);
+    copy->commit = copy_part(message->commit, sizeof *message->commit, &end);
     return copy;
 }
 
