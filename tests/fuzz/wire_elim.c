@@ -21,6 +21,16 @@ struct run {
     uint32_t agents;
 };
 
+static bool names_origins(enum tacit_elim_message_kind kind)
+{
+    return kind == TACIT_ELIM_ADVERT || kind == TACIT_ELIM_REQUEST || kind == TACIT_ELIM_DATA;
+}
+
+static bool is_of_grants(enum tacit_elim_message_kind kind)
+{
+    return kind == TACIT_ELIM_COMMIT || kind == TACIT_ELIM_GRANT || kind == TACIT_ELIM_REFUSAL;
+}
+
 /* ---- Any bytes ------------------------------------------------------------------------------- */
 
 static void check_decoded(const struct tacit_elim_message *message, struct run run)
@@ -33,7 +43,8 @@ static void check_decoded(const struct tacit_elim_message *message, struct run r
         TACIT_ASSERT(message->sum_count == tacit_bits_count(message->arms, run.arms));
     if (message->origins != NULL)
         TACIT_ASSERT(tacit_bits_within(message->origins, message->origins, run.agents));
-    if (message->kind >= TACIT_ELIM_ADVERT)
+    TACIT_IMPLIES(is_of_grants(message->kind), message->commit != NULL);
+    if (names_origins(message->kind))
         TACIT_ASSERT(tacit_bits_next(message->origins, run.agents, 0) < run.agents);
 }
 
@@ -80,6 +91,7 @@ struct built {
     struct tacit_elim_message message;
     uint64_t arms[TACIT_BITS_WORDS(ARMS_MAX)];
     uint64_t agents[TACIT_BITS_WORDS(AGENTS_MAX)];
+    struct tacit_commit commit;
 };
 
 static union tacit_sum numbers[AGENTS_MAX * (ARMS_MAX + 1)];
@@ -123,7 +135,7 @@ static void build(struct input *input, struct run run, struct built *built)
 {
     struct tacit_elim_message *const message = &built->message;
     *built = (struct built){.message.to = TACIT_HUB};
-    message->kind = (enum tacit_elim_message_kind)(take(input, 1) % (TACIT_ELIM_DATA + 1));
+    message->kind = (enum tacit_elim_message_kind)(take(input, 1) % (TACIT_ELIM_REFUSAL + 1));
     uint64_t const options = take(input, 1);
     message->from = (options & 1) != 0 ? TACIT_HUB : (uint32_t)take(input, 4) % run.agents;
     message->run_id = take(input, 8);
@@ -143,8 +155,13 @@ static void build(struct input *input, struct run run, struct built *built)
     }
     if (message->kind == TACIT_ELIM_REPORT && (options & 8) != 0)
         message->agents = 1 + (uint32_t)take(input, 4) % run.agents;
-    if (message->kind >= TACIT_ELIM_ADVERT ||
-        (message->kind == TACIT_ELIM_HELLO && (options & 16) != 0))
+    bool const may_commit = message->kind == TACIT_ELIM_HELLO || message->kind == TACIT_ELIM_REPORT;
+    if (is_of_grants(message->kind) || (may_commit && (options & 64) != 0)) {
+        memset(&built->commit, (int)(options ^ 0x5a), sizeof built->commit);
+        message->commit = &built->commit;
+        message->closed = message->kind == TACIT_ELIM_GRANT && (options & 2) != 0;
+    }
+    if (names_origins(message->kind) || (message->kind == TACIT_ELIM_HELLO && (options & 16) != 0))
         message->origins = built->agents;
     if (message->kind == TACIT_ELIM_HELLO && (options & 32) != 0)
         memset(built->agents, 0, sizeof built->agents);
