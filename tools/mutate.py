@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Changes one place of the sources at a time and counts the changes that no quick test notices.
+
+usage: mutate.py [--count N] [--seed N] [--scratch DIR] [GLOB...]
+       mutate.py --place FILE:LINE:COLUMN:RULE [--scratch DIR]
+
+Works in a clone of what is committed, under $TMPDIR (--scratch: there, and it stays for the next run).
+Of a change, first the object is built: the same machine code is an equivalent change. Then the tests of
+the mutated room run, and only if they pass the other quick ones that link it. Ends with a table of the
+survivors and how to replay each. Exit code 1: more than one in twenty survived.
+"""
+import argparse, collections, concurrent.futures, json, os, pathlib, random, re, shlex, signal, subprocess, sys, tempfile, threading, time
+
+# What is changed, by number: pattern, replacement. A number is part of a place: add at the end.
+RULES = [(r"<=", "<"), (r">=", ">"), (r"(?<![<-])<(?![<=])(?= )", "<="), (r"(?<![->])>(?![>=])(?= )", ">="),
+         (r"==", "!="), (r"!=", "=="), (r"&&", "||"), (r"\|\|", "&&"), (r" \+ ", " - "), (r" - ", " + "),
+         (r" \* (?=[a-z(])", " / "), (r"\+\+;", "--;"), (r"\btrue\b", "false"), (r"\bfalse\b", "true"),
+         (r"\b1u?\b", "2"), (r"\b0\b", "1"), (r"if \(!", "if ("), (r" \+= ", " -= "),
+         (r"(?m)^( +)[a-z_>().\[\]-]+ = [^;{]+;$", r"\1;")]
+SOURCES = ["src/proto/**/*.c", "src/privacy/*.c", "src/wire/*.c", "src/live/store/*.c"]
+QUICK = ["unit", "kat", "trace", "sim", "stat", "oracle", "cli", "live"]
+SKIP = ("//", "/*", "*", "#", "_Static_assert", "TACIT_ASSERT", "TACIT_IMPLIES")
+FIRST_SECONDS = 15  # a test that takes longer is not among the first
+WORKERS = os.cpu_count() or 1
+
+Place = collections.namedtuple("Place", "file line column rule start end new before after")
+
+
+def places(root, path):
+    """All places of a file that a rule changes; what stands in comments, strings and assertions is left alone."""
+    text = path.read_text()
+    closed = [m.span() for m in re.finditer(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|TACIT_(?:ASSERT|IMPLIES)\(.*?\);', text, re.S)]
+    for number, (pattern, new) in enumerate(RULES):
+        for m in re.finditer(pattern, text):
+            begin, end = text.rfind("\n", 0, m.start()) + 1, text.find("\n", m.start())
+            line = text[begin:end]
+            if any(a <= m.start() < b for a, b in closed) or line.strip().startswith(SKIP):
+                continue
+            new_text = m.expand(new)
+            after = (line[:m.start() - begin] + new_text + text[m.end():end]).strip()
+            yield Place(str(path.relative_to(root)), text.count("\n", 0, m.start()) + 1, m.start() - begin + 1,
+                        number, m.start(), m.end(), new_text, line.strip(), after)
+
+
+def name(place):
+    return f"{place.file}:{place.line}:{place.column}:{place.rule}"
+
+
+class Scratch:
+    """A clone with a build directory, and what its tests are."""
+
+    def __init__(self, origin, directory):
+        self.root = pathlib.Path(directory).resolve()
+        if not (self.root / ".git").exists():
+            subprocess.run(["git", "clone", "-q", str(origin), str(self.root)], check=True)
+        head = subprocess.run(["git", "-C", str(origin), "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+        self.git("fetch", "-q", str(origin), head.stdout.strip())
+        self.git("checkout", "-q", "-f", head.stdout.strip())
+        self.build = self.root / "build-test"
+        subprocess.run(["tools/build.sh", "build-test", "-Dtests=true"], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
+        told = subprocess.run(["meson", "introspect", "--tests", "build-test"], cwd=self.root, capture_output=True, text=True, check=True)
+        self.tests = [t for t in json.loads(told.stdout) if self.is_quick(t)]
+        for test in self.tests:
+            test["id"] = test["suite"][0].split(":")[-1] + "/" + test["name"]
+        self.symbols = {t["id"]: self.defined(t["cmd"][0]) for t in self.tests}
+        self.kills = collections.Counter()
+        self.seconds = self.measure(head.stdout.strip())
+
+    def git(self, *words):
+        subprocess.run(["git", "-C", str(self.root), *words], check=True)
+
+    @staticmethod
+    def is_quick(test):
+        suites = [s.split(":")[-1] for s in test["suite"]]
+        return "federation" not in suites and any(s in QUICK for s in suites)
+
+    @staticmethod
+    def defined(program):
+        """Global symbols of a program or object; None: not a binary."""
+        told = subprocess.run(["nm", "-g", "--defined-only", program], capture_output=True, text=True)
+        return None if told.returncode else {line.split()[-1] for line in told.stdout.splitlines() if line}
+
+    def run(self, test, seconds_max):
+        """(passes, seconds). A test that takes too long, or is skipped by nobody's wish, is one that does not pass."""
+        begin = time.monotonic()
+        process = subprocess.Popen(test["cmd"], cwd=self.build, env={**os.environ, **test["env"]}, start_new_session=True,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            code = process.wait(timeout=seconds_max)
+        except subprocess.TimeoutExpired:
+            code = 1
+        if code:
+            try:
+                os.killpg(process.pid, signal.SIGKILL)  # what it started dies with it
+            except ProcessLookupError:
+                pass
+            process.wait()
+        return code in (0, 77), time.monotonic() - begin
+
+    def measure(self, commit):
+        """How long each test takes unchanged; those that fail without any change are left out, and it says so."""
+        kept = self.build / "mutate-seconds.json"
+        if kept.exists():
+            old = json.loads(kept.read_text())
+            self.tests = [t for t in self.tests if t["id"] in old["seconds"]]
+            return old["seconds"]
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+            results = list(pool.map(lambda t: self.run(t, 3 * t["timeout"]), self.tests))
+        for test, (passes, _) in zip(self.tests, results):
+            if not passes:
+                print(f"left out, because it fails unchanged: {test['id']}", flush=True)
+        seconds = {t["id"]: s for t, (passes, s) in zip(self.tests, results) if passes}
+        self.tests = [t for t in self.tests if t["id"] in seconds]
+        kept.write_text(json.dumps({"commit": commit, "seconds": seconds}))
+        return seconds
+
+    # ---- One change ----
+
+    def ninja(self, targets):
+        done = subprocess.run(["ninja", "-C", str(self.build), "--quiet", *targets], capture_output=True, text=True)
+        return done.returncode == 0
+
+    def object_of(self, file):
+        flat = file.removeprefix("src/").replace("/", "_")
+        return next(self.build.glob(f"src/*.p/{flat}.o"))
+
+    @staticmethod
+    def code(path):
+        """The object without its debug information."""
+        with tempfile.NamedTemporaryFile() as stripped:
+            subprocess.run(["objcopy", "--strip-debug", str(path), stripped.name], check=True)
+            return pathlib.Path(stripped.name).read_bytes()
+
+    def targets(self, tests):
+        """What these tests run, as ninja names it."""
+        programs = {t["cmd"][0] for t in tests} | {v for t in tests if t["cmd"][0].endswith(".py") or t["id"].startswith("cli/")
+                                                   for v in t["env"].values() if v.startswith(str(self.build))}
+        return sorted({os.path.relpath(p, self.build) for p in programs if p.startswith(str(self.build)) and os.path.isfile(p)})
+
+    def mentions(self, test, file):
+        """Is it of the mutated room, by its name or by what it includes?"""
+        room, stem = file.split("/")[-2], pathlib.Path(file).stem
+        source = self.root / "tests" / (test["id"] + ".c")
+        words = {room, stem} | set(stem.split("_"))
+        if set(test["name"].split("_")) & words:
+            return True
+        return source.exists() and (f'"tacit/{room}.h"' in source.read_text() or f"/{room}/" in source.read_text())
+
+    def in_order(self, tests):
+        return sorted(tests, key=lambda t: (-self.kills[t["id"]], self.seconds[t["id"]]))
+
+    def killer(self, tests):
+        """The name of a test that notices the change, or None."""
+        if not self.ninja(self.targets(tests)):
+            return "build"
+        found, stop = [], threading.Event()
+
+        def one(test):
+            if not stop.is_set() and not self.run(test, 10 * self.seconds[test["id"]] + 10)[0]:
+                found.append(test["id"])
+                stop.set()
+
+        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+            list(pool.map(one, self.in_order(tests)))
+        return found[0] if found else None
+
+    def try_change(self, place):
+        """What became of it: ("killed", by whom), ("survived", None), ("equivalent", None), ("unbuilt", None)."""
+        path, target = self.root / place.file, self.object_of(place.file)
+        text = path.read_text()
+        self.ninja([os.path.relpath(target, self.build)])
+        before, symbols = self.code(target), self.defined(str(target))
+        linked = [t for t in self.tests if self.symbols[t["id"]] is None or symbols & self.symbols[t["id"]] or t["id"].startswith("cli/")]
+        first = [t for t in linked if self.mentions(t, place.file) and self.seconds[t["id"]] < FIRST_SECONDS]
+        try:
+            path.write_text(text[:place.start] + place.new + text[place.end:])
+            if not self.ninja([os.path.relpath(target, self.build)]):
+                return "unbuilt", None
+            if self.code(target) == before:
+                return "equivalent", None
+            by = self.killer(first) or self.killer([t for t in linked if t not in first])
+        finally:
+            path.write_text(text)
+        if by is None:
+            return "survived", None
+        self.kills[by] += 1
+        return "killed", by
+
+
+def chosen(root, options):
+    files = sorted({p for pattern in options.globs or SOURCES for p in root.glob(pattern)})
+    pool = [p for f in files for p in places(root, f)]
+    if options.place:
+        return [p for p in pool + [q for q in places(root, root / options.place.split(":")[0])] if name(p) == options.place][:1]
+    print(f"{len(files)} files, {len(pool)} places", flush=True)
+    return random.Random(options.seed).sample(pool, min(options.count, len(pool)))
+
+
+def report(outcomes):
+    count = collections.Counter(what for _, what in outcomes)
+    survivors = [place for place, what in outcomes if what == "survived"]
+    if survivors:
+        print("\nSurvivors:")
+    for place in survivors:
+        print(f"  {place.file}:{place.line}\n    before  {place.before}\n    after   {place.after}\n"
+              f"    replay  tools/mutate.py --place {shlex.quote(name(place))}")
+    tested = count["killed"] + count["survived"]
+    print(f"{count['killed']} of {tested} noticed, {count['survived']} survived; same machine code {count['equivalent']}, "
+          f"did not build {count['unbuilt']}")
+    return 20 * count["survived"] <= tested
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--place")
+    parser.add_argument("--scratch")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no change after this time")
+    parser.add_argument("globs", nargs="*", metavar="GLOB")
+    options = parser.parse_args()
+    origin = pathlib.Path(__file__).resolve().parent.parent
+    with tempfile.TemporaryDirectory(prefix="tacit-mutate-") as temporary:
+        scratch = Scratch(origin, options.scratch or temporary)
+        end, outcomes = time.monotonic() + 60 * options.minutes, []
+        todo = chosen(scratch.root, options)
+        if not todo:
+            sys.exit("no such place: its line may have moved")
+        for place in todo:
+            if time.monotonic() > end:
+                print("out of time")
+                break
+            begin = time.monotonic()
+            what, by = scratch.try_change(place)
+            outcomes.append((place, what))
+            print(f"{what:10} {name(place):50} {time.monotonic() - begin:4.0f} s  {by or ''}", flush=True)
+    sys.exit(0 if report(outcomes) else 1)
+
+
+if __name__ == "__main__":
+    main()
