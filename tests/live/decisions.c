@@ -529,6 +529,24 @@ static void keys_and_units_have_1_to_128_bytes(void **state)
     bench_close(&bench);
 }
 
+static void long_units_that_differ_in_their_last_byte_are_two(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    char text[LIVE_KEY_BYTES_MAX + 1];
+    memset(text, 'x', sizeof text);
+    text[LIVE_KEY_BYTES_MAX] = '\0';
+    for (int last = 'a'; last <= 'z'; last++) {
+        text[LIVE_KEY_BYTES_MAX - 1] = (char)last;
+        struct live_decision_answer const first = decided(&bench, NULL, text);
+        assert_true(first.unit_is_new);
+        assert_string_equal(first.row.unit, text);
+        assert_false(decided(&bench, NULL, text).unit_is_new);
+    }
+    bench_close(&bench);
+}
+
 static void a_unit_keeps_its_arm_while_it_is_active(void **state)
 {
     (void)state;
@@ -1465,6 +1483,7 @@ int main(void)
         cmocka_unit_test(keys_and_units_have_1_to_128_bytes),
         cmocka_unit_test(beyond_the_limit_the_unit_that_was_set_first_is_forgotten),
         cmocka_unit_test(a_lowered_limit_of_units_lets_them_grow_no_further),
+        cmocka_unit_test(long_units_that_differ_in_their_last_byte_are_two),
         cmocka_unit_test(a_unit_keeps_its_arm_while_it_is_active),
         cmocka_unit_test(unavailable_arms_are_passed_over),
         cmocka_unit_test(no_more_than_open_max_are_open),

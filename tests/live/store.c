@@ -2,6 +2,8 @@
  * was. Crashes and failing disks are in store_faults.c. */
 #include "../../src/live/store/store.h"
 #include "../../src/live/store/store_batches.h"
+#include "../../src/live/store/store_files.h"
+#include "../../src/live/store/store_log.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
@@ -985,6 +987,60 @@ static void a_flipped_byte_in_the_log_never_loses_old_commits(void **state)
     store_image_free(&image);
 }
 
+/* ---- The log of a machine of the other byte order ---- */
+
+static void put_u32(uint8_t *bytes, uint32_t value)
+{
+    for (unsigned i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+/* SQLite's sum over words of one byte order (its file format, section 4.2), word by word. */
+static void log_sum(uint32_t sum[2], const uint8_t *bytes, size_t size, bool is_big_endian)
+{
+    for (size_t at = 0; at < size; at += 4) {
+        uint32_t word = 0;
+        for (unsigned i = 0; i < 4; i++)
+            word |= (uint32_t)bytes[at + i] << 8 * (is_big_endian ? 3 - i : i);
+        size_t const half = at / 4 % 2;
+        sum[half] += word + sum[1 - half];
+    }
+}
+
+static void set_byte_order(struct store_image *image, bool is_big_endian)
+{
+    uint32_t sum[2] = {0, 0};
+    put_u32(image->log, is_big_endian ? 0x377f0683 : 0x377f0682);
+    log_sum(sum, image->log, 24, is_big_endian);
+    put_u32(image->log + 24, sum[0]);
+    put_u32(image->log + 28, sum[1]);
+    for (size_t at = 32; at + LOG_BYTES_PER_FRAME <= image->log_size; at += LOG_BYTES_PER_FRAME) {
+        uint8_t *const frame = image->log + at;
+        log_sum(sum, frame, 8, is_big_endian);
+        log_sum(sum, frame + 24, LOG_BYTES_PER_FRAME - 24, is_big_endian);
+        put_u32(frame + 16, sum[0]);
+        put_u32(frame + 20, sum[1]);
+    }
+}
+
+static void a_log_of_either_byte_order_is_recovered_and_its_damage_refused(void **state)
+{
+    (void)state;
+    enum { BATCHES = 8 };
+    make_store(0);
+    struct store_image image = store_image_killed(BATCHES);
+    for (int order = 0; order < 2; order++) {
+        uint64_t batch = 0;
+        set_byte_order(&image, order == 1);
+        assert_true(opens_whole(&image, &batch));
+        assert_int_equal(batch, BATCHES);
+        image.log[32 + LOG_BYTES_PER_FRAME / 2] ^= 1;
+        assert_false(opens_whole(&image, &batch));
+        image.log[32 + LOG_BYTES_PER_FRAME / 2] ^= 1;
+    }
+    store_image_free(&image);
+}
+
 /* The power goes while the header is written over the one before: everything behind it is in the
  * file already. The same tear over a log that is not folded is damage. */
 static void a_torn_header_is_refused_unless_the_log_is_folded(void **state)
@@ -1041,6 +1097,38 @@ static void a_truncated_file_with_a_log_is_refused_or_whole(void **state)
         (void)opens_whole(&cut, &batch);
         assert_int_equal(batch, BATCHES);
     }
+    store_image_free(&image);
+}
+
+/* ---- File descriptors ---- */
+
+/* A daemon may be started with its input closed: then the first file it opens has number 0. */
+static void descriptor_0_is_a_file_like_any_other(void **state)
+{
+    (void)state;
+    make_store(0);
+    struct store_image image = store_image_killed(3);
+    store_image_write(directory, &image);
+    int const place = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int const input = fcntl(0, F_DUPFD_CLOEXEC, 3);
+    assert_true(place > 0 && input > 0);
+    struct tacit_error error = {.text = ""};
+    (void)close(0);
+    enum tacit_status const header =
+        store_header_check(place, directory, (int64_t)image.size, true, &error);
+    enum tacit_status const log =
+        store_log_check(place, directory, (int64_t)image.log_size, &error);
+    struct live_store *const store = store_model_open(directory);
+    bool const is_free = fcntl(0, F_GETFD) == -1; /* what was opened for a look is closed */
+    uint64_t const batch = store_model_check(store);
+    live_store_close(store);
+    assert_int_equal(dup2(input, 0), 0);
+    (void)close(input);
+    (void)close(place);
+    assert_int_equal(header, TACIT_OK);
+    assert_int_equal(log, TACIT_OK);
+    assert_true(is_free);
+    assert_int_equal(batch, 3);
     store_image_free(&image);
 }
 
@@ -1109,9 +1197,11 @@ int main(void)
         CASE(a_damaged_free_list_is_refused),
         CASE(a_log_left_behind_is_recovered),
         CASE(a_flipped_byte_in_the_log_never_loses_old_commits),
+        CASE(a_log_of_either_byte_order_is_recovered_and_its_damage_refused),
         CASE(a_torn_header_is_refused_unless_the_log_is_folded),
         CASE(a_truncated_log_leaves_whole_batches),
         CASE(a_truncated_file_with_a_log_is_refused_or_whole),
+        CASE(descriptor_0_is_a_file_like_any_other),
         CASE(the_log_does_not_grow_without_bound),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -574,6 +574,25 @@ static void new_order_begins_a_new_collection_wherever_the_peer_is(void **state)
     hybrid_close(&hybrid);
 }
 
+/* Where the turn stood in the epoch before does not matter: the parent is first. */
+static void relay_of_a_new_epoch_asks_its_parent_first(void **state)
+{
+    (void)state;
+    struct peer_setup const setup = noisy_setup();
+    struct tacit_elim_message const order = order_of(2, 2 * PULLS, all_3);
+    struct hybrid hybrid = hybrid_pulling(&setup);
+    struct peer_core *const relay = &hybrid.p[1];
+    free(play_and_send(relay));
+    wake(relay); /* nobody answered: once more to the parent, so that it is the hub's turn */
+    expect_message(relay, TACIT_ELIM_DATA, 2);
+    peer_expect(relay, driver_receive(&order), TACIT_OK);
+    free(play_and_send(relay));
+    wake(relay);
+    expect_message(relay, TACIT_ELIM_DATA, 2);
+    assert_int_equal(relay->update.message.epoch, 2);
+    hybrid_close(&hybrid);
+}
+
 static void order_that_does_not_come_from_the_hub_is_refused(void **state)
 {
     (void)state;
@@ -1304,6 +1323,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(sink_whose_two_timers_run_off_at_once_still_reports),
     cmocka_unit_test(sink_takes_rows_of_its_members_only),
     cmocka_unit_test(new_order_begins_a_new_collection_wherever_the_peer_is),
+    cmocka_unit_test(relay_of_a_new_epoch_asks_its_parent_first),
     cmocka_unit_test(order_that_does_not_come_from_the_hub_is_refused),
     cmocka_unit_test(hub_that_holds_more_than_was_released_halts_a_sink),
     cmocka_unit_test(parent_that_holds_a_report_this_state_did_not_make_halts_a_relay),
