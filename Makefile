@@ -11,7 +11,7 @@ BUILD := build
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := build
-.PHONY: help build run live test check check-long bench format install clean \
+.PHONY: help build run live test check check-long mutate bench format install clean \
 	dependencies dependencies-live dependencies-test dependencies-check
 
 help: ## list these targets
@@ -48,6 +48,9 @@ check: dependencies-check ## the gates: compilers, sanitizers, valgrind, purity,
 check-long: dependencies-check ## the gates, then long statistics, a large swarm and 30 s of each fuzz target
 	@tools/check.sh
 	@tools/check_long.sh
+
+mutate: dependencies-test ## change COUNT places of the sources, one at a time (SEED, PLACE), and count what no quick test notices
+	@python3 tools/mutate.py $(if $(PLACE),--place '$(PLACE)',--count $(or $(COUNT),20) --seed $(or $(SEED),1))
 
 bench: dependencies-live ## measure the workloads of bench/README.md
 	@tools/build.sh build-bench -Dtests=false -Dbench=true --buildtype=release
