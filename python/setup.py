@@ -1,0 +1,15 @@
+"""One wheel for all Python 3 of this platform: the library inside knows no Python."""
+from setuptools import setup
+from wheel.bdist_wheel import bdist_wheel
+
+
+class Wheel(bdist_wheel):
+    def finalize_options(self):
+        super().finalize_options()
+        self.root_is_pure = False
+
+    def get_tag(self):
+        return "py3", "none", super().get_tag()[2]
+
+
+setup(cmdclass={"bdist_wheel": Wheel})
