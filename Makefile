@@ -12,7 +12,7 @@ SHELL := /bin/bash
 
 .DEFAULT_GOAL := build
 .PHONY: help build run live test check check-long mutate bench format install clean \
-	dependencies dependencies-live dependencies-test dependencies-check
+	python dependencies dependencies-python dependencies-live dependencies-test dependencies-check
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -25,6 +25,9 @@ dependencies-live:
 
 dependencies-test:
 	@tools/install_dependencies.sh build live test
+
+dependencies-python:
+	@tools/install_dependencies.sh build python
 
 dependencies-check:
 	@tools/install_dependencies.sh build live test check
@@ -41,6 +44,10 @@ live: dependencies-live build ## a live federation on this machine: broker, coor
 test: dependencies-test ## build and run all tests
 	@tools/build.sh build-test -Dtests=true
 	@tools/run_tests.sh build-test
+
+python: dependencies-python ## build and test the Python package: wheel in build-python/wheel
+	@tools/build.sh build-python -Dtests=false -Dpython=true
+	@tools/build_python.sh build-python
 
 check: dependencies-check ## the gates: compilers, sanitizers, valgrind, purity, layers, format, function length
 	@tools/check.sh

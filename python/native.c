@@ -1,6 +1,6 @@
-/* What the Python package adds to the pure rooms so that they stand alone in one shared library: the
- * operating system's entropy, a stream for choices, sizes of the structs that Python declares, and
- * how a broken assertion ends. */
+/* What the Python package adds to the pure rooms so that they stand alone in one shared library:
+ * the operating system's entropy, a stream for choices, sizes of the structs that Python declares,
+ * and how a broken assertion ends. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -85,9 +85,9 @@ enum tacit_status tacit_python_choose(const struct tacit_select *select,
 size_t tacit_python_sizes(size_t index)
 {
     static const size_t sizes[] = {
-        sizeof(struct tacit_select_budget),    sizeof(struct tacit_select_config),
-        sizeof(struct tacit_select_view),      sizeof(struct tacit_select_scores),
-        sizeof(struct tacit_select_annealing), sizeof(struct tacit_select_choice),
+        sizeof(struct tacit_select_budget),     sizeof(struct tacit_select_config),
+        sizeof(struct tacit_select_view),       sizeof(struct tacit_select_scores),
+        sizeof(struct tacit_select_annealing),  sizeof(struct tacit_select_choice),
         sizeof(struct tacit_select_explanation)};
     return index < sizeof sizes / sizeof sizes[0] ? sizes[index] : 0;
 }

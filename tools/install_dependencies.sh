@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and says what it does.
 #
-# usage: install_dependencies.sh build|live|test|check...
+# usage: install_dependencies.sh build|live|test|check|python...
 set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
@@ -12,6 +12,9 @@ live=mosquitto
 test='locales mosquitto-clients openssl libcmocka-dev libcurl4-openssl-dev python3-networkx'
 check='clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils git'
 
+# The Python package: cffi calls the library, numpy holds the vectors; the others make the wheel and check its types.
+python='python3-cffi python3-numpy python3-setuptools python3-wheel python3-pip mypy'
+
 packages=
 for set in "$@"; do
     case $set in
@@ -19,7 +22,8 @@ for set in "$@"; do
     live) packages="$packages $live" ;;
     test) packages="$packages $test" ;;
     check) packages="$packages $check" ;;
-    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, live, test, check" >&2; exit 2 ;;
+    python) packages="$packages $python" ;;
+    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, live, test, check, python" >&2; exit 2 ;;
     esac
 done
 
