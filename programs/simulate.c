@@ -102,7 +102,7 @@ static uint32_t keep_finished(const struct tacit_experiment *experiment,
 
 /* ---- Baselines ---- */
 
-/* The closed forms, one value a run. Errors: TACIT_MEMORY. */
+/* The closed forms, one value a finished run. Errors: TACIT_MEMORY. */
 static enum tacit_status work_out_baselines(const struct tacit_experiment *experiment,
                                             struct simulation *simulation)
 {
@@ -116,9 +116,13 @@ static enum tacit_status work_out_baselines(const struct tacit_experiment *exper
     simulation->floor = has_floor ? calloc(sim->run_count, sizeof(double)) : NULL;
     if (simulation->uniform == NULL || (has_floor && simulation->floor == NULL))
         status = TACIT_MEMORY;
+    bool is_drawn = false;
     for (uint32_t run = 0; run < sim->run_count && status == TACIT_OK; run++) {
-        if (run == 0 || sim->instance_per_run)
+        if (!simulation->results.finished[run])
+            continue;
+        if (!is_drawn || sim->instance_per_run)
             tacit_sim_instance_draw(&instance, sim, run);
+        is_drawn = true;
         simulation->uniform[run] = tacit_baseline_uniform(experiment, &instance);
         if (has_floor)
             simulation->floor[run] = tacit_baseline_floor(experiment, &instance);
@@ -187,11 +191,12 @@ enum tacit_status simulate(struct simulation *simulation, const struct tacit_exp
     *simulation = (struct simulation){0};
     if (!allocate_results(experiment, &simulation->results))
         return TACIT_MEMORY;
-    enum tacit_status status = work_out_baselines(experiment, simulation);
-    if (status != TACIT_OK)
-        return status;
-    status = tacit_sim_run(&experiment->sim, &experiment->family->player, experiment->plan,
-                           thread_count, &simulation->results, shared);
+    enum tacit_status const status =
+        tacit_sim_run(&experiment->sim, &experiment->family->player, experiment->plan, thread_count,
+                      &simulation->results, shared);
+    enum tacit_status const worked_out = work_out_baselines(experiment, simulation);
+    if (worked_out != TACIT_OK)
+        return worked_out;
     simulation->finished = keep_finished(experiment, simulation);
     return status;
 }

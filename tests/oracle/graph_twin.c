@@ -100,6 +100,7 @@ struct agent {
     uint32_t exploit_arm;
     uint32_t cursor;     /* next arm of the round robin: mind.active[cursor] */
     uint64_t pulls_left; /* of the exploration of this epoch */
+    uint64_t open;       /* pulls that have entered no estimate yet */
     double *sum;         /* K: rewards of this epoch (sound mode: in steps, whole numbers) */
     double *total;       /* K: rewards of all epochs, no noise */
     double *history;     /* K: y-bar */
@@ -666,6 +667,13 @@ static bool minds_agree(const struct mind *a, const struct mind *b, uint32_t arm
            memcmp(a->mean, b->mean, arms * sizeof *a->mean) == 0;
 }
 
+/* What the agent explored is in an estimate now. */
+static void count_samples(struct world *world, struct agent *agent)
+{
+    world->result->samples += agent->open;
+    agent->open = 0;
+}
+
 static void gis_end_round(struct world *world)
 {
     world->in_round = false;
@@ -673,6 +681,7 @@ static void gis_end_round(struct world *world)
     for (uint32_t i = 0; i < world->config->agents; i++) {
         struct agent *const agent = &world->agents[i];
         aggregate_at(agent, world);
+        count_samples(world, agent);
         conclude(world, &agent->mind);
         start_exploring(agent);
         if (!minds_agree(&agent->mind, &world->agents[0].mind, world->config->arms))
@@ -768,6 +777,8 @@ static void sinks_end_round(struct world *world)
     world->in_round = false;
     world->result->rounds_ended++;
     server_aggregate(world);
+    for (uint32_t i = 0; i < world->config->agents; i++)
+        count_samples(world, &world->agents[i]);
     conclude(world, &world->server);
     server_order(world);
 }
@@ -795,6 +806,7 @@ static void alone_end_slot(struct world *world)
         trace_of(world, &agent->mind)->round_begun = true;
         if (agent->mind.epoch > world->result->rounds)
             world->result->rounds = agent->mind.epoch;
+        count_samples(world, agent);
         conclude(world, &agent->mind);
         start_exploring(agent);
     }
@@ -1055,7 +1067,7 @@ static void play_slot(struct world *world)
             world->pulled[best_arm(&agent->mind)]++;
         } else {
             world->pulled[explore(agent)]++;
-            result->samples++;
+            agent->open++;
         }
     }
     if (world->in_round) {

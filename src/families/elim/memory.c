@@ -193,9 +193,9 @@ static enum tacit_status set_up(struct elim_run *run)
     struct elim_sim const *const experiment = run->experiment;
     run->agent_count = experiment->common.agent_count;
     run->arm_count = experiment->common.env.arm_count;
-    run->explores = calloc(run->agent_count + (size_t)1, sizeof *run->explores);
+    run->counted_pulls = calloc(run->agent_count + (size_t)1, sizeof *run->counted_pulls);
     run->ranks = calloc(run->arm_count + (size_t)1, sizeof *run->ranks);
-    if (run->explores == NULL || run->ranks == NULL || !set_up_network(run))
+    if (run->counted_pulls == NULL || run->ranks == NULL || !set_up_network(run))
         return TACIT_MEMORY;
     if (!is_valid(run))
         return TACIT_INVALID;
@@ -228,7 +228,7 @@ void elim_run_free(struct elim_run *run)
     free(run->shared_table);
     free(run->members);
     free(run->weights);
-    free(run->explores);
+    free(run->counted_pulls);
     free(run->ranks);
     free(run);
 }

@@ -146,6 +146,8 @@ void elim_run_write_results(struct elim_run *run, struct tacit_sim_row *row)
     metrics[ELIM_MESSAGES_PER_RECEIVER] = totals.messages_per_receiver;
     metrics[ELIM_SCALARS] = totals.scalars;
     metrics[ELIM_BYTES] = totals.bytes;
+    if (!elim_run_has_hub(run))
+        elim_run_count_judges(run);
     metrics[ELIM_SAMPLES] = run->samples;
     write_verdicts(run, metrics);
     add_links(run, metrics[ELIM_ROUNDS], true, &unused, &metrics[ELIM_COST_ALL_EDGES]);

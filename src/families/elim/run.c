@@ -84,30 +84,18 @@ static struct tacit_elim_event elim_event(const struct tacit_sim_event *event)
     return elim;
 }
 
-/* Where an agent's plan is new: does it serve an epoch, or is it the last arm? */
-static void note_plan(struct elim_run *run, uint32_t agent)
-{
-    struct tacit_elim_agent_view view;
-    elim_run_look(run, agent, &view);
-    run->explores[agent] = !view.last;
-}
-
 /* A refusal changes nothing, and its update asks for nothing but the timer that stands. */
 static void step_agent(struct elim_run *run, uint32_t agent, const struct tacit_elim_event *event,
                        const struct tacit_entropy *entropy)
 {
     struct elim_observer const *const observer = run->experiment->observer;
     void *const state = tacit_sim_nodes_state(run->nodes, agent);
-    if (event->kind == TACIT_EVENT_REWARD && run->explores[agent])
-        run->samples += (double)event->as.reward.count;
     if (run->experiment->network == NULL)
         (void)tacit_elim_agent_step(state, event, entropy, &run->update);
     else
         (void)tacit_elim_peer_step(state, elim_run_table(run, agent), event, entropy, &run->update);
     if (observer != NULL && observer->meddle != NULL)
         observer->meddle(observer->context, agent, elim_run_agent(run, agent), &run->update);
-    if (run->update.plan_count > 0)
-        note_plan(run, agent);
 }
 
 static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
@@ -115,10 +103,12 @@ static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_
 {
     struct elim_run *const run = family;
     struct tacit_elim_event const event = elim_event(sim_event);
-    if (node == run->agent_count)
+    if (node == run->agent_count) {
         (void)tacit_elim_hub_step(elim_run_hub(run), &event, entropy, &run->update);
-    else
+        elim_run_count_hub(run);
+    } else {
         step_agent(run, node, &event, entropy);
+    }
     run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
     *update = (struct tacit_sim_update){.persist = run->update.persist,
                                         .persist_extra = run->update.persist_table,
@@ -207,9 +197,11 @@ static enum tacit_status set_up(struct elim_run *run, uint32_t index)
     uint64_t const run_id = (uint64_t)index + 1;
     enum tacit_status status = TACIT_OK;
     run->samples = 0;
-    memset(run->explores, 0, run->agent_count * sizeof *run->explores);
+    run->round = (struct elim_round){0};
+    memset(run->counted_pulls, 0, run->agent_count * sizeof *run->counted_pulls);
     tacit_sim_instance_draw(&run->instance, &experiment->common, index);
     double const gap = gap_of(run);
+    run->gap = gap;
     if (elim_run_has_hub(run)) {
         struct tacit_elim_hub_config const hub = elim_run_hub_config(
             experiment, run_id, gap, experiment->network == NULL ? NULL : run->weights);

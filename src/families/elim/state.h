@@ -12,6 +12,14 @@ struct elim_rank {
     double mean_sum;      /* of their estimates */
 };
 
+/* The round that a hub collects, as it was when it began. */
+struct elim_round {
+    uint32_t epoch;
+    uint32_t round_count; /* judged before it */
+    uint32_t active_count;
+    uint64_t pulls; /* S */
+};
+
 struct elim_run {
     const struct elim_sim *experiment;
     uint32_t agent_count;
@@ -21,8 +29,10 @@ struct elim_run {
     struct tacit_elim_table *shared_table; /* of all peers where nothing fails; or NULL */
     uint64_t *members;                     /* component_count x W(A): agents of each component */
     uint32_t *weights;                     /* A: how many agents a sink reports for */
-    bool *explores;                        /* A: does the agent's plan serve an epoch? */
-    struct elim_rank *ranks;               /* K: scratch */
+    uint64_t *counted_pulls; /* A: S of the last round of the hub that the agent's sums were in */
+    struct elim_round round; /* that the hub is collecting */
+    struct elim_rank *ranks; /* K: scratch */
+    double gap;              /* Delta of this run */
     double samples;
     struct tacit_elim_update update; /* of the step under way */
     struct tacit_sim_send send;
@@ -56,6 +66,14 @@ struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, u
 
 /* What the simulator's nodes are here. */
 extern const struct tacit_sim_node_ops elim_node_ops;
+
+/* ---- samples.c: rewards that entered estimates ---- */
+
+/* The hub made a step: a round that it judged is counted, once. */
+void elim_run_count_hub(struct elim_run *run);
+
+/* Where there is no hub: the rounds that the judges judged. */
+void elim_run_count_judges(struct elim_run *run);
 
 /* ---- results.c ---- */
 
