@@ -1,7 +1,7 @@
 #!/bin/sh
 # Configures a build directory the first time (or anew when asked for other options) and builds it.
 #
-# usage: build.sh DIRECTORY [MESON OPTION...]
+# usage: [TARGETS="..."] build.sh DIRECTORY [MESON OPTION...]      TARGETS: of ninja; all of them unless given
 set -eu
 directory=$1
 shift
@@ -10,4 +10,5 @@ if [ ! -f "$directory/build.ninja" ]; then
     meson setup "$directory" "$@" >"$directory.log" 2>&1 || { cat "$directory.log" >&2; exit 1; }
     rm -f "$directory.log"
 fi
-ninja -C "$directory" --quiet >&2 # stdout belongs to what is built
+# shellcheck disable=SC2086
+ninja -C "$directory" --quiet ${TARGETS-} >&2 # stdout belongs to what is built

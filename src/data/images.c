@@ -1,5 +1,5 @@
-/* Labelled images: the IDX files of MNIST and the binary files of CIFAR-10. What does not fit to the
- * byte is refused. */
+/* Labelled images: the IDX files of MNIST and the binary files of CIFAR-10. What does not fit to
+ * the byte is refused. */
 #include "tacit/data.h"
 #include "internal.h"
 #include <stdlib.h>
@@ -57,8 +57,8 @@ static enum tacit_status check_idx_images(const struct tacit_unpacked *file,
     images->channels = 1;
     images->height = big_endian(file->bytes + 8);
     images->width = big_endian(file->bytes + 12);
-    bool const is_sized = images->height >= 1 && images->height <= SIDE_MAX &&
-                          images->width >= 1 && images->width <= SIDE_MAX && images->count >= 1;
+    bool const is_sized = images->height >= 1 && images->height <= SIDE_MAX && images->width >= 1 &&
+                          images->width <= SIDE_MAX && images->count >= 1;
     uint64_t const bytes = (uint64_t)images->count * images->height * images->width;
     if (!is_sized || bytes != file->size - 16)
         return tacit_data_fail(error, TACIT_INVALID, path, 0,
