@@ -30,7 +30,7 @@ dependencies-python:
 	@tools/install_dependencies.sh build python
 
 dependencies-check:
-	@tools/install_dependencies.sh build live test check
+	@tools/install_dependencies.sh build live test check python
 
 build: dependencies ## build the program: build/tacit
 	@tools/build.sh $(BUILD) -Dtests=false
@@ -49,7 +49,7 @@ python: dependencies-python ## build and test the Python package: wheel in build
 	@tools/build.sh build-python -Dtests=false -Dpython=true
 	@tools/build_python.sh build-python
 
-check: dependencies-check ## the gates: compilers, sanitizers, valgrind, purity, layers, format, function length
+check: dependencies-check ## the gates: compilers, sanitizers, valgrind, purity, layers, format, function length, Python
 	@tools/check.sh
 
 check-long: dependencies-check ## the gates, then long statistics, a large swarm and 30 s of each fuzz target

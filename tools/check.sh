@@ -55,6 +55,10 @@ TARGETS="tacit tacit-test $(printf 'tests/%s ' $threaded)" CC=clang \
 tools/run_tests.sh build-tsan --quiet --no-rebuild --timeout-multiplier 5 $(printf '%s ' $threaded | sed 's/\(sim\|cli\)_//g')
 TACIT_PROGRAM=build-tsan/tacit python3 tests/live/crashes.py sigterm_ends_cleanly_and_a_restart_goes_on
 
+gate "the Python package: types, and its tests against the cores"
+tools/build.sh build-python -Dtests=false -Dpython=true
+tools/build_python.sh build-python
+
 gate "valgrind over the cores and a whole run"
 tools/build.sh build-test -Dtests=true
 tools/check_valgrind.sh build-test

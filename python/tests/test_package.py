@@ -7,7 +7,9 @@ import os
 import pickle
 import sqlite3
 import subprocess
+import sys
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -149,6 +151,14 @@ def release_in_another_process(path, name, queue):
     queue.put(tacit.noise_update(np.ones(50), clip=1.0, ledger=path, round_id=name, model_hash=b"m").tobytes())
 
 
+RELEASE_FOR_EVER = """
+import hashlib, sys, numpy, tacit
+for turn in range(300):
+    steps = tacit.noise_update(numpy.ones(200), clip=1.0, ledger=sys.argv[1], round_id=b"%d" % turn, model_hash=b"m")
+    print(turn, hashlib.sha256(steps.tobytes()).hexdigest(), flush=True)
+"""
+
+
 class Release(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()
@@ -220,6 +230,30 @@ class Release(unittest.TestCase):
             process.join()
         self.assertEqual(len(answers), 2)
         self.assertEqual(tacit.look_at_ledger(self.path).release_count, 2)
+
+    def test_a_killed_process_loses_no_release_and_makes_none_anew(self):
+        tacit.create_ledger(self.path, dataset="d", epsilon=40.0)
+        told = {}
+        for kill in range(6):
+            process = subprocess.Popen([sys.executable, "-c", RELEASE_FOR_EVER, self.path], stdout=subprocess.PIPE, text=True)
+            wanted = 7 * kill + 3
+            for _ in range(wanted):
+                turn, digest = process.stdout.readline().split()
+                self.assertEqual(told.setdefault(turn, digest), digest)
+            time.sleep(kill / 1000)
+            process.kill()
+            for line in process.stdout.read().splitlines():
+                if len(line.split()) == 2 and len(line.split()[1]) == 64:
+                    turn, digest = line.split()
+                    self.assertEqual(told.setdefault(turn, digest), digest)
+            process.stdout.close()
+            process.wait()
+        view = tacit.look_at_ledger(self.path)
+        with sqlite3.connect(self.path) as database:
+            prices = [row[0] for row in database.execute("SELECT epsilon_nano FROM releases")]
+        self.assertEqual((len(prices), sum(prices)), (view.release_count, view.spent_nano))
+        self.assertGreaterEqual(view.release_count, len(told))
+        self.assertLessEqual(view.release_count, len(told) + 1)  # one was made and not told any more
 
     def test_what_is_no_ledger_is_refused_and_none_is_overwritten(self):
         with self.assertRaises(tacit.StateError):
