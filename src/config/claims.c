@@ -1,5 +1,6 @@
 /* The schema of a claims file: what a paper shows, figure by figure, and what it claims. */
 #include "measure.h"
+#include "say.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -306,14 +307,6 @@ static void read_paper(struct claims_reader *reader)
 
 /* ---- Public ---- */
 
-/* A message is one line for a person, whatever the words of the file in it are. */
-static void make_one_line(struct tacit_error *error)
-{
-    for (char *at = error->text; *at != '\0'; at++)
-        if ((unsigned char)*at < 0x20u || (unsigned char)*at == 0x7Fu)
-            *at = '?';
-}
-
 enum tacit_status tacit_claims_load(struct tacit_claims **claims, const char *path,
                                     struct tacit_error *error)
 {
@@ -328,7 +321,6 @@ enum tacit_status tacit_claims_load(struct tacit_claims **claims, const char *pa
         status = reader.base.status;
     }
     if (status != TACIT_OK) {
-        make_one_line(error);
         tacit_claims_free(made);
         return status;
     }
@@ -355,6 +347,5 @@ void tacit_claims_error(const struct tacit_claims *claims, uint32_t line, const 
 {
     struct config_node const node = {.line = line};
     struct config_place const place = config_document_place(claims->document, &node);
-    (void)snprintf(error->text, TACIT_ERROR_BYTES, "%s: %s: %.500s", place.text, key, text);
-    make_one_line(error);
+    config_say(error, "%s: %s: %.500s", place.text, key, text);
 }

@@ -1,5 +1,6 @@
 /* YAML to tree, by libyaml's document interface, which knows the line of every node. */
 #include "document.h"
+#include "say.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,15 +71,15 @@ static enum tacit_status refuse_at(const struct source *source, size_t line, con
                                    struct tacit_error *error)
 {
     if (source->setting != NULL)
-        (void)snprintf(error->text, TACIT_ERROR_BYTES, "--set %.400s: %s", source->setting, what);
+        config_say(error, "--set %.400s: %s", source->setting, what);
     else
-        (void)snprintf(error->text, TACIT_ERROR_BYTES, "%.400s:%zu: %s", source->path, line, what);
+        config_say(error, "%.400s:%zu: %s", source->path, line, what);
     return TACIT_INVALID;
 }
 
 static enum tacit_status out_of_memory(struct tacit_error *error)
 {
-    (void)snprintf(error->text, TACIT_ERROR_BYTES, "out of memory");
+    config_say(error, "out of memory");
     return TACIT_MEMORY;
 }
 
@@ -328,19 +329,17 @@ static enum tacit_status read_bytes(const char *path, char *bytes, size_t *size,
 {
     FILE *const file = fopen(path, "rb");
     if (file == NULL) {
-        (void)snprintf(error->text, TACIT_ERROR_BYTES, "%s: %s", path, strerror(errno));
+        config_say(error, "%s: %s", path, strerror(errno));
         return TACIT_IO;
     }
     errno = 0;
     *size = fread(bytes, 1, FILE_BYTES_MAX + 1, file);
     enum tacit_status status = TACIT_OK;
     if (ferror(file)) {
-        (void)snprintf(error->text, TACIT_ERROR_BYTES, "%s: cannot be read: %s", path,
-                       strerror(errno));
+        config_say(error, "%s: cannot be read: %s", path, strerror(errno));
         status = TACIT_IO;
     } else if (*size > FILE_BYTES_MAX) {
-        (void)snprintf(error->text, TACIT_ERROR_BYTES, "%s: too large; %zu bytes are allowed", path,
-                       FILE_BYTES_MAX);
+        config_say(error, "%s: too large; %zu bytes are allowed", path, FILE_BYTES_MAX);
         status = TACIT_INVALID;
     }
     (void)fclose(file);
@@ -369,8 +368,7 @@ enum tacit_status config_document_read(struct config_document **document, const 
     made->path = copy_text(made, path, strlen(path));
     enum tacit_status status = made->path == NULL ? out_of_memory(error) : read_file(made, error);
     if (status == TACIT_OK && made->root->kind != CONFIG_MAP) {
-        (void)snprintf(error->text, TACIT_ERROR_BYTES, "%s:%u: an experiment is a map of keys",
-                       path, made->root->line);
+        config_say(error, "%s:%u: an experiment is a map of keys", path, made->root->line);
         status = TACIT_INVALID;
     }
     if (status != TACIT_OK) {

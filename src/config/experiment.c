@@ -1,5 +1,6 @@
 /* The schema of the experiment file, section by section. */
 #include "tacit/config.h"
+#include "say.h"
 #include "network.h"
 #include "reader.h"
 #include <math.h>
@@ -517,14 +518,6 @@ static void read_experiment(struct config_reader *reader,
 
 /* ---- Public ---- */
 
-/* A message is one line for a person, whatever the words of the file in it are. */
-static void make_one_line(struct tacit_error *error)
-{
-    for (char *at = error->text; *at != '\0'; at++)
-        if ((unsigned char)*at < 0x20u || (unsigned char)*at == 0x7Fu)
-            *at = '?';
-}
-
 enum tacit_status tacit_config_load(struct tacit_config **config, const char *path,
                                     const char *const *settings, uint32_t set_count,
                                     const struct tacit_config_family *const *families,
@@ -550,7 +543,6 @@ enum tacit_status tacit_config_load(struct tacit_config **config, const char *pa
         status = reader.status;
     }
     if (status != TACIT_OK) {
-        make_one_line(error);
         tacit_config_free(made);
         return status;
     }
@@ -596,8 +588,7 @@ void tacit_config_error(const struct config_document *document, const char *key,
         part += length + (part[length] == '.' ? 1 : 0);
     }
     struct config_place const place = config_document_place(document, node);
-    (void)snprintf(error->text, TACIT_ERROR_BYTES, "%s: %s: %.500s", place.text, key, text);
-    make_one_line(error);
+    config_say(error, "%s: %s: %.500s", place.text, key, text);
 }
 
 char *tacit_config_path(const struct config_document *document, const char *name)

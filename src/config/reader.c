@@ -1,5 +1,6 @@
 /* Typed values from nodes, with errors that say what is allowed. */
 #include "reader.h"
+#include "say.h"
 #include "tacit/config.h"
 #include <errno.h>
 #include <math.h>
@@ -19,8 +20,8 @@ void config_reader_fail(struct config_reader *reader, const struct config_node *
     (void)vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     struct config_place const place = config_document_place(reader->document, node);
-    (void)snprintf(reader->error->text, TACIT_ERROR_BYTES, "%s: %s%s%s", place.text,
-                   key == NULL ? "" : key, key == NULL ? "" : ": ", what);
+    config_say(reader->error, "%s: %s%s%s", place.text, key == NULL ? "" : key,
+               key == NULL ? "" : ": ", what);
     reader->status = TACIT_INVALID;
 }
 

@@ -72,6 +72,8 @@ static const struct wrong cases[] = {
     /* Keys */
     AGENT("unknown key names the nearest", 11, "logg: {format: text}",
           "@:11: logg: ", "did you mean 'log'? (allowed: federation, protocol, site, state, "),
+    AGENT("key with a line break", 11, "\"lo\\ng\": 1", "@:11: lo?g: ", "unknown key; "),
+    COORDINATOR("key with an escape", 10, "\"lo\\eg\": 1", "@:10: lo?g: ", "unknown key; "),
     AGENT("unknown protocol of a site", 11, "protocol: voting",
           "@:11: protocol: ", "'voting' is not live; allowed: elimination"),
     COORDINATOR("protocol that is not live", 10, "protocol: index",
