@@ -95,6 +95,20 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
 void tacit_phased_judge_look(const struct tacit_phased_judge *judge,
                              struct tacit_phased_judge_view *view);
 
+/* What is known of an arm's mean, on the scale of the public range. */
+struct tacit_phased_interval {
+    double mean; /* y over the suffix in use; 0 before the first release */
+    double lower;
+    double upper;
+};
+
+/* The arm's interval that is valid at all times: the chance that any arm's is wrong at any of its
+ * looks is at most 1 - confidence, whoever looks when, whatever rule makes the plans. [0, 1] before
+ * the arm's first release. Requires: arm < K, 0 < confidence < 1. Source: EXACT-BOUNDS 3 (v).
+ * Cost: two bounds. */
+struct tacit_phased_interval tacit_phased_judge_interval(const struct tacit_phased_judge *judge,
+                                                         uint32_t arm, double confidence);
+
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 enum tacit_phased_message_kind {
@@ -254,4 +268,8 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
 
 /* Shows a hub's state without changing it. Cost: O(1). */
 void tacit_phased_hub_look(const struct tacit_phased_hub *hub, struct tacit_phased_hub_view *view);
+
+/* As tacit_phased_judge_interval, of the hub's judge. */
+struct tacit_phased_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,
+                                                       uint32_t arm, double confidence);
 #endif

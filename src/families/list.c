@@ -7,6 +7,7 @@
     X(gossip_family)                                                                               \
     X(glm_family)                                                                                  \
     X(index_family)                                                                                \
+    X(phased_family)                                                                               \
     X(select_family)                                                                               \
     X(vote_family)
 

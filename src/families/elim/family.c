@@ -1,13 +1,7 @@
 /* Epoch elimination (Li, Song) as its hosts know it. */
-#include <stdlib.h>
 #include "live.h"
 #include "live_keys.h"
 #include "plan.h"
-
-static void free_plan(void *plan)
-{
-    free(plan);
-}
 
 extern const struct tacit_family elim_family;
 
@@ -27,9 +21,12 @@ const struct tacit_family elim_family = {
     .eliminates = true,
     .ranks = true,
     .plan = elim_make_plan,
-    .plan_free = free_plan,
-    .bounds = elim_print_bounds,
-    .player = ELIM_PLAYER,
+    .plan_free = elim_free_plan,
+    .bounds = elim_print_limits,
+    .player = {.metric_count = ELIM_METRIC_COUNT,
+               .run_new = elim_either_new,
+               .run_play = elim_either_play,
+               .run_free = elim_either_free},
     .site = &tacit_elim_site_ops,
     .hub = &tacit_elim_hub_ops,
     .hub_settings = elim_hub_settings_new,

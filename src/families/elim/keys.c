@@ -26,7 +26,8 @@ void elim_read_keys(struct config_reader *reader, const struct config_node *root
                     struct tacit_config *config)
 {
     static const char *const names[] = {
-        "kind", "rounds", "participation", "gap", "component_weights", NULL};
+        "kind",   "rounds", "participation", "gap", "component_weights",
+        "bounds", "growth", "confidence",    NULL};
     static const struct config_choice weights[] = {{"agents", 0}, {"components", 1}, {NULL, 0}};
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct elim_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
@@ -50,4 +51,5 @@ void elim_read_keys(struct config_reader *reader, const struct config_node *root
                          (struct config_range){0, 1, true, false}, &keys->gap);
     if (reader->status == TACIT_OK)
         refuse_idle_keys(reader, protocol, config, keys);
+    elim_read_exact(reader, root, config, keys);
 }

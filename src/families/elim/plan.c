@@ -222,6 +222,8 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
     experiment->plan = plan;
     if (plan == NULL)
         return TACIT_MEMORY;
+    if (keys_of(experiment)->is_exact)
+        return elim_plan_exact(experiment, error);
     enum tacit_status status =
         tacit_experiment_protect(experiment, epsilon_per_reward(experiment, report_count), error);
     if (status != TACIT_OK)

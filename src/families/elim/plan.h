@@ -4,17 +4,23 @@
 #include "run.h"
 #include "tacit/family.h"
 
+struct phased_sim; /* ../phased/run.h */
+
 /* The keys of its section `protocol`. */
 struct elim_keys {
     uint32_t round_limit; /* 0: none */
     double participation;
     double gap;            /* 0: not given */
     bool components_alike; /* weigh components alike, whatever their sizes */
+    bool is_exact;         /* bounds: exact; the two below are theirs */
+    double growth;
+    double confidence; /* 0: not given */
 };
 
 struct elim_plan {
     struct elim_sim sim;
     struct tacit_elim_network network; /* sim.network points here, or is NULL */
+    struct phased_sim *exact;          /* bounds: exact; then nothing else matters. NULL: paper */
 };
 
 /* ---- keys.c ---- */
@@ -37,4 +43,25 @@ struct tacit_elim_network elim_network(const struct tacit_network *network, bool
 /* ---- bounds.c ---- */
 
 enum tacit_status elim_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+
+/* ---- exact.c ---- */
+
+/* Reads bounds, growth and confidence; refuses what has no meaning beside them. Requires: the other
+ * keys are read. */
+void elim_read_exact(struct config_reader *reader, const struct config_node *root,
+                     const struct tacit_config *config, struct elim_keys *keys);
+
+/* Fills plan->exact, sets mechanism and statement. Requires: experiment->plan is there. */
+enum tacit_status elim_plan_exact(struct tacit_experiment *experiment, struct tacit_error *error);
+
+/* elim_print_bounds, or what exact bounds come to. */
+enum tacit_status elim_print_limits(const struct tacit_experiment *experiment, FILE *out);
+
+void elim_free_plan(void *plan); /* NULL is allowed */
+
+/* The player of a struct elim_plan, with either kind of bounds. */
+void *elim_either_new(const void *plan, enum tacit_status *status);
+enum tacit_status elim_either_play(void *run, uint32_t index, struct tacit_sim_row *row,
+                                   atomic_bool *stop);
+void elim_either_free(void *run);
 #endif

@@ -413,3 +413,10 @@ void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_ph
         .received = received_of(hub),
         .seen = seen_of(hub)};
 }
+
+struct tacit_phased_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,
+                                                       uint32_t arm, double confidence)
+{
+    return tacit_phased_judge_interval(judge_of((struct tacit_phased_hub *)(uintptr_t)hub), arm,
+                                       confidence);
+}

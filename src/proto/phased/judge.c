@@ -474,6 +474,24 @@ void tacit_phased_judge_look(const struct tacit_phased_judge *state,
                                              .lowers = lowers_of(judge)};
 }
 
+struct tacit_phased_interval tacit_phased_judge_interval(const struct tacit_phased_judge *state,
+                                                         uint32_t arm, double confidence)
+{
+    struct tacit_phased_judge *const judge = writable(state);
+    TACIT_ASSERT(arm < judge->schedule.arm_count);
+    TACIT_ASSERT(confidence > 0 && confidence < 1);
+    uint64_t const looks = releases_of(judge)[arm];
+    if (looks == 0)
+        return (struct tacit_phased_interval){0, 0, 1};
+    double const epsilon = judge->schedule.epsilon_per_reward;
+    double const level =
+        tacit_bounds_level(judge->schedule.arm_count, (uint32_t)looks, 1 - confidence);
+    struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
+    return (struct tacit_phased_interval){tacit_bounds_mean(&sum),
+                                          tacit_bounds_lower(&sum, epsilon, level),
+                                          tacit_bounds_upper(&sum, epsilon, level)};
+}
+
 /* ---- Check ---- */
 
 static bool plan_is_possible(struct tacit_phased_judge *judge)

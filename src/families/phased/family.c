@@ -1,0 +1,87 @@
+/* The phased index (EXACT-BOUNDS 5; ours) as its hosts know it. */
+#include <stdlib.h>
+#include "plan.h"
+
+const struct tacit_metric phased_metrics[] = {
+    [PHASED_REGRET] = {"regret", "Regret", "reward", "summed over all agents",
+                       TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
+    [PHASED_REGRET_PER_AGENT] = {"regret_per_agent", "Regret per agent", "reward",
+                                 "the average site", 0},
+    [PHASED_REGRET_EXPLOIT] = {"regret_exploit", "Regret while waiting", "reward",
+                               "part of it: local exploitation", 0},
+    [PHASED_ROUNDS] = {"rounds", "Rounds", "rounds", "of communication",
+                       TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+    [PHASED_COST] = {"cost", "Communication cost", "cost", "links weighted by their price",
+                     TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+    [PHASED_LINKS] = {"links", "Links used", "links", NULL, TACIT_METRIC_TRAFFIC},
+    [PHASED_MESSAGES] = {"messages", "Messages", "messages", "a broadcast counts once",
+                         TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+    [PHASED_MESSAGES_PER_RECEIVER] = {"messages_per_receiver", "Messages by receiver", "messages",
+                                      "a broadcast counts once per receiver", TACIT_METRIC_TRAFFIC},
+    [PHASED_SCALARS] = {"scalars", "Scalars", "numbers", "noised sums inside the messages",
+                        TACIT_METRIC_TRAFFIC},
+    [PHASED_BYTES] = {"bytes", "Bytes", "bytes", "8 a number, with five numbers of a header",
+                      TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+    [PHASED_SINGLE_ARM_FRACTION] = {"single_arm_fraction", "Ended with one arm", "",
+                                    "all others' intervals are below its own", 0},
+    [PHASED_BEST_ARM_FRACTION] = {"best_arm_fraction", "Found the best arm", "",
+                                  "the last leader is the best", 0},
+    [PHASED_SAMPLES] = {"samples", "Samples", "pulls", "rewards that entered estimates", 0},
+    [PHASED_METRIC_COUNT] = {.name = NULL}};
+
+/* ---- Its runs ---- */
+
+static void *run_new(const void *plan, enum tacit_status *status)
+{
+    return phased_run_new(plan, status);
+}
+
+static enum tacit_status run_play(void *run, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop)
+{
+    bool healed;
+    struct phased_outcome outcome;
+    enum tacit_status const status = phased_run_play(run, index, row, stop, &healed, &outcome);
+    if (status != TACIT_OK)
+        return status;
+    double *const metrics = row->metrics;
+    metrics[PHASED_REGRET] = outcome.totals.regret;
+    metrics[PHASED_REGRET_PER_AGENT] = outcome.totals.regret / outcome.agents;
+    metrics[PHASED_REGRET_EXPLOIT] = outcome.totals.regret_exploit;
+    metrics[PHASED_ROUNDS] = outcome.rounds;
+    metrics[PHASED_COST] = outcome.cost;
+    metrics[PHASED_LINKS] = outcome.links;
+    metrics[PHASED_MESSAGES] = outcome.totals.messages;
+    metrics[PHASED_MESSAGES_PER_RECEIVER] = outcome.totals.messages_per_receiver;
+    metrics[PHASED_SCALARS] = outcome.totals.scalars;
+    metrics[PHASED_BYTES] = outcome.totals.bytes;
+    metrics[PHASED_SINGLE_ARM_FRACTION] = outcome.decided ? 1 : 0;
+    metrics[PHASED_BEST_ARM_FRACTION] = outcome.best ? 1 : 0;
+    metrics[PHASED_SAMPLES] = outcome.samples;
+    return TACIT_OK;
+}
+
+static void run_free(void *run)
+{
+    phased_run_free(run);
+}
+
+extern const struct tacit_family phased_family;
+
+const struct tacit_family phased_family = {
+    .number = PHASED_FAMILY,
+    .file = {.word = "phased-index",
+             .networks = 1u << TACIT_CONFIG_STAR,
+             .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
+                             1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
+             .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
+             .read = phased_read_keys},
+    .metrics = phased_metrics,
+    .ranks = true,
+    .plan = phased_make_plan,
+    .plan_free = free,
+    .bounds = phased_print_bounds,
+    .player = {.metric_count = PHASED_METRIC_COUNT,
+               .run_new = run_new,
+               .run_play = run_play,
+               .run_free = run_free}};

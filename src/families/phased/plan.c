@@ -1,0 +1,198 @@
+/* From an experiment file with play in phases to what its runs need: schedule, mechanism,
+ * statement; and what is refused. */
+#include "plan.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- Statement ---- */
+
+static void state_privacy(struct tacit_experiment *experiment)
+{
+    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
+    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    if (mechanism->noisy) {
+        tacit_text_add(&text, "Each single reward, clipped to the public range, is protected with "
+                              "epsilon ");
+        tacit_text_add_nano(&text, tacit_mechanism_cost_nano(mechanism));
+        tacit_text_add(&text, " for the whole run, against everybody who sees every message and "
+                              "against the hub: its value is in at most one noised sum (exact "
+                              "discrete Laplace, on integers). A person with several rewards "
+                              "loses as many times as much. Which arms are played, and how often, "
+                              "is public and depends on noised sums only.");
+    } else {
+        tacit_text_add(&text, "Nothing is protected: sums of rewards leave a site without noise.");
+    }
+    tacit_text_add(&text, " This is a simulation: its noise comes from a seed.");
+}
+
+/* Without a mode that protects, the same integers leave a site, without noise. */
+static enum tacit_status settle_mechanism(struct tacit_experiment *experiment,
+                                          struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    bool const is_sound = config->privacy == TACIT_PRIVACY_SOUND;
+    struct tacit_mechanism_config const mechanism = {
+        .mode = TACIT_PRIVACY_SOUND,
+        .epsilon_per_reward = is_sound ? config->epsilon : (double)INFINITY,
+        .lo = config->lo,
+        .hi = config->hi};
+    enum tacit_env_kind const kind = experiment->sim.env.kind;
+    bool const is_bounded = kind == TACIT_ENV_LOGGED
+                                ? tacit_experiment_rewards_within(experiment, 0, 1)
+                                : kind != TACIT_ENV_GAUSSIAN;
+    if (!is_bounded && !config->has_range)
+        return tacit_experiment_refuse(experiment, "privacy",
+                                       "some rewards lie outside [0, 1]; sums are counted in steps "
+                                       "of a public range; allowed: mode: sound with 'range'",
+                                       error);
+    experiment->epsilon_per_reward = mechanism.epsilon_per_reward;
+    if (tacit_mechanism_init(&experiment->mechanism, &mechanism) == TACIT_OK)
+        return TACIT_OK;
+    return tacit_experiment_refuse(experiment, "privacy.epsilon",
+                                   "epsilon per reward must be from 1e-6 to 1e6, or inf", error);
+}
+
+/* ---- What does not fit ---- */
+
+static enum tacit_status refuse_schedule(const struct tacit_experiment *experiment,
+                                         const struct tacit_phased_schedule *schedule,
+                                         struct tacit_error *error)
+{
+    struct tacit_phased_schedule usual = *schedule;
+    usual.growth = TACIT_PHASED_GROWTH;
+    if (tacit_phased_schedule_is_valid(&usual))
+        return tacit_experiment_refuse(experiment, "protocol.growth",
+                                       "an arm has at most 64 releases, and with this growth they "
+                                       "do not reach the horizon; allowed: a larger one, like 2",
+                                       error);
+    return tacit_experiment_refuse(experiment, "horizon",
+                                   "sums of all rewards must stay below 2^62 steps: agents times "
+                                   "horizon below 2^42 (and noise beside it); allowed: a shorter "
+                                   "horizon, fewer agents or a larger epsilon",
+                                   error);
+}
+
+/* A run whose first plan does not fit learns nothing and tells nobody (EXACT-BOUNDS 4.5, 5.2). */
+static enum tacit_status check_horizon(const struct tacit_experiment *experiment,
+                                       const struct tacit_phased_schedule *schedule,
+                                       struct tacit_error *error)
+{
+    struct tacit_phased_schedule longer = *schedule;
+    uint64_t needed = tacit_phased_horizon_min(schedule);
+    char text[240];
+    if (needed <= schedule->horizon)
+        return TACIT_OK;
+    while (needed > longer.horizon && needed <= TACIT_HORIZON_MAX) {
+        longer.horizon = needed; /* delta = 1/T: a longer horizon needs a little more */
+        needed = tacit_phased_horizon_min(&longer);
+    }
+    if (needed > TACIT_HORIZON_MAX)
+        return tacit_experiment_refuse(experiment, "horizon",
+                                       "no horizon is long enough for the first plan; allowed: "
+                                       "fewer arms, more agents or a larger epsilon",
+                                       error);
+    (void)snprintf(text, sizeof text,
+                   "%llu is too short for the first plan of %u arms at %u agents; allowed: at "
+                   "least %llu",
+                   (unsigned long long)schedule->horizon, schedule->arm_count,
+                   schedule->agent_count, (unsigned long long)longer.horizon);
+    return tacit_experiment_refuse(experiment, "horizon", text, error);
+}
+
+/* ---- The plan ---- */
+
+/* Only rule, arms_per_round, growth and confidence of `schedule` are looked at. */
+static enum tacit_status settle(struct tacit_experiment *experiment,
+                                const struct tacit_phased_schedule *schedule,
+                                struct phased_sim *sim, struct tacit_error *error)
+{
+    enum tacit_status const status = settle_mechanism(experiment, error);
+    if (status != TACIT_OK)
+        return status;
+    *sim = (struct phased_sim){.common = experiment->sim,
+                               .schedule = *schedule,
+                               .mechanism = experiment->mechanism,
+                               .server_link_cost = experiment->config->server_link_cost};
+    sim->schedule.arm_count = experiment->sim.env.arm_count;
+    sim->schedule.agent_count = experiment->sim.agent_count;
+    sim->schedule.horizon = experiment->sim.horizon;
+    sim->schedule.epsilon_per_reward =
+        experiment->mechanism.noisy
+            ? (double)experiment->mechanism.epsilon_nano / (double)TACIT_NANO
+            : (double)INFINITY;
+    experiment->server_links = experiment->sim.agent_count;
+    state_privacy(experiment);
+    if (!tacit_phased_schedule_is_valid(&sim->schedule))
+        return refuse_schedule(experiment, &sim->schedule, error);
+    return check_horizon(experiment, &sim->schedule, error);
+}
+
+enum tacit_status phased_settle_elimination(struct tacit_experiment *experiment, double growth,
+                                            double confidence, struct phased_sim *sim,
+                                            struct tacit_error *error)
+{
+    struct tacit_phased_schedule const schedule = {
+        .rule = TACIT_PHASED_ELIMINATION, .growth = growth, .confidence = confidence};
+    return settle(experiment, &schedule, sim, error);
+}
+
+enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct phased_keys const *const keys = experiment->config->keys;
+    struct phased_sim *const sim = calloc(1, sizeof *sim);
+    uint32_t const arms = experiment->sim.env.arm_count;
+    char text[120];
+    experiment->plan = sim;
+    if (sim == NULL)
+        return TACIT_MEMORY;
+    if (keys->arms_per_round > arms) {
+        (void)snprintf(text, sizeof text, "%u, and there are %u arms; allowed: 2 to %u",
+                       keys->arms_per_round, arms, arms);
+        return tacit_experiment_refuse(experiment, "protocol.arms_per_round", text, error);
+    }
+    uint32_t const usual = arms < TACIT_PHASED_ARMS_PER_ROUND ? arms : TACIT_PHASED_ARMS_PER_ROUND;
+    struct tacit_phased_schedule const schedule = {
+        .rule = TACIT_PHASED_INDEX,
+        .arms_per_round = keys->arms_per_round > 0 ? keys->arms_per_round : usual,
+        .growth = keys->growth,
+        .confidence = keys->confidence};
+    return settle(experiment, &schedule, sim, error);
+}
+
+/* ---- For `check` ---- */
+
+enum tacit_status phased_print_limits(const struct phased_sim *sim, FILE *out)
+{
+    struct tacit_phased_schedule const *const schedule = &sim->schedule;
+    uint64_t const first = tacit_phased_first_rung(schedule);
+    uint64_t rung = first;
+    double releases = 0;
+    for (; rung <= schedule->horizon && releases < TACIT_BOUNDS_RELEASES_MAX; releases++)
+        rung = tacit_bounds_next_rung(rung, schedule->growth);
+    double const agents = (double)schedule->agent_count;
+    double const sums = agents * releases * schedule->arm_count;
+    bool const drops = schedule->rule == TACIT_PHASED_ELIMINATION;
+    double const rounds = drops ? releases : 1 + (releases - 1) * schedule->arm_count;
+    (void)fprintf(out, "At most, in one run of %llu slots:\n",
+                  (unsigned long long)schedule->horizon);
+    (void)fprintf(out, "  first plan %llu pulls of each arm at each agent: %llu slots\n",
+                  (unsigned long long)first,
+                  (unsigned long long)tacit_phased_horizon_min(schedule));
+    (void)fprintf(out, "  releases  %.0f of an arm, each of %.3g times as many pulls in all\n",
+                  releases, schedule->growth);
+    (void)fprintf(out, "  rounds    %.0f\n", rounds);
+    (void)fprintf(out, "  messages  %.0f  (%.0f reports, %.0f broadcasts)\n",
+                  rounds * (agents + 1) + 1, rounds * agents, rounds + 1);
+    (void)fprintf(out, "  scalars   %.0f\n", sums);
+    (void)fprintf(out, "  cost      %.12g\n", rounds * agents * sim->server_link_cost);
+    (void)fprintf(out, "  intervals hold for all arms at all times together with chance %.12g%s\n",
+                  phased_confidence(schedule),
+                  drops && schedule->confidence <= 0 ? "; arms are dropped with delta = 1/T" : "");
+    return TACIT_OK;
+}
+
+enum tacit_status phased_print_bounds(const struct tacit_experiment *experiment, FILE *out)
+{
+    return phased_print_limits(experiment->plan, out);
+}

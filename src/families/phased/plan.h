@@ -1,0 +1,58 @@
+/* The plan of an experiment with the phased index: what its file says, and what follows. What
+ * elimination with exact bounds shares with it: checks and statement. */
+#ifndef TACIT_FAMILIES_PHASED_PLAN_H
+#define TACIT_FAMILIES_PHASED_PLAN_H
+#include "run.h"
+#include "tacit/family.h"
+
+#define PHASED_FAMILY 6u
+
+/* The keys of its section `protocol`. */
+struct phased_keys {
+    uint32_t arms_per_round; /* 0: not given */
+    double growth;
+    double confidence; /* 0: not given */
+};
+
+enum phased_metric {
+    PHASED_REGRET,
+    PHASED_REGRET_PER_AGENT,
+    PHASED_REGRET_EXPLOIT,
+    PHASED_ROUNDS,
+    PHASED_COST,
+    PHASED_LINKS,
+    PHASED_MESSAGES,
+    PHASED_MESSAGES_PER_RECEIVER,
+    PHASED_SCALARS,
+    PHASED_BYTES,
+    PHASED_SINGLE_ARM_FRACTION,
+    PHASED_BEST_ARM_FRACTION,
+    PHASED_SAMPLES,
+    PHASED_METRIC_COUNT
+};
+extern const struct tacit_metric phased_metrics[];
+
+/* ---- keys.c ---- */
+
+/* Reads growth and confidence; absent ones are 2 and 0. */
+void phased_read_growth(struct config_reader *reader, const struct config_node *protocol,
+                        double *growth, double *confidence);
+void phased_read_keys(struct config_reader *reader, const struct config_node *root,
+                      struct tacit_config *config);
+
+/* ---- plan.c ---- */
+
+/* Fills what runs of elimination with exact bounds need, sets the mechanism and the statement;
+ * refuses what the cores would refuse, and a horizon that the first plan does not fit.
+ * Errors: TACIT_INVALID with error->text. */
+enum tacit_status phased_settle_elimination(struct tacit_experiment *experiment, double growth,
+                                            double confidence, struct phased_sim *sim,
+                                            struct tacit_error *error);
+
+/* The same for the phased index, of the file's keys: a struct phased_sim. */
+enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
+
+/* Prints what a run of this schedule says at most. */
+enum tacit_status phased_print_limits(const struct phased_sim *sim, FILE *out);
+enum tacit_status phased_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+#endif

@@ -1,0 +1,310 @@
+/* Play in phases as nodes of the simulator: what they do in a step, what their messages are, how a
+ * run begins and what it came to. */
+#include "run.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define CONFIDENCE_SHOWN 0.95 /* of intervals and answers where the file asks for none */
+
+struct phased_run {
+    const struct phased_sim *sim;
+    uint32_t agent_count;
+    uint32_t arm_count;
+    struct tacit_sim_nodes *nodes;
+    struct tacit_sim_instance instance;
+    uint32_t *released; /* A: the last round whose release was counted */
+    double samples;
+    struct tacit_phased_interval *intervals; /* K: scratch */
+    struct tacit_phased_update update;       /* of the step under way */
+    struct tacit_sim_send send;
+};
+
+/* ---- Messages ---- */
+
+static size_t message_size(void *family, const void *message)
+{
+    (void)family;
+    return tacit_phased_message_size(message);
+}
+
+static const void *message_copy(void *family, const void *message, void *memory)
+{
+    (void)family;
+    return tacit_phased_message_copy(message, memory);
+}
+
+static uint32_t message_rank(void *family, const void *message)
+{
+    (void)family;
+    (void)message;
+    return 0;
+}
+
+/* EXACT-BOUNDS 5.6: scalars are the noised sums. Bytes: 8 a number, with the five numbers that say
+ * from whom, which run, kind and round it is of, and what is known of the other. */
+static void message_cost(void *family, const void *message, uint64_t *scalars, uint64_t *bytes)
+{
+    struct tacit_phased_message const *const phased = message;
+    uint64_t const blocks = phased->block_count;
+    (void)family;
+    *scalars = phased->kind == TACIT_PHASED_REPORT ? blocks : 0;
+    *bytes = 8 * (5 + (phased->kind == TACIT_PHASED_ORDER ? 2 * blocks + 1 : blocks));
+}
+
+/* ---- Steps ---- */
+
+static struct tacit_phased_hub *hub_of(const struct phased_run *run)
+{
+    return tacit_sim_nodes_state(run->nodes, run->agent_count);
+}
+
+static struct tacit_phased_event phased_event(const struct tacit_sim_event *event)
+{
+    struct tacit_phased_event phased = {.kind = event->kind, .now_us = event->now_us};
+    if (event->kind == TACIT_EVENT_REWARD)
+        phased.as.reward = event->reward;
+    else if (event->kind == TACIT_EVENT_EXPLOITED)
+        phased.as.exploited_count = event->exploited_count;
+    else if (event->kind == TACIT_EVENT_RECEIVE)
+        phased.as.message = event->message;
+    return phased;
+}
+
+/* Counts the rewards of a release, once. */
+static void count_release(struct phased_run *run, uint32_t agent)
+{
+    struct tacit_phased_agent_view view;
+    tacit_phased_agent_look(tacit_sim_nodes_state(run->nodes, agent), &view);
+    if (view.release_round <= run->released[agent])
+        return;
+    run->released[agent] = view.release_round;
+    for (uint32_t i = 0; i < view.block_count; i++)
+        run->samples += (double)view.blocks[i].count;
+}
+
+/* A refusal changes nothing, and its update asks for nothing but the timer that stands. */
+static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
+                 const struct tacit_entropy *entropy, struct tacit_sim_update *update)
+{
+    struct phased_run *const run = family;
+    struct tacit_phased_event const event = phased_event(sim_event);
+    if (node == run->agent_count)
+        (void)tacit_phased_hub_step(hub_of(run), &event, &run->update);
+    else
+        (void)tacit_phased_agent_step(tacit_sim_nodes_state(run->nodes, node), &event, entropy,
+                                      &run->update);
+    if (run->update.send && run->update.message.kind == TACIT_PHASED_REPORT)
+        count_release(run, node);
+    run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
+    *update = (struct tacit_sim_update){.persist = run->update.persist,
+                                        .sends = &run->send,
+                                        .send_count = run->update.send ? 1 : 0,
+                                        .plan = run->update.plan,
+                                        .plan_count = run->update.plan_count,
+                                        .deadline_us = run->update.deadline_us};
+}
+
+/* EXACT-BOUNDS 6: while an agent waits it plays the leader. */
+static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_max)
+{
+    struct phased_run *const run = family;
+    struct tacit_phased_agent_view view;
+    tacit_phased_agent_look(tacit_sim_nodes_state(run->nodes, node), &view);
+    *arm = view.exploit_arm;
+    *count_max = run->sim->common.horizon - view.pull_count;
+    return view.waiting;
+}
+
+/* ---- Configurations ---- */
+
+static struct tacit_phased_agent_config agent_config(const struct phased_sim *sim, uint64_t run_id,
+                                                     uint32_t agent)
+{
+    uint64_t const resend = sim->faults == NULL
+                                ? sim->common.horizon + 1 /* nothing gets lost: no timer matters */
+                                : 2 * sim->faults->delay_us_max + 1000;
+    return (struct tacit_phased_agent_config){.run_id = run_id,
+                                              .agent_id = agent,
+                                              .agent_count = sim->schedule.agent_count,
+                                              .arm_count = sim->schedule.arm_count,
+                                              .horizon = sim->schedule.horizon,
+                                              .mechanism = sim->mechanism,
+                                              .budget_nano =
+                                                  tacit_mechanism_cost_nano(&sim->mechanism),
+                                              .resend_after_us = resend};
+}
+
+static struct tacit_phased_hub_config hub_config(const struct phased_sim *sim, uint64_t run_id)
+{
+    return (struct tacit_phased_hub_config){.run_id = run_id,
+                                            .schedule = sim->schedule,
+                                            .mechanism = sim->mechanism,
+                                            .quorum = sim->quorum,
+                                            .round_timeout_us = sim->round_timeout_us,
+                                            .answers_all = sim->hub_answers_all};
+}
+
+static void size_of_node(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes)
+{
+    struct phased_run const *const run = family;
+    struct tacit_phased_hub_config const hub = hub_config(run->sim, 1);
+    struct tacit_phased_agent_config const agent = agent_config(run->sim, 1, 0);
+    *extra_bytes = 0;
+    *state_bytes =
+        node == run->agent_count ? tacit_phased_hub_size(&hub) : tacit_phased_agent_size(&agent);
+}
+
+static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
+                                                   .step = step,
+                                                   .exploit = exploit,
+                                                   .message_size = message_size,
+                                                   .message_copy = message_copy,
+                                                   .message_rank = message_rank,
+                                                   .message_cost = message_cost};
+
+/* ---- Memory ---- */
+
+static enum tacit_status allocate(struct phased_run *run)
+{
+    struct phased_sim const *const sim = run->sim;
+    struct tacit_phased_agent_config const agent = agent_config(sim, 1, 0);
+    struct tacit_phased_hub_config const hub = hub_config(sim, 1);
+    struct tacit_sim_nodes_config const config = {.sim = &sim->common,
+                                                  .ops = &node_ops,
+                                                  .family = run,
+                                                  .faults = sim->faults,
+                                                  .scale = sim->mechanism.scale,
+                                                  .has_hub = true,
+                                                  .reward_purpose = TACIT_PURPOSE_REWARD,
+                                                  .noise_purpose = TACIT_PURPOSE_NOISE,
+                                                  .hub_purpose = TACIT_PURPOSE_SELECTION};
+    if (tacit_phased_agent_size(&agent) == 0 || tacit_phased_hub_size(&hub) == 0)
+        return TACIT_INVALID;
+    run->released = calloc(run->agent_count, sizeof *run->released);
+    run->intervals = calloc(run->arm_count, sizeof *run->intervals);
+    enum tacit_status status = tacit_sim_instance_init(&run->instance, &sim->common);
+    if (run->released == NULL || run->intervals == NULL)
+        return TACIT_MEMORY;
+    if (status == TACIT_OK)
+        run->nodes = tacit_sim_nodes_new(&config, &status);
+    return status;
+}
+
+struct phased_run *phased_run_new(const struct phased_sim *sim, enum tacit_status *status)
+{
+    struct phased_run *const run = calloc(1, sizeof *run);
+    *status = TACIT_MEMORY;
+    if (run == NULL)
+        return NULL;
+    run->sim = sim;
+    run->agent_count = sim->common.agent_count;
+    run->arm_count = sim->common.env.arm_count;
+    *status = allocate(run);
+    if (*status == TACIT_OK)
+        return run;
+    phased_run_free(run);
+    return NULL;
+}
+
+void phased_run_free(struct phased_run *run)
+{
+    if (run == NULL)
+        return;
+    tacit_sim_nodes_free(run->nodes);
+    tacit_sim_instance_free(&run->instance);
+    free(run->released);
+    free(run->intervals);
+    free(run);
+}
+
+/* ---- What a run came to ---- */
+
+double phased_confidence(const struct tacit_phased_schedule *schedule)
+{
+    return schedule->confidence > 0 ? schedule->confidence : CONFIDENCE_SHOWN;
+}
+
+/* Can the arm not be told apart from the best one? By elimination, those that are left; else those
+ * whose interval, valid at all times, reaches the best lower bound. */
+static bool is_left(const struct phased_run *run, const struct tacit_phased_judge_view *judge,
+                    double bar, uint32_t arm)
+{
+    if (run->sim->schedule.rule == TACIT_PHASED_ELIMINATION)
+        return judge->eliminated[arm] == 0;
+    return judge->decided ? arm == judge->leader : run->intervals[arm].upper >= bar;
+}
+
+/* Arms that are left, the leader first, then by estimate; lowest index on ties. */
+static void rank(struct phased_run *run, const struct tacit_phased_judge_view *judge,
+                 struct tacit_sim_row *row)
+{
+    double const confidence = phased_confidence(&run->sim->schedule);
+    double bar = 0;
+    for (uint32_t arm = 0; arm < run->arm_count; arm++) {
+        run->intervals[arm] = tacit_phased_hub_interval(hub_of(run), arm, confidence);
+        bar = run->intervals[arm].lower > bar ? run->intervals[arm].lower : bar;
+    }
+    for (uint32_t arm = 0; arm < run->arm_count; arm++) {
+        if (!is_left(run, judge, bar, arm))
+            continue;
+        uint32_t place = row->ranked_count++;
+        for (; place > 0; place--) {
+            uint32_t const other = row->ranking[place - 1];
+            bool const is_first = other == judge->leader;
+            if (is_first || (arm != judge->leader && judge->means[other] >= judge->means[arm]))
+                break;
+            row->ranking[place] = other;
+        }
+        row->ranking[place] = arm;
+    }
+}
+
+static void write_outcome(struct phased_run *run, struct tacit_sim_row *row,
+                          struct phased_outcome *outcome)
+{
+    struct tacit_phased_hub_view hub;
+    tacit_phased_hub_look(hub_of(run), &hub);
+    struct tacit_phased_judge_view const *const judge = &hub.judge;
+    rank(run, judge, row);
+    for (uint32_t arm = 0; arm < run->arm_count; arm++)
+        row->eliminated[arm] = (uint32_t)judge->eliminated[arm];
+    tacit_sim_nodes_regret(run->nodes, row->regret);
+    *outcome = (struct phased_outcome){.totals = tacit_sim_nodes_totals(run->nodes),
+                                       .agents = run->agent_count,
+                                       .rounds = judge->round_count,
+                                       .links = (double)judge->round_count * run->agent_count,
+                                       .samples = run->samples,
+                                       .decided = row->ranked_count == 1,
+                                       .best = judge->leader != TACIT_NO_ARM &&
+                                               run->instance.gaps[judge->leader] < 1e-12};
+    outcome->cost = outcome->links * run->sim->server_link_cost;
+}
+
+/* ---- A run ---- */
+
+static enum tacit_status set_up(struct phased_run *run, uint32_t index)
+{
+    struct phased_sim const *const sim = run->sim;
+    uint64_t const run_id = (uint64_t)index + 1;
+    struct tacit_phased_hub_config const hub = hub_config(sim, run_id);
+    run->samples = 0;
+    memset(run->released, 0, run->agent_count * sizeof *run->released);
+    tacit_sim_instance_draw(&run->instance, &sim->common, index);
+    enum tacit_status status = tacit_phased_hub_init(hub_of(run), &hub);
+    for (uint32_t agent = 0; agent < run->agent_count && status == TACIT_OK; agent++) {
+        struct tacit_phased_agent_config const config = agent_config(sim, run_id, agent);
+        status = tacit_phased_agent_init(tacit_sim_nodes_state(run->nodes, agent), &config);
+    }
+    return status;
+}
+
+enum tacit_status phased_run_play(struct phased_run *run, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop, bool *healed, struct phased_outcome *outcome)
+{
+    enum tacit_status status = set_up(run, index);
+    if (status == TACIT_OK)
+        status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop, healed);
+    if (status == TACIT_OK)
+        write_outcome(run, row, outcome);
+    return status;
+}

@@ -1,0 +1,45 @@
+/* Runs of play in phases in the simulator, by one of its two rules: cores as nodes around a hub.
+ * Elimination with exact bounds (families/elim) is played here, too: sites and hub cannot tell the
+ * rules apart. */
+#ifndef TACIT_FAMILIES_PHASED_RUN_H
+#define TACIT_FAMILIES_PHASED_RUN_H
+#include "tacit/phased.h"
+#include "tacit/sim.h"
+
+struct phased_sim {
+    struct tacit_sim common;
+    struct tacit_phased_schedule schedule;
+    struct tacit_mechanism mechanism;
+    double server_link_cost;
+    uint32_t quorum;           /* of the hub, as the two below; 0: all */
+    uint64_t round_timeout_us; /* 0: no deadline */
+    bool hub_answers_all;
+    const struct tacit_sim_faults *faults; /* NULL: every message arrives at once, nothing fails */
+};
+
+/* What a run came to. */
+struct phased_outcome {
+    struct tacit_sim_totals totals;
+    double agents;
+    double rounds;  /* with reports */
+    double links;   /* M a round */
+    double cost;    /* of these */
+    double samples; /* rewards in releases */
+    bool decided;   /* one arm is left of the ranking */
+    bool best;      /* the last leader has the largest mean */
+};
+
+struct phased_run; /* the workspace of one thread, used for one run after the other */
+
+/* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID. */
+struct phased_run *phased_run_new(const struct phased_sim *sim, enum tacit_status *status);
+void phased_run_free(struct phased_run *run); /* NULL is allowed */
+
+/* Plays run number `index` to its end; fills the row but for its metrics. *healed: every agent that
+ * is not lost reached T. Errors: TACIT_INTERRUPTED, TACIT_MEMORY, TACIT_INVALID. */
+enum tacit_status phased_run_play(struct phased_run *run, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop, bool *healed, struct phased_outcome *outcome);
+
+/* The confidence of the intervals that an answer comes from: the schedule's, or 95 %. */
+double phased_confidence(const struct tacit_phased_schedule *schedule);
+#endif

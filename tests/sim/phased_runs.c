@@ -1,0 +1,260 @@
+/* Runs of play in phases in the simulator: the same numbers as a loop around the judge alone that
+ * draws from the same streams; whatever the threads; and every agent ends, whatever fails. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../../src/families/phased/run.h"
+
+#define ARMS 6u
+#define AGENTS_MAX 5u
+#define RUNS 12u
+#define POINTS 3u
+#define FAULTY_SEEDS 150u
+
+static const double rows[AGENTS_MAX * ARMS] = {0.2, 0.5, 0.8, 0.4, 0.6, 0.3, 0.3, 0.4, 0.7, 0.5,
+                                               0.6, 0.1, 0.1, 0.6, 0.9, 0.3, 0.6, 0.2, 0.2, 0.5,
+                                               0.6, 0.6, 0.7, 0.2, 0.4, 0.5, 0.7, 0.4, 0.5, 0.5};
+static uint64_t points[POINTS];
+
+static struct phased_sim sim_of(enum tacit_phased_rule rule, double epsilon, double confidence,
+                                uint64_t horizon)
+{
+    struct phased_sim sim = {
+        .common = {.seed = 8,
+                   .run_count = RUNS,
+                   .agent_count = AGENTS_MAX,
+                   .horizon = horizon,
+                   .points = points,
+                   .point_count = POINTS,
+                   .env = {TACIT_ENV_BERNOULLI, AGENTS_MAX, ARMS, rows, 0, {NULL, NULL, false}}},
+        .schedule = {.rule = rule,
+                     .arm_count = ARMS,
+                     .agent_count = AGENTS_MAX,
+                     .horizon = horizon,
+                     .epsilon_per_reward = epsilon,
+                     .growth = 2,
+                     .arms_per_round = 4,
+                     .confidence = confidence},
+        .server_link_cost = 25};
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    assert_int_equal(tacit_mechanism_init(&sim.mechanism, &mechanism), TACIT_OK);
+    points[0] = horizon / 100;
+    points[1] = horizon / 3;
+    points[2] = horizon;
+    return sim;
+}
+
+/* ---- The loop around the judge ---- */
+
+struct told {
+    double regret;
+    double rounds;
+    double scalars;
+    double samples;
+    uint32_t leader;
+};
+
+static double gap_of(uint32_t arm)
+{
+    double mean[ARMS] = {0};
+    double best = 0;
+    for (uint32_t i = 0; i < ARMS; i++) {
+        for (uint32_t agent = 0; agent < AGENTS_MAX; agent++)
+            mean[i] += rows[agent * ARMS + i] / AGENTS_MAX;
+        best = fmax(best, mean[i]);
+    }
+    return best - mean[arm];
+}
+
+/* What all sites release of the plan, each with streams of its own. */
+static void release_all(const struct phased_sim *sim, const struct tacit_phased_judge_view *view,
+                        struct tacit_rng reward[], struct tacit_rng noise[], int64_t *sums)
+{
+    memset(sums, 0, ARMS * sizeof *sums);
+    for (uint32_t agent = 0; agent < AGENTS_MAX; agent++) {
+        union tacit_sum exact[ARMS] = {{0}};
+        struct tacit_entropy const entropy = tacit_rng_entropy(&noise[agent]);
+        for (uint32_t i = 0; i < view->plan_count; i++)
+            tacit_env_pull(&sim->common.env, agent, view->plan[i].arm, view->plan[i].count,
+                           &sim->mechanism.scale, &reward[agent], &exact[i]);
+        for (uint32_t i = 0; i < view->plan_count; i++) {
+            union tacit_sum noised;
+            assert_int_equal(tacit_mechanism_release(&sim->mechanism, exact[i], &entropy, &noised),
+                             TACIT_OK);
+            sums[i] += noised.steps;
+        }
+    }
+}
+
+/* Where the plans follow from intervals of the same confidence, these are the same. */
+static void check_intervals(const struct tacit_phased_judge *judge,
+                            const struct tacit_phased_judge_view *view, double confidence)
+{
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        struct tacit_phased_interval const interval =
+            tacit_phased_judge_interval(judge, arm, confidence > 0 ? confidence : 0.95);
+        assert_true(interval.lower >= 0 && interval.lower <= interval.upper && interval.upper <= 1);
+        if (view->releases[arm] == 0 || confidence <= 0)
+            continue;
+        assert_true(interval.mean == view->means[arm]);
+        assert_true(interval.lower == view->lowers[arm]);
+        assert_true(interval.upper == view->uppers[arm]);
+    }
+}
+
+static struct told tell(const struct phased_sim *sim, uint32_t index)
+{
+    struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(&sim->schedule));
+    struct tacit_rng reward[AGENTS_MAX];
+    struct tacit_rng noise[AGENTS_MAX];
+    struct told told = {0};
+    struct tacit_phased_judge_view view;
+    for (uint32_t i = 0; i < AGENTS_MAX; i++) {
+        reward[i] = tacit_rng_stream(sim->common.seed, index, i, TACIT_PURPOSE_REWARD);
+        noise[i] = tacit_rng_stream(sim->common.seed, index, i, TACIT_PURPOSE_NOISE);
+    }
+    assert_int_equal(tacit_phased_judge_init(judge, &sim->schedule), TACIT_OK);
+    tacit_phased_judge_look(judge, &view);
+    while (!view.finished) {
+        int64_t sums[ARMS];
+        release_all(sim, &view, reward, noise, sums);
+        for (uint32_t i = 0; i < view.plan_count; i++) {
+            told.regret += AGENTS_MAX * (double)view.plan[i].count * gap_of(view.plan[i].arm);
+            told.samples += AGENTS_MAX * (double)view.plan[i].count;
+        }
+        told.scalars += AGENTS_MAX * view.plan_count;
+        told.rounds++;
+        tacit_phased_judge_close(judge, AGENTS_MAX, sums);
+        tacit_phased_judge_look(judge, &view);
+    }
+    check_intervals(judge, &view, sim->schedule.confidence);
+    told.leader = view.leader;
+    told.regret += AGENTS_MAX * (double)(sim->common.horizon - view.slots) * gap_of(view.leader);
+    free(judge);
+    return told;
+}
+
+static void compare(const struct phased_sim *sim)
+{
+    enum tacit_status status;
+    atomic_bool stop = false;
+    struct phased_run *const run = phased_run_new(sim, &status);
+    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, 1);
+    assert_non_null(run);
+    assert_non_null(row);
+    for (uint32_t index = 0; index < RUNS; index++) {
+        struct phased_outcome outcome;
+        bool healed = false;
+        struct told const told = tell(sim, index);
+        tacit_sim_row_clear(row, &sim->common, 1);
+        assert_int_equal(phased_run_play(run, index, row, &stop, &healed, &outcome), TACIT_OK);
+        assert_true(healed);
+        assert_true(fabs(outcome.totals.regret - told.regret) <= 1e-9 * told.regret);
+        assert_true(fabs(row->regret[POINTS - 1] - told.regret) <= 1e-9 * told.regret);
+        assert_true(row->regret[0] <= row->regret[1] && row->regret[1] <= row->regret[2]);
+        assert_true(outcome.rounds == told.rounds);
+        assert_true(outcome.totals.scalars == told.scalars);
+        assert_true(outcome.samples == told.samples);
+        assert_true(outcome.cost == 25 * AGENTS_MAX * told.rounds);
+        assert_true(outcome.best == (gap_of(told.leader) < 1e-12));
+        assert_true(row->ranked_count >= 1);
+        assert_int_equal(row->ranking[0], told.leader);
+    }
+    free(row);
+    phased_run_free(run);
+}
+
+static void runs_are_those_of_a_loop_around_the_judge(void **state)
+{
+    (void)state;
+    for (int rule = TACIT_PHASED_INDEX; rule <= TACIT_PHASED_ELIMINATION; rule++) {
+        for (int confidence = 0; confidence < 2; confidence++) {
+            struct phased_sim sim =
+                sim_of((enum tacit_phased_rule)rule, 1, confidence == 0 ? 0 : 0.95, 20000);
+            compare(&sim);
+            sim = sim_of((enum tacit_phased_rule)rule, INFINITY, confidence == 0 ? 0 : 0.9, 3000);
+            compare(&sim);
+        }
+    }
+}
+
+/* ---- Faults ---- */
+
+static double chance(struct tacit_rng *rng, double share_of_worlds, double max)
+{
+    bool const is_on = tacit_rng_bernoulli(rng, share_of_worlds);
+    double const value = max * tacit_rng_uniform(rng);
+    return is_on ? value : 0;
+}
+
+static struct tacit_sim_faults faults_of(struct tacit_rng *rng, uint64_t horizon)
+{
+    return (struct tacit_sim_faults){
+        .loss = chance(rng, 0.6, 0.5),
+        .duplication = chance(rng, 0.6, 0.5),
+        .delay_us_max = tacit_rng_bernoulli(rng, 0.7) ? tacit_rng_below(rng, 2000) : 0,
+        .agent_crash = chance(rng, 0.7, 0.15),
+        .hub_crash = chance(rng, 0.6, 0.15),
+        .down_us_max = 1 + tacit_rng_below(rng, 1000),
+        .plan_parts = 1 + (uint32_t)tacit_rng_below(rng, 5),
+        .noise_failure = chance(rng, 0.4, 0.02),
+        .healed_at_us = horizon / 2 + tacit_rng_below(rng, 2 * horizon)};
+}
+
+/* Nobody gives up, nothing is counted twice, and no regret is beyond that of the worst arm. Result:
+ * was there a round before the slots were over? */
+static bool play_with_faults(uint32_t seed)
+{
+    struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE);
+    enum tacit_phased_rule const rule =
+        tacit_rng_bernoulli(&rng, 0.5) ? TACIT_PHASED_INDEX : TACIT_PHASED_ELIMINATION;
+    uint64_t const horizon = 3000 + tacit_rng_below(&rng, 20000);
+    double const confidence = tacit_rng_bernoulli(&rng, 0.5) ? 0.9 : 0;
+    struct phased_sim sim = sim_of(rule, 1, confidence, horizon);
+    struct tacit_sim_faults const faults = faults_of(&rng, horizon);
+    sim.common.seed = seed;
+    sim.faults = &faults;
+    if (tacit_rng_bernoulli(&rng, 0.4)) {
+        sim.quorum = 1 + (uint32_t)tacit_rng_below(&rng, AGENTS_MAX);
+        sim.round_timeout_us = 1 + tacit_rng_below(&rng, horizon);
+    }
+    sim.hub_answers_all = tacit_rng_bernoulli(&rng, 0.5);
+    enum tacit_status status;
+    atomic_bool stop = false;
+    bool healed = false;
+    struct phased_outcome outcome;
+    struct phased_run *const run = phased_run_new(&sim, &status);
+    struct tacit_sim_row *const row = tacit_sim_row_new(&sim.common, 1);
+    assert_non_null(run);
+    assert_non_null(row);
+    assert_int_equal(phased_run_play(run, 0, row, &stop, &healed, &outcome), TACIT_OK);
+    if (!healed)
+        fail_msg("seed %u: an agent did not end", seed);
+    assert_true(outcome.samples <= (double)AGENTS_MAX * (double)horizon);
+    assert_true(outcome.totals.regret >= 0);
+    assert_true(outcome.totals.regret <= (double)AGENTS_MAX * (double)horizon * 0.52);
+    free(row);
+    phased_run_free(run);
+    return outcome.rounds >= 1;
+}
+
+static void every_agent_ends_whatever_fails(void **state)
+{
+    (void)state;
+    uint32_t with_rounds = 0;
+    for (uint32_t seed = 1; seed <= FAULTY_SEEDS; seed++)
+        with_rounds += play_with_faults(seed) ? 1 : 0;
+    assert_true(with_rounds > FAULTY_SEEDS / 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(runs_are_those_of_a_loop_around_the_judge),
+        cmocka_unit_test(every_agent_ends_whatever_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
