@@ -134,8 +134,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (nul != NULL)
         (void)snprintf(setting, sizeof setting, "%.*s", (int)(size - file_size - 1),
                        (const char *)nul + 1);
-    enum tacit_status const status =
-        tacit_config_load(&config, path, settings, nul == NULL ? 0 : 1, tacit_family_files(), &error);
+    enum tacit_status const status = tacit_config_load(&config, path, settings, nul == NULL ? 0 : 1,
+                                                       tacit_family_files(), &error);
     if (status != TACIT_OK) {
         check_error(status, &error);
         return 0;

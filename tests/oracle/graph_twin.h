@@ -96,8 +96,8 @@ struct graph_twin_result {
     uint64_t orders;    /* server -> everybody */
     uint64_t messages;  /* all of them; a broadcast is 1 */
     uint64_t messages_per_receiver;
-    uint64_t scalars;       /* one per mean in DATA and uploads */
-    uint64_t samples;       /* pulls that entered estimates (those of an epoch that T cuts never do) */
+    uint64_t scalars; /* one per mean in DATA and uploads */
+    uint64_t samples; /* pulls that entered estimates (those of an epoch that T cuts never do) */
     uint64_t waiting_pulls; /* of all agents */
     bool agents_agree;      /* same aggregate and arm set at all agents after each round */
     double single_arm_fraction;

@@ -45,7 +45,7 @@ static int close_folder(void **state)
 }
 
 /* Two images of 2 x 3. */
-static const unsigned char idx_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2, 0,  0,
+static const unsigned char idx_images[] = {0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 2,  0,  0,
                                            0, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 255};
 static const unsigned char idx_labels[] = {0, 0, 8, 1, 0, 0, 0, 2, 9, 0};
 
@@ -56,7 +56,8 @@ static void idx_pair_is_read_to_the_byte(void **state)
     struct tacit_error error;
     write_bytes(folder.images, idx_images, sizeof idx_images);
     write_bytes(folder.labels, idx_labels, sizeof idx_labels);
-    assert_int_equal(tacit_images_read_idx(&images, folder.images, folder.labels, &error), TACIT_OK);
+    assert_int_equal(tacit_images_read_idx(&images, folder.images, folder.labels, &error),
+                     TACIT_OK);
     assert_int_equal(images.count, 2);
     assert_int_equal(images.channels, 1);
     assert_int_equal(images.height, 2);
