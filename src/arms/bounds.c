@@ -32,12 +32,18 @@ static double noise_term(const struct problem *problem, double lambda)
     return problem->m * log1p(-share * share);
 }
 
-/* The q at which the evidence of this lambda is L: each lambda gives an upper bound. */
-static double bound_at(const struct problem *problem, double lambda)
+/* What one lambda says. */
+struct evidence {
+    double lambda;
+    double noise; /* noise_term */
+    double bound; /* the q at which the evidence is L: an upper bound */
+};
+
+static struct evidence evidence_at(const struct problem *problem, double lambda)
 {
-    double const x =
-        lambda * problem->y + (problem->level - noise_term(problem, lambda)) / problem->n;
-    return expm1(-x) / expm1(-lambda);
+    double const noise = noise_term(problem, lambda);
+    double const x = lambda * problem->y + (problem->level - noise) / problem->n;
+    return (struct evidence){lambda, noise, expm1(-x) / expm1(-lambda)};
 }
 
 /* The lambda with the most evidence against q = 1; the best one is at or below it. */
@@ -53,9 +59,10 @@ static double largest_lambda(const struct problem *problem, double shortfall)
 }
 
 /* Is q(lambda) below 1? There, and only there, it has one valley. */
-static bool is_informative(const struct problem *problem, double shortfall, double lambda)
+static bool is_informative(const struct problem *problem, double shortfall,
+                           const struct evidence *evidence)
 {
-    return shortfall * lambda + noise_term(problem, lambda) > problem->level;
+    return shortfall * evidence->lambda + evidence->noise > problem->level;
 }
 
 static double upper(const struct problem *problem)
@@ -65,28 +72,23 @@ static double upper(const struct problem *problem)
         return 1;
     double low = 0;
     double high = largest_lambda(problem, shortfall);
-    if (isfinite(problem->epsilon) && !is_informative(problem, shortfall, high))
+    struct evidence const last = evidence_at(problem, high);
+    if (isfinite(problem->epsilon) && !is_informative(problem, shortfall, &last))
         return 1;
-    double best = bound_at(problem, high);
-    double left = high - GOLDEN * (high - low);
-    double right = low + GOLDEN * (high - low);
-    double at_left = bound_at(problem, left);
-    double at_right = bound_at(problem, right);
+    double best = last.bound;
+    struct evidence left = evidence_at(problem, high - GOLDEN * (high - low));
+    struct evidence right = evidence_at(problem, low + GOLDEN * (high - low));
     for (int step = 0; step < SECTION_STEPS; step++) {
-        best = at_left < best ? at_left : best;
-        best = at_right < best ? at_right : best;
-        if (is_informative(problem, shortfall, left) && at_left <= at_right) {
-            high = right;
+        best = left.bound < best ? left.bound : best;
+        best = right.bound < best ? right.bound : best;
+        if (is_informative(problem, shortfall, &left) && left.bound <= right.bound) {
+            high = right.lambda;
             right = left;
-            at_right = at_left;
-            left = high - GOLDEN * (high - low);
-            at_left = bound_at(problem, left);
+            left = evidence_at(problem, high - GOLDEN * (high - low));
         } else {
-            low = left;
+            low = left.lambda;
             left = right;
-            at_left = at_right;
-            right = low + GOLDEN * (high - low);
-            at_right = bound_at(problem, right);
+            right = evidence_at(problem, low + GOLDEN * (high - low));
         }
     }
     return best > 0 ? (best < 1 ? best : 1) : 0;
