@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes one place of the sources at a time and counts the changes that no quick test notices.
 
-usage: mutate.py [--count N] [--seed N] [--scratch DIR] [GLOB...]
+usage: mutate.py [--count N] [--seed N] [--minutes M] [--seconds S] [--scratch DIR] [GLOB...]
        mutate.py --place FILE:LINE:COLUMN:RULE [--scratch DIR]
 
 Works in a clone of what is committed, under $TMPDIR (--scratch: there, and it stays for the next run).
@@ -9,7 +9,7 @@ Of a change, first the object is built: the same machine code is an equivalent c
 the mutated room run, and only if they pass the other quick ones that link it. Ends with a table of the
 survivors and how to replay each. Exit code 1: more than one in twenty survived.
 """
-import argparse, collections, concurrent.futures, json, os, pathlib, random, re, shlex, signal, subprocess, sys, tempfile, threading, time
+import argparse, collections, concurrent.futures, functools, json, os, pathlib, random, re, shlex, signal, subprocess, sys, tempfile, threading, time
 
 # What is changed, by number: pattern, replacement. A number is part of a place: add at the end.
 RULES = [(r"<=", "<"), (r">=", ">"), (r"(?<![<-])<(?![<=])(?= )", "<="), (r"(?<![->])>(?![>=])(?= )", ">="),
@@ -20,7 +20,7 @@ RULES = [(r"<=", "<"), (r">=", ">"), (r"(?<![<-])<(?![<=])(?= )", "<="), (r"(?<!
 SOURCES = ["src/proto/**/*.c", "src/privacy/*.c", "src/wire/*.c", "src/live/store/*.c"]
 QUICK = ["unit", "kat", "trace", "sim", "stat", "oracle", "cli", "live"]
 SKIP = ("//", "/*", "*", "#", "_Static_assert", "TACIT_ASSERT", "TACIT_IMPLIES")
-FIRST_SECONDS = 15  # a test that takes longer is not among the first
+FIRST_SECONDS = 30  # a test that takes longer is not among the first
 WORKERS = os.cpu_count() or 1
 
 Place = collections.namedtuple("Place", "file line column rule start end new before after")
@@ -49,7 +49,7 @@ def name(place):
 class Scratch:
     """A clone with a build directory, and what its tests are."""
 
-    def __init__(self, origin, directory):
+    def __init__(self, origin, directory, seconds_max):
         self.root = pathlib.Path(directory).resolve()
         if not (self.root / ".git").exists():
             subprocess.run(["git", "clone", "-q", str(origin), str(self.root)], check=True)
@@ -62,9 +62,13 @@ class Scratch:
         self.tests = [t for t in json.loads(told.stdout) if self.is_quick(t)]
         for test in self.tests:
             test["id"] = test["suite"][0].split(":")[-1] + "/" + test["name"]
-        self.symbols = {t["id"]: self.defined(t["cmd"][0]) for t in self.tests}
+        self.symbols = {t["id"]: self.linked(t) for t in self.tests}
         self.kills = collections.Counter()
-        self.seconds = self.measure(head.stdout.strip())
+        self.seconds = self.measure()
+        slow = [t["id"] for t in self.tests if self.seconds[t["id"]] > seconds_max]
+        if slow:
+            print("left out, because they take too long:", ", ".join(slow), flush=True)
+        self.tests = [t for t in self.tests if t["id"] not in slow]
 
     def git(self, *words):
         subprocess.run(["git", "-C", str(self.root), *words], check=True)
@@ -75,10 +79,19 @@ class Scratch:
         return "federation" not in suites and any(s in QUICK for s in suites)
 
     @staticmethod
-    def defined(program):
-        """Global symbols of a program or object; None: not a binary."""
-        told = subprocess.run(["nm", "-g", "--defined-only", program], capture_output=True, text=True)
-        return None if told.returncode else {line.split()[-1] for line in told.stdout.splitlines() if line}
+    @functools.lru_cache(maxsize=None)
+    def symbols_of(program):
+        """Global symbols of a program or object."""
+        told = subprocess.run(["nm", "-g", "--defined-only", program], capture_output=True, text=True, check=True)
+        return frozenset(line.split()[-1] for line in told.stdout.splitlines() if line)
+
+    def programs(self, test):
+        """What a test runs of what is built: itself, and for scripts and command lines what they are told of."""
+        told = test["env"].values() if test["cmd"][0].endswith(".py") or test["id"].startswith("cli/") else []
+        return {p for p in [test["cmd"][0], *told] if p.startswith(str(self.build)) and os.path.isfile(p)}
+
+    def linked(self, test):
+        return frozenset().union(*(self.symbols_of(p) for p in self.programs(test)))
 
     def run(self, test, seconds_max):
         """(passes, seconds). A test that takes too long, or is skipped by nobody's wish, is one that does not pass."""
@@ -97,13 +110,13 @@ class Scratch:
             process.wait()
         return code in (0, 77), time.monotonic() - begin
 
-    def measure(self, commit):
+    def measure(self):
         """How long each test takes unchanged; those that fail without any change are left out, and it says so."""
         kept = self.build / "mutate-seconds.json"
         if kept.exists():
-            old = json.loads(kept.read_text())
-            self.tests = [t for t in self.tests if t["id"] in old["seconds"]]
-            return old["seconds"]
+            seconds = json.loads(kept.read_text())
+            self.tests = [t for t in self.tests if t["id"] in seconds]
+            return seconds
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
             results = list(pool.map(lambda t: self.run(t, 3 * t["timeout"]), self.tests))
         for test, (passes, _) in zip(self.tests, results):
@@ -111,7 +124,7 @@ class Scratch:
                 print(f"left out, because it fails unchanged: {test['id']}", flush=True)
         seconds = {t["id"]: s for t, (passes, s) in zip(self.tests, results) if passes}
         self.tests = [t for t in self.tests if t["id"] in seconds]
-        kept.write_text(json.dumps({"commit": commit, "seconds": seconds}))
+        kept.write_text(json.dumps(seconds))
         return seconds
 
     # ---- One change ----
@@ -133,9 +146,7 @@ class Scratch:
 
     def targets(self, tests):
         """What these tests run, as ninja names it."""
-        programs = {t["cmd"][0] for t in tests} | {v for t in tests if t["cmd"][0].endswith(".py") or t["id"].startswith("cli/")
-                                                   for v in t["env"].values() if v.startswith(str(self.build))}
-        return sorted({os.path.relpath(p, self.build) for p in programs if p.startswith(str(self.build)) and os.path.isfile(p)})
+        return sorted({os.path.relpath(p, self.build) for t in tests for p in self.programs(t)})
 
     def mentions(self, test, file):
         """Is it of the mutated room, by its name or by what it includes?"""
@@ -169,8 +180,8 @@ class Scratch:
         path, target = self.root / place.file, self.object_of(place.file)
         text = path.read_text()
         self.ninja([os.path.relpath(target, self.build)])
-        before, symbols = self.code(target), self.defined(str(target))
-        linked = [t for t in self.tests if self.symbols[t["id"]] is None or symbols & self.symbols[t["id"]] or t["id"].startswith("cli/")]
+        before, symbols = self.code(target), self.symbols_of(str(target))
+        linked = [t for t in self.tests if symbols & self.symbols[t["id"]]]
         first = [t for t in linked if self.mentions(t, place.file) and self.seconds[t["id"]] < FIRST_SECONDS]
         try:
             path.write_text(text[:place.start] + place.new + text[place.end:])
@@ -217,11 +228,12 @@ def main():
     parser.add_argument("--place")
     parser.add_argument("--scratch")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no change after this time")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="leave out tests that take longer")
     parser.add_argument("globs", nargs="*", metavar="GLOB")
     options = parser.parse_args()
     origin = pathlib.Path(__file__).resolve().parent.parent
     with tempfile.TemporaryDirectory(prefix="tacit-mutate-") as temporary:
-        scratch = Scratch(origin, options.scratch or temporary)
+        scratch = Scratch(origin, options.scratch or temporary, options.seconds)
         end, outcomes = time.monotonic() + 60 * options.minutes, []
         todo = chosen(scratch.root, options)
         if not todo:
