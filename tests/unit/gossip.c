@@ -450,15 +450,20 @@ static enum tacit_status step_bench(struct bench_agent *bench, struct tacit_goss
     return tacit_gossip_agent_step(bench->agent, bench->memory, &event, &entropy, update);
 }
 
-static struct bench_agent bench_agent_new(enum tacit_privacy_mode mode)
+/* slot_us = 0: on its own clock, on which nobody pulls faster than every 7 us. */
+static struct bench_agent bench_agent_open(enum tacit_privacy_mode mode, uint64_t slot_us)
 {
+    bool const is_lockstep = slot_us > 0;
     struct bench_agent bench = {.config = {.rule = rule_of(3, ARMS, 100, mode, 1),
                                            .run_id = 8,
                                            .agent_id = 1,
                                            .neighbours = two_neighbours,
                                            .neighbour_count = 2,
                                            .weight = 1,
-                                           .slot_us = 10}};
+                                           .slot_us = slot_us,
+                                           .exchange_us = is_lockstep ? 0 : 10,
+                                           .pull_us = is_lockstep ? 0 : 7,
+                                           .guards_lives = !is_lockstep}};
     bench.size = tacit_gossip_agent_size(&bench.config);
     bench.agent = allocate(bench.size);
     bench.memory = allocate(tacit_gossip_memory_size(&bench.config.rule));
@@ -476,6 +481,11 @@ static struct bench_agent bench_agent_new(enum tacit_privacy_mode mode)
         assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
     }
     return bench;
+}
+
+static struct bench_agent bench_agent_new(enum tacit_privacy_mode mode)
+{
+    return bench_agent_open(mode, 10);
 }
 
 static void bench_agent_free(struct bench_agent *bench)
@@ -573,6 +583,74 @@ static void neighbours_huge_count_is_cut_to_what_can_have_been_pulled(void **sta
     tacit_gossip_agent_look(bench.agent, &view);
     assert_true(view.counts[1] + 3 + 1 >= view.seen[1]); /* .. and is never far behind it */
     assert_true(view.finished);
+    bench_agent_free(&bench);
+}
+
+static void huge_count_is_cut_to_what_the_clock_allows(void **state)
+{
+    (void)state;
+    struct bench_agent bench = bench_agent_open(TACIT_PRIVACY_SOUND, 0);
+    static const uint64_t huge[ARMS] = {1, UINT64_MAX, 1};
+    struct tacit_gossip_message const lie = {.kind = TACIT_GOSSIP_COUNTS,
+                                             .from = 0,
+                                             .to = TACIT_NEIGHBOURS,
+                                             .run_id = 8,
+                                             .life_number = 1,
+                                             .life = 5,
+                                             .seen = huge};
+    uint64_t largest = 0;
+    for (uint64_t now_us = 10; now_us <= 200; now_us += 10) {
+        struct tacit_gossip_update update;
+        struct tacit_gossip_agent_view view;
+        struct tacit_gossip_event event = {
+            .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &lie};
+        assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
+        event = (struct tacit_gossip_event){.now_us = now_us, .kind = TACIT_EVENT_TIMEOUT};
+        assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
+        tacit_gossip_agent_look(bench.agent, &view);
+        if (view.arm != TACIT_NO_ARM) {
+            event = (struct tacit_gossip_event){
+                .now_us = now_us, .kind = TACIT_EVENT_REWARD, .as.reward = {view.arm, 1, {0}}};
+            assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
+        }
+        tacit_gossip_agent_look(bench.agent, &view);
+        assert_true(view.seen[1] <= now_us / 7 + 1);
+        largest = view.seen[1];
+    }
+    assert_true(largest > 20); /* it follows what could be true */
+    bench_agent_free(&bench);
+}
+
+/* theta less the flow of all edges stays, whatever was missed before. */
+static void exchanges_that_were_missed_are_caught_up_with_by_the_flow(void **state)
+{
+    (void)state;
+    struct bench_agent bench = bench_agent_open(TACIT_PRIVACY_PAPER, 0);
+    static const double shift[ARMS] = {9, 9, 9}; /* of the last exchange alone: not to be used */
+    double theta[ARMS];
+    struct tacit_gossip_agent_view view;
+    tacit_gossip_agent_look(bench.agent, &view);
+    memcpy(theta, view.theta, sizeof theta);
+    for (uint64_t exchange = 2; exchange <= 6; exchange += 2) {
+        double const moved = 0.25 / (double)exchange;
+        double const flow[ARMS] = {moved, -2 * moved, 3 * moved};
+        struct tacit_gossip_message const word = {.kind = TACIT_GOSSIP_SHIFT,
+                                                  .from = 0,
+                                                  .to = 1,
+                                                  .run_id = 8,
+                                                  .life_number = 1,
+                                                  .life = 5,
+                                                  .exchange = exchange,
+                                                  .shift = shift,
+                                                  .flow = flow};
+        struct tacit_gossip_event const event = {
+            .now_us = 1, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
+        struct tacit_gossip_update update;
+        assert_int_equal(step_bench(&bench, event, &update), TACIT_OK);
+        tacit_gossip_agent_look(bench.agent, &view);
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            assert_true(fabs(view.theta[arm] - (theta[arm] - flow[arm])) < 1e-12);
+    }
     bench_agent_free(&bench);
 }
 
@@ -752,6 +830,8 @@ int main(void)
         cmocka_unit_test(second_copy_of_a_site_halts),
         cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),
         cmocka_unit_test(neighbours_huge_count_is_cut_to_what_can_have_been_pulled),
+        cmocka_unit_test(huge_count_is_cut_to_what_the_clock_allows),
+        cmocka_unit_test(exchanges_that_were_missed_are_caught_up_with_by_the_flow),
         cmocka_unit_test(restart_closes_trees_and_goes_on_with_what_was_released),
         cmocka_unit_test(lemmas_1_to_3_hold_in_every_slot),
         cmocka_unit_test(bounds_grow_with_privacy_and_with_slow_mixing),

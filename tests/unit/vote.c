@@ -271,6 +271,26 @@ static void nobody_votes_twice_or_resets_others(void **state)
     free(board);
 }
 
+static void only_marks_that_were_not_there_are_new(void **state)
+{
+    (void)state;
+    struct tacit_vote_board_config const config = board_config(2);
+    struct tacit_vote_board *const board = new_board(&config);
+    uint64_t const marks[] = {0x3, 0x3, 0x7, 0x5};
+    uint32_t const expected[] = {2, 0, 1, 0};
+    for (size_t i = 0; i < 4; i++) {
+        struct tacit_vote_message const message = {.kind = TACIT_VOTE_MARKS,
+                                                   .from = 4,
+                                                   .to = TACIT_EVERYONE,
+                                                   .run_id = RUN,
+                                                   .marks = &marks[i]};
+        uint32_t marks_new = 99;
+        assert_int_equal(tacit_vote_board_take(board, &message, &marks_new), TACIT_OK);
+        assert_int_equal(marks_new, expected[i]);
+    }
+    free(board);
+}
+
 static void hostile_messages_change_nothing(void **state)
 {
     (void)state;
@@ -535,6 +555,7 @@ int main(void)
         cmocka_unit_test(any_schedule_of_the_same_marks_leads_to_the_same_voted_set),
         cmocka_unit_test(only_the_committee_counts),
         cmocka_unit_test(nobody_votes_twice_or_resets_others),
+        cmocka_unit_test(only_marks_that_were_not_there_are_new),
         cmocka_unit_test(hostile_messages_change_nothing),
         cmocka_unit_test(a_board_that_cannot_be_is_refused),
         cmocka_unit_test(players_end_with_one_arm_and_at_most_mK_minus_1_marks),
