@@ -169,6 +169,7 @@ static void constants_of_links_are_known(void **state)
     assert_true(fabs(model.curvature - 0.19661193324148185) < 1e-15);
     assert_true(model.lipschitz == 0.25);
     assert_true(model.noise_bound == 0.5);
+    assert_true(model.threshold == 1.0 && model.norm_bound == 1.0 && model.context_bound == 1.0);
     model.link = TACIT_LINALG_PROBIT;
     tacit_glm_link_constants(&model);
     assert_true(fabs(model.lipschitz - 0.3989422804014327) < 1e-15);

@@ -243,6 +243,7 @@ static void one_arm_is_played_until_T_without_a_word(void **state)
     assert_int_equal(phased_hub_view(hub).judge.leader, 0);
     assert_int_equal(phased_step(agent, phased_start()), TACIT_OK);
     assert_int_equal(agent->update.plan[0].count, 77);
+    assert_true(agent->update.persist);
     assert_int_equal(phased_play(agent), TACIT_OK);
     assert_false(agent->update.send);
     assert_true(phased_agent_view(agent).finished);

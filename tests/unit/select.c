@@ -479,9 +479,21 @@ static void without_entropy_nothing_is_chosen(void **state)
     selection_free(&selection);
 }
 
+static void brute_force_keeps_the_first_of_equals(void **state)
+{
+    (void)state;
+    static const double same[4] = {0.5, 0.5, 0.5, 0.5};
+    uint32_t users[2] = {9, 9};
+    double energy;
+    assert_int_equal(tacit_select_brute(same, same, 4, 2, users, &energy), TACIT_OK);
+    assert_int_equal(users[0], 0);
+    assert_int_equal(users[1], 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(brute_force_keeps_the_first_of_equals),
         cmocka_unit_test(decay_is_the_table_s),
         cmocka_unit_test(
             geometric_budget_is_refused_at_participation_342_and_never_above_its_total),

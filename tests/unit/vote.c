@@ -316,6 +316,17 @@ static void hostile_messages_change_nothing(void **state)
     free(board);
 }
 
+static void a_board_of_one_of_each_is_allowed(void **state)
+{
+    (void)state;
+    struct tacit_vote_board_config const config = {
+        .run_id = RUN, .player_count = 1, .arm_count = 1, .votes_needed = 1};
+    assert_true(tacit_vote_board_size(&config) > 0);
+    struct tacit_vote_board *const board = new_board(&config);
+    assert_int_equal(voted(board), 0x1);
+    free(board);
+}
+
 static void a_board_that_cannot_be_is_refused(void **state)
 {
     (void)state;
@@ -557,6 +568,7 @@ int main(void)
         cmocka_unit_test(nobody_votes_twice_or_resets_others),
         cmocka_unit_test(only_marks_that_were_not_there_are_new),
         cmocka_unit_test(hostile_messages_change_nothing),
+        cmocka_unit_test(a_board_of_one_of_each_is_allowed),
         cmocka_unit_test(a_board_that_cannot_be_is_refused),
         cmocka_unit_test(players_end_with_one_arm_and_at_most_mK_minus_1_marks),
         cmocka_unit_test(states_can_be_copied_at_any_time),
