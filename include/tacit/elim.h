@@ -203,6 +203,11 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_elim_update *update);
 
+/* The report of the last draw, as it leaves once it is granted: for a ledger that has it before. It
+ * points into the state, until the next step. Requires: an agent with grants whose release waits
+ * for its grant. Cost: O(K). */
+struct tacit_elim_message tacit_elim_agent_draw(const struct tacit_elim_agent *agent);
+
 /* Shows an agent's state without changing it. Cost: O(K). */
 void tacit_elim_agent_look(const struct tacit_elim_agent *agent,
                            struct tacit_elim_agent_view *view);

@@ -90,6 +90,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
             (void)agent_step(&agent, (struct live_site_event){.kind = LIVE_SITE_START});
         live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site.site,
                  config->site.federation);
+        agent_say_trouble(&agent);
         status = live_daemon_run(&agent.daemon);
     }
     close_all(&agent);

@@ -96,6 +96,7 @@ static const char *phase(const struct agent *agent, const struct live_site_view 
     if (agent->site == NULL)
         return agent->refusal != NULL ? "refused" : "waiting for an announcement";
     return view->is_halted     ? "halted"
+           : view->is_blocked  ? "blocked"
            : view->is_finished ? "finished"
            : view->is_decided  ? "decided"
            : view->is_waiting  ? "waiting"
@@ -160,8 +161,9 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
     struct agent_waiting const waiting = agent_waiting(agent);
     struct live_decisions_view const *const decisions = &waiting.decisions;
     bool const is_over =
-        agent->site == NULL || view->is_decided || view->is_finished || view->is_halted;
+        agent->site == NULL || view->is_decided || view->is_finished || view->trouble != NULL;
     char const *const what = is_over                       ? NULL
+                             : view->is_committed          ? "the grant of its release"
                              : decisions->unserved > 0     ? "decisions"
                              : decisions->open_planned > 0 ? "rewards"
                                                            : "the other sites";
@@ -170,6 +172,8 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
         "oldest_s", decisions->open_planned > 0 ? seconds(waiting.oldest_ms) : json_null(),
         "since_s", waiting.waited_ms > 0 ? seconds(waiting.waited_ms) : json_null());
     (void)json_object_set_new(status, "winner", winner(agent, view));
+    (void)json_object_set_new(status, "trouble",
+                              view->trouble == NULL ? json_null() : json_string(view->trouble));
     (void)json_object_set_new(status, "waits_for", made);
     (void)json_object_set_new(status, "wait_s", seconds(decisions->wait.wait_ms));
     (void)json_object_set_new(status, "given_out_again",
@@ -271,12 +275,11 @@ static bool is_healthy(void *context, struct tacit_error *error)
 {
     struct agent *const agent = context;
     struct live_site_view const view = look(agent);
-    char const *const why =
-        agent->refusal != NULL ? agent->refusal
-        : view.is_halted
-            ? "halted: a release was refused, or the hub has seen more than this state knows"
-        : !live_bus_is_connected(agent->daemon.bus) ? "not connected to the broker"
-                                                    : NULL;
+    char const *const why = agent->refusal != NULL ? agent->refusal
+                            : view.trouble != NULL ? view.trouble
+                            : !live_bus_is_connected(agent->daemon.bus)
+                                ? "not connected to the broker"
+                                : NULL;
     if (why != NULL)
         (void)snprintf(error->text, sizeof error->text, "%s", why);
     return why == NULL;

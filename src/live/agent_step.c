@@ -87,11 +87,16 @@ static void note_progress(const struct live_site_view *before, const struct live
     if (after->epoch != before->epoch)
         live_log(LIVE_LOG_INFO, "order", "epoch %u: %u arms are in%s", after->epoch,
                  after->active_count, after->is_decided ? "; it is decided" : "");
+    if (after->draw_number > before->draw_number && after->is_committed)
+        live_log(LIVE_LOG_INFO, "committed", "epoch %llu is drawn; it waits for its grant",
+                 (unsigned long long)after->draw_number);
     if (after->release_number != before->release_number)
         live_log(LIVE_LOG_INFO, "release", "epoch %llu, total loss %llu nano-epsilon",
                  (unsigned long long)after->release_number, (unsigned long long)after->spent_nano);
-    if (after->is_halted && !before->is_halted)
-        live_log(LIVE_LOG_ERROR, "halted", "nothing is released any more; see the status");
+    if (after->trouble != NULL && before->trouble == NULL)
+        live_log(LIVE_LOG_ERROR, after->is_blocked ? "two-states" : "halted", "%s", after->trouble);
+    if (after->trouble == NULL && before->trouble != NULL)
+        live_log(LIVE_LOG_WARNING, "granted", "the release of this state was granted after all");
 }
 
 /* Names as many as fit, best first. */
@@ -131,7 +136,7 @@ static void hold_release(struct agent *agent, const struct live_site_view *befor
 {
     uint64_t const arms = agent->config->site.arm_count;
     uint64_t const numbers = update->has_release ? update->release.size / sizeof(uint64_t) : 0;
-    if (after->release_number != before->release_number)
+    if (after->draw_number > before->draw_number)
         live_daemon_hold(&agent->daemon, event_us, numbers > arms ? numbers : arms);
 }
 
@@ -177,11 +182,13 @@ enum tacit_status agent_step(struct agent *agent, struct live_site_event event)
 {
     struct live_site_ops const *const protocol = agent->config->protocol;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_NOISE);
+    struct tacit_entropy const keys = live_entropy(LIVE_ENTROPY_KEYS);
     struct live_site_view before;
     struct live_site_view after;
     struct live_site_update update;
     TACIT_ASSERT(agent->site != NULL);
     event.now_us = live_now_us();
+    event.keys = &keys;
     protocol->look(agent->site, &before);
     enum tacit_status const status = protocol->step(agent->site, &event, &entropy, &update);
     protocol->look(agent->site, &after);
@@ -195,6 +202,15 @@ enum tacit_status agent_step(struct agent *agent, struct live_site_event event)
         agent_count_played(agent, leftovers);
     note_end(agent, &before, &after);
     return status;
+}
+
+void agent_say_trouble(struct agent *agent)
+{
+    struct live_site_view view = {0};
+    if (agent->site != NULL)
+        agent->config->protocol->look(agent->site, &view);
+    if (view.trouble != NULL)
+        live_log(LIVE_LOG_ERROR, view.is_blocked ? "two-states" : "halted", "%s", view.trouble);
 }
 
 void agent_count_played(struct agent *agent, uint64_t count)

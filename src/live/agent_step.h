@@ -12,4 +12,6 @@ void agent_count_played(struct agent *agent, uint64_t count);
 
 /* What decisions fall back to; refreshed from the core. */
 struct live_fallback agent_fallback(struct agent *agent);
+/* Says in the log why a site that was put back releases nothing, if so. */
+void agent_say_trouble(struct agent *agent);
 #endif

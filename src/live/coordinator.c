@@ -107,6 +107,19 @@ static void note_winner(const struct coordinator *coordinator, const struct live
                  config->arm_names[arm], hub->active_count - 1);
 }
 
+static bool is_flagged(const struct live_hub_view *hub, uint32_t site)
+{
+    return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
+}
+
+static void say_flagged(const struct coordinator *coordinator, uint32_t site)
+{
+    live_log(LIVE_LOG_ERROR, "two-states",
+             "two states of site %s: it shows another release than the one that was granted to it; "
+             "a copy, a clone or an old state of it is running",
+             coordinator->config->hub.sites[site]);
+}
+
 static enum tacit_status step(struct coordinator *coordinator, struct live_hub_event event)
 {
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
@@ -116,6 +129,8 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     event.now_us = live_now_us();
     coordinator->config->protocol->look(coordinator->hub, &view);
     bool const was_finished = view.is_finished;
+    bool const is_letter = event.kind == LIVE_HUB_RECEIVE;
+    bool const was_flagged = is_letter && is_flagged(&view, event.from);
     enum tacit_status const status =
         coordinator->config->protocol->step(coordinator->hub, &event, &entropy, &update);
     /* Without entropy nothing changed, and the deadline that is over still stands: try again soon.
@@ -126,6 +141,8 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     coordinator->config->protocol->look(coordinator->hub, &view);
     if (view.is_finished && !was_finished)
         note_winner(coordinator, &view);
+    if (is_letter && !was_flagged && is_flagged(&view, event.from))
+        say_flagged(coordinator, event.from);
     return status;
 }
 
@@ -338,6 +355,16 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
     return status;
 }
 
+/* Nobody is unflagged by a restart. */
+static void say_all_flagged(const struct coordinator *coordinator)
+{
+    struct live_hub_view view;
+    coordinator->config->protocol->look(coordinator->hub, &view);
+    for (uint32_t site = 0; site < coordinator->config->hub.site_count; site++)
+        if (is_flagged(&view, site))
+            say_flagged(coordinator, site);
+}
+
 static enum tacit_status connect_all(struct coordinator *coordinator, struct tacit_error *error)
 {
     struct live_coordinator_config const *const config = coordinator->config;
@@ -373,6 +400,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
         (void)step(&coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
         live_log(LIVE_LOG_INFO, "started", "coordinator of %s, %u sites, %u arms",
                  config->hub.federation, config->hub.site_count, config->hub.arm_count);
+        say_all_flagged(&coordinator);
         status = live_daemon_run(&coordinator.daemon);
     }
     live_daemon_close(&coordinator.daemon);

@@ -64,6 +64,7 @@ struct live_hub_view {
     const uint32_t *seen;       /* A: the last epoch that was heard of from each */
     const double *means;        /* K noised means; NULL: none */
     const uint32_t *eliminated; /* K: the epoch in which the arm went out; 0: still in; or NULL */
+    const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
 };
 
 struct live_hub; /* the family's own */

@@ -50,7 +50,8 @@ enum live_site_event_kind {
 
 struct live_site_event {
     enum live_site_event_kind kind;
-    uint64_t now_us; /* monotone */
+    uint64_t now_us;                  /* monotone */
+    const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
     union {
         struct {
             uint32_t arm;
@@ -98,7 +99,7 @@ struct live_site_update {
     bool persist; /* the state changed in a way that must survive */
     bool has_release;
     struct live_site_release release;
-    uint64_t acknowledged; /* releases up to this one have arrived; 0: nothing new is known */
+    uint64_t acknowledged; /* this release has arrived, or is not wanted; 0: nothing new is known */
     const struct live_message *messages; /* in this order */
     size_t message_count;
     /* A plan, which replaces the one before: empty if it is void, and after the decision, when no
@@ -144,8 +145,12 @@ struct live_site_view {
     uint64_t pull_count;
     uint64_t round_pulls;    /* of each active arm, from the first, once this plan is done */
     double radius;           /* what they will tell apart, as a part of the range; 0: nothing */
-    uint64_t release_number; /* of the newest; 0: none. Each draw makes a new one, sent or not: what
-                                comes of it leaves on a tick (daemon/tick.h) */
+    bool is_committed;       /* what was drawn last waits for its grant: nothing uses it */
+    bool is_blocked;         /* .. which another state of this site got: nothing leaves from here */
+    const char *trouble;     /* why it is halted or blocked, for people; NULL: it is not */
+    uint64_t draw_number;    /* of the newest draw; 0: none. What comes of it leaves on a tick
+                                (daemon/tick.h) */
+    uint64_t release_number; /* of the newest draw that may be used; 0: none */
     uint64_t spent_nano;
     const uint64_t *missing; /* A: sites whose word is waited for; NULL: it is not known here */
     uint32_t missing_count;

@@ -16,6 +16,12 @@ uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
     return best;
 }
 
+/* Did it show another release than the one that was granted to it? */
+static bool has_two_states(const struct live_hub_view *hub, uint32_t site)
+{
+    return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void add_sites(const struct live_status *status, struct live_buffer *out)
@@ -26,10 +32,12 @@ static void add_sites(const struct live_status *status, struct live_buffer *out)
         bool const is_asked = !hub->is_finished && tacit_bits_has(hub->asked, site);
         live_buffer_add(out, site == 0 ? "{\"name\": " : ", {\"name\": ");
         live_buffer_add_quoted(out, status->config->sites[site]);
-        live_buffer_format(
-            out, ", \"asked\": %s, \"reported\": %s, \"last_report_epoch\": %" PRIu32 "}",
-            is_asked ? "true" : "false",
-            is_asked && tacit_bits_has(hub->received, site) ? "true" : "false", hub->seen[site]);
+        live_buffer_format(out,
+                           ", \"asked\": %s, \"reported\": %s, \"last_report_epoch\": %" PRIu32
+                           ", \"two_states\": %s}",
+                           is_asked ? "true" : "false",
+                           is_asked && tacit_bits_has(hub->received, site) ? "true" : "false",
+                           hub->seen[site], has_two_states(hub, site) ? "true" : "false");
     }
     live_buffer_add(out, "]");
 }
@@ -127,11 +135,11 @@ static void write_site_rows(const struct live_status *status, struct live_buffer
         bool const is_asked = !hub->is_finished && tacit_bits_has(hub->asked, site);
         live_buffer_add(out, "<tr><td>");
         add_escaped(out, status->config->sites[site]);
-        live_buffer_format(out, "<td>%s<td>%" PRIu32 "\n",
+        live_buffer_format(out, "<td>%s%s<td>%" PRIu32 "\n",
                            !is_asked                             ? "not asked"
                            : tacit_bits_has(hub->received, site) ? "reported"
                                                                  : "<b>missing</b>",
-                           hub->seen[site]);
+                           has_two_states(hub, site) ? ", <b>two states</b>" : "", hub->seen[site]);
     }
 }
 
@@ -200,10 +208,12 @@ static void write_metrics(const struct live_status *status, struct live_buffer *
     struct live_hub_view const *const hub = status->hub;
     live_buffer_format(out, "tacit_hub_epoch %" PRIu32 "\n", hub->epoch);
     if (hub->judges)
-        live_buffer_format(out,
-                           "tacit_hub_rounds %" PRIu32 "\ntacit_hub_active_arms %" PRIu32
-                           "\ntacit_hub_reports_missing %" PRIu32 "\n",
-                           hub->round_count, hub->active_count, hub->missing_count);
+        live_buffer_format(
+            out,
+            "tacit_hub_rounds %" PRIu32 "\ntacit_hub_active_arms %" PRIu32
+            "\ntacit_hub_reports_missing %" PRIu32 "\ntacit_hub_sites_in_two_states %" PRIu32 "\n",
+            hub->round_count, hub->active_count, hub->missing_count,
+            hub->flagged == NULL ? 0 : tacit_bits_count(hub->flagged, status->config->site_count));
     live_buffer_format(out,
                        "tacit_hub_messages_accepted_total %" PRIu64
                        "\ntacit_hub_messages_refused_total %" PRIu64 "\ntacit_hub_connected %d\n",

@@ -15,7 +15,7 @@ import sys
 import time
 
 from support import TACIT, UnixConnection, call, check_end, main, require, test, wait_for
-from wire import STEPS, epoch_of, is_hello, is_order, is_report, order_of, sums_of
+from wire import STEPS, epoch_of, is_order, is_report, order_of, sums_of, without_opening
 
 
 # ---- In turn ----
@@ -183,15 +183,15 @@ def same_as_simulated(federation, seed):
     for index, (site, one) in enumerate(zip(federation.sites, patients, strict=True)):
         pulls = {arm: sum(1 for entry in one.sequence if entry[1] == arm) for arm in range(len(federation.means))}
         require(all(pulls[arm] == len(rewards[index, arm]) for arm in pulls), f"{site}: {pulls}")
-        seen = distinct(payload for topic, payload in federation.tap.seen
-                        if topic == federation.topic(f"up/{site}/elimination") and not is_hello(payload))
+        seen = distinct(without_opening(payload) for topic, payload in federation.tap.seen
+                        if topic == federation.topic(f"up/{site}/elimination") and is_report(payload))
         require(seen == [payload for payload in messages[index] if is_report(payload)], f"{site}: other reports")
     orders = [payload for payload in messages[0xffffffff] if is_order(payload)]
     seen = distinct(payload for topic, payload in federation.tap.seen if topic == federation.topic("down/elimination"))
     require(seen == orders, f"other orders: {seen} against {orders}")
     standing = {epoch_of(payload): order_of(payload)[:4] for payload in orders}
     for topic, payload in federation.tap.seen:  # answers to one site: the standing order again, and what is held
-        if topic.endswith("/elimination") and "/to/" in topic:
+        if topic.endswith("/elimination") and "/to/" in topic and is_order(payload):
             require(order_of(payload)[:4] == standing[epoch_of(payload)], f"{topic}: another order: {payload.hex()}")
     require(len(orders) >= 3, f"hardly a run: {len(orders)} orders")
 
@@ -250,7 +250,7 @@ def write_noise(path, reports, data, first):
 
 # Where a site dies in its first life, and the first epoch that it draws in its second one. The last site lives on: what
 # it said before a death might end the round, or not.
-CRASHES = {"site-0": ("release:2", 2), "site-1": ("before-send:3", 3), "site-2": ("after-send:3", 3),
+CRASHES = {"site-0": ("release:3", 2), "site-1": ("before-send:4", 3), "site-2": ("after-send:5", 3),
            "site-3": (None, 1)}
 
 
@@ -292,6 +292,8 @@ def shown_with(federation, salt, reports):
         for life, epoch in ((0, 1), (1, first)):
             decisions = random.Random(f"{site} {life}").randbytes(1 << 16)
             (federation.folder / f"{site}.{life}.decisions").write_bytes(decisions)
+            keys = random.Random(f"{site} {life} keys").randbytes(1 << 12)
+            (federation.folder / f"{site}.{life}.keys").write_bytes(keys)
             if reports:
                 write_noise(federation.folder / f"{site}.{life}.noise", reports[site], data, epoch)
         patients.append(Patients(federation, site, data, crash_at))

@@ -138,8 +138,10 @@ static struct elim_hub_settings *settings_of(const struct live_hub_config *confi
 static struct elim_core_site policy(void)
 {
     static const struct tacit_mechanism_config sound = {TACIT_PRIVACY_SOUND, 100, 0, 1};
-    struct elim_core_site made = {
-        .budget_nano = wish_nano, .resend_after_us = 2000000, .epoch_max = 40};
+    struct elim_core_site made = {.federation = "trial",
+                                  .budget_nano = wish_nano,
+                                  .resend_after_us = 2000000,
+                                  .epoch_max = 40};
     assert_int_equal(tacit_mechanism_init(&made.mechanism, &sound), TACIT_OK);
     return made;
 }
@@ -316,7 +318,10 @@ static struct tacit_elim_hub *hub_of(const struct live_hub_config *config)
                                          .agent_count = SITES,
                                          .schedule = elim_hub_schedule(config),
                                          .mechanism = policy().mechanism,
-                                         .weights = weights};
+                                         .weights = weights,
+                                         .has_grants = weights == NULL};
+    if (made.has_grants)
+        assert_int_equal(elim_invitation_domain(config, wish_nano, made.domain), TACIT_OK);
     struct tacit_elim_hub *const hub = calloc(1, tacit_elim_hub_size(&made));
     assert_non_null(hub);
     assert_int_equal(tacit_elim_hub_init(hub, &made), TACIT_OK);
@@ -761,8 +766,9 @@ static void a_star_whose_reports_do_not_fit_is_refused(void **state)
     struct elim_core_site const allowed = policy();
     (void)state;
     for (config.arm_count = 7900; config.arm_count < 8100; config.arm_count++) {
-        struct tacit_elim_message const report = {.kind = TACIT_ELIM_REPORT,
-                                                  .sum_count = config.arm_count};
+        static const struct tacit_commit opening;
+        struct tacit_elim_message const report = {
+            .kind = TACIT_ELIM_REPORT, .sum_count = config.arm_count, .commit = &opening};
         bool const fits =
             tacit_wire_elim_bytes(&report, config.arm_count, SITES) <= LIVE_LETTER_BYTES_MAX;
         struct elim_core *core = NULL;

@@ -6,7 +6,7 @@ import sys
 import time
 
 from support import Application, UnixConnection, call, check_end, main, require, test, wait_for
-from wire import is_report, order_of
+from wire import is_commit, order_of
 
 RATE = 100  # decisions a second of an application that has its own pace
 TICK_S = 0.1
@@ -238,7 +238,7 @@ def after_the_decision_nothing_is_planned_and_everybody_names_the_winner(federat
 
 
 @test
-def hooked_reports_leave_on_ticks_however_long_the_sampler_takes(federation_of):
+def hooked_commitments_leave_on_ticks_however_long_the_sampler_takes(federation_of):
     epochs = 9
     federation = federation_of([0.8, 0.8, 0.8], rounds=12)
     federation.start_all(["coordinator"])
@@ -250,15 +250,15 @@ def hooked_reports_leave_on_ticks_however_long_the_sampler_takes(federation_of):
         wait_for(f"epoch {epoch + 1}", lambda epoch=epoch: federation.is_at(epoch + 1))
     first = {}
     for at, (topic, payload) in zip(federation.tap.times, federation.tap.seen):
-        if is_report(payload):
+        if is_commit(payload):  # the first word of a draw; the report follows its grant
             first.setdefault((topic, payload), at)
     offsets = sorted(at % TICK_S for at in first.values())
-    require(len(offsets) == 3 * epochs, f"{len(offsets)} reports")
+    require(len(offsets) == 3 * epochs, f"{len(offsets)} commitments")
     # Without ticks they are anywhere: 21 of 27 in three tenths of the time have a chance of 1e-7. Some may be held up on
     # their way to the tap.
     in_time = sum(1 for one in offsets if one < 0.3 * TICK_S)
     require(in_time >= 21, f"{in_time}: {[round(one, 4) for one in offsets]}")
-    print(f"{len(offsets)} reports, median {offsets[len(offsets) // 2] * 1e3:.2f} ms after a tick")
+    print(f"{len(offsets)} commitments, median {offsets[len(offsets) // 2] * 1e3:.2f} ms after a tick")
     federation.end_applications()
 
 

@@ -1151,6 +1151,64 @@ static void the_log_does_not_grow_without_bound(void **state)
     expect_batch(300);
 }
 
+/* A directory as a kill leaves it, of so many batches. */
+static struct store_image make_killed(uint64_t batches)
+{
+    pid_t const child = fork();
+    if (child == 0) {
+        struct live_store *const store = store_model_open(directory);
+        for (uint64_t batch = 1; batch <= batches; batch++)
+            if (store_model_batch(store, batch) != TACIT_OK)
+                _exit(1);
+        _exit(0); /* nothing is closed */
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    return store_image_read(directory);
+}
+
+static void a_log_that_is_gone_after_a_kill_is_noticed(void **state)
+{
+    (void)state;
+    struct store_image whole = make_killed(3);
+    assert_true(whole.log_size > 0);
+    remove_file(STORE_LOG);
+    expect_refused(TACIT_MALFORMED, "-wal is missing");
+    expect_refused(TACIT_MALFORMED, "-wal is missing"); /* refusing changed nothing */
+    write_private(STORE_LOG, "", 0);
+    expect_refused(TACIT_MALFORMED, "-wal is empty");
+    remove_file(STORE_LOG);
+    write_private(STORE_LOG, whole.log, whole.log_size);
+    expect_batch(3);
+    assert_int_equal(log_bytes(), 0); /* it was closed: now a log may be missing */
+    expect_batch(3);
+    store_image_free(&whole);
+}
+
+static void a_log_that_is_shorter_than_what_was_released_is_noticed(void **state)
+{
+    (void)state;
+    struct store_image whole = make_killed(9);
+    size_t const frames = (whole.log_size - 32) / LOG_BYTES_PER_FRAME;
+    write_private(STORE_LOG, whole.log, 32 + frames / 2 * LOG_BYTES_PER_FRAME);
+    expect_refused(TACIT_MALFORMED, "an older one");
+    write_private(STORE_LOG, whole.log, whole.log_size);
+    expect_batch(9);
+    store_image_free(&whole);
+}
+
+static void a_damaged_witness_is_refused(void **state)
+{
+    (void)state;
+    make_store(2);
+    char bytes[32] = {1};
+    write_private(STORE_FILE "-witness", bytes, sizeof bytes);
+    expect_refused(TACIT_MALFORMED, "state.db-witness is damaged");
+    remove_file(STORE_FILE "-witness");
+    expect_batch(2); /* as of a version that had none */
+}
+
 int main(void)
 {
     fault_vfs_register(); /* only to spare the disk: many small stores, and no crash */
@@ -1196,6 +1254,9 @@ int main(void)
         CASE(a_truncated_file_is_refused),
         CASE(a_damaged_free_list_is_refused),
         CASE(a_log_left_behind_is_recovered),
+        CASE(a_log_that_is_gone_after_a_kill_is_noticed),
+        CASE(a_log_that_is_shorter_than_what_was_released_is_noticed),
+        CASE(a_damaged_witness_is_refused),
         CASE(a_flipped_byte_in_the_log_never_loses_old_commits),
         CASE(a_log_of_either_byte_order_is_recovered_and_its_damage_refused),
         CASE(a_torn_header_is_refused_unless_the_log_is_folded),

@@ -267,6 +267,30 @@ def is_order(payload):
     return 17 in fields(payload)
 
 
+def is_commit(payload):
+    return 22 in fields(payload)
+
+
+def is_grant(payload):
+    return 23 in fields(payload)
+
+
+def is_refusal(payload):
+    return 24 in fields(payload)
+
+
+def without_opening(payload):
+    """A report without what opens its commitment, as it would be without grants."""
+    body = fields(payload)[18]
+    found = fields(body)
+    if 5 not in found:
+        return payload
+    rest = field(5, found[5]) + field(6, found[6])
+    if not body.endswith(rest) or not payload.endswith(body):
+        raise ValueError("the opening is not at the end")
+    return payload[:-len(field(18, body))] + field(18, body[:-len(rest)])
+
+
 def members(bits):
     """Of a bit set, as messages carry it."""
     number = int.from_bytes(bits, "little")

@@ -253,6 +253,7 @@ void store_image_write(const char *directory, const struct store_image *image)
     file_replace(directory, "state.db", image->bytes, image->size);
     file_replace(directory, "state.db-wal", image->log_size == 0 ? NULL : image->log,
                  image->log_size);
+    file_replace(directory, "state.db-witness", NULL, 0); /* another life than the one before */
 }
 
 void store_image_free(struct store_image *image)

@@ -13,6 +13,7 @@ struct elim_core {
     uint32_t *neighbours; /* indices, for the configuration */
     unsigned char *block;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
+    uint8_t domain[TACIT_SHA256_BYTES];
     size_t size;
     size_t digest_at;
     size_t state_at;
@@ -36,18 +37,36 @@ static struct tacit_elim_table *table_of(const struct elim_core *core)
 
 /* ---- Configurations ---- */
 
+void elim_domain(const char *federation, const uint8_t agreement[TACIT_WIRE_DIGEST_BYTES],
+                 uint8_t domain[TACIT_SHA256_BYTES])
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    size_t const length = strlen(federation);
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)((uint64_t)length >> (8 * i));
+    tacit_sha256_update(&sha, bytes, sizeof bytes);
+    tacit_sha256_update(&sha, federation, length);
+    tacit_sha256_update(&sha, agreement, TACIT_WIRE_DIGEST_BYTES);
+    tacit_sha256_final(&sha, domain);
+}
+
 static struct tacit_elim_agent_config agent_config(const struct elim_core *core,
                                                    const struct elim_core_site *site)
 {
-    return (struct tacit_elim_agent_config){.run_id = core->run.run_id,
-                                            .agent_id = core->run.agent,
-                                            .agent_count = core->run.agent_count,
-                                            .arm_count = core->run.arm_count,
-                                            .horizon = core->run.horizon,
-                                            .mechanism = site->mechanism,
-                                            .budget_nano = site->budget_nano,
-                                            .resend_after_us = site->resend_after_us,
-                                            .epoch_max = site->epoch_max};
+    struct tacit_elim_agent_config config = {.run_id = core->run.run_id,
+                                             .agent_id = core->run.agent,
+                                             .agent_count = core->run.agent_count,
+                                             .arm_count = core->run.arm_count,
+                                             .horizon = core->run.horizon,
+                                             .mechanism = site->mechanism,
+                                             .budget_nano = site->budget_nano,
+                                             .resend_after_us = site->resend_after_us,
+                                             .epoch_max = site->epoch_max,
+                                             .has_grants = !is_peer(core)};
+    if (config.has_grants)
+        memcpy(config.domain, core->domain, sizeof config.domain);
+    return config;
 }
 
 /* Rows that a payload has room for, beside what every message has. */
@@ -63,8 +82,9 @@ static uint32_t rows_max(const struct tacit_wire_elim_run *run)
 
 bool elim_core_fits(const struct tacit_wire_elim_run *run)
 {
-    struct tacit_elim_message const report = {.kind = TACIT_ELIM_REPORT,
-                                              .sum_count = run->arm_count};
+    static const struct tacit_commit commit;
+    struct tacit_elim_message const report = {
+        .kind = TACIT_ELIM_REPORT, .sum_count = run->arm_count, .commit = &commit};
     return run->network != NULL ? rows_max(run) > 0
                                 : tacit_wire_elim_bytes(&report, run->arm_count,
                                                         run->agent_count) <= LIVE_LETTER_BYTES_MAX;
@@ -119,6 +139,7 @@ static enum tacit_status describe(struct elim_core *core, const struct elim_core
         status = tacit_wire_agreement_digest(&core->announcement->agreement, core->digest);
     if (status != TACIT_OK)
         return status;
+    elim_domain(site->federation, core->digest, core->domain);
     struct tacit_wire_elim_network const *const network = core->run.network;
     uint32_t const neighbours = is_peer(core) ? network->neighbour_count : 0;
     core->neighbours = calloc(neighbours + 1u, sizeof *core->neighbours);
@@ -305,5 +326,6 @@ bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer
 
 struct tacit_elim_message elim_core_release(const struct elim_core *core)
 {
-    return tacit_elim_peer_release(state_of(core), table_of(core));
+    return is_peer(core) ? tacit_elim_peer_release(state_of(core), table_of(core))
+                         : tacit_elim_agent_draw(state_of(core));
 }

@@ -13,6 +13,7 @@ bool elim_core_fits(const struct tacit_wire_elim_run *run);
 
 /* What the site itself says: its noise, its budget, its patience. */
 struct elim_core_site {
+    const char *federation;
     struct tacit_mechanism mechanism;
     uint64_t budget_nano;
     uint64_t resend_after_us;
@@ -52,6 +53,12 @@ double elim_core_radius(const struct elim_core *core);
 /* Over a network of peers: false over a star. */
 bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer_view *view);
 
-/* A peer's newest release: tacit_elim_peer_release. Requires: a network of peers. */
+/* The newest release: of a peer tacit_elim_peer_release, over a star tacit_elim_agent_draw.
+ * Requires: over a star, that it waits for its grant. */
 struct tacit_elim_message elim_core_release(const struct elim_core *core);
+
+/* What commitments of this federation are hashed with (elim.proto, ElimCommit): SHA-256 of its name
+ * and of what its sites agreed on. */
+void elim_domain(const char *federation, const uint8_t agreement[TACIT_WIRE_DIGEST_BYTES],
+                 uint8_t domain[TACIT_SHA256_BYTES]);
 #endif

@@ -41,11 +41,12 @@ static struct tacit_mechanism mechanism_of(const struct live_hub_config *config)
     return made;
 }
 
-static struct tacit_elim_hub_config core_config(const struct live_hub *hub)
+/* Over a star the hub grants: it holds all releases. Errors: TACIT_MEMORY. */
+static enum tacit_status core_config(const struct live_hub *hub, struct tacit_elim_hub_config *made)
 {
     struct live_hub_config const *const config = hub->config;
     struct tacit_elim_network const *const network = elim_hub_settings(config)->network;
-    return (struct tacit_elim_hub_config){
+    *made = (struct tacit_elim_hub_config){
         .run_id = config->run_id,
         .agent_count = config->site_count,
         .schedule = elim_hub_schedule(config),
@@ -54,7 +55,11 @@ static struct tacit_elim_hub_config core_config(const struct live_hub *hub)
         .round_timeout_us = (uint64_t)config->deadline_s * 1000000u,
         .answers_all = true,
         .weights = hub->weights,
-        .components_alike = network != NULL && network->components_alike};
+        .components_alike = network != NULL && network->components_alike,
+        .has_grants = network == NULL};
+    return made->has_grants ? elim_invitation_domain(
+                                  config, tacit_mechanism_cost_nano(&made->mechanism), made->domain)
+                            : TACIT_OK;
 }
 
 /* ---- Before there is a hub ------------------------------------------------------------------- */
@@ -101,7 +106,10 @@ static enum tacit_status open_core(struct live_hub *hub, const void *bytes, size
         if (hub->weights == NULL)
             return TACIT_MEMORY;
     }
-    struct tacit_elim_hub_config const config = core_config(hub);
+    struct tacit_elim_hub_config config;
+    enum tacit_status const status = core_config(hub, &config);
+    if (status != TACIT_OK)
+        return status;
     hub->core_size = tacit_elim_hub_size(&config);
     if (hub->core_size == 0 || (size != 0 && size != hub->core_size))
         return TACIT_MALFORMED;
@@ -325,7 +333,8 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .received = core.received,
                                    .seen = core.seen,
                                    .means = core.means,
-                                   .eliminated = core.eliminated};
+                                   .eliminated = core.eliminated,
+                                   .flagged = core.flagged};
 }
 
 const struct live_hub_ops tacit_elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,

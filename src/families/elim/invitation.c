@@ -126,6 +126,19 @@ uint8_t *elim_invitation(const struct live_hub_config *config, uint64_t epsilon_
                                                       : encode_peer(config, &run, size);
 }
 
+enum tacit_status elim_invitation_domain(const struct live_hub_config *config,
+                                         uint64_t epsilon_nano, uint8_t domain[TACIT_SHA256_BYTES])
+{
+    struct tacit_wire_elim_run const run = run_of(config, epsilon_nano, 0);
+    uint8_t parameters[TACIT_WIRE_ELIM_PARAMETERS_BYTES];
+    uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
+    struct tacit_wire_agreement const agreement = agreement_of(config, &run, parameters);
+    enum tacit_status const status = tacit_wire_agreement_digest(&agreement, digest);
+    if (status == TACIT_OK)
+        elim_domain(config->federation, digest, domain);
+    return status;
+}
+
 static bool order_fits(const struct live_hub_config *config)
 {
     static const uint64_t anybody;

@@ -24,6 +24,7 @@ struct live_site {
     uint64_t answers_us;   /* until then */
     uint64_t deadline_us;  /* as the core said it */
     uint64_t acknowledged; /* last epoch that the hub said it holds, since this start */
+    const struct tacit_entropy *keys; /* for salts, in this step */
 };
 
 typedef struct tacit_elim_event elim_event;
@@ -36,6 +37,7 @@ static enum tacit_status core_site_of(const struct live_site_config *config,
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, config->epsilon,
                                                      config->lo, config->hi};
     *made = (struct elim_core_site){
+        .federation = config->federation,
         .budget_nano = (uint64_t)floor(config->budget * (double)TACIT_NANO * (1 + 0x1p-52)),
         .resend_after_us = config->resend_after_us,
         .epoch_max = config->rounds_max};
@@ -274,6 +276,17 @@ static void ask_around(struct live_site *site, uint64_t now_us, struct live_site
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
+/* Over a star the ledger has the release when it is drawn, in the same write as the commitment: as
+ * it will leave once it is granted. When it leaves it is held against that row. */
+static void note_draw(struct live_site *site, const struct tacit_elim_agent_view *before,
+                      const struct tacit_elim_agent_view *after, struct live_site_update *update)
+{
+    if (!is_star(site) || before->committed || !after->committed)
+        return;
+    struct tacit_elim_message const report = elim_core_release(site->core);
+    keep_release(site, &report, update);
+}
+
 /* Whoever judges for itself and goes on to the next epoch knows that all had its report. */
 static void note_peer_progress(struct live_site *site, const struct tacit_elim_agent_view *before,
                                const struct tacit_elim_agent_view *after,
@@ -319,10 +332,12 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
     struct tacit_elim_agent_view after;
     struct tacit_elim_update made;
     elim_core_look(site->core, &before);
+    event.keys = site->keys;
     enum tacit_status const status = elim_core_step(site->core, &event, entropy, &made);
     elim_core_look(site->core, &after);
     bool const is_first_order = before.epoch == 0 && after.epoch > 0;
     update->persist = update->persist || made.persist;
+    note_draw(site, &before, &after, update);
     note_peer_progress(site, &before, &after, update);
     if (made.send)
         send(site, &made.message, update);
@@ -351,6 +366,19 @@ static void note_seen(struct live_site *site, const struct tacit_elim_message *o
     update->acknowledged = order->seen;
 }
 
+/* Granted, and no report is wanted: that row of the outbox is done, too. */
+static void note_closed(struct live_site *site, const struct tacit_elim_message *grant,
+                        struct live_site_update *update)
+{
+    struct tacit_elim_agent_view view;
+    elim_core_look(site->core, &view);
+    if (grant->kind != TACIT_ELIM_GRANT || !grant->closed || view.release_epoch != grant->epoch ||
+        grant->epoch <= site->acknowledged)
+        return;
+    site->acknowledged = grant->epoch;
+    update->acknowledged = grant->epoch;
+}
+
 static enum tacit_status receive(struct live_site *site, const struct live_site_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct live_site_update *update)
@@ -373,8 +401,10 @@ static enum tacit_status receive(struct live_site *site, const struct live_site_
                            entropy, update);
     bool const is_heard =
         status == TACIT_OK || status == TACIT_REFUSED; /* more rounds than allowed */
-    if (is_heard && message->from == TACIT_HUB)
+    if (is_heard && message->from == TACIT_HUB) {
         note_seen(site, message, update);
+        note_closed(site, message, update);
+    }
     free(message);
     return status;
 }
@@ -476,7 +506,9 @@ static enum tacit_status site_step(struct live_site *site, const struct live_sit
     TACIT_ASSERT(event != NULL && entropy != NULL);
     live_messages_clear(&site->out);
     *update = (struct live_site_update){0};
+    site->keys = event->keys;
     enum tacit_status const status = dispatch(site, event, entropy, update);
+    site->keys = NULL;
     update->messages = site->out.items;
     update->message_count = site->out.count;
     update->deadline_us = site->plan_is_held && site->answers_us < site->deadline_us
@@ -516,22 +548,45 @@ static void look_around(const struct live_site *site, struct live_site_view *vie
     view->missing_count = peer.missing_count;
 }
 
+/* Why it is halted or blocked. */
+static const char *trouble_of(const struct live_site *site,
+                              const struct tacit_elim_agent_view *agent)
+{
+    struct tacit_ledger ledger = *agent->ledger;
+    uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
+    if (agent->blocked && agent->committed)
+        return "blocked: the coordinator has granted another release of this site instead; either "
+               "this state is a copy or an old one, and nothing is released from it, or the "
+               "coordinator does not say what is true";
+    if (!agent->halted)
+        return NULL;
+    return tacit_ledger_spend(&ledger, agent->epoch, cost_nano) != TACIT_OK
+               ? "halted: the next release would cost more than policy.budget"
+               : "halted: others have seen more of this site than this state knows; it is a copy "
+                 "or an old one, and nothing is released from it";
+}
+
 static void site_look(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_elim_agent_view agent;
     elim_core_look(site->core, &agent);
-    *view = (struct live_site_view){.epoch = agent.epoch,
-                                    .is_waiting = agent.waiting || agent.releasing,
-                                    .is_decided = agent.last,
-                                    .is_finished = agent.finished,
-                                    .is_halted = agent.halted,
-                                    .active = agent.arms,
-                                    .active_count = agent.active_count,
-                                    .pull_count = agent.pull_count,
-                                    .round_pulls = agent.pulls,
-                                    .radius = elim_core_radius(site->core),
-                                    .release_number = agent.release_epoch,
-                                    .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
+    *view =
+        (struct live_site_view){.epoch = agent.epoch,
+                                .is_waiting = agent.waiting || agent.releasing,
+                                .is_decided = agent.last,
+                                .is_finished = agent.finished,
+                                .is_halted = agent.halted,
+                                .active = agent.arms,
+                                .active_count = agent.active_count,
+                                .pull_count = agent.pull_count,
+                                .round_pulls = agent.pulls,
+                                .radius = elim_core_radius(site->core),
+                                .is_committed = agent.committed,
+                                .is_blocked = agent.blocked && agent.committed,
+                                .trouble = trouble_of(site, &agent),
+                                .draw_number = agent.committed ? agent.epoch : agent.release_epoch,
+                                .release_number = agent.release_epoch,
+                                .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
     look_around(site, view);
 }
 

@@ -35,8 +35,9 @@ static enum tacit_status fill_slowly(void *context, void *bytes, size_t size)
     return status;
 }
 
-/* Test build only: TACIT_TEST_TAPE=prefix; what is drawn is read from prefix.noise and
- * prefix.decisions, where there is such a file, and at its end there is no entropy. */
+/* Test build only: TACIT_TEST_TAPE=prefix; what is drawn is read from prefix.noise,
+ * prefix.decisions and prefix.keys, where there is such a file, and at its end there is no entropy.
+ */
 static enum tacit_status fill_from_tape(void *context, void *bytes, size_t size)
 {
     return fread(bytes, 1, size, context) == size ? TACIT_OK : TACIT_ENTROPY;
@@ -44,8 +45,8 @@ static enum tacit_status fill_from_tape(void *context, void *bytes, size_t size)
 
 struct tacit_entropy live_entropy(enum live_entropy_use use)
 {
-    static const char *const names[] = {"noise", "decisions"};
-    static FILE *tapes[2];
+    static const char *const names[] = {"noise", "decisions", "keys"};
+    static FILE *tapes[3];
     char const *const prefix = getenv("TACIT_TEST_TAPE");
     char path[4096];
     if (use == LIVE_ENTROPY_NOISE && getenv("TACIT_TEST_SLOW_US") != NULL)

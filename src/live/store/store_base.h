@@ -65,13 +65,22 @@ struct store_core {
     size_t size;   /* 0: none was put */
 };
 
+/* What the state must hold (store_witness.c). */
+struct store_witness {
+    bool has_log;     /* its process did not end by itself yet: there is a log */
+    uint64_t release; /* the newest that may have left */
+};
+
 struct live_store {
     sqlite3 *database;
     sqlite3_stmt *statements[STORE_STATEMENT_COUNT];
-    int lock;         /* -1: not held */
-    char *path;       /* of the file, as the caller named the directory; for texts */
-    EVP_MD_CTX *hash; /* of the row at hand; SHA-256, looked up once */
-    bool hash_failed; /* since store_sum_start */
+    int lock;      /* -1: not held */
+    int directory; /* -1: not open */
+    struct store_witness witness;
+    uint64_t put_release; /* the newest in the state, with this batch */
+    char *path;           /* of the file, as the caller named the directory; for texts */
+    EVP_MD_CTX *hash;     /* of the row at hand; SHA-256, looked up once */
+    bool hash_failed;     /* since store_sum_start */
     bool in_batch;
     bool is_broken;
     struct store_core core;

@@ -1,5 +1,6 @@
 /* Batches. */
 #include "store_batches.h"
+#include "store_witness.h"
 
 /* RESTART: the next batch writes over the old log from its beginning, and the file keeps its
  * length. A commit then changes no size and no map of blocks, so its fsync need not write the file
@@ -42,6 +43,8 @@ enum tacit_status live_store_commit(struct live_store *store)
     if (status == TACIT_OK)
         status = store_run(store, STORE_COMMIT, "commit");
     store->in_batch = false;
+    if (status == TACIT_OK)
+        status = store_witness_commit(store);
     return status == TACIT_OK ? TACIT_OK : TACIT_IO;
 }
 

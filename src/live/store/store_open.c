@@ -9,6 +9,7 @@
 #include "store_log.h"
 #include "store_rows.h"
 #include "store_tables.h"
+#include "store_witness.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -185,6 +186,8 @@ static enum tacit_status prepare(struct live_store *store, const struct opening 
     status = store_header_check(directory, name, size, log_size > 0, opening->error);
     if (status == TACIT_OK)
         status = store_log_check(directory, name, log_size, opening->error);
+    if (status == TACIT_OK)
+        status = store_witness_check(store, directory, name, log_size, opening->error);
     return status;
 }
 
@@ -256,6 +259,8 @@ static enum tacit_status read_file(struct live_store *store, const struct openin
     if (status == TACIT_OK)
         status = store_rows_check(store);
     if (status == TACIT_OK)
+        status = store_witness_releases(store);
+    if (status == TACIT_OK)
         status = settle_log(store);
     if (status == TACIT_OK)
         status = store_fold_log(store);
@@ -274,6 +279,7 @@ static struct live_store *store_new(const char *directory_name)
     if (store == NULL)
         return NULL;
     store->lock = -1;
+    store->directory = -1;
     store->log_pages_max = STORE_LOG_PAGES_MAX;
     store->hash = EVP_MD_CTX_new();
     if (asprintf(&store->path, "%s/%s", directory_name, STORE_FILE) < 0)
@@ -316,6 +322,11 @@ enum tacit_status live_store_open(struct live_store **store, const char *directo
     struct live_store *const made = store_new(directory);
     status = made == NULL ? live_refuse(error, TACIT_MEMORY, "%s: out of memory", directory)
                           : open_in(made, &opening);
+    if (status == TACIT_OK) { /* for the witness; never a standard stream's number */
+        made->directory = fcntl(opening.directory, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+        if (made->directory < 0)
+            status = live_refuse(error, TACIT_IO, "%s: %s", directory, strerror(errno));
+    }
     (void)close(opening.directory);
     if (status != TACIT_OK) {
         if (made != NULL)
@@ -333,6 +344,8 @@ void live_store_close(struct live_store *store)
         return;
     for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)
         (void)sqlite3_finalize(store->statements[i]);
+    if (!store->is_broken)
+        store_witness_close(store);
     if (store->database != NULL) {
         /* Closing folds the log; a broken store must not sync a second time. */
         (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, store->is_broken,
@@ -343,6 +356,8 @@ void live_store_close(struct live_store *store)
     store_core_free(&store->core);
     EVP_MD_CTX_free(store->hash);
     free(store->path);
+    if (store->directory >= 0)
+        (void)close(store->directory);
     live_lock_give(store->lock); /* last: nobody else may come in before SQLite is out */
     free(store);
 }

@@ -86,8 +86,13 @@ enum tacit_status live_store_put_release(struct live_store *store,
         !store_is_blob(release->bytes, release->size))
         return TACIT_INVALID;
     status = release_insert(store, release);
-    if (status != TACIT_OK || sqlite3_changes(store->database) == 1)
+    if (status != TACIT_OK)
         return status;
+    if (sqlite3_changes(store->database) == 1) {
+        if (release->number > store->put_release)
+            store->put_release = release->number;
+        return TACIT_OK;
+    }
     return release_compare(store, release);
 }
 

@@ -302,25 +302,31 @@ static void send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_
                                                   .commit = commit_of(agent)};
 }
 
-static void send_report(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+static struct tacit_elim_message report_with(struct tacit_elim_agent *agent,
+                                             const union tacit_sum *history)
 {
     uint32_t const arms = agent->config.arm_count;
     uint32_t count = 0;
     for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
          arm = tacit_bits_next(arms_of(agent), arms, arm + 1))
-        report_of(agent)[count++] = noised_of(agent)[arm];
+        report_of(agent)[count++] = history[arm];
     TACIT_ASSERT(count == agent->active_count);
+    return (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
+                                       .from = agent->config.agent_id,
+                                       .to = TACIT_HUB,
+                                       .run_id = agent->config.run_id,
+                                       .epoch = agent->epoch,
+                                       .pulls = agent->pulls,
+                                       .arms = arms_of(agent),
+                                       .sum_count = count,
+                                       .sums = report_of(agent),
+                                       .commit = commit_of(agent)};
+}
+
+static void send_report(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+{
     update->send = true;
-    update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
-                                                  .from = agent->config.agent_id,
-                                                  .to = TACIT_HUB,
-                                                  .run_id = agent->config.run_id,
-                                                  .epoch = agent->epoch,
-                                                  .pulls = agent->pulls,
-                                                  .arms = arms_of(agent),
-                                                  .sum_count = count,
-                                                  .sums = report_of(agent),
-                                                  .commit = commit_of(agent)};
+    update->message = report_with(agent, noised_of(agent));
 }
 
 static void send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_update *update)
@@ -924,6 +930,15 @@ struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
                                      .last = agent->last,
                                      .finished = agent->phase == PHASE_FINISHED,
                                      .halted = agent->phase == PHASE_HALTED};
+}
+
+/* The column of the report is free: what was drawn into it is in the pending history. */
+struct tacit_elim_message tacit_elim_agent_draw(const struct tacit_elim_agent *state)
+{
+    struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
+    TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
+    TACIT_ASSERT(agent->draw_epoch == agent->epoch);
+    return report_with(agent, pending_of(agent));
 }
 
 void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)
