@@ -746,8 +746,8 @@ static void bar_on_a_terminal_only(void **state)
     temp_file_write(bench->directory, "experiment.yaml", long_text);
     if (!process_has_terminals())
         SKIP_BECAUSE("no pseudo-terminal here");
-    struct process_plan const terminal = {.terminal = true, .interrupt_after_ms = 500};
-    struct process_plan const pipe = {.interrupt_after_ms = 500};
+    struct process_plan const terminal = {.terminal = true, .interrupt_after_ms = 1200};
+    struct process_plan const pipe = {.interrupt_after_ms = 1200};
     struct process_result seen = TACIT_AS(terminal, "run", bench->file, "--json");
     struct process_result quiet = TACIT_AS(terminal, "run", bench->file, "--json", "--quiet");
     struct process_result piped = TACIT_AS(pipe, "run", bench->file, "--json");
@@ -812,7 +812,7 @@ static void interrupt_keeps_what_is_finished(void **state)
     struct bench const *const bench = *state;
     char runs[32];
     temp_file_write(bench->directory, "experiment.yaml", long_text);
-    struct process_plan const plan = {.interrupt_after_ms = 300};
+    struct process_plan const plan = {.interrupt_after_ms = 1000};
     struct process_result stopped =
         TACIT_AS(plan, "run", bench->file, "--json", "--threads", "1", "--out", bench->out);
     assert_stopped(&stopped);
@@ -846,7 +846,7 @@ static void interrupt_shows_in_the_table(void **state)
 {
     struct bench const *const bench = *state;
     temp_file_write(bench->directory, "experiment.yaml", long_text);
-    struct process_plan const plan = {.interrupt_after_ms = 300};
+    struct process_plan const plan = {.interrupt_after_ms = 1000};
     struct process_result result = TACIT_AS(plan, "run", bench->file);
     assert_stopped(&result);
     assert_non_null(strstr(result.out, "STOPPED: "));
