@@ -11,6 +11,7 @@
 #include "../../src/families/elim/live.h"
 #include "../../src/families/elim/settings.h"
 #include "tacit/random.h"
+#include "tacit/wire_elim.h"
 
 #define SITES 3u
 #define ARMS 3u
@@ -348,6 +349,108 @@ static void an_offer_is_not_for_a_family_with_a_plan(void **state)
     world_free(world);
 }
 
+/* Of this kind on its way from this site. */
+static uint32_t count_letters(const struct world *world, uint32_t from,
+                              enum tacit_elim_message_kind kind)
+{
+    uint32_t count = 0;
+    for (size_t i = world->first; i < world->end; i++)
+        count += world->queue[i].from == from && world->queue[i].kind == tacit_wire_elim_kind(kind)
+                     ? 1
+                     : 0;
+    return count;
+}
+
+/* The first order is everywhere; site 0 has played all of its plan but `left` pulls. */
+static struct world *world_with_plan_left(uint64_t left)
+{
+    struct world *const world = world_new();
+    struct site *const site = &world->sites[0];
+    deliver_all(world);
+    for (;;) {
+        uint64_t count = 0;
+        for (uint32_t i = 0; i < site->plan_count; i++)
+            count += site->plan[i].count;
+        if (count <= left)
+            break;
+        assert_true(play(world, 0));
+    }
+    assert_true(site->plan_count > 0);
+    return world;
+}
+
+/* The grant is not here: the draw is in the ledger, and nowhere else. */
+static void what_waits_for_its_grant_is_used_nowhere(void **state)
+{
+    struct world *const world = world_with_plan_left(1);
+    struct site *const site = &world->sites[0];
+    struct live_site_view view;
+    uint32_t before[ARMS];
+    uint32_t ranking[ARMS];
+    (void)state;
+    uint32_t const count = site_ops->rank(site->live, &site->config, before);
+    assert_int_equal(site->release, 0);
+    assert_true(play(world, 0));
+    site_ops->look(site->live, &view);
+    assert_true(view.is_committed && view.is_waiting && !view.is_blocked && view.trouble == NULL);
+    assert_int_equal(view.draw_number, 1);
+    assert_int_equal(view.release_number, 0);
+    assert_int_equal(site->release, 1); /* its row is written */
+    assert_true(view.spent_nano > 0);
+    assert_int_equal(site_ops->rank(site->live, &site->config, ranking), count);
+    assert_memory_equal(ranking, before, sizeof ranking);
+    assert_int_equal(count_letters(world, 0, TACIT_ELIM_COMMIT), 1);
+    assert_int_equal(count_letters(world, 0, TACIT_ELIM_REPORT), 0);
+    deliver(world);
+    assert_int_equal(count_letters(world, 0, TACIT_ELIM_REPORT), 0); /* the grant is on its way */
+    deliver(world);
+    assert_int_equal(count_letters(world, 0, TACIT_ELIM_REPORT), 1);
+    site_ops->look(site->live, &view);
+    assert_true(!view.is_committed);
+    assert_int_equal(view.release_number, 1);
+    world_free(world);
+}
+
+/* The last pull of the plan was played before, too, and its draw granted to the other state. */
+static void a_copy_is_refused_says_so_and_is_flagged(void **state)
+{
+    struct world *const world = world_with_plan_left(1);
+    struct site *const site = &world->sites[0];
+    struct site const copied = *site; /* the plan, above all */
+    struct live_hub_view hub;
+    struct live_site_view view;
+    size_t size;
+    (void)state;
+    void const *const bytes = site_ops->bytes(site->live, &size);
+    struct live_site *old;
+    assert_int_equal(site_ops->restore(&old, &site->config, bytes, size), TACIT_OK);
+    assert_true(play(world, 0));
+    deliver_all(world);
+    site_ops->look(site->live, &view);
+    assert_int_equal(view.release_number, 1);
+    site_ops->free(site->live);
+    memcpy(site->plan, copied.plan, sizeof site->plan);
+    site->plan_count = copied.plan_count;
+    site->live = old; /* with other noise, from here on in its stream */
+    site->release = 0;
+    assert_true(play(world, 0));
+    assert_int_equal(count_letters(world, 0, TACIT_ELIM_COMMIT), 1);
+    struct letter const commit = world->queue[world->first++];
+    assert_int_equal(tell_hub(world, &commit), TACIT_FORKED);
+    free(commit.bytes);
+    hub_ops->look(world->hub, &hub);
+    assert_true(tacit_bits_has(hub.flagged, 0) && !tacit_bits_has(hub.flagged, 1));
+    deliver_all(world);
+    site_ops->look(site->live, &view);
+    assert_true(view.is_blocked && view.trouble != NULL);
+    assert_non_null(strstr(view.trouble, "coordinator"));
+    assert_int_equal(view.release_number, 0);
+    assert_int_equal(count_letters(world, 0, TACIT_ELIM_REPORT), 0);
+    hub_ops->look(world->hub, &hub);
+    assert_int_equal(hub.report_count, 1); /* the first one's */
+    world_free(world);
+}
+
 static void a_policy_is_not_overruled_by_an_announcement(void **state)
 {
     struct world *const world = world_new();
@@ -374,6 +477,8 @@ int main(void)
         cmocka_unit_test(a_run_through_bytes_ends_with_the_best_arm_everywhere),
         cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),
         cmocka_unit_test(an_offer_is_not_for_a_family_with_a_plan),
+        cmocka_unit_test(what_waits_for_its_grant_is_used_nowhere),
+        cmocka_unit_test(a_copy_is_refused_says_so_and_is_flagged),
         cmocka_unit_test(a_policy_is_not_overruled_by_an_announcement),
     };
     return cmocka_run_group_tests_name("live/seam", tests, NULL, NULL);
