@@ -971,21 +971,28 @@ static void statement_of_the_sound_way(void **state)
                                  "1.500000001" AGAINST SOUND_NOISE REST);
 }
 
+#define COPIES                                                                                     \
+    "This epsilon holds however a state of the site is copied, restored or run twice, as long as " \
+    "the coordinator neither lies nor forgets; against one that does, it is the number of draws "  \
+    "times as much. "
+
 static void statement_of_a_live_site_says_what_the_times_of_rewards_are(void **state)
 {
     (void)state;
     struct tacit_elim_promise statement = sound_statement(TACIT_NANO);
     statement.live = true;
-    expect_statement(&statement,
-                     "Each single reward is protected with epsilon = 1" AGAINST SOUND_NOISE LIMITS
-                     "This holds given the times at which rewards come: they say when a round is "
-                     "over. The noise comes from the entropy of the operating system.");
+    expect_statement(
+        &statement,
+        "Each single reward is protected with epsilon = 1" AGAINST SOUND_NOISE LIMITS COPIES
+        "This holds given the times at which rewards come: they say when a round is "
+        "over. The noise comes from the entropy of the operating system.");
     statement.settled = true;
-    expect_statement(&statement,
-                     "Each single reward is protected with epsilon = 1" AGAINST SOUND_NOISE LIMITS
-                     "Every reward is counted at a fixed time after its decision: when rewards "
-                     "come says nothing. The noise comes from the entropy of the operating "
-                     "system.");
+    expect_statement(
+        &statement,
+        "Each single reward is protected with epsilon = 1" AGAINST SOUND_NOISE LIMITS COPIES
+        "Every reward is counted at a fixed time after its decision: when rewards "
+        "come says nothing. The noise comes from the entropy of the operating "
+        "system.");
 }
 
 static void statement_calls_an_epsilon_above_10_formal(void **state)

@@ -97,6 +97,19 @@ static void add_nakedness(enum tacit_elim_statement_network network, struct taci
                              "component.");
 }
 
+/* Live: of states that are not the only one of their site. */
+static void add_copies(enum tacit_elim_statement_network network, struct tacit_text *text)
+{
+    tacit_text_add(
+        text,
+        network == TACIT_ELIM_STATEMENT_STAR
+            ? " This epsilon holds however a state of the site is copied, restored or run twice, "
+              "as long as the coordinator neither lies nor forgets; against one that "
+              "does, it is the number of draws times as much."
+            : " If a state of the site is copied or restored and goes on, it may be the "
+              "number of draws times as much.");
+}
+
 void tacit_elim_statement(const struct tacit_elim_promise *statement, struct tacit_text *text)
 {
     if (!statement->noisy) {
@@ -117,6 +130,8 @@ void tacit_elim_statement(const struct tacit_elim_promise *statement, struct tac
                    "Not protected: whether, when and how often a person came; the number of "
                    "pulls, the arm sets and the time of messages, which are public; the "
                    "averages of a site beyond the noise.");
+    if (statement->live)
+        add_copies(statement->network, text);
     if (statement->live)
         tacit_text_add(text, statement->settled
                                  ? " Every reward is counted at a fixed time after its decision: "
