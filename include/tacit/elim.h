@@ -67,6 +67,12 @@ enum tacit_elim_message_kind {
     TACIT_ELIM_REFUSAL /* holder -> agent: "another one was granted: this" */
 };
 
+/* What opens the commitment to a row of DATA. */
+struct tacit_elim_opening {
+    uint8_t previous[TACIT_SHA256_BYTES];
+    uint8_t salt[TACIT_SHA256_BYTES];
+};
+
 /* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
 struct tacit_elim_message {
     enum tacit_elim_message_kind kind;
@@ -90,9 +96,12 @@ struct tacit_elim_message {
     uint32_t row_stride; /* DATA: > 0: the row of agent a is sums + a * row_stride; 0: packed */
     bool rows_stay;      /* DATA: the rows are in a shared table, and a copy need not hold them */
     /* With grants; else NULL. COMMIT: what it commits to, and what it follows. GRANT: what is
-     * granted. REFUSAL: the commitment that was granted instead. REPORT: all three. HELLO: the
-     * last one that was granted. */
+     * granted. REFUSAL: the commitment that was granted instead. REPORT: all three; of a sink that
+     * adds up several agents' sums: the commitment alone, to its own release. HELLO: the last one
+     * that was granted. */
     const struct tacit_commit *commit;
+    const struct tacit_elim_opening *openings; /* DATA with grants: one an origin, as its row (of
+                                                * agent a: openings[a]); else NULL */
     bool closed; /* GRANT: the epoch needs no report any more, or never did of this agent */
 };
 
@@ -145,7 +154,7 @@ struct tacit_elim_agent_config {
     uint64_t budget_nano;
     uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
     uint32_t epoch_max;       /* policy: orders of later epochs are refused; 0: no limit */
-    bool has_grants;          /* a release is used and leaves only when the hub has granted it */
+    bool has_grants;          /* a release is used and leaves only when its holders granted it */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
 };
 
@@ -223,7 +232,8 @@ struct tacit_elim_table; /* opaque, relocatable */
 /* Bytes of a table: O(A K). Requires: counts within their limits. */
 size_t tacit_elim_table_size(uint32_t agent_count, uint32_t arm_count);
 
-/* Ensures: an empty table. Requires: 8-byte aligned memory of …_size bytes. */
+/* Ensures: an empty table of peers without grants. Requires: 8-byte aligned memory of …_size bytes.
+ */
 void tacit_elim_table_init(struct tacit_elim_table *table, uint32_t agent_count, uint32_t arm_count,
                            bool is_shared);
 
@@ -267,8 +277,11 @@ struct tacit_elim_peer_view {
     struct tacit_elim_agent_view agent; /* exploit_arm is that of the mode (READINGS P1.11) */
     const uint64_t *known;              /* A: whose reports of the present epoch are here */
     uint32_t known_count;
-    uint32_t missing_count; /* members whose report is not here yet */
-    bool is_sink;           /* GATHER: reports to the hub */
+    uint32_t missing_count;  /* members whose report is not here yet */
+    bool is_sink;            /* GATHER: reports to the hub */
+    uint32_t refused_by;     /* the neighbour whose refusal blocks; TACIT_NO_AGENT: none */
+    const uint64_t *flagged; /* with grants: neighbours, by their rank, who spoke from two states or
+                              * passed on what does not open its grant; else NULL */
     /* SPREAD, as in the view of a hub: */
     uint32_t round_count;
     bool decided; /* no epoch follows */
@@ -286,6 +299,14 @@ size_t tacit_elim_peer_size(const struct tacit_elim_peer_config *config);
 enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
                                        const struct tacit_elim_peer_config *config);
 
+/* Bytes of the table of a peer with this configuration: with grants it also holds what opens each
+ * row. Requires: the configuration is valid. */
+size_t tacit_elim_peer_table_size(const struct tacit_elim_peer_config *config);
+
+/* As tacit_elim_table_init, with or without grants. */
+void tacit_elim_peer_table_init(struct tacit_elim_table *table,
+                                const struct tacit_elim_peer_config *config, bool is_shared);
+
 /* As tacit_elim_agent_check, for a state and the table that was persisted with it. */
 enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size_t size,
                                         const struct tacit_elim_table *table, size_t table_size,
@@ -299,7 +320,13 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
  * report is answered by asking all neighbours what they hold of us. DATA that was not asked for
  * (SPREAD) is TACIT_UNEXPECTED; a row that differs from one that is here is TACIT_MALFORMED.
  * TACIT_ROLLBACK also where a neighbour has seen a report that this state knows nothing of. Cost:
- * O(A/64 + rows K) a message, O(A K) an epoch. */
+ * O(A/64 + rows K) a message, O(A K) an epoch.
+ *
+ * With grants, a peer holds a head of each neighbour, as a hub does of each agent, and grants and
+ * refuses likewise. Its own draw enters the collection when its holders have granted it: SPREAD:
+ * the lowest neighbour, who is asked first, then all others; GATHER: the parent; a sink: the hub. A
+ * row travels with what opens its commitment, and who granted that holds the row against it:
+ * TACIT_FORKED, with update->persist, flags who brought a row that does not open it. */
 enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct tacit_elim_table *table,
                                        const struct tacit_elim_event *event,
                                        const struct tacit_entropy *entropy,
@@ -331,7 +358,7 @@ struct tacit_elim_hub_config {
      * participation), and the quorum counts agents. */
     const uint32_t *weights;
     bool components_alike; /* the literal average of averages (READINGS P1.16) */
-    bool has_grants;       /* over a star: grants releases, and takes what it granted only */
+    bool has_grants;       /* grants releases (of sinks, if weighted), and takes only these */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: as of the agents */
 };
 

@@ -40,6 +40,22 @@ static size_t origins_bytes(const uint64_t *origins, uint32_t agent_count)
     return (1 + 4) + wire_field_bytes(span_of(origins, agent_count).count);
 }
 
+/* Of DATA: what opens its rows. */
+static size_t opening_bytes(const struct tacit_elim_message *message, uint32_t agent_count)
+{
+    return message->openings == NULL ? 0
+                                     : tacit_bits_count(message->origins, agent_count) *
+                                           sizeof(struct tacit_elim_opening);
+}
+
+/* A report of its sender alone opens its commitment; a total names it. */
+static size_t report_commit_bytes(const struct tacit_elim_message *report)
+{
+    if (report->commit == NULL)
+        return 0;
+    return report->agents > 1 ? HASH_FIELD : 2 * HASH_FIELD;
+}
+
 /* Numbers in the message: a row of sums an origin in DATA. */
 static size_t number_count(const struct tacit_elim_message *message, uint32_t agent_count)
 {
@@ -61,13 +77,16 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
                (message->uploaders == NULL ? 0 : wire_field_bytes(wire_set_bytes(agent_count)));
     case TACIT_ELIM_REPORT:
         return (1 + 8) + arms + wire_field_bytes(message->sum_count * sizeof(int64_t)) +
-               (message->agents == 0 ? 0 : 1 + 4) + (message->commit == NULL ? 0 : 2 * HASH_FIELD);
+               (message->agents == 0 ? 0 : 1 + 4) + report_commit_bytes(message);
     case TACIT_ELIM_ADVERT:
     case TACIT_ELIM_REQUEST:
         return origins_bytes(message->origins, agent_count);
     case TACIT_ELIM_DATA:
         return (1 + 8) + arms + origins_bytes(message->origins, agent_count) +
-               wire_field_bytes(number_count(message, agent_count) * sizeof(int64_t));
+               wire_field_bytes(number_count(message, agent_count) * sizeof(int64_t)) +
+               (message->openings == NULL
+                    ? 0
+                    : wire_field_bytes(opening_bytes(message, agent_count)) + wire_field_bytes(0));
     case TACIT_ELIM_COMMIT:
         return 2 * HASH_FIELD;
     case TACIT_ELIM_GRANT:
@@ -139,9 +158,10 @@ struct encoding {
         Tacit__V2__ElimGrant grant;
         Tacit__V2__ElimRefusal refusal;
     } body;
-    uint8_t *arms;   /* room for a set of arms, .. */
-    uint8_t *agents; /* .. for one of agents, .. */
-    int64_t *sums;   /* .. and for all numbers */
+    uint8_t *arms;                       /* room for a set of arms, .. */
+    uint8_t *agents;                     /* .. for one of agents, .. */
+    int64_t *sums;                       /* .. for all numbers, .. */
+    struct tacit_elim_opening *openings; /* .. and for what opens them */
 };
 
 static ProtobufCBinaryData arms_of(const struct encoding *encoding)
@@ -234,7 +254,10 @@ static void fill_report(struct encoding *encoding)
     TACIT_ASSERT(message->agents <= encoding->agent_count);
     report->has_agents = message->agents > 0;
     report->agents = message->agents;
-    if (message->commit != NULL) {
+    if (message->commit != NULL && message->agents > 1) {
+        report->has_head = 1;
+        report->head = hash_of(message->commit->commitment);
+    } else if (message->commit != NULL) {
         report->has_previous = report->has_salt = 1;
         report->previous = hash_of(message->commit->previous);
         report->salt = hash_of(message->commit->salt);
@@ -261,6 +284,22 @@ static void fill_request(struct encoding *encoding)
     encoding->head.elim_request = request;
 }
 
+/* In the order of the rows. */
+static void fill_openings(struct encoding *encoding, Tacit__V2__ElimData *data)
+{
+    const struct tacit_elim_message *const message = encoding->message;
+    uint32_t const agents = encoding->agent_count;
+    uint32_t rank = 0;
+    for (uint32_t origin = tacit_bits_next(message->origins, agents, 0); origin < agents;
+         origin = tacit_bits_next(message->origins, agents, origin + 1)) {
+        encoding->openings[rank] = message->openings[message->row_stride > 0 ? origin : rank];
+        rank++;
+    }
+    data->has_openings = data->has_signatures = 1;
+    data->openings = (ProtobufCBinaryData){opening_bytes(message, agents),
+                                           (uint8_t *)(void *)encoding->openings};
+}
+
 static void fill_data(struct encoding *encoding)
 {
     const struct tacit_elim_message *const message = encoding->message;
@@ -279,6 +318,8 @@ static void fill_data(struct encoding *encoding)
     }
     data->n_sums = (size_t)rank * message->sum_count;
     data->sums = encoding->sums;
+    if (message->openings != NULL)
+        fill_openings(encoding, data);
     encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_DATA;
     encoding->head.elim_data = data;
 }
@@ -352,7 +393,8 @@ enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *messag
     size_t const size = tacit_wire_elim_bytes(message, arm_count, agent_count);
     TACIT_ASSERT(size <= TACIT_WIRE_BYTES_MAX);
     size_t const sums = number_count(message, agent_count) * sizeof(int64_t);
-    uint8_t *const scratch = malloc(wire_set_bytes(arm_count) + wire_set_bytes(agent_count) + sums);
+    uint8_t *const scratch = malloc(wire_set_bytes(arm_count) + wire_set_bytes(agent_count) + sums +
+                                    opening_bytes(message, agent_count));
     if (scratch == NULL)
         return TACIT_MEMORY;
     struct encoding encoding = {
@@ -360,6 +402,7 @@ enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *messag
     encoding.arms = scratch;
     encoding.agents = encoding.arms + wire_set_bytes(arm_count);
     encoding.sums = (int64_t *)(void *)(encoding.agents + wire_set_bytes(agent_count));
+    encoding.openings = (struct tacit_elim_opening *)((uint8_t *)encoding.sums + sums);
     tacit__v2__elim_message__init(&encoding.head);
     encoding.head.version = TACIT_WIRE_ELIM_VERSION;
     encoding.head.from = message->from;
@@ -453,7 +496,10 @@ static bool take_report(const Tacit__V2__ElimReport *report, struct parts *parts
         if (report->agents == 0 || report->agents > parts->agent_count)
             return false;
     }
-    if (report->has_previous != report->has_salt ||
+    if (report->has_head && (report->agents < 2 || report->has_salt ||
+                             !take_hash(report->head, parts->commit.commitment, parts)))
+        return false;
+    if (report->has_previous != report->has_salt || (report->has_salt && report->agents > 1) ||
         (report->has_salt && (!take_hash(report->previous, parts->commit.previous, parts) ||
                               !take_hash(report->salt, parts->commit.salt, parts))))
         return false;
@@ -480,6 +526,11 @@ static bool take_data(const Tacit__V2__ElimData *data, struct parts *parts)
         !take_some_origins(data->origins_first, data->origins, parts))
         return false;
     uint32_t const row_count = tacit_bits_count(parts->agents, parts->agent_count);
+    if (data->has_openings != data->has_signatures || data->signatures.len > 0 ||
+        (data->has_openings && data->openings.len != row_count * sizeof(struct tacit_elim_opening)))
+        return false;
+    if (data->has_openings)
+        parts->message.openings = (const struct tacit_elim_opening *)data->openings.data;
     return take_sums(data->sums, data->n_sums, row_count, parts);
 }
 

@@ -61,11 +61,12 @@ struct peer_core peer_open(const struct peer_setup *setup, const struct network 
     core.state = new_memory(core.size);
     assert_int_equal(tacit_elim_peer_init(core.state, &config), TACIT_OK);
     if (shared == NULL) {
-        core.table_size = tacit_elim_table_size(base->agent_count, base->arm_count);
+        core.table_size = tacit_elim_peer_table_size(&config);
         core.table = new_memory(core.table_size);
-        tacit_elim_table_init(core.table, base->agent_count, base->arm_count, false);
+        tacit_elim_peer_table_init(core.table, &config, false);
     }
     core.entropy.rng = tacit_rng_stream(1, 0, agent, TACIT_PURPOSE_NOISE);
+    core.keys = tacit_rng_stream(2, 0, agent, TACIT_PURPOSE_NOISE);
     core.update.deadline_us = TACIT_NEVER;
     return core;
 }
@@ -140,7 +141,9 @@ static enum tacit_status countdown_fill(void *context, void *bytes, size_t size)
 enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event event)
 {
     struct tacit_entropy const entropy = {countdown_fill, &core->entropy};
+    struct tacit_entropy const keys = tacit_rng_entropy(&core->keys);
     event.now_us = core->now_us;
+    event.keys = core->config.agent.has_grants ? &keys : NULL;
     enum tacit_status const status =
         tacit_elim_peer_step(core->state, core->table, &event, &entropy, &core->update);
     if (core->table_size > 0)
@@ -329,8 +332,10 @@ struct peer_net *peer_net_open(const struct peer_setup *setup, const struct netw
     net->means = means;
     net->order = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_FAULT);
     if (is_shared) {
-        net->shared = new_memory(tacit_elim_table_size(agents, setup->base.arm_count));
-        tacit_elim_table_init(net->shared, agents, setup->base.arm_count, true);
+        struct tacit_elim_peer_config const config = {.agent =
+                                                          driver_agent_config(&setup->base, 0)};
+        net->shared = new_memory(tacit_elim_peer_table_size(&config));
+        tacit_elim_peer_table_init(net->shared, &config, true);
     }
     for (uint32_t agent = 0; agent < agents; agent++) {
         struct peer_core *const core = &net->peers[agent];

@@ -33,6 +33,7 @@ struct peer_core {
     size_t table_size; /* 0: it shares its table with others */
     uint64_t now_us;
     struct driver_entropy entropy;
+    struct tacit_rng keys; /* with grants: for salts, apart from the noise */
     struct tacit_elim_update update;
 };
 

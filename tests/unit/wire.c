@@ -1293,6 +1293,93 @@ static void words_of_grants_survive_the_trip(void **state)
     }
 }
 
+static void expect_all_cuts_refused(const uint8_t *bytes, size_t size, uint32_t to)
+{
+    for (size_t cut = 1; cut <= size; cut++) {
+        struct tacit_elim_message *heard = NULL;
+        assert_int_equal(tacit_wire_elim_decode(bytes, size - cut, 3, 12, to, &heard),
+                         TACIT_MALFORMED);
+        assert_null(heard);
+    }
+}
+
+/* Rows keep what opens them; from a table or packed, in the same bytes. */
+static void rows_travel_with_what_opens_them(void **state)
+{
+    static const uint64_t arms = 5;
+    static const uint64_t origins = 1 << 2 | 1 << 9;
+    union tacit_sum table[12 * 3] = {{0}};
+    struct tacit_elim_opening openings[12];
+    struct tacit_elim_message said = {.kind = TACIT_ELIM_DATA,
+                                      .from = 1,
+                                      .to = 3,
+                                      .run_id = 7,
+                                      .epoch = 4,
+                                      .pulls = 10,
+                                      .arms = &arms,
+                                      .sum_count = 2,
+                                      .sums = table,
+                                      .origins = &origins,
+                                      .row_stride = 3,
+                                      .openings = openings};
+    struct tacit_elim_message *heard = NULL;
+    uint8_t bytes[512];
+    uint8_t again[512];
+    (void)state;
+    for (uint32_t i = 0; i < sizeof openings; i++)
+        ((uint8_t *)openings)[i] = (uint8_t)(i / 5 + i);
+    for (uint32_t i = 0; i < 36; i++)
+        table[i].steps = i;
+    size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
+    said.openings = NULL; /* two rows, their length in two bytes, and the place of signatures */
+    assert_int_equal(size - tacit_wire_elim_bytes(&said, 3, 12), 2 * 64 + 1 + 2 + 2 + 1);
+    said.openings = openings;
+    assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes), TACIT_OK);
+    assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, 3, &heard), TACIT_OK);
+    assert_memory_equal(&heard->openings[0], &openings[2], sizeof openings[2]);
+    assert_memory_equal(&heard->openings[1], &openings[9], sizeof openings[9]);
+    assert_int_equal(heard->sums[2].steps, 27);
+    assert_int_equal(tacit_wire_elim_bytes(heard, 3, 12), size);
+    assert_int_equal(tacit_wire_elim_encode(heard, 3, 12, again), TACIT_OK);
+    assert_memory_equal(bytes, again, size);
+    free(heard);
+    expect_all_cuts_refused(bytes, size, 3);
+}
+
+/* What opens the sink's own sums is not in the total of several. */
+static void report_of_a_sink_names_its_grant_and_does_not_open_it(void **state)
+{
+    static const uint64_t arms = 2;
+    static const union tacit_sum sum = {.steps = -5};
+    static const uint8_t zeros[TACIT_SHA256_BYTES];
+    struct tacit_commit const commit = numbered_commit();
+    struct tacit_elim_message said = {.kind = TACIT_ELIM_REPORT,
+                                      .from = 1,
+                                      .to = TACIT_HUB,
+                                      .run_id = 7,
+                                      .epoch = 4,
+                                      .pulls = 10,
+                                      .arms = &arms,
+                                      .sum_count = 1,
+                                      .sums = &sum,
+                                      .commit = &commit};
+    (void)state;
+    for (said.agents = 1; said.agents <= 2; said.agents++) {
+        bool const is_total = said.agents > 1;
+        struct tacit_elim_message *heard = NULL;
+        uint8_t bytes[256];
+        size_t const size = tacit_wire_elim_bytes(&said, 3, 12);
+        assert_int_equal(tacit_wire_elim_encode(&said, 3, 12, bytes), TACIT_OK);
+        assert_int_equal(tacit_wire_elim_decode(bytes, size, 3, 12, TACIT_HUB, &heard), TACIT_OK);
+        assert_int_equal(heard->agents, said.agents);
+        assert_memory_equal(heard->commit->commitment, is_total ? commit.commitment : zeros, 32);
+        assert_memory_equal(heard->commit->previous, is_total ? zeros : commit.previous, 32);
+        assert_memory_equal(heard->commit->salt, is_total ? zeros : commit.salt, 32);
+        free(heard);
+        expect_all_cuts_refused(bytes, size, TACIT_HUB);
+    }
+}
+
 static void nothing_and_too_much_are_refused(void **state)
 {
     (void)state;
@@ -1345,6 +1432,8 @@ int main(void)
         cmocka_unit_test(another_form_of_the_same_numbers_is_refused_although_the_length_fits),
         cmocka_unit_test(set_of_the_wrong_length_is_refused),
         cmocka_unit_test(words_of_grants_survive_the_trip),
+        cmocka_unit_test(rows_travel_with_what_opens_them),
+        cmocka_unit_test(report_of_a_sink_names_its_grant_and_does_not_open_it),
         cmocka_unit_test(nothing_and_too_much_are_refused),
     };
     return cmocka_run_group_tests_name("unit/wire", tests, NULL, NULL);

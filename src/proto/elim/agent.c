@@ -922,11 +922,15 @@ struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
 {
     return (struct elim_agent_brief){.epoch = agent->epoch,
                                      .release_epoch = (uint32_t)agent->release_epoch,
+                                     .draw_epoch = (uint32_t)agent->draw_epoch,
                                      .active_count = agent->active_count,
                                      .pulls = agent->pulls,
                                      .arms = agent->words,
                                      .noised =
                                          noised_of((struct tacit_elim_agent *)(uintptr_t)agent),
+                                     .commit = &agent->commit,
+                                     .head = agent->head,
+                                     .committed = agent->phase == PHASE_COMMITTED,
                                      .last = agent->last,
                                      .finished = agent->phase == PHASE_FINISHED,
                                      .halted = agent->phase == PHASE_HALTED};

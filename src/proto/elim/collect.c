@@ -70,17 +70,29 @@ void elim_peer_begin_collection(struct elim_peer_step *step)
 
 /* ---- Messages out ---- */
 
-static struct tacit_elim_message *
-say(struct elim_peer_step *step, enum tacit_elim_message_kind kind, uint32_t to, uint32_t epoch)
+/* Takes a commitment to where a message can show it. */
+static const struct tacit_commit *show(struct tacit_elim_peer *peer, const uint8_t *commitment)
 {
-    struct tacit_elim_peer const *const peer = step->peer;
+    memset(&peer->answer, 0, sizeof peer->answer);
+    memcpy(peer->answer.commitment, commitment, sizeof peer->answer.commitment);
+    return &peer->answer;
+}
+
+struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
+                                         enum tacit_elim_message_kind kind, uint32_t to,
+                                         uint32_t epoch)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct tacit_elim_message *const message = &step->update->message;
     step->update->send = true;
-    step->update->message = (struct tacit_elim_message){.kind = kind,
-                                                        .from = peer->config.agent.agent_id,
-                                                        .to = to,
-                                                        .run_id = peer->config.agent.run_id,
-                                                        .epoch = epoch};
-    return &step->update->message;
+    *message = (struct tacit_elim_message){.kind = kind,
+                                           .from = peer->config.agent.agent_id,
+                                           .to = to,
+                                           .run_id = peer->config.agent.run_id,
+                                           .epoch = epoch};
+    if (kind == TACIT_ELIM_HELLO && peer->config.agent.has_grants)
+        message->commit = show(peer, elim_agent_brief(elim_peer_agent(peer)).head);
+    return message;
 }
 
 /* Rows of the present epoch or of the one before. */
@@ -90,7 +102,7 @@ static void say_data(struct elim_peer_step *step, uint32_t to, uint32_t epoch,
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const half = epoch == peer->epoch ? peer->half : peer->half ^ 1u;
     uint32_t const arms = peer->config.agent.arm_count;
-    struct tacit_elim_message *const message = say(step, TACIT_ELIM_DATA, to, epoch);
+    struct tacit_elim_message *const message = elim_peer_say(step, TACIT_ELIM_DATA, to, epoch);
     message->pulls = peer->pulls[half];
     message->arms = elim_peer_arms(peer, half);
     message->sum_count = tacit_bits_count(message->arms, arms);
@@ -98,6 +110,8 @@ static void say_data(struct elim_peer_step *step, uint32_t to, uint32_t epoch,
     message->origins = origins;
     message->row_stride = arms;
     message->rows_stay = step->table->is_shared;
+    if (peer->config.agent.has_grants)
+        message->openings = elim_table_opening(step->table, half, 0);
 }
 
 /* The sum over the component, in the order of its agents. */
@@ -117,12 +131,18 @@ void elim_peer_report_component(struct elim_peer_step *step)
         for (uint32_t i = 0; i < count; i++)
             tacit_sum_add(scale, &report[i], row[i]);
     }
-    struct tacit_elim_message *const message = say(step, TACIT_ELIM_REPORT, TACIT_HUB, peer->epoch);
+    struct tacit_elim_message *const message =
+        elim_peer_say(step, TACIT_ELIM_REPORT, TACIT_HUB, peer->epoch);
     message->pulls = peer->pulls[peer->half];
     message->arms = arms;
     message->agents = tacit_bits_count(known, agents);
     message->sum_count = count;
     message->sums = report;
+    if (peer->config.agent.has_grants) {
+        struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+        /* Its own alone opens the grant; a total names it (hub.c: names_head). */
+        message->commit = message->agents == 1 ? agent.commit : show(peer, agent.head);
+    }
     peer->closed = true;
     step->update->persist = true;
 }
@@ -172,7 +192,7 @@ void elim_peer_pass_on(struct elim_peer_step *step)
         return;
     uint64_t *const origins = keep_set(step, fresh);
     if (spreads(peer)) {
-        say(step, TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS, peer->epoch)->origins = origins;
+        elim_peer_say(step, TACIT_ELIM_ADVERT, TACIT_NEIGHBOURS, peer->epoch)->origins = origins;
     } else {
         if (limit_rows(peer, origins)) /* the rest with the next slot */
             peer->pass_on_us = elim_peer_next_slot_us(step);
@@ -198,13 +218,13 @@ void elim_peer_ask(struct elim_peer_step *step, bool is_start)
         if (peer->config.neighbour_count == 0)
             return;
         memset(elim_peer_set(peer, ELIM_ASKED), 0, set_bytes(peer)); /* it may be lost: ask again */
-        say(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, peer->epoch)->origins = known;
+        elim_peer_say(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, peer->epoch)->origins = known;
     } else if (elim_peer_is_sink(peer) && peer->closed && !to_hub) {
         elim_peer_report_component(step);
     } else if (elim_peer_is_sink(peer) || (to_hub && !is_start)) {
-        (void)say(step, TACIT_ELIM_HELLO, TACIT_HUB, peer->epoch);
+        (void)elim_peer_say(step, TACIT_ELIM_HELLO, TACIT_HUB, peer->epoch);
     } else if (is_start || is_empty(peer, known)) {
-        say(step, TACIT_ELIM_HELLO, peer->config.parent, peer->epoch)->origins = known;
+        elim_peer_say(step, TACIT_ELIM_HELLO, peer->config.parent, peer->epoch)->origins = known;
     } else {
         memcpy(elim_peer_set(peer, ELIM_FRESH), known, set_bytes(peer)); /* all of it again */
         elim_peer_pass_on(step);
@@ -254,6 +274,12 @@ void elim_peer_on_own_report(struct elim_peer_step *step, const struct tacit_eli
     union tacit_sum *const row = elim_table_row(step->table, peer->half, self);
     uint64_t *const origins = elim_table_scratch(step->table);
     memcpy(row, report->sums, report->sum_count * sizeof *row);
+    if (peer->config.agent.has_grants) {
+        struct tacit_elim_opening *const opening =
+            elim_table_opening(step->table, peer->half, self);
+        memcpy(opening->previous, report->commit->previous, sizeof opening->previous);
+        memcpy(opening->salt, report->commit->salt, sizeof opening->salt);
+    }
     step->update->persist_table = true;
     memset(origins, 0, set_bytes(peer));
     tacit_bits_add(origins, self);
@@ -279,18 +305,17 @@ static enum tacit_status on_advert(struct elim_peer_step *step,
     uint64_t *const asked = elim_peer_set(peer, ELIM_ASKED);
     uint64_t const *const members = elim_peer_set(peer, ELIM_MEMBERS);
     uint64_t *const wanted = elim_table_scratch(step->table);
-    uint64_t any = 0;
     for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++) {
         uint64_t const useful = peer->everyone ? UINT64_MAX : members[i];
         wanted[i] = advert->origins[i] & useful & ~known[i] & ~asked[i];
-        any |= wanted[i];
     }
-    if (any == 0)
+    tacit_bits_remove(wanted, peer->config.agent.agent_id); /* drawn here, and not granted yet */
+    if (is_empty(peer, wanted))
         return TACIT_OK;
     (void)limit_rows(peer, wanted); /* the rest after the answer */
     for (size_t i = 0; i < TACIT_BITS_WORDS(agent_count(peer)); i++)
         asked[i] |= wanted[i];
-    say(step, TACIT_ELIM_REQUEST, advert->from, peer->epoch)->origins = wanted;
+    elim_peer_say(step, TACIT_ELIM_REQUEST, advert->from, peer->epoch)->origins = wanted;
     return TACIT_OK;
 }
 
@@ -322,7 +347,8 @@ static enum tacit_status on_hello(struct elim_peer_step *step,
             origins[i] &= ~hello->origins[i];
     if (is_empty(peer, origins))
         return TACIT_OK;
-    say(step, TACIT_ELIM_ADVERT, hello->from, is_present ? peer->epoch : peer->previous_epoch)
+    elim_peer_say(step, TACIT_ELIM_ADVERT, hello->from,
+                  is_present ? peer->epoch : peer->previous_epoch)
         ->origins = origins;
     return TACIT_OK;
 }
@@ -352,6 +378,21 @@ static bool rows_are_here(const struct elim_peer_step *step, const struct tacit_
     return data->row_stride > 0 && data->sums == elim_table_row(step->table, step->peer->half, 0);
 }
 
+/* A row that is not here yet: could it be, and was it granted? */
+static enum tacit_status check_new_row(const struct elim_peer_step *step,
+                                       const struct tacit_elim_message *data, uint32_t origin,
+                                       uint32_t rank)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    union tacit_sum const *const sums = elim_message_row(data, origin, rank);
+    for (uint32_t i = 0; i < data->sum_count; i++)
+        if (!tacit_mechanism_plausible(&peer->config.agent.mechanism, sums[i], data->pulls,
+                                       data->epoch))
+            return TACIT_MALFORMED;
+    return peer->config.agent.has_grants ? elim_peer_check_opening(step, data, origin, rank)
+                                         : TACIT_OK;
+}
+
 /* Nothing of a message is used in part. */
 static enum tacit_status check_data(struct elim_peer_step *step,
                                     const struct tacit_elim_message *data)
@@ -364,6 +405,7 @@ static enum tacit_status check_data(struct elim_peer_step *step,
     if (data->arms == NULL || data->sums == NULL ||
         data->sum_count != tacit_bits_count(arms, arm_count) ||
         data->pulls != peer->pulls[peer->half] ||
+        (data->openings != NULL) != peer->config.agent.has_grants ||
         memcmp(data->arms, arms, TACIT_BITS_WORDS(arm_count) * sizeof(uint64_t)) != 0)
         return TACIT_MALFORMED;
     if (rows_are_here(step, data))
@@ -376,10 +418,10 @@ static enum tacit_status check_data(struct elim_peer_step *step,
         bool const is_here = tacit_bits_has(known, origin);
         if (is_here && memcmp(sums, row, data->sum_count * sizeof *sums) != 0)
             return TACIT_MALFORMED; /* two answers to one question */
-        for (uint32_t i = 0; i < data->sum_count && !is_here; i++)
-            if (!tacit_mechanism_plausible(&peer->config.agent.mechanism, sums[i], data->pulls,
-                                           data->epoch))
-                return TACIT_MALFORMED;
+        enum tacit_status const status =
+            is_here ? TACIT_OK : check_new_row(step, data, origin, rank);
+        if (status != TACIT_OK)
+            return status;
     }
     return TACIT_OK;
 }
@@ -412,11 +454,23 @@ static bool copy_rows(struct elim_peer_step *step, const struct tacit_elim_messa
     uint32_t rank = 0;
     for (uint32_t origin = tacit_bits_next(data->origins, agents, 0); origin < agents;
          origin = tacit_bits_next(data->origins, agents, origin + 1), rank++)
-        if (!knows(peer, origin))
+        if (!knows(peer, origin)) {
             memcpy(elim_table_row(step->table, peer->half, origin),
                    elim_message_row(data, origin, rank), data->sum_count * sizeof *data->sums);
+            if (peer->config.agent.has_grants)
+                *elim_table_opening(step->table, peer->half, origin) =
+                    *elim_message_opening(data, origin, rank);
+        }
     step->update->persist_table = true;
     return true;
+}
+
+/* Does it bring a report of ours that was not granted here? */
+static bool brings_ours(const struct tacit_elim_peer *peer, const struct tacit_elim_message *data)
+{
+    uint32_t const self = peer->config.agent.agent_id;
+    return peer->config.agent.has_grants && tacit_bits_has(data->origins, self) &&
+           !knows(peer, self);
 }
 
 /* Does it carry as many rows as we ask for at once? */
@@ -431,19 +485,21 @@ static enum tacit_status on_data(struct elim_peer_step *step, const struct tacit
     struct tacit_elim_peer *const peer = step->peer;
     if (data->epoch < peer->epoch)
         return TACIT_OK; /* late: that epoch is closed here */
-    if (data->epoch > peer->epoch || !is_asked_for(peer, data))
+    if (data->epoch > peer->epoch || !is_asked_for(peer, data) || brings_ours(peer, data))
         return TACIT_UNEXPECTED;
     enum tacit_status const status = check_data(step, data);
+    if (status == TACIT_FORKED)
+        return elim_peer_flag(step, elim_peer_rank(peer, data->from));
     if (status != TACIT_OK)
         return status;
     if (!peer->closed && copy_rows(step, data)) {
         add_origins(step, data->origins);
         wait_for_slot(step);
         if (is_full(peer, data) && peer->missing_count > 0) /* it may hold more than it could say */
-            say(step, TACIT_ELIM_HELLO, data->from, peer->epoch)->origins =
+            elim_peer_say(step, TACIT_ELIM_HELLO, data->from, peer->epoch)->origins =
                 elim_peer_set(peer, ELIM_KNOWN);
     } else if (!spreads(peer)) { /* said again: the child does not know that it came */
-        say(step, TACIT_ELIM_ADVERT, data->from, peer->epoch)->origins =
+        elim_peer_say(step, TACIT_ELIM_ADVERT, data->from, peer->epoch)->origins =
             elim_peer_set(peer, ELIM_KNOWN);
     }
     return TACIT_OK;
@@ -451,7 +507,7 @@ static enum tacit_status on_data(struct elim_peer_step *step, const struct tacit
 
 /* ---- Neighbours ---- */
 
-static uint32_t neighbour_index(const struct tacit_elim_peer *peer, uint32_t agent)
+uint32_t elim_peer_rank(const struct tacit_elim_peer *peer, uint32_t agent)
 {
     uint32_t low = 0;
     uint32_t high = peer->config.neighbour_count;
@@ -512,9 +568,10 @@ static bool tells_of_a_later_state(const struct tacit_elim_peer *peer,
 {
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     uint32_t const self = peer->config.agent.agent_id;
-    /* An order without pulls is answered by an older release. */
-    bool const is_made = message->epoch <= agent.release_epoch ||
-                         (message->epoch == peer->epoch && knows(peer, self));
+    /* An order without pulls is answered by an older release. Of what is drawn and not granted the
+     * holders decide. */
+    bool const is_made =
+        message->epoch <= agent.draw_epoch || (message->epoch == peer->epoch && knows(peer, self));
     return tacit_bits_has(message->origins, self) && !is_made &&
            message->kind != TACIT_ELIM_REQUEST;
 }
@@ -530,6 +587,13 @@ static bool needs_another_word(const struct tacit_elim_peer *peer,
            message->epoch > peer->epoch && agent.release_epoch < peer->epoch;
 }
 
+/* Of a commitment, not of agents' reports. */
+static bool is_of_commitment(const struct tacit_elim_message *message)
+{
+    return message->kind == TACIT_ELIM_COMMIT || message->kind == TACIT_ELIM_GRANT ||
+           message->kind == TACIT_ELIM_REFUSAL;
+}
+
 static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t neighbour,
                                     const struct tacit_elim_message *message)
 {
@@ -537,6 +601,8 @@ static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t 
     if (message->run_id != peer->config.agent.run_id || neighbour == peer->config.neighbour_count ||
         (message->to != peer->config.agent.agent_id && message->to != TACIT_NEIGHBOURS))
         return TACIT_STRANGER;
+    if (is_of_commitment(message))
+        return is_too_much(step, neighbour, message) ? TACIT_REFUSED : TACIT_OK;
     if (message->origins == NULL || message->epoch > TACIT_ELIM_EPOCHS_MAX ||
         !tacit_bits_within(message->origins, message->origins, agent_count(peer)))
         return TACIT_MALFORMED;
@@ -548,10 +614,13 @@ static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t 
     return tells_of_a_later_state(peer, message) ? TACIT_ROLLBACK : TACIT_OK;
 }
 
-static enum tacit_status hear(struct elim_peer_step *step, const struct tacit_elim_message *message)
+static enum tacit_status hear(struct elim_peer_step *step, uint32_t neighbour,
+                              const struct tacit_elim_message *message)
 {
+    if (is_of_commitment(message))
+        return elim_peer_on_commitment(step, neighbour, message);
     if (needs_another_word(step->peer, message)) {
-        say(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, step->peer->epoch)->origins =
+        elim_peer_say(step, TACIT_ELIM_HELLO, TACIT_NEIGHBOURS, step->peer->epoch)->origins =
             elim_peer_set(step->peer, ELIM_KNOWN);
         return TACIT_OK;
     }
@@ -579,17 +648,18 @@ enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
                                          uint32_t *seen_epoch)
 {
     struct tacit_elim_peer *const peer = step->peer;
-    uint32_t const neighbour = neighbour_index(peer, message->from);
+    uint32_t const neighbour = elim_peer_rank(peer, message->from);
     enum tacit_status status = check_word(step, neighbour, message);
     if (status == TACIT_ROLLBACK)
         *seen_epoch = message->epoch;
     if (status == TACIT_OK)
-        status = hear(step, message);
-    if (status != TACIT_OK)
+        status = hear(step, neighbour, message);
+    if (status != TACIT_OK && status != TACIT_FORKED)
         return status;
     count_work(step, neighbour, message);
-    peer->is_behind = peer->is_behind || message->epoch > peer->epoch;
-    return TACIT_OK;
+    if (!is_of_commitment(message)) /* a commitment is heard in any epoch */
+        peer->is_behind = peer->is_behind || message->epoch > peer->epoch;
+    return status;
 }
 
 /* ---- Aggregation ---- */

@@ -139,8 +139,7 @@ static bool config_is_valid(const struct tacit_elim_hub_config *config)
            config->agent_count <= TACIT_AGENTS_MAX &&
            config->schedule.report_count <= config->agent_count &&
            config->quorum <= config->schedule.report_count &&
-           config->round_timeout_us <= TACIT_ELIM_PAUSE_US_MAX && weights_are_valid(config) &&
-           (!config->has_grants || config->weights == NULL); /* a total opens no commitment */
+           config->round_timeout_us <= TACIT_ELIM_PAUSE_US_MAX && weights_are_valid(config);
 }
 
 size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config)
@@ -425,7 +424,8 @@ static enum tacit_status on_commit(struct tacit_elim_hub *hub,
                                    const struct tacit_elim_message *commit,
                                    struct tacit_elim_update *update)
 {
-    if (!hub->config.has_grants || hub->phase == PHASE_NEW)
+    bool const is_held = weights_of(hub)[commit->from] > 0; /* others' parents hold theirs */
+    if (!hub->config.has_grants || hub->phase == PHASE_NEW || !is_held)
         return TACIT_UNEXPECTED;
     if (commit->commit == NULL || commit->epoch == 0 || commit->epoch > TACIT_ELIM_EPOCHS_MAX)
         return TACIT_MALFORMED;
@@ -447,9 +447,21 @@ static enum tacit_status on_commit(struct tacit_elim_hub *hub,
     return TACIT_MALFORMED;
 }
 
+/* A total of several agents opens nothing: that would take the sink's own sums, which are not for
+ * this hub. It names the sink's grant, so that it comes from the state that was granted. */
+static bool names_head(struct tacit_elim_hub *hub, const struct tacit_elim_message *report)
+{
+    static const uint8_t nothing[TACIT_SHA256_BYTES];
+    uint8_t const *const head = heads_of(hub)[report->from].head;
+    return report->commit != NULL && memcmp(head, nothing, sizeof nothing) != 0 &&
+           memcmp(report->commit->commitment, head, sizeof nothing) == 0;
+}
+
 /* Is it what was granted? */
 static bool opens_head(struct tacit_elim_hub *hub, const struct tacit_elim_message *report)
 {
+    if (agents_in(report) > 1)
+        return names_head(hub, report);
     struct tacit_commit_scope const scope = {.domain = hub->config.domain,
                                              .run_id = hub->config.run_id,
                                              .site = report->from,

@@ -63,10 +63,14 @@ void elim_agent_config_copy(struct tacit_elim_agent_config *copy,
 struct elim_agent_brief {
     uint32_t epoch;
     uint32_t release_epoch;
+    uint32_t draw_epoch; /* ahead of it while a draw waits for its grants */
     uint32_t active_count;
     uint64_t pulls; /* S(r) of the order */
     const uint64_t *arms;
-    const union tacit_sum *noised; /* K history sums */
+    const union tacit_sum *noised;     /* K history sums */
+    const struct tacit_commit *commit; /* of the last draw */
+    const uint8_t *head;               /* the last commitment that was granted */
+    bool committed;                    /* a draw waits for its grants */
     bool last;
     bool finished;
     bool halted;
@@ -81,7 +85,9 @@ struct tacit_elim_table {
     uint32_t arm_count;
     uint32_t mean_epoch; /* whose means are in place, averaged over all agents; 0: none */
     bool is_shared;
-    /* rows of two epochs, 2 x A x K | means K | scratch W(A): the set that a message names */
+    bool has_openings;
+    /* rows of two epochs, 2 x A x K | means K | scratch W(A): the set that a message names | with
+     * grants: openings 2 x A */
     uint64_t words[];
 };
 
@@ -89,6 +95,10 @@ struct tacit_elim_table {
 union tacit_sum *elim_table_row(struct tacit_elim_table *table, uint32_t half, uint32_t agent);
 double *elim_table_means(struct tacit_elim_table *table);
 uint64_t *elim_table_scratch(struct tacit_elim_table *table);
+
+/* What opens this agent's row. Requires: grants. */
+struct tacit_elim_opening *elim_table_opening(struct tacit_elim_table *table, uint32_t half,
+                                              uint32_t agent);
 
 /* What a commitment is to: S(r), the active set, its sums side by side. Cost: O(K). */
 void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_count,
@@ -98,4 +108,8 @@ void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_coun
 /* The row of the origin with this number and rank in a DATA message. */
 const union tacit_sum *elim_message_row(const struct tacit_elim_message *message, uint32_t origin,
                                         uint32_t rank);
+
+/* What opens it. Requires: the message has openings. */
+const struct tacit_elim_opening *elim_message_opening(const struct tacit_elim_message *message,
+                                                      uint32_t origin, uint32_t rank);
 #endif

@@ -23,6 +23,13 @@ const union tacit_sum *elim_message_row(const struct tacit_elim_message *message
     return message->sums + (size_t)rank * message->sum_count;
 }
 
+const struct tacit_elim_opening *elim_message_opening(const struct tacit_elim_message *message,
+                                                      uint32_t origin, uint32_t rank)
+{
+    TACIT_ASSERT(message->openings != NULL);
+    return message->openings + (message->row_stride > 0 ? origin : rank);
+}
+
 static void digest_word(struct tacit_sha256 *sha, uint64_t word)
 {
     uint8_t bytes[8];
@@ -54,12 +61,20 @@ static size_t sums_bytes(const struct tacit_elim_message *message, uint32_t agen
     return row_count(message, agent_count) * message->sum_count * sizeof(union tacit_sum);
 }
 
+static size_t openings_bytes(const struct tacit_elim_message *message, uint32_t agent_count)
+{
+    if (message->openings == NULL || message->rows_stay)
+        return 0;
+    return row_count(message, agent_count) * sizeof *message->openings;
+}
+
 size_t tacit_elim_message_size(const struct tacit_elim_message *message, uint32_t arm_count,
                                uint32_t agent_count)
 {
     return sizeof *message + words_bytes(message->arms, arm_count) +
            words_bytes(message->uploaders, agent_count) +
            words_bytes(message->origins, agent_count) + sums_bytes(message, agent_count) +
+           openings_bytes(message, agent_count) +
            (message->commit == NULL ? 0 : sizeof *message->commit);
 }
 
@@ -101,6 +116,21 @@ static void copy_sums(struct tacit_elim_message *copy, const struct tacit_elim_m
         memcpy(end, message->sums, bytes);
 }
 
+static void copy_openings(struct tacit_elim_message *copy, const struct tacit_elim_message *message,
+                          uint32_t agent_count, unsigned char *end)
+{
+    struct tacit_elim_opening *const openings = (struct tacit_elim_opening *)(void *)end;
+    uint32_t rank = 0;
+    if (openings_bytes(message, agent_count) == 0)
+        return; /* none, or they stay where the rows do */
+    for (uint32_t origin = tacit_bits_next(message->origins, agent_count, 0); origin < agent_count;
+         origin = tacit_bits_next(message->origins, agent_count, origin + 1)) {
+        openings[rank] = *elim_message_opening(message, origin, rank);
+        rank++;
+    }
+    copy->openings = openings;
+}
+
 const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim_message *message,
                                                          uint32_t arm_count, uint32_t agent_count,
                                                          void *memory)
@@ -114,6 +144,8 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
     copy->origins = copy_part(message->origins, words_bytes(message->origins, agent_count), &end);
     copy_sums(copy, message, agent_count, end);
     end += sums_bytes(message, agent_count);
+    copy_openings(copy, message, agent_count, end);
+    end += openings_bytes(message, agent_count);
     copy->commit = copy_part(message->commit, sizeof *message->commit, &end);
     return copy;
 }

@@ -26,7 +26,9 @@ static struct elim_peer_layout layout_of(const struct tacit_elim_peer_config *co
     at.work = at.neighbours + (config->neighbour_count + 1u) / 2;
     at.arms = at.work + config->neighbour_count;
     at.sets = at.arms + 2 * TACIT_BITS_WORDS(arms);
-    at.end = at.sets + set_count * TACIT_BITS_WORDS(config->agent.agent_count);
+    at.holdings = at.sets + set_count * TACIT_BITS_WORDS(config->agent.agent_count);
+    at.end = at.holdings +
+             (config->agent.has_grants ? elim_peer_holding_words(config->neighbour_count) : 0);
     return at;
 }
 
@@ -131,7 +133,7 @@ static bool schedule_is_valid(const struct tacit_elim_peer_config *config)
 
 static bool config_is_valid(const struct tacit_elim_peer_config *config)
 {
-    return elim_agent_config_is_valid(&config->agent) && !config->agent.has_grants &&
+    return elim_agent_config_is_valid(&config->agent) &&
            (config->collection == TACIT_ELIM_SPREAD || config->collection == TACIT_ELIM_GATHER) &&
            config->neighbour_count < config->agent.agent_count && neighbours_are_valid(config) &&
            members_are_valid(config) && schedule_is_valid(config) &&
@@ -232,6 +234,30 @@ static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t see
     return tell_agent(step, &event);
 }
 
+/* What the holders say, as a hub would. */
+static enum tacit_status give_answer(struct elim_peer_step *step,
+                                     const struct tacit_elim_message *answer)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    struct tacit_elim_message word = *answer;
+    word.from = TACIT_HUB;
+    word.to = peer->config.agent.agent_id;
+    word.run_id = peer->config.agent.run_id;
+    /* Nobody can close an epoch of a graph without this report. */
+    word.closed = answer->closed && peer->config.collection == TACIT_ELIM_GATHER;
+    struct tacit_elim_event const event = {
+        .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
+    return tell_agent(step, &event);
+}
+
+/* Somebody alone has no holder, and nothing of it leaves. */
+static void take_commitment(struct elim_peer_step *step, const struct tacit_elim_message *word)
+{
+    struct tacit_elim_message const grant = {.kind = TACIT_ELIM_GRANT, .commit = word->commit};
+    if (!elim_peer_commit(step, word))
+        (void)give_answer(step, &grant);
+}
+
 /* READINGS P1.11: paper mode exploits the best mean of its own rewards, ties at random, and stays
  * with it while it waits. All active arms have had S(r) pulls: the sums compare. */
 static void choose_exploit_arm(struct elim_peer_step *step)
@@ -269,6 +295,8 @@ static void take_word(struct elim_peer_step *step, const struct tacit_elim_messa
         choose_exploit_arm(step);
     if (word->kind == TACIT_ELIM_REPORT)
         elim_peer_on_own_report(step, word);
+    else if (word->kind == TACIT_ELIM_COMMIT)
+        take_commitment(step, word);
     else
         elim_peer_ask(step, is_start);
 }
@@ -372,8 +400,11 @@ static bool is_old_news(const struct tacit_elim_peer *peer, const struct tacit_e
 
 static enum tacit_status on_hub(struct elim_peer_step *step, const struct tacit_elim_event *event)
 {
+    bool const is_order = event->as.message->kind == TACIT_ELIM_ORDER;
     if (step->peer->config.collection == TACIT_ELIM_SPREAD)
         return TACIT_STRANGER;
+    if (!is_order && !elim_peer_is_sink(step->peer))
+        return TACIT_UNEXPECTED; /* it holds what sinks release, nobody else's */
     return is_old_news(step->peer, event->as.message) ? TACIT_OK : tell_agent(step, event);
 }
 
@@ -387,6 +418,8 @@ static enum tacit_status on_receive(struct elim_peer_step *step,
     enum tacit_status status = elim_peer_on_neighbour(step, message, &seen_epoch);
     if (status == TACIT_ROLLBACK)
         return give_rollback(step, seen_epoch);
+    if (status == TACIT_OK && step->answer != NULL)
+        status = give_answer(step, step->answer);
     return status == TACIT_OK ? close_when_complete(step) : status;
 }
 
@@ -478,6 +511,7 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
 {
     TACIT_ASSERT(table->agent_count == peer->config.agent.agent_count);
     TACIT_ASSERT(table->arm_count == peer->config.agent.arm_count);
+    TACIT_ASSERT(table->has_openings == peer->config.agent.has_grants);
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     struct elim_peer_step step = {
         .peer = peer, .table = table, .entropy = entropy, .update = update};
@@ -623,17 +657,24 @@ static bool rows_are_possible(const struct tacit_elim_peer *peer, struct tacit_e
     return true;
 }
 
+static bool table_is_possible(const struct tacit_elim_table *table, size_t size,
+                              const struct tacit_elim_peer_config *config)
+{
+    return size == tacit_elim_peer_table_size(config) &&
+           table->agent_count == config->agent.agent_count &&
+           table->arm_count == config->agent.arm_count && flag_is_possible(&table->is_shared) &&
+           !table->is_shared && flag_is_possible(&table->has_openings) &&
+           table->has_openings == config->agent.has_grants;
+}
+
 enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size_t size,
                                         const struct tacit_elim_table *state, size_t table_size,
                                         const struct tacit_elim_peer_config *config)
 {
     struct tacit_elim_table *const table = (struct tacit_elim_table *)(uintptr_t)state;
-    uint32_t const agents = config->agent.agent_count;
-    uint32_t const arms = config->agent.arm_count;
     if (size == 0 || size != tacit_elim_peer_size(config) ||
         !flag_is_possible(&peer->has_members) || !same_config(peer, config) ||
-        table_size != tacit_elim_table_size(agents, arms) || table->agent_count != agents ||
-        table->arm_count != arms || !flag_is_possible(&table->is_shared) || table->is_shared)
+        !table_is_possible(table, table_size, config))
         return TACIT_MALFORMED;
     bool const is_sink = elim_peer_is_sink(peer);
     bool const is_everyone =
@@ -645,8 +686,9 @@ enum tacit_status tacit_elim_peer_check(const struct tacit_elim_peer *peer, size
         flag_is_possible(&peer->is_behind) &&
         tacit_elim_agent_check(elim_peer_agent(peer), tacit_elim_agent_size(&config->agent),
                                &config->agent) == TACIT_OK &&
-        collection_is_possible(peer) && judge_is_possible(peer) && sets_are_possible(peer) &&
-        rows_are_possible(peer, table) && own_row_is_possible(peer, table);
+        elim_peer_grants_are_possible(peer) && collection_is_possible(peer) &&
+        judge_is_possible(peer) && sets_are_possible(peer) && rows_are_possible(peer, table) &&
+        own_row_is_possible(peer, table);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -686,7 +728,9 @@ void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_
         .known = elim_peer_set(peer, ELIM_KNOWN),
         .known_count = tacit_bits_count(elim_peer_set(peer, ELIM_KNOWN), agents),
         .missing_count = peer->missing_count,
-        .is_sink = elim_peer_is_sink(peer)};
+        .is_sink = elim_peer_is_sink(peer),
+        .refused_by = peer->refuser == 0 ? TACIT_NO_AGENT : peer->refuser - 1,
+        .flagged = peer->config.agent.has_grants ? elim_peer_flagged(peer) : NULL};
     tacit_elim_agent_look(elim_peer_agent(peer), &view->agent);
     bool const is_own_choice = peer->config.agent.mechanism.scale.kind == TACIT_SCALE_REAL &&
                                tacit_bits_has(view->agent.arms, peer->exploit_arm);

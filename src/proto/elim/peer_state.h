@@ -9,6 +9,13 @@ struct elim_peer_work {
     uint32_t rows;
 };
 
+/* With grants: what this peer keeps of a neighbour's releases. */
+struct elim_peer_holding {
+    struct tacit_commit_head head;
+    uint32_t epoch;        /* of the head; 0: nothing was granted */
+    uint32_t epoch_before; /* of the one before it */
+};
+
 /* Where the parts of the state begin, in words. The agent comes first. */
 struct elim_peer_layout {
     size_t judge;
@@ -18,6 +25,7 @@ struct elim_peer_layout {
     size_t work;
     size_t arms;
     size_t sets;
+    size_t holdings;
     size_t end;
 };
 
@@ -38,13 +46,17 @@ struct tacit_elim_peer {
     uint32_t half;              /* of the table, for the present epoch */
     uint32_t exploit_arm;       /* paper: best own exact mean when the waiting began (P1.11) */
     uint32_t ask_count;         /* GATHER: asks so far, which go to parent and hub in turn */
+    uint32_t commit_epoch;      /* of the last commitment of the agent inside */
+    uint32_t refuser;           /* 1 + the neighbour whose refusal blocks it; 0: none */
     bool everyone;              /* all agents are members */
     bool has_members;           /* the members' set is given */
     bool closed;                /* GATHER, sink: this epoch's report is made */
     bool is_behind;             /* a neighbour is in a later epoch */
+    struct tacit_commit answer; /* scratch: what a message says of a commitment */
     /* agent | judge | own K, report K sums | neighbours, work | arms of the rows in each half, 2
      * W(K) | known, fresh, asked W(A) | members W(A) if given or GATHER | previous known W(A) if
-     * GATHER */
+     * GATHER | with grants: holdings of the neighbours, who granted W(neighbours), flagged
+     * W(neighbours) */
     uint64_t words[];
 };
 
@@ -57,6 +69,7 @@ struct elim_peer_step {
     const struct tacit_entropy *entropy;
     struct tacit_elim_update *update;
     uint64_t now_us;
+    const struct tacit_elim_message *answer; /* of the holders, for the agent inside; NULL: none */
 };
 
 struct tacit_elim_agent *elim_peer_agent(const struct tacit_elim_peer *peer);
@@ -72,7 +85,44 @@ uint64_t *elim_peer_set(const struct tacit_elim_peer *peer, enum elim_peer_set s
 bool elim_peer_is_member(const struct tacit_elim_peer *peer, uint32_t agent);
 bool elim_peer_is_sink(const struct tacit_elim_peer *peer);
 
+/* The rank of a neighbour, or the number of neighbours. */
+uint32_t elim_peer_rank(const struct tacit_elim_peer *peer, uint32_t agent);
+
+/* ---- holder.c: requires grants ---- */
+
+struct elim_peer_holding *elim_peer_holdings(const struct tacit_elim_peer *peer);
+uint64_t *elim_peer_granted(const struct tacit_elim_peer *peer);
+uint64_t *elim_peer_flagged(const struct tacit_elim_peer *peer);
+
+/* Words of the three. */
+size_t elim_peer_holding_words(uint32_t neighbour_count);
+
+/* The agent's commitment goes to who is to grant it next. Returns false if it has no holders. */
+bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_message *word);
+
+/* COMMIT, GRANT, REFUSAL of the neighbour with this rank. What the agent inside is to hear of it is
+ * in step->answer. */
+enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t rank,
+                                          const struct tacit_elim_message *message);
+
+/* Does a row of DATA of the present epoch open what was granted here? Of an agent that this peer
+ * does not hold: TACIT_OK. */
+enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
+                                          const struct tacit_elim_message *data, uint32_t origin,
+                                          uint32_t rank);
+
+/* TACIT_FORKED. */
+enum tacit_status elim_peer_flag(struct elim_peer_step *step, uint32_t rank);
+
+/* Could a step have left these? (For states from a disk.) */
+bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer);
+
 /* ---- collect.c ---- */
+
+/* Fills the update's message, without a body. A HELLO shows the head. */
+struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
+                                         enum tacit_elim_message_kind kind, uint32_t to,
+                                         uint32_t epoch);
 
 /* Begins to collect for the epoch that the agent has come to. */
 void elim_peer_begin_collection(struct elim_peer_step *step);

@@ -9,6 +9,9 @@ static size_t rows_words(uint32_t agent_count, uint32_t arm_count)
     return 2 * (size_t)agent_count * arm_count;
 }
 
+_Static_assert(sizeof(struct tacit_elim_opening) == 8 * sizeof(uint64_t),
+               "an opening is eight words");
+
 size_t tacit_elim_table_size(uint32_t agent_count, uint32_t arm_count)
 {
     TACIT_ASSERT(agent_count >= 1 && agent_count <= TACIT_AGENTS_MAX);
@@ -27,6 +30,23 @@ void tacit_elim_table_init(struct tacit_elim_table *table, uint32_t agent_count,
     table->is_shared = is_shared;
 }
 
+size_t tacit_elim_peer_table_size(const struct tacit_elim_peer_config *config)
+{
+    struct tacit_elim_agent_config const *const agent = &config->agent;
+    size_t const openings = agent->has_grants ? 2 * (size_t)agent->agent_count : 0;
+    return tacit_elim_table_size(agent->agent_count, agent->arm_count) +
+           openings * sizeof(struct tacit_elim_opening);
+}
+
+void tacit_elim_peer_table_init(struct tacit_elim_table *table,
+                                const struct tacit_elim_peer_config *config, bool is_shared)
+{
+    struct tacit_elim_agent_config const *const agent = &config->agent;
+    memset(table, 0, tacit_elim_peer_table_size(config));
+    tacit_elim_table_init(table, agent->agent_count, agent->arm_count, is_shared);
+    table->has_openings = agent->has_grants;
+}
+
 union tacit_sum *elim_table_row(struct tacit_elim_table *table, uint32_t half, uint32_t agent)
 {
     size_t const row = (size_t)half * table->agent_count + agent;
@@ -41,4 +61,13 @@ double *elim_table_means(struct tacit_elim_table *table)
 uint64_t *elim_table_scratch(struct tacit_elim_table *table)
 {
     return table->words + rows_words(table->agent_count, table->arm_count) + table->arm_count;
+}
+
+struct tacit_elim_opening *elim_table_opening(struct tacit_elim_table *table, uint32_t half,
+                                              uint32_t agent)
+{
+    TACIT_ASSERT(table->has_openings);
+    TACIT_ASSERT(agent < table->agent_count);
+    uint64_t *const first = elim_table_scratch(table) + TACIT_BITS_WORDS(table->agent_count);
+    return (struct tacit_elim_opening *)(void *)first + (size_t)half * table->agent_count + agent;
 }
