@@ -102,7 +102,7 @@ struct tacit_elim_message {
     const struct tacit_commit *commit;
     const struct tacit_elim_opening *openings; /* DATA with grants: one an origin, as its row (of
                                                 * agent a: openings[a]); else NULL */
-    bool closed; /* GRANT: the epoch needs no report any more, or never did of this agent */
+    bool closed; /* GRANT: the epoch needs no report any more; another order stands */
 };
 
 /* Bytes that a deep copy of the message needs. */

@@ -187,11 +187,17 @@ struct tacit_sim_faults {
     const uint64_t *cut_off;
     uint64_t cut_off_from_us;
     uint64_t cut_off_until_us;
+    /* Old states that come back, at random times before T and healed_at_us. A clone of an agent
+     * speaks in its name, and hears what it is sent. */
+    uint32_t agent_backups; /* so many times an agent goes on from its disk of some time before */
+    uint32_t clones;        /* so many times an agent's disk is started once more beside it */
+    uint32_t hub_backups;   /* as agent_backups, of the hub: it forgets */
 };
 
 /* ---- Nodes: cores with a disk on a network of opaque messages -------------------------------- */
 
-/* Nodes are numbered: agents 0 .. A-1, then, if there is one, the hub: node A. */
+/* Nodes are numbered: agents 0 .. A-1, then, if there is one, the hub: node A; then, from A + 1 on,
+ * clones of agents, where faults have any. */
 
 /* What happens to a node. */
 struct tacit_sim_event {
@@ -216,8 +222,20 @@ struct tacit_sim_update {
     uint32_t send_count;
     const struct tacit_pull_block *plan; /* replaces the one before; at most K blocks */
     uint32_t plan_count;
+    bool plan_is_void;    /* what is left of the one before is not to be played */
     uint64_t deadline_us; /* TACIT_NEVER: no timer */
 };
+
+/* What a message costs. */
+struct tacit_sim_cost {
+    uint64_t scalars;       /* numbers in it */
+    uint64_t bytes;         /* on the wire */
+    uint64_t control_bytes; /* and those that the protocol needs for itself, not for its results */
+    bool is_control;        /* it has no other */
+};
+
+/* Where a state lies. */
+enum tacit_sim_place { TACIT_SIM_MEMORY, TACIT_SIM_DISK, TACIT_SIM_BACKUP };
 
 /* What a family's nodes are; called once an event, never once a pull. `family` is the context that
  * the configuration has. */
@@ -235,12 +253,14 @@ struct tacit_sim_node_ops {
     const void *(*message_copy)(void *family, const void *message, void *memory);
     /* Of messages that arrive at one time those with a lower rank come first. */
     uint32_t (*message_rank)(void *family, const void *message);
-    /* What it carries: numbers, and bytes on the wire. */
-    void (*message_cost)(void *family, const void *message, uint64_t *scalars, uint64_t *bytes);
+    struct tacit_sim_cost (*message_cost)(void *family, const void *message);
     /* For those who look on, in order; each may be NULL. */
     void (*persisted)(void *family, uint32_t node);
     void (*sent)(void *family, const void *message);
     void (*pulled)(void *family, uint32_t node, uint32_t arm, uint64_t count);
+    /* A state was written over another one; a place is of a node, or the backup of this number. */
+    void (*copied)(void *family, enum tacit_sim_place to, uint32_t to_index,
+                   enum tacit_sim_place from, uint32_t from_index);
 };
 
 struct tacit_sim_nodes_config {
@@ -263,6 +283,8 @@ struct tacit_sim_totals {
     double messages_per_receiver; /* a broadcast is one a receiver */
     double scalars;
     double bytes;
+    double control_messages; /* not among the messages, .. */
+    double control_bytes;    /* .. and not among the bytes */
     double regret;
     double regret_exploit; /* part of it: pulls while waiting */
 };
@@ -273,6 +295,9 @@ struct tacit_sim_nodes; /* the nodes of one thread, used for one run after the o
 struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config *config,
                                             enum tacit_status *status);
 void tacit_sim_nodes_free(struct tacit_sim_nodes *nodes);
+
+/* Whose state a node has: of a clone the agent, else the node itself. */
+uint32_t tacit_sim_nodes_agent(const struct tacit_sim_nodes *nodes, uint32_t node);
 
 /* The memory of a node's state (8-byte aligned), and what is persisted beside it; NULL: none. */
 void *tacit_sim_nodes_state(const struct tacit_sim_nodes *nodes, uint32_t node);

@@ -67,7 +67,7 @@ static struct sim_packet *new_packet(struct tacit_sim_nodes *nodes, uint32_t fro
 
 /* ---- On the way ---- */
 
-/* Is one of the two cut off now, and the other one not? The hub never is. */
+/* Is one of the two addresses cut off now, and the other one not? The hub never is. */
 static bool is_cut(const struct tacit_sim_nodes *nodes, uint32_t from, uint32_t to)
 {
     struct tacit_sim_faults const *const faults = nodes->config.faults;
@@ -82,8 +82,9 @@ static bool is_cut(const struct tacit_sim_nodes *nodes, uint32_t from, uint32_t 
 static void send_to(struct tacit_sim_nodes *nodes, struct sim_packet *packet, uint32_t node)
 {
     struct tacit_sim_faults const *const faults = nodes->config.faults;
-    TACIT_ASSERT(node < nodes->agent_count + (nodes->config.has_hub ? 1u : 0u));
-    if (faults != NULL && (is_cut(nodes, packet->from, node) || sim_by_chance(nodes, faults->loss)))
+    uint32_t const to = nodes->nodes[node].agent;
+    TACIT_ASSERT(to < nodes->agent_count + (nodes->config.has_hub ? 1u : 0u));
+    if (faults != NULL && (is_cut(nodes, packet->from, to) || sim_by_chance(nodes, faults->loss)))
         return;
     uint32_t const copies = faults != NULL && sim_by_chance(nodes, faults->duplication) ? 2 : 1;
     for (uint32_t copy = 0; copy < copies; copy++) {
@@ -97,12 +98,21 @@ static void send_to(struct tacit_sim_nodes *nodes, struct sim_packet *packet, ui
     }
 }
 
+/* To an agent, and to those who live under its name. */
+static void send_to_agent(struct tacit_sim_nodes *nodes, struct sim_packet *packet, uint32_t agent)
+{
+    send_to(nodes, packet, agent);
+    for (uint32_t i = nodes->agent_count + 1; i <= nodes->agent_count + nodes->clone_count; i++)
+        if (nodes->nodes[i].agent == agent)
+            send_to(nodes, packet, i);
+}
+
 static void send_to_neighbours(struct tacit_sim_nodes *nodes, struct sim_packet *packet)
 {
     struct tacit_graph const *const graph = nodes->config.graph;
     uint32_t const from = packet->from;
     for (uint64_t i = graph->first[from]; i < graph->first[from + 1]; i++)
-        send_to(nodes, packet, graph->neighbours[i]);
+        send_to_agent(nodes, packet, graph->neighbours[i]);
 }
 
 /* ---- Counting ---- */
@@ -118,13 +128,17 @@ static uint32_t receiver_count(const struct tacit_sim_nodes *nodes, uint32_t fro
 
 static void count_message(struct tacit_sim_nodes *nodes, const void *message, uint32_t receivers)
 {
-    uint64_t scalars = 0;
-    uint64_t bytes = 0;
-    nodes->config.ops->message_cost(nodes->config.family, message, &scalars, &bytes);
+    struct tacit_sim_cost const cost =
+        nodes->config.ops->message_cost(nodes->config.family, message);
+    nodes->totals.control_bytes += (double)cost.control_bytes;
+    if (cost.is_control) {
+        nodes->totals.control_messages += 1;
+        return;
+    }
     nodes->totals.messages += 1;
     nodes->totals.messages_per_receiver += receivers;
-    nodes->totals.scalars += (double)scalars;
-    nodes->totals.bytes += (double)bytes;
+    nodes->totals.scalars += (double)cost.scalars;
+    nodes->totals.bytes += (double)cost.bytes;
 }
 
 void sim_send(struct tacit_sim_nodes *nodes, uint32_t from, const struct tacit_sim_send *send)
@@ -140,10 +154,10 @@ void sim_send(struct tacit_sim_nodes *nodes, uint32_t from, const struct tacit_s
         return;
     if (send->to == TACIT_EVERYONE)
         for (uint32_t agent = 0; agent < nodes->agent_count; agent++)
-            send_to(nodes, packet, agent);
+            send_to_agent(nodes, packet, agent);
     else if (send->to == TACIT_NEIGHBOURS)
         send_to_neighbours(nodes, packet);
     else
-        send_to(nodes, packet, send->to == TACIT_HUB ? nodes->agent_count : send->to);
+        send_to_agent(nodes, packet, send->to == TACIT_HUB ? nodes->agent_count : send->to);
     sim_packet_drop(packet);
 }

@@ -22,31 +22,38 @@ static enum death choose_death(struct tacit_sim_nodes *nodes, bool is_hub)
     return (enum death)(DEATH_BEFORE_PERSIST + tacit_rng_below(&nodes->faults, 3));
 }
 
+/* Nobody waits for the hub or for clones. */
 static void set_done(struct tacit_sim_nodes *nodes, struct sim_node *node, bool is_done)
 {
-    if (!sim_is_hub(nodes, node) && node->is_done != is_done)
+    if (sim_index(nodes, node) < nodes->agent_count && node->is_done != is_done)
         nodes->done_count += is_done ? 1 : UINT32_MAX; /* +1 or -1 */
     node->is_done = is_done;
 }
 
-/* What was not persisted is gone. */
-static void go_down(struct tacit_sim_nodes *nodes, struct sim_node *node)
+static void end_plan(struct sim_node *node)
+{
+    node->plan_number++; /* parts of the plan that were under way do not come back */
+    node->plan_count = 0;
+    node->parts_left = 0;
+}
+
+void sim_go_down(struct tacit_sim_nodes *nodes, struct sim_node *node)
 {
     memcpy(node->state, node->disk, node->state_bytes);
     if (node->extra_bytes > 0)
         memcpy(node->extra, (unsigned char *)node->disk + node->state_bytes, node->extra_bytes);
+    sim_say_copied(nodes, TACIT_SIM_MEMORY, sim_index(nodes, node), TACIT_SIM_DISK,
+                   sim_index(nodes, node));
     node->is_up = false;
     node->is_waiting = false;
-    node->plan_number++; /* parts of the plan that were under way do not come back */
-    node->plan_count = 0;
-    node->parts_left = 0;
+    end_plan(node);
     node->deadline_us = TACIT_NEVER;
     set_done(nodes, node, node->is_lost);
 }
 
 static void crash(struct tacit_sim_nodes *nodes, struct sim_node *node)
 {
-    go_down(nodes, node);
+    sim_go_down(nodes, node);
     uint64_t const down_us = sim_up_to(nodes, nodes->config.faults->down_us_max);
     sim_push(nodes, (struct sim_item){.time_us = nodes->now_us + down_us,
                                       .kind = SIM_ITEM_RESTART,
@@ -68,6 +75,8 @@ static void persist(struct tacit_sim_nodes *nodes, struct sim_node *node, bool w
 {
     struct tacit_sim_node_ops const *const ops = nodes->config.ops;
     write_to_disk(node, with_extra);
+    sim_say_copied(nodes, TACIT_SIM_DISK, sim_index(nodes, node), TACIT_SIM_MEMORY,
+                   sim_index(nodes, node));
     if (ops->persisted != NULL)
         ops->persisted(nodes->config.family, sim_index(nodes, node));
 }
@@ -75,7 +84,7 @@ static void persist(struct tacit_sim_nodes *nodes, struct sim_node *node, bool w
 static void send_all(struct tacit_sim_nodes *nodes, struct sim_node *node,
                      const struct tacit_sim_update *update)
 {
-    uint32_t const from = sim_is_hub(nodes, node) ? TACIT_HUB : sim_index(nodes, node);
+    uint32_t const from = sim_is_hub(nodes, node) ? TACIT_HUB : node->agent;
     for (uint32_t i = 0; i < update->send_count && nodes->status == TACIT_OK; i++)
         sim_send(nodes, from, &update->sends[i]);
 }
@@ -138,6 +147,8 @@ static void carry_out(struct tacit_sim_nodes *nodes, struct sim_node *node,
         crash(nodes, node);
         return;
     }
+    if (update->plan_is_void)
+        end_plan(node);
     if (update->plan_count > 0)
         take_plan(nodes, node, update);
     set_timer(nodes, node, update->deadline_us);
@@ -194,7 +205,7 @@ static void draw_rewards(struct tacit_sim_nodes *nodes, struct sim_node *node, u
     while (count > 0) {
         uint64_t const part =
             is_slow && count > PULLS_BETWEEN_STOP_CHECKS ? PULLS_BETWEEN_STOP_CHECKS : count;
-        tacit_env_pull(env, sim_index(nodes, node), arm, part, scale, &node->rewards, sum);
+        tacit_env_pull(env, node->agent, arm, part, scale, &node->rewards, sum);
         count -= part;
         if (is_slow && atomic_load(nodes->stop)) {
             nodes->status = TACIT_INTERRUPTED; /* this run's results are not used */
@@ -288,10 +299,15 @@ static void happen(struct tacit_sim_nodes *nodes, const struct sim_item *item)
     struct sim_node *const node = &nodes->nodes[item->node];
     if (item->kind == SIM_ITEM_LOSS) {
         node->is_lost = true;
-        go_down(nodes, node);
+        sim_go_down(nodes, node);
         return;
     }
-    if (item->kind == SIM_ITEM_RESTART && !node->is_lost) {
+    if (item->kind == SIM_ITEM_BACKUP || item->kind == SIM_ITEM_RESTORE ||
+        item->kind == SIM_ITEM_CLONE) {
+        sim_copy(nodes, item);
+        return;
+    }
+    if (item->kind == SIM_ITEM_RESTART && !node->is_lost && !node->is_up) {
         node->is_up = true;
         step(nodes, node, (struct tacit_sim_event){.kind = TACIT_EVENT_START});
         return;
@@ -351,7 +367,8 @@ static void set_up_node(struct tacit_sim_nodes *nodes, uint32_t run, uint32_t in
     struct tacit_sim_nodes_config const *const config = &nodes->config;
     struct sim_node *const node = &nodes->nodes[index];
     uint64_t const seed = config->sim->seed;
-    node->is_up = true;
+    node->is_up = index <= nodes->agent_count; /* clones begin later */
+    node->agent = index;
     node->is_lost = false;
     node->is_done = false;
     node->is_waiting = false;
@@ -363,7 +380,7 @@ static void set_up_node(struct tacit_sim_nodes *nodes, uint32_t run, uint32_t in
     node->parts_left = 0;
     if (sim_is_hub(nodes, node)) {
         node->noise = tacit_rng_stream(seed, run, TACIT_STREAM_COMMON, config->hub_purpose);
-    } else {
+    } else { /* a clone has other rewards, and other noise unless it is copied with it */
         node->rewards = tacit_rng_stream(seed, run, index, config->reward_purpose);
         node->noise = tacit_rng_stream(seed, run, index, config->noise_purpose);
     }
@@ -382,6 +399,10 @@ static void set_up(struct tacit_sim_nodes *nodes, uint32_t run)
     tacit_sim_curve_clear(&nodes->curve);
     for (uint32_t i = 0; i < nodes->agent_count + (nodes->config.has_hub ? 1u : 0u); i++)
         set_up_node(nodes, run, i);
+    for (uint32_t i = 0; i < nodes->clone_count; i++)
+        set_up_node(nodes, run, nodes->agent_count + 1 + i);
+    for (uint32_t i = 0; i < nodes->backup_count; i++)
+        nodes->backups[i].is_taken = false;
 }
 
 /* Decides when the agents that get lost do. */
@@ -407,6 +428,7 @@ enum tacit_status tacit_sim_nodes_play(struct tacit_sim_nodes *nodes, uint32_t r
     if (nodes->config.has_hub)
         step(nodes, &nodes->nodes[nodes->agent_count], start);
     plan_losses(nodes);
+    sim_plan_copies(nodes);
     enum tacit_status const status = loop(nodes);
     clear_queue(nodes);
     *healed = nodes->done_count == nodes->agent_count;

@@ -8,7 +8,8 @@
 struct sim_node {
     void *state;
     void *extra;
-    void *disk; /* the persisted state and extra memory, when there are faults */
+    void *disk;     /* the persisted state and extra memory, when there are faults */
+    uint32_t agent; /* whose state it is: of a clone the agent's, else its own number */
     size_t state_bytes;
     size_t extra_bytes;
     bool is_up;
@@ -26,12 +27,23 @@ struct sim_node {
     struct tacit_rng noise;
 };
 
+/* An old disk. */
+struct sim_backup {
+    uint32_t node;
+    bool is_taken;
+    uint64_t slot;
+    void *disk;
+};
+
 struct tacit_sim_nodes {
     struct tacit_sim_nodes_config config;
     const struct tacit_sim_instance *instance; /* of the run under way */
     uint32_t agent_count;
     uint32_t arm_count;
-    struct sim_node *nodes; /* agents, then the hub */
+    uint32_t clone_count;
+    uint32_t backup_count;
+    struct sim_node *nodes; /* agents, then the hub, then clones */
+    struct sim_backup *backups;
     struct sim_queue queue;
     struct tacit_sim_curve curve;
     struct tacit_rng faults;
@@ -71,4 +83,21 @@ void sim_send(struct tacit_sim_nodes *nodes, uint32_t from, const struct tacit_s
 /* The message of a packet, and its end when nobody waits for it any more; NULL is allowed. */
 const void *sim_packet_message(const struct sim_packet *packet);
 void sim_packet_drop(struct sim_packet *packet);
+
+/* ---- nodes.c ---- */
+
+/* What was not persisted is gone, and so is the process. */
+void sim_go_down(struct tacit_sim_nodes *nodes, struct sim_node *node);
+
+/* ---- copies.c ---- */
+
+/* Decides when old states come back. */
+void sim_plan_copies(struct tacit_sim_nodes *nodes);
+
+/* Tells those who look on that a state was written over another one. */
+void sim_say_copied(const struct tacit_sim_nodes *nodes, enum tacit_sim_place to, uint32_t to_index,
+                    enum tacit_sim_place from, uint32_t from_index);
+
+/* A backup is taken, or comes back, or a clone begins. */
+void sim_copy(struct tacit_sim_nodes *nodes, const struct sim_item *item);
 #endif

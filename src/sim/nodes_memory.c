@@ -32,31 +32,68 @@ static struct sim_node lay_out_node(struct tacit_sim_nodes *nodes, size_t *used,
     return node;
 }
 
+/* Room for the state of any agent: whose it will be is not known before. */
+static struct sim_node lay_out_clone(struct tacit_sim_nodes *nodes, size_t *used,
+                                     size_t state_bytes, size_t extra_bytes)
+{
+    return (struct sim_node){
+        .state_bytes = state_bytes,
+        .extra_bytes = extra_bytes,
+        .state = carve(nodes, used, state_bytes),
+        .extra = carve(nodes, used, extra_bytes),
+        .disk = carve(nodes, used, state_bytes + extra_bytes),
+        .plan = carve(nodes, used, nodes->arm_count * sizeof(struct tacit_pull_block))};
+}
+
 static size_t lay_out(struct tacit_sim_nodes *nodes)
 {
     size_t used = 0;
-    struct sim_node *const all =
-        carve(nodes, &used, (nodes->agent_count + (size_t)1) * sizeof *all);
-    for (uint32_t i = 0; i <= nodes->agent_count; i++) {
-        struct sim_node const node = lay_out_node(nodes, &used, i);
+    size_t state_max = 0;
+    size_t extra_max = 0;
+    uint32_t const count = nodes->agent_count + 1 + nodes->clone_count;
+    struct sim_node *const all = carve(nodes, &used, count * sizeof *all);
+    struct sim_backup *const backups = carve(nodes, &used, nodes->backup_count * sizeof *backups);
+    for (uint32_t i = 0; i < count; i++) {
+        struct sim_node const node = i <= nodes->agent_count
+                                         ? lay_out_node(nodes, &used, i)
+                                         : lay_out_clone(nodes, &used, state_max, extra_max);
+        state_max = node.state_bytes > state_max ? node.state_bytes : state_max;
+        extra_max = node.extra_bytes > extra_max ? node.extra_bytes : extra_max;
         if (all != NULL)
             all[i] = node;
     }
+    for (uint32_t i = 0; i < nodes->backup_count; i++) {
+        struct sim_backup const backup = {.disk = carve(nodes, &used, state_max + extra_max)};
+        if (backups != NULL)
+            backups[i] = backup;
+    }
     nodes->nodes = all;
+    nodes->backups = backups;
     return used;
+}
+
+/* Clones and backups need agents, and a hub. */
+static bool faults_are_valid(const struct tacit_sim_nodes_config *config)
+{
+    struct tacit_sim_faults const *const faults = config->faults;
+    return faults == NULL || (faults->lost_agents <= config->sim->agent_count &&
+                              (faults->hub_backups == 0 || config->has_hub));
 }
 
 struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config *config,
                                             enum tacit_status *status)
 {
     struct tacit_sim_nodes *const nodes = calloc(1, sizeof *nodes);
+    struct tacit_sim_faults const *const faults = config->faults;
     *status = TACIT_MEMORY;
     if (nodes == NULL)
         return NULL;
+    nodes->clone_count = faults == NULL ? 0 : faults->clones;
+    nodes->backup_count = faults == NULL ? 0 : faults->agent_backups + faults->hub_backups;
     nodes->config = *config;
     nodes->agent_count = config->sim->agent_count;
     nodes->arm_count = config->sim->env.arm_count;
-    if (config->faults != NULL && config->faults->lost_agents > nodes->agent_count)
+    if (!faults_are_valid(config))
         *status = TACIT_INVALID;
     else if (tacit_sim_curve_init(&nodes->curve, config->sim) == TACIT_OK) {
         nodes->arena = calloc(1, lay_out(nodes));
@@ -80,15 +117,21 @@ void tacit_sim_nodes_free(struct tacit_sim_nodes *nodes)
     free(nodes);
 }
 
+uint32_t tacit_sim_nodes_agent(const struct tacit_sim_nodes *nodes, uint32_t node)
+{
+    TACIT_ASSERT(node <= nodes->agent_count + nodes->clone_count);
+    return nodes->nodes[node].agent;
+}
+
 void *tacit_sim_nodes_state(const struct tacit_sim_nodes *nodes, uint32_t node)
 {
-    TACIT_ASSERT(node <= nodes->agent_count);
+    TACIT_ASSERT(node <= nodes->agent_count + nodes->clone_count);
     return nodes->nodes[node].state;
 }
 
 void *tacit_sim_nodes_extra(const struct tacit_sim_nodes *nodes, uint32_t node)
 {
-    TACIT_ASSERT(node <= nodes->agent_count);
+    TACIT_ASSERT(node <= nodes->agent_count + nodes->clone_count);
     return nodes->nodes[node].extra;
 }
 

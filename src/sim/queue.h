@@ -7,6 +7,9 @@
 
 enum sim_item_kind {
     SIM_ITEM_LOSS,    /* `node` goes for good */
+    SIM_ITEM_BACKUP,  /* backup `number` is taken of `node` */
+    SIM_ITEM_RESTORE, /* and put back */
+    SIM_ITEM_CLONE,   /* `node` begins as a clone of agent `number` */
     SIM_ITEM_RESTART, /* `node` comes back after a crash */
     SIM_ITEM_PULLS,   /* part of the plan of `node` has been played */
     SIM_ITEM_TIMER,   /* a deadline of `node` */

@@ -59,7 +59,9 @@ static const char *const metric_names[] = {"regret",
                                            "bytes",
                                            "single_arm_fraction",
                                            "best_arm_fraction",
-                                           "samples"};
+                                           "samples",
+                                           "control_messages",
+                                           "control_bytes"};
 #define METRIC_COUNT (sizeof metric_names / sizeof metric_names[0])
 
 /* ---- A folder of its own for each test ---- */

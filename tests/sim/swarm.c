@@ -2,7 +2,11 @@
  * checkers look on from outside; when the faults are over, every agent that is there must end, also
  * where others never come back. A failing case prints first the command that replays it.
  *
- * usage: swarm [--seed N | --seeds COUNT]       default: the test group with 2,000 seeds */
+ * Schedules are such worlds in sound mode, in which old states come back besides: backups and
+ * clones.
+ *
+ * usage: swarm [--seed N | --schedule N | --schedules COUNT | --seeds COUNT]
+ * default: the test group with 2,000 seeds and 3,000 schedules; --schedules runs these alone */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,6 +19,7 @@
 #include "../support/elim_sim.h"
 
 #define SEEDS_DEFAULT 2000u
+#define SCHEDULES_DEFAULT 3000u
 #define ARMS_MAX 8u
 #define AGENTS_MAX 8u
 
@@ -32,6 +37,7 @@ struct world {
 
 static const char *program_name = "swarm";
 static uint32_t seed_count = SEEDS_DEFAULT;
+static uint32_t schedule_count = SCHEDULES_DEFAULT;
 
 /* ---- Worlds ---- */
 
@@ -108,9 +114,29 @@ static void make_world(struct world *world, uint64_t seed)
                        .means = world->means},
         .server_link_cost = 1};
     world->sim.mechanism = make_mechanism(&rng, &world->sim.epsilon_per_reward);
+    world->sim.has_grants = world->sim.mechanism.scale.kind != TACIT_SCALE_REAL;
     world->faults = make_faults(&rng, horizon);
     world->sim.faults = &world->faults;
     make_absences(&rng, world);
+}
+
+/* In sound mode; old states of agents come back, or one of the hub, which forgets: of both together
+ * nothing is promised. */
+static void make_schedule(struct world *world, uint64_t seed)
+{
+    struct tacit_rng rng = tacit_rng_stream(seed, 1, 0, TACIT_PURPOSE_INSTANCE);
+    make_world(world, seed);
+    struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND,
+                                                  world->sim.epsilon_per_reward, 0, 1};
+    assert_int_equal(tacit_mechanism_init(&world->sim.mechanism, &config), TACIT_OK);
+    world->sim.has_grants = true;
+    world->sim.round_limit = 0;
+    if (tacit_rng_bernoulli(&rng, 0.1)) {
+        world->faults.hub_backups = 1 + (uint32_t)tacit_rng_below(&rng, 2);
+        return;
+    }
+    world->faults.agent_backups = (uint32_t)tacit_rng_below(&rng, 5);
+    world->faults.clones = (uint32_t)tacit_rng_below(&rng, 4);
 }
 
 typedef void meddle_fn(void *context, uint32_t agent, struct tacit_elim_agent *state,
@@ -120,6 +146,31 @@ typedef void meddle_fn(void *context, uint32_t agent, struct tacit_elim_agent *s
 static void (*hub_bug)(struct tacit_elim_hub_view *view);
 static void (*order_bug)(struct tacit_elim_message *order);
 static struct elim_observer honest;
+
+/* What a hub with a bug, or an agent without salts, really does. Set by one test at a time. */
+static void (*hub_deed)(struct tacit_elim_hub *hub, const struct tacit_elim_event *event,
+                        struct tacit_elim_update *update);
+static const struct tacit_entropy *all_salts;
+static uint64_t step_us; /* when the step under way happens */
+static struct {
+    uint32_t grants;
+    uint32_t refusals;
+} words;
+
+static void do_hub_deed(void *context, struct tacit_elim_hub *hub,
+                        const struct tacit_elim_event *event, struct tacit_elim_update *update)
+{
+    (void)context;
+    if (hub_deed != NULL)
+        hub_deed(hub, event, update);
+}
+
+static void note_time(void *context, uint32_t node, const struct tacit_elim_event *event)
+{
+    (void)context;
+    (void)node;
+    step_us = event->now_us;
+}
 
 static void show_hub_with_bug(void *context, const struct tacit_elim_hub *state)
 {
@@ -133,6 +184,8 @@ static void show_hub_with_bug(void *context, const struct tacit_elim_hub *state)
 static void show_order_with_bug(void *context, const struct tacit_elim_message *message)
 {
     struct tacit_elim_message copy = *message;
+    words.grants += message->kind == TACIT_ELIM_GRANT ? 1 : 0;
+    words.refusals += message->kind == TACIT_ELIM_REFUSAL ? 1 : 0;
     if (order_bug != NULL && message->kind == TACIT_ELIM_ORDER)
         order_bug(&copy);
     honest.sent(context, &copy);
@@ -160,6 +213,9 @@ static void play(struct world *world, meddle_fn *meddle, char fault[400])
     honest = elim_checker_observer(checker);
     world->observer = honest;
     world->observer.meddle = meddle;
+    world->observer.meddle_hub = do_hub_deed;
+    world->observer.stepping = note_time;
+    world->observer.salts = all_salts;
     world->observer.hub_persisted = show_hub_with_bug;
     world->observer.sent = show_order_with_bug;
     world->observer.pulled = count_pulls_of_agent_0;
@@ -193,6 +249,68 @@ static bool seed_is_good(uint64_t seed)
     print_message("replay: %s --seed %llu\n", program_name, (unsigned long long)seed);
     print_message("seed %llu: %s\n", (unsigned long long)seed, fault);
     return false;
+}
+
+static bool schedule_is_good(uint64_t seed)
+{
+    struct world world;
+    char fault[400];
+    make_schedule(&world, seed);
+    play(&world, NULL, fault);
+    if (fault[0] == '\0')
+        return true;
+    print_message("replay: %s --schedule %llu\n", program_name, (unsigned long long)seed);
+    print_message("schedule %llu: %s\n", (unsigned long long)seed, fault);
+    return false;
+}
+
+/* No reward enters two draws of which anything leaves; the ledger of each state shows its own
+ * draws; no hub grants a second draw; and every agent comes to T. */
+static void no_reward_leaves_twice_whatever_comes_back(void **state)
+{
+    uint32_t bad = 0;
+    (void)state;
+    words.grants = 0;
+    words.refusals = 0;
+    for (uint64_t seed = 1; seed <= schedule_count; seed++)
+        bad += schedule_is_good(seed) ? 0 : 1;
+    assert_int_equal(bad, 0);
+    assert_true(words.grants > 2 * schedule_count);   /* something happened, .. */
+    assert_true(words.refusals > schedule_count / 2); /* .. and would have gone wrong */
+}
+
+/* Without faults, commitments and grants cost two messages an agent and epoch, and nothing else
+ * changes, down to the last bit. */
+static void grants_change_no_result_where_nothing_fails(void **state)
+{
+    uint32_t with_rounds = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct world bare;
+        struct world granted;
+        char fault[400];
+        make_schedule(&bare, seed);
+        bare.sim.faults = NULL;
+        granted = bare;
+        granted.sim.common.env.means = granted.means;
+        granted.sim.common.points = granted.points;
+        bare.sim.has_grants = false;
+        play(&bare, NULL, fault);
+        assert_string_equal(fault, "");
+        play(&granted, NULL, fault);
+        assert_string_equal(fault, "");
+        assert_memory_equal(bare.metrics, granted.metrics,
+                            ELIM_CONTROL_MESSAGES * sizeof *bare.metrics);
+        assert_memory_equal(bare.regret, granted.regret, sizeof bare.regret);
+        assert_memory_equal(bare.eliminated, granted.eliminated, sizeof bare.eliminated);
+        assert_true(bare.metrics[ELIM_CONTROL_MESSAGES] == 0);
+        assert_true(bare.metrics[ELIM_CONTROL_BYTES] == 0);
+        double const rounds = granted.metrics[ELIM_ROUNDS];
+        assert_true(granted.metrics[ELIM_CONTROL_MESSAGES] ==
+                    2 * rounds * granted.sim.common.agent_count);
+        with_rounds += rounds >= 2 ? 1 : 0;
+    }
+    assert_true(with_rounds > 100);
 }
 
 static void every_seed_keeps_every_promise_and_ends(void **state)
@@ -350,7 +468,7 @@ static void deadline_that_is_never_reached_changes_no_result(void **state)
 
 /* Counts the seeds in which the checkers catch the bug, and those in which they say the right
  * thing. */
-static void count_catches(meddle_fn *meddle, const char *words, uint32_t *caught,
+static void count_catches(meddle_fn *meddle, const char *phrase, uint32_t *caught,
                           uint32_t *well_said)
 {
     *caught = 0;
@@ -361,7 +479,7 @@ static void count_catches(meddle_fn *meddle, const char *words, uint32_t *caught
         make_world(&world, seed);
         play(&world, meddle, fault);
         *caught += fault[0] == '\0' ? 0 : 1;
-        *well_said += strstr(fault, words) == NULL ? 0 : 1;
+        *well_said += strstr(fault, phrase) == NULL ? 0 : 1;
     }
 }
 
@@ -467,13 +585,13 @@ static void claim_to_have_seen_something_from_everyone(struct tacit_elim_message
 
 /* The bug is in what the checkers are shown of the hub. */
 static uint32_t hub_catches(void (*state_bug)(struct tacit_elim_hub_view *),
-                            void (*word_bug)(struct tacit_elim_message *), const char *words)
+                            void (*word_bug)(struct tacit_elim_message *), const char *phrase)
 {
     uint32_t caught;
     uint32_t well_said;
     hub_bug = state_bug;
     order_bug = word_bug;
-    count_catches(NULL, words, &caught, &well_said);
+    count_catches(NULL, phrase, &caught, &well_said);
     hub_bug = NULL;
     order_bug = NULL;
     return well_said;
@@ -541,10 +659,171 @@ static void a_pull_of_an_eliminated_arm_is_caught(void **state)
     assert_true(well_said > 30);
 }
 
+/* ---- Planted bugs of commitments and grants ---- */
+
+static uint32_t schedules_in_which(meddle_fn *meddle, const char *phrase, uint64_t count)
+{
+    uint32_t well_said = 0;
+    for (uint64_t seed = 1; seed <= count; seed++) {
+        struct world world;
+        char fault[400];
+        make_schedule(&world, seed);
+        play(&world, meddle, fault);
+        well_said += strstr(fault, phrase) == NULL ? 0 : 1;
+    }
+    hub_deed = NULL;
+    all_salts = NULL;
+    return well_said;
+}
+
+/* The agent gives itself the grant that it asks for; its update is then the report. */
+static void grant_oneself(uint32_t agent, struct tacit_elim_agent *state,
+                          struct tacit_elim_update *update)
+{
+    struct tacit_commit const commit = *update->message.commit;
+    struct tacit_elim_message const grant = {.kind = TACIT_ELIM_GRANT,
+                                             .from = TACIT_HUB,
+                                             .to = agent,
+                                             .run_id = update->message.run_id,
+                                             .epoch = update->message.epoch,
+                                             .commit = &commit};
+    struct tacit_elim_event const event = {
+        .now_us = step_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &grant};
+    (void)tacit_elim_agent_step(state, &event, NULL, update);
+}
+
+static void report_before_the_grant(void *context, uint32_t agent, struct tacit_elim_agent *state,
+                                    struct tacit_elim_update *update)
+{
+    (void)context;
+    if (update->send && update->message.kind == TACIT_ELIM_COMMIT)
+        grant_oneself(agent, state, update);
+}
+
+/* It says what it should, but already goes by the draw. */
+static void play_by_an_ungranted_draw(void *context, uint32_t agent, struct tacit_elim_agent *state,
+                                      struct tacit_elim_update *update)
+{
+    struct tacit_elim_update const said = *update;
+    (void)context;
+    if (!update->send || update->message.kind != TACIT_ELIM_COMMIT)
+        return;
+    grant_oneself(agent, state, update);
+    *update = said;
+}
+
+/* What the message asks for is granted, whatever the heads say. */
+static void grant_what_is_asked(const struct tacit_elim_event *event,
+                                struct tacit_elim_update *update)
+{
+    update->message.kind = TACIT_ELIM_GRANT;
+    update->message.commit = event->as.message->commit;
+}
+
+static bool is_refused(const struct tacit_elim_update *update)
+{
+    return update->send && update->message.kind == TACIT_ELIM_REFUSAL;
+}
+
+static void grant_by_epoch(struct tacit_elim_hub *hub, const struct tacit_elim_event *event,
+                           struct tacit_elim_update *update)
+{
+    struct tacit_elim_hub_view view;
+    tacit_elim_hub_look(hub, &view);
+    if (is_refused(update) && view.seen[update->message.to] < event->as.message->epoch)
+        grant_what_is_asked(event, update);
+}
+
+static void grant_twice(struct tacit_elim_hub *hub, const struct tacit_elim_event *event,
+                        struct tacit_elim_update *update)
+{
+    (void)hub;
+    if (is_refused(update))
+        grant_what_is_asked(event, update);
+}
+
+static enum tacit_status give_nothing(void *context, void *bytes, size_t size)
+{
+    (void)context;
+    memset(bytes, 0, size);
+    return TACIT_OK;
+}
+
+static void a_release_that_leaves_before_its_grant_is_caught(void **state)
+{
+    (void)state;
+    assert_true(schedules_in_which(report_before_the_grant, "before it was granted", 300) > 200);
+}
+
+static void play_that_follows_an_ungranted_draw_is_caught(void **state)
+{
+    (void)state;
+    assert_true(schedules_in_which(play_by_an_ungranted_draw, "before it was granted", 300) > 200);
+}
+
+static void grants_that_are_keyed_by_epoch_are_caught(void **state)
+{
+    (void)state;
+    hub_deed = grant_by_epoch;
+    assert_true(schedules_in_which(NULL, "hub: granted", 300) > 10);
+}
+
+static void a_grant_that_is_given_twice_is_caught(void **state)
+{
+    (void)state;
+    hub_deed = grant_twice;
+    assert_true(schedules_in_which(NULL, "hub: granted", 300) > 20);
+}
+
+/* Without a salt of its own, a second draw of equal data has an equal commitment. Nothing is noised
+ * and all rewards are the same, so that data are equal. */
+static void commitments_without_salt_are_caught(void **state)
+{
+    struct tacit_entropy const nothing = {give_nothing, NULL};
+    uint32_t caught[2] = {0, 0};
+    (void)state;
+    for (uint32_t with_bug = 0; with_bug < 2; with_bug++)
+        for (uint64_t seed = 1; seed <= 200; seed++) {
+            struct world world;
+            struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND, INFINITY, 0, 1};
+            char fault[400];
+            make_schedule(&world, seed);
+            assert_int_equal(tacit_mechanism_init(&world.sim.mechanism, &config), TACIT_OK);
+            world.sim.epsilon_per_reward = INFINITY;
+            world.sim.common.env.kind = TACIT_ENV_CONSTANT;
+            all_salts = with_bug == 1 ? &nothing : NULL;
+            play(&world, NULL, fault);
+            caught[with_bug] += strstr(fault, "two draws have one commitment") == NULL ? 0 : 1;
+        }
+    all_salts = NULL;
+    assert_int_equal(caught[0], 0);
+    assert_true(caught[1] > 20);
+}
+
+/* Agent and hub put back together: the promise ends there, and the checkers see it. */
+static void old_states_of_both_sides_break_the_promise(void **state)
+{
+    uint32_t seen_twice = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        struct world world;
+        char fault[400];
+        make_schedule(&world, seed);
+        world.faults.agent_backups = 4;
+        world.faults.clones = 3;
+        world.faults.hub_backups = 4;
+        play(&world, NULL, fault);
+        seen_twice += strstr(fault, "second draw of one reward") == NULL ? 0 : 1;
+    }
+    assert_true(seen_twice > 5);
+}
+
 int main(int argument_count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_seed_keeps_every_promise_and_ends),
+        cmocka_unit_test(no_reward_leaves_twice_whatever_comes_back),
+        cmocka_unit_test(grants_change_no_result_where_nothing_fails),
         cmocka_unit_test(swarm_worlds_have_faults_and_rounds),
         cmocka_unit_test(network_faults_alone_change_no_elimination),
         cmocka_unit_test(round_waits_for_the_lost_agent_for_ever_unless_there_is_a_quorum),
@@ -558,12 +837,30 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(a_redrawn_release_is_caught),
         cmocka_unit_test(a_double_spend_is_caught),
         cmocka_unit_test(a_pull_of_an_eliminated_arm_is_caught),
+        cmocka_unit_test(a_release_that_leaves_before_its_grant_is_caught),
+        cmocka_unit_test(play_that_follows_an_ungranted_draw_is_caught),
+        cmocka_unit_test(grants_that_are_keyed_by_epoch_are_caught),
+        cmocka_unit_test(a_grant_that_is_given_twice_is_caught),
+        cmocka_unit_test(commitments_without_salt_are_caught),
+        cmocka_unit_test(old_states_of_both_sides_break_the_promise),
+    };
+    const struct CMUnitTest schedules[] = {
+        cmocka_unit_test(no_reward_leaves_twice_whatever_comes_back),
     };
     program_name = arguments[0];
     if (argument_count == 3 && strcmp(arguments[1], "--seed") == 0) {
         bool const good = seed_is_good(strtoull(arguments[2], NULL, 10));
         (void)printf("seed %s: %s\n", arguments[2], good ? "good" : "BAD");
         return good ? 0 : 1;
+    }
+    if (argument_count == 3 && strcmp(arguments[1], "--schedule") == 0) {
+        bool const good = schedule_is_good(strtoull(arguments[2], NULL, 10));
+        (void)printf("schedule %s: %s\n", arguments[2], good ? "good" : "BAD");
+        return good ? 0 : 1;
+    }
+    if (argument_count == 3 && strcmp(arguments[1], "--schedules") == 0) {
+        schedule_count = (uint32_t)strtoul(arguments[2], NULL, 10);
+        return cmocka_run_group_tests(schedules, NULL, NULL);
     }
     if (argument_count == 3 && strcmp(arguments[1], "--seeds") == 0)
         seed_count = (uint32_t)strtoul(arguments[2], NULL, 10);

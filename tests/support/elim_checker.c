@@ -8,7 +8,10 @@
  *  - the hub's aggregate equals a recomputation from the reports that it holds, as they were sent:
  *    all N, or at least the quorum where there is a deadline;
  *  - the hub holds, and says that it holds, nothing that was not sent;
- *  - messages, scalars, bytes, links and rounds counted equal those seen. */
+ *  - with grants, a hub flags nobody who is in one state only;
+ *  - messages, scalars, bytes, links and rounds counted equal those seen.
+ * Where an agent may be in several states at once, what holds of one state is not asked of all:
+ * elim_checker_draws.c follows each. */
 #include "elim_checker_internal.h"
 #include "tacit/wire_elim.h"
 #include <stdarg.h>
@@ -60,14 +63,14 @@ static void check_ledger(struct elim_checker *checker, uint32_t agent,
     struct watched_agent *const watched = &checker->agents[agent];
     uint64_t const cost = tacit_mechanism_cost_nano(&checker->experiment->mechanism);
     uint64_t const spent = tacit_ledger_spent_nano(view->ledger);
-    if (view->ledger->release_count != watched->release_count ||
-        view->ledger->gross_nano != watched->release_count * cost ||
-        spent != (watched->release_count > 0 ? cost : 0))
+    uint64_t const draws = watched->release_count + (view->committed ? 1 : 0); /* charged at once */
+    if (view->ledger->release_count != draws || view->ledger->gross_nano != draws * cost ||
+        spent != (draws > 0 ? cost : 0))
         elim_checker_blame(
             checker,
             "agent %u: the ledger shows %llu releases and %llu nano-epsilon, but there were %llu",
             agent, (unsigned long long)view->ledger->release_count, (unsigned long long)spent,
-            (unsigned long long)watched->release_count);
+            (unsigned long long)draws);
     if (spent > view->ledger->budget_nano || spent < watched->spent_nano)
         elim_checker_blame(checker, "agent %u: spent %llu nano-epsilon", agent,
                            (unsigned long long)spent);
@@ -79,6 +82,8 @@ static void on_agent_persisted(void *context, uint32_t agent, const struct tacit
     struct elim_checker *const checker = context;
     struct watched_agent *const watched = &checker->agents[agent];
     struct tacit_elim_agent_view view;
+    if (checker->has_copies)
+        return;
     tacit_elim_agent_look(state, &view);
     if (view.active_count == 0 || !tacit_bits_within(view.arms, watched->arms, checker->arm_count))
         elim_checker_blame(checker, "agent %u: the arm set of epoch %u did not shrink", agent,
@@ -96,6 +101,8 @@ static void on_pulled(void *context, uint32_t agent, uint32_t arm, uint64_t coun
 {
     struct elim_checker *const checker = context;
     (void)count;
+    if (checker->has_copies)
+        return;
     if (arm >= checker->arm_count || !tacit_bits_has(checker->agents[agent].arms, arm))
         elim_checker_blame(checker, "agent %u: pulled arm %u, which was eliminated", agent, arm);
 }
@@ -110,12 +117,17 @@ static bool has_peers(const struct elim_checker *checker)
 /* What an agent of a star reports is its own durable release. */
 static void check_own_report(struct elim_checker *checker, const struct tacit_elim_message *report)
 {
-    struct watched_agent const *const watched = &checker->agents[report->from];
+    union tacit_sum const *noised = checker->agents[report->from].noised;
+    struct tacit_elim_agent_view view;
     uint32_t rank = 0;
+    if (checker->has_copies) {
+        tacit_elim_agent_look(checker->node_state, &view);
+        noised = view.noised;
+    }
     for (uint32_t arm = 0; arm < checker->arm_count; arm++) {
         if (!tacit_bits_has(report->arms, arm))
             continue;
-        if (!same_sums(&report->sums[rank], &watched->noised[arm], 1))
+        if (!same_sums(&report->sums[rank], &noised[arm], 1))
             elim_checker_blame(checker, "agent %u: sent for epoch %u what is not durable",
                                report->from, report->epoch);
         rank++;
@@ -129,6 +141,10 @@ static void check_report(struct elim_checker *checker, const struct tacit_elim_m
         elim_checker_component_report(checker, report);
     else
         check_own_report(checker, report);
+    if (!has_peers(checker))
+        elim_checker_report_leaves(checker, report);
+    if (checker->has_copies && report->epoch < watched->sent_epoch)
+        return; /* of an old state, once more */
     if (watched->sent_epoch == report->epoch) {
         if (report->sum_count != watched->sent_count || report->agents != watched->sent_agents ||
             !same_sums(report->sums, watched->sent, report->sum_count))
@@ -173,15 +189,40 @@ static bool is_of_this_network(const struct elim_checker *checker,
     return network != NULL || is_of_hub || message->kind == TACIT_ELIM_HELLO;
 }
 
-static void on_sent(void *context, const struct tacit_elim_message *message)
+/* Over a star with grants; they are counted apart. */
+static bool is_control(const struct elim_checker *checker, const struct tacit_elim_message *message)
 {
-    struct elim_checker *const checker = context;
+    return checker->experiment->has_grants &&
+           (message->kind == TACIT_ELIM_COMMIT || message->kind == TACIT_ELIM_GRANT ||
+            message->kind == TACIT_ELIM_REFUSAL);
+}
+
+static void count_message(struct elim_checker *checker, const struct tacit_elim_message *message)
+{
     uint32_t const agents = checker->experiment->common.agent_count;
+    uint64_t const all = tacit_wire_elim_bytes(message, checker->arm_count, agents);
+    struct tacit_elim_message bare = *message;
+    bare.commit = NULL;
+    if (is_control(checker, message)) {
+        checker->control_messages++;
+        checker->control_bytes += all;
+        return;
+    }
     checker->messages++;
     checker->messages_per_receiver += receivers_of(checker, message);
     checker->scalars += tacit_elim_message_scalars(message, agents);
-    checker->bytes += tacit_wire_elim_bytes(message, checker->arm_count, agents);
-    if (!is_of_this_network(checker, message))
+    checker->bytes += tacit_wire_elim_bytes(&bare, checker->arm_count, agents);
+    checker->control_bytes += all - tacit_wire_elim_bytes(&bare, checker->arm_count, agents);
+}
+
+static void on_sent(void *context, const struct tacit_elim_message *message)
+{
+    struct elim_checker *const checker = context;
+    count_message(checker, message);
+    if (is_control(checker, message)) {
+        if (message->kind == TACIT_ELIM_GRANT)
+            elim_checker_grant(checker, message);
+    } else if (!is_of_this_network(checker, message))
         elim_checker_blame(checker, "agent %u: a message of kind %u has no place here",
                            message->from, message->kind);
     else if (message->kind == TACIT_ELIM_REPORT)
@@ -274,11 +315,24 @@ static void check_aggregate(struct elim_checker *checker, const struct tacit_eli
     }
 }
 
+/* Nobody who is in one state is said to be in two. */
+static void check_flags(struct elim_checker *checker, const struct tacit_elim_hub_view *view)
+{
+    uint32_t const agents = checker->experiment->common.agent_count;
+    if (checker->experiment->has_grants && !checker->has_copies &&
+        tacit_bits_next(view->flagged, agents, 0) < agents)
+        elim_checker_blame(checker, "hub: flagged agent %u, which has one state",
+                           tacit_bits_next(view->flagged, agents, 0));
+}
+
 static void on_hub_persisted(void *context, const struct tacit_elim_hub *state)
 {
     struct elim_checker *const checker = context;
     struct tacit_elim_hub_view view;
+    if (checker->hub_is_old)
+        return; /* it tells another story from now on */
     tacit_elim_hub_look(state, &view);
+    check_flags(checker, &view);
     if (view.active_count == 0 ||
         !tacit_bits_within(view.arms, checker->hub_arms, checker->arm_count))
         elim_checker_blame(checker, "hub: the arm set of epoch %u did not shrink", view.epoch);
@@ -366,7 +420,9 @@ struct elim_checker *elim_checker_new(const struct elim_sim *experiment)
         return NULL;
     }
     set_schedule(checker);
-    if (!elim_checker_begin_judges(checker)) {
+    struct tacit_sim_faults const *const faults = experiment->faults;
+    checker->has_copies = faults != NULL && (faults->agent_backups > 0 || faults->clones > 0);
+    if (!elim_checker_begin_draws(checker) || !elim_checker_begin_judges(checker)) {
         elim_checker_free(checker);
         return NULL;
     }
@@ -378,6 +434,7 @@ void elim_checker_free(struct elim_checker *checker)
     if (checker == NULL)
         return;
     elim_checker_forget(checker);
+    elim_checker_forget_draws(checker);
     free(checker->arena);
     free(checker);
 }
@@ -389,7 +446,9 @@ struct elim_observer elim_checker_observer(struct elim_checker *checker)
                                   .peer_persisted = elim_checker_on_peer_persisted,
                                   .hub_persisted = on_hub_persisted,
                                   .sent = on_sent,
-                                  .pulled = on_pulled};
+                                  .pulled = on_pulled,
+                                  .stepped = elim_checker_on_stepped,
+                                  .copied = elim_checker_on_copied};
 }
 
 static void check_total(struct elim_checker *checker, const struct tacit_sim_results *results,
@@ -414,6 +473,10 @@ void elim_checker_finish(struct elim_checker *checker, const struct tacit_sim_re
                 (double)checker->messages_per_receiver);
     check_total(checker, results, run, ELIM_SCALARS, (double)checker->scalars);
     check_total(checker, results, run, ELIM_BYTES, (double)checker->bytes);
+    check_total(checker, results, run, ELIM_CONTROL_MESSAGES, (double)checker->control_messages);
+    check_total(checker, results, run, ELIM_CONTROL_BYTES, (double)checker->control_bytes);
+    if (checker->hub_is_old)
+        return; /* its rounds are those that it remembers */
     check_total(checker, results, run, ELIM_ROUNDS, rounds);
     check_total(checker, results, run, ELIM_LINKS, rounds * links);
     check_total(checker, results, run, ELIM_COST, rounds * cost);

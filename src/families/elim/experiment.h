@@ -21,6 +21,8 @@ enum elim_metric {
     ELIM_SINGLE_ARM_FRACTION,
     ELIM_BEST_ARM_FRACTION,
     ELIM_SAMPLES,
+    ELIM_CONTROL_MESSAGES,
+    ELIM_CONTROL_BYTES,
     ELIM_METRIC_COUNT
 };
 
@@ -38,6 +40,17 @@ struct elim_observer {
     /* Between an agent's step and the effects of its update: where tests plant bugs. */
     void (*meddle)(void *context, uint32_t agent, struct tacit_elim_agent *state,
                    struct tacit_elim_update *update);
+    void (*meddle_hub)(void *context, struct tacit_elim_hub *state,
+                       const struct tacit_elim_event *event, struct tacit_elim_update *update);
+    const struct tacit_entropy *salts; /* of all agents; NULL: each has its own */
+    /* Of a star: before and after each step of an agent or of a clone (a node of the simulator). */
+    void (*stepping)(void *context, uint32_t node, const struct tacit_elim_event *event);
+    void (*stepped)(void *context, uint32_t node, uint32_t agent,
+                    const struct tacit_elim_event *event, const struct tacit_elim_agent *state,
+                    const struct tacit_elim_update *update);
+    /* As of the simulator's nodes. */
+    void (*copied)(void *context, enum tacit_sim_place to, uint32_t to_index,
+                   enum tacit_sim_place from, uint32_t from_index);
 };
 
 /* The plan: everything that its runs need. */
@@ -54,6 +67,7 @@ struct elim_sim {
     uint32_t quorum;                          /* of the hub, as the two below; 0: all N */
     uint64_t round_timeout_us;                /* 0: no deadline */
     bool hub_answers_all;
+    bool has_grants;                       /* over a star: commit, grant, reveal (tacit/commit.h) */
     uint64_t gather_timeout_us;            /* of a sink, from its own report on; 0: waits for all */
     bool own_tables;                       /* of peers, also where nothing fails: for tests */
     const struct tacit_sim_faults *faults; /* NULL: every message arrives at once, nothing fails */

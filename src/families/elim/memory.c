@@ -63,7 +63,8 @@ struct tacit_elim_agent_config elim_run_agent_config(const struct elim_sim *expe
                                             .mechanism = experiment->mechanism,
                                             .budget_nano =
                                                 tacit_mechanism_cost_nano(&experiment->mechanism),
-                                            .resend_after_us = resend_after_us(experiment)};
+                                            .resend_after_us = resend_after_us(experiment),
+                                            .has_grants = experiment->has_grants};
 }
 
 struct tacit_elim_hub_config elim_run_hub_config(const struct elim_sim *experiment, uint64_t run_id,
@@ -83,6 +84,7 @@ struct tacit_elim_hub_config elim_run_hub_config(const struct elim_sim *experime
         .round_timeout_us = experiment->round_timeout_us,
         .answers_all = experiment->hub_answers_all,
         .weights = weights,
+        .has_grants = experiment->has_grants,
         .components_alike = experiment->network != NULL && experiment->network->components_alike};
 }
 
@@ -193,9 +195,13 @@ static enum tacit_status set_up(struct elim_run *run)
     struct elim_sim const *const experiment = run->experiment;
     run->agent_count = experiment->common.agent_count;
     run->arm_count = experiment->common.env.arm_count;
+    run->node_count =
+        run->agent_count + 1 + (experiment->faults == NULL ? 0 : experiment->faults->clones);
+    run->drivers = calloc(run->node_count, sizeof *run->drivers);
     run->counted_pulls = calloc(run->agent_count + (size_t)1, sizeof *run->counted_pulls);
     run->ranks = calloc(run->arm_count + (size_t)1, sizeof *run->ranks);
-    if (run->counted_pulls == NULL || run->ranks == NULL || !set_up_network(run))
+    if (run->drivers == NULL || run->counted_pulls == NULL || run->ranks == NULL ||
+        !set_up_network(run))
         return TACIT_MEMORY;
     if (!is_valid(run))
         return TACIT_INVALID;
@@ -229,6 +235,7 @@ void elim_run_free(struct elim_run *run)
     free(run->members);
     free(run->weights);
     free(run->counted_pulls);
+    free(run->drivers);
     free(run->ranks);
     free(run);
 }

@@ -29,4 +29,8 @@ const struct tacit_metric elim_metrics[] = {
     [ELIM_BEST_ARM_FRACTION] = {"best_arm_fraction", "Found the best arm", "", "share of agents",
                                 0},
     [ELIM_SAMPLES] = {"samples", "Samples", "pulls", "rewards that entered estimates", 0},
+    [ELIM_CONTROL_MESSAGES] = {"control_messages", "Control messages", "messages",
+                               "commitments and grants, beside the messages", TACIT_METRIC_TRAFFIC},
+    [ELIM_CONTROL_BYTES] = {"control_bytes", "Control bytes", "bytes",
+                            "commitments and grants, beside the bytes", TACIT_METRIC_TRAFFIC},
     [ELIM_METRIC_COUNT] = {.name = NULL}};

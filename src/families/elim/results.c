@@ -149,6 +149,8 @@ void elim_run_write_results(struct elim_run *run, struct tacit_sim_row *row)
     if (!elim_run_has_hub(run))
         elim_run_count_judges(run);
     metrics[ELIM_SAMPLES] = run->samples;
+    metrics[ELIM_CONTROL_MESSAGES] = totals.control_messages;
+    metrics[ELIM_CONTROL_BYTES] = totals.control_bytes;
     write_verdicts(run, metrics);
     add_links(run, metrics[ELIM_ROUNDS], true, &unused, &metrics[ELIM_COST_ALL_EDGES]);
     add_links(run, metrics[ELIM_ROUNDS], false, &metrics[ELIM_LINKS], &metrics[ELIM_COST]);

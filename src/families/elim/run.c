@@ -6,6 +6,9 @@
 #include "state.h"
 #include "tacit/wire_elim.h"
 
+/* Times that an agent at T asks for a grant. */
+#define ASKS_AT_T 12u
+
 /* ---- Messages ---- */
 
 static size_t message_size(void *family, const void *message)
@@ -20,19 +23,39 @@ static const void *message_copy(void *family, const void *message, void *memory)
     return tacit_elim_message_copy(message, run->arm_count, run->agent_count, memory);
 }
 
-/* A handshake is over before the next begins: what was asked for arrives before new requests. */
+/* A handshake is over before the next begins: what was asked for arrives before new requests, and
+ * everybody has its grant before anybody reports. */
 static uint32_t message_rank(void *family, const void *message)
 {
     struct tacit_elim_message const *const elim = message;
     (void)family;
-    return elim->kind == TACIT_ELIM_DATA ? 0 : elim->kind == TACIT_ELIM_REQUEST ? 1 : 2;
+    if (elim->kind == TACIT_ELIM_DATA || elim->kind == TACIT_ELIM_COMMIT)
+        return 0;
+    return elim->kind == TACIT_ELIM_REQUEST || elim->kind == TACIT_ELIM_GRANT ? 1 : 2;
 }
 
-static void message_cost(void *family, const void *message, uint64_t *scalars, uint64_t *bytes)
+static bool is_control(const struct tacit_elim_message *message)
+{
+    return message->kind == TACIT_ELIM_COMMIT || message->kind == TACIT_ELIM_GRANT ||
+           message->kind == TACIT_ELIM_REFUSAL;
+}
+
+/* What a report or a HELLO carries of commitments is control, too. */
+static struct tacit_sim_cost message_cost(void *family, const void *message)
 {
     struct elim_run const *const run = family;
-    *scalars = tacit_elim_message_scalars(message, run->agent_count);
-    *bytes = tacit_wire_elim_bytes(message, run->arm_count, run->agent_count);
+    struct tacit_elim_message bare = *(struct tacit_elim_message const *)message;
+    uint64_t const all = tacit_wire_elim_bytes(message, run->arm_count, run->agent_count);
+    struct tacit_sim_cost cost = {.is_control = is_control(message)};
+    if (cost.is_control) {
+        cost.control_bytes = all;
+        return cost;
+    }
+    bare.commit = NULL;
+    cost.scalars = tacit_elim_message_scalars(message, run->agent_count);
+    cost.bytes = tacit_wire_elim_bytes(&bare, run->arm_count, run->agent_count);
+    cost.control_bytes = all - cost.bytes;
+    return cost;
 }
 
 /* ---- Those who look on ---- */
@@ -48,10 +71,11 @@ static void persisted(void *family, uint32_t node)
             observer->hub_persisted(observer->context, elim_run_hub(run));
         return;
     }
+    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
     if (observer->agent_persisted != NULL)
-        observer->agent_persisted(observer->context, node, elim_run_agent(run, node));
+        observer->agent_persisted(observer->context, agent, elim_run_agent(run, node));
     if (observer->peer_persisted != NULL && run->experiment->network != NULL)
-        observer->peer_persisted(observer->context, node, tacit_sim_nodes_state(run->nodes, node));
+        observer->peer_persisted(observer->context, agent, tacit_sim_nodes_state(run->nodes, node));
 }
 
 static void sent(void *family, const void *message)
@@ -66,8 +90,18 @@ static void pulled(void *family, uint32_t node, uint32_t arm, uint64_t count)
 {
     struct elim_run const *const run = family;
     struct elim_observer const *const observer = run->experiment->observer;
+    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
     if (observer != NULL && observer->pulled != NULL)
-        observer->pulled(observer->context, node, arm, count);
+        observer->pulled(observer->context, agent, arm, count);
+}
+
+static void copied(void *family, enum tacit_sim_place to, uint32_t to_index,
+                   enum tacit_sim_place from, uint32_t from_index)
+{
+    struct elim_run const *const run = family;
+    struct elim_observer const *const observer = run->experiment->observer;
+    if (observer != NULL && observer->copied != NULL)
+        observer->copied(observer->context, to, to_index, from, from_index);
 }
 
 /* ---- Steps ---- */
@@ -84,31 +118,74 @@ static struct tacit_elim_event elim_event(const struct tacit_sim_event *event)
     return elim;
 }
 
-/* A refusal changes nothing, and its update asks for nothing but the timer that stands. */
-static void step_agent(struct elim_run *run, uint32_t agent, const struct tacit_elim_event *event,
-                       const struct tacit_entropy *entropy)
+/* The core's step; a refusal changes nothing, and its update asks for nothing but the timer that
+ * stands. */
+static void step_core(struct elim_run *run, uint32_t node, struct tacit_elim_event *event,
+                      const struct tacit_entropy *entropy)
 {
     struct elim_observer const *const observer = run->experiment->observer;
-    void *const state = tacit_sim_nodes_state(run->nodes, agent);
+    struct tacit_entropy const salts = tacit_rng_entropy(&run->drivers[node].salts);
+    void *const state = tacit_sim_nodes_state(run->nodes, node);
+    event->keys = observer != NULL && observer->salts != NULL ? observer->salts : &salts;
     if (run->experiment->network == NULL)
         (void)tacit_elim_agent_step(state, event, entropy, &run->update);
     else
-        (void)tacit_elim_peer_step(state, elim_run_table(run, agent), event, entropy, &run->update);
-    if (observer != NULL && observer->meddle != NULL)
-        observer->meddle(observer->context, agent, elim_run_agent(run, agent), &run->update);
+        (void)tacit_elim_peer_step(state, elim_run_table(run, node), event, entropy, &run->update);
+}
+
+static void step_agent(struct elim_run *run, uint32_t node, struct tacit_elim_event *event,
+                       const struct tacit_entropy *entropy)
+{
+    static const struct elim_observer nobody = {.context = NULL};
+    struct elim_observer const *const observer =
+        run->experiment->observer == NULL ? &nobody : run->experiment->observer;
+    bool const is_star = run->experiment->network == NULL;
+    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
+    if (is_star && observer->stepping != NULL)
+        observer->stepping(observer->context, node, event);
+    step_core(run, node, event, entropy);
+    if (observer->meddle != NULL)
+        observer->meddle(observer->context, agent, elim_run_agent(run, node), &run->update);
+    if (is_star && observer->stepped != NULL)
+        observer->stepped(observer->context, node, agent, event, elim_run_agent(run, node),
+                          &run->update);
+}
+
+static void step_hub(struct elim_run *run, const struct tacit_elim_event *event,
+                     const struct tacit_entropy *entropy)
+{
+    struct elim_observer const *const observer = run->experiment->observer;
+    (void)tacit_elim_hub_step(elim_run_hub(run), event, entropy, &run->update);
+    if (observer != NULL && observer->meddle_hub != NULL)
+        observer->meddle_hub(observer->context, elim_run_hub(run), event, &run->update);
+    elim_run_count_hub(run);
+}
+
+/* With grants: an old copy is halted, and nothing is planned any more; and at T a draw that gets no
+ * grant is asked for as often as a last report is sent. */
+static void give_up(struct elim_run *run, uint32_t node, struct tacit_sim_update *update)
+{
+    struct tacit_elim_agent_view view;
+    if (!run->experiment->has_grants || run->experiment->faults == NULL)
+        return;
+    elim_run_look(run, node, &view);
+    update->plan_is_void = view.halted;
+    if (!view.finished || !view.committed)
+        return;
+    run->drivers[node].asked_at_t += update->send_count;
+    if (run->drivers[node].asked_at_t > ASKS_AT_T)
+        update->deadline_us = TACIT_NEVER;
 }
 
 static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
                  const struct tacit_entropy *entropy, struct tacit_sim_update *update)
 {
     struct elim_run *const run = family;
-    struct tacit_elim_event const event = elim_event(sim_event);
-    if (node == run->agent_count) {
-        (void)tacit_elim_hub_step(elim_run_hub(run), &event, entropy, &run->update);
-        elim_run_count_hub(run);
-    } else {
+    struct tacit_elim_event event = elim_event(sim_event);
+    if (node == run->agent_count)
+        step_hub(run, &event, entropy);
+    else
         step_agent(run, node, &event, entropy);
-    }
     run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
     *update = (struct tacit_sim_update){.persist = run->update.persist,
                                         .persist_extra = run->update.persist_table,
@@ -117,6 +194,8 @@ static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_
                                         .plan = run->update.plan,
                                         .plan_count = run->update.plan_count,
                                         .deadline_us = run->update.deadline_us};
+    if (node != run->agent_count)
+        give_up(run, node, update);
 }
 
 /* An agent that waits plays its best noised arm meanwhile (READINGS P1.11, sound mode). */
@@ -158,7 +237,8 @@ const struct tacit_sim_node_ops elim_node_ops = {.size = size_of_node,
                                                  .message_cost = message_cost,
                                                  .persisted = persisted,
                                                  .sent = sent,
-                                                 .pulled = pulled};
+                                                 .pulled = pulled,
+                                                 .copied = copied};
 
 /* ---- A run ---- */
 
@@ -199,6 +279,9 @@ static enum tacit_status set_up(struct elim_run *run, uint32_t index)
     run->samples = 0;
     run->round = (struct elim_round){0};
     memset(run->counted_pulls, 0, run->agent_count * sizeof *run->counted_pulls);
+    for (uint32_t node = 0; node < run->node_count; node++)
+        run->drivers[node] = (struct elim_driver){
+            .salts = tacit_rng_stream(experiment->common.seed, index, node, TACIT_PURPOSE_SALT)};
     tacit_sim_instance_draw(&run->instance, &experiment->common, index);
     double const gap = gap_of(run);
     run->gap = gap;

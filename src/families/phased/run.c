@@ -42,13 +42,14 @@ static uint32_t message_rank(void *family, const void *message)
 
 /* EXACT-BOUNDS 5.6: scalars are the noised sums. Bytes: 8 a number, with the five numbers that say
  * from whom, which run, kind and round it is of, and what is known of the other. */
-static void message_cost(void *family, const void *message, uint64_t *scalars, uint64_t *bytes)
+static struct tacit_sim_cost message_cost(void *family, const void *message)
 {
     struct tacit_phased_message const *const phased = message;
     uint64_t const blocks = phased->block_count;
     (void)family;
-    *scalars = phased->kind == TACIT_PHASED_REPORT ? blocks : 0;
-    *bytes = 8 * (5 + (phased->kind == TACIT_PHASED_ORDER ? 2 * blocks + 1 : blocks));
+    return (struct tacit_sim_cost){
+        .scalars = phased->kind == TACIT_PHASED_REPORT ? blocks : 0,
+        .bytes = 8 * (5 + (phased->kind == TACIT_PHASED_ORDER ? 2 * blocks + 1 : blocks))};
 }
 
 /* ---- Steps ---- */

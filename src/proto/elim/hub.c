@@ -405,8 +405,7 @@ static enum tacit_status flag(struct tacit_elim_hub *hub, uint32_t agent,
 static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind kind,
                       const struct tacit_elim_message *commit, struct tacit_elim_update *update)
 {
-    bool const is_asked = hub->phase == PHASE_COLLECTING && commit->epoch == hub->judge.epoch &&
-                          tacit_bits_has(uploaders_of(hub), commit->from);
+    bool const is_open = hub->phase == PHASE_COLLECTING && commit->epoch == hub->judge.epoch;
     memset(&hub->answer, 0, sizeof hub->answer);
     memcpy(hub->answer.commitment, heads_of(hub)[commit->from].head, sizeof hub->answer.commitment);
     update->send = true;
@@ -416,7 +415,7 @@ static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind k
                                                   .run_id = hub->config.run_id,
                                                   .epoch = commit->epoch,
                                                   .commit = &hub->answer,
-                                                  .closed = kind == TACIT_ELIM_GRANT && !is_asked};
+                                                  .closed = kind == TACIT_ELIM_GRANT && !is_open};
 }
 
 /* Whatever the epoch: what counts is what it follows. */
