@@ -171,6 +171,7 @@ struct tacit_elim_agent_view {
     bool halted; /* a release was refused, or the hub has seen more than this state knows; for good
                   */
     bool reported;        /* the hub said that it holds the report of this epoch */
+    bool is_asked;        /* the report of this epoch is asked for */
     bool committed;       /* a release is drawn and waits for its grant */
     bool blocked;         /* the hub has granted another one instead */
     const uint8_t *head;  /* with grants: the last commitment that was granted; else NULL */

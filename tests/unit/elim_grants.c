@@ -452,8 +452,9 @@ static bool note_report(struct world *world, const struct clone *clone)
 static void post(struct world *world, const struct driver_core *core)
 {
     uint32_t const place = dice(world, LETTERS);
-    free(world->letters[place]); /* lost */
-    world->letters[place] = driver_keep(core);
+    struct tacit_elim_message *const kept = driver_keep(core); /* it may point into the lost one */
+    free(world->letters[place]);                               /* lost */
+    world->letters[place] = kept;
 }
 
 /* What a clone's step asks for. */

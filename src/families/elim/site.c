@@ -372,8 +372,8 @@ static void note_closed(struct live_site *site, const struct tacit_elim_message 
 {
     struct tacit_elim_agent_view view;
     elim_core_look(site->core, &view);
-    if (grant->kind != TACIT_ELIM_GRANT || !grant->closed || view.release_epoch != grant->epoch ||
-        grant->epoch <= site->acknowledged)
+    if (grant->kind != TACIT_ELIM_GRANT || (view.is_asked && !grant->closed) ||
+        view.release_epoch != grant->epoch || grant->epoch <= site->acknowledged)
         return;
     site->acknowledged = grant->epoch;
     update->acknowledged = grant->epoch;

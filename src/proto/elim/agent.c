@@ -956,6 +956,7 @@ void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_el
                    (is_committed && !is_at_end),
         .last = agent->last,
         .reported = agent->reported,
+        .is_asked = agent->upload,
         .committed = is_committed,
         .blocked = agent->blocked,
         .head = agent->config.has_grants ? agent->head : NULL,
