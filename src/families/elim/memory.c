@@ -115,19 +115,19 @@ struct tacit_elim_peer_config elim_run_peer_config(const struct elim_run *run, u
 /* ---- Memory ---- */
 
 /* Which agents are in each component, and for how many a sink speaks. */
-static void describe_components(struct elim_run *run)
+static void describe_components(struct elim_run *run, uint32_t set_count)
 {
     struct tacit_elim_network const *const network = run->experiment->network;
     size_t const set = TACIT_BITS_WORDS(run->agent_count);
     for (uint32_t agent = 0; agent < run->agent_count; agent++) {
-        if (run->members != NULL)
+        if (run->members != NULL && network->label[agent] < set_count)
             tacit_bits_add(run->members + network->label[agent] * set, agent);
         run->weights[agent] = elim_place_weight(network, agent);
     }
 }
 
-/* What the states' sizes depend on. */
-static bool set_up_network(struct elim_run *run)
+/* What the states' sizes depend on; the members of the first `set_count` components. */
+static bool set_up_network(struct elim_run *run, uint32_t set_count)
 {
     struct tacit_elim_network const *const network = run->experiment->network;
     if (network == NULL)
@@ -135,11 +135,10 @@ static bool set_up_network(struct elim_run *run)
     run->weights = calloc(run->agent_count, sizeof *run->weights);
     bool const has_members = network->component_count > 1;
     if (has_members)
-        run->members = calloc(network->component_count * TACIT_BITS_WORDS(run->agent_count),
-                              sizeof *run->members);
+        run->members = calloc(set_count * TACIT_BITS_WORDS(run->agent_count), sizeof *run->members);
     if (run->weights == NULL || (has_members && run->members == NULL))
         return false;
-    describe_components(run);
+    describe_components(run, set_count);
     return true;
 }
 
@@ -201,7 +200,8 @@ static enum tacit_status set_up(struct elim_run *run)
     run->counted_pulls = calloc(run->agent_count + (size_t)1, sizeof *run->counted_pulls);
     run->ranks = calloc(run->arm_count + (size_t)1, sizeof *run->ranks);
     if (run->drivers == NULL || run->counted_pulls == NULL || run->ranks == NULL ||
-        !set_up_network(run))
+        !set_up_network(run,
+                        experiment->network == NULL ? 0 : experiment->network->component_count))
         return TACIT_MEMORY;
     if (!is_valid(run))
         return TACIT_INVALID;
@@ -245,7 +245,8 @@ bool elim_sim_is_valid(const struct elim_sim *experiment)
     struct elim_run run = {.experiment = experiment,
                            .agent_count = experiment->common.agent_count,
                            .arm_count = experiment->common.env.arm_count};
-    bool const result = !set_up_network(&run) || is_valid(&run);
+    /* It looks at agent 0 alone, which is in component 0. */
+    bool const result = !set_up_network(&run, 1) || is_valid(&run);
     free(run.members);
     free(run.weights);
     return result;
