@@ -153,12 +153,12 @@ static enum tacit_status find_sum(char *text, const char *relative, const char *
         if (line_names(line, relative)) {
             if (strcspn(line, " ") == SUM_DIGITS && parse_sum(line, sum))
                 return TACIT_OK;
-            return tacit_data_fail(error, TACIT_INVALID, sums_path, line_number,
-                                   "not a sha256; a line is 64 hex digits, two blanks, the name");
+            return data_fail(error, TACIT_INVALID, sums_path, line_number,
+                             "not a sha256; a line is 64 hex digits, two blanks, the name");
         }
         line = next;
     }
-    return tacit_data_fail(error, TACIT_IO, sums_path, 0, "no line for '%s'", relative);
+    return data_fail(error, TACIT_IO, sums_path, 0, "no line for '%s'", relative);
 }
 
 static enum tacit_status digest_stream(EVP_MD_CTX *context, FILE *file, const char *path,
@@ -170,9 +170,9 @@ static enum tacit_status digest_stream(EVP_MD_CTX *context, FILE *file, const ch
     while (ok && (got = fread(bytes, 1, sizeof bytes, file)) > 0)
         ok = EVP_DigestUpdate(context, bytes, got) == 1;
     if (ferror(file))
-        return tacit_data_fail(error, TACIT_IO, path, 0, "%s", strerror(errno));
+        return data_fail(error, TACIT_IO, path, 0, "%s", strerror(errno));
     if (!ok || EVP_DigestFinal_ex(context, sum, NULL) != 1)
-        return tacit_data_fail(error, TACIT_IO, path, 0, "libcrypto could not compute its sha256");
+        return data_fail(error, TACIT_IO, path, 0, "libcrypto could not compute its sha256");
     return TACIT_OK;
 }
 
@@ -181,10 +181,10 @@ static enum tacit_status digest_file(const char *path, unsigned char sum[SUM_BYT
 {
     FILE *const file = fopen(path, "rb");
     if (file == NULL)
-        return tacit_data_fail(error, TACIT_IO, path, 0, "%s", strerror(errno));
+        return data_fail(error, TACIT_IO, path, 0, "%s", strerror(errno));
     EVP_MD_CTX *const context = EVP_MD_CTX_new();
     enum tacit_status const status = context == NULL
-                                         ? tacit_data_fail_memory(error, path)
+                                         ? data_fail_memory(error, path)
                                          : digest_stream(context, file, path, sum, error);
     EVP_MD_CTX_free(context);
     (void)fclose(file);
@@ -197,9 +197,9 @@ static enum tacit_status stated_sum(const char *directory, const char *relative,
     char path[TACIT_PATH_BYTES];
     int const size = snprintf(path, sizeof path, "%s/SHA256SUMS", directory);
     if (size < 0 || (size_t)size >= sizeof path)
-        return tacit_data_fail(error, TACIT_IO, directory, 0, "the path is too long");
-    struct tacit_unpacked sums;
-    enum tacit_status status = tacit_unpack_file(&sums, path, SUMS_BYTES_MAX, error);
+        return data_fail(error, TACIT_IO, directory, 0, "the path is too long");
+    struct data_unpacked sums;
+    enum tacit_status status = data_unpack_file(&sums, path, SUMS_BYTES_MAX, error);
     if (status != TACIT_OK)
         return status;
     status = find_sum(sums.bytes, relative, path, sum, error);
@@ -213,7 +213,7 @@ enum tacit_status tacit_dataset_verify(const char *directory, const char *relati
     char path[TACIT_PATH_BYTES];
     int const size = snprintf(path, sizeof path, "%s/%s", directory, relative);
     if (size < 0 || (size_t)size >= sizeof path)
-        return tacit_data_fail(error, TACIT_IO, directory, 0, "the path is too long");
+        return data_fail(error, TACIT_IO, directory, 0, "the path is too long");
     unsigned char stated[SUM_BYTES];
     enum tacit_status status = stated_sum(directory, relative, stated, error);
     if (status != TACIT_OK)
@@ -223,8 +223,8 @@ enum tacit_status tacit_dataset_verify(const char *directory, const char *relati
     if (status != TACIT_OK)
         return status;
     if (memcmp(stated, found, SUM_BYTES) != 0)
-        return tacit_data_fail(error, TACIT_INVALID, path, 0,
-                               "its sha256 is not the one in SHA256SUMS; the file is another or "
-                               "damaged");
+        return data_fail(error, TACIT_INVALID, path, 0,
+                         "its sha256 is not the one in SHA256SUMS; the file is another or "
+                         "damaged");
     return TACIT_OK;
 }

@@ -41,15 +41,15 @@ static enum tacit_status read_pair(struct tacit_edge *edge, const struct tacit_t
     char **const fields = table->fields + (size_t)row * table->column_count;
     uint64_t pair[2];
     if (table->column_count > 2 || !take_pair(table, row, pair))
-        return tacit_data_fail(error, TACIT_INVALID, path, line, "not an edge; %s", RULE);
+        return data_fail(error, TACIT_INVALID, path, line, "not an edge; %s", RULE);
     if (pair[0] >= agent_count || pair[1] >= agent_count)
-        return tacit_data_fail(
+        return data_fail(
             error, TACIT_INVALID, path, line, "'%s' is out of range; agents are numbered 0 to %u",
-            tacit_shown_value(fields[table->column_count == 2 && pair[0] < agent_count]).text,
+            data_shown_value(fields[table->column_count == 2 && pair[0] < agent_count]).text,
             agent_count - 1);
     if (pair[0] == pair[1])
-        return tacit_data_fail(error, TACIT_INVALID, path, line, "joins agent %llu with itself; %s",
-                               (unsigned long long)pair[0], RULE);
+        return data_fail(error, TACIT_INVALID, path, line, "joins agent %llu with itself; %s",
+                         (unsigned long long)pair[0], RULE);
     *edge = (struct tacit_edge){(uint32_t)pair[0], (uint32_t)pair[1]};
     return TACIT_OK;
 }
@@ -68,11 +68,11 @@ enum tacit_status tacit_edges_read(struct tacit_edges *edges, const char *path,
                                    uint32_t agent_count, struct tacit_error *error)
 {
     struct tacit_table table;
-    enum tacit_status status = tacit_table_read_ruled(&table, path, RULE, error);
+    enum tacit_status status = data_table_read_ruled(&table, path, RULE, error);
     if (status != TACIT_OK)
         return status;
     struct tacit_edge *const items = malloc((table.row_count + (size_t)1) * sizeof *items);
-    status = items == NULL ? tacit_data_fail_memory(error, path)
+    status = items == NULL ? data_fail_memory(error, path)
                            : read_pairs(items, &table, path, agent_count, error);
     if (status == TACIT_OK)
         *edges = (struct tacit_edges){.items = items, .count = table.row_count};

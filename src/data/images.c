@@ -25,9 +25,8 @@ static enum tacit_status check_labels(const uint8_t *labels, uint32_t count, con
 {
     for (uint32_t i = 0; i < count; i++)
         if (labels[i] > LABEL_MAX)
-            return tacit_data_fail(error, TACIT_INVALID, path, 0,
-                                   "label %u of image %u; 0 to %u are allowed", labels[i], i,
-                                   LABEL_MAX);
+            return data_fail(error, TACIT_INVALID, path, 0,
+                             "label %u of image %u; 0 to %u are allowed", labels[i], i, LABEL_MAX);
     return TACIT_OK;
 }
 
@@ -41,18 +40,18 @@ static enum tacit_status make_room(struct tacit_images *images, const char *path
     if (images->pixels != NULL && images->labels != NULL)
         return TACIT_OK;
     tacit_images_free(images);
-    return tacit_data_fail_memory(error, path);
+    return data_fail_memory(error, path);
 }
 
 /* ---- IDX ---- */
 
-static enum tacit_status check_idx_images(const struct tacit_unpacked *file,
+static enum tacit_status check_idx_images(const struct data_unpacked *file,
                                           struct tacit_images *images, const char *path,
                                           struct tacit_error *error)
 {
     if (file->size < 16 || big_endian(file->bytes) != IDX_IMAGES)
-        return tacit_data_fail(error, TACIT_INVALID, path, 0,
-                               "no IDX file of images: it does not begin with 0x%08x", IDX_IMAGES);
+        return data_fail(error, TACIT_INVALID, path, 0,
+                         "no IDX file of images: it does not begin with 0x%08x", IDX_IMAGES);
     images->count = big_endian(file->bytes + 4);
     images->channels = 1;
     images->height = big_endian(file->bytes + 8);
@@ -61,27 +60,27 @@ static enum tacit_status check_idx_images(const struct tacit_unpacked *file,
                           images->width <= SIDE_MAX && images->count >= 1;
     uint64_t const bytes = (uint64_t)images->count * images->height * images->width;
     if (!is_sized || bytes != file->size - 16)
-        return tacit_data_fail(error, TACIT_INVALID, path, 0,
-                               "it says %u images of %u x %u, and has %zu bytes of them",
-                               images->count, images->height, images->width, file->size - 16);
+        return data_fail(error, TACIT_INVALID, path, 0,
+                         "it says %u images of %u x %u, and has %zu bytes of them", images->count,
+                         images->height, images->width, file->size - 16);
     return TACIT_OK;
 }
 
-static enum tacit_status check_idx_labels(const struct tacit_unpacked *file, uint32_t count,
+static enum tacit_status check_idx_labels(const struct data_unpacked *file, uint32_t count,
                                           const char *path, struct tacit_error *error)
 {
     if (file->size < 8 || big_endian(file->bytes) != IDX_LABELS)
-        return tacit_data_fail(error, TACIT_INVALID, path, 0,
-                               "no IDX file of labels: it does not begin with 0x%08x", IDX_LABELS);
+        return data_fail(error, TACIT_INVALID, path, 0,
+                         "no IDX file of labels: it does not begin with 0x%08x", IDX_LABELS);
     if (big_endian(file->bytes + 4) != count || file->size - 8 != count)
-        return tacit_data_fail(error, TACIT_INVALID, path, 0,
-                               "it says %u labels and has %zu, for %u images",
-                               big_endian(file->bytes + 4), file->size - 8, count);
+        return data_fail(error, TACIT_INVALID, path, 0,
+                         "it says %u labels and has %zu, for %u images",
+                         big_endian(file->bytes + 4), file->size - 8, count);
     return check_labels((const uint8_t *)file->bytes + 8, count, path, error);
 }
 
-static enum tacit_status take_idx(struct tacit_images *images, const struct tacit_unpacked *pixels,
-                                  const char *image_path, const struct tacit_unpacked *labels,
+static enum tacit_status take_idx(struct tacit_images *images, const struct data_unpacked *pixels,
+                                  const char *image_path, const struct data_unpacked *labels,
                                   const char *label_path, struct tacit_error *error)
 {
     struct tacit_images taken = {0};
@@ -103,11 +102,11 @@ enum tacit_status tacit_images_read_idx(struct tacit_images *images, const char 
 {
     TACIT_ASSERT(images != NULL);
     TACIT_ASSERT(error != NULL);
-    struct tacit_unpacked pixels = {0};
-    struct tacit_unpacked labels = {0};
-    enum tacit_status status = tacit_unpack_file(&pixels, image_path, IMAGE_FILE_BYTES_MAX, error);
+    struct data_unpacked pixels = {0};
+    struct data_unpacked labels = {0};
+    enum tacit_status status = data_unpack_file(&pixels, image_path, IMAGE_FILE_BYTES_MAX, error);
     if (status == TACIT_OK)
-        status = tacit_unpack_file(&labels, label_path, IMAGE_FILE_BYTES_MAX, error);
+        status = data_unpack_file(&labels, label_path, IMAGE_FILE_BYTES_MAX, error);
     if (status == TACIT_OK)
         status = take_idx(images, &pixels, image_path, &labels, label_path, error);
     free(pixels.bytes);
@@ -121,16 +120,16 @@ enum tacit_status tacit_images_read_idx(struct tacit_images *images, const char 
 static enum tacit_status add_cifar10(struct tacit_images *images, const char *path,
                                      struct tacit_error *error)
 {
-    struct tacit_unpacked file;
+    struct data_unpacked file;
     size_t const row = CIFAR_PIXELS + 1;
-    enum tacit_status const status = tacit_unpack_file(&file, path, IMAGE_FILE_BYTES_MAX, error);
+    enum tacit_status const status = data_unpack_file(&file, path, IMAGE_FILE_BYTES_MAX, error);
     if (status != TACIT_OK)
         return status;
     if (file.size == 0 || file.size % row != 0) {
         size_t const size = file.size;
         free(file.bytes);
-        return tacit_data_fail(error, TACIT_INVALID, path, 0,
-                               "%zu bytes are no whole number of images of %zu bytes", size, row);
+        return data_fail(error, TACIT_INVALID, path, 0,
+                         "%zu bytes are no whole number of images of %zu bytes", size, row);
     }
     uint32_t const count = (uint32_t)(file.size / row);
     size_t const total = (size_t)images->count + count;
@@ -140,7 +139,7 @@ static enum tacit_status add_cifar10(struct tacit_images *images, const char *pa
     images->labels = labels == NULL ? images->labels : labels;
     if (pixels == NULL || labels == NULL) {
         free(file.bytes);
-        return tacit_data_fail_memory(error, path);
+        return data_fail_memory(error, path);
     }
     for (uint32_t i = 0; i < count; i++) {
         labels[images->count + i] = (uint8_t)file.bytes[i * row];

@@ -15,7 +15,7 @@
 
 /* REFUSE(builder, line, format, ...): the message, and the status to return. */
 #define REFUSE(builder, ...)                                                                       \
-    tacit_data_fail((builder)->error, TACIT_INVALID, (builder)->path, __VA_ARGS__)
+    data_fail((builder)->error, TACIT_INVALID, (builder)->path, __VA_ARGS__)
 
 struct entry {
     uint32_t cell;
@@ -62,7 +62,7 @@ static uint32_t line_of(const struct builder *builder, uint32_t row)
 
 static enum tacit_status fail_memory(const struct builder *builder)
 {
-    return tacit_data_fail_memory(builder->error, builder->path);
+    return data_fail_memory(builder->error, builder->path);
 }
 
 static enum tacit_status fail_column(const struct builder *builder, const char *name)
@@ -72,10 +72,10 @@ static enum tacit_status fail_column(const struct builder *builder, const char *
     struct tacit_text list = tacit_text_init(bytes, sizeof bytes);
     for (uint32_t column = 0; column < table->column_count && !list.truncated; column++) {
         tacit_text_add(&list, column == 0 ? "" : ", ");
-        tacit_text_add(&list, tacit_shown_value(table->fields[column]).text);
+        tacit_text_add(&list, data_shown_value(table->fields[column]).text);
     }
     return REFUSE(builder, table->lines[0], "no column '%s'; the columns are %s%s",
-                  tacit_shown_value(name).text, bytes, list.truncated ? "..." : "");
+                  data_shown_value(name).text, bytes, list.truncated ? "..." : "");
 }
 
 static enum tacit_status find_column(const struct builder *builder, const char *name,
@@ -89,7 +89,7 @@ static enum tacit_status find_column(const struct builder *builder, const char *
         if (strcmp(table->fields[other], name) == 0)
             return REFUSE(builder, table->lines[0],
                           "columns %u and %u are both '%s'; name a column that is there once",
-                          found + 1, other + 1, tacit_shown_value(name).text);
+                          found + 1, other + 1, data_shown_value(name).text);
     }
     *column = found;
     return TACIT_OK;
@@ -158,7 +158,7 @@ static enum tacit_status check_values(const struct builder *builder, const char 
                                       uint32_t count, uint32_t asked, uint32_t limit,
                                       const char *what)
 {
-    const struct tacit_shown shown = tacit_shown_value(column_name);
+    const struct data_shown shown = data_shown_value(column_name);
     if (count > limit)
         return REFUSE(builder, 0, "column '%s' has %u values; at most %u %s", shown.text, count,
                       limit, what);
@@ -179,7 +179,7 @@ static enum tacit_status find_rule_columns(struct builder *builder)
     for (uint32_t arm = 0; arm < spec->arm_count; arm++) {
         if (spec->arms[arm].column_count == 0)
             return REFUSE(builder, 0, "arm '%s' names no columns; an arm looks at one at least",
-                          tacit_shown_value(spec->arms[arm].name).text);
+                          data_shown_value(spec->arms[arm].name).text);
         total += spec->arms[arm].column_count;
     }
     builder->rule_columns = malloc(total * sizeof *builder->rule_columns);
@@ -317,12 +317,12 @@ static enum tacit_status read_reward(const struct builder *builder, uint32_t row
         *reward = strcmp(field, builder->spec->reward_value) == 0 ? 1.0 : 0.0;
         return TACIT_OK;
     }
-    if (tacit_field_number(field, reward))
+    if (data_field_number(field, reward))
         return TACIT_OK;
     return REFUSE(builder, line_of(builder, row),
                   "column '%s': '%s' is not a number; rewards are finite numbers",
-                  tacit_shown_value(builder->spec->reward_column).text,
-                  tacit_shown_value(field).text);
+                  data_shown_value(builder->spec->reward_column).text,
+                  data_shown_value(field).text);
 }
 
 static enum tacit_status add_entry(struct builder *builder, uint32_t row, uint32_t arm)
@@ -438,12 +438,12 @@ static enum tacit_status fail_cell(const struct builder *builder, size_t cell, c
 {
     uint32_t const agent = (uint32_t)(cell / builder->arm_count);
     uint32_t const arm = (uint32_t)(cell % builder->arm_count);
-    const struct tacit_shown shown_arm = tacit_shown_value(arm_name(builder, arm));
+    const struct data_shown shown_arm = data_shown_value(arm_name(builder, arm));
     if (builder->spec->split != TACIT_LOG_BY_COLUMN)
         return REFUSE(builder, 0, "agent %u (they count from 0), arm '%s': %s", agent,
                       shown_arm.text, what);
     return REFUSE(builder, 0, "agent '%s', arm '%s': %s",
-                  tacit_shown_value(builder->agent_values.texts[agent]).text, shown_arm.text, what);
+                  data_shown_value(builder->agent_values.texts[agent]).text, shown_arm.text, what);
 }
 
 static enum tacit_status average_cells(const struct builder *builder, struct tacit_log *log)

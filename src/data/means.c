@@ -13,14 +13,14 @@ static enum tacit_status check_shape(const struct tacit_table *table, const char
                                      struct tacit_error *error)
 {
     if (table->row_count == 0)
-        return tacit_data_fail(error, TACIT_INVALID, path, 0,
-                               "no rows; one row for all agents or one row an agent");
+        return data_fail(error, TACIT_INVALID, path, 0,
+                         "no rows; one row for all agents or one row an agent");
     if (table->column_count > TACIT_ARMS_MAX)
-        return tacit_data_fail(error, TACIT_INVALID, path, table->lines[0],
-                               "%u columns; at most %u arms", table->column_count, TACIT_ARMS_MAX);
+        return data_fail(error, TACIT_INVALID, path, table->lines[0], "%u columns; at most %u arms",
+                         table->column_count, TACIT_ARMS_MAX);
     if (table->row_count > TACIT_AGENTS_MAX)
-        return tacit_data_fail(error, TACIT_INVALID, path, table->lines[TACIT_AGENTS_MAX],
-                               "%u rows; at most %u agents", table->row_count, TACIT_AGENTS_MAX);
+        return data_fail(error, TACIT_INVALID, path, table->lines[TACIT_AGENTS_MAX],
+                         "%u rows; at most %u agents", table->row_count, TACIT_AGENTS_MAX);
     return TACIT_OK;
 }
 
@@ -30,14 +30,13 @@ static enum tacit_status read_values(double *values, const struct tacit_table *t
 {
     size_t const count = (size_t)table->row_count * table->column_count;
     for (size_t i = 0; i < count; i++) {
-        bool const is_number = tacit_field_number(table->fields[i], &values[i]);
+        bool const is_number = data_field_number(table->fields[i], &values[i]);
         if (is_number && values[i] >= range.lo && values[i] <= range.hi)
             continue;
-        return tacit_data_fail(error, TACIT_INVALID, path, table->lines[i / table->column_count],
-                               "column %zu: '%s' is %s; means are numbers from %.12g to %.12g",
-                               i % table->column_count + 1,
-                               tacit_shown_value(table->fields[i]).text,
-                               is_number ? "out of range" : "not a number", range.lo, range.hi);
+        return data_fail(error, TACIT_INVALID, path, table->lines[i / table->column_count],
+                         "column %zu: '%s' is %s; means are numbers from %.12g to %.12g",
+                         i % table->column_count + 1, data_shown_value(table->fields[i]).text,
+                         is_number ? "out of range" : "not a number", range.lo, range.hi);
     }
     return TACIT_OK;
 }
@@ -50,7 +49,7 @@ static enum tacit_status convert(struct tacit_means *means, const struct tacit_t
         return status;
     double *const values = malloc((size_t)table->row_count * table->column_count * sizeof *values);
     if (values == NULL)
-        return tacit_data_fail_memory(error, path);
+        return data_fail_memory(error, path);
     status = read_values(values, table, range, path, error);
     if (status != TACIT_OK) {
         free(values);
@@ -69,7 +68,7 @@ enum tacit_status tacit_means_read(struct tacit_means *means, const char *path, 
     TACIT_ASSERT(lo <= hi);
     struct tacit_table table;
     enum tacit_status status =
-        tacit_table_read_ruled(&table, path, "every row has one field an arm", error);
+        data_table_read_ruled(&table, path, "every row has one field an arm", error);
     if (status != TACIT_OK)
         return status;
     status = convert(means, &table, (struct range){.lo = lo, .hi = hi}, path, error);

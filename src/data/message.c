@@ -12,9 +12,9 @@ static bool is_utf8_continuation(char c)
     return ((unsigned char)c & 0xC0u) == 0x80u;
 }
 
-struct tacit_shown tacit_shown_value(const char *value)
+struct data_shown data_shown_value(const char *value)
 {
-    struct tacit_shown shown = {{0}};
+    struct data_shown shown = {{0}};
     size_t size = 0;
     while (size < TACIT_SHOWN_BYTES && value[size] != '\0')
         size++;
@@ -52,8 +52,8 @@ static void make_one_line(char *text)
     }
 }
 
-enum tacit_status tacit_data_fail(struct tacit_error *error, enum tacit_status status,
-                                  const char *path, uint32_t line, const char *format, ...)
+enum tacit_status data_fail(struct tacit_error *error, enum tacit_status status, const char *path,
+                            uint32_t line, const char *format, ...)
 {
     TACIT_ASSERT(error != NULL);
     TACIT_ASSERT(status != TACIT_OK);
@@ -66,7 +66,7 @@ enum tacit_status tacit_data_fail(struct tacit_error *error, enum tacit_status s
     return status;
 }
 
-enum tacit_status tacit_data_fail_memory(struct tacit_error *error, const char *path)
+enum tacit_status data_fail_memory(struct tacit_error *error, const char *path)
 {
-    return tacit_data_fail(error, TACIT_MEMORY, path, 0, "out of memory");
+    return data_fail(error, TACIT_MEMORY, path, 0, "out of memory");
 }

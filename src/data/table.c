@@ -30,20 +30,20 @@ struct parser {
 
 static enum tacit_status refuse(const struct parser *parser, uint32_t line, const char *what)
 {
-    return tacit_data_fail(parser->error, TACIT_INVALID, parser->path, line, "%s", what);
+    return data_fail(parser->error, TACIT_INVALID, parser->path, line, "%s", what);
 }
 
 static enum tacit_status add_field(struct parser *parser, char *field)
 {
     if (parser->field_count == parser->field_capacity) {
         if (parser->field_count >= FIELDS_MAX)
-            return tacit_data_fail(parser->error, TACIT_INVALID, parser->path, parser->line,
-                                   "too many fields; at most %zu in a file", FIELDS_MAX);
+            return data_fail(parser->error, TACIT_INVALID, parser->path, parser->line,
+                             "too many fields; at most %zu in a file", FIELDS_MAX);
         size_t const capacity =
             parser->field_capacity == 0 ? FIELDS_MIN : 2 * parser->field_capacity;
         char **const fields = realloc(parser->fields, capacity * sizeof *fields);
         if (fields == NULL)
-            return tacit_data_fail_memory(parser->error, parser->path);
+            return data_fail_memory(parser->error, parser->path);
         parser->fields = fields;
         parser->field_capacity = capacity;
     }
@@ -57,7 +57,7 @@ static enum tacit_status add_row(struct parser *parser, uint32_t line)
         uint32_t const capacity = parser->row_capacity == 0 ? ROWS_MIN : 2 * parser->row_capacity;
         uint32_t *const lines = realloc(parser->lines, capacity * sizeof *lines);
         if (lines == NULL)
-            return tacit_data_fail_memory(parser->error, parser->path);
+            return data_fail_memory(parser->error, parser->path);
         parser->lines = lines;
         parser->row_capacity = capacity;
     }
@@ -149,9 +149,9 @@ static enum tacit_status check_width(struct parser *parser, uint32_t line, size_
         parser->column_count = (uint32_t)width;
     if (width == parser->column_count)
         return TACIT_OK;
-    return tacit_data_fail(parser->error, TACIT_INVALID, parser->path, line,
-                           "%zu field%s, but line %u has %u; %s", width, width == 1 ? "" : "s",
-                           parser->lines[0], parser->column_count, parser->rule);
+    return data_fail(parser->error, TACIT_INVALID, parser->path, line,
+                     "%zu field%s, but line %u has %u; %s", width, width == 1 ? "" : "s",
+                     parser->lines[0], parser->column_count, parser->rule);
 }
 
 static enum tacit_status read_row(struct parser *parser)
@@ -189,7 +189,7 @@ static void pass_idle_lines(struct parser *parser)
 }
 
 /* The fields are cut with NULs, so one in the file would cut a field where nobody sees it. */
-static enum tacit_status refuse_nul(const struct parser *parser, const struct tacit_unpacked *file)
+static enum tacit_status refuse_nul(const struct parser *parser, const struct data_unpacked *file)
 {
     const char *const nul = memchr(file->bytes, '\0', file->size);
     if (nul == NULL)
@@ -200,7 +200,7 @@ static enum tacit_status refuse_nul(const struct parser *parser, const struct ta
     return refuse(parser, line, "a NUL byte; a table is text in UTF-8 or ASCII");
 }
 
-static enum tacit_status parse(struct parser *parser, const struct tacit_unpacked *file)
+static enum tacit_status parse(struct parser *parser, const struct data_unpacked *file)
 {
     enum tacit_status status = refuse_nul(parser, file);
     if (status != TACIT_OK)
@@ -218,11 +218,11 @@ static enum tacit_status parse(struct parser *parser, const struct tacit_unpacke
     }
 }
 
-enum tacit_status tacit_table_read_ruled(struct tacit_table *table, const char *path,
-                                         const char *rule, struct tacit_error *error)
+enum tacit_status data_table_read_ruled(struct tacit_table *table, const char *path,
+                                        const char *rule, struct tacit_error *error)
 {
-    struct tacit_unpacked file;
-    enum tacit_status status = tacit_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error);
+    struct data_unpacked file;
+    enum tacit_status status = data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error);
     if (status != TACIT_OK)
         return status;
     struct parser parser = {
@@ -245,7 +245,7 @@ enum tacit_status tacit_table_read_ruled(struct tacit_table *table, const char *
 enum tacit_status tacit_table_read(struct tacit_table *table, const char *path,
                                    struct tacit_error *error)
 {
-    return tacit_table_read_ruled(table, path, "every row has the same number of fields", error);
+    return data_table_read_ruled(table, path, "every row has the same number of fields", error);
 }
 
 void tacit_table_free(struct tacit_table *table)
@@ -315,7 +315,7 @@ static bool localize(char number[NUMBER_BYTES], const char *start, const char *e
     return true;
 }
 
-bool tacit_field_number(const char *field, double *value)
+bool data_field_number(const char *field, double *value)
 {
     const char *const start = pass_blanks(field);
     const char *const end = number_end(start);

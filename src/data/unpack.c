@@ -31,14 +31,14 @@ static enum tacit_status sink_room(struct sink *sink)
     if (sink->size < sink->capacity)
         return TACIT_OK;
     if (sink->size > sink->bytes_max)
-        return tacit_data_fail(sink->error, TACIT_INVALID, sink->path, 0,
-                               "too large; at most %zu bytes, unpacked", sink->bytes_max);
+        return data_fail(sink->error, TACIT_INVALID, sink->path, 0,
+                         "too large; at most %zu bytes, unpacked", sink->bytes_max);
     size_t capacity = sink->capacity < SINK_BYTES_MIN ? SINK_BYTES_MIN : 2 * sink->capacity;
     if (capacity > sink->bytes_max + 1)
         capacity = sink->bytes_max + 1;
     char *const bytes = realloc(sink->bytes, capacity);
     if (bytes == NULL)
-        return tacit_data_fail_memory(sink->error, sink->path);
+        return data_fail_memory(sink->error, sink->path);
     sink->bytes = bytes;
     sink->capacity = capacity;
     return TACIT_OK;
@@ -46,7 +46,7 @@ static enum tacit_status sink_room(struct sink *sink)
 
 /* Hands the bytes over, NUL at the end, or frees them if the filling went wrong. */
 static enum tacit_status sink_close(struct sink *sink, enum tacit_status status,
-                                    struct tacit_unpacked *unpacked)
+                                    struct data_unpacked *unpacked)
 {
     if (status == TACIT_OK)
         status = sink_room(sink);
@@ -55,7 +55,7 @@ static enum tacit_status sink_close(struct sink *sink, enum tacit_status status,
         return status;
     }
     sink->bytes[sink->size] = '\0';
-    *unpacked = (struct tacit_unpacked){.bytes = sink->bytes, .size = sink->size};
+    *unpacked = (struct data_unpacked){.bytes = sink->bytes, .size = sink->size};
     return TACIT_OK;
 }
 
@@ -67,19 +67,19 @@ static enum tacit_status read_stream(struct sink *sink, FILE *file)
             return status;
         size_t const got = fread(sink->bytes + sink->size, 1, sink->capacity - sink->size, file);
         if (got == 0 && ferror(file))
-            return tacit_data_fail(sink->error, TACIT_IO, sink->path, 0, "%s", strerror(errno));
+            return data_fail(sink->error, TACIT_IO, sink->path, 0, "%s", strerror(errno));
         if (got == 0)
             return TACIT_OK;
         sink->size += got;
     }
 }
 
-static enum tacit_status read_plain(struct tacit_unpacked *unpacked, const char *path,
+static enum tacit_status read_plain(struct data_unpacked *unpacked, const char *path,
                                     size_t bytes_max, struct tacit_error *error)
 {
     FILE *const file = fopen(path, "rb");
     if (file == NULL)
-        return tacit_data_fail(error, TACIT_IO, path, 0, "%s", strerror(errno));
+        return data_fail(error, TACIT_IO, path, 0, "%s", strerror(errno));
     struct sink sink = {.bytes_max = bytes_max, .path = path, .error = error};
     enum tacit_status const status = read_stream(&sink, file);
     (void)fclose(file);
@@ -90,7 +90,7 @@ static enum tacit_status fail_xz(const struct sink *sink, lzma_ret result)
 {
     const char *what = "damaged xz data";
     if (result == LZMA_MEM_ERROR)
-        return tacit_data_fail_memory(sink->error, sink->path);
+        return data_fail_memory(sink->error, sink->path);
     if (result == LZMA_FORMAT_ERROR)
         what = "not an xz file, though its name ends in .xz";
     else if (result == LZMA_BUF_ERROR)
@@ -99,10 +99,10 @@ static enum tacit_status fail_xz(const struct sink *sink, lzma_ret result)
         what = "unpacking needs more than 1 GiB of memory; pack with xz -9 or less";
     else if (result == LZMA_OPTIONS_ERROR)
         what = "packed with an xz filter that liblzma does not know";
-    return tacit_data_fail(sink->error, TACIT_IO, sink->path, 0, "%s", what);
+    return data_fail(sink->error, TACIT_IO, sink->path, 0, "%s", what);
 }
 
-static enum tacit_status unpack_xz(struct sink *sink, const struct tacit_unpacked *packed)
+static enum tacit_status unpack_xz(struct sink *sink, const struct data_unpacked *packed)
 {
     lzma_stream stream = LZMA_STREAM_INIT;
     lzma_ret result = lzma_stream_decoder(&stream, XZ_MEMORY_MAX, LZMA_CONCATENATED);
@@ -127,11 +127,11 @@ static enum tacit_status unpack_xz(struct sink *sink, const struct tacit_unpacke
 static enum tacit_status fail_gz(const struct sink *sink, int result)
 {
     if (result == Z_MEM_ERROR)
-        return tacit_data_fail_memory(sink->error, sink->path);
+        return data_fail_memory(sink->error, sink->path);
     const char *const what = result == Z_BUF_ERROR
                                  ? "the gzip data ends early; the file is incomplete"
                                  : "not a gzip file, though its name ends in .gz, or damaged";
-    return tacit_data_fail(sink->error, TACIT_IO, sink->path, 0, "%s", what);
+    return data_fail(sink->error, TACIT_IO, sink->path, 0, "%s", what);
 }
 
 /* All members of the file, one after another (RFC 1952, 2.2). */
@@ -154,7 +154,7 @@ static int inflate_members(struct sink *sink, z_stream *stream, enum tacit_statu
     }
 }
 
-static enum tacit_status unpack_gz(struct sink *sink, const struct tacit_unpacked *packed)
+static enum tacit_status unpack_gz(struct sink *sink, const struct data_unpacked *packed)
 {
     z_stream stream = {.next_in = (Bytef *)packed->bytes, .avail_in = (uInt)packed->size};
     int result = inflateInit2(&stream, GZ_WINDOW_BITS);
@@ -177,15 +177,15 @@ static bool ends_in(const char *path, const char *suffix)
 
 _Static_assert(TACIT_UNPACKED_BYTES_MAX < UINT_MAX, "zlib counts in unsigned int");
 
-enum tacit_status tacit_unpack_file(struct tacit_unpacked *unpacked, const char *path,
-                                    size_t bytes_max, struct tacit_error *error)
+enum tacit_status data_unpack_file(struct data_unpacked *unpacked, const char *path,
+                                   size_t bytes_max, struct tacit_error *error)
 {
     TACIT_ASSERT(bytes_max > 0);
     TACIT_ASSERT(bytes_max <= TACIT_UNPACKED_BYTES_MAX);
     bool const is_xz = ends_in(path, ".xz");
     if (!is_xz && !ends_in(path, ".gz"))
         return read_plain(unpacked, path, bytes_max, error);
-    struct tacit_unpacked packed;
+    struct data_unpacked packed;
     enum tacit_status status = read_plain(&packed, path, bytes_max, error);
     if (status != TACIT_OK)
         return status;

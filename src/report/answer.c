@@ -150,19 +150,19 @@ void tacit_report_answer_free(struct tacit_report_answer *answer)
 
 bool tacit_report_is_idle(const struct tacit_report *report)
 {
-    const struct tacit_report_metric *const regret = tacit_report_find(report, "regret");
+    const struct tacit_report_metric *const regret = report_find(report, "regret");
     for (uint32_t i = 0; regret != NULL && i < report->baseline_count; i++) {
         const struct tacit_report_baseline *const baseline = &report->baselines[i];
         if (strcmp(baseline->name, "uniform") != 0 || baseline->regret == NULL)
             continue;
-        double const own = tacit_report_metric_summary(report, regret).mean;
+        double const own = report_metric_summary(report, regret).mean;
         double const uniform = tacit_report_summarise(baseline->regret, report->run_count, 1).mean;
         return own >= uniform * (1 - ROUNDING);
     }
     return false;
 }
 
-const char *tacit_report_note(const struct tacit_report *report)
+const char *report_note(const struct tacit_report *report)
 {
     return tacit_report_is_idle(report)
                ? "no better than uniform play: its regret is that of playing every arm alike, or "

@@ -5,7 +5,7 @@
 
 #define DRAWABLE_MAX 1e300 /* beyond it differences overflow */
 
-bool tacit_report_is_drawable(double value)
+bool report_is_drawable(double value)
 {
     return fabs(value) < DRAWABLE_MAX; /* false for NaN */
 }
@@ -18,35 +18,35 @@ static double nice_step(double span)
     return (rest < 1.5 ? 1.0 : rest < 3.5 ? 2.0 : rest < 7.5 ? 5.0 : 10.0) * magnitude;
 }
 
-static void add_tick(struct tacit_report_axis *axis, double value)
+static void add_tick(struct report_axis *axis, double value)
 {
     double const slack = 1e-9 * (axis->hi - axis->lo);
-    if (axis->tick_count < TACIT_REPORT_TICKS_MAX && value >= axis->lo - slack &&
+    if (axis->tick_count < REPORT_TICKS_MAX && value >= axis->lo - slack &&
         value <= axis->hi + slack)
         axis->ticks[axis->tick_count++] = value;
 }
 
-static void add_even_ticks(struct tacit_report_axis *axis)
+static void add_even_ticks(struct report_axis *axis)
 {
     double const step = nice_step(axis->hi - axis->lo);
     double const first = ceil(axis->lo / step);
-    for (uint32_t i = 0; i < TACIT_REPORT_TICKS_MAX; i++)
+    for (uint32_t i = 0; i < REPORT_TICKS_MAX; i++)
         add_tick(axis, (first + i) * step);
 }
 
-struct tacit_report_axis tacit_report_axis_linear(double lo, double hi)
+struct report_axis report_axis_linear(double lo, double hi)
 {
     if (!(hi - lo > fabs(hi) * 1e-9))
         hi = lo + (lo == 0.0 ? 1.0 : fabs(lo));
     double const step = nice_step(hi - lo);
-    struct tacit_report_axis axis = {.lo = floor(lo / step) * step, .hi = ceil(hi / step) * step};
+    struct report_axis axis = {.lo = floor(lo / step) * step, .hi = ceil(hi / step) * step};
     add_even_ticks(&axis);
     return axis;
 }
 
-struct tacit_report_axis tacit_report_axis_log(double lo, double hi)
+struct report_axis report_axis_log(double lo, double hi)
 {
-    struct tacit_report_axis axis = {.lo = lo, .hi = hi, .log = true};
+    struct report_axis axis = {.lo = lo, .hi = hi, .log = true};
     if (hi / lo < 1.0 + 1e-9) {
         axis.lo = lo / 2.0;
         axis.hi = hi * 2.0;
@@ -67,19 +67,19 @@ struct tacit_report_axis tacit_report_axis_log(double lo, double hi)
     return axis;
 }
 
-double tacit_report_axis_place(const struct tacit_report_axis *axis, double value)
+double report_axis_place(const struct report_axis *axis, double value)
 {
     double const place = axis->log ? log(value / axis->lo) / log(axis->hi / axis->lo)
                                    : (value - axis->lo) / (axis->hi - axis->lo);
     return place < 0.0 ? 0.0 : place > 1.0 ? 1.0 : place;
 }
 
-static void add_point(const struct tacit_report *report, struct tacit_report_line *line,
+static void add_point(const struct tacit_report *report, struct report_line *line,
                       uint32_t point_index)
 {
     struct tacit_report_summary const summary =
-        tacit_report_point_summary(report, &report->curves[0], point_index);
-    if (!tacit_report_is_drawable(summary.mean) || !tacit_report_is_drawable(summary.ci95))
+        report_point_summary(report, &report->curves[0], point_index);
+    if (!report_is_drawable(summary.mean) || !report_is_drawable(summary.ci95))
         return;
     uint64_t const t = report->points[point_index];
     line->t[line->count] = t > 0 ? (double)t : 1.0; /* a log axis has no 0 */
@@ -90,7 +90,7 @@ static void add_point(const struct tacit_report *report, struct tacit_report_lin
 
 /* The band may dip below zero by its normal approximation; the axis does not follow it there unless
  * the curve does. */
-static void fit_axes(struct tacit_report_line *line)
+static void fit_axes(struct report_line *line)
 {
     double lo = 0.0;
     double hi = 0.0;
@@ -103,15 +103,14 @@ static void fit_axes(struct tacit_report_line *line)
         first = fmin(first, line->t[i]);
         last = fmax(last, line->t[i]);
     }
-    line->x = tacit_report_axis_log(fmin(first, last), last);
-    line->y = tacit_report_axis_linear(lo, hi);
+    line->x = report_axis_log(fmin(first, last), last);
+    line->y = report_axis_linear(lo, hi);
 }
 
-enum tacit_status tacit_report_line_new(const struct tacit_report *report,
-                                        struct tacit_report_line *line)
+enum tacit_status report_line_new(const struct tacit_report *report, struct report_line *line)
 {
     uint32_t const capacity = report->curve_count > 0 ? report->point_count : 0;
-    *line = (struct tacit_report_line){.name = ""};
+    *line = (struct report_line){.name = ""};
     if (capacity > 0) {
         line->name = report->curves[0].name;
         line->t = calloc((size_t)capacity * 3, sizeof *line->t);
@@ -126,7 +125,7 @@ enum tacit_status tacit_report_line_new(const struct tacit_report *report,
     return TACIT_OK;
 }
 
-void tacit_report_line_free(struct tacit_report_line *line)
+void report_line_free(struct report_line *line)
 {
     free(line->t);
     line->t = NULL;

@@ -9,16 +9,16 @@ static void put_name(FILE *out, const char *name, const char *suffix)
 {
     bool const quoted = strpbrk(name, ",\"\r\n") != NULL;
     (void)fputs(quoted ? ",\"" : ",", out);
-    tacit_report_put(out, name, TACIT_REPORT_CSV);
+    report_put(out, name, REPORT_CSV);
     (void)fprintf(out, "%s%s", suffix, quoted ? "\"" : "");
 }
 
 static void put_value(FILE *out, double value)
 {
-    (void)fprintf(out, ",%s", isfinite(value) ? tacit_report_exact(value).text : "");
+    (void)fprintf(out, ",%s", isfinite(value) ? report_exact(value).text : "");
 }
 
-enum tacit_status tacit_report_curve_csv(const struct tacit_report *report, FILE *out)
+enum tacit_status report_curve_csv(const struct tacit_report *report, FILE *out)
 {
     (void)fputc('t', out);
     for (uint32_t i = 0; i < report->curve_count; i++) {
@@ -30,16 +30,16 @@ enum tacit_status tacit_report_curve_csv(const struct tacit_report *report, FILE
         (void)fprintf(out, "%" PRIu64, report->points[point]);
         for (uint32_t i = 0; i < report->curve_count; i++) {
             struct tacit_report_summary const summary =
-                tacit_report_point_summary(report, &report->curves[i], point);
+                report_point_summary(report, &report->curves[i], point);
             put_value(out, summary.mean);
             put_value(out, summary.ci95);
         }
         (void)fputc('\n', out);
     }
-    return tacit_report_finish(out);
+    return report_finish(out);
 }
 
-enum tacit_status tacit_report_runs_csv(const struct tacit_report *report, FILE *out)
+enum tacit_status report_runs_csv(const struct tacit_report *report, FILE *out)
 {
     (void)fputs("run", out);
     for (uint32_t i = 0; i < report->metric_count; i++)
@@ -51,5 +51,5 @@ enum tacit_status tacit_report_runs_csv(const struct tacit_report *report, FILE 
             put_value(out, report->metrics[i].values[run]);
         (void)fputc('\n', out);
     }
-    return tacit_report_finish(out);
+    return report_finish(out);
 }

@@ -114,27 +114,27 @@ static void put_html(FILE *out, uint32_t code)
     }
 }
 
-static void put_character(FILE *out, uint32_t code, enum tacit_report_syntax syntax)
+static void put_character(FILE *out, uint32_t code, enum report_syntax syntax)
 {
     switch (syntax) {
-    case TACIT_REPORT_JSON:
+    case REPORT_JSON:
         put_json(out, code);
         break;
-    case TACIT_REPORT_HTML:
+    case REPORT_HTML:
         put_html(out, code);
         break;
-    case TACIT_REPORT_CSV:
+    case REPORT_CSV:
         (void)fputs(code == '"' ? "\"" : "", out);
         put_utf8(out, code);
         break;
-    case TACIT_REPORT_TERMINAL:
+    case REPORT_TERMINAL:
         put_utf8(out, printable(code));
         break;
     }
 }
 
-void tacit_report_put_start(FILE *out, const char *text, enum tacit_report_syntax syntax,
-                            uint32_t character_count)
+void report_put_start(FILE *out, const char *text, enum report_syntax syntax,
+                      uint32_t character_count)
 {
     const char *at = text;
     for (; *at != '\0' && character_count > 0; character_count--) {
@@ -146,12 +146,12 @@ void tacit_report_put_start(FILE *out, const char *text, enum tacit_report_synta
         put_character(out, '.', syntax);
 }
 
-void tacit_report_put(FILE *out, const char *text, enum tacit_report_syntax syntax)
+void report_put(FILE *out, const char *text, enum report_syntax syntax)
 {
-    tacit_report_put_start(out, text, syntax, UINT32_MAX);
+    report_put_start(out, text, syntax, UINT32_MAX);
 }
 
-uint32_t tacit_report_width(const char *text)
+uint32_t report_width(const char *text)
 {
     uint32_t width = 0;
     for (; *text != '\0'; width++)

@@ -21,8 +21,8 @@
 /* Where things are. */
 struct frame {
     const struct tacit_report_figure *figure;
-    struct tacit_report_axis x;
-    struct tacit_report_axis y;
+    struct report_axis x;
+    struct report_axis y;
     double top; /* of the plot, below the legend */
     double bottom;
     FILE *out;
@@ -53,22 +53,22 @@ static const char *const rules =
 
 #define STYLES 7u
 
-void tacit_report_figure_rules(FILE *out)
+void report_figure_rules(FILE *out)
 {
     (void)fputs(rules, out);
 }
 
 static void put_text(FILE *out, const char *text)
 {
-    tacit_report_put_start(out, text, TACIT_REPORT_HTML, LABEL_CHARACTERS);
+    report_put_start(out, text, REPORT_HTML, LABEL_CHARACTERS);
 }
 
 /* ---- Axes ---- */
 
 static bool is_drawn(const struct tacit_report_figure *figure, double x, double y)
 {
-    return tacit_report_is_drawable(x) && tacit_report_is_drawable(y) &&
-           (!figure->x_is_log || x > 0) && (!figure->y_is_log || y > 0);
+    return report_is_drawable(x) && report_is_drawable(y) && (!figure->x_is_log || x > 0) &&
+           (!figure->y_is_log || y > 0);
 }
 
 /* The least and the largest value of all points. */
@@ -83,13 +83,13 @@ static void widen(struct extent *extent, double value)
     extent->hi = fmax(extent->hi, value);
 }
 
-static struct tacit_report_axis fit_axis(struct extent extent, bool is_log, double room)
+static struct report_axis fit_axis(struct extent extent, bool is_log, double room)
 {
     if (extent.lo > extent.hi)
         extent = (struct extent){1, 10}; /* nothing to draw */
     if (is_log)
-        return tacit_report_axis_log(extent.lo / room, extent.hi * room);
-    return tacit_report_axis_linear(fmin(extent.lo, 0), fmax(extent.hi, 0));
+        return report_axis_log(extent.lo / room, extent.hi * room);
+    return report_axis_linear(fmin(extent.lo, 0), fmax(extent.hi, 0));
 }
 
 static void fit_axes(struct frame *frame)
@@ -115,12 +115,12 @@ static void fit_axes(struct frame *frame)
 
 static double x_of(const struct frame *frame, double value)
 {
-    return LEFT + tacit_report_axis_place(&frame->x, value) * (WIDTH - LEFT - RIGHT);
+    return LEFT + report_axis_place(&frame->x, value) * (WIDTH - LEFT - RIGHT);
 }
 
 static double y_of(const struct frame *frame, double value)
 {
-    return frame->bottom - tacit_report_axis_place(&frame->y, value) * (frame->bottom - frame->top);
+    return frame->bottom - report_axis_place(&frame->y, value) * (frame->bottom - frame->top);
 }
 
 static void put_line(const struct frame *frame, const char *style, double x1, double y1, double x2,
@@ -138,14 +138,14 @@ static void put_axes(const struct frame *frame)
         double const y = y_of(frame, frame->y.ticks[i]);
         put_line(frame, "grid", LEFT, y, WIDTH - RIGHT, y);
         (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 8,
-                      y + 4.5, tacit_report_short(frame->y.ticks[i], 6).text);
+                      y + 4.5, report_short(frame->y.ticks[i], 6).text);
     }
     put_line(frame, "axis", LEFT, frame->bottom, WIDTH - RIGHT, frame->bottom);
     for (uint32_t i = 0; i < frame->x.tick_count; i++) {
         double const x = x_of(frame, frame->x.ticks[i]);
         put_line(frame, "axis", x, frame->bottom, x, frame->bottom + 5);
         (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
-                      frame->bottom + 20, tacit_report_short(frame->x.ticks[i], 6).text);
+                      frame->bottom + 20, report_short(frame->x.ticks[i], 6).text);
     }
     (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
                   (LEFT + WIDTH - RIGHT) / 2, frame->bottom + 40);
@@ -161,7 +161,7 @@ static void put_axes(const struct frame *frame)
 static double entry_width(const struct tacit_report_series *series)
 {
     return SAMPLE_WIDTH + 8 +
-           CHARACTER_WIDTH * fmin(tacit_report_width(series->label), LABEL_CHARACTERS + 3.0) + 18;
+           CHARACTER_WIDTH * fmin(report_width(series->label), LABEL_CHARACTERS + 3.0) + 18;
 }
 
 /* Writes the entries row by row if the frame has a stream; the rows that they take. */
@@ -225,7 +225,7 @@ static void put_curve(const struct frame *frame, const struct tacit_report_serie
 /* The name of a point beside it, or further down where other names are. */
 static void put_name(struct frame *frame, const char *name, double x, double y)
 {
-    double const width = CHARACTER_WIDTH * fmin(tacit_report_width(name), LABEL_CHARACTERS + 3.0);
+    double const width = CHARACTER_WIDTH * fmin(report_width(name), LABEL_CHARACTERS + 3.0);
     bool const is_left = x > WIDTH - RIGHT - NAME_ROOM;
     double const left = is_left ? x - 9 - width : x + 9;
     y -= 5;
@@ -255,10 +255,9 @@ static void put_point(struct frame *frame, const struct tacit_report_series *ser
              y_of(frame, series->y[index] + series->ci95[index]));
     (void)fprintf(frame->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", x, y);
     put_text(frame->out, series->names[index]);
-    (void)fprintf(frame->out, ": %s, ", tacit_report_rounded(series->x[index], 5).text);
-    (void)fprintf(frame->out, "%s \xc2\xb1 ", tacit_report_rounded(series->y[index], 5).text);
-    (void)fprintf(frame->out, "%s</title></circle>",
-                  tacit_report_rounded(series->ci95[index], 3).text);
+    (void)fprintf(frame->out, ": %s, ", report_rounded(series->x[index], 5).text);
+    (void)fprintf(frame->out, "%s \xc2\xb1 ", report_rounded(series->y[index], 5).text);
+    (void)fprintf(frame->out, "%s</title></circle>", report_rounded(series->ci95[index], 3).text);
     put_name(frame, series->names[index], x, y);
 }
 
@@ -269,9 +268,8 @@ static void put_series(struct frame *frame, uint32_t index)
     put_text(frame->out, series->label);
     if (series->names == NULL && series->count > 0) {
         uint32_t const last = series->count - 1;
-        (void)fprintf(frame->out, ": %s \xc2\xb1 ", tacit_report_rounded(series->y[last], 5).text);
-        (void)fprintf(frame->out, "%s at the end",
-                      tacit_report_rounded(series->ci95[last], 3).text);
+        (void)fprintf(frame->out, ": %s \xc2\xb1 ", report_rounded(series->y[last], 5).text);
+        (void)fprintf(frame->out, "%s at the end", report_rounded(series->ci95[last], 3).text);
     }
     (void)fputs("</title>", frame->out);
     if (series->names == NULL) {
@@ -308,7 +306,7 @@ static void draw(const struct tacit_report_figure *figure, FILE *out, bool is_fi
                     "@media (prefers-color-scheme:dark){:root{--card:#1a2125;--soft:#a3b0b6;"
                     "--faint:#76848b;--line:#2b353a}}\n.fig .ground{fill:var(--card)}\n",
                     out);
-        tacit_report_figure_rules(out);
+        report_figure_rules(out);
         (void)fputs("</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n", out);
     }
     (void)lay_legend(&frame);
@@ -318,7 +316,7 @@ static void draw(const struct tacit_report_figure *figure, FILE *out, bool is_fi
     (void)fputs("</svg>\n", out);
 }
 
-void tacit_report_figure_draw(const struct tacit_report_figure *figure, FILE *out)
+void report_figure_draw(const struct tacit_report_figure *figure, FILE *out)
 {
     draw(figure, out, false);
 }
@@ -327,9 +325,9 @@ enum tacit_status tacit_report_figure_svg(const struct tacit_report_figure *figu
 {
     TACIT_ASSERT(figure != NULL);
     TACIT_IMPLIES(figure->series_count > 0, figure->series != NULL);
-    locale_t const before = tacit_report_locale_enter();
+    locale_t const before = report_locale_enter();
     draw(figure, out, true);
-    enum tacit_status const status = tacit_report_finish(out);
-    tacit_report_locale_leave(before);
+    enum tacit_status const status = report_finish(out);
+    report_locale_leave(before);
     return status;
 }

@@ -8,7 +8,7 @@
 
 static void put_text(FILE *out, const char *text)
 {
-    tacit_report_put(out, text, TACIT_REPORT_HTML);
+    report_put(out, text, REPORT_HTML);
 }
 
 static void put_header(const struct tacit_report_paper *paper, FILE *out)
@@ -19,13 +19,13 @@ static void put_header(const struct tacit_report_paper *paper, FILE *out)
     (void)fputs("<header><h1>", out);
     put_text(out, paper->title);
     (void)fputs("</h1>\n<p class=\"facts\">", out);
-    tacit_report_html_fact(paper->section_count, "figure", "figures and tables", out);
-    tacit_report_html_fact(paper->experiment_count, "experiment", "experiments", out);
-    tacit_report_html_fact(runs, "run", "runs", out);
+    report_html_fact(paper->section_count, "figure", "figures and tables", out);
+    report_html_fact(paper->experiment_count, "experiment", "experiments", out);
+    report_html_fact(runs, "run", "runs", out);
     (void)fprintf(out, "%s</p></header>\n",
                   paper->is_fast ? "<span>fast version: few runs each</span>" : "");
     (void)fprintf(out, "<div class=\"box%s\"><h2>", tacit_report_as_recorded(paper) ? "" : " warn");
-    put_text(out, tacit_report_tally_text(paper).text);
+    put_text(out, report_tally_text(paper).text);
     (void)fputs("</h2>\n<p>A claim of the paper holds if the 95 % interval of its measure lies in "
                 "the band, does not hold if all of it lies outside, and is undecided else: too few "
                 "runs to say. Intervals come from leaving out one run at a time; runs of the same "
@@ -41,8 +41,8 @@ static void put_claim(const struct tacit_report_paper *paper,
     static const char *const styles[] = {"yes", "no", "open"};
     enum tacit_report_verdict const verdict = tacit_report_claim_verdict(claim);
     (void)fprintf(out, "<tr><td><span class=\"verdict %s\">%s</span>%s</td><td>", styles[verdict],
-                  tacit_report_verdict_text(verdict),
-                  tacit_report_is_expected(paper, claim) ? "" : "<br><b>not as recorded</b>");
+                  report_verdict_text(verdict),
+                  report_is_expected(paper, claim) ? "" : "<br><b>not as recorded</b>");
     put_text(out, claim->says);
     (void)fputs(" <span class=\"soft\">", out);
     put_text(out, claim->where);
@@ -54,9 +54,8 @@ static void put_claim(const struct tacit_report_paper *paper,
         put_text(out, claim->why);
         (void)fputs("</p>", out);
     }
-    (void)fprintf(out, "</td><td class=\"n\">%s</td>",
-                  tacit_report_claim_value(claim, PLUS_MINUS).text);
-    (void)fprintf(out, "<td class=\"n\">%s</td></tr>\n", tacit_report_claim_band(claim).text);
+    (void)fprintf(out, "</td><td class=\"n\">%s</td>", report_claim_value(claim, PLUS_MINUS).text);
+    (void)fprintf(out, "<td class=\"n\">%s</td></tr>\n", report_claim_band(claim).text);
 }
 
 static void put_section(const struct tacit_report_paper *paper,
@@ -67,7 +66,7 @@ static void put_section(const struct tacit_report_paper *paper,
     (void)fputs("\"><h2>", out);
     put_text(out, section->figure.title);
     (void)fputs("</h2>\n<div class=\"pair\"><div>", out);
-    tacit_report_figure_draw(&section->figure, out);
+    report_figure_draw(&section->figure, out);
     (void)fputs("</div><div><h3>The paper</h3><p>", out);
     put_text(out, section->paper_shows);
     (void)fputs("</p>", out);
@@ -98,10 +97,10 @@ static void put_cell(const struct tacit_report_experiment *experiment, const cha
             continue;
         struct tacit_report_summary const summary =
             tacit_report_summarise(experiment->metrics[i].values, experiment->run_count, 1);
-        (void)fputs(tacit_report_rounded(summary.mean, 5).text, out);
+        (void)fputs(report_rounded(summary.mean, 5).text, out);
         if (summary.sd > 0)
             (void)fprintf(out, " <span class=\"soft\">" PLUS_MINUS " %s</span>",
-                          tacit_report_rounded(summary.ci95, 2).text);
+                          report_rounded(summary.ci95, 2).text);
     }
     (void)fputs("</td>", out);
 }
@@ -122,7 +121,7 @@ static void put_experiments(const struct tacit_report_paper *paper, FILE *out)
         (void)fputs("<tr><td><code>", out);
         put_text(out, experiment->name);
         (void)fprintf(out, "</code></td><td class=\"n\">%s</td>",
-                      tacit_report_grouped(experiment->run_count).text);
+                      report_grouped(experiment->run_count).text);
         for (size_t j = 0; j < COLUMN_COUNT; j++)
             put_cell(experiment, columns[j], out);
         (void)fputs("</tr>\n", out);
@@ -130,9 +129,9 @@ static void put_experiments(const struct tacit_report_paper *paper, FILE *out)
     (void)fputs("</tbody></table></div></section>\n", out);
 }
 
-enum tacit_status tacit_report_paper_html(const struct tacit_report_paper *paper, FILE *out)
+enum tacit_status report_paper_html(const struct tacit_report_paper *paper, FILE *out)
 {
-    tacit_report_html_top(paper->title, out);
+    report_html_top(paper->title, out);
     put_header(paper, out);
     for (uint32_t i = 0; i < paper->section_count; i++)
         put_section(paper, &paper->sections[i], out);
@@ -142,7 +141,7 @@ enum tacit_status tacit_report_paper_html(const struct tacit_report_paper *paper
     (void)fputs(" \xc2\xb7 beside this page: claims.md, results.json and the figures as SVG"
                 "</footer>\n</main></body></html>\n",
                 out);
-    return tacit_report_finish(out);
+    return report_finish(out);
 }
 
 /* ---- The directory ---- */
@@ -150,7 +149,7 @@ enum tacit_status tacit_report_paper_html(const struct tacit_report_paper *paper
 static enum tacit_status fill_html(const void *subject, FILE *out, struct tacit_error *error)
 {
     (void)error;
-    return tacit_report_paper_html(subject, out);
+    return report_paper_html(subject, out);
 }
 
 static enum tacit_status fill_json(const void *subject, FILE *out, struct tacit_error *error)
@@ -162,7 +161,7 @@ static enum tacit_status fill_json(const void *subject, FILE *out, struct tacit_
 static enum tacit_status fill_markdown(const void *subject, FILE *out, struct tacit_error *error)
 {
     (void)error;
-    return tacit_report_paper_markdown(subject, out);
+    return report_paper_markdown(subject, out);
 }
 
 static enum tacit_status fill_svg(const void *subject, FILE *out, struct tacit_error *error)
@@ -172,18 +171,18 @@ static enum tacit_status fill_svg(const void *subject, FILE *out, struct tacit_e
 }
 
 static enum tacit_status write_files(const struct tacit_report_paper *paper,
-                                     const struct tacit_report_place *place)
+                                     const struct report_place *place)
 {
-    enum tacit_status status = tacit_report_place_write(place, "results.json", fill_json, paper);
+    enum tacit_status status = report_place_write(place, "results.json", fill_json, paper);
     if (status == TACIT_OK)
-        status = tacit_report_place_write(place, "claims.md", fill_markdown, paper);
+        status = report_place_write(place, "claims.md", fill_markdown, paper);
     if (status == TACIT_OK)
-        status = tacit_report_place_write(place, "report.html", fill_html, paper);
+        status = report_place_write(place, "report.html", fill_html, paper);
     for (uint32_t i = 0; i < paper->section_count && status == TACIT_OK; i++) {
         struct tacit_report_figure const *const figure = &paper->sections[i].figure;
         char name[80];
         (void)snprintf(name, sizeof name, "%s.svg", figure->id);
-        status = tacit_report_place_write(place, name, fill_svg, figure);
+        status = report_place_write(place, name, fill_svg, figure);
     }
     return status;
 }
@@ -191,13 +190,13 @@ static enum tacit_status write_files(const struct tacit_report_paper *paper,
 enum tacit_status tacit_report_paper_write(const struct tacit_report_paper *paper,
                                            const char *directory, struct tacit_error *error)
 {
-    struct tacit_report_place place;
-    enum tacit_status status = tacit_report_place_open(&place, directory, error);
+    struct report_place place;
+    enum tacit_status status = report_place_open(&place, directory, error);
     if (status != TACIT_OK)
         return status;
-    locale_t const before = tacit_report_locale_enter();
+    locale_t const before = report_locale_enter();
     status = write_files(paper, &place);
-    tacit_report_locale_leave(before);
-    tacit_report_place_close(&place);
+    report_locale_leave(before);
+    report_place_close(&place);
     return status;
 }

@@ -18,29 +18,29 @@ enum tacit_report_verdict tacit_report_claim_verdict(const struct tacit_report_c
     return TACIT_REPORT_UNDECIDED; /* NaN also comes here */
 }
 
-const char *tacit_report_verdict_text(enum tacit_report_verdict verdict)
+const char *report_verdict_text(enum tacit_report_verdict verdict)
 {
     static const char *const texts[] = {"holds", "does not hold", "undecided"};
     return texts[verdict];
 }
 
 /* The fast version may have too few runs to say; that speaks against nothing. */
-bool tacit_report_is_expected(const struct tacit_report_paper *paper,
-                              const struct tacit_report_claim *claim)
+bool report_is_expected(const struct tacit_report_paper *paper,
+                        const struct tacit_report_claim *claim)
 {
     enum tacit_report_verdict const verdict = tacit_report_claim_verdict(claim);
     return verdict == (claim->holds_on_record ? TACIT_REPORT_HOLDS : TACIT_REPORT_FAILS) ||
            (paper->is_fast && verdict == TACIT_REPORT_UNDECIDED);
 }
 
-struct tacit_report_tally tacit_report_count(const struct tacit_report_paper *paper)
+struct report_tally report_tally_of(const struct tacit_report_paper *paper)
 {
-    struct tacit_report_tally tally = {0};
+    struct report_tally tally = {0};
     for (uint32_t i = 0; i < paper->section_count; i++) {
         const struct tacit_report_section *const section = &paper->sections[i];
         for (uint32_t j = 0; j < section->claim_count; j++) {
             tally.verdicts[tacit_report_claim_verdict(&section->claims[j])]++;
-            tally.unexpected += tacit_report_is_expected(paper, &section->claims[j]) ? 0 : 1;
+            tally.unexpected += report_is_expected(paper, &section->claims[j]) ? 0 : 1;
         }
     }
     return tally;
@@ -48,39 +48,37 @@ struct tacit_report_tally tacit_report_count(const struct tacit_report_paper *pa
 
 bool tacit_report_as_recorded(const struct tacit_report_paper *paper)
 {
-    return tacit_report_count(paper).unexpected == 0;
+    return report_tally_of(paper).unexpected == 0;
 }
 
 /* ---- Phrases ---- */
 
-struct tacit_report_phrase tacit_report_claim_value(const struct tacit_report_claim *claim,
-                                                    const char *plus_minus)
+struct report_phrase report_claim_value(const struct tacit_report_claim *claim,
+                                        const char *plus_minus)
 {
-    struct tacit_report_phrase phrase;
+    struct report_phrase phrase;
     if (claim->ci95 > 0)
         (void)snprintf(phrase.text, sizeof phrase.text, "%s %s %s",
-                       tacit_report_rounded(claim->value, 5).text, plus_minus,
-                       tacit_report_rounded(claim->ci95, 2).text);
+                       report_rounded(claim->value, 5).text, plus_minus,
+                       report_rounded(claim->ci95, 2).text);
     else
         (void)snprintf(phrase.text, sizeof phrase.text, "%s",
-                       isfinite(claim->value) ? tacit_report_rounded(claim->value, 5).text
-                                              : "no value");
+                       isfinite(claim->value) ? report_rounded(claim->value, 5).text : "no value");
     return phrase;
 }
 
-struct tacit_report_phrase tacit_report_claim_band(const struct tacit_report_claim *claim)
+struct report_phrase report_claim_band(const struct tacit_report_claim *claim)
 {
-    struct tacit_report_phrase phrase;
-    (void)snprintf(phrase.text, sizeof phrase.text, "[%s, %s]",
-                   tacit_report_rounded(claim->lo, 5).text,
-                   isfinite(claim->hi) ? tacit_report_rounded(claim->hi, 5).text : "inf");
+    struct report_phrase phrase;
+    (void)snprintf(phrase.text, sizeof phrase.text, "[%s, %s]", report_rounded(claim->lo, 5).text,
+                   isfinite(claim->hi) ? report_rounded(claim->hi, 5).text : "inf");
     return phrase;
 }
 
-struct tacit_report_phrase tacit_report_tally_text(const struct tacit_report_paper *paper)
+struct report_phrase report_tally_text(const struct tacit_report_paper *paper)
 {
-    struct tacit_report_tally const tally = tacit_report_count(paper);
-    struct tacit_report_phrase phrase;
+    struct report_tally const tally = report_tally_of(paper);
+    struct report_phrase phrase;
     uint32_t const count = tally.verdicts[TACIT_REPORT_HOLDS] + tally.verdicts[TACIT_REPORT_FAILS] +
                            tally.verdicts[TACIT_REPORT_UNDECIDED];
     int const length = snprintf(
@@ -102,42 +100,42 @@ static void put_claim_line(const struct tacit_report_paper *paper,
                            const struct tacit_report_claim *claim, FILE *out)
 {
     static const char indent[] = "      ";
-    (void)fprintf(out, "  %-13s  ", tacit_report_verdict_text(tacit_report_claim_verdict(claim)));
-    tacit_report_put(out, claim->id, TACIT_REPORT_TERMINAL);
-    (void)fprintf(out, ": %s", tacit_report_claim_value(claim, "+/-").text);
-    (void)fprintf(out, ", band %s", tacit_report_claim_band(claim).text);
-    if (!tacit_report_is_expected(paper, claim))
+    (void)fprintf(out, "  %-13s  ", report_verdict_text(tacit_report_claim_verdict(claim)));
+    report_put(out, claim->id, REPORT_TERMINAL);
+    (void)fprintf(out, ": %s", report_claim_value(claim, "+/-").text);
+    (void)fprintf(out, ", band %s", report_claim_band(claim).text);
+    if (!report_is_expected(paper, claim))
         (void)fprintf(out, "  NOT AS RECORDED (%s)",
                       claim->holds_on_record ? "holds" : "does not hold");
-    tacit_report_put_wrapped(out, claim->says, indent);
+    report_put_wrapped(out, claim->says, indent);
     if (claim->why != NULL) {
         (void)fprintf(out, "%sWhy:", indent);
-        tacit_report_put_wrapped(out, claim->why, indent);
+        report_put_wrapped(out, claim->why, indent);
     }
 }
 
 enum tacit_status tacit_report_paper_table(const struct tacit_report_paper *paper, FILE *out)
 {
-    locale_t const before = tacit_report_locale_enter();
-    tacit_report_put(out, paper->id, TACIT_REPORT_TERMINAL);
+    locale_t const before = report_locale_enter();
+    report_put(out, paper->id, REPORT_TERMINAL);
     (void)fputs(": ", out);
-    tacit_report_put(out, paper->title, TACIT_REPORT_TERMINAL);
+    report_put(out, paper->title, REPORT_TERMINAL);
     (void)fprintf(out, "\n%" PRIu32 " %s%s\n", paper->experiment_count,
                   paper->experiment_count == 1 ? "experiment" : "experiments",
                   paper->is_fast ? ", few runs each (--fast)" : "");
     for (uint32_t i = 0; i < paper->section_count; i++) {
         const struct tacit_report_section *const section = &paper->sections[i];
         (void)fputc('\n', out);
-        tacit_report_put(out, section->figure.title, TACIT_REPORT_TERMINAL);
+        report_put(out, section->figure.title, REPORT_TERMINAL);
         (void)fputs(" (", out);
-        tacit_report_put(out, section->figure.id, TACIT_REPORT_TERMINAL);
+        report_put(out, section->figure.id, REPORT_TERMINAL);
         (void)fputs(")\n", out);
         for (uint32_t j = 0; j < section->claim_count; j++)
             put_claim_line(paper, &section->claims[j], out);
     }
-    (void)fprintf(out, "\n%s\n", tacit_report_tally_text(paper).text);
-    enum tacit_status const status = tacit_report_finish(out);
-    tacit_report_locale_leave(before);
+    (void)fprintf(out, "\n%s\n", report_tally_text(paper).text);
+    enum tacit_status const status = report_finish(out);
+    report_locale_leave(before);
     return status;
 }
 
@@ -151,7 +149,7 @@ static void put_string(FILE *out, const char *key, const char *text)
         return;
     }
     (void)fputc('"', out);
-    tacit_report_put(out, text, TACIT_REPORT_JSON);
+    report_put(out, text, REPORT_JSON);
     (void)fputs("\", ", out);
 }
 
@@ -163,11 +161,11 @@ static void put_claim_json(const struct tacit_report_claim *claim, FILE *out)
     put_string(out, "says", claim->says);
     put_string(out, "measure", claim->measure);
     put_string(out, "why", claim->why);
-    (void)fprintf(out, "\"value\": %s, ", tacit_report_exact(claim->value).text);
-    (void)fprintf(out, "\"ci95\": %s, ", tacit_report_exact(claim->ci95).text);
-    (void)fprintf(out, "\"band\": [%s, ", tacit_report_exact(claim->lo).text);
-    (void)fprintf(out, "%s], ", tacit_report_exact(claim->hi).text);
-    put_string(out, "verdict", tacit_report_verdict_text(tacit_report_claim_verdict(claim)));
+    (void)fprintf(out, "\"value\": %s, ", report_exact(claim->value).text);
+    (void)fprintf(out, "\"ci95\": %s, ", report_exact(claim->ci95).text);
+    (void)fprintf(out, "\"band\": [%s, ", report_exact(claim->lo).text);
+    (void)fprintf(out, "%s], ", report_exact(claim->hi).text);
+    put_string(out, "verdict", report_verdict_text(tacit_report_claim_verdict(claim)));
     (void)fprintf(out, "\"recorded\": \"%s\"}", claim->holds_on_record ? "holds" : "does not hold");
 }
 
@@ -195,15 +193,15 @@ static void put_experiment_json(const struct tacit_report_experiment *experiment
         struct tacit_report_summary const summary =
             tacit_report_summarise(experiment->metrics[i].values, experiment->run_count, 1);
         (void)fprintf(out, "%s\"%s\": {\"mean\": %s, ", i == 0 ? "" : ", ",
-                      experiment->metrics[i].metric->name, tacit_report_exact(summary.mean).text);
-        (void)fprintf(out, "\"ci95\": %s}", tacit_report_exact(summary.ci95).text);
+                      experiment->metrics[i].metric->name, report_exact(summary.mean).text);
+        (void)fprintf(out, "\"ci95\": %s}", report_exact(summary.ci95).text);
     }
     (void)fputs("}}", out);
 }
 
 enum tacit_status tacit_report_paper_json(const struct tacit_report_paper *paper, FILE *out)
 {
-    locale_t const before = tacit_report_locale_enter();
+    locale_t const before = report_locale_enter();
     (void)fputc('{', out);
     put_string(out, "paper", paper->id);
     put_string(out, "title", paper->title);
@@ -221,8 +219,8 @@ enum tacit_status tacit_report_paper_json(const struct tacit_report_paper *paper
         put_experiment_json(&paper->experiments[i], out);
     }
     (void)fputs("]}\n", out);
-    enum tacit_status const status = tacit_report_finish(out);
-    tacit_report_locale_leave(before);
+    enum tacit_status const status = report_finish(out);
+    report_locale_leave(before);
     return status;
 }
 
@@ -245,14 +243,14 @@ static void put_claim_row(const struct tacit_report_claim *claim, FILE *out)
     (void)fputs(" (", out);
     put_cell(out, claim->where);
     (void)fprintf(out, ") | `%s` | %s | ", claim->measure,
-                  tacit_report_claim_value(claim, "\xc2\xb1").text);
-    (void)fprintf(out, "%s | %s%s%s | ", tacit_report_claim_band(claim).text, holds ? "" : "**",
-                  tacit_report_verdict_text(tacit_report_claim_verdict(claim)), holds ? "" : "**");
+                  report_claim_value(claim, "\xc2\xb1").text);
+    (void)fprintf(out, "%s | %s%s%s | ", report_claim_band(claim).text, holds ? "" : "**",
+                  report_verdict_text(tacit_report_claim_verdict(claim)), holds ? "" : "**");
     put_cell(out, claim->why != NULL ? claim->why : "");
     (void)fputs(" |\n", out);
 }
 
-enum tacit_status tacit_report_paper_markdown(const struct tacit_report_paper *paper, FILE *out)
+enum tacit_status report_paper_markdown(const struct tacit_report_paper *paper, FILE *out)
 {
     (void)fputs("# Claims of ", out);
     put_cell(out, paper->title);
@@ -260,7 +258,7 @@ enum tacit_status tacit_report_paper_markdown(const struct tacit_report_paper *p
                   "\n\nWritten by `tacit reproduce %s%s`, tacit %s. %s.\n\n"
                   "A claim holds if the 95 %% interval of its measure lies in the band.\n",
                   paper->id, paper->is_fast ? " --fast" : "", paper->version,
-                  tacit_report_tally_text(paper).text);
+                  report_tally_text(paper).text);
     for (uint32_t i = 0; i < paper->section_count; i++) {
         const struct tacit_report_section *const section = &paper->sections[i];
         (void)fputs("\n## ", out);
@@ -271,5 +269,5 @@ enum tacit_status tacit_report_paper_markdown(const struct tacit_report_paper *p
         for (uint32_t j = 0; j < section->claim_count; j++)
             put_claim_row(&section->claims[j], out);
     }
-    return tacit_report_finish(out);
+    return report_finish(out);
 }

@@ -5,10 +5,10 @@
 
 static void put_text(FILE *out, const char *text)
 {
-    tacit_report_put(out, text, TACIT_REPORT_HTML);
+    report_put(out, text, REPORT_HTML);
 }
 
-void tacit_report_html_top(const char *title, FILE *out)
+void report_html_top(const char *title, FILE *out)
 {
     (void)fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
@@ -18,14 +18,13 @@ void tacit_report_html_top(const char *title, FILE *out)
                 out);
     put_text(out, title);
     (void)fputs(" \xc2\xb7 tacit</title>\n", out);
-    tacit_report_html_style(out);
+    report_html_style(out);
     (void)fputs("</head><body><main>\n", out);
 }
 
-void tacit_report_html_fact(uint64_t count, const char *one, const char *many, FILE *out)
+void report_html_fact(uint64_t count, const char *one, const char *many, FILE *out)
 {
-    (void)fprintf(out, "<span>%s %s</span>", tacit_report_grouped(count).text,
-                  count == 1 ? one : many);
+    (void)fprintf(out, "<span>%s %s</span>", report_grouped(count).text, count == 1 ? one : many);
 }
 
 static void put_header(const struct tacit_report *report, FILE *out)
@@ -39,28 +38,27 @@ static void put_header(const struct tacit_report *report, FILE *out)
         (void)fputs("</p>\n", out);
     }
     (void)fputs("<p class=\"facts\">", out);
-    tacit_report_html_fact(report->run_count, "run", "runs", out);
-    tacit_report_html_fact(report->agent_count, "agent", "agents", out);
+    report_html_fact(report->run_count, "run", "runs", out);
+    report_html_fact(report->agent_count, "agent", "agents", out);
     if (report->arm_count > 0)
-        tacit_report_html_fact(report->arm_count, "arm", "arms", out);
+        report_html_fact(report->arm_count, "arm", "arms", out);
     (void)fprintf(out, "<span>horizon %s</span><span>seed %" PRIu64 "</span></p></header>\n",
-                  tacit_report_grouped(report->horizon).text, report->seed);
+                  report_grouped(report->horizon).text, report->seed);
 }
 
 static void put_interruption(const struct tacit_report *report, FILE *out)
 {
-    if (!tacit_report_interrupted(report))
+    if (!report_interrupted(report))
         return;
     (void)fprintf(out,
                   "<div class=\"box warn\" role=\"alert\"><h2>Stopped before the end</h2>\n"
                   "<p>%s of %s runs finished. Everything below is about these.</p></div>\n",
-                  tacit_report_grouped(report->run_count).text,
-                  tacit_report_grouped(report->runs_asked).text);
+                  report_grouped(report->run_count).text, report_grouped(report->runs_asked).text);
 }
 
 static void put_privacy(const struct tacit_report *report, FILE *out)
 {
-    bool const unprotected = tacit_report_unprotected(report);
+    bool const unprotected = report_unprotected(report);
     (void)fprintf(out, "<div class=\"box%s\"><h2>What leaves a site <span class=\"tag\">privacy: ",
                   unprotected ? " warn" : "");
     put_text(out, report->privacy_mode);
@@ -69,7 +67,7 @@ static void put_privacy(const struct tacit_report *report, FILE *out)
         (void)fputs("<span class=\"tag\">no noise</span>", out);
     else
         (void)fprintf(out, "<span class=\"tag\">epsilon %s per reward</span>",
-                      tacit_report_rounded(report->epsilon_per_reward, 5).text);
+                      report_rounded(report->epsilon_per_reward, 5).text);
     (void)fputs("</h2>\n<p>", out);
     put_text(out, report->statement);
     (void)fputs("</p></div>\n", out);
@@ -86,42 +84,42 @@ static void put_bottom(const struct tacit_report *report, FILE *out)
 
 static enum tacit_status put_chart(const struct tacit_report *report, FILE *out)
 {
-    struct tacit_report_line line;
-    enum tacit_status const status = tacit_report_line_new(report, &line);
+    struct report_line line;
+    enum tacit_status const status = report_line_new(report, &line);
     if (status == TACIT_OK && line.count > 0)
-        tacit_report_html_chart(report, &line, out);
-    tacit_report_line_free(&line);
+        report_html_chart(report, &line, out);
+    report_line_free(&line);
     return status;
 }
 
 static enum tacit_status put_arms(const struct tacit_report *report, FILE *out)
 {
-    struct tacit_report_fates fates;
-    enum tacit_status const status = tacit_report_fates_new(report, &fates);
+    struct report_fates fates;
+    enum tacit_status const status = report_fates_new(report, &fates);
     if (status == TACIT_OK)
-        tacit_report_html_arms(report, &fates, out);
-    tacit_report_fates_free(&fates);
+        report_html_arms(report, &fates, out);
+    report_fates_free(&fates);
     return status;
 }
 
-enum tacit_status tacit_report_html(const struct tacit_report *report, FILE *out)
+enum tacit_status report_html(const struct tacit_report *report, FILE *out)
 {
-    tacit_report_html_top(report->name, out);
+    report_html_top(report->name, out);
     put_header(report, out);
     put_interruption(report, out);
-    enum tacit_status status = tacit_report_html_answer(report, out);
+    enum tacit_status status = report_html_answer(report, out);
     if (status != TACIT_OK)
         return status;
     put_privacy(report, out);
-    tacit_report_html_cards(report, out);
+    report_html_cards(report, out);
     status = put_chart(report, out);
     if (status == TACIT_OK)
         status = put_arms(report, out);
     if (status != TACIT_OK)
         return status;
-    tacit_report_html_baselines(report, out);
-    tacit_report_html_network(report, out);
-    tacit_report_html_metrics(report, out);
+    report_html_baselines(report, out);
+    report_html_network(report, out);
+    report_html_metrics(report, out);
     put_bottom(report, out);
-    return tacit_report_finish(out);
+    return report_finish(out);
 }

@@ -1,7 +1,7 @@
 /* What comes first on the page: the answer, whether it was worth the effort; and the baselines. */
 #include "internal.h"
 
-enum tacit_status tacit_report_html_answer(const struct tacit_report *report, FILE *out)
+enum tacit_status report_html_answer(const struct tacit_report *report, FILE *out)
 {
     struct tacit_report_answer answer;
     enum tacit_status const status = tacit_report_answer_new(report, &answer);
@@ -10,12 +10,12 @@ enum tacit_status tacit_report_html_answer(const struct tacit_report *report, FI
     if (answer.sentence != NULL) {
         (void)fprintf(out, "<div class=\"box%s\"><h2>Answer</h2>\n<p><bdi>",
                       answer.is_decided ? "" : " warn");
-        tacit_report_put(out, answer.sentence, TACIT_REPORT_HTML);
+        report_put(out, answer.sentence, REPORT_HTML);
         (void)fputs("</bdi></p></div>\n", out);
     }
-    if (tacit_report_note(report) != NULL) {
+    if (report_note(report) != NULL) {
         (void)fputs("<div class=\"box warn\" role=\"alert\"><h2>Nothing was gained</h2>\n<p>", out);
-        tacit_report_put(out, tacit_report_note(report), TACIT_REPORT_HTML);
+        report_put(out, report_note(report), REPORT_HTML);
         (void)fputs("</p></div>\n", out);
     }
     tacit_report_answer_free(&answer);
@@ -26,7 +26,7 @@ static void put_row(const struct tacit_report *report, const char *name, const d
                     FILE *out)
 {
     (void)fputs("<tr><td>", out);
-    tacit_report_put(out, name, TACIT_REPORT_HTML);
+    report_put(out, name, REPORT_HTML);
     (void)fputs("</td>", out);
     if (regret == NULL) {
         (void)fputs("<td class=\"n soft\">not defined here</td><td></td></tr>\n", out);
@@ -34,14 +34,14 @@ static void put_row(const struct tacit_report *report, const char *name, const d
     }
     struct tacit_report_summary const summary =
         tacit_report_summarise(regret, report->run_count, 1);
-    (void)fprintf(out, "<td class=\"n\">%s</td>", tacit_report_rounded(summary.mean, 5).text);
+    (void)fprintf(out, "<td class=\"n\">%s</td>", report_rounded(summary.mean, 5).text);
     (void)fprintf(out, "<td class=\"n soft\">%s</td></tr>\n",
-                  tacit_report_interval(report, summary.ci95).text);
+                  report_interval(report, summary.ci95).text);
 }
 
-void tacit_report_html_baselines(const struct tacit_report *report, FILE *out)
+void report_html_baselines(const struct tacit_report *report, FILE *out)
 {
-    const struct tacit_report_metric *const regret = tacit_report_find(report, "regret");
+    const struct tacit_report_metric *const regret = report_find(report, "regret");
     if (report->baseline_count == 0 || regret == NULL)
         return;
     (void)fputs("<section><h2>Baselines</h2>\n<p class=\"lead\">Regret on the same instances over "

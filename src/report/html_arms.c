@@ -14,7 +14,7 @@ struct scale {
     uint32_t latest_epoch;
 };
 
-static struct scale scale_of(const struct tacit_report_fates *fates)
+static struct scale scale_of(const struct report_fates *fates)
 {
     struct scale scale = {.latest_epoch = fates->latest};
     for (uint32_t i = 0; i < fates->count; i++) {
@@ -28,7 +28,7 @@ static void put_name(const struct tacit_report *report, uint32_t arm_index, FILE
 {
     const char *const name = report->arms[arm_index].name;
     if (name != NULL)
-        tacit_report_put(out, name, TACIT_REPORT_HTML);
+        report_put(out, name, REPORT_HTML);
     else
         (void)fprintf(out, "arm %" PRIu32, arm_index);
 }
@@ -45,14 +45,14 @@ static void put_mean(const struct scale *scale, double mean, FILE *out)
 {
     double const width = scale->hi - scale->lo;
     (void)fprintf(out, "<td><div class=\"bar\"><span>%s</span>",
-                  isfinite(mean) ? tacit_report_rounded(mean, 4).text : "varies");
+                  isfinite(mean) ? report_rounded(mean, 4).text : "varies");
     if (isfinite(mean))
         (void)fprintf(out, "<div><b style=\"left:%.1f%%;width:%.1f%%\"></b></div>",
                       percent(fmin(mean, 0.0) - scale->lo, width), percent(fabs(mean), width));
     (void)fputs("</div></td>", out);
 }
 
-static void put_epochs(const struct scale *scale, const struct tacit_report_fate *fate, FILE *out)
+static void put_epochs(const struct scale *scale, const struct report_fate *fate, FILE *out)
 {
     double const last = scale->latest_epoch;
     if (fate->eliminated == 0) {
@@ -69,8 +69,7 @@ static void put_epochs(const struct scale *scale, const struct tacit_report_fate
         (void)fprintf(out, "%" PRIu32 "</span>", fate->latest);
     else
         (void)fprintf(out, "%" PRIu32 " \xe2\x80\x93 %s \xe2\x80\x93 %" PRIu32 "</span>",
-                      fate->earliest, tacit_report_short(fate->eliminated_mean, 3).text,
-                      fate->latest);
+                      fate->earliest, report_short(fate->eliminated_mean, 3).text, fate->latest);
     (void)fprintf(out, "<div><u style=\"left:%.1f%%;width:%.1f%%\"></u>",
                   percent(fate->earliest, last), percent(fate->latest - fate->earliest, last));
     (void)fprintf(out, "<s style=\"left:%.1f%%\"></s></div></div></td>",
@@ -83,15 +82,15 @@ static void put_survival(double survived, FILE *out)
     /* 99.96 % must not read as all, nor 0.04 % as none. */
     const char *const text = share > 99.9 && share < 100.0 ? "&gt; 99.9"
                              : share > 0.0 && share < 0.1  ? "&lt; 0.1"
-                                                           : tacit_report_short(share, 3).text;
+                                                           : report_short(share, 3).text;
     (void)fprintf(out, "<td><div class=\"bar\"><span>%s %%</span><div>", text);
     (void)fprintf(out, "<b style=\"width:%.1f%%\"></b></div></div></td>", percent(share, 100.0));
 }
 
-static void put_row(const struct tacit_report *report, const struct tacit_report_fates *fates,
+static void put_row(const struct tacit_report *report, const struct report_fates *fates,
                     const struct scale *scale, uint32_t row, FILE *out)
 {
-    const struct tacit_report_fate *const fate = &fates->items[row];
+    const struct report_fate *const fate = &fates->items[row];
     bool const wins = fates->has_winner && row == 0;
     (void)fprintf(out, "<tr%s><td><div class=\"name\" title=\"", wins ? " class=\"win\"" : "");
     put_name(report, fate->arm_index, out);
@@ -109,7 +108,7 @@ static void put_row(const struct tacit_report *report, const struct tacit_report
     (void)fputs("</tr>\n", out);
 }
 
-static void put_rows(const struct tacit_report *report, const struct tacit_report_fates *fates,
+static void put_rows(const struct tacit_report *report, const struct report_fates *fates,
                      const struct scale *scale, uint32_t from, uint32_t to, FILE *out)
 {
     bool const has_survival = !isnan(fates->items[0].survived);
@@ -126,10 +125,10 @@ static void put_rows(const struct tacit_report *report, const struct tacit_repor
     (void)fputs("</tbody></table></div>\n", out);
 }
 
-static void put_lead(const struct tacit_report_fates *fates, FILE *out)
+static void put_lead(const struct report_fates *fates, FILE *out)
 {
     (void)fprintf(out, "<section><h2>%s %s</h2>\n<p class=\"lead\">",
-                  tacit_report_grouped(fates->count).text, fates->count == 1 ? "arm" : "arms");
+                  report_grouped(fates->count).text, fates->count == 1 ? "arm" : "arms");
     if (fates->eliminates)
         (void)fputs("When each was given up: earliest \xe2\x80\x93 mean \xe2\x80\x93 latest epoch "
                     "over the runs; and the share of runs that it survived.",
@@ -141,8 +140,8 @@ static void put_lead(const struct tacit_report_fates *fates, FILE *out)
     (void)fputs("</p>\n", out);
 }
 
-void tacit_report_html_arms(const struct tacit_report *report,
-                            const struct tacit_report_fates *fates, FILE *out)
+void report_html_arms(const struct tacit_report *report, const struct report_fates *fates,
+                      FILE *out)
 {
     if (fates->count == 0)
         return;
@@ -153,11 +152,11 @@ void tacit_report_html_arms(const struct tacit_report *report,
     put_rows(report, fates, &scale, 0, open, out);
     if (open < shown) {
         (void)fprintf(out, "<details><summary>%s more arms</summary>\n",
-                      tacit_report_grouped(shown - open).text);
+                      report_grouped(shown - open).text);
         put_rows(report, fates, &scale, open, shown, out);
         if (shown < fates->count)
             (void)fprintf(out, "<p class=\"lead\">And %s more, in summary.json.</p>\n",
-                          tacit_report_grouped(fates->count - shown).text);
+                          report_grouped(fates->count - shown).text);
         (void)fputs("</details>\n", out);
     }
     (void)fputs("</section>\n", out);

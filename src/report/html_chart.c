@@ -10,17 +10,17 @@
 #define BOTTOM 52.0
 #define PIXELS_BETWEEN_POINTS 1.5
 
-static double x_of(const struct tacit_report_line *line, double t)
+static double x_of(const struct report_line *line, double t)
 {
-    return LEFT + tacit_report_axis_place(&line->x, t) * (WIDTH - LEFT - RIGHT);
+    return LEFT + report_axis_place(&line->x, t) * (WIDTH - LEFT - RIGHT);
 }
 
-static double y_of(const struct tacit_report_line *line, double value)
+static double y_of(const struct report_line *line, double value)
 {
-    return HEIGHT - BOTTOM - tacit_report_axis_place(&line->y, value) * (HEIGHT - TOP - BOTTOM);
+    return HEIGHT - BOTTOM - report_axis_place(&line->y, value) * (HEIGHT - TOP - BOTTOM);
 }
 
-static void put_axes(const struct tacit_report_line *line, FILE *out)
+static void put_axes(const struct report_line *line, FILE *out)
 {
     double const floor_y = HEIGHT - BOTTOM;
     for (uint32_t i = 0; i < line->y.tick_count; i++) {
@@ -28,7 +28,7 @@ static void put_axes(const struct tacit_report_line *line, FILE *out)
         (void)fprintf(out, "<line class=\"grid\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>",
                       LEFT, WIDTH - RIGHT, y, y);
         (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-                      LEFT - 10.0, y + 4.5, tacit_report_short(line->y.ticks[i], 6).text);
+                      LEFT - 10.0, y + 4.5, report_short(line->y.ticks[i], 6).text);
     }
     (void)fprintf(out, "<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>\n",
                   LEFT, WIDTH - RIGHT, floor_y, floor_y);
@@ -37,18 +37,18 @@ static void put_axes(const struct tacit_report_line *line, FILE *out)
         (void)fprintf(out, "<line class=\"axis\" x1=\"%.1f\" x2=\"%.1f\" y1=\"%.1f\" y2=\"%.1f\"/>",
                       x, x, floor_y, floor_y + 5.0);
         (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
-                      floor_y + 21.0, tacit_report_short(line->x.ticks[i], 6).text);
+                      floor_y + 21.0, report_short(line->x.ticks[i], 6).text);
     }
     (void)fprintf(out,
                   "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">time slot t (log scale)"
                   "</text>\n<text x=\"%.1f\" y=\"16\">",
                   (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 8.0, 8.0);
-    tacit_report_put_start(out, line->name, TACIT_REPORT_HTML, 60);
+    report_put_start(out, line->name, REPORT_HTML, 60);
     (void)fputs("</text>\n", out);
 }
 
 /* Points closer than a pixel or two are drawn as one; the last always counts. */
-static void thin(struct tacit_report_line *line)
+static void thin(struct report_line *line)
 {
     uint32_t kept = 0;
     double x_last = -INFINITY;
@@ -66,13 +66,12 @@ static void thin(struct tacit_report_line *line)
     line->count = kept;
 }
 
-static void put_vertex(const struct tacit_report_line *line, uint32_t index, double value,
-                       FILE *out)
+static void put_vertex(const struct report_line *line, uint32_t index, double value, FILE *out)
 {
     (void)fprintf(out, "%.1f,%.1f ", x_of(line, line->t[index]), y_of(line, value));
 }
 
-static void put_curve(const struct tacit_report_line *line, FILE *out)
+static void put_curve(const struct report_line *line, FILE *out)
 {
     (void)fputs("<polygon class=\"band\" points=\"", out);
     for (uint32_t i = 0; i < line->count; i++)
@@ -86,7 +85,7 @@ static void put_curve(const struct tacit_report_line *line, FILE *out)
 }
 
 /* The last point carries its value; a curve of one point has a whisker in place of the band. */
-static void put_end(const struct tacit_report_line *line, FILE *out)
+static void put_end(const struct report_line *line, FILE *out)
 {
     uint32_t const last = line->count - 1;
     double const x = x_of(line, line->t[last]);
@@ -99,22 +98,20 @@ static void put_end(const struct tacit_report_line *line, FILE *out)
                   y_of(line, line->mean[last]));
     (void)fprintf(out, "<text class=\"end\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s</text>\n",
                   last == 0 ? x : x + 4.0, y_of(line, top) - 10.0, last == 0 ? "middle" : "end",
-                  tacit_report_rounded(line->mean[last], 5).text);
+                  report_rounded(line->mean[last], 5).text);
 }
 
-static void put_reading(const struct tacit_report_line *line, uint32_t index, bool has_band,
-                        FILE *out)
+static void put_reading(const struct report_line *line, uint32_t index, bool has_band, FILE *out)
 {
-    (void)fprintf(out, "t = %s:  ", tacit_report_rounded(line->t[index], 5).text);
-    tacit_report_put_start(out, line->name, TACIT_REPORT_HTML, 60);
-    (void)fprintf(out, " %s", tacit_report_rounded(line->mean[index], 5).text);
+    (void)fprintf(out, "t = %s:  ", report_rounded(line->t[index], 5).text);
+    report_put_start(out, line->name, REPORT_HTML, 60);
+    (void)fprintf(out, " %s", report_rounded(line->mean[index], 5).text);
     if (has_band)
-        (void)fprintf(out, " \xc2\xb1 %s", tacit_report_rounded(line->ci95[index], 3).text);
+        (void)fprintf(out, " \xc2\xb1 %s", report_rounded(line->ci95[index], 3).text);
 }
 
 /* A strip around one point: pointing at it shows the guide, the dot and the numbers. */
-static void put_hover(const struct tacit_report_line *line, uint32_t index, bool has_band,
-                      FILE *out)
+static void put_hover(const struct report_line *line, uint32_t index, bool has_band, FILE *out)
 {
     double const x = x_of(line, line->t[index]);
     double const from = index == 0 ? LEFT : (x_of(line, line->t[index - 1]) + x) / 2.0;
@@ -145,21 +142,21 @@ static void put_legend(const struct tacit_report *report, FILE *out)
     (void)fprintf(out,
                   "mean of %s runs</span><span><i class=\"b\"></i>95 %% interval of that mean"
                   "</span></p>\n",
-                  tacit_report_grouped(report->run_count).text);
+                  report_grouped(report->run_count).text);
 }
 
-void tacit_report_html_chart(const struct tacit_report *report,
-                             const struct tacit_report_line *whole, FILE *out)
+void report_html_chart(const struct tacit_report *report, const struct report_line *whole,
+                       FILE *out)
 {
-    struct tacit_report_line line = *whole;
-    const struct tacit_report_metric *const metric = tacit_report_find(report, line.name);
+    struct report_line line = *whole;
+    const struct tacit_report_metric *const metric = report_find(report, line.name);
     thin(&line);
     (void)fputs("<section><h2>", out);
-    tacit_report_put(out, metric != NULL ? metric->metric->label : line.name, TACIT_REPORT_HTML);
+    report_put(out, metric != NULL ? metric->metric->label : line.name, REPORT_HTML);
     (void)fputs(" over time</h2>\n<p class=\"lead\">Point at the curve to read it.</p>\n"
                 "<div class=\"chart\"><svg viewBox=\"0 0 984 412\" role=\"img\" aria-label=\"",
                 out);
-    tacit_report_put(out, line.name, TACIT_REPORT_HTML);
+    report_put(out, line.name, REPORT_HTML);
     (void)fputs(" over time\">\n", out);
     put_axes(&line, out);
     if (line.count > 1)

@@ -6,21 +6,20 @@
 
 static void put_count(uint64_t count, const char *one, const char *many, FILE *out)
 {
-    (void)fprintf(out, "%s %s", tacit_report_grouped(count).text, count == 1 ? one : many);
+    (void)fprintf(out, "%s %s", report_grouped(count).text, count == 1 ? one : many);
 }
 
 static void put_waiting(const struct tacit_report *report, const char *until, FILE *out)
 {
-    const struct tacit_report_metric *const regret = tacit_report_find(report, "regret_exploit");
+    const struct tacit_report_metric *const regret = report_find(report, "regret_exploit");
     if (report->network->delay == 0)
         return;
     (void)fputs(" In each round agents wait ", out);
     put_count(report->network->delay, "slot", "slots", out);
     (void)fprintf(out, " until %s, and play the arm that seems best to each meanwhile", until);
     if (regret != NULL)
-        (void)fprintf(
-            out, ": %s of the regret of a run",
-            tacit_report_rounded(tacit_report_metric_summary(report, regret).mean, 4).text);
+        (void)fprintf(out, ": %s of the regret of a run",
+                      report_rounded(report_metric_summary(report, regret).mean, 4).text);
     (void)fputc('.', out);
 }
 
@@ -46,13 +45,13 @@ static void put_component(const struct tacit_component *component, uint64_t firs
 {
     uint64_t const numbers[] = {component->agent_count, component->edge_count, component->sink,
                                 component->delay, component->distance_sum};
-    (void)fprintf(out, "<tr><td>%s", tacit_report_grouped(first).text);
+    (void)fprintf(out, "<tr><td>%s", report_grouped(first).text);
     if (component->agent_count > 1)
         (void)fprintf(out, "\xe2\x80\x93%s",
-                      tacit_report_grouped(first + component->agent_count - 1).text);
+                      report_grouped(first + component->agent_count - 1).text);
     (void)fputs("</td>", out);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        (void)fprintf(out, "<td class=\"n\">%s</td>", tacit_report_grouped(numbers[i]).text);
+        (void)fprintf(out, "<td class=\"n\">%s</td>", report_grouped(numbers[i]).text);
     (void)fputs("</tr>\n", out);
 }
 
@@ -70,17 +69,17 @@ static void put_components(const struct tacit_report_network *network, FILE *out
     }
     if (network->component_count > COMPONENTS_SHOWN)
         (void)fprintf(out, "<tr><td class=\"soft\" colspan=\"6\">and %s more</td></tr>\n",
-                      tacit_report_grouped(network->component_count - COMPONENTS_SHOWN).text);
+                      report_grouped(network->component_count - COMPONENTS_SHOWN).text);
     (void)fputs("</tbody></table></div>\n", out);
 }
 
-void tacit_report_html_network(const struct tacit_report *report, FILE *out)
+void report_html_network(const struct tacit_report *report, FILE *out)
 {
     const struct tacit_report_network *const network = report->network;
     if (network == NULL || network->component_count == 0)
         return;
     (void)fputs("<section><h2>Network <span class=\"tag\">", out);
-    tacit_report_put(out, network->kind, TACIT_REPORT_HTML);
+    report_put(out, network->kind, REPORT_HTML);
     (void)fputs("</span></h2>\n<p class=\"lead\">", out);
     if (network->components != NULL)
         put_hybrid(report, out);

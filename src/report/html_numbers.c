@@ -7,20 +7,19 @@
 static void put_text(const char *text, FILE *out)
 {
     if (text != NULL)
-        tacit_report_put(out, text, TACIT_REPORT_HTML);
+        report_put(out, text, REPORT_HTML);
 }
 
 /* Big figures are for the eye: few digits, and from a million on a suffix. */
-static struct tacit_report_number figure(double value, int digits)
+static struct report_number figure(double value, int digits)
 {
-    return fabs(value) < 999999.5 ? tacit_report_rounded(value, digits)
-                                  : tacit_report_short(value, digits);
+    return fabs(value) < 999999.5 ? report_rounded(value, digits) : report_short(value, digits);
 }
 
 static void put_card(const struct tacit_report *report, const struct tacit_report_metric *metric,
                      FILE *out)
 {
-    struct tacit_report_summary const summary = tacit_report_metric_summary(report, metric);
+    struct tacit_report_summary const summary = report_metric_summary(report, metric);
     char const *const style = (metric->metric->places & TACIT_METRIC_MAIN) != 0 ? " main" : "";
     (void)fprintf(out, "<div class=\"card%s\"><p class=\"what\">", style);
     put_text(metric->metric->label, out);
@@ -32,9 +31,9 @@ static void put_card(const struct tacit_report *report, const struct tacit_repor
     (void)fputs("</p></div>\n", out);
 }
 
-void tacit_report_html_cards(const struct tacit_report *report, FILE *out)
+void report_html_cards(const struct tacit_report *report, FILE *out)
 {
-    bool const unprotected = tacit_report_unprotected(report);
+    bool const unprotected = report_unprotected(report);
     (void)fputs("<div class=\"cards\">\n", out);
     for (uint32_t i = 0; i < report->metric_count; i++)
         if ((report->metrics[i].metric->places & TACIT_METRIC_CARD) != 0)
@@ -43,21 +42,20 @@ void tacit_report_html_cards(const struct tacit_report *report, FILE *out)
                   "<div class=\"card%s\"><p class=\"what\">Epsilon per reward</p>"
                   "<p class=\"value\">%s</p><p class=\"more\">%s</p></div>\n</div>\n",
                   unprotected ? " warn" : "",
-                  unprotected ? "none" : tacit_report_rounded(report->epsilon_per_reward, 5).text,
+                  unprotected ? "none" : report_rounded(report->epsilon_per_reward, 5).text,
                   unprotected ? "no noise is added" : "smaller is more private");
 }
 
 static void put_traffic_row(const struct tacit_report *report,
                             const struct tacit_report_metric *metric, FILE *out)
 {
-    struct tacit_report_summary const summary = tacit_report_metric_summary(report, metric);
+    struct tacit_report_summary const summary = report_metric_summary(report, metric);
     (void)fputs("<tr><td>", out);
     put_text(metric->metric->label, out);
-    (void)fprintf(out, "</td><td class=\"n\">%s</td>", tacit_report_rounded(summary.mean, 5).text);
-    (void)fprintf(out, "<td class=\"n soft\">%s</td>",
-                  tacit_report_interval(report, summary.ci95).text);
+    (void)fprintf(out, "</td><td class=\"n\">%s</td>", report_rounded(summary.mean, 5).text);
+    (void)fprintf(out, "<td class=\"n soft\">%s</td>", report_interval(report, summary.ci95).text);
     (void)fprintf(out, "<td class=\"n\">%s</td><td class=\"soft\">",
-                  tacit_report_rounded(summary.mean / report->agent_count, 5).text);
+                  report_rounded(summary.mean / report->agent_count, 5).text);
     put_text(metric->metric->note, out);
     (void)fputs("</td></tr>\n", out);
 }
@@ -94,20 +92,20 @@ static void put_traffic(const struct tacit_report *report, FILE *out)
 static void put_metric_row(const struct tacit_report *report,
                            const struct tacit_report_metric *metric, FILE *out)
 {
-    struct tacit_report_summary const summary = tacit_report_metric_summary(report, metric);
-    struct tacit_report_number const numbers[] = {
-        tacit_report_rounded(summary.mean, 5), tacit_report_interval(report, summary.ci95),
-        tacit_report_rounded(summary.sd, 3), tacit_report_rounded(summary.min, 5),
-        tacit_report_rounded(summary.max, 5)};
+    struct tacit_report_summary const summary = report_metric_summary(report, metric);
+    struct report_number const numbers[] = {
+        report_rounded(summary.mean, 5), report_interval(report, summary.ci95),
+        report_rounded(summary.sd, 3), report_rounded(summary.min, 5),
+        report_rounded(summary.max, 5)};
     (void)fputs("<tr><td><code>", out);
-    tacit_report_put(out, metric->metric->name, TACIT_REPORT_HTML);
+    report_put(out, metric->metric->name, REPORT_HTML);
     (void)fputs("</code></td>", out);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         (void)fprintf(out, "<td class=\"n\">%s</td>", numbers[i].text);
     (void)fputs("</tr>\n", out);
 }
 
-void tacit_report_html_metrics(const struct tacit_report *report, FILE *out)
+void report_html_metrics(const struct tacit_report *report, FILE *out)
 {
     if (report->metric_count == 0)
         return;

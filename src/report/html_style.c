@@ -102,11 +102,11 @@ static const char *const sheet[] = {
     "\n@media print{body{background:#fff}section,.card,.box{break-inside:avoid}}\n",
 };
 
-void tacit_report_html_style(FILE *out)
+void report_html_style(FILE *out)
 {
     (void)fputs("<style>\n", out);
     for (size_t i = 0; i < sizeof sheet / sizeof sheet[0]; i++)
         (void)fputs(sheet[i], out);
-    tacit_report_figure_rules(out);
+    report_figure_rules(out);
     (void)fputs("</style>\n", out);
 }

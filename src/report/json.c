@@ -6,13 +6,13 @@
 static void put_string(FILE *out, const char *text)
 {
     (void)fputc('"', out);
-    tacit_report_put(out, text, TACIT_REPORT_JSON);
+    report_put(out, text, REPORT_JSON);
     (void)fputc('"', out);
 }
 
 static void put_exact(FILE *out, double value)
 {
-    (void)fputs(tacit_report_exact(value).text, out);
+    (void)fputs(report_exact(value).text, out);
 }
 
 static const char *separator(uint32_t index)
@@ -49,10 +49,10 @@ static enum tacit_status put_answer(const struct tacit_report *report, FILE *out
         (void)fputc('}', out);
     }
     (void)fputs(",\n \"note\": ", out);
-    if (tacit_report_note(report) == NULL)
+    if (report_note(report) == NULL)
         (void)fputs("null", out);
     else
-        put_string(out, tacit_report_note(report));
+        put_string(out, report_note(report));
     tacit_report_answer_free(&answer);
     return TACIT_OK;
 }
@@ -63,7 +63,7 @@ static void put_head(const struct tacit_report *report, FILE *out)
     put_string(out, report->name);
     (void)fprintf(out, ", \"seed\": %" PRIu64 ", \"runs\": %" PRIu32, report->seed,
                   report->run_count);
-    if (tacit_report_interrupted(report))
+    if (report_interrupted(report))
         (void)fprintf(out, ", \"runs_asked\": %" PRIu32, report->runs_asked);
     (void)fprintf(out, ", \"horizon\": %" PRIu64 ", \"version\": ", report->horizon);
     put_string(out, report->version);
@@ -163,19 +163,19 @@ static void put_curve(const struct tacit_report *report, const struct tacit_repo
     (void)fputs(": {\"mean\": [", out);
     for (uint32_t i = 0; i < report->point_count; i++) {
         (void)fputs(separator(i), out);
-        put_exact(out, tacit_report_point_summary(report, curve, i).mean);
+        put_exact(out, report_point_summary(report, curve, i).mean);
     }
     (void)fputs("], \"ci95\": [", out);
     for (uint32_t i = 0; i < report->point_count; i++) {
         (void)fputs(separator(i), out);
-        put_exact(out, tacit_report_point_summary(report, curve, i).ci95);
+        put_exact(out, report_point_summary(report, curve, i).ci95);
     }
     (void)fputs("]}", out);
 }
 
 static void put_arm(const struct tacit_report *report, uint32_t index, FILE *out)
 {
-    struct tacit_report_fate const fate = tacit_report_arm_fate(report, index);
+    struct report_fate const fate = report_arm_fate(report, index);
     (void)fprintf(out, "%s{\"index\": %" PRIu32 ", \"name\": ", index == 0 ? "\n  " : ",\n  ",
                   index);
     put_arm_name(report, index, out);
@@ -190,8 +190,8 @@ static void put_arm(const struct tacit_report *report, uint32_t index, FILE *out
 
 enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out)
 {
-    tacit_report_check(report);
-    locale_t const before = tacit_report_locale_enter();
+    report_check(report);
+    locale_t const before = report_locale_enter();
     enum tacit_status status = put_answer(report, out);
     put_head(report, out);
     if (report->network != NULL)
@@ -208,8 +208,8 @@ enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out
     for (uint32_t i = 0; i < report->arm_count; i++)
         put_arm(report, i, out);
     (void)fputs("]}\n", out);
-    enum tacit_status const written = tacit_report_finish(out);
+    enum tacit_status const written = report_finish(out);
     status = status == TACIT_OK ? written : status;
-    tacit_report_locale_leave(before);
+    report_locale_leave(before);
     return status;
 }

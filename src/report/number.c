@@ -7,13 +7,13 @@
 
 #define WHOLE_MAX 9007199254740992.0 /* 2^53: below it every whole double is exact */
 
-locale_t tacit_report_locale_enter(void)
+locale_t report_locale_enter(void)
 {
     locale_t const plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
     return plain == (locale_t)0 ? (locale_t)0 : uselocale(plain);
 }
 
-void tacit_report_locale_leave(locale_t before)
+void report_locale_leave(locale_t before)
 {
     if (before == (locale_t)0)
         return;
@@ -28,9 +28,9 @@ static double without_sign_if_zero(double value)
     return fabs(value) > 0.0 ? value : 0.0;
 }
 
-struct tacit_report_number tacit_report_exact(double value)
+struct report_number report_exact(double value)
 {
-    struct tacit_report_number number = {"null"};
+    struct report_number number = {"null"};
     if (!isfinite(value))
         return number;
     if (fabs(value) < WHOLE_MAX && value == floor(value)) {
@@ -47,7 +47,7 @@ struct tacit_report_number tacit_report_exact(double value)
 
 /* Puts a comma before every third digit of the whole part, from the point (or the end) leftwards.
  */
-static void group_thousands(struct tacit_report_number *number)
+static void group_thousands(struct report_number *number)
 {
     char *const text = number->text;
     size_t const first = text[0] == '-' ? 1 : 0;
@@ -61,9 +61,9 @@ static void group_thousands(struct tacit_report_number *number)
     }
 }
 
-struct tacit_report_number tacit_report_rounded(double value, int digits)
+struct report_number report_rounded(double value, int digits)
 {
-    struct tacit_report_number number = {"\xe2\x80\x93"}; /* en dash */
+    struct report_number number = {"\xe2\x80\x93"}; /* en dash */
     double const size = fabs(value);
     if (!isfinite(value))
         return number;
@@ -78,15 +78,15 @@ struct tacit_report_number tacit_report_rounded(double value, int digits)
     return number;
 }
 
-struct tacit_report_number tacit_report_interval(const struct tacit_report *report, double ci95)
+struct report_number report_interval(const struct tacit_report *report, double ci95)
 {
-    return tacit_report_rounded(report->run_count > 1 ? ci95 : NAN, 3);
+    return report_rounded(report->run_count > 1 ? ci95 : NAN, 3);
 }
 
-struct tacit_report_number tacit_report_short(double value, int digits)
+struct report_number report_short(double value, int digits)
 {
     static const char suffixes[][2] = {"", "k", "M", "G", "T", "P"};
-    struct tacit_report_number number = {"\xe2\x80\x93"};
+    struct report_number number = {"\xe2\x80\x93"};
     if (!isfinite(value))
         return number;
     double const limit =
@@ -101,9 +101,9 @@ struct tacit_report_number tacit_report_short(double value, int digits)
     return number;
 }
 
-struct tacit_report_number tacit_report_grouped(uint64_t count)
+struct report_number report_grouped(uint64_t count)
 {
-    struct tacit_report_number number;
+    struct report_number number;
     (void)snprintf(number.text, sizeof number.text, "%" PRIu64, count);
     group_thousands(&number);
     return number;

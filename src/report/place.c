@@ -14,8 +14,7 @@
 /* The part of a path that a line of text has room for. */
 #define PATH_SHOWN 400
 
-static enum tacit_status refuse(const struct tacit_report_place *place, const char *name,
-                                const char *why)
+static enum tacit_status refuse(const struct report_place *place, const char *name, const char *why)
 {
     (void)snprintf(place->error->text, sizeof place->error->text, "%.*s%s%s: %s", PATH_SHOWN,
                    place->directory, name[0] == '\0' ? "" : "/", name, why);
@@ -37,10 +36,10 @@ static int make_directories(char *path)
     return mkdir(path, 0777) != 0 && errno != EEXIST ? errno : 0;
 }
 
-enum tacit_status tacit_report_place_open(struct tacit_report_place *place, const char *directory,
-                                          struct tacit_error *error)
+enum tacit_status report_place_open(struct report_place *place, const char *directory,
+                                    struct tacit_error *error)
 {
-    *place = (struct tacit_report_place){.directory = directory, .handle = -1, .error = error};
+    *place = (struct report_place){.directory = directory, .handle = -1, .error = error};
     char *const path = strdup(directory);
     if (path == NULL) {
         (void)refuse(place, "", "out of memory");
@@ -54,15 +53,15 @@ enum tacit_status tacit_report_place_open(struct tacit_report_place *place, cons
     return place->handle < 0 ? refuse(place, "", strerror(errno)) : TACIT_OK;
 }
 
-void tacit_report_place_close(struct tacit_report_place *place)
+void report_place_close(struct report_place *place)
 {
     (void)close(place->handle);
     place->handle = -1;
 }
 
 /* Ensures: a file that did not exist before, or NULL and errno. */
-static FILE *open_temporary(const struct tacit_report_place *place, const char *name,
-                            char *temporary, size_t capacity)
+static FILE *open_temporary(const struct report_place *place, const char *name, char *temporary,
+                            size_t capacity)
 {
     int handle = -1;
     for (int i = 0; handle < 0 && i < TEMPORARY_TRIES; i++) {
@@ -81,7 +80,7 @@ static FILE *open_temporary(const struct tacit_report_place *place, const char *
     return out;
 }
 
-static enum tacit_status fill_file(const struct tacit_report_place *place, const char *name,
+static enum tacit_status fill_file(const struct report_place *place, const char *name,
                                    tacit_report_filler fill, const void *subject, FILE *out)
 {
     place->error->text[0] = '\0';
@@ -95,8 +94,8 @@ static enum tacit_status fill_file(const struct tacit_report_place *place, const
     return status;
 }
 
-enum tacit_status tacit_report_place_write(const struct tacit_report_place *place, const char *name,
-                                           tacit_report_filler fill, const void *subject)
+enum tacit_status report_place_write(const struct report_place *place, const char *name,
+                                     tacit_report_filler fill, const void *subject)
 {
     char temporary[128];
     FILE *const out = open_temporary(place, name, temporary, sizeof temporary);

@@ -6,7 +6,7 @@
 
 #define NORMAL_97_5 1.959963984540054 /* the 97.5 % point of the normal law */
 
-void tacit_report_check(const struct tacit_report *report)
+void report_check(const struct tacit_report *report)
 {
     TACIT_ASSERT(report != NULL);
     TACIT_ASSERT(report->name != NULL);
@@ -44,7 +44,7 @@ double tacit_report_t975(uint32_t count)
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * n * n * n);
 }
 
-enum tacit_status tacit_report_finish(FILE *out)
+enum tacit_status report_finish(FILE *out)
 {
     return fflush(out) != 0 || ferror(out) ? TACIT_IO : TACIT_OK;
 }
@@ -78,18 +78,17 @@ struct tacit_report_summary tacit_report_summarise(const double *values, uint32_
     return summary;
 }
 
-bool tacit_report_interrupted(const struct tacit_report *report)
+bool report_interrupted(const struct tacit_report *report)
 {
     return report->runs_asked > report->run_count;
 }
 
-bool tacit_report_unprotected(const struct tacit_report *report)
+bool report_unprotected(const struct tacit_report *report)
 {
     return strcmp(report->privacy_mode, "none") == 0 || !isfinite(report->epsilon_per_reward);
 }
 
-const struct tacit_report_metric *tacit_report_find(const struct tacit_report *report,
-                                                    const char *name)
+const struct tacit_report_metric *report_find(const struct tacit_report *report, const char *name)
 {
     for (uint32_t i = 0; i < report->metric_count; i++) {
         if (strcmp(report->metrics[i].metric->name, name) == 0)
@@ -98,27 +97,26 @@ const struct tacit_report_metric *tacit_report_find(const struct tacit_report *r
     return NULL;
 }
 
-struct tacit_report_summary tacit_report_metric_summary(const struct tacit_report *report,
-                                                        const struct tacit_report_metric *metric)
+struct tacit_report_summary report_metric_summary(const struct tacit_report *report,
+                                                  const struct tacit_report_metric *metric)
 {
     return tacit_report_summarise(metric->values, report->run_count, 1);
 }
 
-struct tacit_report_summary tacit_report_point_summary(const struct tacit_report *report,
-                                                       const struct tacit_report_curve *curve,
-                                                       uint32_t point_index)
+struct tacit_report_summary report_point_summary(const struct tacit_report *report,
+                                                 const struct tacit_report_curve *curve,
+                                                 uint32_t point_index)
 {
     TACIT_ASSERT(point_index < report->point_count);
     return tacit_report_summarise(curve->values + point_index, report->run_count,
                                   report->point_count);
 }
 
-struct tacit_report_fate tacit_report_arm_fate(const struct tacit_report *report,
-                                               uint32_t arm_index)
+struct report_fate report_arm_fate(const struct tacit_report *report, uint32_t arm_index)
 {
     TACIT_ASSERT(arm_index < report->arm_count);
     const struct tacit_report_arm *const arm = &report->arms[arm_index];
-    struct tacit_report_fate fate = {
+    struct report_fate fate = {
         .arm_index = arm_index, .mean = arm->mean, .survived = NAN, .eliminated_mean = NAN};
     if (arm->eliminated_epoch == NULL)
         return fate;
@@ -148,8 +146,8 @@ static int compare_down(double a, double b)
 
 static int compare_fates(const void *left, const void *right)
 {
-    const struct tacit_report_fate *const a = left;
-    const struct tacit_report_fate *const b = right;
+    const struct report_fate *const a = left;
+    const struct report_fate *const b = right;
     int order = compare_down(a->mean, b->mean);
     if (order == 0)
         order = compare_down(a->survived, b->survived);
@@ -161,27 +159,26 @@ static int compare_fates(const void *left, const void *right)
 }
 
 /* Requires: the winner is among the fates. */
-static void move_first(struct tacit_report_fates *fates, uint32_t arm_index)
+static void move_first(struct report_fates *fates, uint32_t arm_index)
 {
     uint32_t at = 0;
     while (fates->items[at].arm_index != arm_index)
         at++;
-    struct tacit_report_fate const winner = fates->items[at];
+    struct report_fate const winner = fates->items[at];
     memmove(fates->items + 1, fates->items, at * sizeof *fates->items);
     fates->items[0] = winner;
 }
 
-enum tacit_status tacit_report_fates_new(const struct tacit_report *report,
-                                         struct tacit_report_fates *fates)
+enum tacit_status report_fates_new(const struct tacit_report *report, struct report_fates *fates)
 {
-    *fates = (struct tacit_report_fates){.count = report->arm_count};
+    *fates = (struct report_fates){.count = report->arm_count};
     if (fates->count == 0)
         return TACIT_OK;
     fates->items = calloc(fates->count, sizeof *fates->items);
     if (fates->items == NULL)
         return TACIT_MEMORY;
     for (uint32_t i = 0; i < fates->count; i++) {
-        struct tacit_report_fate const fate = tacit_report_arm_fate(report, i);
+        struct report_fate const fate = report_arm_fate(report, i);
         fates->items[i] = fate;
         fates->eliminates = fates->eliminates || fate.eliminated > 0;
         fates->latest = fate.latest > fates->latest ? fate.latest : fates->latest;
@@ -196,7 +193,7 @@ enum tacit_status tacit_report_fates_new(const struct tacit_report *report,
     return status;
 }
 
-void tacit_report_fates_free(struct tacit_report_fates *fates)
+void report_fates_free(struct report_fates *fates)
 {
     free(fates->items);
     fates->items = NULL;

@@ -1,19 +1,19 @@
 /* figure.svg: the regret curve of an experiment with its band, drawn as all figures are. */
 #include "internal.h"
 
-enum tacit_status tacit_report_svg(const struct tacit_report *report, FILE *out)
+enum tacit_status report_svg(const struct tacit_report *report, FILE *out)
 {
-    struct tacit_report_line line;
+    struct report_line line;
     char label[128];
     const char *const names[] = {report->name};
-    enum tacit_status status = tacit_report_line_new(report, &line);
+    enum tacit_status status = report_line_new(report, &line);
     if (status != TACIT_OK)
         return status;
     if (report->run_count == 1)
         (void)snprintf(label, sizeof label, "one run");
     else
         (void)snprintf(label, sizeof label, "mean of %s runs, with its 95 %% interval",
-                       tacit_report_grouped(report->run_count).text);
+                       report_grouped(report->run_count).text);
     struct tacit_report_series const series = {
         .label = label,
         .count = line.count,
@@ -29,6 +29,6 @@ enum tacit_status tacit_report_svg(const struct tacit_report *report, FILE *out)
                                                .series = &series,
                                                .series_count = line.count > 0 ? 1 : 0};
     status = tacit_report_figure_svg(&figure, out);
-    tacit_report_line_free(&line);
+    report_line_free(&line);
     return status;
 }

@@ -7,7 +7,7 @@
 #define TERMINAL_WIDTH 78u
 #define NAME_WIDTH_MIN 22u
 
-void tacit_report_put_wrapped(FILE *out, const char *text, const char *indent)
+void report_put_wrapped(FILE *out, const char *text, const char *indent)
 {
     size_t column = TERMINAL_WIDTH; /* the first word starts a line */
     while (*(text += strspn(text, " \n\t\r")) != '\0') {
@@ -16,17 +16,17 @@ void tacit_report_put_wrapped(FILE *out, const char *text, const char *indent)
         size_t const kept = bytes < sizeof word ? bytes : sizeof word - 1;
         memcpy(word, text, kept);
         word[kept] = '\0';
-        size_t const width = tacit_report_width(word);
+        size_t const width = report_width(word);
         bool const breaks = column + 1 + width > TERMINAL_WIDTH;
         (void)fprintf(out, breaks ? "\n%s" : " ", indent);
-        tacit_report_put(out, word, TACIT_REPORT_TERMINAL);
+        report_put(out, word, REPORT_TERMINAL);
         column = (breaks ? strlen(indent) : column + 1) + width;
         text += kept;
     }
     (void)fputc('\n', out);
 }
 
-static const char *plain(const struct tacit_report_number *number)
+static const char *plain(const struct report_number *number)
 {
     return number->text[0] == '\xe2' ? "-" : number->text;
 }
@@ -37,51 +37,51 @@ static void put_network(const struct tacit_report_network *network, FILE *out)
     if (network == NULL || network->component_count == 0)
         return;
     (void)fputs("network: ", out);
-    tacit_report_put(out, network->kind, TACIT_REPORT_TERMINAL);
+    report_put(out, network->kind, REPORT_TERMINAL);
     if (network->component_count > 1)
-        (void)fprintf(out, ", %s components", tacit_report_grouped(network->component_count).text);
+        (void)fprintf(out, ", %s components", report_grouped(network->component_count).text);
     (void)fprintf(out, ", %s %s, diameter %" PRIu32 ", delay %" PRIu32 " %s\n",
-                  tacit_report_grouped(network->edge_count).text,
+                  report_grouped(network->edge_count).text,
                   network->edge_count == 1 ? "edge" : "edges", network->diameter, network->delay,
                   network->delay == 1 ? "slot" : "slots");
 }
 
 static void put_head(const struct tacit_report *report, FILE *out)
 {
-    tacit_report_put(out, report->name, TACIT_REPORT_TERMINAL);
+    report_put(out, report->name, REPORT_TERMINAL);
     (void)fprintf(out, ": %" PRIu32 " %s, %" PRIu32 " %s, horizon %s, seed %" PRIu64 "\n",
                   report->run_count, report->run_count == 1 ? "run" : "runs", report->agent_count,
                   report->agent_count == 1 ? "agent" : "agents",
-                  tacit_report_grouped(report->horizon).text, report->seed);
-    if (tacit_report_interrupted(report))
+                  report_grouped(report->horizon).text, report->seed);
+    if (report_interrupted(report))
         (void)fprintf(out, "STOPPED: %" PRIu32 " of %" PRIu32 " runs finished\n", report->run_count,
                       report->runs_asked);
     put_network(report->network, out);
     (void)fputs("privacy: ", out);
-    tacit_report_put(out, report->privacy_mode, TACIT_REPORT_TERMINAL);
-    if (tacit_report_unprotected(report))
+    report_put(out, report->privacy_mode, REPORT_TERMINAL);
+    if (report_unprotected(report))
         (void)fputs(", no noise", out);
     else
         (void)fprintf(out, ", epsilon %s per reward",
-                      tacit_report_exact(report->epsilon_per_reward).text);
-    tacit_report_put_wrapped(out, report->statement, "  ");
+                      report_exact(report->epsilon_per_reward).text);
+    report_put_wrapped(out, report->statement, "  ");
 }
 
 static void put_padded(FILE *out, const char *name, size_t width)
 {
-    size_t const own = tacit_report_width(name);
+    size_t const own = report_width(name);
     (void)fputs("  ", out);
-    tacit_report_put(out, name, TACIT_REPORT_TERMINAL);
+    report_put(out, name, REPORT_TERMINAL);
     (void)fprintf(out, "%*s", own < width ? (int)(width - own) : 0, "");
 }
 
 static void put_metric(const struct tacit_report *report, const struct tacit_report_metric *metric,
                        size_t name_width, FILE *out)
 {
-    struct tacit_report_summary const summary = tacit_report_metric_summary(report, metric);
-    struct tacit_report_number const numbers[] = {
-        tacit_report_rounded(summary.mean, 5), tacit_report_interval(report, summary.ci95),
-        tacit_report_rounded(summary.min, 5), tacit_report_rounded(summary.max, 5)};
+    struct tacit_report_summary const summary = report_metric_summary(report, metric);
+    struct report_number const numbers[] = {
+        report_rounded(summary.mean, 5), report_interval(report, summary.ci95),
+        report_rounded(summary.min, 5), report_rounded(summary.max, 5)};
     put_padded(out, metric->metric->name, name_width);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         (void)fprintf(out, " %12s", plain(&numbers[i]));
@@ -92,7 +92,7 @@ static void put_metrics(const struct tacit_report *report, FILE *out)
 {
     size_t name_width = NAME_WIDTH_MIN;
     for (uint32_t i = 0; i < report->metric_count; i++) {
-        size_t const width = tacit_report_width(report->metrics[i].metric->name);
+        size_t const width = report_width(report->metrics[i].metric->name);
         name_width = width > name_width && width <= TERMINAL_WIDTH ? width : name_width;
     }
     (void)fputc('\n', out);
@@ -111,11 +111,11 @@ static enum tacit_status put_answer(const struct tacit_report *report, FILE *out
         return status;
     if (answer.sentence != NULL) {
         (void)fputs("answer: ", out);
-        tacit_report_put(out, answer.sentence, TACIT_REPORT_TERMINAL);
+        report_put(out, answer.sentence, REPORT_TERMINAL);
         (void)fputc('\n', out);
     }
-    if (tacit_report_note(report) != NULL)
-        (void)fprintf(out, "note: %s\n", tacit_report_note(report));
+    if (report_note(report) != NULL)
+        (void)fprintf(out, "note: %s\n", report_note(report));
     tacit_report_answer_free(&answer);
     return TACIT_OK;
 }
@@ -128,8 +128,8 @@ static void put_baselines(const struct tacit_report *report, FILE *out)
             continue;
         struct tacit_report_summary const summary =
             tacit_report_summarise(baseline->regret, report->run_count, 1);
-        struct tacit_report_number const mean = tacit_report_rounded(summary.mean, 5);
-        struct tacit_report_number const ci95 = tacit_report_interval(report, summary.ci95);
+        struct report_number const mean = report_rounded(summary.mean, 5);
+        struct report_number const ci95 = report_interval(report, summary.ci95);
         (void)fputs(i == 0 ? "\n  baseline regret\n" : "", out);
         put_padded(out, baseline->name, NAME_WIDTH_MIN);
         (void)fprintf(out, " %12s %12s\n", plain(&mean), plain(&ci95));
@@ -141,7 +141,7 @@ static void put_eliminated(const struct tacit_report *report, FILE *out)
 {
     uint32_t eliminated = 0;
     for (uint32_t i = 0; i < report->arm_count; i++)
-        eliminated += tacit_report_arm_fate(report, i).eliminated > 0 ? 1 : 0;
+        eliminated += report_arm_fate(report, i).eliminated > 0 ? 1 : 0;
     if (eliminated > 0)
         (void)fprintf(out, "\n  %" PRIu32 " of %" PRIu32 " arms were eliminated in some run\n",
                       eliminated, report->arm_count);
@@ -149,16 +149,16 @@ static void put_eliminated(const struct tacit_report *report, FILE *out)
 
 enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *out)
 {
-    tacit_report_check(report);
-    locale_t const before = tacit_report_locale_enter();
+    report_check(report);
+    locale_t const before = report_locale_enter();
     enum tacit_status const answered = put_answer(report, out);
     put_head(report, out);
     if (report->metric_count > 0)
         put_metrics(report, out);
     put_baselines(report, out);
     put_eliminated(report, out);
-    enum tacit_status const finished = tacit_report_finish(out);
+    enum tacit_status const finished = report_finish(out);
     enum tacit_status const status = answered == TACIT_OK ? finished : answered;
-    tacit_report_locale_leave(before);
+    report_locale_leave(before);
     return status;
 }

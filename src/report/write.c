@@ -16,16 +16,15 @@ static enum tacit_status fill(const void *subject, FILE *out, struct tacit_error
 }
 
 static enum tacit_status write_files(const struct tacit_report *report,
-                                     const struct tacit_report_place *place)
+                                     const struct report_place *place)
 {
     struct job const jobs[] = {
-        {report, "summary.json", tacit_report_json}, {report, "curve.csv", tacit_report_curve_csv},
-        {report, "runs.csv", tacit_report_runs_csv}, {report, "report.html", tacit_report_html},
-        {report, "figure.svg", tacit_report_svg},
+        {report, "summary.json", tacit_report_json}, {report, "curve.csv", report_curve_csv},
+        {report, "runs.csv", report_runs_csv},       {report, "report.html", report_html},
+        {report, "figure.svg", report_svg},
     };
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
-        enum tacit_status const status =
-            tacit_report_place_write(place, jobs[i].name, fill, &jobs[i]);
+        enum tacit_status const status = report_place_write(place, jobs[i].name, fill, &jobs[i]);
         if (status != TACIT_OK)
             return status;
     }
@@ -35,16 +34,16 @@ static enum tacit_status write_files(const struct tacit_report *report,
 enum tacit_status tacit_report_write(const struct tacit_report *report, const char *directory,
                                      struct tacit_error *error)
 {
-    tacit_report_check(report);
+    report_check(report);
     TACIT_ASSERT(directory != NULL);
     TACIT_ASSERT(error != NULL);
-    struct tacit_report_place place;
-    enum tacit_status status = tacit_report_place_open(&place, directory, error);
+    struct report_place place;
+    enum tacit_status status = report_place_open(&place, directory, error);
     if (status != TACIT_OK)
         return status;
-    locale_t const before = tacit_report_locale_enter();
+    locale_t const before = report_locale_enter();
     status = write_files(report, &place);
-    tacit_report_locale_leave(before);
-    tacit_report_place_close(&place);
+    report_locale_leave(before);
+    report_place_close(&place);
     return status;
 }

@@ -150,7 +150,7 @@ static uint64_t edges_of(const struct tacit_graph_spec *spec)
         return rows * (n / rows - 1) + (rows - 1) * (n / rows);
     }
     case TACIT_GRAPH_RANDOM:
-        return (uint64_t)tacit_sketch_random_limit(spec);
+        return (uint64_t)topo_sketch_random_limit(spec);
     case TACIT_GRAPH_REGULAR:
     case TACIT_GRAPH_SMALL_WORLD:
         return n * spec->degree / 2;
@@ -176,7 +176,7 @@ static bool add_need(const struct tacit_graph_spec *spec, struct tacit_graph_nee
         say_count(why, "too many edges: allowed are ", TACIT_EDGES_MAX, " together");
         return false;
     }
-    size_t const work = tacit_sketch_words(spec) * sizeof(uint32_t);
+    size_t const work = topo_sketch_words(spec) * sizeof(uint32_t);
     need->agent_count += spec->agent_count;
     need->edge_count += edges;
     need->work_bytes = work > need->work_bytes ? work : need->work_bytes;
@@ -279,10 +279,10 @@ static bool draw_once(const struct tacit_graph_spec *spec, struct tacit_rng *rng
                       struct sketch *sketch, uint32_t *work)
 {
     if (spec->kind == TACIT_GRAPH_RANDOM)
-        return tacit_sketch_random(spec, rng, sketch, work);
+        return topo_sketch_random(spec, rng, sketch, work);
     if (spec->kind == TACIT_GRAPH_REGULAR)
-        return tacit_sketch_regular(spec, rng, sketch, work);
-    return tacit_sketch_small_world(spec, rng, sketch, work);
+        return topo_sketch_regular(spec, rng, sketch, work);
+    return topo_sketch_small_world(spec, rng, sketch, work);
 }
 
 static bool draw_connected(const struct tacit_graph_spec *spec, struct tacit_rng *rng,

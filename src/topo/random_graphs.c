@@ -46,7 +46,7 @@ static double pairs_of(uint32_t agent_count)
     return (double)agent_count * (agent_count - 1.0) / 2;
 }
 
-double tacit_sketch_random_limit(const struct tacit_graph_spec *spec)
+double topo_sketch_random_limit(const struct tacit_graph_spec *spec)
 {
     double const pairs = pairs_of(spec->agent_count);
     double const p = spec->edge_probability;
@@ -77,8 +77,8 @@ static void draw_pairs(const struct tacit_graph_spec *spec, struct tacit_rng *rn
     }
 }
 
-bool tacit_sketch_random(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
-                         struct sketch *sketch, uint32_t *work)
+bool topo_sketch_random(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
+                        struct sketch *sketch, uint32_t *work)
 {
     if (spec->edge_probability > 0)
         draw_pairs(spec, rng, sketch);
@@ -184,8 +184,8 @@ static uint32_t chain_degree(const struct tacit_graph_spec *spec)
     return spec->degree > others / 2 ? others - spec->degree : spec->degree;
 }
 
-bool tacit_sketch_regular(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
-                          struct sketch *sketch, uint32_t *work)
+bool topo_sketch_regular(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
+                         struct sketch *sketch, uint32_t *work)
 {
     uint32_t const n = spec->agent_count;
     if (spec->degree == 2) {
@@ -238,8 +238,8 @@ static void rewire(struct lattice *lattice, uint32_t agent, uint32_t *far, struc
     }
 }
 
-bool tacit_sketch_small_world(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
-                              struct sketch *sketch, uint32_t *work)
+bool topo_sketch_small_world(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
+                             struct sketch *sketch, uint32_t *work)
 {
     uint32_t const n = spec->agent_count;
     struct lattice lattice = {
@@ -259,7 +259,7 @@ bool tacit_sketch_small_world(const struct tacit_graph_spec *spec, struct tacit_
     return keep_connected(sketch, n, work);
 }
 
-size_t tacit_sketch_words(const struct tacit_graph_spec *spec)
+size_t topo_sketch_words(const struct tacit_graph_spec *spec)
 {
     size_t const n = spec->agent_count;
     switch (spec->kind) {

@@ -28,7 +28,7 @@ size_t tacit_graph_work_size(uint32_t agent_count)
            6 * n * sizeof(uint32_t);
 }
 
-struct search tacit_search_init(const struct tacit_graph *graph, void *work)
+struct search topo_search_init(const struct tacit_graph *graph, void *work)
 {
     size_t const n = graph->agent_count;
     struct wave *const waves = work;
@@ -50,7 +50,7 @@ struct search tacit_search_init(const struct tacit_graph *graph, void *work)
 
 /* ---- Components ------------------------------------------------------------------------------ */
 
-struct group tacit_search_group(const struct search *search, uint32_t component)
+struct group topo_search_group(const struct search *search, uint32_t component)
 {
     uint32_t const start = component == 0 ? 0 : search->end[component - 1];
     return (struct group){search->members + start, search->end[component] - start};
@@ -100,23 +100,23 @@ static void know_at_sight(struct search *search, struct group group)
         know(search, group.agents[i], group.count / 2);
 }
 
-void tacit_search_prepare(struct search *search, const uint32_t *label, uint32_t component_count)
+void topo_search_prepare(struct search *search, const uint32_t *label, uint32_t component_count)
 {
     size_t const n = search->graph->agent_count;
     memset(search->seen, 0, 3 * n * sizeof(struct wave));
     memset(search->settled, 0, 2 * TACIT_BITS_WORDS(n) * sizeof search->settled[0]);
     sort_members(search, label, component_count);
     for (uint32_t component = 0; component < component_count; component++) {
-        struct group const group = tacit_search_group(search, component);
+        struct group const group = topo_search_group(search, component);
         know_at_sight(search, group);
-        tacit_search_forget(search, group);
+        topo_search_forget(search, group);
     }
 }
 
 /* ---- One search ------------------------------------------------------------------------------ */
 
-struct tacit_reach tacit_search_spread(const struct tacit_graph *graph, uint32_t from,
-                                       uint32_t *distance, uint32_t *queue)
+struct tacit_reach topo_search_spread(const struct tacit_graph *graph, uint32_t from,
+                                      uint32_t *distance, uint32_t *queue)
 {
     uint32_t end = 0;
     distance[from] = 0;
@@ -140,10 +140,10 @@ struct tacit_reach tacit_graph_distances(const struct tacit_graph *graph, uint32
     TACIT_ASSERT(from < graph->agent_count);
     for (uint32_t agent = 0; agent < graph->agent_count; agent++)
         distance[agent] = TACIT_UNREACHED;
-    return tacit_search_spread(graph, from, distance, queue);
+    return topo_search_spread(graph, from, distance, queue);
 }
 
-void tacit_search_forget(struct search *search, struct group group)
+void topo_search_forget(struct search *search, struct group group)
 {
     for (uint32_t i = 0; i < group.count; i++)
         search->distance[group.agents[i]] = TACIT_UNREACHED;
@@ -169,7 +169,7 @@ static void raise_lower(struct search *search, uint32_t agent, uint32_t bound)
 static uint32_t search_from(struct search *search, uint32_t from)
 {
     struct tacit_reach const reach =
-        tacit_search_spread(search->graph, from, search->distance, search->queue);
+        topo_search_spread(search->graph, from, search->distance, search->queue);
     know(search, from, reach.eccentricity);
     for (uint32_t i = 0; i < reach.agent_count; i++) {
         uint32_t const agent = search->queue[i];
@@ -341,7 +341,7 @@ static uint32_t undecided(const struct search *search, struct group group, uint3
 /* The most promising member is the centre once its bound is exact: nobody else can have less. Until
  * then it searches, and so does somebody farthest from it, who is the witness against it and those
  * around it. */
-uint32_t tacit_search_centre(struct search *search, struct group group, uint64_t rounds)
+uint32_t topo_search_centre(struct search *search, struct group group, uint64_t rounds)
 {
     for (uint64_t round = 0;; round++) {
         uint32_t const agent = most_promising(search, group);
@@ -349,9 +349,9 @@ uint32_t tacit_search_centre(struct search *search, struct group group, uint64_t
             return agent;
         if (round < SINGLE_ROUNDS) {
             uint32_t const witness = search_from(search, agent);
-            tacit_search_forget(search, group);
+            topo_search_forget(search, group);
             search_from(search, witness);
-            tacit_search_forget(search, group);
+            topo_search_forget(search, group);
         } else {
             uint32_t sources[BATCH];
             uint32_t const count = undecided(search, group, search->lower[agent], sources);
@@ -431,9 +431,9 @@ static uint32_t next_sources(struct search *search, struct group group, uint32_t
 /* iFUB (Crescenzi et al. 2013): seen from a root, agents nearer than i are at most 2i - 2 apart. So
  * let the farthest search first, and stop when what was found is no less than that. Besides, an
  * eccentricity bounds those around it from above (Takes, Kosters 2011). */
-uint32_t tacit_search_diameter(struct search *search, struct group group)
+uint32_t topo_search_diameter(struct search *search, struct group group)
 {
-    uint32_t const root = tacit_search_centre(search, group, SINGLE_ROUNDS);
+    uint32_t const root = topo_search_centre(search, group, SINGLE_ROUNDS);
     search_from(search, root);
     memcpy(group.agents, search->queue, group.count * sizeof group.agents[0]);
     uint32_t best = 0;
@@ -449,6 +449,6 @@ uint32_t tacit_search_diameter(struct search *search, struct group group)
         best = farthest > best ? farthest : best;
         settle_around(search, sources, count, best);
     }
-    tacit_search_forget(search, group);
+    topo_search_forget(search, group);
     return best;
 }

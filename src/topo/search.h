@@ -30,27 +30,27 @@ struct search {
 };
 
 /* The caller's work memory, divided up; nothing in it is set. */
-struct search tacit_search_init(const struct tacit_graph *graph, void *work);
+struct search topo_search_init(const struct tacit_graph *graph, void *work);
 
 /* Sorts the members by component; notes what is known of eccentricities without a search.
  * Cost: O(n). */
-void tacit_search_prepare(struct search *search, const uint32_t *label, uint32_t component_count);
+void topo_search_prepare(struct search *search, const uint32_t *label, uint32_t component_count);
 
 /* The agents of one component. */
-struct group tacit_search_group(const struct search *search, uint32_t component);
+struct group topo_search_group(const struct search *search, uint32_t component);
 
 /* The breadth-first search itself, of one component: the distances in it must be unknown. */
-struct tacit_reach tacit_search_spread(const struct tacit_graph *graph, uint32_t from,
-                                       uint32_t *distance, uint32_t *queue);
+struct tacit_reach topo_search_spread(const struct tacit_graph *graph, uint32_t from,
+                                      uint32_t *distance, uint32_t *queue);
 
 /* Makes the distances of a group unknown again. */
-void tacit_search_forget(struct search *search, struct group group);
+void topo_search_forget(struct search *search, struct group group);
 
 /* The member with the smallest eccentricity, the lowest on ties, if `rounds` is TACIT_NEVER; else
  * what the search holds for it after so many rounds, a member near the middle.
  * Cost: two searches a round; after some rounds 256 searches at once. */
-uint32_t tacit_search_centre(struct search *search, struct group group, uint64_t rounds);
+uint32_t topo_search_centre(struct search *search, struct group group, uint64_t rounds);
 
 /* The largest distance between two members. Reorders the group. */
-uint32_t tacit_search_diameter(struct search *search, struct group group);
+uint32_t topo_search_diameter(struct search *search, struct group group);
 #endif

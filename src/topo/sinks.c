@@ -4,13 +4,13 @@
 
 uint32_t tacit_graph_diameter(const struct tacit_graph *graph, void *work)
 {
-    struct search search = tacit_search_init(graph, work);
+    struct search search = topo_search_init(graph, work);
     uint32_t *const label = search.spare;
     uint32_t const component_count = tacit_graph_components(graph, label, search.queue);
-    tacit_search_prepare(&search, label, component_count);
+    topo_search_prepare(&search, label, component_count);
     uint32_t diameter = 0;
     for (uint32_t component = 0; component < component_count; component++) {
-        uint32_t const own = tacit_search_diameter(&search, tacit_search_group(&search, component));
+        uint32_t const own = topo_search_diameter(&search, topo_search_group(&search, component));
         diameter = own > diameter ? own : diameter;
     }
     return diameter;
@@ -47,15 +47,15 @@ uint32_t tacit_graph_sinks(const struct tacit_graph *graph, const uint32_t *labe
                            uint32_t component_count, struct tacit_component *components,
                            uint32_t *parent, uint32_t *distance, void *work)
 {
-    struct search search = tacit_search_init(graph, work);
-    tacit_search_prepare(&search, label, component_count);
+    struct search search = topo_search_init(graph, work);
+    topo_search_prepare(&search, label, component_count);
     uint32_t delay = 0;
     for (uint32_t agent = 0; agent < graph->agent_count; agent++)
         distance[agent] = TACIT_UNREACHED;
     for (uint32_t i = 0; i < component_count; i++) {
-        struct group const group = tacit_search_group(&search, i);
-        uint32_t const sink = tacit_search_centre(&search, group, TACIT_NEVER);
-        tacit_search_spread(graph, sink, distance, search.queue);
+        struct group const group = topo_search_group(&search, i);
+        uint32_t const sink = topo_search_centre(&search, group, TACIT_NEVER);
+        topo_search_spread(graph, sink, distance, search.queue);
         components[i] = collect_at(graph, group, sink, distance);
         delay = components[i].delay > delay ? components[i].delay : delay;
     }

@@ -18,16 +18,16 @@ static inline void sketch_add(struct sketch *sketch, uint32_t a, uint32_t b)
 
 /* Room for the edges of G(n, p). A draw has more with probability < 1e-30; it then loses the rest.
  */
-double tacit_sketch_random_limit(const struct tacit_graph_spec *spec);
+double topo_sketch_random_limit(const struct tacit_graph_spec *spec);
 
 /* Words of 32 bits that the makers below work with. */
-size_t tacit_sketch_words(const struct tacit_graph_spec *spec);
+size_t topo_sketch_words(const struct tacit_graph_spec *spec);
 
 /* Draw the random kinds. Result: is the graph connected? If not, the sketch is empty again. */
-bool tacit_sketch_random(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
+bool topo_sketch_random(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
+                        struct sketch *sketch, uint32_t *work);
+bool topo_sketch_regular(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
                          struct sketch *sketch, uint32_t *work);
-bool tacit_sketch_regular(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
-                          struct sketch *sketch, uint32_t *work);
-bool tacit_sketch_small_world(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
-                              struct sketch *sketch, uint32_t *work);
+bool topo_sketch_small_world(const struct tacit_graph_spec *spec, struct tacit_rng *rng,
+                             struct sketch *sketch, uint32_t *work);
 #endif

@@ -17,7 +17,7 @@ static lapack_int find_eigenvalue(double *matrix, lapack_int order, lapack_int n
     return info != 0 ? info : found - 1;
 }
 
-enum tacit_status tacit_graph_lambda_2(const struct tacit_graph *graph, double *lambda_2)
+enum tacit_status topo_lambda_2(const struct tacit_graph *graph, double *lambda_2)
 {
     size_t const order = graph->agent_count;
     if (order < 2 || order > TACIT_SPECTRUM_AGENTS_MAX || graph->edge_count == 0)

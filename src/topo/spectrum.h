@@ -12,5 +12,5 @@
  * Errors (*lambda_2 untouched): TACIT_INVALID: fewer than two agents, more than
  *   TACIT_SPECTRUM_AGENTS_MAX, or no edge; TACIT_MEMORY: also when LAPACK has none or gives up.
  * Cost: O(n^3) time, O(n^2) memory. READINGS P2.8: triangle .5, path of 10 .9946. */
-enum tacit_status tacit_graph_lambda_2(const struct tacit_graph *graph, double *lambda_2);
+enum tacit_status topo_lambda_2(const struct tacit_graph *graph, double *lambda_2);
 #endif

@@ -53,8 +53,8 @@ struct world {
     uint64_t now_us;
 };
 
-static const struct live_site_ops *const site_ops = &tacit_elim_site_ops;
-static const struct live_hub_ops *const hub_ops = &tacit_elim_hub_ops;
+static const struct live_site_ops *const site_ops = &elim_site_ops;
+static const struct live_hub_ops *const hub_ops = &elim_hub_ops;
 
 /* ---- Letters --------------------------------------------------------------------------------- */
 

@@ -417,7 +417,7 @@ def main():
                 raise Skipped("no program with test hooks")
             is_good = run_one(function)
         except Skipped as reason:
-            print(f"[  SKIPPED ] {name}\n{reason}", flush=True)
+            print(f"skip: {reason}\n[  SKIPPED ] {name}", flush=True)
             continue
         failed += not is_good
         print(f"[ {'      OK' if is_good else ' FAILED '} ] {name}", flush=True)

@@ -480,12 +480,12 @@ static void expect_limit(const char *name, size_t size)
     char path[TEMP_PATH_BYTES];
     temp_path(path, directory, name);
     struct tacit_error error;
-    struct tacit_unpacked unpacked;
-    assert_int_equal(tacit_unpack_file(&unpacked, path, size, &error), TACIT_OK);
+    struct data_unpacked unpacked;
+    assert_int_equal(data_unpack_file(&unpacked, path, size, &error), TACIT_OK);
     assert_int_equal(unpacked.size, size);
     assert_int_equal(unpacked.bytes[size], '\0');
     free(unpacked.bytes);
-    assert_int_equal(tacit_unpack_file(&unpacked, path, size - 1, &error), TACIT_INVALID);
+    assert_int_equal(data_unpack_file(&unpacked, path, size - 1, &error), TACIT_INVALID);
     char rest[64];
     snprintf(rest, sizeof rest, ": too large; at most %zu bytes, unpacked", size - 1);
     assert_message(&error, name, rest);
@@ -530,7 +530,7 @@ static void number_accepted(void **state)
                  {"-0", 0.0},     {"1.7976931348623157e308", 1.7976931348623157e308}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double value = 77.0;
-        assert_true(tacit_field_number(cases[i].field, &value));
+        assert_true(data_field_number(cases[i].field, &value));
         assert_true(value == cases[i].value);
     }
 }
@@ -544,19 +544,19 @@ static void number_refused(void **state)
         "-",   "--1",   "infinity", "1.2.3", "\xC2\xA0\x31", "1e5.0", "- 1",  "\n1"};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         double value = 77.0;
-        assert_false(tacit_field_number(cases[i], &value));
+        assert_false(data_field_number(cases[i], &value));
         assert_true(value == 77.0);
     }
     char digits[700];
     memset(digits, '1', sizeof digits);
     double value;
     digits[511] = '\0';
-    assert_false(tacit_field_number(digits, &value)); /* 511 digits are more than a double holds */
+    assert_false(data_field_number(digits, &value)); /* 511 digits are more than a double holds */
     memset(digits, '0', 511);
-    assert_true(tacit_field_number(digits, &value));
+    assert_true(data_field_number(digits, &value));
     digits[511] = '0';
     digits[512] = '\0';
-    assert_false(tacit_field_number(digits, &value)); /* NUMBER_BYTES */
+    assert_false(data_field_number(digits, &value)); /* NUMBER_BYTES */
 }
 
 static void number_in_a_locale_with_comma(void **state)
@@ -564,7 +564,7 @@ static void number_in_a_locale_with_comma(void **state)
     (void)state;
     assert_non_null(setlocale(LC_NUMERIC, "de_DE.UTF-8")); /* tests/meson.build makes it */
     double value = 0.0;
-    bool const read = tacit_field_number("0.25", &value);
+    bool const read = data_field_number("0.25", &value);
     setlocale(LC_NUMERIC, "C");
     assert_true(read);
     assert_true(value == 0.25);
@@ -573,18 +573,18 @@ static void number_in_a_locale_with_comma(void **state)
 static void shown_value(void **state)
 {
     (void)state;
-    assert_string_equal(tacit_shown_value("").text, "");
+    assert_string_equal(data_shown_value("").text, "");
     char value[100];
     memset(value, 'a', sizeof value);
     value[TACIT_SHOWN_BYTES - 1] = '\0';
-    assert_string_equal(tacit_shown_value(value).text, value); /* just fits */
+    assert_string_equal(data_shown_value(value).text, value); /* just fits */
     value[TACIT_SHOWN_BYTES - 1] = 'a';
     value[TACIT_SHOWN_BYTES] = '\0';
-    struct tacit_shown shown = tacit_shown_value(value);
+    struct data_shown shown = data_shown_value(value);
     assert_int_equal(strlen(shown.text), TACIT_SHOWN_BYTES - 1);
     assert_string_equal(shown.text + TACIT_SHOWN_BYTES - 5, "a...");
     memcpy(value + TACIT_SHOWN_BYTES - 5, "\xC3\xA9", 2); /* would be cut in the middle */
-    shown = tacit_shown_value(value);
+    shown = data_shown_value(value);
     assert_int_equal(strlen(shown.text), TACIT_SHOWN_BYTES - 2);
     assert_string_equal(shown.text + TACIT_SHOWN_BYTES - 6, "a...");
 }

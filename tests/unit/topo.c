@@ -947,7 +947,7 @@ static void expect_lambda_2(struct tacit_graph_spec spec, double expected)
 {
     struct net net = net_of(spec);
     double lambda_2 = -1;
-    assert_int_equal(tacit_graph_lambda_2(&net.graph, &lambda_2), TACIT_OK);
+    assert_int_equal(topo_lambda_2(&net.graph, &lambda_2), TACIT_OK);
     if (!(fabs(lambda_2 - expected) < 1e-13))
         print_error("lambda_2 is %.15g and not %.15g\n", lambda_2, expected);
     assert_true(fabs(lambda_2 - expected) < 1e-13);
@@ -979,9 +979,9 @@ static void lambda_2_needs_two_agents_an_edge_and_no_giant(void **state)
     struct net none = net_of_edges(3, NULL, 0);
     struct net giant =
         net_of(SPEC(.kind = TACIT_GRAPH_PATH, .agent_count = TACIT_SPECTRUM_AGENTS_MAX + 1));
-    assert_int_equal(tacit_graph_lambda_2(&one.graph, &lambda_2), TACIT_INVALID);
-    assert_int_equal(tacit_graph_lambda_2(&none.graph, &lambda_2), TACIT_INVALID);
-    assert_int_equal(tacit_graph_lambda_2(&giant.graph, &lambda_2), TACIT_INVALID);
+    assert_int_equal(topo_lambda_2(&one.graph, &lambda_2), TACIT_INVALID);
+    assert_int_equal(topo_lambda_2(&none.graph, &lambda_2), TACIT_INVALID);
+    assert_int_equal(topo_lambda_2(&giant.graph, &lambda_2), TACIT_INVALID);
     assert_true(lambda_2 == -1);
     net_close(&one);
     net_close(&none);

@@ -337,13 +337,13 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .flagged = core.flagged};
 }
 
-const struct live_hub_ops tacit_elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
-                                                .family = TACIT_WIRE_ELIM_FAMILY,
-                                                .too_large = elim_too_large,
-                                                .describe = hub_describe,
-                                                .announce = hub_announce,
-                                                .open = hub_open,
-                                                .free = hub_free,
-                                                .bytes = hub_bytes,
-                                                .step = hub_step,
-                                                .look = hub_look};
+const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
+                                          .family = TACIT_WIRE_ELIM_FAMILY,
+                                          .too_large = elim_too_large,
+                                          .describe = hub_describe,
+                                          .announce = hub_announce,
+                                          .open = hub_open,
+                                          .free = hub_free,
+                                          .bytes = hub_bytes,
+                                          .step = hub_step,
+                                          .look = hub_look};

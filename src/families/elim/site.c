@@ -646,17 +646,17 @@ static void site_state(const struct live_site *site, const struct live_site_conf
     tacit_elim_statement(&promise, text);
 }
 
-const struct live_site_ops tacit_elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
-                                                  .family = TACIT_WIRE_ELIM_FAMILY,
-                                                  .version = TACIT_WIRE_ELIM_VERSION,
-                                                  .join = site_join,
-                                                  .restore = site_restore,
-                                                  .free = site_free,
-                                                  .bytes = site_bytes,
-                                                  .is_of = site_is_of,
-                                                  .agreement = site_agreement,
-                                                  .step = site_step,
-                                                  .place = site_place,
-                                                  .look = site_look,
-                                                  .rank = site_rank,
-                                                  .state = site_state};
+const struct live_site_ops elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
+                                            .family = TACIT_WIRE_ELIM_FAMILY,
+                                            .version = TACIT_WIRE_ELIM_VERSION,
+                                            .join = site_join,
+                                            .restore = site_restore,
+                                            .free = site_free,
+                                            .bytes = site_bytes,
+                                            .is_of = site_is_of,
+                                            .agreement = site_agreement,
+                                            .step = site_step,
+                                            .place = site_place,
+                                            .look = site_look,
+                                            .rank = site_rank,
+                                            .state = site_state};

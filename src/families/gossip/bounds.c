@@ -46,7 +46,7 @@ enum tacit_status gossip_print_bounds(const struct tacit_experiment *experiment,
     (void)fprintf(out, "  scalars   %.0f\n", slots * (agents + 2) * arms);
     if (plan->rule.agent_count > TACIT_SPECTRUM_AGENTS_MAX)
         return TACIT_OK;
-    enum tacit_status const status = tacit_graph_lambda_2(plan->graph, &lambda2);
+    enum tacit_status const status = topo_lambda_2(plan->graph, &lambda2);
     if (status != TACIT_OK)
         return status;
     (void)fprintf(out, "  lambda_2  %.6g  (of the gossip matrix; L of Lemma 4: %llu slots)\n",
