@@ -1,17 +1,12 @@
 /* What run, check and reproduce are told. */
 #ifndef TACIT_PROGRAMS_ARGUMENTS_H
 #define TACIT_PROGRAMS_ARGUMENTS_H
-#include <stdbool.h>
-#include <stdint.h>
+#include "commands.h"
 
 #define ARGUMENTS_SETTINGS_MAX 64u
 #define ARGUMENTS_IDS_MAX 64u
 
-enum arguments_command { ARGUMENTS_RUN, ARGUMENTS_CHECK, ARGUMENTS_REPRODUCE };
-
 struct arguments {
-    enum arguments_command command;
-    char *name;                         /* "tacit run" */
     const char *file;                   /* run, check */
     const char *ids[ARGUMENTS_IDS_MAX]; /* reproduce */
     uint32_t id_count;
@@ -27,8 +22,8 @@ struct arguments {
     bool quiet;
 };
 
-/* Parses the arguments of a subcommand; says in one line what is wrong and ends the program with
- * code 2. */
-void arguments_parse(struct arguments *arguments, enum arguments_command command,
-                     int argument_count, char **words);
+/* The `take` of run and check (one FILE) and of reproduce (IDs): fills a struct arguments of zeros.
+ */
+void arguments_take_file(const struct command *command, void *arguments, int key, char *value);
+void arguments_take_ids(const struct command *command, void *arguments, int key, char *value);
 #endif

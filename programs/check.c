@@ -51,12 +51,16 @@ static void print_privacy(const struct tacit_experiment *experiment)
     (void)printf("  %s\n\n", experiment->statement);
 }
 
-int command_check(int argument_count, char **words)
+static const struct argp_option options[] = {
+    {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the file, like privacy.epsilon=0.5", 0},
+    COMMAND_LAST_OPTIONS};
+
+static int check_command(const struct command *command, int word_count, char **words)
 {
-    struct arguments arguments;
+    struct arguments arguments = {0};
     struct tacit_experiment experiment;
     struct tacit_error error = {""};
-    arguments_parse(&arguments, ARGUMENTS_CHECK, argument_count, words);
+    command_parse(command, &arguments, word_count, words);
     enum tacit_status const status = tacit_experiment_load(
         &experiment, arguments.file, arguments.settings, arguments.setting_count, &error);
     if (status != TACIT_OK) {
@@ -81,3 +85,13 @@ int command_check(int argument_count, char **words)
     tacit_experiment_free(&experiment);
     return is_done ? EXIT_DONE : EXIT_FAILED;
 }
+
+const struct command command_check = {
+    .name = "check",
+    .summary = "validate an experiment file; print its privacy statement and bounds",
+    .options = options,
+    .words = "FILE",
+    .help = "Validate FILE and print its privacy statement, message and cost bounds.",
+    .take = arguments_take_file,
+    .run = check_command,
+};

@@ -1,17 +1,56 @@
-/* The subcommands: one file each. Each parses its own arguments and returns the exit code:
- * 0 done, 1 it could not be done, 2 wrong input, 130 stopped by Ctrl-C. */
+/* The subcommands: one file each. Each says what it is in one constant: from its table of options
+ * come its parsing and its
+ * --help. */
 #ifndef TACIT_PROGRAMS_COMMANDS_H
 #define TACIT_PROGRAMS_COMMANDS_H
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_WRONG_INPUT = 2, EXIT_STOPPED = 130 };
 
-int command_run(int argument_count, char **arguments);
-int command_check(int argument_count, char **arguments);
-int command_reproduce(int argument_count, char **arguments);
-int command_data(int argument_count, char **arguments);
-int command_agent(int argument_count, char **arguments);
-int command_coordinator(int argument_count, char **arguments);
-int command_status(int argument_count, char **arguments);
-int command_pki(int argument_count, char **arguments);
-int command_broker_config(int argument_count, char **arguments);
+/* What `take` is given that is no option: a word, and the end of them. */
+enum { COMMAND_WORD = ARGP_KEY_ARG, COMMAND_END = ARGP_KEY_END };
+
+struct command {
+    const char *name;                  /* "run" */
+    const char *summary;               /* a line of "tacit --help" */
+    const struct argp_option *options; /* ends with COMMAND_LAST_OPTIONS */
+    const char *words;                 /* what follows the options; each line is another way */
+    const char *help;                  /* what "--help" says of it */
+    void (*take)(const struct command *command, void *into, int key, char *value);
+    /* Parses its words (words[0] is the command's name), works, and returns the exit code. */
+    int (*run)(const struct command *command, int word_count, char **words);
+};
+
+#define COMMAND_LAST_OPTIONS                                                                       \
+    {"help", 'h', NULL, 0, "Explain this command", -1},                                            \
+    {                                                                                              \
+        NULL, 0, NULL, 0, NULL, 0                                                                  \
+    }
+
+extern const struct command command_run;
+extern const struct command command_check;
+extern const struct command command_reproduce;
+extern const struct command command_data;
+extern const struct command command_agent;
+extern const struct command command_coordinator;
+extern const struct command command_status;
+extern const struct command command_pki;
+extern const struct command command_broker_config;
+
+/* Hands options and words to `take`, one by one, `into` beside them. --help is answered here, and
+ * ends the program; so does what is wrong, with code 2. */
+void command_parse(const struct command *command, void *into, int word_count, char **words);
+
+/* Says in one line what is wrong, "tacit NAME: …", and ends the program with code 2. */
+_Noreturn void command_refuse(const struct command *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same; the line ends with where the command is explained. */
+_Noreturn void command_refuse_usage(const struct command *command, const char *what);
+
+/* A whole number from 1 to max; refuses any other text. */
+uint32_t command_number(const struct command *command, const char *option, const char *text,
+                        uint32_t max);
 #endif

@@ -21,28 +21,20 @@
 #define ANSWER_S_MAX 10
 #define RESEND_AFTER_US 2000000u /* what was not answered is said again after so long */
 
-/* The FILE of "--config FILE"; NULL after saying how it is done. */
-static const char *config_file(const char *command, const char *help, int argument_count,
-                               char **words)
-{
-    static const char option[] = "--config=";
-    if (argument_count == 3 && strcmp(words[1], "--config") == 0)
-        return words[2];
-    if (argument_count == 2 && strncmp(words[1], option, sizeof option - 1) == 0)
-        return words[1] + sizeof option - 1;
-    if (argument_count == 2 && strcmp(words[1], "--help") == 0)
-        (void)printf("Usage: tacit %s --config FILE\n%s", command, help);
-    else
-        (void)fprintf(stderr,
-                      "tacit %s: one file is needed and nothing else; usage: tacit %s --config "
-                      "FILE\n",
-                      command, command);
-    return NULL;
-}
+/* The only option of all three. */
+static const struct argp_option options[] = {
+    {"config", 'c', "FILE", 0, "The file of the site or of the coordinator", 0},
+    COMMAND_LAST_OPTIONS};
 
-static bool asks_for_help(int argument_count, char **words)
+static void take_file(const struct command *command, void *into, int key, char *value)
 {
-    return argument_count == 2 && strcmp(words[1], "--help") == 0;
+    const char **const file = into;
+    if (key == 'c' && *file == NULL)
+        *file = value;
+    else if (key == 'c' || key == COMMAND_WORD || *file == NULL)
+        command_refuse(command,
+                       "one file is needed and nothing else; usage: tacit %s --config FILE",
+                       command->name);
 }
 
 static struct live_bus_config bus_config(const struct tacit_config_broker *broker, const char *name)
@@ -112,14 +104,12 @@ static const struct tacit_family *family_of(const struct tacit_config_family *fi
 
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
-int command_agent(int argument_count, char **words)
+static int agent_command(const struct command *command, int word_count, char **words)
 {
-    char const *const file = config_file(
-        "agent", "Runs the agent of a site (docs/operations.md).\n", argument_count, words);
+    const char *file = NULL;
     struct tacit_config_agent *config;
     struct tacit_error error = {""};
-    if (file == NULL)
-        return asks_for_help(argument_count, words) ? EXIT_DONE : EXIT_WRONG_INPUT;
+    command_parse(command, &file, word_count, words);
     enum tacit_status status = tacit_config_agent_load(&config, tacit_family_files(), file, &error);
     if (status != TACIT_OK) {
         (void)report(status, &error);
@@ -160,6 +150,16 @@ int command_agent(int argument_count, char **words)
     tacit_config_agent_free(config);
     return report(status, &error);
 }
+
+const struct command command_agent = {
+    .name = "agent",
+    .summary = "run the agent of a site",
+    .options = options,
+    .words = NULL,
+    .help = "Runs the agent of a site (docs/operations.md).",
+    .take = take_file,
+    .run = agent_command,
+};
 
 /* ---- Coordinator ----------------------------------------------------------------------------- */
 
@@ -218,15 +218,12 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
     return status;
 }
 
-int command_coordinator(int argument_count, char **words)
+static int coordinator_command(const struct command *command, int word_count, char **words)
 {
-    char const *const file =
-        config_file("coordinator", "Runs the coordinator of a federation (docs/operations.md).\n",
-                    argument_count, words);
+    const char *file = NULL;
     struct tacit_config_coordinator *config;
     struct tacit_error error = {""};
-    if (file == NULL)
-        return asks_for_help(argument_count, words) ? EXIT_DONE : EXIT_WRONG_INPUT;
+    command_parse(command, &file, word_count, words);
     enum tacit_status status =
         tacit_config_coordinator_load(&config, tacit_family_files(), file, &error);
     if (status != TACIT_OK) {
@@ -237,6 +234,16 @@ int command_coordinator(int argument_count, char **words)
     tacit_config_coordinator_free(config);
     return report(status, &error);
 }
+
+const struct command command_coordinator = {
+    .name = "coordinator",
+    .summary = "run the coordinator of a federation",
+    .options = options,
+    .words = NULL,
+    .help = "Runs the coordinator of a federation (docs/operations.md).",
+    .take = take_file,
+    .run = coordinator_command,
+};
 
 /* ---- Status ---------------------------------------------------------------------------------- */
 
@@ -323,15 +330,13 @@ static bool find_listener(const char *file, struct tacit_config_listener *listen
     return true;
 }
 
-int command_status(int argument_count, char **words)
+static int status_command(const struct command *command, int word_count, char **words)
 {
-    char const *const file = config_file(
-        "status", "Asks the daemon that runs with this file how it is.\n", argument_count, words);
+    const char *file = NULL;
     struct tacit_config_listener listener;
     struct tacit_error error = {""};
     const char *path;
-    if (file == NULL)
-        return asks_for_help(argument_count, words) ? EXIT_DONE : EXIT_WRONG_INPUT;
+    command_parse(command, &file, word_count, words);
     if (!find_listener(file, &listener, &path, &error)) {
         (void)fprintf(stderr, "%s\n", error.text);
         return EXIT_WRONG_INPUT;
@@ -348,3 +353,13 @@ int command_status(int argument_count, char **words)
                       file);
     return is_good ? EXIT_DONE : EXIT_FAILED;
 }
+
+const struct command command_status = {
+    .name = "status",
+    .summary = "ask a running agent or coordinator how it is",
+    .options = options,
+    .words = NULL,
+    .help = "Asks the daemon that runs with this file how it is.",
+    .take = take_file,
+    .run = status_command,
+};

@@ -2,17 +2,8 @@
 #include "commands.h"
 #include "tacit/data.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-static const char help[] = "Usage: tacit data list\n"
-                           "       tacit data verify [NAME…]\n"
-                           "       tacit data path NAME\n\n"
-                           "list    the data sets that tacit knows, and which are here\n"
-                           "verify  compare the files of the data sets (all that are here, or "
-                           "those named) with SHA256SUMS\n"
-                           "path    print where a data set, or one of its files like "
-                           "diabetes130/diabetic_data.csv, lies\n\n"
-                           "Data sets are looked for in $TACIT_DATA and in ~/.local/share/tacit.\n";
 
 /* "folder/file" into `name`. */
 static void join(const char *folder, const char *file, char name[TACIT_PATH_BYTES])
@@ -122,22 +113,54 @@ static int print_path(const char *name)
     return EXIT_FAILED;
 }
 
-int command_data(int argument_count, char **words)
+/* The words: a verb and its names. */
+struct request {
+    char **words;
+    int count;
+};
+
+static void take(const struct command *command, void *into, int key, char *value)
 {
-    char const *const verb = argument_count > 1 ? words[1] : "";
-    if (strcmp(verb, "--help") == 0 || strcmp(verb, "-h") == 0) {
-        (void)fputs(help, stdout);
-        return EXIT_DONE;
-    }
-    if (strcmp(verb, "list") == 0 && argument_count == 2)
-        return list();
-    if (strcmp(verb, "verify") == 0)
-        return verify(argument_count - 2, words + 2);
-    if (strcmp(verb, "path") == 0 && argument_count == 3)
-        return print_path(words[2]);
-    (void)fprintf(stderr,
-                  "tacit data: cannot do '%s'; allowed: list, verify [NAME...], path "
-                  "NAME (see 'tacit data --help')\n",
-                  verb);
-    return EXIT_WRONG_INPUT;
+    struct request *const request = into;
+    (void)command;
+    if (key == COMMAND_WORD)
+        request->words[request->count++] = value;
 }
+
+static const struct argp_option options[] = {COMMAND_LAST_OPTIONS};
+
+static int data_command(const struct command *command, int word_count, char **words)
+{
+    struct request request = {calloc((size_t)word_count, sizeof(char *)), 0};
+    int code = EXIT_FAILED;
+    if (request.words == NULL)
+        return EXIT_FAILED;
+    command_parse(command, &request, word_count, words);
+    char const *const verb = request.count > 0 ? request.words[0] : "";
+    if (strcmp(verb, "list") == 0 && request.count == 1)
+        code = list();
+    else if (strcmp(verb, "verify") == 0)
+        code = verify(request.count - 1, request.words + 1);
+    else if (strcmp(verb, "path") == 0 && request.count == 2)
+        code = print_path(request.words[1]);
+    else
+        command_refuse(command,
+                       "cannot do '%s'; allowed: list, verify [NAME...], path NAME (see 'tacit "
+                       "data --help')",
+                       verb);
+    free(request.words);
+    return code;
+}
+
+const struct command command_data = {
+    .name = "data",
+    .summary = "list, verify or find data sets",
+    .options = options,
+    .words = "list\nverify [NAME...]\npath NAME",
+    .help = "list: the data sets that tacit knows, and which are here. verify: compare the files "
+            "of the data sets (all that are here, or those named) with SHA256SUMS. path: print "
+            "where a data set, or one of its files like diabetes130/diabetic_data.csv, "
+            "lies.\n\vData sets are looked for in $TACIT_DATA and in ~/.local/share/tacit.",
+    .take = take,
+    .run = data_command,
+};

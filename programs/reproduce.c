@@ -296,10 +296,22 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
     return tell_all(shelf, arguments);
 }
 
-int command_reproduce(int argument_count, char **words)
+static const struct argp_option options[] = {
+    {"list", 'l', NULL, 0, "List what can be reproduced", 0},
+    {"fast", 'f', NULL, 0, "Few runs of each experiment: seconds instead of minutes", 0},
+    {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
+    {"out", 'o', "DIR", 0,
+     "Write report.html, claims.md, results.json and the figures to DIR/PAPER", 0},
+    {"experiments", 'e', "DIR", 0,
+     "Folder of the papers (default: $TACIT_EXPERIMENTS, or the one beside the program)", 0},
+    {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
+    {"quiet", 'q', NULL, 0, "No progress on the terminal", 0},
+    COMMAND_LAST_OPTIONS};
+
+static int reproduce_command(const struct command *command, int word_count, char **words)
 {
-    struct arguments arguments;
-    arguments_parse(&arguments, ARGUMENTS_REPRODUCE, argument_count, words);
+    struct arguments arguments = {0};
+    command_parse(command, &arguments, word_count, words);
     struct shelf *const shelf = calloc(1, sizeof *shelf);
     if (shelf == NULL)
         return complain(&(struct tacit_error){""}, TACIT_MEMORY);
@@ -309,3 +321,15 @@ int command_reproduce(int argument_count, char **words)
     free(shelf);
     return code;
 }
+
+const struct command command_reproduce = {
+    .name = "reproduce",
+    .summary = "reproduce the figures of a paper and check its claims",
+    .options = options,
+    .words = "[ID...]",
+    .help =
+        "Reproduce papers (like p1) or figures of them (like p1-fig4); without ID, all. Prints for "
+        "each claim whether it holds. Code 0: every verdict is the one on record; 1: some are not.",
+    .take = arguments_take_ids,
+    .run = reproduce_command,
+};

@@ -180,12 +180,22 @@ static int run_experiment(const struct arguments *arguments,
     return code;
 }
 
-int command_run(int argument_count, char **words)
+static const struct argp_option options[] = {
+    {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the file, like privacy.epsilon=0.5", 0},
+    {"runs", 'r', "N", 0, "Number of runs: short for --set runs=N", 0},
+    {"seed", 's', "S", 0, "Seed: short for --set seed=S", 0},
+    {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
+    {"out", 'o', "DIR", 0, "Write summary.json, curve.csv, runs.csv, figure.svg, report.html", 0},
+    {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
+    {"quiet", 'q', NULL, 0, "No progress on the terminal", 0},
+    COMMAND_LAST_OPTIONS};
+
+static int run_command(const struct command *command, int word_count, char **words)
 {
-    struct arguments arguments;
+    struct arguments arguments = {0};
     struct tacit_experiment experiment;
     struct tacit_error error = {""};
-    arguments_parse(&arguments, ARGUMENTS_RUN, argument_count, words);
+    command_parse(command, &arguments, word_count, words);
     enum tacit_status const status = tacit_experiment_load(
         &experiment, arguments.file, arguments.settings, arguments.setting_count, &error);
     if (status != TACIT_OK) {
@@ -197,3 +207,13 @@ int command_run(int argument_count, char **words)
     tacit_experiment_free(&experiment);
     return code;
 }
+
+const struct command command_run = {
+    .name = "run",
+    .summary = "run an experiment file in the simulator",
+    .options = options,
+    .words = "FILE",
+    .help = "Run the experiment in FILE and print its results.",
+    .take = arguments_take_file,
+    .run = run_command,
+};

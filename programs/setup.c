@@ -4,8 +4,6 @@
 #include "../src/live/daemon/names.h"
 #include "../src/live/pki/pki.h"
 #include "tacit/family.h"
-#include <errno.h>
-#include <getopt.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,25 +14,6 @@
 #define HOSTS_MAX 64u
 #define DAYS 365u
 
-static const char pki_help[] =
-    "Usage: tacit pki --directory DIR [--days N] [--host NAME]... SITE...\n"
-    "       tacit pki revoke --directory DIR SITE...\n"
-    "Makes a private CA and certificates for the broker, the coordinator and the sites: for "
-    "trials.\n"
-    "What is there already stays; call it again to add sites. revoke: puts the certificates of "
-    "these\n"
-    "sites on the list DIR/ca.crl and removes them and their keys; then restart the broker.\n";
-
-static const char broker_help[] =
-    "Usage: tacit broker-config --directory DIR --federation NAME "
-    "[--pki DIR] [--address A] [--port P]\n"
-    "                           [--persistence DIR] [--user NAME] SITE...\n"
-    "       tacit broker-config --directory DIR --coordinator FILE [the same] \n"
-    "Writes mosquitto.conf and tacit.acl into DIR; certificates are those of --pki, by default "
-    "DIR.\n"
-    "--coordinator: federation, sites and who hears whom are those of a coordinator's file.\n"
-    "Start the broker with: mosquitto -c DIR/mosquitto.conf\n";
-
 static int say(enum tacit_status status, const struct tacit_error *error)
 {
     if (status == TACIT_OK)
@@ -43,92 +22,87 @@ static int say(enum tacit_status status, const struct tacit_error *error)
     return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
 }
 
-/* A whole number from 1 to max, or 0 after saying so. */
-static uint32_t number(const char *command, const char *option, const char *text, uint32_t max)
+struct pki_request {
+    struct live_pki_config config;
+    const char *names[NAMES_MAX + 2];
+    const char *hosts[HOSTS_MAX];
+    bool revokes;
+};
+
+static void end_pki(const struct command *command, const struct pki_request *request)
 {
-    char *end;
-    errno = 0;
-    unsigned long const value = strtoul(text, &end, 10);
-    if (errno == 0 && *end == '\0' && *text >= '0' && *text <= '9' && value >= 1 && value <= max)
-        return (uint32_t)value;
-    (void)fprintf(stderr,
-                  "tacit %s: --%s: '%s' is not allowed; allowed: a whole number from 1 to %u\n",
-                  command, option, text, max);
-    return 0;
+    struct live_pki_config const *const config = &request->config;
+    if (config->directory == NULL)
+        command_refuse_usage(command, "--directory is missing");
+    if (config->name_count == 2)
+        command_refuse_usage(command, "no site is named");
+    if (request->revokes && (config->days != 0 || config->broker_host_count > 0))
+        command_refuse_usage(command, "revoke takes neither --days nor --host");
 }
 
-/* One line: what is missing, and where it is explained. */
-static bool misses(const char *command, bool is_missing, const char *what)
+static void take_pki(const struct command *command, void *into, int key, char *value)
 {
-    if (is_missing)
-        (void)fprintf(stderr, "tacit %s: %s; see 'tacit %s --help'\n", command, what, command);
-    return is_missing;
-}
-
-/* False: the words say enough about themselves (help), or what is wrong was said. */
-static bool read_pki_options(int argument_count, char **words, struct live_pki_config *config,
-                             const char **hosts, int *code)
-{
-    static const struct option options[] = {{"directory", required_argument, NULL, 'd'},
-                                            {"days", required_argument, NULL, 'y'},
-                                            {"host", required_argument, NULL, 'H'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    static char hint[] = "tacit pki (see 'tacit pki --help')";
-    words[0] = hint; /* how getopt begins what it says */
-    *code = EXIT_WRONG_INPUT;
-    for (int key; (key = getopt_long(argument_count, words, "", options, NULL)) != -1;) {
-        switch (key) {
-        case 'd':
-            config->directory = optarg;
-            break;
-        case 'y':
-            config->days = number("pki", "days", optarg, LIVE_PKI_DAYS_MAX);
-            if (config->days == 0)
-                return false;
-            break;
-        case 'H':
-            if (misses("pki", config->broker_host_count == HOSTS_MAX,
-                       "--host is given too often; 64 times is allowed"))
-                return false;
-            hosts[config->broker_host_count++] = optarg;
-            break;
-        case 'h':
-            (void)fputs(pki_help, stdout);
-            *code = EXIT_DONE;
-            return false;
-        default:
-            return false;
-        }
+    struct pki_request *const request = into;
+    struct live_pki_config *const config = &request->config;
+    switch (key) {
+    case 'd':
+        config->directory = value;
+        break;
+    case 'y':
+        config->days = command_number(command, "days", value, LIVE_PKI_DAYS_MAX);
+        break;
+    case 'H':
+        if (config->broker_host_count == HOSTS_MAX)
+            command_refuse_usage(command, "--host is given too often; 64 times is allowed");
+        request->hosts[config->broker_host_count++] = value;
+        break;
+    case COMMAND_WORD:
+        if (config->name_count == NAMES_MAX + 2)
+            command_refuse_usage(command, "too many sites; 4096 are allowed in one call");
+        request->names[config->name_count++] = value;
+        break;
+    default:
+        end_pki(command, request);
     }
-    return !misses("pki", config->directory == NULL, "--directory is missing") &&
-           !misses("pki", optind == argument_count, "no site is named") &&
-           !misses("pki", (size_t)(argument_count - optind) > NAMES_MAX,
-                   "too many sites; 4096 are allowed in one call");
 }
 
-int command_pki(int argument_count, char **words)
+static const struct argp_option pki_options[] = {
+    {"directory", 'd', "DIR", 0, "Where the CA and the certificates lie", 0},
+    {"days", 'y', "N", 0, "How long new certificates hold (default: 365)", 0},
+    {"host", 'H', "NAME", 0, "A host name or address of the broker; may be given often", 0},
+    COMMAND_LAST_OPTIONS};
+
+static int pki_command(const struct command *command, int word_count, char **words)
 {
-    static const char *names[NAMES_MAX + 2] = {LIVE_BROKER, LIVE_COORDINATOR};
-    static const char *hosts[HOSTS_MAX];
-    struct live_pki_config config = {.names = names, .name_count = 2, .broker_hosts = hosts};
+    static struct pki_request request = {.names = {LIVE_BROKER, LIVE_COORDINATOR},
+                                         .config.name_count = 2};
+    struct live_pki_config *const config = &request.config;
     struct tacit_error error = {""};
-    int code;
-    bool const revokes = argument_count > 1 && strcmp(words[1], "revoke") == 0;
-    argument_count -= revokes;
-    words += revokes;
-    if (!read_pki_options(argument_count, words, &config, hosts, &code) ||
-        (revokes && misses("pki", config.days != 0 || config.broker_host_count > 0,
-                           "revoke takes neither --days nor --host")))
-        return code;
-    for (int i = optind; i < argument_count; i++)
-        names[config.name_count++] = words[i];
-    if (revokes)
-        return say(live_pki_revoke(config.directory, names + 2, config.name_count - 2, &error),
-                   &error);
-    config.days = config.days == 0 ? DAYS : config.days;
-    return say(live_pki_make(&config, &error), &error);
+    config->names = request.names;
+    config->broker_hosts = request.hosts;
+    request.revokes = word_count > 1 && strcmp(words[1], "revoke") == 0;
+    command_parse(command, &request, word_count - request.revokes, words + request.revokes);
+    if (request.revokes)
+        return say(
+            live_pki_revoke(config->directory, config->names + 2, config->name_count - 2, &error),
+            &error);
+    config->days = config->days == 0 ? DAYS : config->days;
+    return say(live_pki_make(config, &error), &error);
 }
+
+const struct command command_pki = {
+    .name = "pki",
+    .summary = "make a private CA and certificates for a trial",
+    .options = pki_options,
+    .words = "--directory=DIR SITE...\nrevoke --directory=DIR SITE...",
+    .help =
+        "Makes a private CA and certificates for the broker, the coordinator and the sites: for "
+        "trials. What is there already stays; call it again to add sites. revoke: puts the "
+        "certificates of these sites on the list DIR/ca.crl and removes them and their keys; "
+        "then restart the broker.",
+    .take = take_pki,
+    .run = pki_command,
+};
 
 /* "directory/file" in memory that lives as long as the program; "directory" if there is no file.
  * Whole, because the broker runs in another folder than we do. */
@@ -147,67 +121,68 @@ static const char *whole_path(const char *directory, const char *file)
     return path;
 }
 
-static bool read_broker_options(int argument_count, char **words, struct live_broker_config *config,
-                                const char **pki, const char **coordinator, int *code)
+struct broker_request {
+    struct live_broker_config config;
+    const char *names[NAMES_MAX];
+    const char *pki;
+    const char *coordinator;
+};
+
+static void end_broker(const struct command *command, const struct broker_request *request)
 {
-    static const struct option options[] = {{"directory", required_argument, NULL, 'd'},
-                                            {"federation", required_argument, NULL, 'f'},
-                                            {"pki", required_argument, NULL, 'k'},
-                                            {"address", required_argument, NULL, 'a'},
-                                            {"port", required_argument, NULL, 'p'},
-                                            {"persistence", required_argument, NULL, 's'},
-                                            {"user", required_argument, NULL, 'u'},
-                                            {"coordinator", required_argument, NULL, 'c'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {NULL, 0, NULL, 0}};
-    static char hint[] = "tacit broker-config (see 'tacit broker-config --help')";
-    words[0] = hint;
-    *code = EXIT_WRONG_INPUT;
-    for (int key; (key = getopt_long(argument_count, words, "", options, NULL)) != -1;) {
-        switch (key) {
-        case 'd':
-            config->directory = optarg;
-            break;
-        case 'f':
-            config->federation = optarg;
-            break;
-        case 'k':
-            *pki = optarg;
-            break;
-        case 'a':
-            config->address = optarg;
-            break;
-        case 'p':
-            config->port = (uint16_t)number("broker-config", "port", optarg, 65535);
-            if (config->port == 0)
-                return false;
-            break;
-        case 's':
-            config->persistence_directory = optarg;
-            break;
-        case 'u':
-            config->user = optarg;
-            break;
-        case 'c':
-            *coordinator = optarg;
-            break;
-        case 'h':
-            (void)fputs(broker_help, stdout);
-            *code = EXIT_DONE;
-            return false;
-        default:
-            return false;
-        }
+    struct live_broker_config const *const config = &request->config;
+    bool const is_named = request->coordinator != NULL;
+    if (config->directory == NULL)
+        command_refuse_usage(command, "--directory is missing");
+    if (is_named && config->federation != NULL)
+        command_refuse_usage(command, "--coordinator says what the federation is; --federation is "
+                                      "not allowed");
+    if (is_named && config->site_count > 0)
+        command_refuse_usage(command,
+                             "--coordinator says which sites there are; none may be named");
+    if (!is_named && config->federation == NULL)
+        command_refuse_usage(command, "--federation is missing");
+    if (!is_named && config->site_count == 0)
+        command_refuse_usage(command, "no site is named");
+}
+
+static void take_broker(const struct command *command, void *into, int key, char *value)
+{
+    struct broker_request *const request = into;
+    struct live_broker_config *const config = &request->config;
+    switch (key) {
+    case 'd':
+        config->directory = value;
+        break;
+    case 'f':
+        config->federation = value;
+        break;
+    case 'k':
+        request->pki = value;
+        break;
+    case 'a':
+        config->address = value;
+        break;
+    case 'p':
+        config->port = (uint16_t)command_number(command, "port", value, UINT16_MAX);
+        break;
+    case 's':
+        config->persistence_directory = value;
+        break;
+    case 'u':
+        config->user = value;
+        break;
+    case 'c':
+        request->coordinator = value;
+        break;
+    case COMMAND_WORD:
+        if (config->site_count == NAMES_MAX)
+            command_refuse_usage(command, "too many sites; 4096 are allowed");
+        request->names[config->site_count++] = value;
+        break;
+    default:
+        end_broker(command, request);
     }
-    return !misses("broker-config", config->directory == NULL, "--directory is missing") &&
-           !misses("broker-config", *coordinator != NULL && config->federation != NULL,
-                   "--coordinator says what the federation is; --federation is not allowed") &&
-           !misses("broker-config", *coordinator != NULL && optind < argument_count,
-                   "--coordinator says which sites there are; none may be named") &&
-           !misses("broker-config", *coordinator == NULL && config->federation == NULL,
-                   "--federation is missing") &&
-           !misses("broker-config", *coordinator == NULL && optind == argument_count,
-                   "no site is named");
 }
 
 /* Federation, sites and graph of a coordinator's file. They stay for as long as the program. */
@@ -229,21 +204,31 @@ static enum tacit_status take_coordinator(const char *file, struct live_broker_c
     return TACIT_OK;
 }
 
-int command_broker_config(int argument_count, char **words)
+static const struct argp_option broker_options[] = {
+    {"directory", 'd', "DIR", 0, "Where mosquitto.conf and tacit.acl are written", 0},
+    {"federation", 'f', "NAME", 0, "The federation's name", 0},
+    {"coordinator", 'c', "FILE", 0,
+     "Take federation, sites and who hears whom from a coordinator's file", 0},
+    {"pki", 'k', "DIR", 0, "Where the certificates lie (default: the directory)", 0},
+    {"address", 'a', "A", 0, "Where the broker listens (default: 127.0.0.1)", 0},
+    {"port", 'p', "P", 0, "Its port (default: 8883)", 0},
+    {"persistence", 's', "DIR", 0, "Where the broker keeps what it holds", 0},
+    {"user", 'u', "NAME", 0, "Who the broker becomes (default: who calls)", 0},
+    COMMAND_LAST_OPTIONS};
+
+static int broker_command(const struct command *command, int word_count, char **words)
 {
     /* A broker that root starts becomes this user, who must be able to read the keys: the caller.
      */
+    static struct broker_request request = {.config = {.address = "127.0.0.1", .port = 8883}};
     struct passwd const *const caller = getpwuid(geteuid());
-    struct live_broker_config config = {
-        .address = "127.0.0.1", .port = 8883, .user = caller == NULL ? NULL : caller->pw_name};
     struct tacit_error error = {""};
-    const char *pki = NULL;
-    const char *coordinator = NULL;
-    int code;
-    if (!read_broker_options(argument_count, words, &config, &pki, &coordinator, &code))
-        return code;
-    config.sites = (const char *const *)(words + optind);
-    config.site_count = (size_t)(argument_count - optind);
+    request.config.user = caller == NULL ? NULL : caller->pw_name;
+    command_parse(command, &request, word_count, words);
+    struct live_broker_config config = request.config;
+    config.sites = request.names;
+    char const *const coordinator = request.coordinator;
+    const char *pki = request.pki;
     if (coordinator != NULL && take_coordinator(coordinator, &config, &error) != TACIT_OK)
         return say(TACIT_INVALID, &error);
     pki = pki == NULL ? config.directory : pki;
@@ -260,3 +245,15 @@ int command_broker_config(int argument_count, char **words)
         return EXIT_FAILED;
     return say(live_broker_config_write(&config, &error), &error);
 }
+
+const struct command command_broker_config = {
+    .name = "broker-config",
+    .summary = "write the broker's configuration and access list",
+    .options = broker_options,
+    .words = "--directory=DIR --federation=NAME SITE...\n--directory=DIR --coordinator=FILE",
+    .help =
+        "Writes mosquitto.conf and tacit.acl into a directory. Start the broker with: mosquitto "
+        "-c DIR/mosquitto.conf",
+    .take = take_broker,
+    .run = broker_command,
+};

@@ -785,11 +785,12 @@ static void bar_is_wiped(void **state)
 
 static void help_and_version(void **state)
 {
-    static const char *const wanted[][3] = {{"--help", NULL, "Usage: tacit COMMAND"},
-                                            {"--version", NULL, "tacit "},
-                                            {"run", "--help", "Usage: tacit run [OPTION...] FILE"},
-                                            {"check", "--help", "Usage: tacit check [OPTION...]"},
-                                            {"data", "--help", "Usage: tacit data list"}};
+    static const char *const wanted[][3] = {
+        {"--help", NULL, "Usage: tacit COMMAND"},
+        {"--version", NULL, "tacit "},
+        {"run", "--help", "Usage: tacit run [OPTION...] FILE"},
+        {"check", "--help", "Usage: tacit check [OPTION...]"},
+        {"data", "--help", "Usage: tacit data [OPTION...] list"}};
     (void)state;
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         struct process_result result = TACIT(wanted[i][0], wanted[i][1]);

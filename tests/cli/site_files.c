@@ -502,10 +502,14 @@ struct usage {
 
 static const struct usage usages[] = {
     {{"agent"}, "tacit agent: one file is needed ", "usage: tacit agent --config FILE"},
-    {{"agent", "--config"}, "tacit agent: one file is needed ", "--config FILE"},
+    {{"agent", "--config"},
+     "tacit agent (see 'tacit agent --help'): ",
+     "option '--config' requires an argument"},
     {{"agent", "a.yaml"}, "tacit agent: one file is needed ", "--config FILE"},
     {{"agent", "--config", "a", "b"}, "tacit agent: one file is needed ", "--config FILE"},
-    {{"coordinator", "--seed", "1"}, "tacit coordinator: one file is needed ", "--config FILE"},
+    {{"coordinator", "--seed", "1"},
+     "tacit coordinator (see 'tacit coordinator --help'): ",
+     "unrecognized option '--seed'"},
     {{"status"}, "tacit status: one file is needed ", "usage: tacit status --config FILE"},
     {{"status", "--config", "/nonexistent"}, "/nonexistent: ", "No such file"},
     {{"agent", "--config=/nonexistent"}, "/nonexistent: ", "No such file"},

@@ -1,0 +1,77 @@
+/* argp for all subcommands. What is wrong is said in one line: argp itself would add a second one.
+ */
+#include "commands.h"
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NAME_BYTES 128u
+
+struct parse {
+    const struct command *command;
+    void *into;
+};
+
+void command_refuse(const struct command *command, const char *format, ...)
+{
+    va_list arguments;
+    (void)fprintf(stderr, "tacit %s: ", command->name);
+    va_start(arguments, format);
+    (void)vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    (void)fputc('\n', stderr);
+    exit(EXIT_WRONG_INPUT);
+}
+
+void command_refuse_usage(const struct command *command, const char *what)
+{
+    command_refuse(command, "%s; see 'tacit %s --help'", what, command->name);
+}
+
+uint32_t command_number(const struct command *command, const char *option, const char *text,
+                        uint32_t max)
+{
+    char *end;
+    errno = 0;
+    unsigned long const value = strtoul(text, &end, 10);
+    if (errno != 0 || *end != '\0' || *text < '0' || *text > '9' || value < 1 || value > max)
+        command_refuse(command, "--%s: '%s' is not allowed; allowed: a whole number from 1 to %u",
+                       option, text, max);
+    return (uint32_t)value;
+}
+
+static error_t take(int key, char *value, struct argp_state *state)
+{
+    struct parse const *const parse = state->input;
+    char name[NAME_BYTES];
+    switch (key) {
+    case ARGP_KEY_INIT:
+        state->err_stream = NULL; /* getopt says what is wrong; argp is to add nothing and go on */
+        return 0;
+    case 'h':
+        (void)snprintf(name, sizeof name, "tacit %s", parse->command->name);
+        argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP, name);
+        exit(EXIT_DONE);
+    default:
+        break;
+    }
+    if (key == COMMAND_END || key < ARGP_KEY_END) /* an option's letter, a word, or the end */
+        parse->command->take(parse->command, parse->into, key, value);
+    return 0;
+}
+
+void command_parse(const struct command *command, void *into, int word_count, char **words)
+{
+    static char hint[NAME_BYTES]; /* how getopt begins what it says about unknown options */
+    struct parse parse = {command, into};
+    struct argp const parser = {.options = command->options,
+                                .parser = take,
+                                .args_doc = command->words,
+                                .doc = command->help};
+    (void)snprintf(hint, sizeof hint, "tacit %s (see 'tacit %s --help')", command->name,
+                   command->name);
+    words[0] = hint;
+    if (argp_parse(&parser, word_count, words, ARGP_NO_HELP, NULL, &parse) != 0)
+        exit(EXIT_WRONG_INPUT);
+}
