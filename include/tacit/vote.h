@@ -287,4 +287,148 @@ bool tacit_vote_private_is_decided(const struct tacit_vote_private *player);
 /* Shows a state without changing it. Cost: O(K epochs). */
 void tacit_vote_private_look(const struct tacit_vote_private *player,
                              struct tacit_vote_private_view *view);
+
+/* ---- Published sums -------------------------------------------------------------------------- */
+
+/* Ours: what leaves a player is not a vote but its noised sums, and everybody judges the sum over
+ * all players with exact bounds (tacit/bounds.h). A block is `block` pulls of each arm that is
+ * left; a release is one integer an arm of it, each with one discrete Laplace of scale R/epsilon: a
+ * reward is in one release, so it loses epsilon, as with private votes. The hub numbers the
+ * releases as it grants them; a pool takes them in that order, so all pools of a run are prefixes
+ * of one. It looks at numbers of releases that are fixed beforehand (c_1, c_2 = ceil(growth c_1),
+ * ...), and drops k if UCB_k <= max LCB + accuracy at the level ln(2 K e (e+1)/delta) of its e-th
+ * look. Which block ends next depends on who is active and on releases, never on rewards that are
+ * not released: so the bounds hold (docs/proofs/exact_bounds.md; EXACT-BOUNDS 3 (v), (vii)). Where
+ * players' means differ they are about the mean weighted by who came. */
+struct tacit_vote_pool_config {
+    uint64_t run_id;
+    uint32_t player_count;
+    uint32_t arm_count;
+    double accuracy; /* epsilon of the answer, in (0, 1] */
+    double failure;  /* delta, in (0, 1) */
+    double epsilon;  /* per reward; INFINITY: no noise */
+    uint64_t block;  /* pulls of each arm in a release, 1 .. 2^32 */
+    double growth;   /* of the number of releases from look to look, in (1, 4] */
+};
+
+/* What a player publishes; its arrays belong to the player and stay valid until its next step. */
+struct tacit_vote_release {
+    uint64_t run_id;
+    uint32_t from;
+    uint64_t number;      /* the hub's, from 0, of all players' releases */
+    const uint64_t *arms; /* K bits: arms of the block */
+    const int64_t *sums;  /* K noised sums; 0 where the arm is not in it */
+};
+
+struct tacit_vote_pool; /* opaque, relocatable */
+
+struct tacit_vote_pool_view {
+    uint64_t release_count; /* taken: numbers 0 .. release_count - 1 */
+    uint64_t look_count;    /* e so far */
+    uint64_t next_look;     /* releases at the next look */
+    const uint64_t *active; /* K bits; never empty */
+    uint32_t active_count;
+    const int64_t *sums; /* K: of the releases so far; of arms that are out, as they stood */
+};
+
+/* The block with the fewest samples, roughly: K b (c + N/2), where c releases of b pulls an arm
+ * bring the radius down to `accuracy`. Looks at public numbers only; config->block is ignored.
+ * Cost: about 33 x 56 radii. */
+uint64_t tacit_vote_pool_block(const struct tacit_vote_pool_config *config);
+
+/* Bytes of a pool: O(K). Errors: 0 if the configuration is not valid. */
+size_t tacit_vote_pool_size(const struct tacit_vote_pool_config *config);
+
+/* Errors: TACIT_INVALID, *pool untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_vote_pool_init(struct tacit_vote_pool *pool,
+                                       const struct tacit_vote_pool_config *config);
+
+/* Can these bytes be a pool of this configuration? Errors: TACIT_MALFORMED. */
+enum tacit_status tacit_vote_pool_check(const struct tacit_vote_pool *pool, size_t size,
+                                        const struct tacit_vote_pool_config *config);
+
+/* Takes the next release, and looks if it is time. One that was taken before says nothing, nor
+ * does any after 2^28 - 1 of them: the pool is closed then.
+ * Errors: TACIT_STRANGER: not of this run, or not of a player; TACIT_UNEXPECTED: an earlier one is
+ *   missing; TACIT_MALFORMED: an arm that does not exist, an arm that is left has no sum, or a sum
+ *   that no player could reach. The pool is untouched. Cost: O(K); a look K bounds. */
+enum tacit_status tacit_vote_pool_take(struct tacit_vote_pool *pool,
+                                       const struct tacit_vote_release *release);
+
+/* Shows a pool without changing it. Cost: O(1). */
+void tacit_vote_pool_look(const struct tacit_vote_pool *pool, struct tacit_vote_pool_view *view);
+
+struct tacit_vote_sums_config {
+    uint64_t run_id;
+    uint32_t player_id; /* < player_count */
+    uint32_t player_count;
+    uint32_t arm_count;
+    uint64_t block;
+    struct tacit_mechanism mechanism; /* sound, noisy or not; the player's own */
+    uint64_t budget_nano;
+    uint64_t tick_us; /* > 0: releases leave at multiples of it only */
+};
+
+struct tacit_vote_sums_event {
+    uint64_t now_us;
+    enum tacit_event_kind kind; /* RECEIVE: a grant of the hub */
+    union {
+        struct tacit_reward reward;
+        struct {
+            uint64_t cell;
+            uint64_t number;
+        } grant;
+    } as;
+};
+
+struct tacit_vote_sums_update {
+    bool persist;
+    bool commit;   /* ask the hub to grant `cell`; after a restart again */
+    uint64_t cell; /* if commit */
+    bool send;
+    struct tacit_vote_release release; /* if send: for every pool, the player's own too */
+    bool replan;                       /* the plan below replaces the one before; may be empty */
+    uint32_t plan_count;               /* in arm order; valid until the next step */
+    const struct tacit_pull_block *plan;
+    uint64_t deadline_us; /* TACIT_NEVER: no timer */
+};
+
+struct tacit_vote_sums; /* opaque, relocatable */
+
+struct tacit_vote_sums_view {
+    uint64_t cell; /* draws so far */
+    bool decided;  /* one arm is left, as far as this player has read */
+    bool waiting;  /* a draw is not granted yet */
+    bool halted;   /* no budget */
+    uint32_t active_count;
+    const uint64_t *active;
+    const struct tacit_ledger *ledger;
+};
+
+/* Bytes of a state: O(K). Errors: 0 if the configuration is not valid. */
+size_t tacit_vote_sums_size(const struct tacit_vote_sums_config *config);
+
+/* Errors: TACIT_INVALID, *player untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_vote_sums_init(struct tacit_vote_sums *player,
+                                       const struct tacit_vote_sums_config *config);
+
+/* Are these bytes a state of this configuration? Errors: TACIT_MALFORMED. */
+enum tacit_status tacit_vote_sums_check(const struct tacit_vote_sums *player, size_t size,
+                                        const struct tacit_vote_sums_config *config);
+
+/* One step. START opens a block (and asks and sends again what is open), REWARD brings sums, OFFER
+ * reads the pool: an arm that is out leaves the block, and its sum is discarded. The last reward
+ * draws; RECEIVE grants; TIMEOUT tries a draw again, or lets the release go and opens the next
+ * block. Noise, charge and erasure are one transaction, as for private votes.
+ * Errors: TACIT_INVALID: a reward that was not planned, or out of range; TACIT_UNEXPECTED: a grant
+ *   that was not asked for; TACIT_ENTROPY, TACIT_BUDGET as tacit_vote_private_step.
+ * Requires: the pool is of the same run, N, K and block. Cost: O(K) an end of a block. */
+enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
+                                       const struct tacit_vote_pool *pool,
+                                       const struct tacit_vote_sums_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct tacit_vote_sums_update *update);
+
+/* Shows a state without changing it. Cost: O(1). */
+void tacit_vote_sums_look(const struct tacit_vote_sums *player, struct tacit_vote_sums_view *view);
 #endif

@@ -1,5 +1,6 @@
 /* Votes through the real program: what is wrong is said with its place; runs are the same on any
  * number of threads; the paper's own numbers come out. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -68,6 +69,7 @@ static void wrong_keys_are_refused_in_words(void **state)
         {"--set=privacy.epsilon=1", "have no epsilon"},
         {"--set=privacy.mode=sound", "privacy.epsilon"},
         {"--set=privacy={mode: sound, epsilon: 1}", "allowed in mode sound: successive"},
+        {"--set=protocol.sharing=sums", "belongs to sharing: votes"},
         {"--set=network.kind=star", "allowed: broadcast"},
         {"--set=activation={kind: groups}", "belongs to kind: groups"},
         {"--set=activation={kind: groups, groups: [{share: 0.5, events: 0.5}]}", "must sum to 1"},
@@ -109,6 +111,54 @@ static void check_says_what_the_votes_are_worth(void **state)
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "62 of 64 players"));
     assert_null(strstr(result.out, "(not kept)"));
+    process_free(&result);
+}
+
+/* p* = 1/64; ser3 alone at eta = 0.9 needs T_Py = 10 tau, tau the first with 2 alpha <= 2 epsilon.
+ * Corollaries: (10/(28 e^2) ln 20 + sqrt(ln 20 / 2)) 64 and
+ * (10/e^2 (ln 10 + ln 20 / 28) + sqrt(ln 20 / 2)) 64 with e = 0.25, by a pocket calculator. */
+static void check_prints_the_theorems_and_the_cheapest_votes(void **state)
+{
+    (void)state;
+    struct process_result result = tacit("check", (const char *const[]){NULL});
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "p*        0.01562"));
+    double samples = 0;
+    char const *const theorem = strstr(result.out, "Theorem 2     T = (T_Py + 1.22)/p* = ");
+    assert_non_null(theorem);
+    assert_int_equal(sscanf(theorem, "Theorem 2     T = (T_Py + 1.22)/p* = %lf", &samples), 1);
+    assert_true(fabs(samples - 64 * (1050 + 1.224)) < 50); /* four digits */
+    assert_non_null(strstr(result.out, "lacks a factor T"));
+    assert_non_null(strstr(result.out, "Corollary 1   1174 samples"));
+    assert_non_null(strstr(result.out, "Corollary 2   2.475e+04 samples"));
+    char const *const cheapest = strstr(result.out, "cheapest  ");
+    assert_non_null(cheapest);
+    unsigned votes = 0;
+    double eta = 0;
+    assert_int_equal(sscanf(cheapest, "cheapest  %u of 64 players with eta %lf", &votes, &eta), 2);
+    assert_in_range(votes, 1, 64);
+    assert_true(eta > 0 && eta < 1);
+    process_free(&result);
+}
+
+static void resets_need_an_accuracy_that_theorem_4_speaks_of(void **state)
+{
+    (void)state;
+    struct process_result result =
+        tacit("check",
+              (const char *const[]){"--set=protocol={kind: votes, subroutine: ser4, reset: 1e-5, "
+                                    "eta: 0.9, epsilon: 0.0899}",
+                                    NULL});
+    assert_int_equal(result.code, 2);
+    assert_non_null(strstr(result.err, "protocol.epsilon"));
+    assert_non_null(strstr(result.err, "below eta/K = 0.09"));
+    process_free(&result);
+    result = tacit("check",
+                   (const char *const[]){"--set=protocol={kind: votes, subroutine: ser4, reset: "
+                                         "1e-5, eta: 0.9, epsilon: 0.09}",
+                                         NULL});
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "phi T (m K - 1) = 2.79e+05 messages"));
     process_free(&result);
 }
 
@@ -161,13 +211,67 @@ static void baselines_send_what_the_paper_counts(void **state)
     process_free(&none);
 }
 
+/* The same epsilon per reward: sums need about a tenth of the samples of private votes; randomised
+ * rewards are about as good as sums in samples, but every reward is a message. */
+static void sums_and_randomised_rewards_keep_the_epsilon_of_private_votes(void **state)
+{
+    (void)state;
+    static const char *const sharings[] = {"votes, eta: 0.9", "sums", "all"};
+    double samples[3];
+    double messages[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        char protocol[160];
+        (void)snprintf(protocol, sizeof protocol,
+                       "--set=protocol={kind: votes, epsilon: 0.25, sharing: %s}", sharings[i]);
+        struct process_result result =
+            tacit("run", (const char *const[]){"--json", "--quiet", protocol,
+                                               "--set=privacy={mode: sound, epsilon: 1}", NULL});
+        assert_int_equal(result.code, 0);
+        assert_non_null(strstr(result.out, "\"epsilon_per_reward\": 1,"));
+        assert_non_null(strstr(result.out, "Each single reward") == NULL
+                            ? strstr(result.out, "each single reward")
+                            : strstr(result.out, "Each single reward"));
+        samples[i] = metric(result.out, "samples");
+        messages[i] = metric(result.out, "messages");
+        assert_true(metric(result.out, "near_best_fraction") == 1);
+        process_free(&result);
+    }
+    assert_true(samples[1] < samples[0] / 8);
+    assert_true(samples[2] < samples[0] / 8);
+    assert_true(messages[2] == samples[2]);
+    assert_true(messages[1] < messages[2] / 4);
+}
+
+/* DSER4 in sound mode: the run goes on to the horizon, and the best arm is found again. */
+static void private_votes_start_again_at_resets(void **state)
+{
+    (void)state;
+    struct process_result result =
+        tacit("run", (const char *const[]){"--json", "--quiet", "--runs=2", "--set=horizon=300000",
+                                           "--set=agents=29",
+                                           "--set=protocol={kind: votes, subroutine: ser4, reset: "
+                                           "1e-5, eta: 0.9, epsilon: 0.25, switches: 1}",
+                                           "--set=privacy={mode: sound, epsilon: 1}", NULL});
+    assert_int_equal(result.code, 0);
+    assert_true(metric(result.out, "samples") == 300000);
+    assert_true(metric(result.out, "resets") >= 1);
+    assert_true(metric(result.out, "messages") > 29 * 9); /* more than one reset has room for */
+    process_free(&result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
-        TEST(wrong_keys_are_refused_in_words),      TEST(a_committee_needs_its_seats),
-        TEST(check_says_what_the_votes_are_worth),  TEST(runs_do_not_depend_on_threads),
+        TEST(wrong_keys_are_refused_in_words),
+        TEST(a_committee_needs_its_seats),
+        TEST(check_says_what_the_votes_are_worth),
+        TEST(runs_do_not_depend_on_threads),
         TEST(baselines_send_what_the_paper_counts),
+        TEST(check_prints_the_theorems_and_the_cheapest_votes),
+        TEST(resets_need_an_accuracy_that_theorem_4_speaks_of),
+        TEST(sums_and_randomised_rewards_keep_the_epsilon_of_private_votes),
+        TEST(private_votes_start_again_at_resets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

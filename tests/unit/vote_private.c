@@ -277,6 +277,69 @@ static void every_epoch_costs_epsilon_of_other_rewards(void **state)
     close_site(&site);
 }
 
+/* The player has dropped all but arm 1, the others have voted arm 1 out: their set is its own now,
+ * and the ladder starts over new rewards. */
+static void a_player_without_an_arm_in_common_takes_the_voted_set(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, INFINITY, 0);
+    start(&site);
+    while (!view_of(&site).decided) {
+        assert_int_equal(play_plan(&site), TACIT_OK);
+        assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
+    }
+    assert_int_equal(view_of(&site).active[0], 2);
+    assert_int_equal(site.last.plan_count, 0);
+    uint64_t const first = tacit_bounds_first_rung(1, INFINITY, log(4.0 * ARMS / 0.5), 0.25);
+    others_vote(&site, 0, 6);
+    others_vote(&site, 2, 6);
+    assert_int_equal(view_of(&site).active[0], 9); /* arms 0 and 3 */
+    assert_int_equal(view_of(&site).active_count, 2);
+    assert_int_equal(view_of(&site).epoch, 1);
+    assert_int_equal(site.last.plan_count, 2);
+    assert_int_equal(site.left[0], first);
+    assert_int_equal(site.left[3], first);
+    assert_int_equal(view_of(&site).exploit_arm, 0); /* nothing that was noised before counts */
+    reward(&site, 0, first, (int64_t)first * TACIT_STEPS);
+    assert_int_equal(reward(&site, 3, first, 0), TACIT_OK);
+    assert_true(site.last.commit);
+    close_site(&site);
+}
+
+/* DSER4: in mid-epoch, and while a draw waits for its grant. */
+static void a_reset_starts_the_ladder_over_new_rewards(void **state)
+{
+    (void)state;
+    for (uint32_t waits = 0; waits < 2; waits++) {
+        struct site site;
+        open_site(&site, 1, UINT64_C(1000000000));
+        start(&site);
+        uint64_t const first = site.left[0];
+        if (waits == 1)
+            assert_int_equal(play_plan(&site), TACIT_OK);
+        else
+            assert_int_equal(reward(&site, 0, 2, 2 * TACIT_STEPS), TACIT_OK);
+        struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
+                                                   .from = TACIT_HUB,
+                                                   .to = TACIT_EVERYONE,
+                                                   .run_id = RUN,
+                                                   .reset = 1};
+        assert_int_equal(happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE,
+                                                                 .as.message = &message}),
+                         TACIT_OK);
+        assert_int_equal(view_of(&site).active_count, ARMS);
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            assert_int_equal(site.left[arm], first);
+        assert_false(view_of(&site).waiting);
+        assert_int_equal(grant(&site, waits, TACIT_HUB), waits == 1 ? TACIT_OK : TACIT_UNEXPECTED);
+        assert_int_equal(view_of(&site).epoch, 1); /* what came before the reset judges nothing */
+        assert_int_equal(play_plan(&site), TACIT_OK);
+        assert_int_equal(site.last.cell, waits + 1);
+        close_site(&site);
+    }
+}
+
 static void hostile_rewards_are_refused(void **state)
 {
     (void)state;
@@ -301,6 +364,8 @@ int main(void)
         cmocka_unit_test(a_failed_draw_is_tried_again_and_charged_once),
         cmocka_unit_test(without_budget_nothing_is_drawn),
         cmocka_unit_test(every_epoch_costs_epsilon_of_other_rewards),
+        cmocka_unit_test(a_player_without_an_arm_in_common_takes_the_voted_set),
+        cmocka_unit_test(a_reset_starts_the_ladder_over_new_rewards),
         cmocka_unit_test(hostile_rewards_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

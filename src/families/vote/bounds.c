@@ -1,6 +1,8 @@
 /* What votes promise and cost at most: for `check`. */
+#include <inttypes.h>
 #include <math.h>
 #include "plan.h"
+#include "tacit/bounds.h"
 
 /* Chance that one sample is by the m-th most active player: p* of Theorem 2; 0 if there is none. */
 static double activity_of(const struct vote_world *world, uint32_t rank)
@@ -109,6 +111,42 @@ static void print_votes(const struct vote_plan *plan, FILE *out)
                   messages * (players - 1.0));
 }
 
+/* One learner with all rewards, as they are or randomised. */
+static void print_shared(const struct vote_plan *plan, FILE *out)
+{
+    struct vote_world const *const world = &plan->world;
+    (void)fprintf(out, "  messages  one broadcast a sample, %u by receiver\n",
+                  world->player_count - 1);
+    if (world->flip <= 0)
+        return;
+    double const kept = 1 - 2 * world->flip;
+    (void)fprintf(out,
+                  "  randomised response turns over a reward with chance %.4g: gaps, and the "
+                  "accuracy asked of the learner, are %.4g of what they were, so samples grow by "
+                  "about %.3g\n",
+                  world->flip, kept, 1 / (kept * kept));
+}
+
+static void print_sums(const struct vote_plan *plan, FILE *out)
+{
+    struct vote_world const *const world = &plan->world;
+    struct tacit_vote_pool_config const config = vote_pool_config(world);
+    double const epsilon = config.epsilon;
+    double const level = tacit_bounds_level(config.arm_count, 1, config.failure);
+    uint64_t releases = 1;
+    while (releases < (UINT64_C(1) << 20) &&
+           tacit_bounds_radius(releases * config.block, releases, epsilon, level) >
+               config.accuracy / 2)
+        releases++;
+    (void)fprintf(
+        out,
+        "  block     %" PRIu64 " pulls of each arm in a release, chosen for %u players\n"
+        "  failure   at most %.4g, whatever the means and whoever comes (exact bounds)\n"
+        "  at gap 0  about %" PRIu64 " releases until all arms are within epsilon or out; "
+        "a release is one broadcast of a number an arm, %u by receiver\n",
+        config.block, config.player_count, config.failure, releases, config.player_count - 1);
+}
+
 enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, FILE *out)
 {
     struct vote_plan const *const plan = experiment->plan;
@@ -120,8 +158,11 @@ enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, F
                   "without constants (Sec. 2)\n",
                   arms / (epsilon * epsilon) * log(1 / plan->delta));
     if (world->sharing == VOTE_SHARING_ALL) {
-        (void)fprintf(out, "  messages  one broadcast a sample, %u by receiver\n",
-                      world->player_count - 1);
+        print_shared(plan, out);
+        return TACIT_OK;
+    }
+    if (world->sharing == VOTE_SHARING_SUMS) {
+        print_sums(plan, out);
         return TACIT_OK;
     }
     if (world->sharing == VOTE_SHARING_NONE) {
@@ -134,10 +175,7 @@ enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, F
     double const resets = world->reset_probability * (double)world->horizon;
     if (world->reset_probability > 0)
         (void)fprintf(out,
-                      "  Theorem 4     on average at most phi T (m K - 1) = %.4g messages to T%s\n",
-                      resets * ((double)world->votes_needed * arms - 1),
-                      epsilon >= plan->eta / arms
-                          ? ""
-                          : "; it asks for epsilon >= eta/K, which does not hold here");
+                      "  Theorem 4     on average at most phi T (m K - 1) = %.4g messages to T\n",
+                      resets * ((double)world->votes_needed * arms - 1));
     return TACIT_OK;
 }

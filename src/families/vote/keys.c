@@ -66,6 +66,7 @@ static void read_others(struct config_reader *reader, const struct config_node *
     static const struct config_choice sharings[] = {{"votes", VOTE_SHARING_VOTES},
                                                     {"none", VOTE_SHARING_NONE},
                                                     {"all", VOTE_SHARING_ALL},
+                                                    {"sums", VOTE_SHARING_SUMS},
                                                     {NULL, 0}};
     int sharing = VOTE_SHARING_VOTES;
     config_reader_choice(reader, protocol, "protocol.sharing", false, sharings, &sharing);
@@ -160,23 +161,41 @@ static void read_drift(struct config_reader *reader, const struct config_node *r
 
 /* ---- Private votes ---- */
 
-/* Sound mode: votes by a ladder of its own, thresholds that hold. */
+/* Private votes and sums go by epochs of their own; ser4 says that there are resets. */
+static void read_sound_subroutine(struct config_reader *reader, const struct config_node *protocol,
+                                  struct vote_keys *keys)
+{
+    struct config_node const *const subroutine = config_node_member(protocol, "subroutine");
+    bool const resets = keys->subroutine.kind == TACIT_BEST_ARM_SER4;
+    if (subroutine != NULL && keys->subroutine.kind != TACIT_BEST_ARM_SUCCESSIVE && !resets)
+        config_reader_fail(reader, subroutine, "protocol.subroutine",
+                           "what is played by raw rewards may be seen; private votes go by epochs "
+                           "with exact bounds; allowed in mode sound: successive, ser4 (the same, "
+                           "with resets), or nothing");
+    if (resets && keys->sharing == VOTE_SHARING_SUMS)
+        config_reader_fail(reader, subroutine, "protocol.subroutine",
+                           "published sums have no resets; allowed: successive, or nothing");
+    keys->subroutine.kind = TACIT_BEST_ARM_SUCCESSIVE;
+}
+
+/* Sound mode: votes by a ladder of its own, thresholds that hold; noised sums; or every reward,
+ * randomised. */
 static void read_sound(struct config_reader *reader, const struct config_node *root,
                        struct tacit_config *config, struct vote_keys *keys)
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct config_node const *const privacy = config_node_member(root, "privacy");
-    struct config_node const *const subroutine = config_node_member(protocol, "subroutine");
     config_reader_number(reader, privacy, "privacy.epsilon", true,
                          (struct config_range){1e-6, 1e6, false, true}, &config->epsilon);
-    if (subroutine != NULL && keys->subroutine.kind != TACIT_BEST_ARM_SUCCESSIVE)
-        config_reader_fail(reader, subroutine, "protocol.subroutine",
-                           "what is played by raw rewards may be seen; private votes go by epochs "
-                           "with exact bounds; allowed in mode sound: successive, or nothing");
-    keys->subroutine.kind = TACIT_BEST_ARM_SUCCESSIVE;
-    if (keys->sharing != VOTE_SHARING_VOTES)
+    if (keys->sharing == VOTE_SHARING_NONE)
         config_reader_fail(reader, protocol, "protocol.sharing",
-                           "mode sound has private votes only; allowed: votes");
+                           "nothing is sent, so nothing is noised; allowed in mode sound: votes, "
+                           "sums, all");
+    if (keys->sharing == VOTE_SHARING_ALL) /* any subroutine: it sees randomised rewards only */
+        return;
+    read_sound_subroutine(reader, protocol, keys);
+    if (keys->sharing == VOTE_SHARING_SUMS)
+        return;
     if (config_node_member(protocol, "votes") == NULL)
         keys->rule = VOTE_RULE_COMMITTEE;
     if (keys->rule == VOTE_RULE_FLOOR)
@@ -208,6 +227,9 @@ static void refuse_idle_keys(struct config_reader *reader, const struct config_n
         if (node != NULL && keys->sharing != VOTE_SHARING_VOTES)
             config_reader_fail(reader, node, votes_only[i], "belongs to sharing: votes");
     }
+    if (keys->sharing == VOTE_SHARING_SUMS && config->privacy != TACIT_PRIVACY_SOUND)
+        config_reader_fail(reader, protocol, "protocol.sharing",
+                           "sums are noised ones; allowed: privacy: {mode: sound, epsilon: 1}");
     if (keys->switches > 0 && keys->drift != 0) /* exactly what the file says */
         config_reader_fail(reader, protocol, "protocol.switches",
                            "and environment.drift do not go together; allowed: one of the two");

@@ -75,6 +75,23 @@ static enum tacit_status settle_failure(struct tacit_experiment *experiment,
                                    error);
 }
 
+/* Theorem 4 asks for it. */
+static enum tacit_status check_resets(struct tacit_experiment *experiment,
+                                      const struct vote_keys *keys, const struct vote_plan *plan,
+                                      struct tacit_error *error)
+{
+    double const arms = (double)plan->world.subroutine.arm_count;
+    if (!(keys->reset > 0) || keys->sharing != VOTE_SHARING_VOTES ||
+        keys->subroutine.accuracy >= plan->eta / arms)
+        return TACIT_OK;
+    char text[160];
+    (void)snprintf(text, sizeof text,
+                   "%g is below eta/K = %.4g, where Theorem 4 (DSER4) says nothing; allowed with "
+                   "resets: at least that",
+                   keys->subroutine.accuracy, plan->eta / arms);
+    return tacit_experiment_refuse(experiment, "protocol.epsilon", text, error);
+}
+
 /* The first players, who are the most active ones where groups come in that order. */
 static enum tacit_status choose_committee(struct tacit_experiment *experiment,
                                           const struct vote_keys *keys, struct vote_plan *plan,
@@ -133,11 +150,41 @@ static void state_sound(const struct tacit_experiment *experiment, struct tacit_
                          "parameter of the vote, not a privacy level.");
 }
 
+static void state_sums(const struct tacit_experiment *experiment, struct tacit_text *text)
+{
+    if (!experiment->mechanism.noisy) {
+        tacit_text_add(text, "Sums of rewards leave a player as they are; without noise there is "
+                             "no formal protection of individual rewards.");
+        return;
+    }
+    tacit_text_add(text, "Each single reward loses at most epsilon = ");
+    tacit_text_add_nano(text, tacit_mechanism_cost_nano(&experiment->mechanism));
+    tacit_text_add(text, " (replace-one: its value), against everybody: it enters one published "
+                         "sum, with exact discrete Laplace noise, drawn once and published only "
+                         "after the coordinator has granted the draw. Not protected: who is there, "
+                         "when, and which arms are played; several rewards of one person add up.");
+}
+
+static void state_randomised(const struct tacit_experiment *experiment, struct tacit_text *text)
+{
+    tacit_text_add(text, "Every reward is sent to all others by randomised response: each single "
+                         "reward loses at most epsilon = ");
+    tacit_text_add_nano(text, tacit_mechanism_cost_nano(&experiment->mechanism));
+    tacit_text_add(text, " (replace-one: its value), against everybody. Not protected: who is "
+                         "there, when, and which arms are played; several rewards of one person "
+                         "add up.");
+}
+
 static void state_privacy(struct tacit_experiment *experiment, const struct vote_keys *keys)
 {
     struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    if (experiment->config->privacy == TACIT_PRIVACY_SOUND) {
+    bool const is_sound = experiment->config->privacy == TACIT_PRIVACY_SOUND;
+    if (is_sound && keys->sharing == VOTE_SHARING_VOTES) {
         state_sound(experiment, &text);
+        return;
+    }
+    if (is_sound && keys->sharing == VOTE_SHARING_ALL && experiment->mechanism.noisy) {
+        state_randomised(experiment, &text);
         return;
     }
     switch (keys->sharing) {
@@ -155,6 +202,9 @@ static void state_privacy(struct tacit_experiment *experiment, const struct vote
     case VOTE_SHARING_ALL:
         tacit_text_add(&text, "Every reward of every player is sent to all others as it is: there "
                               "is no privacy.");
+        return;
+    case VOTE_SHARING_SUMS:
+        state_sums(experiment, &text);
         return;
     }
 }
@@ -181,7 +231,8 @@ static void fill_world(const struct tacit_experiment *experiment, const struct v
         .group_count = keys->group_count,
         .sharing = keys->sharing,
         .subroutine = keys->subroutine,
-        .reset_probability = keys->reset};
+        .reset_probability = keys->reset,
+        .block = 1};
     plan->world.subroutine.arm_count = sim->env.arm_count;
 }
 
@@ -209,9 +260,15 @@ static enum tacit_status settle_mechanism(struct tacit_experiment *experiment,
     if (config->privacy != TACIT_PRIVACY_SOUND)
         return tacit_mechanism_init(&experiment->mechanism, &none);
     enum tacit_status const status = tacit_experiment_protect(experiment, config->epsilon, error);
+    if (status != TACIT_OK)
+        return status;
     plan->mechanism = experiment->mechanism;
-    plan->world.mechanism = &plan->mechanism;
-    return status;
+    if (plan->world.sharing == VOTE_SHARING_ALL)
+        plan->world.flip =
+            plan->mechanism.noisy ? 1 / (1 + exp(experiment->epsilon_per_reward)) : 0;
+    else
+        plan->world.mechanism = &plan->mechanism;
+    return TACIT_OK;
 }
 
 enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
@@ -228,7 +285,14 @@ enum tacit_status vote_make_plan(struct tacit_experiment *experiment, struct tac
     if (status == TACIT_OK)
         status = settle_failure(experiment, keys, plan, error);
     if (status == TACIT_OK)
+        status = check_resets(experiment, keys, plan, error);
+    if (status == TACIT_OK)
         status = choose_committee(experiment, keys, plan, error);
+    if (status == TACIT_OK && keys->sharing == VOTE_SHARING_SUMS) {
+        struct tacit_vote_pool_config pool = vote_pool_config(&plan->world);
+        pool.block = 1;
+        plan->world.block = tacit_vote_pool_block(&pool);
+    }
     if (status == TACIT_OK && !groups_have_players(&plan->world))
         status = tacit_experiment_refuse(experiment, "activation.groups",
                                          "a group has no player; allowed: more agents, or larger "

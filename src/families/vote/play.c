@@ -256,11 +256,7 @@ static void note_votes(struct stage *stage)
         outcome->voted = true;
         outcome->samples_vote = outcome->samples;
     }
-    if (stage->trace == NULL || stage->trace->voted_out_at == NULL)
-        return;
-    for (uint32_t arm = 0; arm < stage->world->subroutine.arm_count; arm++)
-        if (!tacit_bits_has(view.voted, arm) && stage->trace->voted_out_at[arm] == 0)
-            stage->trace->voted_out_at[arm] = outcome->samples;
+    vote_trace_out(stage->trace, view.voted, stage->world->subroutine.arm_count, outcome->samples);
 }
 
 /* Alg. 2 l. 2-21 for one active player. */
@@ -287,10 +283,7 @@ static void activate(struct stage *stage, uint32_t player)
     TACIT_ASSERT(status == TACIT_OK);
     if (stage->trace != NULL)
         vote_trace_regret(stage->trace, outcome, &stage->next_point);
-    if (stage->trace != NULL && stage->trace->samples_of_arm != NULL)
-        stage->trace->samples_of_arm[arm]++;
-    if (stage->trace != NULL && stage->trace->samples_of_player != NULL && !was_single)
-        stage->trace->samples_of_player[player]++;
+    vote_trace_play(stage->trace, player, arm, was_single);
     if (update.send) {
         outcome->messages += update.marks_new;
         note_votes(stage);
@@ -325,60 +318,103 @@ static void end_stage(struct stage *stage)
 
 /* ---- 0-PRIVACY: one learner ---- */
 
+struct learner {
+    const struct vote_world *world;
+    struct vote_outcome *outcome;
+    const struct vote_trace *trace;
+    struct tacit_best_arm *arms;
+    struct vote_clock clock;
+    struct tacit_rng order;
+    struct tacit_rng rewards;
+    uint32_t next_point;
+};
+
+/* Randomised response keeps the order of the means and makes each gap smaller by 1 - 2 flip. */
+static struct tacit_best_arm_config learner_config(const struct vote_world *world)
+{
+    struct tacit_best_arm_config config = world->subroutine;
+    config.accuracy *= 1 - 2 * world->flip;
+    return config;
+}
+
+/* What all see of a reward. With randomised response it is 0 or 1 with the reward's mean first
+ * (Gajane, Urvoy, Kaufmann 2018, for rewards that are 0 or 1). */
+static double shared_reward(struct learner *learner, double reward)
+{
+    double const flip = learner->world->flip;
+    if (flip <= 0)
+        return reward;
+    bool const is_one = tacit_rng_bernoulli(&learner->rewards, reward);
+    return is_one != tacit_rng_bernoulli(&learner->rewards, flip) ? 1.0 : 0.0;
+}
+
+static void learn_one(struct learner *learner)
+{
+    struct vote_world const *const world = learner->world;
+    struct vote_outcome *const outcome = learner->outcome;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&learner->order);
+    if (outcome->samples >= learner->clock.next_reset) {
+        tacit_best_arm_reset(learner->arms);
+        outcome->reset_count++;
+        vote_clock_draw_reset(&learner->clock, world, outcome->samples);
+    }
+    uint32_t const player = vote_clock_active(&learner->clock, world);
+    uint32_t arm;
+    enum tacit_status status = tacit_best_arm_next(learner->arms, &entropy, &arm);
+    TACIT_ASSERT(status == TACIT_OK);
+    double const reward = vote_reward(world, &learner->rewards, player, arm, outcome->samples);
+    vote_count_play(world, outcome, player, arm, outcome->samples);
+    vote_trace_play(learner->trace, player, arm, tacit_best_arm_is_decided(learner->arms));
+    outcome->samples++;
+    status = tacit_best_arm_observe(learner->arms, arm, shared_reward(learner, reward));
+    TACIT_ASSERT(status == TACIT_OK);
+    if (learner->trace != NULL)
+        vote_trace_regret(learner->trace, outcome, &learner->next_point);
+}
+
+static void end_learner(struct learner *learner, uint32_t *arms)
+{
+    struct vote_trace const *const trace = learner->trace;
+    for (; trace != NULL && learner->next_point < trace->point_count; learner->next_point++)
+        trace->regret[learner->next_point] = learner->outcome->regret;
+    struct tacit_best_arm_view view;
+    tacit_best_arm_look(learner->arms, &view);
+    for (uint32_t player = 0; player < learner->world->player_count; player++)
+        arms[player] = view.answer;
+    learner->outcome->messages = learner->outcome->samples;
+    struct vote_end const end = {arms, view.decided ? learner->world->player_count : 0, trace};
+    vote_finish(learner->world, learner->outcome, &end);
+}
+
 static enum tacit_status play_shared(const struct vote_world *world, struct vote_outcome *outcome,
                                      const struct vote_trace *trace)
 {
-    size_t const size = tacit_best_arm_size(&world->subroutine);
+    struct tacit_best_arm_config const config = learner_config(world);
+    size_t const size = tacit_best_arm_size(&config);
     if (size == 0)
         return TACIT_INVALID;
-    struct tacit_best_arm *const learner = malloc(size);
+    struct learner learner = {
+        .world = world,
+        .outcome = outcome,
+        .trace = trace,
+        .arms = malloc(size),
+        .order = tacit_rng_stream(world->seed, world->run, TACIT_STREAM_COMMON, VOTE_PURPOSE_ORDER),
+        .rewards =
+            tacit_rng_stream(world->seed, world->run, TACIT_STREAM_COMMON, TACIT_PURPOSE_REWARD)};
     uint32_t *const arms = calloc(world->player_count, sizeof arms[0]);
-    if (learner == NULL || arms == NULL) {
-        free(learner);
-        free(arms);
-        return TACIT_MEMORY;
-    }
-    struct vote_clock clock;
-    uint32_t next_point = 0;
-    vote_clock_start(&clock, world);
-    struct tacit_rng order =
-        tacit_rng_stream(world->seed, world->run, TACIT_STREAM_COMMON, VOTE_PURPOSE_ORDER);
-    struct tacit_rng rewards =
-        tacit_rng_stream(world->seed, world->run, TACIT_STREAM_COMMON, TACIT_PURPOSE_REWARD);
-    struct tacit_entropy const entropy = tacit_rng_entropy(&order);
-    enum tacit_status status = tacit_best_arm_init(learner, &world->subroutine);
+    enum tacit_status status = TACIT_MEMORY;
+    if (learner.arms != NULL && arms != NULL)
+        status = tacit_best_arm_init(learner.arms, &config);
+    vote_clock_start(&learner.clock, world);
     while (status == TACIT_OK && outcome->samples < world->horizon &&
-           (!tacit_best_arm_is_decided(learner) || world->reset_probability > 0)) {
-        if (outcome->samples >= clock.next_reset) {
-            tacit_best_arm_reset(learner);
-            outcome->reset_count++;
-            vote_clock_draw_reset(&clock, world, outcome->samples);
-        }
-        uint32_t const player = vote_clock_active(&clock, world);
-        uint32_t arm;
-        status = tacit_best_arm_next(learner, &entropy, &arm);
-        TACIT_ASSERT(status == TACIT_OK);
-        double const reward = vote_reward(world, &rewards, player, arm, outcome->samples);
-        vote_count_play(world, outcome, player, arm, outcome->samples);
-        outcome->samples++;
-        if (trace != NULL && trace->samples_of_arm != NULL)
-            trace->samples_of_arm[arm]++;
-        status = tacit_best_arm_observe(learner, arm, reward);
-        if (trace != NULL)
-            vote_trace_regret(trace, outcome, &next_point);
+           (!tacit_best_arm_is_decided(learner.arms) || world->reset_probability > 0)) {
+        learn_one(&learner);
         if (vote_is_stopped(world))
             status = TACIT_INTERRUPTED;
     }
-    for (; trace != NULL && next_point < trace->point_count; next_point++)
-        trace->regret[next_point] = outcome->regret;
-    struct tacit_best_arm_view view;
-    tacit_best_arm_look(learner, &view);
-    for (uint32_t player = 0; player < world->player_count; player++)
-        arms[player] = view.answer;
-    outcome->messages = outcome->samples;
-    struct vote_end const end = {arms, view.decided ? world->player_count : 0, trace};
-    vote_finish(world, outcome, &end);
-    free(learner);
+    if (status == TACIT_OK)
+        end_learner(&learner, arms);
+    free(learner.arms);
     free(arms);
     return status;
 }
@@ -409,6 +445,8 @@ enum tacit_status vote_play_cores(const struct vote_world *world, struct vote_ou
 enum tacit_status vote_play(const struct vote_world *world, struct vote_outcome *outcome,
                             const struct vote_trace *trace)
 {
+    if (world->sharing == VOTE_SHARING_SUMS)
+        return vote_play_sums(world, outcome, trace);
     if (world->mechanism != NULL)
         return vote_play_private(world, outcome, trace);
     return vote_play_is_direct(world) ? vote_play_direct(world, outcome, trace)

@@ -20,7 +20,8 @@
 enum vote_sharing {
     VOTE_SHARING_VOTES,
     VOTE_SHARING_NONE, /* 1-PRIVACY: each player alone */
-    VOTE_SHARING_ALL   /* 0-PRIVACY: one learner sees every reward */
+    VOTE_SHARING_ALL,  /* 0-PRIVACY: one learner sees every reward */
+    VOTE_SHARING_SUMS  /* ours: noised sums are published */
 };
 
 /* A share of the players makes a share of the events. */
@@ -46,7 +47,10 @@ struct vote_world {
     uint32_t votes_needed;
     const uint64_t *committee;               /* N bits, or NULL */
     double reset_probability;                /* > 0 (DSER4): the run goes on to the horizon */
-    const struct tacit_mechanism *mechanism; /* sound mode: private votes; else NULL */
+    const struct tacit_mechanism *mechanism; /* sound mode: private votes, sums; else NULL */
+    double flip;                             /* ALL: chance that a reward of 0 or 1 is turned over
+                                                before it is shared; 0: as it is */
+    uint64_t block;                          /* SUMS: pulls of each arm in a release */
     atomic_bool *stop;                       /* NULL: nobody stops it */
 };
 
@@ -60,7 +64,7 @@ struct vote_outcome {
     uint64_t samples_vote; /* T_vote: first time one arm was left of the voted set; else samples */
     bool ended;            /* every player has one arm */
     bool voted;            /* one arm was left of the voted set */
-    uint64_t messages;     /* marks; 0-PRIVACY: samples */
+    uint64_t messages;     /* marks; 0-PRIVACY: samples; sums: numbers that were published */
     uint64_t reset_count;
     double regret;         /* sum of best mean - mean of the arm, at the moment of each sample */
     uint64_t plays_beyond; /* plays of arms that are not epsilon-optimal at that moment */
@@ -82,6 +86,29 @@ struct vote_trace {
     uint32_t *winners; /* K: players that end with each arm */
 };
 
+/* One more sample of an arm, by a player that has not ended before it, or has. */
+static inline void vote_trace_play(const struct vote_trace *trace, uint32_t player, uint32_t arm,
+                                   bool was_single)
+{
+    if (trace == NULL)
+        return;
+    if (trace->samples_of_arm != NULL)
+        trace->samples_of_arm[arm]++;
+    if (trace->samples_of_player != NULL && !was_single)
+        trace->samples_of_player[player]++;
+}
+
+/* Which arms are out after so many samples: `left` has the others. */
+static inline void vote_trace_out(const struct vote_trace *trace, const uint64_t *left,
+                                  uint32_t arm_count, uint64_t samples)
+{
+    if (trace == NULL || trace->voted_out_at == NULL)
+        return;
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        if (!tacit_bits_has(left, arm) && trace->voted_out_at[arm] == 0)
+            trace->voted_out_at[arm] = samples;
+}
+
 /* Writes the regret at the points up to now. `next` counts the points passed. */
 static inline void vote_trace_regret(const struct vote_trace *trace,
                                      const struct vote_outcome *outcome, uint32_t *next)
@@ -102,9 +129,16 @@ enum tacit_status vote_play_direct(const struct vote_world *world, struct vote_o
 /* Has this world a direct loop: naive, successive, ser3, ser4, at most 64 arms, votes or none? */
 bool vote_play_is_direct(const struct vote_world *world);
 
-/* Private votes (sound mode): world->mechanism is not NULL, sharing is votes, without resets. */
+/* Private votes (sound mode): world->mechanism is not NULL, sharing is votes. */
 enum tacit_status vote_play_private(const struct vote_world *world, struct vote_outcome *outcome,
                                     const struct vote_trace *trace);
+
+/* Published sums (sound mode): world->mechanism is not NULL, sharing is sums, without resets. */
+enum tacit_status vote_play_sums(const struct vote_world *world, struct vote_outcome *outcome,
+                                 const struct vote_trace *trace);
+
+/* What the pool of such a world is. */
+struct tacit_vote_pool_config vote_pool_config(const struct vote_world *world);
 
 /* The one that the world asks for; of the first two the faster. */
 enum tacit_status vote_play(const struct vote_world *world, struct vote_outcome *outcome,

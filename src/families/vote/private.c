@@ -83,6 +83,20 @@ static void note_votes(struct hall *hall)
         hall->outcome->voted = true;
         hall->outcome->samples_vote = hall->outcome->samples;
     }
+    vote_trace_out(hall->trace, view.voted, hall->world->subroutine.arm_count,
+                   hall->outcome->samples);
+}
+
+/* DSER4: the hub's word, by a coin that looks at no data; players hear it when they are active. */
+static void reset_all(struct hall *hall)
+{
+    struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
+                                               .from = TACIT_HUB,
+                                               .to = TACIT_EVERYONE,
+                                               .reset = ++hall->outcome->reset_count};
+    enum tacit_status const status = tacit_vote_board_take(hall->board, &message, NULL);
+    TACIT_ASSERT(status == TACIT_OK);
+    vote_clock_draw_reset(&hall->clock, hall->world, hall->outcome->samples);
 }
 
 /* One event, and what the driver does about it: plan, grant, tick. */
@@ -188,6 +202,7 @@ static void activate(struct hall *hall, uint32_t player)
     double const reward =
         vote_reward(hall->world, &hall->rewards[player], player, arm, outcome->samples);
     vote_count_play(hall->world, outcome, player, arm, outcome->samples);
+    vote_trace_play(hall->trace, player, arm, was_single);
     outcome->samples++;
     if (hall->trace != NULL)
         vote_trace_regret(hall->trace, outcome, &hall->next_point);
@@ -229,7 +244,9 @@ enum tacit_status vote_play_private(const struct vote_world *world, struct vote_
     if (status == TACIT_OK)
         start_players(&hall);
     while (status == TACIT_OK && outcome->samples < world->horizon &&
-           hall.single_count < world->player_count) {
+           (hall.single_count < world->player_count || world->reset_probability > 0)) {
+        if (outcome->samples >= hall.clock.next_reset)
+            reset_all(&hall);
         activate(&hall, vote_clock_active(&hall.clock, world));
         if (vote_is_stopped(world))
             status = TACIT_INTERRUPTED;

@@ -1,0 +1,278 @@
+/* The pool: the sum of all players' noised sums, judged with exact bounds (EXACT-BOUNDS 2, 3). It
+ * takes releases in the order in which the hub granted them, so it is a function of how many it has
+ * taken; it looks at numbers of releases that are fixed beforehand. */
+#include "tacit/vote.h"
+#include <math.h>
+#include <string.h>
+#include "tacit/bounds.h"
+
+#define FIRST_RADIUS 0.25 /* EXACT-BOUNDS 4.1 */
+#define BLOCK_MAX (UINT64_C(1) << 32)
+#define BLOCKS_TRIED 33u                   /* powers of two up to BLOCK_MAX */
+#define RELEASES_MAX (UINT64_C(1) << 28)   /* a pool is closed then; times BLOCK_MAX fits */
+#define NOISE_STEPS_MAX (INT64_C(1) << 60) /* no honest sum is beyond: Laplace far below it */
+#define SUM_STEPS_MAX (INT64_C(1) << 61)
+
+struct tacit_vote_pool {
+    struct tacit_vote_pool_config config;
+    uint64_t release_count;
+    uint64_t look_count;
+    uint64_t next_look;
+    uint64_t active_count;
+    /* active W | sums K */
+    uint64_t words[];
+};
+
+/* ---- Layout ---- */
+
+static uint32_t arms_of(const struct tacit_vote_pool *pool)
+{
+    return pool->config.arm_count;
+}
+
+static uint64_t *active_of(struct tacit_vote_pool *pool)
+{
+    return pool->words;
+}
+
+static int64_t *sums_of(struct tacit_vote_pool *pool)
+{
+    return (int64_t *)(void *)(pool->words + TACIT_BITS_WORDS(pool->config.arm_count));
+}
+
+static bool config_is_valid(const struct tacit_vote_pool_config *config)
+{
+    return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
+           config->player_count >= 1 && config->player_count <= TACIT_AGENTS_MAX &&
+           config->accuracy > 0 && config->accuracy <= 1 && config->failure > 0 &&
+           config->failure < 1 && config->epsilon > 0 && config->block >= 1 &&
+           config->block <= BLOCK_MAX && config->growth > 1 && config->growth <= 4;
+}
+
+size_t tacit_vote_pool_size(const struct tacit_vote_pool_config *config)
+{
+    TACIT_ASSERT(config != NULL);
+    if (!config_is_valid(config))
+        return 0;
+    return sizeof(struct tacit_vote_pool) +
+           (TACIT_BITS_WORDS(config->arm_count) + config->arm_count) * sizeof(uint64_t);
+}
+
+/* Member by member: the gaps keep their bytes. */
+static void copy_config(struct tacit_vote_pool_config *copy,
+                        const struct tacit_vote_pool_config *config)
+{
+    copy->run_id = config->run_id;
+    copy->player_count = config->player_count;
+    copy->arm_count = config->arm_count;
+    copy->accuracy = config->accuracy;
+    copy->failure = config->failure;
+    copy->epsilon = config->epsilon;
+    copy->block = config->block;
+    copy->growth = config->growth;
+}
+
+/* ---- Looks ---- */
+
+/* Smallest number of releases whose radius is at most `width`: it falls with their number. */
+static uint64_t releases_until(uint64_t block, double epsilon, double level, double width)
+{
+    uint64_t few = 0;
+    uint64_t enough = 1;
+    while (enough < RELEASES_MAX &&
+           tacit_bounds_radius(enough * block, enough, epsilon, level) > width) {
+        few = enough;
+        enough *= 2;
+    }
+    while (enough - few > 1) {
+        uint64_t const middle = few + (enough - few) / 2;
+        if (tacit_bounds_radius(middle * block, middle, epsilon, level) > width)
+            few = middle;
+        else
+            enough = middle;
+    }
+    return enough;
+}
+
+/* ln(4 K/delta): the level of the first look. */
+static double first_level(const struct tacit_vote_pool_config *config)
+{
+    return tacit_bounds_level(config->arm_count, 1, config->failure);
+}
+
+uint64_t tacit_vote_pool_block(const struct tacit_vote_pool_config *config)
+{
+    TACIT_ASSERT(config != NULL);
+    double const waiting = (double)config->player_count / 2.0; /* blocks that are half played */
+    uint64_t best = 1;
+    double fewest = INFINITY;
+    uint64_t block = 1;
+    for (uint32_t i = 0; i < BLOCKS_TRIED; i++, block *= 2) {
+        uint64_t const releases =
+            releases_until(block, config->epsilon, first_level(config), config->accuracy);
+        double const samples = (double)block * ((double)releases + waiting);
+        if (releases < RELEASES_MAX && samples < fewest) {
+            fewest = samples;
+            best = block;
+        }
+    }
+    return best;
+}
+
+/* Never beyond the last release. */
+static uint64_t following_look(const struct tacit_vote_pool *pool)
+{
+    uint64_t const next = tacit_bounds_next_rung(pool->next_look, pool->config.growth);
+    return next < RELEASES_MAX ? next : RELEASES_MAX;
+}
+
+static struct tacit_bounds_sum sum_of(struct tacit_vote_pool *pool, uint32_t arm)
+{
+    return (struct tacit_bounds_sum){.pulls = pool->release_count * pool->config.block,
+                                     .noises = pool->release_count,
+                                     .steps = sums_of(pool)[arm]};
+}
+
+static bool has_spare_bits(const struct tacit_vote_pool *pool, const uint64_t *arms)
+{
+    uint32_t const spare = arms_of(pool) % 64u;
+    return spare != 0 && (arms[TACIT_BITS_WORDS(pool->config.arm_count) - 1] >> spare) != 0;
+}
+
+static uint32_t next_active(struct tacit_vote_pool *pool, uint32_t from)
+{
+    return tacit_bits_next(active_of(pool), arms_of(pool), from);
+}
+
+/* Out with k if UCB_k <= max LCB + accuracy; the arm with the largest LCB stays, lowest index. */
+static void look(struct tacit_vote_pool *pool)
+{
+    struct tacit_vote_pool_config const *const config = &pool->config;
+    double const level =
+        tacit_bounds_level(config->arm_count, (uint32_t)++pool->look_count, config->failure);
+    uint32_t best = TACIT_NO_ARM;
+    double bar = -1;
+    for (uint32_t arm = next_active(pool, 0); arm < arms_of(pool);
+         arm = next_active(pool, arm + 1)) {
+        struct tacit_bounds_sum const sum = sum_of(pool, arm);
+        double const lower = tacit_bounds_lower(&sum, config->epsilon, level);
+        if (best == TACIT_NO_ARM || lower > bar) {
+            best = arm;
+            bar = lower;
+        }
+    }
+    for (uint32_t arm = next_active(pool, 0); arm < arms_of(pool);
+         arm = next_active(pool, arm + 1)) {
+        struct tacit_bounds_sum const sum = sum_of(pool, arm);
+        if (arm == best ||
+            tacit_bounds_upper(&sum, config->epsilon, level) > bar + config->accuracy)
+            continue;
+        tacit_bits_remove(active_of(pool), arm);
+        pool->active_count--;
+    }
+    pool->next_look = following_look(pool);
+}
+
+/* ---- Public functions ---- */
+
+enum tacit_status tacit_vote_pool_init(struct tacit_vote_pool *pool,
+                                       const struct tacit_vote_pool_config *config)
+{
+    TACIT_ASSERT(pool != NULL);
+    size_t const size = tacit_vote_pool_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(pool, 0, size);
+    copy_config(&pool->config, config);
+    tacit_bits_fill(active_of(pool), config->arm_count);
+    pool->active_count = config->arm_count;
+    pool->next_look =
+        releases_until(config->block, config->epsilon, first_level(config), FIRST_RADIUS);
+    return TACIT_OK;
+}
+
+enum tacit_status tacit_vote_pool_check(const struct tacit_vote_pool *pool, size_t size,
+                                        const struct tacit_vote_pool_config *config)
+{
+    TACIT_ASSERT(pool != NULL);
+    size_t const wanted = tacit_vote_pool_size(config);
+    if (wanted == 0 || size != wanted)
+        return TACIT_MALFORMED;
+    struct tacit_vote_pool_config copy;
+    memset(&copy, 0, sizeof copy);
+    copy_config(&copy, config);
+    if (memcmp(&copy, &pool->config, sizeof copy) != 0)
+        return TACIT_MALFORMED;
+    struct tacit_vote_pool *const read = (struct tacit_vote_pool *)(uintptr_t)pool;
+    if (has_spare_bits(read, active_of(read)))
+        return TACIT_MALFORMED;
+    uint64_t looks = 0;
+    struct tacit_vote_pool ladder = {.config = copy};
+    ladder.next_look =
+        releases_until(config->block, config->epsilon, first_level(config), FIRST_RADIUS);
+    for (; ladder.next_look <= pool->release_count && looks < pool->look_count; looks++)
+        ladder.next_look = following_look(&ladder);
+    bool const is_possible =
+        looks == pool->look_count && ladder.next_look == pool->next_look &&
+        pool->next_look > pool->release_count && pool->active_count >= 1 &&
+        tacit_bits_count(active_of(read), config->arm_count) == pool->active_count;
+    return is_possible ? TACIT_OK : TACIT_MALFORMED;
+}
+
+/* Has every arm that is left a sum that a player could have, and no other arm one? */
+static bool release_is_possible(struct tacit_vote_pool *pool,
+                                const struct tacit_vote_release *release)
+{
+    if (release->arms == NULL || release->sums == NULL)
+        return false;
+    if (has_spare_bits(pool, release->arms))
+        return false;
+    for (uint32_t arm = 0; arm < arms_of(pool); arm++) {
+        bool const has = tacit_bits_has(release->arms, arm);
+        int64_t const sum = release->sums[arm];
+        if ((!has && tacit_bits_has(active_of(pool), arm)) || (!has && sum != 0))
+            return false;
+        if (sum > NOISE_STEPS_MAX || sum < -NOISE_STEPS_MAX)
+            return false;
+        int64_t const before = sums_of(pool)[arm];
+        if (sum > 0 ? before > SUM_STEPS_MAX - sum : before < -SUM_STEPS_MAX - sum)
+            return false;
+    }
+    return true;
+}
+
+enum tacit_status tacit_vote_pool_take(struct tacit_vote_pool *pool,
+                                       const struct tacit_vote_release *release)
+{
+    TACIT_ASSERT(pool != NULL);
+    TACIT_ASSERT(release != NULL);
+    if (release->run_id != pool->config.run_id || release->from >= pool->config.player_count)
+        return TACIT_STRANGER;
+    if (release->number < pool->release_count)
+        return TACIT_OK;
+    if (pool->release_count == RELEASES_MAX - 1)
+        return TACIT_OK;
+    if (release->number > pool->release_count)
+        return TACIT_UNEXPECTED;
+    if (!release_is_possible(pool, release))
+        return TACIT_MALFORMED;
+    for (uint32_t arm = next_active(pool, 0); arm < arms_of(pool); arm = next_active(pool, arm + 1))
+        sums_of(pool)[arm] += release->sums[arm];
+    pool->release_count++;
+    if (pool->release_count == pool->next_look)
+        look(pool);
+    return TACIT_OK;
+}
+
+void tacit_vote_pool_look(const struct tacit_vote_pool *pool, struct tacit_vote_pool_view *view)
+{
+    TACIT_ASSERT(pool != NULL);
+    TACIT_ASSERT(view != NULL);
+    struct tacit_vote_pool *const read = (struct tacit_vote_pool *)(uintptr_t)pool;
+    *view = (struct tacit_vote_pool_view){.release_count = pool->release_count,
+                                          .look_count = pool->look_count,
+                                          .next_look = pool->next_look,
+                                          .active = active_of(read),
+                                          .active_count = (uint32_t)pool->active_count,
+                                          .sums = sums_of(read)};
+}

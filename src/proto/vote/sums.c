@@ -1,0 +1,440 @@
+/* A player that publishes noised sums instead of votes: a block, a draw, a grant, a release at the
+ * public tick. What all releases together say is the pool's business (pool.c). */
+#include "tacit/vote.h"
+#include <string.h>
+
+#define RETRY_US 1000000u /* after the random source failed */
+#define BLOCK_MAX (UINT64_C(1) << 32)
+
+enum phase {
+    PHASE_IDLE,      /* before START */
+    PHASE_PULLING,   /* a block is open */
+    PHASE_RELEASING, /* all rewards are here; the noise is not drawn yet */
+    PHASE_WAITING,   /* drawn, not granted: nothing may use it */
+    PHASE_GRANTED,   /* leaves at the tick */
+    PHASE_DECIDED,   /* one arm is left */
+    PHASE_HALTED     /* no budget */
+};
+
+struct tacit_vote_sums {
+    struct tacit_vote_sums_config config;
+    struct tacit_ledger ledger;
+    uint64_t now_us;
+    uint64_t send_us;  /* the tick at which the release leaves; TACIT_NEVER: none is due */
+    uint64_t retry_us; /* when the draw is tried again; TACIT_NEVER: it is not owed */
+    uint64_t cell;     /* draws so far */
+    uint64_t number;   /* the hub's, of the last granted draw */
+    uint64_t has_sent; /* a release left, or was to leave: it can be sent again */
+    uint64_t left_count;
+    uint64_t active_count;
+    uint64_t phase;
+    /* active W | drawn W | left K | exact K | noised K | plan 2K */
+    uint64_t words[];
+};
+
+/* ---- Layout ---- */
+
+static uint32_t arms_of(const struct tacit_vote_sums *player)
+{
+    return player->config.arm_count;
+}
+
+static size_t width_of(const struct tacit_vote_sums *player)
+{
+    return TACIT_BITS_WORDS(player->config.arm_count);
+}
+
+static uint64_t *active_of(struct tacit_vote_sums *player)
+{
+    return player->words;
+}
+
+/* The arms of the last draw. */
+static uint64_t *drawn_of(struct tacit_vote_sums *player)
+{
+    return player->words + width_of(player);
+}
+
+static uint64_t *left_of(struct tacit_vote_sums *player)
+{
+    return player->words + 2 * width_of(player);
+}
+
+static union tacit_sum *exact_of(struct tacit_vote_sums *player)
+{
+    return (union tacit_sum *)(void *)(left_of(player) + arms_of(player));
+}
+
+static int64_t *noised_of(struct tacit_vote_sums *player)
+{
+    return (int64_t *)(void *)(left_of(player) + 2 * (size_t)arms_of(player));
+}
+
+static struct tacit_pull_block *plan_of(struct tacit_vote_sums *player)
+{
+    return (struct tacit_pull_block *)(void *)(left_of(player) + 3 * (size_t)arms_of(player));
+}
+
+static bool config_is_valid(const struct tacit_vote_sums_config *config)
+{
+    return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
+           config->player_count >= 1 && config->player_count <= TACIT_AGENTS_MAX &&
+           config->player_id < config->player_count && config->block >= 1 &&
+           config->block <= BLOCK_MAX && config->mechanism.scale.kind == TACIT_SCALE_STEPS &&
+           config->tick_us > 0 && config->tick_us < TACIT_NEVER / 4;
+}
+
+size_t tacit_vote_sums_size(const struct tacit_vote_sums_config *config)
+{
+    TACIT_ASSERT(config != NULL);
+    if (!config_is_valid(config))
+        return 0;
+    size_t const arms = config->arm_count;
+    return sizeof(struct tacit_vote_sums) +
+           (2 * TACIT_BITS_WORDS(arms) + 5 * arms) * sizeof(uint64_t);
+}
+
+/* Member by member: the gaps keep their bytes (tacit_mechanism_copy). */
+static void copy_config(struct tacit_vote_sums_config *copy,
+                        const struct tacit_vote_sums_config *config)
+{
+    copy->run_id = config->run_id;
+    copy->player_id = config->player_id;
+    copy->player_count = config->player_count;
+    copy->arm_count = config->arm_count;
+    copy->block = config->block;
+    tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
+    copy->budget_nano = config->budget_nano;
+    copy->tick_us = config->tick_us;
+}
+
+/* ---- Blocks ---- */
+
+static void forget_exact(struct tacit_vote_sums *player)
+{
+    memset(exact_of(player), 0, arms_of(player) * sizeof(uint64_t));
+}
+
+static void open_block(struct tacit_vote_sums *player)
+{
+    memset(left_of(player), 0, arms_of(player) * sizeof(uint64_t));
+    forget_exact(player);
+    player->left_count = 0;
+    if (player->active_count == 1) {
+        player->phase = PHASE_DECIDED;
+        return;
+    }
+    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
+        if (!tacit_bits_has(active_of(player), arm))
+            continue;
+        left_of(player)[arm] = player->config.block;
+        player->left_count += player->config.block;
+    }
+    player->phase = PHASE_PULLING;
+}
+
+static void show_plan(struct tacit_vote_sums *player, struct tacit_vote_sums_update *update)
+{
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
+        if (left_of(player)[arm] == 0)
+            continue;
+        plan_of(player)[count].arm = arm;
+        plan_of(player)[count].count = left_of(player)[arm];
+        count++;
+    }
+    update->replan = true;
+    update->plan = plan_of(player);
+    update->plan_count = count;
+}
+
+/* ---- Draws ---- */
+
+/* One noised sum for each arm, or none at all: they are laid down before anything is charged. */
+static enum tacit_status draw_all(struct tacit_vote_sums *player,
+                                  const struct tacit_entropy *entropy)
+{
+    memset(noised_of(player), 0, arms_of(player) * sizeof(int64_t));
+    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
+        if (!tacit_bits_has(active_of(player), arm))
+            continue;
+        union tacit_sum noised;
+        enum tacit_status const status = tacit_mechanism_release(
+            &player->config.mechanism, exact_of(player)[arm], entropy, &noised);
+        if (status != TACIT_OK) {
+            memset(noised_of(player), 0, arms_of(player) * sizeof(int64_t));
+            return status;
+        }
+        noised_of(player)[arm] = noised.steps;
+    }
+    return TACIT_OK;
+}
+
+static void ask_for_grant(const struct tacit_vote_sums *player,
+                          struct tacit_vote_sums_update *update)
+{
+    update->commit = true;
+    update->cell = player->cell;
+}
+
+/* Noise, charge and erasure of the exact sums are one step, and so one transaction. */
+static enum tacit_status release(struct tacit_vote_sums *player,
+                                 const struct tacit_entropy *entropy,
+                                 struct tacit_vote_sums_update *update)
+{
+    struct tacit_ledger ledger = player->ledger;
+    update->persist = true;
+    player->phase = PHASE_RELEASING;
+    if (player->send_us != TACIT_NEVER) { /* the release before is said again first */
+        player->retry_us = player->send_us;
+        return TACIT_OK;
+    }
+    player->has_sent = 0;
+    enum tacit_status status = tacit_ledger_spend(
+        &ledger, player->cell + 1, tacit_mechanism_cost_nano(&player->config.mechanism));
+    if (status != TACIT_OK) {
+        player->phase = PHASE_HALTED;
+        forget_exact(player);
+        return TACIT_BUDGET;
+    }
+    status = draw_all(player, entropy);
+    if (status != TACIT_OK) {
+        player->retry_us = player->now_us + RETRY_US;
+        return status;
+    }
+    player->ledger = ledger;
+    player->cell++;
+    memcpy(drawn_of(player), active_of(player), width_of(player) * sizeof(uint64_t));
+    forget_exact(player);
+    player->phase = PHASE_WAITING;
+    ask_for_grant(player, update);
+    return TACIT_OK;
+}
+
+/* ---- The pool ---- */
+
+/* Arms that are out leave the block with what they brought; the draw follows if the others are
+ * done. */
+static enum tacit_status read_pool(struct tacit_vote_sums *player,
+                                   const struct tacit_vote_pool *pool,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_vote_sums_update *update)
+{
+    struct tacit_vote_pool_view view;
+    tacit_vote_pool_look(pool, &view);
+    if (player->phase == PHASE_IDLE || player->phase == PHASE_HALTED ||
+        tacit_bits_within(active_of(player), view.active, arms_of(player)))
+        return TACIT_OK;
+    update->persist = true;
+    for (size_t i = 0; i < width_of(player); i++)
+        active_of(player)[i] &= view.active[i];
+    player->active_count = tacit_bits_count(active_of(player), arms_of(player));
+    TACIT_ASSERT(player->active_count >= 1);
+    if (player->phase != PHASE_PULLING)
+        return TACIT_OK;
+    if (player->active_count == 1) {
+        open_block(player);
+        show_plan(player, update);
+        return TACIT_OK;
+    }
+    for (uint32_t arm = 0; arm < arms_of(player); arm++) {
+        if (tacit_bits_has(active_of(player), arm))
+            continue;
+        player->left_count -= left_of(player)[arm];
+        left_of(player)[arm] = 0;
+        exact_of(player)[arm].steps = 0; /* a partial sum is never released */
+    }
+    if (player->left_count == 0)
+        return release(player, entropy, update);
+    show_plan(player, update);
+    return TACIT_OK;
+}
+
+/* ---- Handlers ---- */
+
+/* Releases leave at multiples of the tick, whatever the data. */
+static uint64_t next_tick(const struct tacit_vote_sums *player)
+{
+    return (player->now_us / player->config.tick_us + 1) * player->config.tick_us;
+}
+
+static void send_release(struct tacit_vote_sums *player, struct tacit_vote_sums_update *update)
+{
+    update->persist = true;
+    update->send = true;
+    update->release = (struct tacit_vote_release){.run_id = player->config.run_id,
+                                                  .from = player->config.player_id,
+                                                  .number = player->number,
+                                                  .arms = drawn_of(player),
+                                                  .sums = noised_of(player)};
+    player->send_us = TACIT_NEVER;
+    player->has_sent = 1;
+    if (player->phase != PHASE_GRANTED)
+        return;
+    open_block(player);
+    show_plan(player, update);
+}
+
+static void on_start(struct tacit_vote_sums *player, struct tacit_vote_sums_update *update)
+{
+    if (player->phase == PHASE_IDLE) {
+        open_block(player);
+        update->persist = true;
+    }
+    if (player->phase == PHASE_WAITING)
+        ask_for_grant(player, update);
+    if (player->has_sent != 0 && player->send_us == TACIT_NEVER)
+        player->send_us = next_tick(player); /* nobody knows whether it left: again */
+    show_plan(player, update);
+}
+
+static enum tacit_status on_reward(struct tacit_vote_sums *player,
+                                   const struct tacit_reward *reward,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_vote_sums_update *update)
+{
+    if (player->phase != PHASE_PULLING || reward->arm >= arms_of(player) || reward->count == 0 ||
+        reward->count > left_of(player)[reward->arm])
+        return TACIT_INVALID;
+    if (reward->sum.steps < 0 || reward->sum.steps > (int64_t)reward->count * TACIT_STEPS)
+        return TACIT_INVALID;
+    left_of(player)[reward->arm] -= reward->count;
+    player->left_count -= reward->count;
+    tacit_sum_add(&player->config.mechanism.scale, &exact_of(player)[reward->arm], reward->sum);
+    update->persist = true;
+    return player->left_count == 0 ? release(player, entropy, update) : TACIT_OK;
+}
+
+static enum tacit_status on_grant(struct tacit_vote_sums *player, uint64_t cell, uint64_t number,
+                                  struct tacit_vote_sums_update *update)
+{
+    if (cell == 0 || cell > player->cell)
+        return TACIT_UNEXPECTED;
+    if (cell < player->cell || player->phase != PHASE_WAITING)
+        return TACIT_OK; /* said again */
+    player->number = number;
+    player->phase = PHASE_GRANTED;
+    player->send_us = next_tick(player);
+    update->persist = true;
+    return TACIT_OK;
+}
+
+static enum tacit_status on_timeout(struct tacit_vote_sums *player,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_vote_sums_update *update)
+{
+    if (player->now_us >= player->send_us) {
+        send_release(player, update);
+        return TACIT_OK; /* its bytes must last until the next step */
+    }
+    if (player->now_us < player->retry_us)
+        return TACIT_OK;
+    player->retry_us = TACIT_NEVER;
+    return player->phase == PHASE_RELEASING ? release(player, entropy, update) : TACIT_OK;
+}
+
+/* ---- Public functions ---- */
+
+enum tacit_status tacit_vote_sums_init(struct tacit_vote_sums *player,
+                                       const struct tacit_vote_sums_config *config)
+{
+    TACIT_ASSERT(player != NULL);
+    size_t const size = tacit_vote_sums_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(player, 0, size);
+    copy_config(&player->config, config);
+    player->ledger = tacit_ledger_init(config->budget_nano);
+    player->send_us = TACIT_NEVER;
+    player->retry_us = TACIT_NEVER;
+    player->phase = PHASE_IDLE;
+    player->active_count = config->arm_count;
+    tacit_bits_fill(active_of(player), config->arm_count);
+    return TACIT_OK;
+}
+
+static bool is_possible(struct tacit_vote_sums *player)
+{
+    uint32_t const arms = arms_of(player);
+    uint64_t left = 0;
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        if (left_of(player)[arm] > player->config.block ||
+            (left_of(player)[arm] > 0 && !tacit_bits_has(active_of(player), arm)))
+            return false;
+        left += left_of(player)[arm];
+    }
+    return left == player->left_count && player->active_count >= 1 &&
+           tacit_bits_count(active_of(player), arms) == player->active_count &&
+           player->phase <= PHASE_HALTED && player->has_sent <= 1 &&
+           player->cell == player->ledger.release_count &&
+           (player->phase == PHASE_PULLING) == (left > 0) &&
+           (player->phase != PHASE_GRANTED || player->send_us != TACIT_NEVER) &&
+           tacit_ledger_spent_nano(&player->ledger) <= player->ledger.budget_nano;
+}
+
+enum tacit_status tacit_vote_sums_check(const struct tacit_vote_sums *player, size_t size,
+                                        const struct tacit_vote_sums_config *config)
+{
+    TACIT_ASSERT(player != NULL);
+    size_t const wanted = tacit_vote_sums_size(config);
+    if (wanted == 0 || size != wanted)
+        return TACIT_MALFORMED;
+    struct tacit_vote_sums_config copy;
+    memset(&copy, 0, sizeof copy);
+    copy_config(&copy, config);
+    if (memcmp(&copy, &player->config, sizeof copy) != 0)
+        return TACIT_MALFORMED;
+    return is_possible((struct tacit_vote_sums *)(uintptr_t)player) ? TACIT_OK : TACIT_MALFORMED;
+}
+
+enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
+                                       const struct tacit_vote_pool *pool,
+                                       const struct tacit_vote_sums_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct tacit_vote_sums_update *update)
+{
+    TACIT_ASSERT(player != NULL);
+    TACIT_ASSERT(pool != NULL);
+    TACIT_ASSERT(event->now_us >= player->now_us);
+    *update = (struct tacit_vote_sums_update){.deadline_us = TACIT_NEVER};
+    enum tacit_status status = TACIT_OK;
+    uint64_t const now_before = player->now_us;
+    player->now_us = event->now_us;
+    switch (event->kind) {
+    case TACIT_EVENT_START:
+        on_start(player, update);
+        break;
+    case TACIT_EVENT_REWARD:
+        status = on_reward(player, &event->as.reward, entropy, update);
+        break;
+    case TACIT_EVENT_OFFER:
+        status = read_pool(player, pool, entropy, update);
+        break;
+    case TACIT_EVENT_RECEIVE:
+        status = on_grant(player, event->as.grant.cell, event->as.grant.number, update);
+        break;
+    case TACIT_EVENT_TIMEOUT:
+        status = on_timeout(player, entropy, update);
+        break;
+    case TACIT_EVENT_EXPLOITED:
+        break;
+    }
+    if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
+        player->now_us = now_before;
+    update->deadline_us = player->send_us < player->retry_us ? player->send_us : player->retry_us;
+    return status;
+}
+
+void tacit_vote_sums_look(const struct tacit_vote_sums *player, struct tacit_vote_sums_view *view)
+{
+    TACIT_ASSERT(player != NULL);
+    TACIT_ASSERT(view != NULL);
+    *view = (struct tacit_vote_sums_view){
+        .cell = player->cell,
+        .decided = player->active_count == 1,
+        .waiting = player->phase == PHASE_WAITING,
+        .halted = player->phase == PHASE_HALTED,
+        .active_count = (uint32_t)player->active_count,
+        .active = active_of((struct tacit_vote_sums *)(uintptr_t)player),
+        .ledger = &player->ledger};
+}

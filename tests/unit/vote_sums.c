@@ -1,0 +1,511 @@
+/* Published sums: the pool looks at fixed numbers of releases and judges as a naive reading of all
+ * of them does; a player publishes each reward once at most, after the grant, on the tick. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/bounds.h"
+#include "tacit/vote.h"
+
+#define RUN 5u
+#define ARMS 5u
+#define PLAYERS 3u
+#define BLOCK 4u
+#define TICK_US 1000u
+#define BUDGET UINT64_C(1000000000)
+
+/* ---- The pool ---- */
+
+static struct tacit_vote_pool_config pool_config(double epsilon)
+{
+    return (struct tacit_vote_pool_config){.run_id = RUN,
+                                           .player_count = PLAYERS,
+                                           .arm_count = ARMS,
+                                           .accuracy = 0.1,
+                                           .failure = 0.05,
+                                           .epsilon = epsilon,
+                                           .block = BLOCK,
+                                           .growth = 1.25};
+}
+
+static struct tacit_vote_pool *new_pool(const struct tacit_vote_pool_config *config)
+{
+    struct tacit_vote_pool *const pool = malloc(tacit_vote_pool_size(config));
+    assert_int_equal(tacit_vote_pool_init(pool, config), TACIT_OK);
+    return pool;
+}
+
+static struct tacit_vote_pool_view pool_view(const struct tacit_vote_pool *pool)
+{
+    struct tacit_vote_pool_view view;
+    tacit_vote_pool_look(pool, &view);
+    return view;
+}
+
+/* Number `number` of a list that is a function of the seed: means falling with the arm. */
+static void draw_sums(uint64_t seed, uint64_t number, int64_t *sums)
+{
+    struct tacit_rng rng = tacit_rng_stream(seed, (uint32_t)number, 0, TACIT_PURPOSE_REWARD);
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        sums[arm] = (int64_t)(tacit_rng_uniform(&rng) * TACIT_STEPS) - TACIT_STEPS / 2;
+        for (uint32_t i = 0; i < BLOCK; i++)
+            sums[arm] += tacit_rng_bernoulli(&rng, 0.9 - 0.2 * arm) ? TACIT_STEPS : 0;
+    }
+}
+
+static enum tacit_status take(struct tacit_vote_pool *pool, uint64_t number, const int64_t *sums,
+                              uint64_t arms)
+{
+    struct tacit_vote_release const release = {
+        .run_id = RUN, .from = 1, .number = number, .arms = &arms, .sums = sums};
+    return tacit_vote_pool_take(pool, &release);
+}
+
+/* From the whole list and nothing else: at every number of releases of the ladder, who is left? */
+static uint64_t naive_left(uint64_t seed, uint64_t count, const struct tacit_vote_pool_config *is)
+{
+    uint64_t left = (1u << ARMS) - 1;
+    uint64_t at = 1;
+    while (tacit_bounds_radius(at * BLOCK, at, is->epsilon, log(4.0 * ARMS / is->failure)) > 0.25)
+        at++;
+    for (uint32_t e = 1; at <= count; e++, at = (uint64_t)ceil((double)at * is->growth)) {
+        double const level = log(2.0 * ARMS * e * (e + 1.0) / is->failure);
+        double low[ARMS];
+        double high[ARMS];
+        double bar = -1;
+        for (uint32_t arm = 0; arm < ARMS; arm++) {
+            struct tacit_bounds_sum sum = {.pulls = at * BLOCK, .noises = at};
+            for (uint64_t number = 0; number < at; number++) {
+                int64_t sums[ARMS];
+                draw_sums(seed, number, sums);
+                sum.steps += sums[arm];
+            }
+            low[arm] = tacit_bounds_lower(&sum, is->epsilon, level);
+            high[arm] = tacit_bounds_upper(&sum, is->epsilon, level);
+            if (((left >> arm) & 1u) && low[arm] > bar)
+                bar = low[arm];
+        }
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            if (high[arm] <= bar + is->accuracy && low[arm] < bar)
+                left &= ~(UINT64_C(1) << arm);
+    }
+    return left;
+}
+
+static void a_pool_judges_as_a_naive_reading_of_all_releases(void **state)
+{
+    (void)state;
+    uint32_t decided = 0;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        struct tacit_vote_pool_config const config = pool_config(seed % 2 == 0 ? 1 : INFINITY);
+        struct tacit_vote_pool *const pool = new_pool(&config);
+        for (uint64_t number = 0; number < 400; number++) {
+            int64_t sums[ARMS];
+            draw_sums(seed, number, sums);
+            uint64_t const looks = pool_view(pool).look_count;
+            assert_int_equal(take(pool, number, sums, (1u << ARMS) - 1), TACIT_OK);
+            if (pool_view(pool).look_count > looks)
+                assert_int_equal(pool_view(pool).active[0], naive_left(seed, number + 1, &config));
+        }
+        assert_int_equal(tacit_vote_pool_check(pool, tacit_vote_pool_size(&config), &config),
+                         TACIT_OK);
+        decided += pool_view(pool).active_count == 1;
+        free(pool);
+    }
+    assert_true(decided >= 15); /* else it compared little */
+}
+
+static void looks_do_not_depend_on_what_was_released(void **state)
+{
+    (void)state;
+    struct tacit_vote_pool_config const config = pool_config(1);
+    struct tacit_vote_pool *const a = new_pool(&config);
+    struct tacit_vote_pool *const b = new_pool(&config);
+    int64_t const zero[ARMS] = {0};
+    for (uint64_t number = 0; number < 300; number++) {
+        int64_t sums[ARMS];
+        draw_sums(7, number, sums);
+        assert_int_equal(take(a, number, sums, 31), TACIT_OK);
+        assert_int_equal(take(b, number, zero, 31), TACIT_OK);
+        assert_int_equal(pool_view(a).next_look, pool_view(b).next_look);
+        assert_int_equal(pool_view(a).look_count, pool_view(b).look_count);
+    }
+    assert_true(pool_view(a).look_count > 5);
+    assert_true(pool_view(a).active_count < ARMS);
+    assert_int_equal(pool_view(b).active_count, ARMS);
+    free(a);
+    free(b);
+}
+
+static void hostile_releases_change_nothing(void **state)
+{
+    (void)state;
+    struct tacit_vote_pool_config const config = pool_config(1);
+    size_t const size = tacit_vote_pool_size(&config);
+    struct tacit_vote_pool *const pool = new_pool(&config);
+    int64_t sums[ARMS] = {1, 2, 3, 4, 5};
+    assert_int_equal(take(pool, 0, sums, 31), TACIT_OK);
+    void *const before = malloc(size);
+    memcpy(before, pool, size);
+    uint64_t const arms = 31;
+    struct tacit_vote_release release = {
+        .run_id = RUN + 1, .from = 0, .number = 1, .arms = &arms, .sums = sums};
+    assert_int_equal(tacit_vote_pool_take(pool, &release), TACIT_STRANGER);
+    release.run_id = RUN;
+    release.from = PLAYERS;
+    assert_int_equal(tacit_vote_pool_take(pool, &release), TACIT_STRANGER);
+    release.from = 0;
+    release.sums = NULL;
+    assert_int_equal(tacit_vote_pool_take(pool, &release), TACIT_MALFORMED);
+    assert_int_equal(take(pool, 0, sums, 31), TACIT_OK);         /* again: says nothing */
+    assert_int_equal(take(pool, 2, sums, 31), TACIT_UNEXPECTED); /* number 1 is missing */
+    assert_int_equal(take(pool, 1, sums, 63), TACIT_MALFORMED);  /* arm 5 of 5 */
+    assert_int_equal(take(pool, 1, sums, 30), TACIT_MALFORMED);  /* a sum without its arm */
+    sums[0] = 0;
+    assert_int_equal(take(pool, 1, sums, 30), TACIT_MALFORMED); /* an arm that is left has none */
+    sums[0] = INT64_MAX;
+    assert_int_equal(take(pool, 1, sums, 31), TACIT_MALFORMED);
+    sums[0] = INT64_MIN;
+    assert_int_equal(take(pool, 1, sums, 31), TACIT_MALFORMED);
+    assert_memory_equal(before, pool, size);
+    free(before);
+    free(pool);
+}
+
+static void a_pool_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    struct tacit_vote_pool_config const config = pool_config(1);
+    size_t const size = tacit_vote_pool_size(&config);
+    struct tacit_vote_pool *const pool = new_pool(&config);
+    for (uint64_t number = 0; number < 60; number++) {
+        int64_t sums[ARMS];
+        draw_sums(3, number, sums);
+        assert_int_equal(take(pool, number, sums, 31), TACIT_OK);
+    }
+    uint32_t accepted = 0;
+    for (size_t i = 0; i < size; i++) {
+        ((unsigned char *)pool)[i] ^= 0x40;
+        accepted += tacit_vote_pool_check(pool, size, &config) == TACIT_OK;
+        ((unsigned char *)pool)[i] ^= 0x40;
+    }
+    assert_int_equal(accepted, ARMS * 8); /* the sums may be anything */
+    assert_int_equal(tacit_vote_pool_check(pool, size - 8, &config), TACIT_MALFORMED);
+    free(pool);
+}
+
+static void the_block_grows_with_the_noise_and_shrinks_with_the_players(void **state)
+{
+    (void)state;
+    struct tacit_vote_pool_config config = pool_config(INFINITY);
+    assert_int_equal(tacit_vote_pool_block(&config), 1);
+    uint64_t before = 1;
+    for (double epsilon = 4; epsilon > 0.01; epsilon /= 4) {
+        config.epsilon = epsilon;
+        uint64_t const block = tacit_vote_pool_block(&config);
+        assert_true(block >= before);
+        config.player_count = 1000;
+        assert_true(tacit_vote_pool_block(&config) <= block);
+        config.player_count = PLAYERS;
+        before = block;
+    }
+    assert_true(before > 64);
+}
+
+/* ---- The player ---- */
+
+struct site {
+    struct tacit_vote_sums_config config;
+    struct tacit_vote_pool *pool;
+    struct tacit_vote_sums *player;
+    struct tacit_rng noise;
+    bool entropy_fails;
+    uint64_t now_us;
+    uint64_t left[ARMS];
+    struct tacit_vote_sums_update last;
+};
+
+static enum tacit_status fill(void *context, void *bytes, size_t size)
+{
+    struct site *const site = context;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&site->noise);
+    return site->entropy_fails ? TACIT_ENTROPY : entropy.fill(entropy.context, bytes, size);
+}
+
+static void open_site(struct site *site, double epsilon, uint64_t budget_nano)
+{
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    struct tacit_vote_pool_config const pool = pool_config(epsilon);
+    memset(site, 0, sizeof *site);
+    site->config = (struct tacit_vote_sums_config){.run_id = RUN,
+                                                   .player_id = 1,
+                                                   .player_count = PLAYERS,
+                                                   .arm_count = ARMS,
+                                                   .block = BLOCK,
+                                                   .budget_nano = budget_nano,
+                                                   .tick_us = TICK_US};
+    assert_int_equal(tacit_mechanism_init(&site->config.mechanism, &mechanism), TACIT_OK);
+    site->pool = new_pool(&pool);
+    site->player = malloc(tacit_vote_sums_size(&site->config));
+    assert_int_equal(tacit_vote_sums_init(site->player, &site->config), TACIT_OK);
+    site->noise = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_NOISE);
+}
+
+static void close_site(struct site *site)
+{
+    free(site->pool);
+    free(site->player);
+}
+
+static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event event)
+{
+    struct tacit_entropy const entropy = {.fill = fill, .context = site};
+    event.now_us = site->now_us;
+    enum tacit_status const status =
+        tacit_vote_sums_step(site->player, site->pool, &event, &entropy, &site->last);
+    if (site->last.replan)
+        memset(site->left, 0, sizeof site->left);
+    for (uint32_t i = 0; site->last.replan && i < site->last.plan_count; i++)
+        site->left[site->last.plan[i].arm] = site->last.plan[i].count;
+    assert_int_equal(
+        tacit_vote_sums_check(site->player, tacit_vote_sums_size(&site->config), &site->config),
+        TACIT_OK);
+    return status;
+}
+
+static enum tacit_status simple(struct site *site, enum tacit_event_kind kind)
+{
+    return happen(site, (struct tacit_vote_sums_event){.kind = kind});
+}
+
+static enum tacit_status reward(struct site *site, uint32_t arm, uint64_t count, int64_t steps)
+{
+    if (arm < ARMS && count <= site->left[arm])
+        site->left[arm] -= count;
+    return happen(site, (struct tacit_vote_sums_event){
+                            .kind = TACIT_EVENT_REWARD,
+                            .as.reward = {.arm = arm, .count = count, .sum = {.steps = steps}}});
+}
+
+static enum tacit_status grant(struct site *site, uint64_t cell, uint64_t number)
+{
+    return happen(site, (struct tacit_vote_sums_event){.kind = TACIT_EVENT_RECEIVE,
+                                                       .as.grant = {cell, number}});
+}
+
+/* All that is left of the block, arm k with (k + 1) x 1000 steps a pull. */
+static enum tacit_status play_block(struct site *site)
+{
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        uint64_t const count = site->left[arm];
+        if (count > 0)
+            status = reward(site, arm, count, (int64_t)(count * (arm + 1) * 1000));
+    }
+    return status;
+}
+
+static struct tacit_vote_sums_view view_of(const struct site *site)
+{
+    struct tacit_vote_sums_view view;
+    tacit_vote_sums_look(site->player, &view);
+    return view;
+}
+
+/* Releases of others that leave arms 0 and 1 only. */
+static void others_end_three_arms(struct site *site)
+{
+    int64_t const sums[ARMS] = {BLOCK * TACIT_STEPS, BLOCK * TACIT_STEPS, 0, 0, 0};
+    for (uint64_t number = 0; pool_view(site->pool).active_count == ARMS; number++)
+        assert_int_equal(take(site->pool, number, sums, 31), TACIT_OK);
+    assert_int_equal(pool_view(site->pool).active[0], 3);
+}
+
+static void nothing_leaves_before_its_grant_or_off_the_tick(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, INFINITY, 0);
+    simple(&site, TACIT_EVENT_START);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        assert_int_equal(site.left[arm], BLOCK);
+    site.now_us = 7777;
+    assert_int_equal(play_block(&site), TACIT_OK);
+    assert_true(site.last.persist);
+    assert_true(site.last.commit);
+    assert_int_equal(site.last.cell, 1);
+    site.now_us = 20000;
+    for (uint32_t i = 0; i < 4; i++) {
+        simple(&site, i % 2 == 0 ? TACIT_EVENT_TIMEOUT : TACIT_EVENT_OFFER);
+        assert_false(site.last.send);
+        assert_true(view_of(&site).waiting);
+    }
+    simple(&site, TACIT_EVENT_START); /* asks again, draws nothing again */
+    assert_true(site.last.commit);
+    assert_int_equal(view_of(&site).cell, 1);
+    assert_int_equal(grant(&site, 2, 0), TACIT_UNEXPECTED);
+    assert_int_equal(grant(&site, 0, 0), TACIT_UNEXPECTED);
+    site.now_us = 20001;
+    assert_int_equal(grant(&site, 1, 42), TACIT_OK);
+    assert_false(site.last.send);
+    assert_int_equal(site.last.deadline_us, 21000);
+    site.now_us = 20999;
+    simple(&site, TACIT_EVENT_TIMEOUT);
+    assert_false(site.last.send);
+    site.now_us = 21000;
+    simple(&site, TACIT_EVENT_TIMEOUT);
+    assert_true(site.last.send);
+    assert_int_equal(site.last.release.number, 42);
+    for (uint32_t arm = 0; arm < ARMS; arm++) /* no noise: the sums themselves, each reward once */
+        assert_int_equal(site.last.release.sums[arm], BLOCK * (arm + 1) * 1000);
+    assert_int_equal(site.left[0], BLOCK);           /* the next block is open */
+    assert_int_equal(grant(&site, 1, 43), TACIT_OK); /* said again: nothing */
+    assert_false(site.last.persist);
+    close_site(&site);
+}
+
+static void after_a_restart_the_same_bytes_leave_before_the_next_draw(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, BUDGET);
+    simple(&site, TACIT_EVENT_START);
+    play_block(&site);
+    grant(&site, 1, 9);
+    site.now_us = TICK_US;
+    simple(&site, TACIT_EVENT_TIMEOUT);
+    assert_true(site.last.send);
+    int64_t sent[ARMS];
+    memcpy(sent, site.last.release.sums, sizeof sent);
+    site.now_us += 10;
+    simple(&site, TACIT_EVENT_START); /* did it leave? again, at the next tick */
+    assert_int_equal(play_block(&site), TACIT_OK);
+    assert_false(site.last.commit);
+    assert_int_equal(view_of(&site).cell, 1); /* the next draw waits for that */
+    assert_int_equal(site.last.deadline_us, 2 * TICK_US);
+    site.now_us = 2 * TICK_US;
+    simple(&site, TACIT_EVENT_TIMEOUT);
+    assert_true(site.last.send);
+    assert_int_equal(site.last.release.number, 9);
+    assert_memory_equal(site.last.release.sums, sent, sizeof sent);
+    assert_false(site.last.commit); /* its bytes are the driver's until the next step */
+    assert_int_equal(site.last.deadline_us, 2 * TICK_US);
+    simple(&site, TACIT_EVENT_TIMEOUT);
+    assert_true(site.last.commit);
+    assert_int_equal(site.last.cell, 2);
+    assert_false(site.last.send);
+    close_site(&site);
+}
+
+/* Two histories that differ only in rewards of an arm that goes out in mid-block. */
+static void a_partial_sum_leaves_no_trace(void **state)
+{
+    (void)state;
+    struct site a;
+    struct site b;
+    open_site(&a, 1, BUDGET);
+    open_site(&b, 1, BUDGET);
+    simple(&a, TACIT_EVENT_START);
+    simple(&b, TACIT_EVENT_START);
+    reward(&a, 4, 3, 0);
+    reward(&b, 4, 3, 3 * TACIT_STEPS);
+    others_end_three_arms(&a);
+    others_end_three_arms(&b);
+    simple(&a, TACIT_EVENT_OFFER);
+    simple(&b, TACIT_EVENT_OFFER);
+    assert_int_equal(a.left[4], 0);
+    assert_int_equal(a.left[0], BLOCK);
+    assert_memory_equal(a.player, b.player, tacit_vote_sums_size(&a.config));
+    assert_int_equal(reward(&a, 4, 1, 0), TACIT_INVALID); /* it is not asked for any more */
+    assert_int_equal(play_block(&a), TACIT_OK);
+    assert_true(a.last.commit);
+    close_site(&a);
+    close_site(&b);
+}
+
+static void a_block_ends_when_the_arms_that_are_left_are_done(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, BUDGET);
+    simple(&site, TACIT_EVENT_START);
+    reward(&site, 0, BLOCK, 0);
+    reward(&site, 1, BLOCK, 0);
+    others_end_three_arms(&site);
+    assert_int_equal(simple(&site, TACIT_EVENT_OFFER), TACIT_OK);
+    assert_true(site.last.commit);
+    grant(&site, 1, pool_view(site.pool).release_count);
+    site.now_us = TICK_US;
+    simple(&site, TACIT_EVENT_TIMEOUT);
+    assert_int_equal(site.last.release.arms[0], 3);
+    assert_int_equal(tacit_vote_pool_take(site.pool, &site.last.release), TACIT_OK);
+    close_site(&site);
+}
+
+static void a_failed_draw_is_tried_again_and_charged_once(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, BUDGET);
+    simple(&site, TACIT_EVENT_START);
+    site.entropy_fails = true;
+    assert_int_equal(play_block(&site), TACIT_ENTROPY);
+    assert_false(site.last.commit);
+    assert_int_equal(view_of(&site).ledger->release_count, 0);
+    site.entropy_fails = false;
+    site.now_us = site.last.deadline_us;
+    assert_int_equal(simple(&site, TACIT_EVENT_TIMEOUT), TACIT_OK);
+    assert_true(site.last.commit);
+    assert_int_equal(view_of(&site).ledger->release_count, 1);
+    close_site(&site);
+}
+
+static void without_budget_nothing_is_drawn(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, BUDGET - 1);
+    simple(&site, TACIT_EVENT_START);
+    assert_int_equal(play_block(&site), TACIT_BUDGET);
+    assert_true(view_of(&site).halted);
+    assert_false(site.last.commit);
+    close_site(&site);
+}
+
+static void hostile_rewards_are_refused(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, BUDGET);
+    assert_int_equal(reward(&site, 0, 1, 0), TACIT_INVALID); /* before START */
+    simple(&site, TACIT_EVENT_START);
+    assert_int_equal(reward(&site, ARMS, 1, 0), TACIT_INVALID);
+    assert_int_equal(reward(&site, 0, BLOCK + 1, 0), TACIT_INVALID);
+    assert_int_equal(reward(&site, 0, 0, 0), TACIT_INVALID);
+    assert_int_equal(reward(&site, 1, 1, -1), TACIT_INVALID);
+    assert_int_equal(reward(&site, 2, 1, TACIT_STEPS + 1), TACIT_INVALID);
+    close_site(&site);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_pool_judges_as_a_naive_reading_of_all_releases),
+        cmocka_unit_test(looks_do_not_depend_on_what_was_released),
+        cmocka_unit_test(hostile_releases_change_nothing),
+        cmocka_unit_test(a_pool_that_cannot_be_is_refused),
+        cmocka_unit_test(the_block_grows_with_the_noise_and_shrinks_with_the_players),
+        cmocka_unit_test(nothing_leaves_before_its_grant_or_off_the_tick),
+        cmocka_unit_test(after_a_restart_the_same_bytes_leave_before_the_next_draw),
+        cmocka_unit_test(a_partial_sum_leaves_no_trace),
+        cmocka_unit_test(a_block_ends_when_the_arms_that_are_left_are_done),
+        cmocka_unit_test(a_failed_draw_is_tried_again_and_charged_once),
+        cmocka_unit_test(without_budget_nothing_is_drawn),
+        cmocka_unit_test(hostile_rewards_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
