@@ -1,61 +1,9 @@
 /* tacit run: experiment file in, results out. */
 #include "arguments.h"
 #include "commands.h"
+#include "describe.h"
 #include "progress.h"
-#include "simulate.h"
-#include "tacit/report.h"
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* ---- Report ---- */
-
-static void describe_arms(const struct tacit_experiment *experiment,
-                          const struct tacit_sim_results *results, uint32_t runs,
-                          struct tacit_report_arm *arms)
-{
-    for (uint32_t arm = 0; arm < experiment->sim.env.arm_count; arm++)
-        arms[arm] = (struct tacit_report_arm){
-            .name = tacit_experiment_arm_name(experiment, arm),
-            .mean = experiment->global_means == NULL ? NAN : experiment->global_means[arm],
-            .eliminated_epoch =
-                results->eliminated == NULL ? NULL : results->eliminated + (size_t)arm * runs};
-}
-
-static struct tacit_report_network describe_network(const struct tacit_experiment *experiment)
-{
-    struct tacit_network const *const network = experiment->network;
-    struct tacit_report_network described = {.kind = experiment->config->network.word,
-                                             .server_links = experiment->server_links};
-    if (network == NULL)
-        return described;
-    described.delay = network->delay;
-    described.component_count = network->component_count;
-    described.edge_count = network->graph.edge_count;
-    described.diameter = network->diameter;
-    described.components = network->has_sinks ? network->components : NULL;
-    return described;
-}
-
-/* The closed forms, then those that the file names and that were played. Errors: NULL when out of
- * memory. */
-static struct tacit_report_baseline *describe_baselines(const struct tacit_experiment *experiment,
-                                                        const struct simulation *simulation,
-                                                        uint32_t *count)
-{
-    struct tacit_report_baseline *const baselines =
-        calloc(2 + (size_t)simulation->played_count, sizeof *baselines);
-    *count = 0;
-    if (baselines == NULL || simulation->uniform == NULL)
-        return baselines;
-    baselines[(*count)++] = (struct tacit_report_baseline){"uniform", simulation->uniform};
-    baselines[(*count)++] = (struct tacit_report_baseline){"floor", simulation->floor};
-    for (uint32_t i = 0; i < simulation->played_count; i++)
-        baselines[(*count)++] =
-            (struct tacit_report_baseline){experiment->config->baselines[i], simulation->played[i]};
-    return baselines;
-}
 
 static enum tacit_status print_report(const struct arguments *arguments,
                                       const struct tacit_report *report, struct tacit_error *error)
@@ -79,62 +27,6 @@ static enum tacit_status print_report(const struct arguments *arguments,
     return status;
 }
 
-static enum tacit_status report_results(const struct arguments *arguments,
-                                        const struct tacit_experiment *experiment,
-                                        const struct simulation *simulation,
-                                        struct tacit_error *error)
-{
-    struct tacit_config const *const config = experiment->config;
-    struct tacit_sim const *const sim = &experiment->sim;
-    struct tacit_sim_results const *const results = &simulation->results;
-    uint32_t const metric_count = experiment->family->player.metric_count;
-    struct tacit_report_metric *const metrics = calloc(metric_count, sizeof *metrics);
-    struct tacit_report_arm *const arms = calloc(sim->env.arm_count + (size_t)1, sizeof *arms);
-    uint32_t baseline_count;
-    struct tacit_report_baseline *const baselines =
-        describe_baselines(experiment, simulation, &baseline_count);
-    enum tacit_status status = TACIT_MEMORY;
-    if (metrics == NULL || arms == NULL || baselines == NULL)
-        goto done;
-    for (uint32_t i = 0; i < metric_count; i++)
-        metrics[i] = (struct tacit_report_metric){
-            &experiment->family->metrics[i], results->metrics + (size_t)i * simulation->finished};
-    struct tacit_report_network const network = describe_network(experiment);
-    struct tacit_report_curve const curve = {"regret", results->regret};
-    describe_arms(experiment, results, simulation->finished, arms);
-    struct tacit_report const report = {.name = config->name,
-                                        .title_note =
-                                            experiment->note[0] == '\0' ? NULL : experiment->note,
-                                        .version = TACIT_VERSION,
-                                        .seed = config->seed,
-                                        .run_count = simulation->finished,
-                                        .runs_asked = config->run_count,
-                                        .agent_count = config->agent_count,
-                                        .horizon = config->horizon,
-                                        .privacy_mode = tacit_mode_name(config->privacy),
-                                        .epsilon_per_reward = experiment->epsilon_per_reward,
-                                        .statement = experiment->statement,
-                                        .network = &network,
-                                        .metrics = metrics,
-                                        .metric_count = metric_count,
-                                        .points = sim->points,
-                                        .point_count = sim->point_count,
-                                        .curves = &curve,
-                                        .curve_count = 1,
-                                        .arms = arms,
-                                        .arm_count = sim->env.arm_count,
-                                        .ranking = results->ranking,
-                                        .ranked_count = results->ranked_count,
-                                        .baselines = baselines,
-                                        .baseline_count = baseline_count};
-    status = print_report(arguments, &report, error);
-done:
-    free(baselines);
-    free(metrics);
-    free(arms);
-    return status;
-}
-
 /* ---- The command ---- */
 
 static int finish(const struct arguments *arguments, const struct tacit_experiment *experiment,
@@ -153,7 +45,11 @@ static int finish(const struct arguments *arguments, const struct tacit_experime
                       finished > 0 ? ", and the results are of these" : "; there are no results");
     if (finished == 0)
         return EXIT_STOPPED;
-    status = report_results(arguments, experiment, simulation, &error);
+    struct description description;
+    status = description_make(&description, experiment, simulation);
+    if (status == TACIT_OK)
+        status = print_report(arguments, &description.report, &error);
+    description_free(&description);
     if (status != TACIT_OK) {
         (void)fprintf(stderr, "tacit run: %s\n",
                       error.text[0] == '\0' ? tacit_status_text(status) : error.text);

@@ -209,4 +209,45 @@ enum tacit_status tacit_report_paper_json(const struct tacit_report_paper *paper
  * tacit_report_write does. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status tacit_report_paper_write(const struct tacit_report_paper *paper,
                                            const char *directory, struct tacit_error *error);
+
+/* ---- Experiments beside each other ------------------------------------------------------------
+ */
+
+/* One experiment of a comparison: numbers as its own report has them. */
+struct tacit_report_cell {
+    const char *label;  /* its settings in a few words; unlike those of the others */
+    const char *error;  /* why it could not run, or NULL; with it, nothing else is looked at */
+    const char *answer; /* sentence, or NULL */
+    const char *note;   /* warning, or NULL */
+    double epsilon;     /* per reward; NaN or infinite: no noise */
+    uint32_t run_count;
+    const struct tacit_report_summary
+        *values;                         /* of the comparison's metrics; a NaN mean: it has none */
+    struct tacit_report_summary uniform; /* regret of uniform play; NaN: not defined */
+    uint32_t point_count;
+    const double *t; /* points of the regret curve */
+    const double *regret;
+    const double *ci95;
+};
+
+struct tacit_report_comparison {
+    const char *title;
+    const char *version;
+    const char *const *metrics; /* names */
+    uint32_t metric_count;
+    const struct tacit_report_cell *cells;
+    uint32_t cell_count;
+    uint32_t cells_asked; /* more than cell_count: it was stopped */
+    const char *json;     /* the results as one JSON object */
+};
+
+/* Writes a line a cell for a terminal. Errors: TACIT_IO. */
+enum tacit_status tacit_report_comparison_table(const struct tacit_report_comparison *comparison,
+                                                FILE *out);
+
+/* Writes results.json, comparison.csv (a line a cell), curves.csv (a line a cell and slot),
+ * report.html, and as SVG the curves and regret against epsilon, cost and bytes, as
+ * tacit_report_write does. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
+enum tacit_status tacit_report_comparison_write(const struct tacit_report_comparison *comparison,
+                                                const char *directory, struct tacit_error *error);
 #endif

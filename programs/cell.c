@@ -1,0 +1,303 @@
+/* A cell is loaded, run and told as `tacit run --json` would tell it. */
+#include "cell.h"
+#include "describe.h"
+#include "tacit/commit.h"
+#include "tacit/data.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PATH_BYTES 4096u
+
+/* ---- What it was run with -------------------------------------------------------------------- */
+
+static void digest_text(struct tacit_sha256 *sha, const char *text)
+{
+    tacit_sha256_update(sha, text, strlen(text) + 1);
+}
+
+/* A file that is not there has no bytes: what is read in its place is another file. */
+static void digest_file(struct tacit_sha256 *sha, const char *path)
+{
+    char part[65536];
+    FILE *const in = path == NULL ? NULL : fopen(path, "rb");
+    if (in == NULL)
+        return;
+    for (size_t got; (got = fread(part, 1, sizeof part, in)) > 0;)
+        tacit_sha256_update(sha, part, got);
+    (void)fclose(in);
+}
+
+/* A file that the experiment names: beside it, or in a data directory. */
+static void digest_named(struct tacit_sha256 *sha, const struct tacit_config *config,
+                         const char *name)
+{
+    char found[TACIT_PATH_BYTES];
+    char *const beside = name == NULL ? NULL : tacit_config_path(config->document, name);
+    if (beside != NULL && access(beside, R_OK) == 0)
+        digest_file(sha, beside);
+    else if (name != NULL && tacit_dataset_find(name, found) == TACIT_OK)
+        digest_file(sha, found);
+    free(beside);
+}
+
+/* "FOLDER/" and 32 hexadecimal digits of everything that the result depends on. */
+static void kept_path(const struct cell *cell, const struct tacit_experiment *experiment,
+                      const char *folder, char path[PATH_BYTES])
+{
+    struct tacit_config const *const config = experiment->config;
+    uint8_t digest[TACIT_SHA256_BYTES];
+    struct tacit_sha256 sha = tacit_sha256_init();
+    digest_text(&sha, TACIT_VERSION);
+    digest_text(&sha, cell->file);
+    digest_file(&sha, cell->file);
+    for (uint32_t i = 0; i < cell->setting_count; i++)
+        digest_text(&sha, cell->settings[i]);
+    digest_named(&sha, config, config->means);
+    digest_named(&sha, config, config->log.csv);
+    digest_named(&sha, config, config->log.fallback);
+    for (uint32_t i = 0; i < config->network.graph_count; i++)
+        digest_named(&sha, config, config->network.graphs[i].file);
+    tacit_sha256_final(&sha, digest);
+    int at = snprintf(path, PATH_BYTES, "%s/", folder);
+    for (uint32_t i = 0; i < 16 && at >= 0 && (size_t)at < PATH_BYTES; i++)
+        at += snprintf(path + at, PATH_BYTES - (size_t)at, "%02x", digest[i]);
+    if (at >= 0 && (size_t)at < PATH_BYTES)
+        (void)snprintf(path + at, PATH_BYTES - (size_t)at, ".json");
+}
+
+/* NULL: there is nothing whole of that name. */
+static char *read_kept(const char *path)
+{
+    size_t size;
+    json_t *const root = json_load_file(path, JSON_DECODE_INT_AS_REAL, NULL);
+    FILE *const in = root == NULL ? NULL : fopen(path, "rb");
+    char *text = NULL;
+    json_decref(root);
+    if (in == NULL)
+        return NULL;
+    if (fseek(in, 0, SEEK_END) == 0 && ftell(in) > 0) {
+        size = (size_t)ftell(in);
+        rewind(in);
+        text = calloc(1, size + 1);
+        if (text != NULL && fread(text, 1, size, in) != size) {
+            free(text);
+            text = NULL;
+        }
+    }
+    (void)fclose(in);
+    return text;
+}
+
+/* Whole or not at all; that it could not be kept only costs time later. */
+static void keep(const char *path, const char *text)
+{
+    char part[PATH_BYTES + 8];
+    (void)snprintf(part, sizeof part, "%s.part", path);
+    FILE *const out = fopen(part, "wb");
+    bool is_whole =
+        out != NULL && fputs(text, out) >= 0 && fflush(out) == 0 && fsync(fileno(out)) == 0;
+    is_whole = out != NULL && fclose(out) == 0 && is_whole;
+    if (!is_whole || rename(part, path) != 0)
+        (void)unlink(part);
+}
+
+/* ---- What came of it ------------------------------------------------------------------------- */
+
+/* Numbers, true and false as they are; everything else is a text. */
+static json_t *value_json(const char *text)
+{
+    json_t *const value = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+    if (json_is_number(value) || json_is_boolean(value))
+        return value;
+    json_decref(value);
+    return json_string(text);
+}
+
+static json_t *settings_json(const struct cell *cell)
+{
+    json_t *const settings = json_object();
+    for (uint32_t i = cell->setting_count - cell->grid_count; i < cell->setting_count; i++) {
+        char const *const is = strchr(cell->settings[i], '=');
+        char key[256];
+        (void)snprintf(key, sizeof key, "%.*s", (int)(is - cell->settings[i]), cell->settings[i]);
+        (void)json_object_set_new(settings, key, value_json(is + 1));
+    }
+    return settings;
+}
+
+/* {"settings": {…}, "file": "…" without the bracket that closes it. NULL: no memory. */
+static char *head_json(const struct cell *cell)
+{
+    json_t *const head =
+        json_pack("{s: o, s: s}", "settings", settings_json(cell), "file", cell->file);
+    char *const text = head == NULL ? NULL : json_dumps(head, JSON_REAL_PRECISION(17));
+    json_decref(head);
+    if (text != NULL)
+        text[strlen(text) - 1] = '\0';
+    return text;
+}
+
+/* The head, and the members of `body`, which is an object with or without white space around it. */
+static enum tacit_status set_json(struct cell *cell, const char *body)
+{
+    char *const head = head_json(cell);
+    char const *const members = strchr(body, '{') + 1;
+    int const length = head == NULL ? -1
+                                    : asprintf(&cell->json, "%s, %.*s", head,
+                                               (int)(strrchr(body, '}') + 1 - members), members);
+    free(head);
+    if (length >= 0)
+        return TACIT_OK;
+    cell->json = NULL;
+    return TACIT_MEMORY;
+}
+
+static enum tacit_status set_error(struct cell *cell, const char *text)
+{
+    json_t *const body = json_pack("{s: s}", "error", text);
+    char *const dumped =
+        body == NULL ? strdup("{\"error\": \"no text that can be shown\"}") : json_dumps(body, 0);
+    enum tacit_status const status = dumped == NULL ? TACIT_MEMORY : set_json(cell, dumped);
+    json_decref(body);
+    free(dumped);
+    return status;
+}
+
+static enum tacit_status tell(struct cell *cell, const struct tacit_experiment *experiment,
+                              const struct simulation *simulation)
+{
+    struct description description;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    enum tacit_status status = description_make(&description, experiment, simulation);
+    if (out == NULL)
+        status = TACIT_MEMORY;
+    if (status == TACIT_OK)
+        status = tacit_report_json(&description.report, out);
+    description_free(&description);
+    if (out != NULL && fclose(out) != 0)
+        status = TACIT_MEMORY;
+    if (status == TACIT_OK)
+        status = set_json(cell, text);
+    free(text);
+    return status;
+}
+
+static enum tacit_status play(struct cell *cell, const struct tacit_experiment *experiment,
+                              uint32_t thread_count, struct tacit_sim_control *control)
+{
+    struct simulation simulation;
+    enum tacit_status status = simulate(&simulation, experiment, thread_count, control);
+    if (status == TACIT_OK)
+        status = simulate_baselines(&simulation, experiment, thread_count, control);
+    if (status == TACIT_OK)
+        status = tell(cell, experiment, &simulation);
+    simulation_free(&simulation);
+    return status;
+}
+
+enum tacit_status cell_run(struct cell *cell, const char *kept, uint32_t thread_count,
+                           struct tacit_sim_control *control)
+{
+    struct tacit_experiment experiment;
+    struct tacit_error error = {""};
+    char path[PATH_BYTES] = "";
+    enum tacit_status status =
+        tacit_experiment_load(&experiment, cell->file, cell->settings, cell->setting_count, &error);
+    if (status != TACIT_OK)
+        return set_error(cell, error.text[0] == '\0' ? tacit_status_text(status) : error.text);
+    if (kept != NULL)
+        kept_path(cell, &experiment, kept, path);
+    cell->json = *path == '\0' ? NULL : read_kept(path);
+    if (cell->json == NULL) {
+        status = play(cell, &experiment, thread_count, control);
+        if (status == TACIT_OK && *path != '\0')
+            keep(path, cell->json);
+        else if (status != TACIT_OK && status != TACIT_INTERRUPTED && status != TACIT_MEMORY)
+            status = set_error(cell, tacit_status_text(status));
+    }
+    tacit_experiment_free(&experiment);
+    return status;
+}
+
+/* ---- What it says ---------------------------------------------------------------------------- */
+
+/* NaN where there is no number. */
+static double number_of(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static struct tacit_report_summary summary_of(const json_t *value)
+{
+    return (struct tacit_report_summary){.mean = number_of(json_object_get(value, "mean")),
+                                         .sd = number_of(json_object_get(value, "sd")),
+                                         .ci95 = number_of(json_object_get(value, "ci95")),
+                                         .min = number_of(json_object_get(value, "min")),
+                                         .max = number_of(json_object_get(value, "max"))};
+}
+
+static enum tacit_status read_curve(struct cell *cell)
+{
+    json_t const *const curve = json_object_get(cell->root, "curve");
+    json_t const *const regret = json_object_get(curve, "regret");
+    json_t const *const columns[] = {json_object_get(curve, "t"), json_object_get(regret, "mean"),
+                                     json_object_get(regret, "ci95")};
+    size_t const count = json_array_size(columns[0]);
+    cell->numbers = calloc(3 * count + 1, sizeof(double));
+    if (cell->numbers == NULL)
+        return TACIT_MEMORY;
+    for (size_t i = 0; i < 3 * count; i++)
+        cell->numbers[i] = number_of(json_array_get(columns[i / count], i % count));
+    cell->report.point_count = regret == NULL ? 0 : (uint32_t)count;
+    cell->report.t = cell->numbers;
+    cell->report.regret = cell->numbers + count;
+    cell->report.ci95 = cell->numbers + 2 * count;
+    return TACIT_OK;
+}
+
+enum tacit_status cell_read(struct cell *cell)
+{
+    cell->root = json_loads(cell->json, JSON_DECODE_INT_AS_REAL, NULL);
+    if (cell->root == NULL)
+        return TACIT_MEMORY;
+    json_t const *const answer = json_object_get(cell->root, "answer");
+    json_t const *const privacy = json_object_get(cell->root, "privacy");
+    json_t const *const uniform =
+        json_object_get(json_object_get(cell->root, "baselines"), "uniform");
+    cell->report = (struct tacit_report_cell){
+        .label = cell->label,
+        .error = json_string_value(json_object_get(cell->root, "error")),
+        .answer = json_string_value(json_object_get(answer, "sentence")),
+        .note = json_string_value(json_object_get(cell->root, "note")),
+        .epsilon = number_of(json_object_get(privacy, "epsilon_per_reward")),
+        .uniform = summary_of(json_object_get(uniform, "regret"))};
+    double const runs = number_of(json_object_get(cell->root, "runs"));
+    cell->report.run_count = runs >= 0 ? (uint32_t)runs : 0;
+    return read_curve(cell);
+}
+
+enum tacit_status cell_values(struct cell *cell, const char *const *metrics, uint32_t metric_count)
+{
+    json_t const *const all = json_object_get(cell->root, "metrics");
+    cell->values = calloc(metric_count + (size_t)1, sizeof *cell->values);
+    if (cell->values == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < metric_count; i++)
+        cell->values[i] = summary_of(json_object_get(all, metrics[i]));
+    cell->report.values = cell->values;
+    return TACIT_OK;
+}
+
+void cell_free(struct cell *cell)
+{
+    json_decref(cell->root);
+    free(cell->settings);
+    free(cell->label);
+    free(cell->json);
+    free(cell->numbers);
+    free(cell->values);
+}

@@ -1,0 +1,473 @@
+/* tacit compare: several files, or one over a grid of settings, in one run on all processors. */
+#include "cell.h"
+#include "commands.h"
+#include "simulate.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FILES_MAX 64u
+#define SETTINGS_MAX 64u
+#define AXES_MAX 16u
+#define VALUES_MAX 1024u
+#define CELLS_MAX 100000u
+#define THREADS_MAX 1024u
+#define PATH_BYTES 4096u
+
+/* One --over: KEY and its values as "KEY=V" texts. */
+struct axis {
+    char *words[VALUES_MAX];
+    uint32_t count;
+};
+
+struct request {
+    const char *files[FILES_MAX];
+    uint32_t file_count;
+    char *settings[SETTINGS_MAX];
+    uint32_t setting_count;
+    struct axis axes[AXES_MAX];
+    uint32_t axis_count;
+    uint32_t thread_count;
+    const char *out;
+    bool json;
+    bool quiet;
+};
+
+/* ---- What is asked for ----------------------------------------------------------------------- */
+
+static char *text_of(const struct command *command, const char *format, const char *first,
+                     int length, const char *second)
+{
+    char *text;
+    if (asprintf(&text, format, first, length, second) < 0)
+        command_refuse(command, "%s", tacit_status_text(TACIT_MEMORY));
+    return text;
+}
+
+static void add_setting(const struct command *command, struct request *request, const char *key,
+                        const char *value)
+{
+    if (request->setting_count == SETTINGS_MAX)
+        command_refuse(command, "too many settings; %u are allowed", SETTINGS_MAX);
+    request->settings[request->setting_count++] =
+        text_of(command, "%s%.*s", key, (int)strlen(value), value);
+}
+
+/* Commas inside brackets belong to the value. */
+static size_t value_length(const char *text)
+{
+    int depth = 0;
+    size_t i = 0;
+    for (; text[i] != '\0' && (text[i] != ',' || depth > 0); i++)
+        depth += (strchr("([{", text[i]) != NULL) - (strchr(")]}", text[i]) != NULL);
+    return i;
+}
+
+static void add_axis(const struct command *command, struct request *request, const char *text)
+{
+    char const *const is = strchr(text, '=');
+    if (is == NULL || is == text || is[1] == '\0')
+        command_refuse(command,
+                       "--over: '%s' is not allowed; allowed: KEY=V1,V2,..., like "
+                       "privacy.epsilon=0.5,1,2",
+                       text);
+    if (request->axis_count == AXES_MAX)
+        command_refuse(command, "too many --over; %u are allowed", AXES_MAX);
+    struct axis *const axis = &request->axes[request->axis_count++];
+    char *const key = strndup(text, (size_t)(is + 1 - text));
+    for (const char *at = is + 1; key != NULL;) {
+        size_t const length = value_length(at);
+        if (length == 0)
+            command_refuse(command, "--over: '%s' has an empty value", text);
+        if (axis->count == VALUES_MAX)
+            command_refuse(command, "--over: '%.40s...' has too many values; %u are allowed", text,
+                           VALUES_MAX);
+        axis->words[axis->count++] = text_of(command, "%s%.*s", key, (int)length, at);
+        if (at[length] == '\0')
+            break;
+        at += length + 1;
+    }
+    free(key);
+}
+
+static void end_request(const struct command *command, const struct request *request)
+{
+    uint64_t cells = request->file_count;
+    if (request->file_count == 0)
+        command_refuse(command,
+                       "no experiment file given; usage: tacit compare FILE... [OPTION...]");
+    for (uint32_t i = 0; i < request->axis_count && cells <= CELLS_MAX; i++)
+        cells *= request->axes[i].count;
+    if (cells > CELLS_MAX)
+        command_refuse(command, "more than %u settings; allowed: fewer values of --over",
+                       CELLS_MAX);
+}
+
+static void take(const struct command *command, void *into, int key, char *value)
+{
+    struct request *const request = into;
+    switch (key) {
+    case 'O':
+        add_axis(command, request, value);
+        break;
+    case 'S':
+        add_setting(command, request, "", value);
+        break;
+    case 'r':
+        add_setting(command, request, "runs=", value);
+        break;
+    case 's':
+        add_setting(command, request, "seed=", value);
+        break;
+    case 't':
+        request->thread_count = command_number(command, "threads", value, THREADS_MAX);
+        break;
+    case 'o':
+        request->out = value;
+        break;
+    case 'j':
+        request->json = true;
+        break;
+    case 'q':
+        request->quiet = true;
+        break;
+    case COMMAND_WORD:
+        if (request->file_count == FILES_MAX)
+            command_refuse(command, "too many files; %u are allowed", FILES_MAX);
+        request->files[request->file_count++] = value;
+        break;
+    default:
+        end_request(command, request);
+    }
+}
+
+static void free_request(struct request *request)
+{
+    for (uint32_t i = 0; i < request->setting_count; i++)
+        free(request->settings[i]);
+    for (uint32_t i = 0; i < request->axis_count; i++)
+        for (uint32_t j = 0; j < request->axes[i].count; j++)
+            free(request->axes[i].words[j]);
+    free(request);
+}
+
+/* ---- The cells ------------------------------------------------------------------------------- */
+
+struct grid {
+    const struct request *request;
+    struct cell *cells;
+    uint32_t count;
+    char kept[PATH_BYTES]; /* folder of finished cells; "": there is none */
+    uint32_t cell_threads; /* of each */
+    struct tacit_sim_control *control;
+    atomic_uint next;
+    atomic_uint done;
+    atomic_int trouble; /* the first status that is not TACIT_OK */
+};
+
+/* Its file, where there are several, and its place in the grid. */
+static char *label_of(const struct grid *grid, const struct cell *cell)
+{
+    char *label = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&label, &size);
+    if (out == NULL)
+        return NULL;
+    size_t const length = strlen(cell->file);
+    bool const is_yaml = length > 5 && strcmp(cell->file + length - 5, ".yaml") == 0;
+    if (grid->request->file_count > 1 || cell->grid_count == 0)
+        (void)fprintf(out, "%.*s%s", (int)(is_yaml ? length - 5 : length), cell->file,
+                      cell->grid_count == 0 ? "" : ": ");
+    for (uint32_t i = cell->setting_count - cell->grid_count; i < cell->setting_count; i++)
+        (void)fprintf(out, "%s%s", cell->settings[i], i + 1 < cell->setting_count ? " " : "");
+    return fclose(out) == 0 ? label : NULL;
+}
+
+/* Files outermost, the last --over innermost. */
+static bool fill_cell(const struct grid *grid, uint32_t index, struct cell *cell)
+{
+    struct request const *const request = grid->request;
+    uint32_t const count = request->setting_count + request->axis_count;
+    uint32_t rest = index;
+    cell->settings = calloc(count + (size_t)1, sizeof *cell->settings);
+    if (cell->settings == NULL)
+        return false;
+    cell->setting_count = count;
+    cell->grid_count = request->axis_count;
+    for (uint32_t i = 0; i < request->setting_count; i++)
+        cell->settings[i] = request->settings[i];
+    for (uint32_t i = request->axis_count; i-- > 0; rest /= request->axes[i].count)
+        cell->settings[request->setting_count + i] =
+            request->axes[i].words[rest % request->axes[i].count];
+    cell->file = request->files[rest];
+    cell->label = label_of(grid, cell);
+    return cell->label != NULL;
+}
+
+static void *work(void *argument)
+{
+    struct grid *const grid = argument;
+    char const *const kept = *grid->kept == '\0' ? NULL : grid->kept;
+    for (uint32_t i; (i = atomic_fetch_add(&grid->next, 1)) < grid->count;) {
+        int nothing = TACIT_OK;
+        if (atomic_load(&grid->control->stop) || atomic_load(&grid->trouble) != TACIT_OK)
+            break;
+        enum tacit_status const status =
+            cell_run(&grid->cells[i], kept, grid->cell_threads, grid->control);
+        if (status != TACIT_OK) {
+            (void)atomic_compare_exchange_strong(&grid->trouble, &nothing, (int)status);
+            break;
+        }
+        uint32_t const done = atomic_fetch_add(&grid->done, 1) + 1;
+        if (!grid->request->quiet && isatty(STDERR_FILENO))
+            (void)fprintf(stderr, "\r\033[K%u of %u settings", done, grid->count);
+    }
+    return NULL;
+}
+
+/* Cells side by side; where there are fewer of them than threads, each has several. */
+static enum tacit_status run_all(struct grid *grid)
+{
+    uint32_t const threads = simulate_threads(grid->request->thread_count);
+    uint32_t const workers = threads < grid->count ? threads : grid->count;
+    pthread_t others[THREADS_MAX];
+    uint32_t started = 0;
+    grid->cell_threads = (threads + workers - 1) / workers;
+    while (started + 1 < workers && pthread_create(&others[started], NULL, work, grid) == 0)
+        started++;
+    (void)work(grid);
+    for (uint32_t i = 0; i < started; i++)
+        (void)pthread_join(others[i], NULL);
+    if (!grid->request->quiet && isatty(STDERR_FILENO))
+        (void)fprintf(stderr, "\r\033[K");
+    return (enum tacit_status)atomic_load(&grid->trouble);
+}
+
+/* ---- The results ----------------------------------------------------------------------------- */
+
+/* The cells that were run move to the front. */
+static uint32_t keep_run(struct grid *grid)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < grid->count; i++) {
+        struct cell const cell = grid->cells[i];
+        if (cell.json == NULL)
+            continue;
+        grid->cells[i] = grid->cells[count];
+        grid->cells[count++] = cell;
+    }
+    return count;
+}
+
+static char *all_json(const struct grid *grid, uint32_t count)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    if (out == NULL)
+        return NULL;
+    (void)fputs("{\"results\": [", out);
+    for (uint32_t i = 0; i < count; i++)
+        (void)fprintf(out, "%s\n%s", i == 0 ? "" : ",", grid->cells[i].json);
+    (void)fputs("]}\n", out);
+    return fclose(out) == 0 ? text : NULL;
+}
+
+/* Every metric that some cell has, in the order in which they are met. */
+static const char **metrics_of(const struct grid *grid, uint32_t cells, uint32_t *count)
+{
+    json_t *const seen = json_object();
+    const char **names = NULL;
+    for (uint32_t i = 0; i < cells; i++) {
+        const char *name;
+        json_t *value;
+        json_object_foreach(json_object_get(grid->cells[i].root, "metrics"), name, value)(void)
+            json_object_set(seen, name, value);
+    }
+    *count = 0;
+    names = calloc(json_object_size(seen) + 1, sizeof *names);
+    for (uint32_t i = 0; names != NULL && i < cells; i++) {
+        const char *name;
+        json_t *value;
+        json_object_foreach(json_object_get(grid->cells[i].root, "metrics"), name,
+                            value) if (json_object_get(seen, name) != NULL)
+        {
+            names[(*count)++] = name;
+            (void)json_object_del(seen, name);
+        }
+    }
+    json_decref(seen);
+    return names;
+}
+
+static enum tacit_status print_all(const struct request *request,
+                                   const struct tacit_report_comparison *comparison,
+                                   struct tacit_error *error)
+{
+    enum tacit_status status = TACIT_OK;
+    if (request->json)
+        (void)fputs(comparison->json, stdout);
+    else
+        status = tacit_report_comparison_table(comparison, stdout);
+    if (status == TACIT_OK && (fflush(stdout) != 0 || ferror(stdout)))
+        status = TACIT_IO;
+    if (status != TACIT_OK) {
+        (void)snprintf(error->text, sizeof error->text, "the results could not be printed: %s",
+                       errno == 0 ? tacit_status_text(status) : strerror(errno));
+        return status;
+    }
+    if (request->out != NULL)
+        status = tacit_report_comparison_write(comparison, request->out, error);
+    if (request->out != NULL && status == TACIT_OK && !request->json)
+        (void)printf("\nReport: %s/report.html\n", request->out);
+    return status;
+}
+
+/* Errors: TACIT_MEMORY, TACIT_IO. */
+static enum tacit_status tell(struct grid *grid, uint32_t count, struct tacit_error *error)
+{
+    enum tacit_status status = TACIT_OK;
+    uint32_t metric_count = 0;
+    for (uint32_t i = 0; i < count && status == TACIT_OK; i++)
+        status = cell_read(&grid->cells[i]);
+    const char **const metrics = status == TACIT_OK ? metrics_of(grid, count, &metric_count) : NULL;
+    struct tacit_report_cell *const cells = calloc(count + (size_t)1, sizeof *cells);
+    char *const json = all_json(grid, count);
+    if (metrics == NULL || cells == NULL || json == NULL)
+        status = TACIT_MEMORY;
+    for (uint32_t i = 0; i < count && status == TACIT_OK; i++) {
+        status = cell_values(&grid->cells[i], metrics, metric_count);
+        cells[i] = grid->cells[i].report;
+    }
+    char const *const title =
+        grid->request->file_count > 1 ? "Comparison" : grid->request->files[0];
+    struct tacit_report_comparison const comparison = {.title = title,
+                                                       .version = TACIT_VERSION,
+                                                       .metrics = metrics,
+                                                       .metric_count = metric_count,
+                                                       .cells = cells,
+                                                       .cell_count = count,
+                                                       .cells_asked = grid->count,
+                                                       .json = json};
+    if (status == TACIT_OK)
+        status = print_all(grid->request, &comparison, error);
+    free(json);
+    free(cells);
+    free(metrics);
+    return status;
+}
+
+/* Where nothing could run, the reason is one for the user. */
+static int code_of(const struct grid *grid, uint32_t count, bool stopped)
+{
+    uint32_t wrong = 0;
+    for (uint32_t i = 0; i < count; i++)
+        wrong += grid->cells[i].report.error != NULL;
+    if (stopped) {
+        (void)fprintf(stderr, "tacit compare: stopped; %u of %u settings were run%s\n", count,
+                      grid->count, *grid->kept == '\0' ? "" : "; the same call goes on from there");
+        return EXIT_STOPPED;
+    }
+    if (wrong == 0)
+        return EXIT_DONE;
+    for (uint32_t i = 0; i < count; i++)
+        if (grid->cells[i].report.error != NULL) {
+            (void)fprintf(stderr, "tacit compare: %u of %u settings could not run; the first: %s\n",
+                          wrong, count, grid->cells[i].report.error);
+            break;
+        }
+    return wrong == count ? EXIT_WRONG_INPUT : EXIT_DONE;
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+/* The folder of finished cells; a place that takes no files is found before the runs. */
+static bool make_kept(struct grid *grid)
+{
+    char const *const out = grid->request->out;
+    if (out == NULL)
+        return true;
+    (void)snprintf(grid->kept, sizeof grid->kept, "%s/cells", out);
+    if ((mkdir(out, 0777) == 0 || errno == EEXIST) &&
+        (mkdir(grid->kept, 0777) == 0 || errno == EEXIST) && access(grid->kept, W_OK | X_OK) == 0)
+        return true;
+    (void)fprintf(stderr, "tacit compare: --out: cannot write to %s: %s\n", out, strerror(errno));
+    return false;
+}
+
+static int compare(struct grid *grid)
+{
+    struct tacit_error error = {""};
+    if (!make_kept(grid))
+        return EXIT_FAILED;
+    for (uint32_t i = 0; i < grid->count; i++)
+        if (!fill_cell(grid, i, &grid->cells[i]))
+            return EXIT_FAILED;
+    enum tacit_status status = run_all(grid);
+    bool const stopped = status == TACIT_INTERRUPTED || atomic_load(&grid->control->stop);
+    uint32_t const count = keep_run(grid);
+    if (status == TACIT_OK || stopped)
+        status = count == 0 ? TACIT_OK : tell(grid, count, &error);
+    if (status == TACIT_OK)
+        return code_of(grid, count, stopped && count < grid->count);
+    (void)fprintf(stderr, "tacit compare: %s\n",
+                  error.text[0] == '\0' ? tacit_status_text(status) : error.text);
+    return EXIT_FAILED;
+}
+
+static int compare_command(const struct command *command, int word_count, char **words)
+{
+    struct request *const request = calloc(1, sizeof *request);
+    struct grid *const grid = calloc(1, sizeof *grid);
+    int code = EXIT_FAILED;
+    if (request == NULL || grid == NULL) {
+        free(request);
+        free(grid);
+        return EXIT_FAILED;
+    }
+    command_parse(command, request, word_count, words);
+    grid->request = request;
+    grid->control = simulate_control();
+    grid->count = request->file_count;
+    for (uint32_t i = 0; i < request->axis_count; i++)
+        grid->count *= request->axes[i].count;
+    grid->cells = calloc(grid->count, sizeof *grid->cells);
+    if (grid->cells != NULL)
+        code = compare(grid);
+    for (uint32_t i = 0; grid->cells != NULL && i < grid->count; i++)
+        cell_free(&grid->cells[i]);
+    free(grid->cells);
+    free(grid);
+    free_request(request);
+    return code;
+}
+
+static const struct argp_option options[] = {
+    {"over", 'O', "KEY=V1,V2,...", 0, "Run with each of these values; several make a grid", 0},
+    {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the files, like privacy.epsilon=0.5", 0},
+    {"runs", 'r', "N", 0, "Number of runs: short for --set runs=N", 0},
+    {"seed", 's', "S", 0, "Seed: short for --set seed=S", 0},
+    {"threads", 't', "N", 0, "Threads to spread the work over (default: one a processor)", 0},
+    {"out", 'o', "DIR", 0,
+     "Write results.json, comparison.csv, curves.csv, figures, report.html; what is finished is "
+     "kept there, and the same call goes on after an interruption",
+     0},
+    {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
+    {"quiet", 'q', NULL, 0, "No progress on the terminal", 0},
+    COMMAND_LAST_OPTIONS};
+
+const struct command command_compare = {
+    .name = "compare",
+    .summary = "run several files, or one over a grid of settings, beside each other",
+    .options = options,
+    .words = "FILE...",
+    .help = "Run every FILE with every combination of the values of --over, and print the results "
+            "beside each other. Settings that cannot run say why, and the others go on.",
+    .take = take,
+    .run = compare_command,
+};

@@ -1,0 +1,117 @@
+/* What a report says of an experiment that was run. */
+#include "describe.h"
+#include <math.h>
+#include <stdlib.h>
+
+static void describe_arms(const struct tacit_experiment *experiment,
+                          const struct tacit_sim_results *results, uint32_t runs,
+                          struct tacit_report_arm *arms)
+{
+    for (uint32_t arm = 0; arm < experiment->sim.env.arm_count; arm++)
+        arms[arm] = (struct tacit_report_arm){
+            .name = tacit_experiment_arm_name(experiment, arm),
+            .mean = experiment->global_means == NULL ? NAN : experiment->global_means[arm],
+            .eliminated_epoch =
+                results->eliminated == NULL ? NULL : results->eliminated + (size_t)arm * runs};
+}
+
+static struct tacit_report_network describe_network(const struct tacit_experiment *experiment)
+{
+    struct tacit_network const *const network = experiment->network;
+    struct tacit_report_network described = {.kind = experiment->config->network.word,
+                                             .server_links = experiment->server_links};
+    if (network == NULL)
+        return described;
+    described.delay = network->delay;
+    described.component_count = network->component_count;
+    described.edge_count = network->graph.edge_count;
+    described.diameter = network->diameter;
+    described.components = network->has_sinks ? network->components : NULL;
+    return described;
+}
+
+/* The closed forms, then those that the file names and that were played. Errors: NULL when out of
+ * memory. */
+static struct tacit_report_baseline *describe_baselines(const struct tacit_experiment *experiment,
+                                                        const struct simulation *simulation,
+                                                        uint32_t *count)
+{
+    struct tacit_report_baseline *const baselines =
+        calloc(2 + (size_t)simulation->played_count, sizeof *baselines);
+    *count = 0;
+    if (baselines == NULL || simulation->uniform == NULL)
+        return baselines;
+    baselines[(*count)++] = (struct tacit_report_baseline){"uniform", simulation->uniform};
+    baselines[(*count)++] = (struct tacit_report_baseline){"floor", simulation->floor};
+    for (uint32_t i = 0; i < simulation->played_count; i++)
+        baselines[(*count)++] =
+            (struct tacit_report_baseline){experiment->config->baselines[i], simulation->played[i]};
+    return baselines;
+}
+
+static bool allocate(struct description *description, const struct tacit_experiment *experiment,
+                     const struct simulation *simulation)
+{
+    *description = (struct description){0};
+    description->metrics =
+        calloc(experiment->family->player.metric_count, sizeof *description->metrics);
+    description->arms =
+        calloc(experiment->sim.env.arm_count + (size_t)1, sizeof *description->arms);
+    description->baselines =
+        describe_baselines(experiment, simulation, &description->report.baseline_count);
+    return description->metrics != NULL && description->arms != NULL &&
+           description->baselines != NULL;
+}
+
+enum tacit_status description_make(struct description *description,
+                                   const struct tacit_experiment *experiment,
+                                   const struct simulation *simulation)
+{
+    struct tacit_config const *const config = experiment->config;
+    struct tacit_sim const *const sim = &experiment->sim;
+    struct tacit_sim_results const *const results = &simulation->results;
+    uint32_t const metric_count = experiment->family->player.metric_count;
+    TACIT_ASSERT(simulation->finished > 0);
+    if (!allocate(description, experiment, simulation))
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < metric_count; i++)
+        description->metrics[i] = (struct tacit_report_metric){
+            &experiment->family->metrics[i], results->metrics + (size_t)i * simulation->finished};
+    description->network = describe_network(experiment);
+    description->curve = (struct tacit_report_curve){"regret", results->regret};
+    describe_arms(experiment, results, simulation->finished, description->arms);
+    description->report =
+        (struct tacit_report){.name = config->name,
+                              .title_note = experiment->note[0] == '\0' ? NULL : experiment->note,
+                              .version = TACIT_VERSION,
+                              .seed = config->seed,
+                              .run_count = simulation->finished,
+                              .runs_asked = config->run_count,
+                              .agent_count = config->agent_count,
+                              .horizon = config->horizon,
+                              .privacy_mode = tacit_mode_name(config->privacy),
+                              .epsilon_per_reward = experiment->epsilon_per_reward,
+                              .statement = experiment->statement,
+                              .network = &description->network,
+                              .metrics = description->metrics,
+                              .metric_count = metric_count,
+                              .points = sim->points,
+                              .point_count = sim->point_count,
+                              .curves = &description->curve,
+                              .curve_count = 1,
+                              .arms = description->arms,
+                              .arm_count = sim->env.arm_count,
+                              .ranking = results->ranking,
+                              .ranked_count = results->ranked_count,
+                              .baselines = description->baselines,
+                              .baseline_count = description->report.baseline_count};
+    return TACIT_OK;
+}
+
+void description_free(struct description *description)
+{
+    free(description->baselines);
+    free(description->metrics);
+    free(description->arms);
+    *description = (struct description){0};
+}

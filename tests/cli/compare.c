@@ -1,0 +1,303 @@
+/* `tacit compare` through the real program: every cell is what `tacit run` gives, whatever the
+ * order of the work; what cannot run says why; what was finished is not run again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define WORDS_MAX 16u
+
+static char folder[TEMP_PATH_BYTES];
+static char one[TEMP_PATH_BYTES];
+static char two[TEMP_PATH_BYTES];
+static char out[TEMP_PATH_BYTES];
+
+static int open_folder(void **state)
+{
+    (void)state;
+    temp_directory_make(folder);
+    temp_path(one, folder, "one.yaml");
+    temp_path(two, folder, "two.yaml");
+    temp_path(out, folder, "out");
+    temp_file_write(folder, "means.csv", "0.9,0.5,0.1\n");
+    temp_file_write(folder, "one.yaml",
+                    "name: one\nseed: 4\nruns: 5\nhorizon: 5000\n"
+                    "environment: {kind: bernoulli, means: means.csv}\nagents: 3\n"
+                    "protocol: {kind: elimination}\nprivacy: {mode: sound, epsilon: 1}\n");
+    temp_file_write(folder, "two.yaml",
+                    "name: two\nseed: 4\nruns: 3\nhorizon: 2000\n"
+                    "environment: {kind: bernoulli, means: means.csv}\nagents: 2\n"
+                    "protocol: {kind: index, index: ucb1}\nprivacy: {mode: none}\n");
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    temp_directory_remove(folder);
+    return 0;
+}
+
+static struct process_result tacit(const char *const *words)
+{
+    const char *arguments[WORDS_MAX + 2] = {process_tacit()};
+    for (uint32_t i = 0; words[i] != NULL; i++) {
+        assert_true(i < WORDS_MAX);
+        arguments[1 + i] = words[i];
+    }
+    struct process_plan const plan = {.arguments = arguments};
+    return process_run(&plan);
+}
+
+#define TACIT(...) tacit((const char *const[]){__VA_ARGS__, NULL})
+
+static json_t *parse(struct process_result *result)
+{
+    if (result->code != 0)
+        fail_msg("code %d: %s", result->code, result->err);
+    json_t *const json = json_loads(result->out, 0, NULL);
+    assert_non_null(json);
+    process_free(result);
+    return json;
+}
+
+/* A cell without what only a comparison says is what `run` prints. */
+static void assert_cell(const json_t *cell, const char *file, const char *first, const char *second)
+{
+    struct process_result result =
+        first == NULL ? TACIT("run", file, "--json") : TACIT("run", file, "--json", first, second);
+    json_t *const expected = parse(&result);
+    json_t *const copy = json_deep_copy(cell);
+    assert_int_equal(json_object_del(copy, "settings"), 0);
+    assert_int_equal(json_object_del(copy, "file"), 0);
+    assert_true(json_equal(copy, expected));
+    json_decref(copy);
+    json_decref(expected);
+}
+
+static void cells_are_runs_in_the_order_given(void **state)
+{
+    (void)state;
+    struct process_result result =
+        TACIT("compare", one, "--json", "--over", "privacy.epsilon=0.5,inf", "--over",
+              "network={kind: star},{kind: ring}");
+    json_t *const json = parse(&result);
+    json_t const *const results = json_object_get(json, "results");
+    static const char *const epsilons[] = {"--set=privacy.epsilon=0.5",
+                                           "--set=privacy.epsilon=inf"};
+    static const char *const networks[] = {"--set=network={kind: star}",
+                                           "--set=network={kind: ring}"};
+    assert_int_equal(json_array_size(results), 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_cell(json_array_get(results, i), one, epsilons[i / 2], networks[i % 2]);
+    json_t const *const settings = json_object_get(json_array_get(results, 1), "settings");
+    assert_true(json_number_value(json_object_get(settings, "privacy.epsilon")) == 0.5);
+    assert_string_equal(json_string_value(json_object_get(settings, "network")), "{kind: ring}");
+    json_decref(json);
+}
+
+static void files_stand_beside_each_other(void **state)
+{
+    (void)state;
+    struct process_result result = TACIT("compare", two, one, "--json");
+    json_t *const json = parse(&result);
+    json_t const *const results = json_object_get(json, "results");
+    assert_int_equal(json_array_size(results), 2);
+    assert_cell(json_array_get(results, 0), two, NULL, NULL);
+    assert_cell(json_array_get(results, 1), one, NULL, NULL);
+    assert_int_equal(json_object_size(json_object_get(json_array_get(results, 0), "settings")), 0);
+    json_decref(json);
+}
+
+static void results_do_not_depend_on_threads(void **state)
+{
+    (void)state;
+    static const char *const threads[] = {"--threads=1", "--threads=2", "--threads=7"};
+    char *first = NULL;
+    for (size_t i = 0; i < 3; i++) {
+        struct process_result result =
+            TACIT("compare", one, "--json", "--over=agents=1,2,5", threads[i]);
+        assert_int_equal(result.code, 0);
+        if (i == 0)
+            first = strdup(result.out);
+        assert_string_equal(result.out, first);
+        process_free(&result);
+    }
+    free(first);
+}
+
+static void a_cell_that_cannot_run_says_why_and_the_others_go_on(void **state)
+{
+    (void)state;
+    struct process_result result =
+        TACIT("compare", one, "--json", "--over", "privacy.epsilon=1,many,2");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.err, "1 of 3 settings could not run"));
+    assert_int_equal(process_line_count(result.err), 1);
+    json_t *const json = parse(&result);
+    json_t const *const results = json_object_get(json, "results");
+    char const *const error =
+        json_string_value(json_object_get(json_array_get(results, 1), "error"));
+    assert_non_null(error);
+    assert_non_null(strstr(error, "'many' is not allowed"));
+    assert_cell(json_array_get(results, 2), one, "--set=privacy.epsilon=2", "--quiet");
+    json_decref(json);
+
+    result = TACIT("compare", one, "--json", "--over", "privacy.epsilom=1,2");
+    assert_int_equal(result.code, 2);
+    assert_non_null(strstr(result.err, "epsilon"));
+    process_free(&result);
+}
+
+static char *read_text(const char *name)
+{
+    char path[TEMP_PATH_BYTES];
+    char *text = calloc(1, 1000000);
+    temp_path(path, out, name);
+    FILE *const in = fopen(path, "rb");
+    assert_non_null(in);
+    assert_non_null(text);
+    assert_true(fread(text, 1, 999999, in) > 0);
+    (void)fclose(in);
+    return text;
+}
+
+static void assert_shown(const char *name, const char *text)
+{
+    char *const all = read_text(name);
+    if (strstr(all, text) == NULL)
+        fail_msg("%s does not say %s", name, text);
+    free(all);
+}
+
+static void files_are_written(void **state)
+{
+    (void)state;
+    struct process_result result =
+        TACIT("compare", one, "--over=privacy.epsilon=0.5,1,none", "--out", out);
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "privacy.epsilon=0.5"));
+    assert_non_null(strstr(result.out, "'none' is not allowed"));
+    process_free(&result);
+    assert_shown("comparison.csv", "settings,error,epsilon,runs,uniform_regret,regret_mean");
+    assert_shown("comparison.csv", "\"privacy.epsilon=1\",,1,5,");
+    assert_shown("curves.csv", "\"privacy.epsilon=0.5\",5000,");
+    assert_shown("report.html", "privacy.epsilon=0.5");
+    assert_shown("report.html", "could not run: ");
+    assert_shown("regret.svg", "<svg");
+    assert_shown("epsilon.svg", "<svg");
+    assert_shown("results.json", "\"settings\": {\"privacy.epsilon\": 1");
+}
+
+/* Stopped in the midst: the second call takes the first
+ * cells as they lie, and ends with what an uninterrupted one prints. */
+static void an_interrupted_comparison_goes_on_where_it_stopped(void **state)
+{
+    (void)state;
+    static const char *const grid = "--over=seed=1,2,3,4,5,6,7,8,9,10,11,12";
+    const char *const words[] = {process_tacit(),
+                                 "compare",
+                                 one,
+                                 grid,
+                                 "--set=horizon=50000",
+                                 "--json",
+                                 "--threads=1",
+                                 "--set=protocol={kind: index, index: thompson}",
+                                 "--set=privacy={mode: none}",
+                                 "--runs=1",
+                                 "--out",
+                                 out,
+                                 NULL};
+    struct process_plan const whole_plan = {.arguments = words, .timeout_ms = 120000};
+    struct process_plan const stopped_plan = {
+        .arguments = words, .interrupt_after_ms = 700, .timeout_ms = 120000};
+    struct process_result stopped = process_run(&stopped_plan);
+    assert_int_equal(stopped.code, 130);
+    assert_non_null(strstr(stopped.err, "the same call goes on from there"));
+    struct process_result second = process_run(&whole_plan);
+    assert_int_equal(second.code, 0);
+    char *const resumed = strdup(second.out);
+    process_free(&stopped);
+    process_free(&second);
+
+    temp_path(out, folder, "fresh");
+    struct process_result fresh = process_run(&whole_plan);
+    assert_int_equal(fresh.code, 0);
+    assert_string_equal(fresh.out, resumed);
+    process_free(&fresh);
+    free(resumed);
+}
+
+/* What lies there of other data is not taken. */
+static void changed_data_are_run_again(void **state)
+{
+    (void)state;
+    struct process_result before =
+        TACIT("compare", one, "--over=agents=2,3", "--json", "--out", out);
+    temp_file_write(folder, "means.csv", "0.4,0.5,0.6\n");
+    struct process_result after =
+        TACIT("compare", one, "--over=agents=2,3", "--json", "--out", out);
+    json_t *const json = parse(&after);
+    assert_cell(json_array_get(json_object_get(json, "results"), 1), one, "--set=agents=3",
+                "--quiet");
+    json_decref(json);
+    process_free(&before);
+}
+
+static void wrong_words_are_refused_in_a_line(void **state)
+{
+    (void)state;
+    static const char *const cases[][3] = {
+        {NULL, NULL, "no experiment file given"},
+        {"--over", "agents", "allowed: KEY=V1,V2,..."},
+        {"--over", "=1", "allowed: KEY=V1,V2,..."},
+        {"--over", "agents=1,,2", "has an empty value"},
+        {"--over", "agents=1,", "has an empty value"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct process_result result = cases[i][0] == NULL
+                                           ? TACIT("compare", "--json")
+                                           : TACIT("compare", one, cases[i][0], cases[i][1]);
+        assert_int_equal(result.code, 2);
+        assert_string_equal(result.out, "");
+        assert_int_equal(process_line_count(result.err), 1);
+        assert_non_null(strstr(result.err, cases[i][2]));
+        process_free(&result);
+    }
+}
+
+static void a_place_that_takes_no_files_is_found_before_the_runs(void **state)
+{
+    (void)state;
+    struct process_result result = TACIT("compare", one, "--out", "/proc/none");
+    assert_int_equal(result.code, 1);
+    assert_string_equal(result.out, "");
+    assert_non_null(strstr(result.err, "--out: cannot write to /proc/none"));
+    process_free(&result);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(cells_are_runs_in_the_order_given),
+        TEST(files_stand_beside_each_other),
+        TEST(results_do_not_depend_on_threads),
+        TEST(a_cell_that_cannot_run_says_why_and_the_others_go_on),
+        TEST(files_are_written),
+        TEST(an_interrupted_comparison_goes_on_where_it_stopped),
+        TEST(changed_data_are_run_again),
+        TEST(wrong_words_are_refused_in_a_line),
+        TEST(a_place_that_takes_no_files_is_found_before_the_runs),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
