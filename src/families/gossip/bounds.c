@@ -38,6 +38,10 @@ enum tacit_status gossip_print_bounds(const struct tacit_experiment *experiment,
     double const agents = plan->rule.agent_count;
     double const arms = plan->rule.arm_count;
     double lambda2 = NAN;
+    if (plan->doubles) {
+        gossip_print_doubling(experiment, out);
+        return TACIT_OK;
+    }
     (void)fprintf(out, "In one run of %llu slots:\n", (unsigned long long)plan->common.horizon);
     (void)fprintf(out,
                   "  messages  %.0f  (each slot: every agent tells its neighbours its counts; "

@@ -21,9 +21,47 @@ const struct tacit_metric gossip_metrics[] = {
                              "widest spread of an arm's estimate over the agents at the end", 0},
     [GOSSIP_METRIC_COUNT] = {.name = NULL}};
 
-static void free_plan(void *plan)
+/* ---- Its runs: with trees or with releases that double ---- */
+
+struct player {
+    bool doubles;
+    void *run;
+};
+
+static void run_free(void *memory)
 {
-    free(plan);
+    struct player *const player = memory;
+    if (player == NULL)
+        return;
+    if (player->doubles)
+        gossip_doubling_free(player->run);
+    else
+        gossip_run_free(player->run);
+    free(player);
+}
+
+static void *run_new(const void *memory, enum tacit_status *status)
+{
+    struct gossip_plan const *const plan = memory;
+    struct player *const player = calloc(1, sizeof *player);
+    *status = TACIT_MEMORY;
+    if (player == NULL)
+        return NULL;
+    player->doubles = plan->doubles;
+    player->run =
+        plan->doubles ? (void *)gossip_doubling_new(plan, status) : gossip_run_new(plan, status);
+    if (player->run != NULL)
+        return player;
+    run_free(player);
+    return NULL;
+}
+
+static enum tacit_status run_play(void *memory, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop)
+{
+    struct player *const player = memory;
+    return player->doubles ? gossip_doubling_play(player->run, index, row, stop)
+                           : gossip_run_play(player->run, index, row, stop);
 }
 
 extern const struct tacit_family gossip_family;
@@ -40,9 +78,9 @@ const struct tacit_family gossip_family = {
     .metrics = gossip_metrics,
     .ranks = true,
     .plan = gossip_make_plan,
-    .plan_free = free_plan,
+    .plan_free = free,
     .bounds = gossip_print_bounds,
     .player = {.metric_count = GOSSIP_METRIC_COUNT,
-               .run_new = gossip_run_new,
-               .run_play = gossip_run_play,
-               .run_free = gossip_run_free}};
+               .run_new = run_new,
+               .run_play = run_play,
+               .run_free = run_free}};

@@ -96,6 +96,11 @@ enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct t
                                        "the graph is in pieces, between which nothing is learned; "
                                        "allowed: a connected graph",
                                        error);
+    plan->common = experiment->sim;
+    plan->graph = &experiment->network->graph;
+    plan->doubles = ((const struct gossip_keys *)experiment->config->keys)->doubles;
+    if (plan->doubles)
+        return gossip_plan_doubling(experiment, plan, error);
     enum tacit_status status =
         tacit_experiment_protect(experiment, experiment->config->epsilon, error);
     if (status == TACIT_OK)
@@ -105,8 +110,6 @@ enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct t
     if (plan->rule.noisy)
         experiment->epsilon_per_reward =
             (double)tacit_tree_cost_nano(&plan->rule.tree) / (double)TACIT_NANO;
-    plan->common = experiment->sim;
-    plan->graph = &experiment->network->graph;
     state_privacy(experiment, &plan->rule);
     return TACIT_OK;
 }

@@ -1,6 +1,7 @@
 /* Gossip UCB in the simulator: what its runs need and what they measure. */
 #ifndef TACIT_FAMILIES_GOSSIP_PLAN_H
 #define TACIT_FAMILIES_GOSSIP_PLAN_H
+#include "tacit/doubling.h"
 #include "tacit/family.h"
 #include "tacit/gossip.h"
 
@@ -9,7 +10,10 @@
 
 /* What the file says beside its kind. */
 struct gossip_keys {
+    bool doubles; /* release: doubling */
     bool log_base_10;
+    uint32_t arms_per_round; /* doubling; 0: 4, or all */
+    uint32_t quorum;         /* doubling; 0: all */
 };
 
 enum gossip_metric {
@@ -28,8 +32,14 @@ extern const struct tacit_metric gossip_metrics[];
 
 struct gossip_plan {
     struct tacit_sim common;
-    struct tacit_gossip_rule rule;
+    bool doubles;
+    struct tacit_gossip_rule rule; /* trees only */
     const struct tacit_graph *graph;
+    /* doubling only */
+    struct tacit_phased_schedule schedule;
+    struct tacit_mechanism mechanism;
+    uint32_t quorum;
+    const struct tacit_sim_faults *faults; /* NULL: nothing fails; tests */
 };
 
 void gossip_read_keys(struct config_reader *reader, const struct config_node *root,
@@ -37,9 +47,31 @@ void gossip_read_keys(struct config_reader *reader, const struct config_node *ro
 enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
 enum tacit_status gossip_print_bounds(const struct tacit_experiment *experiment, FILE *out);
 
-/* The player of runs (run.c). */
+/* What doubling needs of the plan, and what is refused (doubling_plan.c). */
+enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,
+                                       struct gossip_plan *plan, struct tacit_error *error);
+void gossip_print_doubling(const struct tacit_experiment *experiment, FILE *out);
+
+/* The player of runs with trees (run.c). */
 void *gossip_run_new(const void *plan, enum tacit_status *status);
 enum tacit_status gossip_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
                                   atomic_bool *stop);
 void gossip_run_free(void *run);
+
+/* The player of runs whose releases double (doubling.c). */
+struct gossip_doubling_run;
+struct gossip_doubling_run *gossip_doubling_new(const struct gossip_plan *plan,
+                                                enum tacit_status *status);
+enum tacit_status gossip_doubling_play(struct gossip_doubling_run *run, uint32_t index,
+                                       struct tacit_sim_row *row, atomic_bool *stop);
+void gossip_doubling_free(struct gossip_doubling_run *run);
+/* For checkers: a node's state (agents first, then, from A + 1 on, clones); whether all ended. */
+const struct tacit_doubling_agent *gossip_doubling_state(const struct gossip_doubling_run *run,
+                                                         uint32_t node);
+bool gossip_doubling_healed(const struct gossip_doubling_run *run);
+/* For checkers: called with every message that is sent; NULL: nobody looks on. */
+void gossip_doubling_watch(struct gossip_doubling_run *run,
+                           void (*sent)(void *context,
+                                        const struct tacit_doubling_message *message),
+                           void *context);
 #endif

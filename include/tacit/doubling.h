@@ -1,0 +1,172 @@
+/* Gossip with releases that double (ours, not a paper's; EXACT-BOUNDS 2, 5): sites on any connected
+ * graph, without a server. Every arm climbs a ladder of pulls, by default doubling. Whenever a site
+ * has climbed a rung of an arm it releases one sum, that of the pulls since the rung before, with
+ * noise of scale 1/epsilon: so each reward is in one release, and an arm has at most log2 T of
+ * them. Neighbours pass on a growing set of (agent, arm, block) -> sum; the pulls of a block follow
+ * from the ladder. Merging is a union: it can be repeated, reordered and delayed, and no mass can
+ * be lost or doubled.
+ *
+ * A site plays from the blocks that a quorum of sites (all, by default) has released, with the
+ * bounds of EXACT-BOUNDS 2 and the plans of the phased index (5.3 to 5.5). It catches up first
+ * where another site is a rung ahead. So without faults all sites make the same plans, those that a
+ * hub would, and equal numbers of pulls keep the union a plain mean over sites whose rewards
+ * differ.
+ *
+ * Pure functions of (state, event, entropy); states are relocatable blocks. A sites, K arms, T
+ * slots per site, E rungs. src/proto/gossip/NOTES.md maps the specification to functions. */
+#ifndef TACIT_DOUBLING_H
+#define TACIT_DOUBLING_H
+#include "tacit/base.h"
+#include "tacit/core.h"
+#include "tacit/phased.h"
+#include "tacit/privacy.h"
+#include "tacit/random.h"
+
+/* Blocks in one message at most: 16 KiB and a header. */
+#define TACIT_DOUBLING_ENTRIES_MAX 682u
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+enum tacit_doubling_message_kind {
+    TACIT_DOUBLING_NEWS,  /* blocks that the receiver may not know */
+    TACIT_DOUBLING_HAVE,  /* "this is what I know: what is missing?" */
+    TACIT_DOUBLING_REFUSE /* "your life is not the one I know": an old copy or a second one */
+};
+
+/* One released sum. Two blocks of one key and different sums cannot both be honest. */
+struct tacit_doubling_entry {
+    uint32_t agent;
+    uint32_t arm;
+    uint32_t block; /* from 0 */
+    uint32_t spare; /* 0 */
+    int64_t steps;  /* noised */
+};
+
+/* A plain struct; its arrays belong to the sender's state or memory and stay valid until its next
+ * step. */
+struct tacit_doubling_message {
+    enum tacit_doubling_message_kind kind;
+    uint32_t from;
+    uint32_t to; /* an agent, or TACIT_NEIGHBOURS */
+    uint64_t run_id;
+    uint64_t life_number; /* of the sender, or REFUSE: that is refused; 0: lives are not guarded */
+    uint64_t life;
+    bool more;                                  /* NEWS: not all that the sender has to say */
+    uint32_t entry_count;                       /* NEWS */
+    const struct tacit_doubling_entry *entries; /* NEWS: blocks of one agent and arm ascending */
+    const uint8_t *known;                       /* HAVE: A K numbers of blocks, agent by agent */
+};
+
+/* Bytes that a deep copy of the message needs; cells: A K. */
+size_t tacit_doubling_message_size(const struct tacit_doubling_message *message, size_t cells);
+
+/* Deep copy into `memory` (8-byte aligned, …_size bytes), which then holds all of it. */
+const struct tacit_doubling_message *
+tacit_doubling_message_copy(const struct tacit_doubling_message *message, size_t cells,
+                            void *memory);
+
+/* ---- Events and updates ---------------------------------------------------------------------- */
+
+struct tacit_doubling_event {
+    uint64_t now_us; /* the driver's clock; never decreases within a life */
+    enum tacit_event_kind kind;
+    union {
+        struct tacit_reward reward;
+        uint64_t exploited_count;
+        const struct tacit_doubling_message *message;
+    } as;
+};
+
+struct tacit_doubling_update {
+    bool persist;
+    bool send;
+    struct tacit_doubling_message message; /* if send */
+    uint32_t plan_count;                   /* > 0: a new plan */
+    const struct tacit_pull_block *plan;   /* in arm order; valid until the next step */
+    uint64_t deadline_us;                  /* TACIT_NEVER: no timer */
+};
+
+/* ---- Agent ----------------------------------------------------------------------------------- */
+
+struct tacit_doubling_config {
+    struct tacit_phased_schedule schedule; /* rule index, without a confidence */
+    struct tacit_mechanism mechanism;      /* sound; its epsilon is the schedule's or more */
+    uint64_t run_id;
+    uint32_t agent_id;
+    uint32_t neighbour_count;
+    const uint32_t *neighbours; /* ascending; copied */
+    uint32_t quorum;            /* sites that must have released a block before it is used; 0: all.
+                                 * With fewer, means are weighted by who came */
+    uint64_t hop_us;            /* > 0: news waits so long for other news before it is passed on */
+    uint64_t ask_us;            /* > 0: a site that waits asks its neighbours after so long; doubles
+                                 * with every question, up to 64 times this */
+    uint64_t pull_us;           /* nobody can pull faster than this; 0: not known */
+    bool guards_lives;          /* draws the name of its life at START, and knows its neighbours' */
+};
+
+struct tacit_doubling_agent; /* opaque, relocatable: what is persisted */
+
+/* The exact sums of open blocks, and scratch: lives in memory only. Whoever puts a state back from
+ * a disk gives it a new one, and the open blocks begin again with new rewards. So no copy of a disk
+ * can release a reward again. */
+struct tacit_doubling_memory; /* opaque, relocatable */
+
+/* What a driver, a status page or a checker may look at. Pointers are valid until the next step. */
+struct tacit_doubling_view {
+    bool waiting;        /* for blocks of others */
+    bool resting;        /* no further plan fits: the leader until T */
+    bool finished;       /* T slots were played */
+    bool halted;         /* a neighbour knows another life of this agent, or its later releases */
+    bool forced;         /* the open plan catches up */
+    uint64_t pull_count; /* pulls given account of, of T */
+    uint64_t forced_count;
+    uint64_t release_count;  /* blocks that this agent released */
+    uint64_t conflict_count; /* blocks that came with another sum than before */
+    uint32_t leader;         /* of the last decision; TACIT_NO_ARM: none yet */
+    uint32_t exploit_arm;    /* what is played while waiting */
+    uint32_t rung_count;     /* E */
+    uint32_t plan_count;
+    const struct tacit_pull_block *plan; /* open, as it was given */
+    const uint8_t *known;                /* A x K: blocks known of each agent and arm */
+    const int64_t *steps;                /* A x K x E: their noised sums */
+    const uint64_t *rungs;               /* E: S_1, S_2, .. */
+    const double *means;                 /* K: y of the last decision, in units of the range */
+    const struct tacit_ledger *ledger;
+    uint64_t life_number;
+};
+
+/* Bytes of a state: O(A K log T). Errors: 0 if the configuration is not valid. */
+size_t tacit_doubling_size(const struct tacit_doubling_config *config);
+
+/* Bytes of what lives in memory only. Requires: a valid configuration, as below. */
+size_t tacit_doubling_memory_size(const struct tacit_doubling_config *config);
+
+/* Ensures: nothing in it. Requires: 8-byte aligned memory of …_size bytes. */
+void tacit_doubling_memory_init(struct tacit_doubling_memory *memory,
+                                const struct tacit_doubling_config *config);
+
+/* Errors: TACIT_INVALID, *agent untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_doubling_init(struct tacit_doubling_agent *agent,
+                                      const struct tacit_doubling_config *config);
+
+/* Are these bytes, put back from where they were persisted, a state of this configuration?
+ * Errors: TACIT_MALFORMED. */
+enum tacit_status tacit_doubling_check(const struct tacit_doubling_agent *agent, size_t size,
+                                       const struct tacit_doubling_config *config);
+
+/* One step. START opens a new life with a memory that was just made. Late and repeated messages are
+ * normal: TACIT_OK. What does not fit is refused with a status and changes nothing, byte for byte.
+ * TACIT_ENTROPY: the blocks' last reward was taken in, but nothing was released; the next timeout
+ * tries again. TACIT_ROLLBACK: a neighbour knows another life of this agent or blocks of it that
+ * this state does not; the agent is halted. Cost: O(1) a reward; O(entries) news, and O(A K) with
+ * the bounds of K arms where a plan is made. */
+enum tacit_status tacit_doubling_step(struct tacit_doubling_agent *agent,
+                                      struct tacit_doubling_memory *memory,
+                                      const struct tacit_doubling_event *event,
+                                      const struct tacit_entropy *entropy,
+                                      struct tacit_doubling_update *update);
+
+/* Shows an agent's state without changing it. Cost: O(A K). */
+void tacit_doubling_look(const struct tacit_doubling_agent *agent,
+                         struct tacit_doubling_view *view);
+#endif

@@ -1,0 +1,301 @@
+/* Runs of agents whose releases double: their cores as nodes of the simulator. A microsecond of
+ * virtual time is a slot; news travels one edge a slot. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "plan.h"
+
+struct gossip_doubling_run {
+    const struct gossip_plan *plan;
+    struct tacit_sim_nodes *nodes;
+    struct tacit_sim_instance instance;
+    size_t cells;
+    uint32_t node_count;
+    bool healed;
+    struct tacit_doubling_memory **memories; /* node_count: what a death takes away */
+    struct tacit_doubling_update update;     /* of the step under way */
+    struct tacit_sim_send send;
+    void (*sent)(void *context, const struct tacit_doubling_message *message);
+    void *context;
+};
+
+static struct tacit_doubling_config config_of(const struct gossip_plan *plan, uint64_t run_id,
+                                              uint32_t agent)
+{
+    struct tacit_graph const *const graph = plan->graph;
+    bool const is_faulty = plan->faults != NULL;
+    return (struct tacit_doubling_config){.schedule = plan->schedule,
+                                          .mechanism = plan->mechanism,
+                                          .run_id = run_id,
+                                          .agent_id = agent,
+                                          .neighbours = graph->neighbours + graph->first[agent],
+                                          .neighbour_count = tacit_graph_degree(graph, agent),
+                                          .quorum = plan->quorum,
+                                          .hop_us = 1,
+                                          /* nothing gets lost: nobody has to ask */
+                                          .ask_us = is_faulty ? 2 * plan->faults->delay_us_max + 10
+                                                              : plan->common.horizon + 1,
+                                          .pull_us = is_faulty ? 0 : 1,
+                                          .guards_lives = is_faulty};
+}
+
+/* ---- Messages ---- */
+
+static size_t message_size(void *family, const void *message)
+{
+    struct gossip_doubling_run const *const run = family;
+    return tacit_doubling_message_size(message, run->cells);
+}
+
+static const void *message_copy(void *family, const void *message, void *memory)
+{
+    struct gossip_doubling_run const *const run = family;
+    return tacit_doubling_message_copy(message, run->cells, memory);
+}
+
+static uint32_t message_rank(void *family, const void *message)
+{
+    (void)family;
+    (void)message;
+    return 0;
+}
+
+/* Scalars are noised sums; bytes: 8 a number, 8 for the key of a block, 48 a header. */
+static struct tacit_sim_cost message_cost(void *family, const void *message)
+{
+    struct gossip_doubling_run const *const run = family;
+    struct tacit_doubling_message const *const doubling = message;
+    return (struct tacit_sim_cost){.scalars = doubling->entry_count,
+                                   .bytes = 48 + 16 * (uint64_t)doubling->entry_count +
+                                            (doubling->known == NULL ? 0 : run->cells)};
+}
+
+static void say_sent(void *family, const void *message)
+{
+    struct gossip_doubling_run const *const run = family;
+    if (run->sent != NULL)
+        run->sent(run->context, message);
+}
+
+/* ---- Steps ---- */
+
+static struct tacit_doubling_event event_of(const struct tacit_sim_event *event)
+{
+    struct tacit_doubling_event made = {.kind = event->kind, .now_us = event->now_us};
+    if (event->kind == TACIT_EVENT_REWARD)
+        made.as.reward = event->reward;
+    else if (event->kind == TACIT_EVENT_EXPLOITED)
+        made.as.exploited_count = event->exploited_count;
+    else if (event->kind == TACIT_EVENT_RECEIVE)
+        made.as.message = event->message;
+    return made;
+}
+
+static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
+                 const struct tacit_entropy *entropy, struct tacit_sim_update *update)
+{
+    struct gossip_doubling_run *const run = family;
+    struct tacit_doubling_event const event = event_of(sim_event);
+    struct tacit_doubling_agent *const agent = tacit_sim_nodes_state(run->nodes, node);
+    if (event.kind == TACIT_EVENT_START) {
+        struct tacit_doubling_config const config = config_of(run->plan, 1, 0);
+        tacit_doubling_memory_init(run->memories[node], &config);
+    }
+    (void)tacit_doubling_step(agent, run->memories[node], &event, entropy, &run->update);
+    run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
+    *update = (struct tacit_sim_update){.persist = run->update.persist,
+                                        .sends = &run->send,
+                                        .send_count = run->update.send ? 1 : 0,
+                                        .plan = run->update.plan,
+                                        .plan_count = run->update.plan_count,
+                                        .deadline_us = run->update.deadline_us};
+}
+
+static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_max)
+{
+    struct gossip_doubling_run const *const run = family;
+    struct tacit_doubling_view view;
+    tacit_doubling_look(tacit_sim_nodes_state(run->nodes, node), &view);
+    *arm = view.exploit_arm;
+    *count_max = run->plan->common.horizon - view.pull_count;
+    return view.waiting;
+}
+
+static void size_of_node(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes)
+{
+    struct gossip_doubling_run const *const run = family;
+    uint32_t const agents = run->plan->schedule.agent_count;
+    *extra_bytes = 0;
+    *state_bytes = 0;
+    for (uint32_t agent = 0; agent < agents; agent++) { /* a clone may be of any agent */
+        if (node < agents && node != agent)
+            continue;
+        struct tacit_doubling_config const config = config_of(run->plan, 1, agent);
+        size_t const size = tacit_doubling_size(&config);
+        *state_bytes = size > *state_bytes ? size : *state_bytes;
+    }
+}
+
+static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
+                                                   .step = step,
+                                                   .exploit = exploit,
+                                                   .message_size = message_size,
+                                                   .message_copy = message_copy,
+                                                   .message_rank = message_rank,
+                                                   .message_cost = message_cost,
+                                                   .sent = say_sent};
+
+/* ---- Memory ---- */
+
+static enum tacit_status allocate(struct gossip_doubling_run *run)
+{
+    struct gossip_plan const *const plan = run->plan;
+    struct tacit_doubling_config const agent = config_of(plan, 1, 0);
+    struct tacit_sim_nodes_config const config = {.sim = &plan->common,
+                                                  .ops = &node_ops,
+                                                  .family = run,
+                                                  .graph = plan->graph,
+                                                  .faults = plan->faults,
+                                                  .scale = plan->mechanism.scale,
+                                                  .ends_at_horizon = plan->faults == NULL,
+                                                  .reward_purpose = TACIT_PURPOSE_REWARD,
+                                                  .noise_purpose = TACIT_PURPOSE_NOISE,
+                                                  .hub_purpose = TACIT_PURPOSE_SELECTION};
+    if (tacit_doubling_size(&agent) == 0)
+        return TACIT_INVALID;
+    run->memories = calloc(run->node_count, sizeof *run->memories);
+    if (run->memories == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t node = 0; node < run->node_count; node++) {
+        run->memories[node] = malloc(tacit_doubling_memory_size(&agent));
+        if (run->memories[node] == NULL)
+            return TACIT_MEMORY;
+    }
+    enum tacit_status status = tacit_sim_instance_init(&run->instance, &plan->common);
+    if (status == TACIT_OK)
+        run->nodes = tacit_sim_nodes_new(&config, &status);
+    return status;
+}
+
+struct gossip_doubling_run *gossip_doubling_new(const struct gossip_plan *plan,
+                                                enum tacit_status *status)
+{
+    struct gossip_doubling_run *const run = calloc(1, sizeof *run);
+    *status = TACIT_MEMORY;
+    if (run == NULL)
+        return NULL;
+    run->plan = plan;
+    run->cells = (size_t)plan->schedule.agent_count * plan->schedule.arm_count;
+    run->node_count =
+        plan->schedule.agent_count + 1 + (plan->faults == NULL ? 0 : plan->faults->clones);
+    *status = allocate(run);
+    if (*status == TACIT_OK)
+        return run;
+    gossip_doubling_free(run);
+    return NULL;
+}
+
+void gossip_doubling_free(struct gossip_doubling_run *run)
+{
+    if (run == NULL)
+        return;
+    tacit_sim_nodes_free(run->nodes);
+    tacit_sim_instance_free(&run->instance);
+    for (uint32_t node = 0; run->memories != NULL && node < run->node_count; node++)
+        free(run->memories[node]);
+    free(run->memories);
+    free(run);
+}
+
+const struct tacit_doubling_agent *gossip_doubling_state(const struct gossip_doubling_run *run,
+                                                         uint32_t node)
+{
+    return tacit_sim_nodes_state(run->nodes, node);
+}
+
+bool gossip_doubling_healed(const struct gossip_doubling_run *run)
+{
+    return run->healed;
+}
+
+void gossip_doubling_watch(struct gossip_doubling_run *run,
+                           void (*sent)(void *context,
+                                        const struct tacit_doubling_message *message),
+                           void *context)
+{
+    run->sent = sent;
+    run->context = context;
+}
+
+/* ---- Results ---- */
+
+/* Widest spread of an arm's estimate over the agents, in rewards. */
+static double disagreement(const struct gossip_doubling_run *run)
+{
+    struct tacit_scale const *const scale = &run->plan->mechanism.scale;
+    double widest = 0;
+    for (uint32_t arm = 0; arm < run->plan->schedule.arm_count; arm++) {
+        double low = INFINITY;
+        double high = -INFINITY;
+        for (uint32_t i = 0; i < run->plan->schedule.agent_count; i++) {
+            struct tacit_doubling_view view;
+            tacit_doubling_look(gossip_doubling_state(run, i), &view);
+            low = fmin(low, view.means[arm]);
+            high = fmax(high, view.means[arm]);
+        }
+        widest = fmax(widest, high - low);
+    }
+    return widest * (scale->hi - scale->lo);
+}
+
+/* The arm that most agents lead with, lowest index on ties. */
+static void write_results(const struct gossip_doubling_run *run, struct tacit_sim_row *row)
+{
+    uint32_t const agents = run->plan->schedule.agent_count;
+    uint32_t const arms = run->plan->schedule.arm_count;
+    struct tacit_sim_totals const totals = tacit_sim_nodes_totals(run->nodes);
+    uint32_t *const votes = row->ranking; /* K words, free until the end */
+    double forced = 0;
+    double pulls = 0;
+    double right = 0;
+    memset(votes, 0, arms * sizeof *votes);
+    for (uint32_t i = 0; i < agents; i++) {
+        struct tacit_doubling_view view;
+        tacit_doubling_look(gossip_doubling_state(run, i), &view);
+        forced += (double)view.forced_count;
+        pulls += (double)view.pull_count;
+        votes[view.exploit_arm]++;
+        right += run->instance.gaps[view.exploit_arm] < 1e-12 ? 1 : 0;
+    }
+    uint32_t winner = 0;
+    for (uint32_t arm = 1; arm < arms; arm++)
+        winner = votes[arm] > votes[winner] ? arm : winner;
+    row->ranking[0] = winner;
+    row->ranked_count = 1;
+    row->metrics[GOSSIP_REGRET] = totals.regret;
+    row->metrics[GOSSIP_REGRET_PER_AGENT] = totals.regret / agents;
+    row->metrics[GOSSIP_MESSAGES] = totals.messages;
+    row->metrics[GOSSIP_MESSAGES_PER_RECEIVER] = totals.messages_per_receiver;
+    row->metrics[GOSSIP_SCALARS] = totals.scalars;
+    row->metrics[GOSSIP_FORCED_FRACTION] = pulls > 0 ? forced / pulls : 0;
+    row->metrics[GOSSIP_BEST_ARM_FRACTION] = right / agents;
+    row->metrics[GOSSIP_DISAGREEMENT] = disagreement(run);
+    tacit_sim_nodes_regret(run->nodes, row->regret);
+}
+
+enum tacit_status gossip_doubling_play(struct gossip_doubling_run *run, uint32_t index,
+                                       struct tacit_sim_row *row, atomic_bool *stop)
+{
+    struct gossip_plan const *const plan = run->plan;
+    enum tacit_status status = TACIT_OK;
+    tacit_sim_instance_draw(&run->instance, &plan->common, index);
+    for (uint32_t i = 0; i < plan->schedule.agent_count && status == TACIT_OK; i++) {
+        struct tacit_doubling_config const config = config_of(plan, (uint64_t)index + 1, i);
+        status = tacit_doubling_init(tacit_sim_nodes_state(run->nodes, i), &config);
+    }
+    if (status == TACIT_OK)
+        status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop, &run->healed);
+    if (status == TACIT_OK)
+        write_results(run, row);
+    return status;
+}

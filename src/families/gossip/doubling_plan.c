@@ -1,0 +1,136 @@
+/* From an experiment file to the runs of agents whose releases double: schedule, mechanism,
+ * statement; what is refused. */
+#include "plan.h"
+#include <math.h>
+#include <stdio.h>
+
+/* Each agent holds the blocks of all. */
+#define STATES_BYTES_MAX 0x1p32
+
+static void state_privacy(struct tacit_experiment *experiment)
+{
+    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
+    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    if (mechanism->noisy) {
+        tacit_text_add(&text, "Each single reward, clipped to the public range, is protected with "
+                              "epsilon ");
+        tacit_text_add_nano(&text, tacit_mechanism_cost_nano(mechanism));
+        tacit_text_add(&text, " for the whole run against everybody who sees the network: its "
+                              "value is in at most one noised sum (exact discrete Laplace, on "
+                              "integers). A person with several rewards loses as many times as "
+                              "much. Which arms are played, and how often, is public and depends "
+                              "on noised sums only.");
+    } else {
+        tacit_text_add(&text, "Nothing is protected: sums of rewards leave a site without noise.");
+    }
+    tacit_text_add(&text, " This is a simulation: its noise comes from a seed.");
+}
+
+/* Without a mode that protects, the same integers leave a site, without noise. */
+static enum tacit_status settle_mechanism(struct tacit_experiment *experiment,
+                                          struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    bool const is_sound = config->privacy == TACIT_PRIVACY_SOUND;
+    struct tacit_mechanism_config const mechanism = {
+        .mode = TACIT_PRIVACY_SOUND,
+        .epsilon_per_reward = is_sound ? config->epsilon : (double)INFINITY,
+        .lo = config->lo,
+        .hi = config->hi};
+    enum tacit_env_kind const kind = experiment->sim.env.kind;
+    bool const is_bounded = kind == TACIT_ENV_LOGGED
+                                ? tacit_experiment_rewards_within(experiment, 0, 1)
+                                : kind != TACIT_ENV_GAUSSIAN;
+    if (!is_bounded && !config->has_range)
+        return tacit_experiment_refuse(experiment, "privacy",
+                                       "some rewards lie outside [0, 1]; sums are counted in steps "
+                                       "of a public range; allowed: mode: sound with 'range'",
+                                       error);
+    experiment->epsilon_per_reward = mechanism.epsilon_per_reward;
+    if (tacit_mechanism_init(&experiment->mechanism, &mechanism) == TACIT_OK)
+        return TACIT_OK;
+    return tacit_experiment_refuse(experiment, "privacy.epsilon",
+                                   "epsilon per reward must be from 1e-6 to 1e6, or inf", error);
+}
+
+static enum tacit_status check_size(const struct tacit_experiment *experiment,
+                                    const struct tacit_phased_schedule *schedule,
+                                    struct tacit_error *error)
+{
+    struct tacit_doubling_config const one = {
+        .schedule = *schedule, .mechanism = experiment->mechanism, .hop_us = 1, .ask_us = 1};
+    char text[200];
+    uint64_t const least = tacit_phased_horizon_min(schedule);
+    if (least > schedule->horizon) {
+        (void)snprintf(text, sizeof text,
+                       "%llu is too short for the first rung of %u arms at %u agents; allowed: at "
+                       "least %llu",
+                       (unsigned long long)schedule->horizon, schedule->arm_count,
+                       schedule->agent_count, (unsigned long long)least);
+        return tacit_experiment_refuse(experiment, "horizon", text, error);
+    }
+    if ((double)tacit_doubling_size(&one) * schedule->agent_count > STATES_BYTES_MAX)
+        return tacit_experiment_refuse(experiment, "agents",
+                                       "every agent keeps the released sums of all, which would "
+                                       "take more than 4 GiB; allowed: fewer agents or arms",
+                                       error);
+    return TACIT_OK;
+}
+
+enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,
+                                       struct gossip_plan *plan, struct tacit_error *error)
+{
+    struct gossip_keys const *const keys = experiment->config->keys;
+    uint32_t const arms = experiment->sim.env.arm_count;
+    uint32_t const usual = arms < TACIT_PHASED_ARMS_PER_ROUND ? arms : TACIT_PHASED_ARMS_PER_ROUND;
+    enum tacit_status const status = settle_mechanism(experiment, error);
+    if (status != TACIT_OK)
+        return status;
+    plan->mechanism = experiment->mechanism;
+    plan->quorum = keys->quorum;
+    plan->schedule = (struct tacit_phased_schedule){
+        .rule = TACIT_PHASED_INDEX,
+        .arm_count = arms,
+        .agent_count = experiment->sim.agent_count,
+        .horizon = experiment->sim.horizon,
+        .epsilon_per_reward = plan->mechanism.noisy
+                                  ? (double)plan->mechanism.epsilon_nano / (double)TACIT_NANO
+                                  : (double)INFINITY,
+        .growth = TACIT_PHASED_GROWTH,
+        .arms_per_round = keys->arms_per_round > 0 ? keys->arms_per_round
+                          : usual < 2              ? 2
+                                                   : usual};
+    state_privacy(experiment);
+    if (keys->arms_per_round > arms)
+        return tacit_experiment_refuse(experiment, "protocol.arms_per_round",
+                                       "there are fewer arms; allowed: from 2 to all", error);
+    if (!tacit_phased_schedule_is_valid(&plan->schedule))
+        return tacit_experiment_refuse(
+            experiment, "horizon",
+            "sums of all rewards must stay below 2^62 steps: agents times horizon below 2^42 (and "
+            "noise beside it); allowed: a shorter horizon, fewer agents or a larger epsilon",
+            error);
+    return check_size(experiment, &plan->schedule, error);
+}
+
+/* ---- For `check` ---- */
+
+void gossip_print_doubling(const struct tacit_experiment *experiment, FILE *out)
+{
+    struct gossip_plan const *const plan = experiment->plan;
+    struct tacit_phased_schedule const *const schedule = &plan->schedule;
+    uint64_t const first = tacit_phased_first_rung(schedule);
+    double rungs = 0;
+    for (uint64_t rung = first; rung <= schedule->horizon; rungs++)
+        rung = tacit_bounds_next_rung(rung, schedule->growth);
+    double const agents = schedule->agent_count;
+    double const blocks = agents * schedule->arm_count * rungs;
+    (void)fprintf(out,
+                  "In one run of %llu slots at most:\n"
+                  "  first rung  %llu pulls of each arm; %.0f releases an arm and agent\n"
+                  "  releases    %.0f of epsilon %.6g, each of other rewards\n"
+                  "  messages    %.0f  (every agent passes every block on once)\n"
+                  "  scalars     %.0f\n",
+                  (unsigned long long)schedule->horizon, (unsigned long long)first, rungs, blocks,
+                  experiment->epsilon_per_reward, blocks * agents, blocks * agents);
+}

@@ -1,0 +1,594 @@
+/* The agent's core: plays blocks, releases each once, and spreads what it knows. What is said and
+ * what is played depend on released sums alone. */
+#include "doubling_state.h"
+#include <math.h>
+#include <string.h>
+
+#define DOUBLINGS_MAX 6u
+
+static void check_invariants(const struct tacit_doubling_agent *agent)
+{
+    TACIT_ASSERT(agent->phase <= DOUBLING_HALTED);
+    TACIT_ASSERT(agent->pull_count <= agent->schedule.horizon);
+    TACIT_ASSERT(agent->plan_count <= agent->schedule.arm_count);
+    TACIT_IMPLIES(agent->phase == DOUBLING_PULLING, agent->plan_count > 0);
+}
+
+/* ---- Saying ---- */
+
+static struct tacit_doubling_message message_to(const struct tacit_doubling_agent *agent,
+                                                uint32_t to, enum tacit_doubling_message_kind kind)
+{
+    return (struct tacit_doubling_message){.kind = kind,
+                                           .from = agent->agent_id,
+                                           .to = to,
+                                           .run_id = agent->run_id,
+                                           .life_number = agent->life_number,
+                                           .life = agent->life};
+}
+
+/* Gathers the blocks from base[cell] on that this agent knows, as many as a message takes. */
+static struct tacit_doubling_message news_since(struct tacit_doubling_agent *agent,
+                                                struct tacit_doubling_memory *memory,
+                                                const uint8_t *base, uint32_t to)
+{
+    uint32_t const arms = agent->schedule.arm_count;
+    struct tacit_doubling_entry *const entries = doubling_entries(memory, arms);
+    struct tacit_doubling_message news = message_to(agent, to, TACIT_DOUBLING_NEWS);
+    news.entries = entries;
+    for (size_t cell = 0; cell < doubling_cells(agent); cell++) {
+        uint32_t const of = (uint32_t)(cell / arms);
+        uint32_t const arm = (uint32_t)(cell % arms);
+        for (uint32_t block = base[cell]; block < doubling_known(agent)[cell]; block++) {
+            if (news.entry_count == TACIT_DOUBLING_ENTRIES_MAX) {
+                news.more = true;
+                return news;
+            }
+            entries[news.entry_count++] =
+                (struct tacit_doubling_entry){.agent = of,
+                                              .arm = arm,
+                                              .block = block,
+                                              .steps = doubling_steps(agent, of, arm)[block]};
+        }
+    }
+    return news;
+}
+
+static void send(struct tacit_doubling_update *update, struct tacit_doubling_message message)
+{
+    update->send = true;
+    update->message = message;
+}
+
+/* Passes on to all neighbours what was not passed on yet. */
+static void speak(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
+                  struct tacit_doubling_update *update)
+{
+    uint8_t *const told = doubling_told(agent);
+    struct tacit_doubling_message const news = news_since(agent, memory, told, TACIT_NEIGHBOURS);
+    for (uint32_t i = 0; i < news.entry_count; i++) {
+        struct tacit_doubling_entry const *const entry = &news.entries[i];
+        told[(size_t)entry->agent * agent->schedule.arm_count + entry->arm] =
+            (uint8_t)(entry->block + 1);
+    }
+    agent->speak_us = news.more ? agent->now_us + agent->hop_us : TACIT_NEVER;
+    update->persist = true;
+    if (news.entry_count > 0)
+        send(update, news);
+}
+
+static struct tacit_doubling_message question(struct tacit_doubling_agent *agent, uint32_t to)
+{
+    struct tacit_doubling_message have = message_to(agent, to, TACIT_DOUBLING_HAVE);
+    have.known = doubling_known(agent);
+    return have;
+}
+
+static void ask(struct tacit_doubling_agent *agent, struct tacit_doubling_update *update)
+{
+    uint32_t const doublings =
+        agent->question_count < DOUBLINGS_MAX ? agent->question_count : DOUBLINGS_MAX;
+    agent->question_count = doublings + 1;
+    agent->ask_at_us =
+        agent->now_us +
+        (agent->ask_us << (doublings + 1 < DOUBLINGS_MAX ? doublings + 1 : DOUBLINGS_MAX));
+    send(update, question(agent, TACIT_NEIGHBOURS));
+}
+
+/* There is something new: it is passed on after a while, and what is missing is asked for later. */
+static void have_news(struct tacit_doubling_agent *agent)
+{
+    if (agent->speak_us == TACIT_NEVER)
+        agent->speak_us = agent->now_us + agent->hop_us;
+    agent->question_count = 0;
+    agent->ask_at_us = agent->now_us + agent->ask_us;
+}
+
+/* ---- Playing ---- */
+
+/* Hands out the plan; its rewards begin at nothing. */
+static void give_plan(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
+                      struct tacit_doubling_update *update)
+{
+    struct tacit_pull_block const *const plan = doubling_plan(agent);
+    memory->left_count = 0;
+    for (uint32_t i = 0; i < agent->plan_count; i++) {
+        doubling_left(memory)[i] = plan[i].count;
+        doubling_exact(memory, agent->schedule.arm_count)[i] = 0;
+        memory->left_count += plan[i].count;
+    }
+    update->plan = plan;
+    update->plan_count = agent->plan_count;
+    update->persist = true;
+}
+
+static void choose(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
+                   struct tacit_doubling_update *update)
+{
+    doubling_choose(agent, memory);
+    update->persist = true;
+    if (agent->phase == DOUBLING_PULLING || agent->phase == DOUBLING_RESTING)
+        give_plan(agent, memory, update);
+    else if (agent->phase == DOUBLING_WAITING)
+        agent->ask_at_us = agent->now_us + agent->ask_us;
+}
+
+/* Draws the noise of all blocks of the plan, then releases them together. Errors: TACIT_ENTROPY,
+ * TACIT_BUDGET: nothing was released. */
+static enum tacit_status release(struct tacit_doubling_agent *agent,
+                                 struct tacit_doubling_memory *memory,
+                                 const struct tacit_entropy *entropy)
+{
+    uint32_t const arms = agent->schedule.arm_count;
+    struct tacit_ledger ledger = agent->ledger;
+    for (uint32_t i = 0; i < agent->plan_count; i++) {
+        union tacit_sum const exact = {.steps = doubling_exact(memory, arms)[i]};
+        union tacit_sum noised = {0};
+        /* Each block has its own rewards: a cell of its own. */
+        enum tacit_status status = tacit_ledger_spend(&ledger, agent->release_count + i + 1,
+                                                      tacit_mechanism_cost_nano(&agent->mechanism));
+        if (status == TACIT_OK)
+            status = tacit_mechanism_release(&agent->mechanism, exact, entropy, &noised);
+        if (status != TACIT_OK)
+            return status;
+        doubling_noised(memory, arms)[i] = noised.steps;
+    }
+    agent->ledger = ledger;
+    for (uint32_t i = 0; i < agent->plan_count; i++) {
+        uint32_t const arm = doubling_plan(agent)[i].arm;
+        uint32_t const block = doubling_own(agent, arm);
+        TACIT_ASSERT(block < agent->rung_count);
+        doubling_steps(agent, agent->agent_id, arm)[block] = doubling_noised(memory, arms)[i];
+        doubling_known(agent)[(size_t)agent->agent_id * arms + arm]++;
+    }
+    agent->release_count += agent->plan_count;
+    memset(doubling_exact(memory, arms), 0, arms * sizeof(int64_t));
+    return TACIT_OK;
+}
+
+static enum tacit_status end_plan(struct tacit_doubling_agent *agent,
+                                  struct tacit_doubling_memory *memory,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_doubling_update *update)
+{
+    agent->phase = DOUBLING_RELEASING;
+    update->persist = true;
+    enum tacit_status const status = release(agent, memory, entropy);
+    if (status != TACIT_OK)
+        return status;
+    have_news(agent);
+    choose(agent, memory, update);
+    return TACIT_OK;
+}
+
+/* ---- Events ---- */
+
+static void open_again(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
+                       struct tacit_doubling_update *update)
+{
+    uint64_t pulls = 0;
+    for (uint32_t i = 0; i < agent->plan_count; i++)
+        pulls += doubling_plan(agent)[i].count;
+    bool const fits = pulls <= agent->schedule.horizon - agent->pull_count;
+    if (fits && agent->phase == DOUBLING_PULLING)
+        give_plan(agent, memory, update); /* again, with new rewards */
+    else
+        choose(agent, memory, update); /* T is nearer than it was */
+}
+
+static enum tacit_status on_start(struct tacit_doubling_agent *agent,
+                                  struct tacit_doubling_memory *memory,
+                                  const struct tacit_doubling_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_doubling_update *update)
+{
+    TACIT_ASSERT(memory->left_count == 0);
+    if (agent->phase == DOUBLING_HALTED)
+        return TACIT_OK;
+    uint64_t life = 0;
+    if (agent->guards_lives) {
+        enum tacit_status const status = tacit_entropy_below(entropy, UINT64_MAX, &life);
+        if (status != TACIT_OK)
+            return status;
+        agent->life_number++;
+    }
+    agent->life = life;
+    agent->now_us = event->now_us;
+    agent->question_count = 0;
+    agent->ask_at_us = event->now_us + agent->ask_us;
+    agent->speak_us = TACIT_NEVER;
+    if (memcmp(doubling_told(agent), doubling_known(agent), doubling_cells(agent)) != 0)
+        agent->speak_us = event->now_us + agent->hop_us;
+    update->persist = true;
+    switch ((enum doubling_phase)agent->phase) {
+    case DOUBLING_PULLING:
+    case DOUBLING_RELEASING: /* its exact sums are gone */
+        agent->phase = DOUBLING_PULLING;
+        open_again(agent, memory, update);
+        break;
+    case DOUBLING_NEW:
+    case DOUBLING_RESTING:
+        open_again(agent, memory, update);
+        break;
+    case DOUBLING_WAITING:
+    case DOUBLING_FINISHED:
+    case DOUBLING_HALTED:
+        break;
+    }
+    return TACIT_OK;
+}
+
+/* Which open block is this reward of? plan_count if none. */
+static uint32_t block_of(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
+                         const struct tacit_reward *reward)
+{
+    for (uint32_t i = 0; i < agent->plan_count; i++)
+        if (doubling_plan(agent)[i].arm == reward->arm && reward->count > 0 &&
+            reward->count <= doubling_left(memory)[i])
+            return i;
+    return agent->plan_count;
+}
+
+static enum tacit_status on_reward(struct tacit_doubling_agent *agent,
+                                   struct tacit_doubling_memory *memory,
+                                   const struct tacit_reward *reward,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_doubling_update *update)
+{
+    if (agent->phase != DOUBLING_PULLING && agent->phase != DOUBLING_RESTING)
+        return TACIT_INVALID;
+    uint32_t const i = block_of(agent, memory, reward);
+    if (i == agent->plan_count || reward->sum.steps < 0 ||
+        reward->sum.steps > (int64_t)reward->count * TACIT_STEPS)
+        return TACIT_INVALID;
+    agent->pull_count += reward->count;
+    agent->forced_count += agent->forced ? reward->count : 0;
+    doubling_left(memory)[i] -= reward->count;
+    memory->left_count -= reward->count;
+    update->persist = true;
+    if (agent->phase == DOUBLING_RESTING) { /* these rewards enter no sum */
+        if (agent->pull_count == agent->schedule.horizon)
+            choose(agent, memory, update);
+        return TACIT_OK;
+    }
+    doubling_exact(memory, agent->schedule.arm_count)[i] += reward->sum.steps;
+    return memory->left_count > 0 ? TACIT_OK : end_plan(agent, memory, entropy, update);
+}
+
+static enum tacit_status on_exploited(struct tacit_doubling_agent *agent,
+                                      struct tacit_doubling_memory *memory, uint64_t count,
+                                      struct tacit_doubling_update *update)
+{
+    if (agent->phase != DOUBLING_WAITING || count == 0 ||
+        count > agent->schedule.horizon - agent->pull_count)
+        return TACIT_INVALID;
+    agent->pull_count += count;
+    update->persist = true;
+    if (agent->pull_count == agent->schedule.horizon)
+        choose(agent, memory, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status on_timeout(struct tacit_doubling_agent *agent,
+                                    struct tacit_doubling_memory *memory,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_doubling_update *update)
+{
+    if (agent->phase == DOUBLING_RELEASING)
+        return end_plan(agent, memory, entropy, update);
+    if (agent->now_us >= agent->speak_us) {
+        speak(agent, memory, update);
+    } else if (agent->phase == DOUBLING_WAITING && agent->now_us >= agent->ask_at_us) {
+        ask(agent, update);
+        update->persist = true;
+    }
+    return TACIT_OK;
+}
+
+/* ---- Receiving ---- */
+
+static struct doubling_edge *edge_to(struct tacit_doubling_agent *agent, uint32_t neighbour)
+{
+    struct doubling_edge *const edges = doubling_edges(agent);
+    for (uint32_t i = 0; i < agent->neighbour_count; i++)
+        if (edges[i].neighbour == neighbour)
+            return &edges[i];
+    return NULL;
+}
+
+/* Nobody has pulled an arm more often than this by now. */
+static uint64_t pulls_possible(const struct tacit_doubling_agent *agent)
+{
+    uint64_t const most = agent->schedule.horizon;
+    if (agent->pull_us == 0)
+        return most;
+    uint64_t const by_clock = agent->lived_us / agent->pull_us + 1;
+    return by_clock < most ? by_clock : most;
+}
+
+static bool entry_is_possible(struct tacit_doubling_agent *agent,
+                              const struct tacit_doubling_entry *entry)
+{
+    union tacit_sum const sum = {.steps = entry->steps};
+    return entry->agent < agent->schedule.agent_count && entry->arm < agent->schedule.arm_count &&
+           entry->block < agent->rung_count && entry->spare == 0 &&
+           tacit_mechanism_plausible(&agent->mechanism, sum, doubling_pulls(agent, entry->block),
+                                     1);
+}
+
+static enum tacit_status check_message(struct tacit_doubling_agent *agent,
+                                       const struct tacit_doubling_message *message)
+{
+    if (message->run_id != agent->run_id ||
+        (message->to != agent->agent_id && message->to != TACIT_NEIGHBOURS) ||
+        edge_to(agent, message->from) == NULL)
+        return TACIT_STRANGER;
+    bool const is_news = message->kind == TACIT_DOUBLING_NEWS;
+    bool const is_question = message->kind == TACIT_DOUBLING_HAVE;
+    if (message->kind > TACIT_DOUBLING_REFUSE || (message->known != NULL) != is_question ||
+        (message->entry_count > 0) != is_news || (message->more && !is_news) ||
+        (is_news && message->entries == NULL) ||
+        message->entry_count > TACIT_DOUBLING_ENTRIES_MAX ||
+        (message->life_number > 0) != (agent->guards_lives != 0))
+        return TACIT_MALFORMED;
+    for (uint32_t i = 0; i < message->entry_count; i++)
+        if (!entry_is_possible(agent, &message->entries[i]))
+            return TACIT_MALFORMED;
+    for (size_t cell = 0; is_question && cell < doubling_cells(agent); cell++)
+        if (message->known[cell] > agent->rung_count)
+            return TACIT_MALFORMED;
+    return TACIT_OK;
+}
+
+/* This agent's blocks that it does not know itself: its state is an old copy. */
+static bool tells_more_of_us(struct tacit_doubling_agent *agent,
+                             const struct tacit_doubling_message *message)
+{
+    for (uint32_t i = 0; i < message->entry_count; i++)
+        if (message->entries[i].agent == agent->agent_id &&
+            message->entries[i].block >= doubling_own(agent, message->entries[i].arm))
+            return true;
+    return false;
+}
+
+static enum tacit_status halt(struct tacit_doubling_agent *agent,
+                              struct tacit_doubling_update *update)
+{
+    agent->phase = DOUBLING_HALTED;
+    update->persist = true;
+    return TACIT_ROLLBACK;
+}
+
+/* The union. A block that would leave a gap is asked for later. Result: something is new. */
+static bool merge(struct tacit_doubling_agent *agent, const struct tacit_doubling_message *news)
+{
+    uint64_t const possible = pulls_possible(agent);
+    bool is_new = false;
+    for (uint32_t i = 0; i < news->entry_count; i++) {
+        struct tacit_doubling_entry const *const entry = &news->entries[i];
+        size_t const cell = (size_t)entry->agent * agent->schedule.arm_count + entry->arm;
+        uint8_t *const known = &doubling_known(agent)[cell];
+        int64_t *const steps = doubling_steps(agent, entry->agent, entry->arm);
+        if (entry->block < *known) {
+            agent->conflict_count += steps[entry->block] != entry->steps;
+        } else if (entry->block == *known && doubling_rungs(agent)[entry->block] <= possible) {
+            steps[entry->block] = entry->steps;
+            (*known)++;
+            is_new = true;
+        }
+    }
+    return is_new;
+}
+
+static enum tacit_status on_news(struct tacit_doubling_agent *agent,
+                                 struct tacit_doubling_memory *memory,
+                                 const struct tacit_doubling_message *news,
+                                 struct tacit_doubling_update *update)
+{
+    if (tells_more_of_us(agent, news))
+        return halt(agent, update);
+    uint64_t const conflicts = agent->conflict_count;
+    bool const is_new = merge(agent, news);
+    update->persist = update->persist || is_new || agent->conflict_count > conflicts;
+    if (is_new) {
+        have_news(agent);
+        if (agent->phase == DOUBLING_WAITING)
+            choose(agent, memory, update);
+    }
+    if (news->more && news->to == agent->agent_id)
+        send(update, question(agent, news->from));
+    return TACIT_OK;
+}
+
+static void on_question(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
+                        const struct tacit_doubling_message *have,
+                        struct tacit_doubling_update *update)
+{
+    struct tacit_doubling_message const news = news_since(agent, memory, have->known, have->from);
+    if (news.entry_count > 0) {
+        send(update, news);
+        return;
+    }
+    for (size_t cell = 0; cell < doubling_cells(agent); cell++)
+        if (have->known[cell] > doubling_known(agent)[cell] &&
+            cell / agent->schedule.arm_count != agent->agent_id) {
+            send(update, question(agent, have->from)); /* they know more than this agent */
+            return;
+        }
+}
+
+/* One life of a site at a time: a later start replaces an earlier one; of two copies that start
+ * from the same state the one that is heard first stays. */
+static bool is_refused(struct doubling_edge *edge, const struct tacit_doubling_message *message,
+                       struct tacit_doubling_update *update)
+{
+    if (message->life_number == edge->life_number && message->life == edge->life)
+        return false;
+    if (message->life_number <= edge->life_number)
+        return true;
+    edge->life_number = message->life_number;
+    edge->life = message->life;
+    update->persist = true;
+    return false;
+}
+
+static enum tacit_status on_receive(struct tacit_doubling_agent *agent,
+                                    struct tacit_doubling_memory *memory,
+                                    const struct tacit_doubling_message *message,
+                                    struct tacit_doubling_update *update)
+{
+    enum tacit_status const status = check_message(agent, message);
+    if (status != TACIT_OK)
+        return status;
+    if (agent->phase == DOUBLING_NEW)
+        return TACIT_UNEXPECTED;
+    if (message->kind == TACIT_DOUBLING_REFUSE) {
+        if (message->life_number != agent->life_number || message->life != agent->life)
+            return TACIT_OK; /* of an earlier life */
+        return halt(agent, update);
+    }
+    if (is_refused(edge_to(agent, message->from), message, update)) {
+        struct tacit_doubling_message refusal =
+            message_to(agent, message->from, TACIT_DOUBLING_REFUSE);
+        refusal.life_number = message->life_number;
+        refusal.life = message->life;
+        send(update, refusal);
+        return TACIT_OK;
+    }
+    if (message->kind == TACIT_DOUBLING_NEWS)
+        return on_news(agent, memory, message, update);
+    on_question(agent, memory, message, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status handle(struct tacit_doubling_agent *agent,
+                                struct tacit_doubling_memory *memory,
+                                const struct tacit_doubling_event *event,
+                                const struct tacit_entropy *entropy,
+                                struct tacit_doubling_update *update)
+{
+    bool const is_halted = agent->phase == DOUBLING_HALTED;
+    switch (event->kind) {
+    case TACIT_EVENT_START:
+        return on_start(agent, memory, event, entropy, update);
+    case TACIT_EVENT_REWARD:
+        return on_reward(agent, memory, &event->as.reward, entropy, update);
+    case TACIT_EVENT_EXPLOITED:
+        return on_exploited(agent, memory, event->as.exploited_count, update);
+    case TACIT_EVENT_RECEIVE:
+        return is_halted ? TACIT_OK : on_receive(agent, memory, event->as.message, update);
+    case TACIT_EVENT_TIMEOUT:
+        return is_halted ? TACIT_OK : on_timeout(agent, memory, entropy, update);
+    case TACIT_EVENT_OFFER:
+        return TACIT_INVALID; /* nobody's contexts matter here */
+    }
+    TACIT_ASSERT(false);
+    return TACIT_INVALID;
+}
+
+/* ---- Public ---- */
+
+static uint64_t deadline_of(const struct tacit_doubling_agent *agent)
+{
+    if (agent->phase == DOUBLING_HALTED)
+        return TACIT_NEVER;
+    uint64_t deadline_us = agent->speak_us;
+    if (agent->phase == DOUBLING_WAITING && agent->ask_at_us < deadline_us)
+        deadline_us = agent->ask_at_us;
+    if (agent->phase == DOUBLING_RELEASING && agent->now_us + agent->hop_us < deadline_us)
+        deadline_us = agent->now_us + agent->hop_us;
+    return deadline_us;
+}
+
+enum tacit_status tacit_doubling_step(struct tacit_doubling_agent *agent,
+                                      struct tacit_doubling_memory *memory,
+                                      const struct tacit_doubling_event *event,
+                                      const struct tacit_entropy *entropy,
+                                      struct tacit_doubling_update *update)
+{
+    bool const is_start = event->kind == TACIT_EVENT_START; /* a new process has a new clock */
+    TACIT_ASSERT(is_start || event->now_us >= agent->now_us);
+    check_invariants(agent);
+    *update = (struct tacit_doubling_update){.deadline_us = TACIT_NEVER};
+    uint64_t const before_us = agent->now_us;
+    uint64_t const lived_us = agent->lived_us;
+    if (!is_start) {
+        agent->now_us = event->now_us;
+        agent->lived_us += event->now_us - before_us;
+    }
+    enum tacit_status const status = handle(agent, memory, event, entropy, update);
+    check_invariants(agent);
+    if (status != TACIT_OK && !update->persist) {
+        agent->now_us = before_us;
+        agent->lived_us = lived_us;
+    }
+    update->deadline_us = deadline_of(agent);
+    return status;
+}
+
+/* The leader; before the first decision the arm with the largest own released mean. */
+static uint32_t exploit_arm(struct tacit_doubling_agent *agent)
+{
+    if (agent->leader != TACIT_NO_ARM)
+        return agent->leader;
+    uint32_t best = 0;
+    double best_mean = -INFINITY;
+    for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++) {
+        uint32_t const own = doubling_own(agent, arm);
+        int64_t steps = 0;
+        for (uint32_t block = 0; block < own; block++)
+            steps += doubling_steps(agent, agent->agent_id, arm)[block];
+        double const mean =
+            own == 0 ? -INFINITY : (double)steps / (double)doubling_rungs(agent)[own - 1];
+        if (mean > best_mean) {
+            best = arm;
+            best_mean = mean;
+        }
+    }
+    return best;
+}
+
+void tacit_doubling_look(const struct tacit_doubling_agent *state, struct tacit_doubling_view *view)
+{
+    struct tacit_doubling_agent *const agent = (struct tacit_doubling_agent *)(uintptr_t)state;
+    *view = (struct tacit_doubling_view){.waiting = agent->phase == DOUBLING_WAITING,
+                                         .resting = agent->phase == DOUBLING_RESTING,
+                                         .finished = agent->phase == DOUBLING_FINISHED,
+                                         .halted = agent->phase == DOUBLING_HALTED,
+                                         .forced = agent->forced != 0,
+                                         .pull_count = agent->pull_count,
+                                         .forced_count = agent->forced_count,
+                                         .release_count = agent->release_count,
+                                         .conflict_count = agent->conflict_count,
+                                         .leader = agent->leader,
+                                         .exploit_arm = exploit_arm(agent),
+                                         .rung_count = agent->rung_count,
+                                         .plan_count = agent->plan_count,
+                                         .plan = doubling_plan(agent),
+                                         .known = doubling_known(agent),
+                                         .steps = doubling_steps(agent, 0, 0),
+                                         .rungs = doubling_rungs(agent),
+                                         .means = doubling_means(agent),
+                                         .ledger = &agent->ledger,
+                                         .life_number = agent->life_number};
+}

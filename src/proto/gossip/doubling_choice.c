@@ -1,0 +1,273 @@
+/* What an agent plays next, from released blocks alone (EXACT-BOUNDS 2, 5.2 to 5.5). */
+#include "doubling_state.h"
+#include <math.h>
+#include <string.h>
+
+#define FAR 1e-9 /* an arm is far below where not even rounding could lift it */
+
+uint32_t doubling_climb(const struct tacit_phased_schedule *schedule, uint64_t *rungs)
+{
+    uint64_t rung = tacit_phased_first_rung(schedule);
+    for (uint32_t count = 1; count <= TACIT_BOUNDS_RELEASES_MAX; count++) {
+        if (rungs != NULL)
+            rungs[count - 1] = rung;
+        if (rung > schedule->horizon || rung == TACIT_HORIZON_MAX)
+            return count;
+        rung = tacit_bounds_next_rung(rung, schedule->growth);
+    }
+    return 0;
+}
+
+/* ---- Levels ---- */
+
+uint32_t doubling_level(struct tacit_doubling_agent *agent, uint32_t arm)
+{
+    uint32_t holders[TACIT_BOUNDS_RELEASES_MAX + 1] = {0};
+    for (uint32_t i = 0; i < agent->schedule.agent_count; i++)
+        holders[doubling_known_of(agent, i, arm)]++;
+    uint32_t count = 0;
+    for (uint32_t level = agent->rung_count; level > 0; level--) {
+        count += holders[level];
+        if (count >= agent->quorum)
+            return level;
+    }
+    return 0;
+}
+
+/* The highest rung that anybody has climbed. */
+static uint32_t top(struct tacit_doubling_agent *agent, uint32_t arm)
+{
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < agent->schedule.agent_count; i++) {
+        uint32_t const known = doubling_known_of(agent, i, arm);
+        most = known > most ? known : most;
+    }
+    return most;
+}
+
+/* N, m, Y of the arm's block over all sites that released it. */
+static struct tacit_bounds_sum block_sum(struct tacit_doubling_agent *agent, uint32_t arm,
+                                         uint32_t block)
+{
+    struct tacit_bounds_sum sum = {0};
+    for (uint32_t i = 0; i < agent->schedule.agent_count; i++)
+        if (doubling_known_of(agent, i, arm) > block) {
+            sum.noises++;
+            sum.steps += doubling_steps(agent, i, arm)[block];
+        }
+    sum.pulls = sum.noises * doubling_pulls(agent, block);
+    return sum;
+}
+
+/* ---- Bounds ---- */
+
+static struct tacit_bounds_sum suffix_of(struct tacit_doubling_agent *agent,
+                                         struct tacit_doubling_memory *memory, uint32_t arm,
+                                         double log_level)
+{
+    uint32_t const count = doubling_level(agent, arm);
+    struct tacit_bounds_sum *const releases = doubling_releases(memory, agent->schedule.arm_count);
+    for (uint32_t block = 0; block < count; block++)
+        releases[block] = block_sum(agent, arm, block);
+    struct tacit_bounds_sum sum;
+    (void)tacit_bounds_suffix(releases, count, agent->schedule.epsilon_per_reward, log_level, &sum);
+    return sum;
+}
+
+/* 5.3: L = ln max(3, all pulls in use). */
+static double level_of_bounds(struct tacit_doubling_agent *agent)
+{
+    uint64_t pulls = 0;
+    for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++)
+        for (uint32_t block = doubling_level(agent, arm); block > 0; block--)
+            pulls += block_sum(agent, arm, block - 1).pulls;
+    return log(pulls > 3 ? (double)pulls : 3);
+}
+
+static uint32_t best_mean(struct tacit_doubling_agent *agent)
+{
+    double const *const means = doubling_means(agent);
+    uint32_t best = 0;
+    for (uint32_t arm = 1; arm < agent->schedule.arm_count; arm++)
+        best = means[arm] > means[best] ? arm : best;
+    return best;
+}
+
+/* y + c costs little and is no less than the UCB (2.4): an arm for which even that is below the
+ * leader's UCB is no challenger. */
+static void bound_all(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory)
+{
+    uint32_t const arms = agent->schedule.arm_count;
+    double const epsilon = agent->schedule.epsilon_per_reward;
+    double const level = level_of_bounds(agent);
+    double *const uppers = doubling_uppers(memory, arms);
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        struct tacit_bounds_sum const sum = suffix_of(agent, memory, arm, level);
+        double const mean = tacit_bounds_mean(&sum);
+        double const frame = mean + tacit_bounds_radius(sum.pulls, sum.noises, epsilon, level);
+        doubling_means(agent)[arm] = mean;
+        uppers[arm] = frame > 0 ? (frame < 1 ? frame : 1) : 0;
+    }
+    agent->leader = best_mean(agent);
+    struct tacit_bounds_sum const lead = suffix_of(agent, memory, agent->leader, level);
+    double const bound = tacit_bounds_upper(&lead, epsilon, level);
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        if (uppers[arm] < bound - FAR)
+            continue;
+        struct tacit_bounds_sum const sum = suffix_of(agent, memory, arm, level);
+        uppers[arm] = tacit_bounds_upper(&sum, epsilon, level);
+    }
+}
+
+/* ---- Plans ---- */
+
+static void plan_arm(struct tacit_doubling_agent *agent, uint32_t arm)
+{
+    uint32_t const own = doubling_own(agent, arm);
+    TACIT_ASSERT(own < agent->rung_count);
+    struct tacit_pull_block *const block = &doubling_plan(agent)[agent->plan_count++];
+    block->arm = arm;
+    block->count = doubling_pulls(agent, own);
+}
+
+static uint64_t plan_pulls(struct tacit_doubling_agent *agent)
+{
+    uint64_t pulls = 0;
+    for (uint32_t i = 0; i < agent->plan_count; i++)
+        pulls += doubling_plan(agent)[i].count; /* 2^16 blocks of 2^40 pulls fit */
+    return pulls;
+}
+
+static void clear_plan(struct tacit_doubling_agent *agent)
+{
+    memset(doubling_plan(agent), 0, agent->schedule.arm_count * sizeof(struct tacit_pull_block));
+    agent->plan_count = 0;
+    agent->forced = 0;
+}
+
+/* 4.5, 5.5: the leader until T. */
+static void rest(struct tacit_doubling_agent *agent)
+{
+    clear_plan(agent);
+    doubling_plan(agent)[0].arm = agent->leader == TACIT_NO_ARM ? 0 : agent->leader;
+    doubling_plan(agent)[0].count = agent->schedule.horizon - agent->pull_count;
+    agent->plan_count = 1;
+    agent->phase = DOUBLING_RESTING;
+}
+
+/* Opens the plan that is in place, if it fits in T as a whole. */
+static void open(struct tacit_doubling_agent *agent)
+{
+    if (plan_pulls(agent) > agent->schedule.horizon - agent->pull_count)
+        rest(agent);
+    else
+        agent->phase = DOUBLING_PULLING;
+}
+
+/* Does `arm` come after `other` in the order of UCBs, lowest index first on ties? */
+static bool comes_after(const double *uppers, uint32_t arm, uint32_t other)
+{
+    return uppers[arm] < uppers[other] || (!(uppers[arm] > uppers[other]) && arm > other);
+}
+
+/* The next arm after `before` (TACIT_NO_ARM: the first) in that order whose UCB is no less than the
+ * leader's. */
+static uint32_t next_challenger(const struct tacit_doubling_agent *agent, const double *uppers,
+                                uint32_t before)
+{
+    uint32_t best = TACIT_NO_ARM;
+    for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++) {
+        bool const is_due = arm != agent->leader && uppers[arm] >= uppers[agent->leader] &&
+                            (before == TACIT_NO_ARM || comes_after(uppers, arm, before));
+        if (is_due && (best == TACIT_NO_ARM || comes_after(uppers, best, arm)))
+            best = arm;
+    }
+    return best;
+}
+
+static void sort_plan(struct tacit_doubling_agent *agent)
+{
+    struct tacit_pull_block *const plan = doubling_plan(agent);
+    for (uint32_t i = 1; i < agent->plan_count; i++)
+        for (uint32_t j = i; j > 0 && plan[j].arm < plan[j - 1].arm; j--) {
+            struct tacit_pull_block const block = plan[j];
+            plan[j] = plan[j - 1];
+            plan[j - 1] = block;
+        }
+}
+
+/* 5.3 to 5.5. */
+static void plan_by_index(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory)
+{
+    double const *const uppers = doubling_uppers(memory, agent->schedule.arm_count);
+    bound_all(agent, memory);
+    uint64_t pulls = 0;
+    uint32_t arm = next_challenger(agent, uppers, TACIT_NO_ARM);
+    while (arm != TACIT_NO_ARM && agent->plan_count + 1 < agent->schedule.arms_per_round &&
+           doubling_own(agent, arm) < agent->rung_count) {
+        plan_arm(agent, arm);
+        pulls = plan_pulls(agent);
+        arm = next_challenger(agent, uppers, arm);
+    }
+    uint32_t const own = doubling_own(agent, agent->leader);
+    if (own < agent->rung_count && (agent->plan_count == 0 || doubling_pulls(agent, own) <= pulls))
+        plan_arm(agent, agent->leader);
+    sort_plan(agent);
+    if (agent->plan_count == 0)
+        rest(agent);
+    else
+        open(agent);
+}
+
+/* Others have climbed rungs of these arms: this agent follows, as far as T allows. */
+static bool catch_up(struct tacit_doubling_agent *agent)
+{
+    uint64_t left = agent->schedule.horizon - agent->pull_count;
+    for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++) {
+        uint32_t const own = doubling_own(agent, arm);
+        if (own >= top(agent, arm) || doubling_pulls(agent, own) > left)
+            continue;
+        left -= doubling_pulls(agent, own);
+        plan_arm(agent, arm);
+    }
+    agent->forced = agent->plan_count > 0;
+    return agent->plan_count > 0;
+}
+
+/* Is every block of this agent's in use? */
+static bool is_complete(struct tacit_doubling_agent *agent)
+{
+    for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++)
+        if (doubling_own(agent, arm) > doubling_level(agent, arm))
+            return false;
+    return true;
+}
+
+static bool is_first(struct tacit_doubling_agent *agent)
+{
+    for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++)
+        if (doubling_own(agent, arm) > 0)
+            return false;
+    return true;
+}
+
+void doubling_choose(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory)
+{
+    clear_plan(agent);
+    if (agent->pull_count == agent->schedule.horizon) {
+        agent->phase = DOUBLING_FINISHED;
+    } else if (agent->schedule.arm_count == 1) {
+        agent->leader = 0; /* 5.7: nothing to learn */
+        rest(agent);
+    } else if (is_first(agent)) { /* 5.2 */
+        for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++)
+            plan_arm(agent, arm);
+        open(agent);
+    } else if (catch_up(agent)) {
+        agent->phase = DOUBLING_PULLING;
+    } else if (is_complete(agent) && doubling_level(agent, 0) > 0) {
+        plan_by_index(agent, memory);
+    } else {
+        agent->phase = DOUBLING_WAITING;
+    }
+}
