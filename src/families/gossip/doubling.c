@@ -13,6 +13,7 @@ struct gossip_doubling_run {
     uint32_t node_count;
     bool healed;
     struct tacit_doubling_memory **memories; /* node_count: what a death takes away */
+    struct tacit_rng *lives;                 /* node_count: names of lives, which no disk holds */
     struct tacit_doubling_update update;     /* of the step under way */
     struct tacit_sim_send send;
     void (*sent)(void *context, const struct tacit_doubling_message *message);
@@ -97,11 +98,14 @@ static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_
     struct gossip_doubling_run *const run = family;
     struct tacit_doubling_event const event = event_of(sim_event);
     struct tacit_doubling_agent *const agent = tacit_sim_nodes_state(run->nodes, node);
-    if (event.kind == TACIT_EVENT_START) {
+    struct tacit_entropy const names = tacit_rng_entropy(&run->lives[node]);
+    bool const is_start = event.kind == TACIT_EVENT_START;
+    if (is_start) {
         struct tacit_doubling_config const config = config_of(run->plan, 1, 0);
         tacit_doubling_memory_init(run->memories[node], &config);
     }
-    (void)tacit_doubling_step(agent, run->memories[node], &event, entropy, &run->update);
+    (void)tacit_doubling_step(agent, run->memories[node], &event, is_start ? &names : entropy,
+                              &run->update);
     run->send = (struct tacit_sim_send){run->update.message.to, &run->update.message};
     *update = (struct tacit_sim_update){.persist = run->update.persist,
                                         .sends = &run->send,
@@ -164,7 +168,8 @@ static enum tacit_status allocate(struct gossip_doubling_run *run)
     if (tacit_doubling_size(&agent) == 0)
         return TACIT_INVALID;
     run->memories = calloc(run->node_count, sizeof *run->memories);
-    if (run->memories == NULL)
+    run->lives = calloc(run->node_count, sizeof *run->lives);
+    if (run->memories == NULL || run->lives == NULL)
         return TACIT_MEMORY;
     for (uint32_t node = 0; node < run->node_count; node++) {
         run->memories[node] = malloc(tacit_doubling_memory_size(&agent));
@@ -204,6 +209,7 @@ void gossip_doubling_free(struct gossip_doubling_run *run)
     for (uint32_t node = 0; run->memories != NULL && node < run->node_count; node++)
         free(run->memories[node]);
     free(run->memories);
+    free(run->lives);
     free(run);
 }
 
@@ -289,6 +295,8 @@ enum tacit_status gossip_doubling_play(struct gossip_doubling_run *run, uint32_t
     struct gossip_plan const *const plan = run->plan;
     enum tacit_status status = TACIT_OK;
     tacit_sim_instance_draw(&run->instance, &plan->common, index);
+    for (uint32_t node = 0; node < run->node_count; node++)
+        run->lives[node] = tacit_rng_stream(plan->common.seed, index, node, GOSSIP_PURPOSE_LIFE);
     for (uint32_t i = 0; i < plan->schedule.agent_count && status == TACIT_OK; i++) {
         struct tacit_doubling_config const config = config_of(plan, (uint64_t)index + 1, i);
         status = tacit_doubling_init(tacit_sim_nodes_state(run->nodes, i), &config);

@@ -7,6 +7,7 @@
 
 #define GOSSIP_FAMILY_NUMBER 2u
 #define GOSSIP_PURPOSE_EDGE TACIT_PURPOSE_OF_FAMILY(GOSSIP_FAMILY_NUMBER, 0)
+#define GOSSIP_PURPOSE_LIFE TACIT_PURPOSE_OF_FAMILY(GOSSIP_FAMILY_NUMBER, 1)
 
 /* What the file says beside its kind. */
 struct gossip_keys {

@@ -177,6 +177,8 @@ static enum tacit_status end_plan(struct tacit_doubling_agent *agent,
     if (status != TACIT_OK)
         return status;
     have_news(agent);
+    if (agent->speak_us <= agent->now_us)
+        agent->speak_us = agent->now_us + agent->hop_us; /* it waited for entropy */
     choose(agent, memory, update);
     return TACIT_OK;
 }
@@ -298,6 +300,8 @@ static enum tacit_status on_timeout(struct tacit_doubling_agent *agent,
         return end_plan(agent, memory, entropy, update);
     if (agent->now_us >= agent->speak_us) {
         speak(agent, memory, update);
+        if (agent->ask_at_us <= agent->now_us)
+            agent->ask_at_us = agent->now_us + agent->hop_us; /* one message a step */
     } else if (agent->phase == DOUBLING_WAITING && agent->now_us >= agent->ask_at_us) {
         ask(agent, update);
         update->persist = true;
@@ -512,12 +516,10 @@ static uint64_t deadline_of(const struct tacit_doubling_agent *agent)
 {
     if (agent->phase == DOUBLING_HALTED)
         return TACIT_NEVER;
-    uint64_t deadline_us = agent->speak_us;
-    if (agent->phase == DOUBLING_WAITING && agent->ask_at_us < deadline_us)
-        deadline_us = agent->ask_at_us;
-    if (agent->phase == DOUBLING_RELEASING && agent->now_us + agent->hop_us < deadline_us)
-        deadline_us = agent->now_us + agent->hop_us;
-    return deadline_us;
+    if (agent->phase == DOUBLING_RELEASING)
+        return agent->now_us + agent->hop_us; /* until entropy is there again */
+    bool const asks = agent->phase == DOUBLING_WAITING && agent->ask_at_us < agent->speak_us;
+    return asks ? agent->ask_at_us : agent->speak_us;
 }
 
 enum tacit_status tacit_doubling_step(struct tacit_doubling_agent *agent,

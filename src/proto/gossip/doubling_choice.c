@@ -156,7 +156,7 @@ static void rest(struct tacit_doubling_agent *agent)
 }
 
 /* Opens the plan that is in place, if it fits in T as a whole. */
-static void open(struct tacit_doubling_agent *agent)
+static void open_plan(struct tacit_doubling_agent *agent)
 {
     if (plan_pulls(agent) > agent->schedule.horizon - agent->pull_count)
         rest(agent);
@@ -216,7 +216,7 @@ static void plan_by_index(struct tacit_doubling_agent *agent, struct tacit_doubl
     if (agent->plan_count == 0)
         rest(agent);
     else
-        open(agent);
+        open_plan(agent);
 }
 
 /* Others have climbed rungs of these arms: this agent follows, as far as T allows. */
@@ -262,7 +262,7 @@ void doubling_choose(struct tacit_doubling_agent *agent, struct tacit_doubling_m
     } else if (is_first(agent)) { /* 5.2 */
         for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++)
             plan_arm(agent, arm);
-        open(agent);
+        open_plan(agent);
     } else if (catch_up(agent)) {
         agent->phase = DOUBLING_PULLING;
     } else if (is_complete(agent) && doubling_level(agent, 0) > 0) {

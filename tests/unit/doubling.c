@@ -1,0 +1,558 @@
+/* An agent whose releases double, one property at a time: what it plays and releases, what it
+ * passes on and asks for, what a death takes away, hostile messages, states from a disk. Whole runs
+ * are in tests/sim/doubling_runs.c. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/doubling.h"
+
+#define ARMS 3u
+#define AGENTS 3u
+#define CELLS (AGENTS * ARMS)
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+struct bench {
+    struct tacit_doubling_config config;
+    struct tacit_doubling_agent *agent;
+    struct tacit_doubling_memory *memory;
+    size_t size;
+    struct tacit_rng rng;
+    uint32_t draws_left; /* entropy fails afterwards */
+    struct tacit_doubling_update update;
+};
+
+static enum tacit_status fill(void *context, void *bytes, size_t size)
+{
+    struct bench *const bench = context;
+    if (bench->draws_left == 0)
+        return TACIT_ENTROPY;
+    bench->draws_left--;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&bench->rng);
+    return entropy.fill(entropy.context, bytes, size);
+}
+
+static enum tacit_status step(struct bench *bench, struct tacit_doubling_event event)
+{
+    struct tacit_entropy const entropy = {fill, bench};
+    return tacit_doubling_step(bench->agent, bench->memory, &event, &entropy, &bench->update);
+}
+
+static struct tacit_doubling_view view_of(const struct bench *bench)
+{
+    struct tacit_doubling_view view;
+    tacit_doubling_look(bench->agent, &view);
+    return view;
+}
+
+static const uint32_t neighbours[] = {0, 2}; /* of agent 1, in the middle of a path */
+
+static struct tacit_doubling_config config_of(double epsilon, uint64_t horizon)
+{
+    struct tacit_doubling_config config = {.schedule = {.rule = TACIT_PHASED_INDEX,
+                                                        .arm_count = ARMS,
+                                                        .agent_count = AGENTS,
+                                                        .horizon = horizon,
+                                                        .epsilon_per_reward = epsilon,
+                                                        .growth = 2,
+                                                        .arms_per_round = 3},
+                                           .run_id = 9,
+                                           .agent_id = 1,
+                                           .neighbours = neighbours,
+                                           .neighbour_count = 2,
+                                           .hop_us = 10,
+                                           .ask_us = 100,
+                                           .guards_lives = true};
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    assert_int_equal(tacit_mechanism_init(&config.mechanism, &mechanism), TACIT_OK);
+    return config;
+}
+
+static void restart(struct bench *bench)
+{
+    tacit_doubling_memory_init(bench->memory, &bench->config);
+    assert_int_equal(step(bench, (struct tacit_doubling_event){.kind = TACIT_EVENT_START}),
+                     TACIT_OK);
+}
+
+static void open_bench(struct bench *bench, double epsilon, uint64_t horizon)
+{
+    *bench = (struct bench){.config = config_of(epsilon, horizon), .draws_left = UINT32_MAX};
+    bench->rng = tacit_rng_stream(77, 0, 0, TACIT_PURPOSE_NOISE);
+    bench->size = tacit_doubling_size(&bench->config);
+    bench->agent = malloc(bench->size);
+    bench->memory = malloc(tacit_doubling_memory_size(&bench->config));
+    assert_true(bench->size > 0 && bench->agent != NULL && bench->memory != NULL);
+    assert_int_equal(tacit_doubling_init(bench->agent, &bench->config), TACIT_OK);
+    restart(bench);
+}
+
+static void close_bench(struct bench *bench)
+{
+    free(bench->agent);
+    free(bench->memory);
+}
+
+/* `part` of the open block of the arm, with rewards of 1. */
+static enum tacit_status reward(struct bench *bench, uint32_t arm, uint64_t count)
+{
+    return step(bench, (struct tacit_doubling_event){
+                           .now_us = 1,
+                           .kind = TACIT_EVENT_REWARD,
+                           .as.reward = {arm, count, {.steps = (int64_t)count * TACIT_STEPS}}});
+}
+
+static void play_plan(struct bench *bench)
+{
+    struct tacit_pull_block plan[ARMS];
+    struct tacit_doubling_view const view = view_of(bench);
+    uint32_t const count = view.plan_count;
+    memcpy(plan, view.plan, count * sizeof plan[0]);
+    for (uint32_t i = 0; i < count; i++)
+        assert_int_equal(reward(bench, plan[i].arm, plan[i].count), TACIT_OK);
+}
+
+static enum tacit_status hear(struct bench *bench, struct tacit_doubling_message message)
+{
+    return step(bench, (struct tacit_doubling_event){
+                           .now_us = 1, .kind = TACIT_EVENT_RECEIVE, .as.message = &message});
+}
+
+static struct tacit_doubling_message news(const struct tacit_doubling_entry *entries,
+                                          uint32_t count)
+{
+    return (struct tacit_doubling_message){.kind = TACIT_DOUBLING_NEWS,
+                                           .from = 0,
+                                           .to = TACIT_NEIGHBOURS,
+                                           .run_id = 9,
+                                           .life_number = 1,
+                                           .life = 4,
+                                           .entry_count = count,
+                                           .entries = entries};
+}
+
+/* First blocks of all arms of the two others. */
+static uint32_t first_blocks(struct tacit_doubling_entry *entries)
+{
+    uint32_t count = 0;
+    for (uint32_t agent = 0; agent < AGENTS; agent++)
+        for (uint32_t arm = 0; arm < ARMS && agent != 1; arm++)
+            entries[count++] =
+                (struct tacit_doubling_entry){agent, arm, 0, 0, (int64_t)arm * TACIT_STEPS};
+    return count;
+}
+
+/* ---- Playing and releasing ---- */
+
+static void blocks_double_and_hold_the_rewards_since_the_last_one(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, (double)INFINITY, 100000);
+    uint64_t const first = tacit_phased_first_rung(&bench.config.schedule);
+    assert_int_equal(bench.update.plan_count, ARMS);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        assert_true(bench.update.plan[arm].arm == arm && bench.update.plan[arm].count == first);
+    for (uint32_t arm = 0; arm < ARMS; arm++) { /* in parts */
+        assert_int_equal(reward(&bench, arm, 1), TACIT_OK);
+        assert_int_equal(view_of(&bench).release_count, 0);
+        if (first > 1)
+            assert_int_equal(reward(&bench, arm, first - 1), TACIT_OK);
+    }
+    struct tacit_doubling_view view = view_of(&bench);
+    assert_true(view.waiting && view.release_count == ARMS);
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        assert_int_equal(view.known[ARMS + arm], 1);
+        assert_true(view.steps[(ARMS + arm) * view.rung_count] == (int64_t)first * TACIT_STEPS);
+    }
+    struct tacit_doubling_entry entries[CELLS];
+    assert_int_equal(hear(&bench, news(entries, first_blocks(entries))), TACIT_OK);
+    view = view_of(&bench);
+    assert_true(!view.waiting && view.plan_count > 0);
+    for (uint32_t i = 0; i < view.plan_count; i++)
+        assert_true(view.plan[i].count == first); /* 2 S_1 - S_1 */
+    assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &bench.config), TACIT_OK);
+    close_bench(&bench);
+}
+
+static void agent_catches_up_with_who_is_a_rung_ahead(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, (double)INFINITY, 100000);
+    play_plan(&bench);
+    uint64_t const first = view_of(&bench).rungs[0];
+    struct tacit_doubling_entry const ahead[] = {{0, 2, 0, 0, 0}, {0, 2, 1, 0, 0}, {0, 2, 2, 0, 0}};
+    assert_int_equal(hear(&bench, news(ahead, 3)), TACIT_OK);
+    struct tacit_doubling_view const view = view_of(&bench);
+    assert_true(view.forced && view.plan_count == 1);
+    assert_int_equal(view.plan[0].arm, 2);
+    assert_true(view.plan[0].count == first);
+    play_plan(&bench);
+    assert_true(view_of(&bench).plan[0].count == 2 * first); /* and once more */
+    play_plan(&bench);
+    assert_true(view_of(&bench).waiting && view_of(&bench).forced_count == 3 * first);
+    close_bench(&bench);
+}
+
+static void noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon(void **state)
+{
+    (void)state;
+    struct bench bench;
+    double squares = 0;
+    uint32_t count = 0;
+    for (uint32_t run = 0; run < 2000; run++) {
+        open_bench(&bench, 1, 100000);
+        bench.rng = tacit_rng_stream(78, run, 0, TACIT_PURPOSE_NOISE);
+        play_plan(&bench);
+        struct tacit_doubling_view const view = view_of(&bench);
+        assert_true(tacit_ledger_spent_nano(view.ledger) == TACIT_NANO);
+        for (uint32_t arm = 0; arm < ARMS; arm++, count++) {
+            double const noise =
+                (double)view.steps[(ARMS + arm) * view.rung_count] / (double)TACIT_STEPS -
+                (double)view.rungs[0];
+            squares += noise * noise;
+        }
+        close_bench(&bench);
+    }
+    /* Variance 2, of whose estimate the standard deviation is sqrt(20/6000) = 0.058: five of them
+     */
+    assert_true(fabs(squares / count - 2) < 0.29);
+}
+
+/* ---- Spreading ---- */
+
+static void news_waits_a_hop_and_is_passed_on_once(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct tacit_doubling_entry entries[CELLS];
+    open_bench(&bench, (double)INFINITY, 100000);
+    assert_int_equal(hear(&bench, news(entries, first_blocks(entries))), TACIT_OK);
+    assert_true(!bench.update.send && bench.update.persist && bench.update.deadline_us == 11);
+    struct tacit_doubling_event const timeout = {.now_us = 11, .kind = TACIT_EVENT_TIMEOUT};
+    assert_int_equal(step(&bench, timeout), TACIT_OK);
+    assert_true(bench.update.send && bench.update.persist);
+    assert_int_equal(bench.update.message.kind, TACIT_DOUBLING_NEWS);
+    assert_int_equal(bench.update.message.entry_count, 2 * ARMS);
+    assert_int_equal(bench.update.message.to, TACIT_NEIGHBOURS);
+    assert_int_equal(step(&bench, timeout), TACIT_OK);
+    assert_false(bench.update.send);
+    struct tacit_doubling_message again = news(entries, first_blocks(entries));
+    struct tacit_doubling_event const event = {
+        .now_us = 11, .kind = TACIT_EVENT_RECEIVE, .as.message = &again};
+    assert_int_equal(step(&bench, event), TACIT_OK); /* merging again changes nothing */
+    assert_true(!bench.update.persist && bench.update.deadline_us == TACIT_NEVER);
+    close_bench(&bench);
+}
+
+static void who_waits_asks_and_gets_what_is_missing(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, (double)INFINITY, 100000);
+    play_plan(&bench);
+    struct tacit_doubling_event event = {.now_us = 11, .kind = TACIT_EVENT_TIMEOUT};
+    assert_int_equal(step(&bench, event), TACIT_OK); /* its own news */
+    assert_int_equal(bench.update.message.entry_count, ARMS);
+    assert_true(bench.update.deadline_us == 101);
+    event.now_us = 101;
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    assert_int_equal(bench.update.message.kind, TACIT_DOUBLING_HAVE);
+    assert_int_equal(bench.update.message.known[ARMS], 1);
+    assert_int_equal(bench.update.message.known[0], 0);
+    assert_true(bench.update.deadline_us > 101 + 100); /* later each time */
+    uint8_t known[CELLS] = {0};
+    struct tacit_doubling_message const have = {.kind = TACIT_DOUBLING_HAVE,
+                                                .from = 2,
+                                                .to = TACIT_NEIGHBOURS,
+                                                .run_id = 9,
+                                                .life_number = 3,
+                                                .life = 7,
+                                                .known = known};
+    event = (struct tacit_doubling_event){
+        .now_us = 102, .kind = TACIT_EVENT_RECEIVE, .as.message = &have};
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    assert_int_equal(bench.update.message.kind, TACIT_DOUBLING_NEWS);
+    assert_int_equal(bench.update.message.entry_count, ARMS);
+    assert_int_equal(bench.update.message.to, 2);
+    memset(known, 1, sizeof known); /* they know more than this agent, which asks back */
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    assert_int_equal(bench.update.message.kind, TACIT_DOUBLING_HAVE);
+    assert_int_equal(bench.update.message.to, 2);
+    close_bench(&bench);
+}
+
+static void message_and_its_copy_say_the_same(void **state)
+{
+    (void)state;
+    struct tacit_doubling_entry entries[CELLS];
+    uint8_t known[CELLS];
+    memset(known, 2, sizeof known);
+    struct tacit_doubling_message said[2] = {news(entries, first_blocks(entries))};
+    said[1] = (struct tacit_doubling_message){.kind = TACIT_DOUBLING_HAVE, .known = known};
+    for (size_t i = 0; i < 2; i++) {
+        void *const memory = malloc(tacit_doubling_message_size(&said[i], CELLS));
+        struct tacit_doubling_message const *const copy =
+            tacit_doubling_message_copy(&said[i], CELLS, memory);
+        assert_int_equal(copy->entry_count, said[i].entry_count);
+        if (i == 0)
+            assert_memory_equal(copy->entries, entries, copy->entry_count * sizeof entries[0]);
+        else
+            assert_memory_equal(copy->known, known, CELLS);
+        free(memory);
+    }
+}
+
+/* ---- Deaths ---- */
+
+static void death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, (double)INFINITY, 100000);
+    uint64_t const first = view_of(&bench).rungs[0];
+    assert_int_equal(reward(&bench, 0, first), TACIT_OK);
+    restart(&bench);
+    assert_int_equal(bench.update.plan_count, ARMS);
+    assert_true(bench.update.plan[0].count == first); /* anew: the old rewards are nobody's */
+    assert_true(view_of(&bench).pull_count == first && view_of(&bench).life_number == 2);
+    play_plan(&bench);
+    struct tacit_doubling_view const view = view_of(&bench);
+    assert_true(view.steps[ARMS * view.rung_count] == (int64_t)first * TACIT_STEPS);
+    assert_true(view.pull_count == first + ARMS * first);
+    restart(&bench);
+    assert_true(view_of(&bench).waiting && view_of(&bench).release_count == ARMS);
+    assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &bench.config), TACIT_OK);
+    close_bench(&bench);
+}
+
+static void without_entropy_nothing_is_released_until_it_is_there_again(void **state)
+{
+    (void)state;
+    for (uint32_t draws = 0; draws < 12; draws++) {
+        struct bench bench;
+        open_bench(&bench, 1, 100000);
+        uint64_t const first = view_of(&bench).rungs[0];
+        bench.draws_left = draws; /* K releases need more */
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            assert_int_equal(reward(&bench, arm, first), arm + 1 < ARMS ? TACIT_OK : TACIT_ENTROPY);
+        assert_int_equal(view_of(&bench).release_count, 0);
+        assert_true(tacit_ledger_spent_nano(view_of(&bench).ledger) == 0);
+        bench.draws_left = UINT32_MAX;
+        struct tacit_doubling_event const event = {.now_us = bench.update.deadline_us,
+                                                   .kind = TACIT_EVENT_TIMEOUT};
+        assert_int_equal(step(&bench, event), TACIT_OK);
+        assert_int_equal(view_of(&bench).release_count, ARMS);
+        close_bench(&bench);
+    }
+}
+
+/* ---- Hostile neighbours ---- */
+
+static void what_does_not_fit_is_refused_and_changes_no_byte(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, 1, 100000);
+    struct tacit_doubling_entry const good = {0, 0, 0, 0, 5};
+    struct tacit_doubling_entry const bad[] = {{AGENTS, 0, 0, 0, 5},
+                                               {0, ARMS, 0, 0, 5},
+                                               {0, 0, 60, 0, 5},
+                                               {0, 0, 0, 1, 5},
+                                               {0, 0, 0, 0, INT64_MAX}};
+    uint8_t known[CELLS];
+    memset(known, 0, sizeof known);
+    known[3] = 200;
+    struct tacit_doubling_message words[12 + COUNT(bad)];
+    for (size_t i = 0; i < COUNT(words); i++)
+        words[i] = news(&good, 1);
+    words[0].run_id = 8;
+    words[1].to = 2;
+    words[2].from = 1;
+    words[3].kind = (enum tacit_doubling_message_kind)9;
+    words[4].entries = NULL;
+    words[5].entry_count = 0;
+    words[6].entry_count = TACIT_DOUBLING_ENTRIES_MAX + 1;
+    words[7].life_number = 0;
+    words[8].kind = TACIT_DOUBLING_HAVE;
+    words[9] = (struct tacit_doubling_message){
+        .kind = TACIT_DOUBLING_HAVE, .to = 1, .run_id = 9, .life_number = 1, .known = known};
+    words[10].kind = TACIT_DOUBLING_REFUSE;
+    words[11].known = known;
+    for (size_t i = 0; i < COUNT(bad); i++)
+        words[12 + i].entries = &bad[i];
+    unsigned char *const before = malloc(bench.size);
+    memcpy(before, bench.agent, bench.size);
+    for (size_t i = 0; i < COUNT(words); i++) {
+        enum tacit_status const status = hear(&bench, words[i]);
+        assert_true(status == TACIT_STRANGER || status == TACIT_MALFORMED);
+        assert_memory_equal(before, bench.agent, bench.size);
+        assert_true(!bench.update.send && !bench.update.persist);
+    }
+    struct tacit_reward const rewards[] = {{ARMS, 1, {.steps = 0}},
+                                           {0, 0, {.steps = 0}},
+                                           {0, 1u << 30, {.steps = 0}},
+                                           {0, 1, {.steps = -1}},
+                                           {0, 1, {.steps = TACIT_STEPS + 1}}};
+    for (size_t i = 0; i < COUNT(rewards); i++) {
+        struct tacit_doubling_event const event = {
+            .now_us = 1, .kind = TACIT_EVENT_REWARD, .as.reward = rewards[i]};
+        assert_int_equal(step(&bench, event), TACIT_INVALID);
+        assert_memory_equal(before, bench.agent, bench.size);
+    }
+    assert_int_equal(hear(&bench, news(&good, 1)), TACIT_OK);
+    free(before);
+    close_bench(&bench);
+}
+
+static void block_with_another_sum_is_counted_and_not_taken(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, 1, 100000);
+    struct tacit_doubling_entry entry = {0, 0, 0, 0, 5};
+    assert_int_equal(hear(&bench, news(&entry, 1)), TACIT_OK);
+    entry.steps = 6;
+    assert_int_equal(hear(&bench, news(&entry, 1)), TACIT_OK);
+    assert_true(view_of(&bench).conflict_count == 1 && view_of(&bench).steps[0] == 5);
+    assert_true(bench.update.persist);
+    entry = (struct tacit_doubling_entry){0, 0, 3, 0, 6}; /* leaves a gap: asked for later */
+    assert_int_equal(hear(&bench, news(&entry, 1)), TACIT_OK);
+    assert_int_equal(view_of(&bench).known[0], 1);
+    close_bench(&bench);
+}
+
+static void rung_that_nobody_can_have_climbed_forces_no_arm(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, 1, 100000);
+    bench.config.pull_us = 1000;
+    assert_int_equal(tacit_doubling_init(bench.agent, &bench.config), TACIT_OK);
+    restart(&bench);
+    struct tacit_doubling_entry const entry = {0, 0, 0, 0, 5};
+    struct tacit_doubling_message const word = news(&entry, 1);
+    struct tacit_doubling_event event = {
+        .now_us = 1000, .kind = TACIT_EVENT_RECEIVE, .as.message = &word};
+    assert_true(view_of(&bench).rungs[0] > 2);
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    assert_int_equal(view_of(&bench).known[0], 0); /* one pull may have been */
+    event.now_us = 1000 * view_of(&bench).rungs[0];
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    assert_int_equal(view_of(&bench).known[0], 1);
+    close_bench(&bench);
+}
+
+static void old_copies_and_second_lives_halt(void **state)
+{
+    (void)state;
+    struct bench bench;
+    open_bench(&bench, 1, 100000);
+    struct tacit_doubling_entry const mine = {1, 0, 0, 0, 5}; /* which this state never released */
+    assert_int_equal(hear(&bench, news(&mine, 1)), TACIT_ROLLBACK);
+    assert_true(view_of(&bench).halted && bench.update.deadline_us == TACIT_NEVER);
+    close_bench(&bench);
+    open_bench(&bench, 1, 100000);
+    struct tacit_doubling_entry const entry = {0, 0, 0, 0, 5};
+    assert_int_equal(hear(&bench, news(&entry, 1)), TACIT_OK);
+    struct tacit_doubling_message second = news(&entry, 1);
+    second.life = 5; /* the same number, another name */
+    assert_int_equal(hear(&bench, second), TACIT_OK);
+    assert_true(bench.update.send && bench.update.message.kind == TACIT_DOUBLING_REFUSE);
+    assert_true(bench.update.message.life == 5 && bench.update.message.life_number == 1);
+    second.life_number = 2; /* a later start replaces it */
+    assert_int_equal(hear(&bench, second), TACIT_OK);
+    assert_false(bench.update.send);
+    second = (struct tacit_doubling_message){
+        .kind = TACIT_DOUBLING_REFUSE, .to = 1, .run_id = 9, .life_number = 9, .life = 9};
+    assert_int_equal(hear(&bench, second), TACIT_OK); /* of another life: not this one's matter */
+    assert_false(view_of(&bench).halted);
+    close_bench(&bench);
+}
+
+/* ---- States from a disk ---- */
+
+static void damaged_states_are_seen_or_do_no_harm(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct tacit_doubling_entry entries[CELLS];
+    uint32_t refused = 0;
+    open_bench(&bench, 1, 100000);
+    play_plan(&bench);
+    assert_int_equal(hear(&bench, news(entries, first_blocks(entries))), TACIT_OK);
+    assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &bench.config), TACIT_OK);
+    assert_int_equal(tacit_doubling_check(bench.agent, bench.size - 8, &bench.config),
+                     TACIT_MALFORMED);
+    struct tacit_doubling_config other = bench.config;
+    other.run_id = 10;
+    assert_int_equal(tacit_doubling_check(bench.agent, bench.size, &other), TACIT_MALFORMED);
+    unsigned char *const good = malloc(bench.size);
+    memcpy(good, bench.agent, bench.size);
+    for (size_t byte = 0; byte < bench.size; byte++) {
+        memcpy(bench.agent, good, bench.size);
+        ((unsigned char *)bench.agent)[byte] ^= 0x40;
+        if (tacit_doubling_check(bench.agent, bench.size, &bench.config) != TACIT_OK) {
+            refused++;
+            continue;
+        }
+        restart(&bench); /* lives on without breaking an assertion */
+        (void)hear(&bench, news(entries, first_blocks(entries)));
+        struct tacit_doubling_view const view = view_of(&bench);
+        for (uint32_t i = 0; i < view.plan_count; i++)
+            (void)reward(&bench, view.plan[i].arm, view.plan[i].count);
+    }
+    print_message("%u of %u damaged bytes are seen\n", refused, (unsigned)bench.size);
+    assert_true(refused > bench.size / 3);
+    free(good);
+    close_bench(&bench);
+}
+
+static void configurations_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_doubling_config const good = config_of(1, 1000);
+    static const uint32_t unsorted[] = {2, 0};
+    struct tacit_doubling_config bad[10];
+    for (size_t i = 0; i < COUNT(bad); i++)
+        bad[i] = good;
+    bad[0].agent_id = AGENTS;
+    bad[1].neighbours = unsorted;
+    bad[2].hop_us = 0;
+    bad[3].ask_us = 0;
+    bad[4].quorum = AGENTS + 1;
+    bad[5].schedule.rule = TACIT_PHASED_ELIMINATION;
+    bad[6].schedule.confidence = 0.95;
+    bad[7].schedule.horizon = 0;
+    bad[8].schedule.epsilon_per_reward = 1.5; /* less noise than is drawn: bounds would not hold */
+    bad[9].mechanism.mode = TACIT_PRIVACY_PAPER;
+    assert_true(tacit_doubling_size(&good) > 0);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(tacit_doubling_size(&bad[i]), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_double_and_hold_the_rewards_since_the_last_one),
+        cmocka_unit_test(agent_catches_up_with_who_is_a_rung_ahead),
+        cmocka_unit_test(noise_is_of_scale_one_over_epsilon_and_each_block_costs_epsilon),
+        cmocka_unit_test(news_waits_a_hop_and_is_passed_on_once),
+        cmocka_unit_test(who_waits_asks_and_gets_what_is_missing),
+        cmocka_unit_test(message_and_its_copy_say_the_same),
+        cmocka_unit_test(death_takes_the_rewards_of_open_blocks_and_nothing_that_was_released),
+        cmocka_unit_test(without_entropy_nothing_is_released_until_it_is_there_again),
+        cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),
+        cmocka_unit_test(block_with_another_sum_is_counted_and_not_taken),
+        cmocka_unit_test(rung_that_nobody_can_have_climbed_forces_no_arm),
+        cmocka_unit_test(old_copies_and_second_lives_halt),
+        cmocka_unit_test(damaged_states_are_seen_or_do_no_harm),
+        cmocka_unit_test(configurations_that_cannot_be_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
