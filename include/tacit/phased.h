@@ -16,6 +16,7 @@
 #define TACIT_PHASED_H
 #include "tacit/base.h"
 #include "tacit/bounds.h"
+#include "tacit/commit.h"
 #include "tacit/core.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
@@ -24,6 +25,7 @@
 #define TACIT_PHASED_PAUSE_US_MAX (UINT64_C(1) << 56)
 #define TACIT_PHASED_ARMS_PER_ROUND 4u
 #define TACIT_PHASED_GROWTH 2.0
+#define TACIT_PHASED_GUARD_DELTA 0.05 /* of the guard's intervals where there is no confidence */
 
 /* ---- Schedule and judge ---------------------------------------------------------------------- */
 
@@ -43,6 +45,11 @@ struct tacit_phased_schedule {
     double growth;             /* of the ladder, in (1, 4]; with it 64 rungs must reach T */
     uint32_t arms_per_round;   /* B >= 2; elimination ignores it */
     double confidence; /* 1 - delta, in [0.5, 1): decide. 0: play for regret, or delta = 1/T */
+    /* A guard (of the index): with the confidence, or 95 %, the means of all that was played add up
+     * to no less than those of as many pulls of guard_arm, less guard_loss a pull, at all times.
+     * Its arm is played alone until the others may be. */
+    uint32_t guard_arm;
+    double guard_loss; /* in (0, 1), a part of the range; 0: no guard */
 };
 
 /* Is every parameter in its range, and do sums and ladder stay within theirs? */
@@ -51,7 +58,8 @@ bool tacit_phased_schedule_is_valid(const struct tacit_phased_schedule *schedule
 /* S_1: each arm's pulls per site in the first plan. Requires: a valid schedule. */
 uint64_t tacit_phased_first_rung(const struct tacit_phased_schedule *schedule);
 
-/* Smallest T at which the first plan fits: K S_1. Below it nothing is ever released. */
+/* Smallest T at which the first plan fits: K S_1. Below it nothing is ever released. With a guard:
+ * at which all arms get a release. */
 uint64_t tacit_phased_horizon_min(const struct tacit_phased_schedule *schedule);
 
 struct tacit_phased_judge; /* opaque, relocatable */
@@ -63,6 +71,8 @@ struct tacit_phased_judge_view {
     bool finished;                       /* no plan follows: `leader` until T */
     bool decided;                        /* with confidence: the leader is best */
     uint32_t leader;                     /* TACIT_NO_ARM before the first round has closed */
+    uint32_t played;                     /* what sites play while they wait, and at the end: the
+                                          * leader, or the guard's arm */
     uint64_t slots;                      /* slots of a site in all plans so far */
     uint32_t plan_count;                 /* 0: finished */
     const struct tacit_pull_block *plan; /* in arm order */
@@ -112,9 +122,12 @@ struct tacit_phased_interval tacit_phased_judge_interval(const struct tacit_phas
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 enum tacit_phased_message_kind {
-    TACIT_PHASED_HELLO, /* agent -> hub: "I know the order of `round`; what now?" */
-    TACIT_PHASED_ORDER, /* hub -> agents: the plan of a round, or the last word */
-    TACIT_PHASED_REPORT /* agent -> hub: one noised sum a block of the plan */
+    TACIT_PHASED_HELLO,  /* agent -> hub: "I know the order of `round`; what now?" */
+    TACIT_PHASED_ORDER,  /* hub -> agents: the plan of a round, or the last word */
+    TACIT_PHASED_REPORT, /* agent -> hub: one noised sum a block of the plan */
+    TACIT_PHASED_COMMIT, /* agent -> hub: "may the release of `round` leave?" */
+    TACIT_PHASED_GRANT,  /* hub -> agent: it may */
+    TACIT_PHASED_REFUSAL /* hub -> agent: another one was granted */
 };
 
 /* A plain struct; its arrays belong to the sender's state and stay valid until its next step. */
@@ -131,6 +144,10 @@ struct tacit_phased_message {
     const struct tacit_pull_block
         *blocks;         /* ORDER that is not the last: arms ascending, new pulls */
     const int64_t *sums; /* REPORT */
+    /* With grants (tacit/commit.h). COMMIT: commitment and previous; REPORT: previous and salt;
+     * HELLO, GRANT, REFUSAL: commitment. NULL: there are none. */
+    const struct tacit_commit *commit;
+    bool closed; /* GRANT: this round needs no report any more */
 };
 
 /* Bytes that a deep copy of the message needs. */
@@ -145,6 +162,7 @@ tacit_phased_message_copy(const struct tacit_phased_message *message, void *memo
 struct tacit_phased_event {
     uint64_t now_us; /* the driver's clock; never decreases */
     enum tacit_event_kind kind;
+    const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
     union {
         struct tacit_reward reward;
         uint64_t exploited_count;
@@ -175,6 +193,8 @@ struct tacit_phased_agent_config {
     uint64_t resend_after_us; /* > 0; doubles with every unanswered message, up to 64 times this */
     uint32_t round_max;       /* policy: orders of later rounds are refused; 0: no limit */
     uint64_t pulls_min;       /* policy: so are plans with fewer new pulls of an arm; 0: none */
+    bool has_grants;          /* a release is used and leaves only when the hub granted it */
+    uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
 };
 
 struct tacit_phased_agent; /* opaque, relocatable */
@@ -186,14 +206,19 @@ struct tacit_phased_agent_view {
     bool last;           /* no plan follows */
     bool finished;       /* T pulls were played */
     bool halted;         /* a release was refused, or the hub has seen more than this state knows */
+    bool releasing;      /* all rewards are here, and the entropy source failed */
+    bool committed;      /* a release is drawn and waits for its grant */
+    bool blocked;        /* the hub has granted another one instead */
+    const uint8_t *head; /* with grants: the last commitment that was granted; else NULL */
     bool reported;       /* the hub said that it holds the report of this round */
     uint64_t pull_count; /* pulls acknowledged so far, planned and others */
     uint32_t leader;     /* of the last order; TACIT_NO_ARM: none yet */
     uint32_t exploit_arm;   /* the leader; before: best own released mean, lowest index on ties */
-    uint32_t release_round; /* last round whose sums were noised; 0: none */
+    uint32_t draw_round;    /* last round whose sums were noised; 0: none */
+    uint32_t release_round; /* last one that may be used; behind it while a draw waits */
     uint32_t block_count;   /* of the last order's plan */
     const struct tacit_pull_block *blocks;
-    const int64_t *noised; /* block_count sums, if release_round == round */
+    const int64_t *noised; /* block_count sums, if release_round == round; else NULL */
     const struct tacit_ledger *ledger;
 };
 
@@ -215,11 +240,20 @@ enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *agen
  * plan's last reward was taken in, but its release was not drawn; on TACIT_ENTROPY the next timeout
  * tries again, on TACIT_BUDGET the agent is halted. TACIT_ROLLBACK: this state is an old copy of
  * one that released more; the agent is halted, and what is left of its plan is void. TACIT_REFUSED:
- * the order is beyond the site's policy. Cost: O(1) a reward, O(K) a message. */
+ * the order is beyond the site's policy. Cost: O(1) a reward, O(K) a message.
+ *
+ * With grants, the end of a plan draws and commits: exact sums are gone, the ledger is charged, and
+ * nothing else uses the draw until its grant is here (no message, no arm to play, no newer order).
+ * A refusal blocks the agent: it goes on asking, and plays what was granted before. */
 enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
                                           const struct tacit_phased_event *event,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_phased_update *update);
+
+/* The report of the last draw, as it leaves once it is granted: for a ledger that has it before. It
+ * points into the state, until the next step. Requires: an agent with grants whose release waits
+ * for its grant. */
+struct tacit_phased_message tacit_phased_agent_draw(const struct tacit_phased_agent *agent);
 
 /* Shows an agent's state without changing it. Cost: O(K). */
 void tacit_phased_agent_look(const struct tacit_phased_agent *agent,
@@ -234,6 +268,8 @@ struct tacit_phased_hub_config {
     uint32_t quorum;                  /* reports that suffice once the deadline is over; 0: all */
     uint64_t round_timeout_us;        /* from the order to the deadline of a round; 0: none */
     bool answers_all; /* answer every report and HELLO with the standing order (a live hub) */
+    bool has_grants;  /* it holds the releases: grants commitments, takes what opens them */
+    uint8_t domain[TACIT_SHA256_BYTES]; /* with grants, as the agents have it */
 };
 
 struct tacit_phased_hub; /* opaque, relocatable */
@@ -246,6 +282,7 @@ struct tacit_phased_hub_view {
     bool overdue;             /* the deadline is over, but the quorum is not there */
     const uint64_t *received; /* A: who has reported in the present round */
     const uint32_t *seen;     /* A: last round whose report is held from each agent */
+    const uint64_t *flagged;  /* A: with grants: who spoke from two states; else NULL */
 };
 
 /* Bytes of a state: O(A K + K log T). Errors: 0 if the configuration is not valid. */
@@ -260,8 +297,9 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *hub, siz
                                          const struct tacit_phased_hub_config *config);
 
 /* One step. The state is a function of the set of reports accepted: order, repetition and delay do
- * not matter; with a deadline, delay decides which set that is. No entropy is needed. Cost: O(plan)
- * a report, O(A plan) and O(K) bounds at the end of a round. */
+ * not matter; with a deadline, delay decides which set that is. No entropy is needed. TACIT_FORKED:
+ * the sender speaks from two states; it is flagged, nothing else changes (update->persist, and a
+ * REFUSAL to a COMMIT). Cost: O(plan) a report, O(A plan) and O(K) bounds at the end of a round. */
 enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         const struct tacit_phased_event *event,
                                         struct tacit_phased_update *update);

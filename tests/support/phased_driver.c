@@ -29,7 +29,9 @@ struct tacit_phased_agent_config phased_agent_config(const struct phased_setup *
                                               .budget_nano = setup->budget_nano,
                                               .resend_after_us = PHASED_RESEND_US,
                                               .round_max = setup->round_max,
-                                              .pulls_min = setup->pulls_min};
+                                              .pulls_min = setup->pulls_min,
+                                              .has_grants = setup->has_grants,
+                                              .domain = {setup->has_grants ? 7 : 0}};
 }
 
 struct tacit_phased_hub_config phased_hub_config(const struct phased_setup *setup)
@@ -39,7 +41,9 @@ struct tacit_phased_hub_config phased_hub_config(const struct phased_setup *setu
                                             .mechanism = mechanism_of(setup),
                                             .quorum = setup->quorum,
                                             .round_timeout_us = setup->round_timeout_us,
-                                            .answers_all = setup->answers_all};
+                                            .answers_all = setup->answers_all,
+                                            .has_grants = setup->has_grants,
+                                            .domain = {setup->has_grants ? 7 : 0}};
 }
 
 static struct phased_core *core_new(const struct phased_setup *setup, size_t size)

@@ -19,6 +19,7 @@ struct phased_setup {
     uint32_t quorum;
     uint64_t round_timeout_us;
     bool answers_all;
+    bool has_grants;
 };
 
 struct phased_core {

@@ -260,7 +260,7 @@ static void entropy_that_fails_draws_nothing_and_is_asked_again(void **state)
     assert_int_equal(phased_play(agent), TACIT_ENTROPY);
     assert_true(agent->update.persist);
     assert_false(agent->update.send);
-    assert_true(phased_agent_view(agent).halted);
+    assert_true(phased_agent_view(agent).releasing);
     assert_int_equal(phased_agent_view(agent).ledger->release_count, 0);
     agent->now_us += PHASED_RESEND_US;
     assert_int_equal(phased_step(agent, phased_timeout()), TACIT_ENTROPY);

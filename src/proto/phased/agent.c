@@ -10,6 +10,7 @@ enum phase {
     PHASE_IDLE,      /* no order yet */
     PHASE_PULLING,   /* a plan is open */
     PHASE_RELEASING, /* all rewards of the plan are here; the noise is not drawn yet */
+    PHASE_COMMITTED, /* it is drawn, and waits for its grant; perhaps at T */
     PHASE_WAITING,   /* for the next order */
     PHASE_FINISHED,  /* T pulls were played */
     PHASE_HALTED     /* nothing leaves any more: no budget, or this state is an old copy */
@@ -20,19 +21,21 @@ struct tacit_phased_agent {
     struct tacit_ledger ledger;
     uint64_t now_us;
     uint64_t deadline_us;
-    uint64_t pull_count; /* pulls played, of T */
-    uint64_t left_count; /* pulls left in the plan */
+    uint64_t pull_count;              /* pulls played, of T */
+    uint64_t left_count;              /* pulls left in the plan */
+    struct tacit_commit commit;       /* of the last draw */
+    uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted */
     enum phase phase;
     uint32_t round;
-    uint32_t release_round; /* last round whose sums were noised */
+    uint32_t draw_round;    /* last round whose sums were noised; ahead while it waits */
+    uint32_t release_round; /* last round whose release may be used */
     uint32_t leader;
     uint32_t block_count;      /* of the order's plan, or of the last plan */
     uint32_t unanswered_count; /* messages since the last word from the hub */
     bool last;                 /* the order said that no plan follows */
     bool reported;             /* the hub holds this round's report */
     bool cut;                  /* T comes before the end of the plan: nothing is released */
-    bool spare;
-    uint32_t spare_word;
+    bool blocked;              /* the hub has granted another commitment */
     /* ordered 2 K | left K | exact K | noised K: of the plan's blocks; released sums K, released
      * pulls K: of the arms; open plan 2 K */
     uint64_t words[];
@@ -114,6 +117,8 @@ static void copy_config(struct tacit_phased_agent_config *copy,
     copy->resend_after_us = config->resend_after_us;
     copy->round_max = config->round_max;
     copy->pulls_min = config->pulls_min;
+    copy->has_grants = config->has_grants;
+    memcpy(copy->domain, config->domain, sizeof copy->domain);
 }
 
 enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
@@ -141,6 +146,7 @@ static void set_phase(struct tacit_phased_agent *agent, enum phase next)
     TACIT_ASSERT(now != PHASE_HALTED);
     TACIT_IMPLIES(now == PHASE_FINISHED, next == PHASE_HALTED);
     TACIT_IMPLIES(next == PHASE_RELEASING, now == PHASE_PULLING);
+    TACIT_IMPLIES(next == PHASE_COMMITTED, now == PHASE_RELEASING && agent->config.has_grants);
     agent->phase = next;
 }
 
@@ -149,7 +155,7 @@ static void check_invariants(struct tacit_phased_agent *agent)
     TACIT_ASSERT(agent->pull_count <= agent->config.horizon);
     TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
     TACIT_ASSERT((agent->phase == PHASE_PULLING) == (agent->left_count > 0));
-    TACIT_ASSERT(agent->release_round <= agent->round);
+    TACIT_ASSERT(agent->release_round <= agent->draw_round && agent->draw_round <= agent->round);
     TACIT_ASSERT(tacit_ledger_spent_nano(&agent->ledger) <= agent->ledger.budget_nano);
 }
 
@@ -241,16 +247,20 @@ static void open_plan(struct tacit_phased_agent *agent, struct tacit_phased_upda
 
 /* ---- Messages out ---- */
 
+/* A report, a hello or a commit. With grants they say of the commitments what the hub is to know.
+ */
 static void send(struct tacit_phased_agent *agent, enum tacit_phased_message_kind kind,
                  struct tacit_phased_update *update)
 {
     update->send = true;
-    update->message = (struct tacit_phased_message){.kind = kind,
-                                                    .from = agent->config.agent_id,
-                                                    .to = TACIT_HUB,
-                                                    .run_id = agent->config.run_id,
-                                                    .round = agent->round,
-                                                    .leader = TACIT_NO_ARM};
+    update->message =
+        (struct tacit_phased_message){.kind = kind,
+                                      .from = agent->config.agent_id,
+                                      .to = TACIT_HUB,
+                                      .run_id = agent->config.run_id,
+                                      .round = agent->round,
+                                      .leader = TACIT_NO_ARM,
+                                      .commit = agent->config.has_grants ? &agent->commit : NULL};
     if (kind == TACIT_PHASED_REPORT) {
         update->message.block_count = agent->block_count;
         update->message.sums = noised_of(agent);
@@ -272,55 +282,103 @@ static void ask_again(struct tacit_phased_agent *agent, struct tacit_phased_upda
 
 /* ---- Releases ---- */
 
+/* 1: noise for the sum of each block. */
+static enum tacit_status add_noise(struct tacit_phased_agent *agent,
+                                   const struct tacit_entropy *entropy)
+{
+    for (uint32_t i = 0; i < agent->block_count; i++) {
+        union tacit_sum sum = {.steps = exact_of(agent)[i]};
+        enum tacit_status const status =
+            tacit_mechanism_release(&agent->config.mechanism, sum, entropy, &sum);
+        if (status != TACIT_OK)
+            return status;
+        noised_of(agent)[i] = sum.steps;
+    }
+    return TACIT_OK;
+}
+
+/* Commits to the draw. Errors: TACIT_ENTROPY. */
+static enum tacit_status commit(struct tacit_phased_agent *agent, const struct tacit_entropy *keys)
+{
+    struct tacit_commit_scope const scope = {.domain = agent->config.domain,
+                                             .run_id = agent->config.run_id,
+                                             .site = agent->config.agent_id,
+                                             .epoch = agent->round};
+    uint8_t digest[TACIT_SHA256_BYTES];
+    phased_release_digest(ordered_of(agent), noised_of(agent), agent->block_count, digest);
+    return tacit_commit_make(&scope, agent->head, digest, sizeof digest, keys, &agent->commit);
+}
+
 /* 1: one sum a block, all or none, noised once; what it costs is spent with it. After this nothing
  * of the exact sums is left. */
-static enum tacit_status draw(struct tacit_phased_agent *agent, const struct tacit_entropy *entropy)
+static enum tacit_status draw(struct tacit_phased_agent *agent, const struct tacit_entropy *entropy,
+                              const struct tacit_entropy *keys)
 {
-    struct tacit_mechanism const *const mechanism = &agent->config.mechanism;
     struct tacit_ledger ledger = agent->ledger;
-    enum tacit_status status =
-        tacit_ledger_spend(&ledger, agent->round, tacit_mechanism_cost_nano(mechanism));
+    enum tacit_status status = tacit_ledger_spend(
+        &ledger, agent->round, tacit_mechanism_cost_nano(&agent->config.mechanism));
     if (status != TACIT_OK) {
         set_phase(agent, PHASE_HALTED);
         return TACIT_BUDGET;
     }
-    for (uint32_t i = 0; i < agent->block_count; i++) {
-        union tacit_sum sum = {.steps = exact_of(agent)[i]};
-        status = tacit_mechanism_release(mechanism, sum, entropy, &sum);
-        if (status != TACIT_OK) {
-            memset(noised_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
-            return status;
-        }
-        noised_of(agent)[i] = sum.steps;
+    status = add_noise(agent, entropy);
+    if (status == TACIT_OK && agent->config.has_grants)
+        status = commit(agent, keys);
+    if (status != TACIT_OK) {
+        memset(noised_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
+        return status;
     }
     memset(exact_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
     agent->ledger = ledger;
-    agent->release_round = agent->round;
+    agent->draw_round = agent->round;
     return TACIT_OK;
 }
 
-/* The draw is out, or may go out: from here on the agent itself may use it, for the arm that it
- * plays while it waits. (A step between drawing and speaking, such as a grant, belongs before
- * this.) */
-static void speak(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
+/* The draw may be used from here on: for the arm that is played while the agent waits, and for its
+ * report. */
+static void use_draw(struct tacit_phased_agent *agent)
 {
+    agent->release_round = agent->draw_round;
     for (uint32_t i = 0; i < agent->block_count; i++) {
         uint32_t const arm = ordered_of(agent)[i].arm;
         released_sums_of(agent)[arm] += noised_of(agent)[i];
         released_pulls_of(agent)[arm] += ordered_of(agent)[i].count;
     }
     start_waiting(agent);
-    send(agent, TACIT_PHASED_REPORT, update);
 }
 
 static enum tacit_status finish_plan(struct tacit_phased_agent *agent,
+                                     const struct tacit_phased_event *event,
                                      const struct tacit_entropy *entropy,
                                      struct tacit_phased_update *update)
 {
-    enum tacit_status const status = draw(agent, entropy);
-    if (status == TACIT_OK)
-        speak(agent, update);
-    return status;
+    enum tacit_status const status =
+        draw(agent, entropy, event->keys == NULL ? entropy : event->keys);
+    if (status != TACIT_OK)
+        return status;
+    if (agent->config.has_grants) {
+        set_phase(agent, PHASE_COMMITTED);
+        send(agent, TACIT_PHASED_COMMIT, update);
+    } else {
+        use_draw(agent);
+        send(agent, TACIT_PHASED_REPORT, update);
+    }
+    return TACIT_OK;
+}
+
+static void take_grant(struct tacit_phased_agent *agent, bool is_closed,
+                       struct tacit_phased_update *update)
+{
+    memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
+    agent->blocked = false;
+    agent->unanswered_count = 0;
+    agent->reported = agent->reported || is_closed;
+    use_draw(agent);
+    update->persist = true;
+    if (!agent->reported)
+        send(agent, TACIT_PHASED_REPORT, update);
+    else if (agent->phase == PHASE_WAITING)
+        send(agent, TACIT_PHASED_HELLO, update); /* there is a newer order */
 }
 
 /* ---- Events ---- */
@@ -328,6 +386,8 @@ static enum tacit_status finish_plan(struct tacit_phased_agent *agent,
 static enum tacit_status on_start(struct tacit_phased_agent *agent,
                                   struct tacit_phased_update *update)
 {
+    if (agent->phase == PHASE_COMMITTED)
+        send(agent, TACIT_PHASED_COMMIT, update);
     if (agent->phase == PHASE_WAITING || owes_report(agent))
         ask_again(agent, update);
     if (agent->phase == PHASE_PULLING) {
@@ -355,10 +415,11 @@ static uint32_t block_of(struct tacit_phased_agent *agent, uint32_t arm)
 }
 
 static enum tacit_status on_reward(struct tacit_phased_agent *agent,
-                                   const struct tacit_reward *reward,
+                                   const struct tacit_phased_event *event,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_phased_update *update)
 {
+    struct tacit_reward const *const reward = &event->as.reward;
     uint32_t const block = block_of(agent, reward->arm);
     if (agent->phase != PHASE_PULLING || block == agent->block_count || reward->count == 0 ||
         reward->count > left_of(agent)[block] || reward->sum.steps < 0 ||
@@ -377,19 +438,19 @@ static enum tacit_status on_reward(struct tacit_phased_agent *agent,
         return TACIT_OK;
     }
     set_phase(agent, PHASE_RELEASING);
-    return finish_plan(agent, entropy, update);
+    return finish_plan(agent, event, entropy, update);
 }
 
 static enum tacit_status on_exploited(struct tacit_phased_agent *agent, uint64_t count,
                                       struct tacit_phased_update *update)
 {
     bool const is_allowed = agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE ||
-                            agent->phase == PHASE_PULLING;
+                            agent->phase == PHASE_PULLING || agent->phase == PHASE_COMMITTED;
     uint64_t const slots = agent->config.horizon - agent->pull_count - agent->left_count;
     if (!is_allowed || count == 0 || count > slots)
         return TACIT_INVALID;
     agent->pull_count += count; /* 1: these rewards enter no sum */
-    if (agent->pull_count == agent->config.horizon)
+    if (agent->pull_count == agent->config.horizon && agent->phase != PHASE_COMMITTED)
         set_phase(agent, PHASE_FINISHED);
     update->persist = true;
     return TACIT_OK;
@@ -484,12 +545,14 @@ static enum tacit_status on_order(struct tacit_phased_agent *agent,
         return status;
     /* Does the hub hold more from this agent than this state ever released? Then the state is an
      * old copy, and going on would release the same rewards twice. */
-    if (order->to == agent->config.agent_id && order->seen > agent->release_round)
+    if (order->to == agent->config.agent_id && order->seen > agent->draw_round)
         return halt_old_copy(agent, update);
     bool const is_new = order->round > agent->round && !agent->last;
     bool const is_over = agent->phase == PHASE_FINISHED;
     if (is_new && !is_over && is_beyond_policy(agent, order))
         return TACIT_REFUSED;
+    if (is_new && agent->phase == PHASE_COMMITTED) /* the round before is settled first */
+        return TACIT_UNEXPECTED;
     take_seen(agent, order);
     if (is_new && is_over) {
         update->persist = !agent->reported;
@@ -500,6 +563,52 @@ static enum tacit_status on_order(struct tacit_phased_agent *agent,
     return TACIT_OK;
 }
 
+/* ---- Grants ---- */
+
+static enum tacit_status check_answer(const struct tacit_phased_agent *agent,
+                                      const struct tacit_phased_message *answer)
+{
+    if (answer->from != TACIT_HUB || answer->run_id != agent->config.run_id ||
+        answer->to != agent->config.agent_id)
+        return TACIT_STRANGER;
+    if (!agent->config.has_grants)
+        return TACIT_UNEXPECTED;
+    return answer->commit == NULL ? TACIT_MALFORMED : TACIT_OK;
+}
+
+static bool is_commitment(const struct tacit_phased_message *answer, const uint8_t *commitment)
+{
+    return memcmp(answer->commit->commitment, commitment, TACIT_SHA256_BYTES) == 0;
+}
+
+static enum tacit_status on_grant(struct tacit_phased_agent *agent,
+                                  const struct tacit_phased_message *grant,
+                                  struct tacit_phased_update *update)
+{
+    enum tacit_status const status = check_answer(agent, grant);
+    if (status == TACIT_OK && agent->phase == PHASE_COMMITTED &&
+        is_commitment(grant, agent->commit.commitment))
+        take_grant(agent, grant->closed, update);
+    return status; /* others are late, or repeated */
+}
+
+/* Not signed yet, a refusal stops nobody for good: the agent asks on, and shows that it is blocked.
+ */
+static enum tacit_status on_refusal(struct tacit_phased_agent *agent,
+                                    const struct tacit_phased_message *refusal,
+                                    struct tacit_phased_update *update)
+{
+    enum tacit_status const status = check_answer(agent, refusal);
+    if (status != TACIT_OK || agent->phase == PHASE_HALTED)
+        return status;
+    bool const is_waiting = agent->phase == PHASE_COMMITTED;
+    bool const is_other = is_waiting ? !is_commitment(refusal, agent->commit.commitment)
+                                     : !is_commitment(refusal, agent->head);
+    update->persist = is_other != agent->blocked;
+    agent->blocked = is_other;
+    return TACIT_OK;
+}
+
 static enum tacit_status on_receive(struct tacit_phased_agent *agent,
                                     const struct tacit_phased_message *message,
                                     struct tacit_phased_update *update)
@@ -507,23 +616,31 @@ static enum tacit_status on_receive(struct tacit_phased_agent *agent,
     switch (message->kind) {
     case TACIT_PHASED_ORDER:
         return on_order(agent, message, update);
+    case TACIT_PHASED_GRANT:
+        return on_grant(agent, message, update);
+    case TACIT_PHASED_REFUSAL:
+        return on_refusal(agent, message, update);
     case TACIT_PHASED_HELLO:
     case TACIT_PHASED_REPORT:
+    case TACIT_PHASED_COMMIT:
         return TACIT_UNEXPECTED; /* only hubs receive these */
     }
     return TACIT_MALFORMED;
 }
 
-static enum tacit_status on_timeout(struct tacit_phased_agent *agent, uint64_t now_us,
+static enum tacit_status on_timeout(struct tacit_phased_agent *agent,
+                                    const struct tacit_phased_event *event,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_phased_update *update)
 {
-    if (now_us < agent->deadline_us)
+    if (event->now_us < agent->deadline_us)
         return TACIT_OK; /* a timer of an earlier update */
     if (agent->phase == PHASE_RELEASING) {
         update->persist = true;
-        return finish_plan(agent, entropy, update);
+        return finish_plan(agent, event, entropy, update);
     }
+    if (agent->phase == PHASE_COMMITTED)
+        send(agent, TACIT_PHASED_COMMIT, update);
     if (agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE || owes_report(agent))
         ask_again(agent, update);
     return TACIT_OK;
@@ -538,13 +655,13 @@ static enum tacit_status handle(struct tacit_phased_agent *agent,
     case TACIT_EVENT_START:
         return on_start(agent, update);
     case TACIT_EVENT_REWARD:
-        return on_reward(agent, &event->as.reward, entropy, update);
+        return on_reward(agent, event, entropy, update);
     case TACIT_EVENT_EXPLOITED:
         return on_exploited(agent, event->as.exploited_count, update);
     case TACIT_EVENT_RECEIVE:
         return on_receive(agent, event->as.message, update);
     case TACIT_EVENT_TIMEOUT:
-        return on_timeout(agent, event->now_us, entropy, update);
+        return on_timeout(agent, event, entropy, update);
     case TACIT_EVENT_OFFER:
         return TACIT_INVALID; /* nobody's contexts matter here */
     }
@@ -569,7 +686,7 @@ static bool wants_timer(const struct tacit_phased_agent *agent)
     return (agent->phase == PHASE_FINISHED && owes_report(agent) &&
             agent->unanswered_count < LAST_REPORT_TRIES) ||
            agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
-           agent->phase == PHASE_RELEASING;
+           agent->phase == PHASE_RELEASING || agent->phase == PHASE_COMMITTED;
 }
 
 enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
@@ -603,13 +720,17 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
 static bool history_is_possible(const struct tacit_phased_agent *agent)
 {
     struct tacit_ledger const *const ledger = &agent->ledger;
-    return agent->round <= TACIT_PHASED_ROUNDS_MAX + 1 && agent->release_round <= agent->round &&
+    bool const is_pending = agent->draw_round > agent->release_round;
+    bool const may_be_pending = agent->phase == PHASE_COMMITTED || agent->phase == PHASE_HALTED;
+    return agent->round <= TACIT_PHASED_ROUNDS_MAX + 1 && agent->draw_round <= agent->round &&
+           agent->release_round <= agent->draw_round && (!is_pending || may_be_pending) &&
+           (is_pending || agent->phase != PHASE_COMMITTED) &&
+           (agent->config.has_grants || (!is_pending && !agent->blocked)) &&
            (agent->leader < agent->config.arm_count || agent->leader == TACIT_NO_ARM) &&
            ledger->budget_nano == agent->config.budget_nano &&
            tacit_ledger_spent_nano(ledger) <= ledger->budget_nano &&
-           ledger->open_cell == agent->release_round &&
-           ledger->release_count <= agent->release_round &&
-           (ledger->release_count > 0) == (agent->release_round > 0);
+           ledger->open_cell == agent->draw_round && ledger->release_count <= agent->draw_round &&
+           (ledger->release_count > 0) == (agent->draw_round > 0);
 }
 
 /* Blocks, in arm order, of no more pulls than T; sums that so many rewards can have brought. */
@@ -643,7 +764,7 @@ static bool released_is_possible(struct tacit_phased_agent *agent)
             !tacit_mechanism_plausible(mechanism, sum, pulls, agent->release_round))
             return false;
     }
-    bool const is_drawn = agent->release_round == agent->round && agent->round > 0;
+    bool const is_drawn = agent->draw_round == agent->round && agent->round > 0;
     for (uint32_t i = 0; i < agent->block_count; i++) {
         union tacit_sum const sum = {.steps = noised_of(agent)[i]};
         if (is_drawn ? !tacit_mechanism_plausible(mechanism, sum, ordered_of(agent)[i].count, 1)
@@ -656,7 +777,7 @@ static bool released_is_possible(struct tacit_phased_agent *agent)
 static bool phase_is_possible(const struct tacit_phased_agent *agent)
 {
     bool const is_at_end = agent->pull_count == agent->config.horizon;
-    bool const is_drawn = agent->release_round == agent->round;
+    bool const is_drawn = agent->draw_round == agent->round;
     switch (agent->phase) {
     case PHASE_IDLE:
         return agent->round == 0 && agent->left_count == 0 && !is_at_end && !agent->last;
@@ -664,6 +785,8 @@ static bool phase_is_possible(const struct tacit_phased_agent *agent)
         return agent->left_count > 0 && (!is_drawn || agent->round == 0);
     case PHASE_RELEASING:
         return agent->left_count == 0 && !is_drawn && !agent->last && !agent->cut;
+    case PHASE_COMMITTED:
+        return agent->left_count == 0 && is_drawn && !agent->last && !agent->cut;
     case PHASE_WAITING:
         return agent->left_count == 0 && !is_at_end;
     case PHASE_FINISHED:
@@ -687,12 +810,22 @@ enum tacit_status tacit_phased_agent_check(const struct tacit_phased_agent *stat
         return TACIT_MALFORMED;
     bool const is_possible =
         phased_flag_is_possible(&agent->last) && phased_flag_is_possible(&agent->reported) &&
-        phased_flag_is_possible(&agent->cut) && history_is_possible(agent) &&
-        plan_is_possible(agent) && released_is_possible(agent) && phase_is_possible(agent);
+        phased_flag_is_possible(&agent->cut) && phased_flag_is_possible(&agent->blocked) &&
+        history_is_possible(agent) && plan_is_possible(agent) && released_is_possible(agent) &&
+        phase_is_possible(agent);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
 /* ---- View ---- */
+
+struct tacit_phased_message tacit_phased_agent_draw(const struct tacit_phased_agent *state)
+{
+    struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
+    struct tacit_phased_update update;
+    TACIT_ASSERT(agent->phase == PHASE_COMMITTED && agent->draw_round == agent->round);
+    send(agent, TACIT_PHASED_REPORT, &update);
+    return update.message;
+}
 
 /* 6: before the first leader, the largest own released sum a pull. */
 static uint32_t exploit_arm(struct tacit_phased_agent *agent)
@@ -720,19 +853,27 @@ void tacit_phased_agent_look(const struct tacit_phased_agent *state,
                              struct tacit_phased_agent_view *view)
 {
     struct tacit_phased_agent *const agent = (struct tacit_phased_agent *)(uintptr_t)state;
+    bool const is_at_end = agent->pull_count == agent->config.horizon;
+    bool const is_committed = agent->phase == PHASE_COMMITTED;
     *view = (struct tacit_phased_agent_view){
         .round = agent->round,
-        .waiting = agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING,
+        .waiting = agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
+                   (is_committed && !is_at_end),
         .last = agent->last,
-        .finished = agent->phase == PHASE_FINISHED,
-        .halted = agent->phase == PHASE_HALTED || agent->phase == PHASE_RELEASING,
+        .finished = agent->phase == PHASE_FINISHED || (is_committed && is_at_end),
+        .halted = agent->phase == PHASE_HALTED,
+        .releasing = agent->phase == PHASE_RELEASING,
+        .committed = is_committed,
+        .blocked = agent->blocked,
+        .head = agent->config.has_grants ? agent->head : NULL,
         .reported = agent->reported,
         .pull_count = agent->pull_count,
         .leader = agent->leader,
         .exploit_arm = exploit_arm(agent),
+        .draw_round = agent->draw_round,
         .release_round = agent->release_round,
         .block_count = agent->block_count,
         .blocks = ordered_of(agent),
-        .noised = noised_of(agent),
+        .noised = agent->release_round == agent->round ? noised_of(agent) : NULL,
         .ledger = &agent->ledger};
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 #include "internal.h"
 
+#define HEAD_WORDS (sizeof(struct tacit_commit_head) / sizeof(uint64_t))
+
 enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };
 
 struct tacit_phased_hub {
@@ -16,7 +18,9 @@ struct tacit_phased_hub {
     uint32_t report_count; /* of the present round */
     bool overdue;          /* the deadline is over: the quorum suffices from now on */
     bool spare[7];
-    /* judge | received W(A) | seen A | rows A x K: the sums of the plan's blocks | totals K */
+    struct tacit_commit answer; /* what GRANT and REFUSAL point to */
+    /* judge | received W(A) | seen A | rows A x K: the sums of the plan's blocks | totals K | with
+     * grants: heads A, flagged W(A) */
     uint64_t words[];
 };
 
@@ -54,6 +58,17 @@ static int64_t *totals_of(struct tacit_phased_hub *hub)
     return row_of(hub, hub->config.schedule.agent_count);
 }
 
+static struct tacit_commit_head *heads_of(struct tacit_phased_hub *hub)
+{
+    TACIT_ASSERT(hub->config.has_grants);
+    return (struct tacit_commit_head *)(void *)(totals_of(hub) + hub->config.schedule.arm_count);
+}
+
+static uint64_t *flagged_of(struct tacit_phased_hub *hub)
+{
+    return (uint64_t *)(void *)(heads_of(hub) + hub->config.schedule.agent_count);
+}
+
 static struct tacit_phased_judge_view judge_view(const struct tacit_phased_hub *hub)
 {
     struct tacit_phased_judge_view view;
@@ -76,7 +91,8 @@ size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
         return 0;
     size_t const agents = config->schedule.agent_count;
     size_t const words = TACIT_BITS_WORDS(agents) + seen_words((uint32_t)agents) +
-                         (agents + 1) * config->schedule.arm_count;
+                         (agents + 1) * config->schedule.arm_count +
+                         (config->has_grants ? HEAD_WORDS * agents + TACIT_BITS_WORDS(agents) : 0);
     return sizeof(struct tacit_phased_hub) + tacit_phased_judge_size(&config->schedule) +
            words * sizeof(uint64_t);
 }
@@ -91,6 +107,8 @@ static void copy_config(struct tacit_phased_hub_config *copy,
     copy->quorum = config->quorum;
     copy->round_timeout_us = config->round_timeout_us;
     copy->answers_all = config->answers_all;
+    copy->has_grants = config->has_grants;
+    memcpy(copy->domain, config->domain, sizeof copy->domain);
 }
 
 enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
@@ -127,7 +145,7 @@ static void send_order(struct tacit_phased_hub *hub, uint32_t to,
                                       .round = order_round(&judge),
                                       .seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to],
                                       .last = judge.finished,
-                                      .leader = judge.leader,
+                                      .leader = judge.played,
                                       .block_count = judge.plan_count,
                                       .blocks = judge.finished ? NULL : judge.plan};
 }
@@ -217,6 +235,81 @@ static void accept_report(struct tacit_phased_hub *hub, const struct tacit_phase
         send_order(hub, report->from, update);
 }
 
+/* ---- Grants ---- */
+
+static enum tacit_status flag(struct tacit_phased_hub *hub, uint32_t agent,
+                              struct tacit_phased_update *update)
+{
+    update->persist = update->persist || !tacit_bits_has(flagged_of(hub), agent);
+    tacit_bits_add(flagged_of(hub), agent);
+    return TACIT_FORKED;
+}
+
+/* kind: GRANT or REFUSAL, of the agent's head. */
+static void send_head(struct tacit_phased_hub *hub, enum tacit_phased_message_kind kind,
+                      const struct tacit_phased_message *commit, struct tacit_phased_update *update)
+{
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    bool const is_open = hub->phase == PHASE_COLLECTING && commit->round == judge.round;
+    memset(&hub->answer, 0, sizeof hub->answer);
+    memcpy(hub->answer.commitment, heads_of(hub)[commit->from].head, sizeof hub->answer.commitment);
+    update->send = true;
+    update->message =
+        (struct tacit_phased_message){.kind = kind,
+                                      .from = TACIT_HUB,
+                                      .to = commit->from,
+                                      .run_id = hub->config.run_id,
+                                      .round = commit->round,
+                                      .leader = TACIT_NO_ARM,
+                                      .commit = &hub->answer,
+                                      .closed = kind == TACIT_PHASED_GRANT && !is_open};
+}
+
+/* Whatever the round: what counts is what it follows. */
+static enum tacit_status on_commit(struct tacit_phased_hub *hub,
+                                   const struct tacit_phased_message *commit,
+                                   struct tacit_phased_update *update)
+{
+    if (!hub->config.has_grants || hub->phase == PHASE_NEW)
+        return TACIT_UNEXPECTED;
+    if (commit->commit == NULL || commit->round == 0 || commit->round > TACIT_PHASED_ROUNDS_MAX)
+        return TACIT_MALFORMED;
+    switch (tacit_commit_ask(&heads_of(hub)[commit->from], commit->commit->commitment,
+                             commit->commit->previous)) {
+    case TACIT_COMMIT_GRANTED:
+        update->persist = true;
+        send_head(hub, TACIT_PHASED_GRANT, commit, update);
+        return TACIT_OK;
+    case TACIT_COMMIT_AGAIN:
+        send_head(hub, TACIT_PHASED_GRANT, commit, update);
+        return TACIT_OK;
+    case TACIT_COMMIT_LATE:
+        return TACIT_OK;
+    case TACIT_COMMIT_REFUSED:
+        send_head(hub, TACIT_PHASED_REFUSAL, commit, update);
+        return flag(hub, commit->from, update);
+    }
+    return TACIT_MALFORMED;
+}
+
+/* Is it what was granted? Requires: it fits the order that stands. */
+static bool opens_head(struct tacit_phased_hub *hub, const struct tacit_phased_judge_view *judge,
+                       const struct tacit_phased_message *report)
+{
+    struct tacit_commit_scope const scope = {.domain = hub->config.domain,
+                                             .run_id = hub->config.run_id,
+                                             .site = report->from,
+                                             .epoch = report->round};
+    uint8_t digest[TACIT_SHA256_BYTES];
+    if (report->commit == NULL)
+        return false;
+    phased_release_digest(judge->plan, report->sums, report->block_count, digest);
+    return tacit_commit_opens(&heads_of(hub)[report->from], &scope, report->commit->previous,
+                              report->commit->salt, digest, sizeof digest);
+}
+
+/* ---- Reports ---- */
+
 static enum tacit_status on_report(struct tacit_phased_hub *hub,
                                    const struct tacit_phased_message *report,
                                    struct tacit_phased_update *update)
@@ -232,6 +325,8 @@ static enum tacit_status on_report(struct tacit_phased_hub *hub,
     enum tacit_status const status = check_report(hub, &judge, report);
     if (status != TACIT_OK)
         return status;
+    if (hub->config.has_grants && !opens_head(hub, &judge, report))
+        return flag(hub, report->from, update);
     if (!tacit_bits_has(received_of(hub), report->from)) {
         accept_report(hub, report, update);
         return TACIT_OK;
@@ -267,7 +362,11 @@ static enum tacit_status on_receive(struct tacit_phased_hub *hub,
         return on_hello(hub, message, update);
     case TACIT_PHASED_REPORT:
         return on_report(hub, message, update);
+    case TACIT_PHASED_COMMIT:
+        return on_commit(hub, message, update);
     case TACIT_PHASED_ORDER:
+    case TACIT_PHASED_GRANT:
+    case TACIT_PHASED_REFUSAL:
         return TACIT_UNEXPECTED; /* only agents receive these */
     }
     return TACIT_MALFORMED;
@@ -397,6 +496,9 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *state, s
         tacit_phased_judge_check(judge_of(hub), judge_size, &config->schedule) != TACIT_OK)
         return TACIT_MALFORMED;
     struct tacit_phased_judge_view const judge = judge_view(hub);
+    if (config->has_grants &&
+        !tacit_bits_within(flagged_of(hub), flagged_of(hub), hub->config.schedule.agent_count))
+        return TACIT_MALFORMED;
     return phase_is_possible(hub, &judge) && reports_are_possible(hub, &judge) ? TACIT_OK
                                                                                : TACIT_MALFORMED;
 }
@@ -411,7 +513,8 @@ void tacit_phased_hub_look(const struct tacit_phased_hub *state, struct tacit_ph
         .report_count = hub->report_count,
         .overdue = hub->overdue,
         .received = received_of(hub),
-        .seen = seen_of(hub)};
+        .seen = seen_of(hub),
+        .flagged = hub->config.has_grants ? flagged_of(hub) : NULL};
 }
 
 struct tacit_phased_interval tacit_phased_hub_interval(const struct tacit_phased_hub *hub,

@@ -7,6 +7,10 @@
 void phased_schedule_copy(struct tacit_phased_schedule *copy,
                           const struct tacit_phased_schedule *schedule);
 
+/* What a commitment is to: arm, pulls and noised sum of each block of the plan. Cost: O(blocks). */
+void phased_release_digest(const struct tacit_pull_block *blocks, const int64_t *sums,
+                           uint32_t block_count, uint8_t digest[TACIT_SHA256_BYTES]);
+
 /* Is a truth value one of two? (Bytes from a disk may be any.) */
 static inline bool phased_flag_is_possible(const bool *flag)
 {

@@ -18,7 +18,7 @@ struct tacit_phased_judge {
     uint32_t round_count;
     uint32_t leader;
     uint32_t plan_count;
-    uint32_t spare;
+    uint32_t played; /* while a site waits and at the end: the leader, or the guard's arm */
     bool finished;
     bool decided;
     /* rungs E | releases K | plan 2 K | means, uppers, lowers, eliminated K each | sums 3 E K */
@@ -95,6 +95,8 @@ void phased_schedule_copy(struct tacit_phased_schedule *copy,
     copy->growth = schedule->growth;
     copy->arms_per_round = schedule->arms_per_round;
     copy->confidence = schedule->confidence;
+    copy->guard_arm = schedule->guard_loss > 0 ? schedule->guard_arm : 0;
+    copy->guard_loss = schedule->guard_loss;
 }
 
 static bool eliminates(const struct tacit_phased_schedule *schedule)
@@ -124,9 +126,21 @@ uint64_t tacit_phased_first_rung(const struct tacit_phased_schedule *schedule)
                                    width);
 }
 
+static bool is_guarded(const struct tacit_phased_schedule *schedule)
+{
+    return schedule->guard_loss > 0;
+}
+
+/* With a guard its arm alone is played first, until the others' first pulls cannot do harm. */
 uint64_t tacit_phased_horizon_min(const struct tacit_phased_schedule *schedule)
 {
-    return schedule->arm_count * tacit_phased_first_rung(schedule); /* 2^16 times 2^40 fits */
+    uint64_t const first = tacit_phased_first_rung(schedule);
+    uint64_t const others = (schedule->arm_count - 1) * first; /* 2^16 times 2^40 fits */
+    uint64_t alone = first;
+    if (is_guarded(schedule))
+        while ((double)others > schedule->guard_loss * (double)alone && alone < TACIT_HORIZON_MAX)
+            alone = tacit_bounds_next_rung(alone, schedule->growth);
+    return others + alone;
 }
 
 /* Rungs up to the first one beyond T; 0 where 64 do not get there. Writes them if asked to. */
@@ -153,7 +167,11 @@ bool tacit_phased_schedule_is_valid(const struct tacit_phased_schedule *schedule
         (confidence >= 0 && confidence <= 0) || (confidence >= 0.5 && confidence < 1);
     bool const has_rule = eliminates(schedule) ||
                           (schedule->rule == TACIT_PHASED_INDEX && schedule->arms_per_round >= 2);
-    if (!has_epsilon || !has_confidence || !has_rule || schedule->arm_count < 1 ||
+    bool const has_guard = !is_guarded(schedule) ? schedule->guard_loss >= 0
+                                                 : !eliminates(schedule) &&
+                                                       schedule->guard_arm < schedule->arm_count &&
+                                                       schedule->guard_loss < 1;
+    if (!has_epsilon || !has_confidence || !has_rule || !has_guard || schedule->arm_count < 1 ||
         schedule->arm_count > TACIT_ARMS_MAX || schedule->agent_count < 1 ||
         schedule->agent_count > TACIT_AGENTS_MAX || schedule->horizon < 1 ||
         schedule->horizon > TACIT_HORIZON_MAX || !(schedule->growth > 1 && schedule->growth <= 4))
@@ -223,22 +241,10 @@ static void plan_all(struct tacit_phased_judge *judge)
     issue(judge);
 }
 
-enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
-                                          const struct tacit_phased_schedule *schedule)
+static void clear_plan(struct tacit_phased_judge *judge)
 {
-    size_t const size = tacit_phased_judge_size(schedule);
-    if (size == 0)
-        return TACIT_INVALID;
-    memset(judge, 0, size);
-    phased_schedule_copy(&judge->schedule, schedule);
-    judge->rung_count = climb(schedule, NULL);
-    (void)climb(schedule, rungs_of(judge));
-    judge->leader = schedule->arm_count == 1 ? 0 : TACIT_NO_ARM;
-    if (schedule->arm_count == 1)
-        finish(judge); /* 5.7: nothing to learn */
-    else
-        plan_all(judge);
-    return TACIT_OK;
+    judge->plan_count = 0;
+    memset(plan_of(judge), 0, 2 * (size_t)judge->schedule.arm_count * sizeof(uint64_t));
 }
 
 /* ---- Intervals ---- */
@@ -261,6 +267,126 @@ static struct tacit_bounds_sum suffix_of(struct tacit_phased_judge *judge, uint3
     return sum;
 }
 
+/* ---- Guard ---- */
+
+/* 3 (v): at all times. [0, 1] before the first release. */
+static struct tacit_phased_interval interval_of(struct tacit_phased_judge *judge, uint32_t arm,
+                                                double delta)
+{
+    uint64_t const looks = releases_of(judge)[arm];
+    if (looks == 0)
+        return (struct tacit_phased_interval){0, 0, 1};
+    double const epsilon = judge->schedule.epsilon_per_reward;
+    double const level = tacit_bounds_level(judge->schedule.arm_count, (uint32_t)looks, delta);
+    struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
+    return (struct tacit_phased_interval){tacit_bounds_mean(&sum),
+                                          tacit_bounds_lower(&sum, epsilon, level),
+                                          tacit_bounds_upper(&sum, epsilon, level)};
+}
+
+/* At most so much is lost by a pull of this arm instead of the guard's; no less than 0. */
+static double loss_of(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    double const confidence = judge->schedule.confidence;
+    double const delta = confidence > 0 ? 1 - confidence : TACIT_PHASED_GUARD_DELTA;
+    double const loss = interval_of(judge, judge->schedule.guard_arm, delta).upper -
+                        interval_of(judge, arm, delta).lower;
+    return arm == judge->schedule.guard_arm || loss < 0 ? 0 : loss;
+}
+
+/* While sites wait, and at the end: the leader, or the guard's arm where the leader may lose more
+ * than is allowed. */
+static uint32_t arm_to_play(struct tacit_phased_judge *judge)
+{
+    bool const is_safe = !is_guarded(&judge->schedule) ||
+                         loss_of(judge, judge->leader) <= judge->schedule.guard_loss;
+    return is_safe ? judge->leader : judge->schedule.guard_arm;
+}
+
+/* May the plan that is in place be played? Whatever the true means in their intervals, all that was
+ * played before and all of this plan lose no more than is allowed for the slots before it: so the
+ * promise holds at every slot of the plan, too. Pulls of rounds without a report count in full. */
+static bool guard_allows(struct tacit_phased_judge *judge)
+{
+    uint64_t told = 0;
+    double loss = 0;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
+        uint64_t const e = releases_of(judge)[arm];
+        uint64_t pulls = e == 0 ? 0 : rungs_of(judge)[e - 1];
+        told += pulls;
+        for (uint32_t i = 0; i < judge->plan_count; i++)
+            pulls += plan_of(judge)[i].arm == arm ? plan_of(judge)[i].count : 0;
+        if (pulls > 0)
+            loss += (double)pulls * loss_of(judge, arm);
+    }
+    TACIT_ASSERT(told <= judge->slots);
+    loss += (double)(judge->slots - told);
+    return loss <= judge->schedule.guard_loss * (double)judge->slots;
+}
+
+/* Issues the plan that is in place, or the guard's arm alone, with its next rung, until the others'
+ * pulls weigh little enough. */
+static void issue_guarded(struct tacit_phased_judge *judge)
+{
+    uint32_t const guard = judge->schedule.guard_arm;
+    bool const is_alone = judge->plan_count == 1 && plan_of(judge)[0].arm == guard;
+    if (is_guarded(&judge->schedule) && !is_alone && !guard_allows(judge)) {
+        clear_plan(judge);
+        plan_arm(judge, guard);
+    }
+    issue(judge);
+}
+
+static uint32_t released_arms(struct tacit_phased_judge *judge)
+{
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        count += releases_of(judge)[arm] > 0 ? 1 : 0;
+    return count;
+}
+
+/* The first rung of all arms that have none. */
+static void plan_first(struct tacit_phased_judge *judge)
+{
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        if (releases_of(judge)[arm] == 0)
+            plan_arm(judge, arm);
+    issue_guarded(judge);
+}
+
+/* Until all arms have a release there is no index to compare. */
+static void mean_released(struct tacit_phased_judge *judge)
+{
+    for (uint32_t i = 0; i < judge->plan_count; i++) {
+        uint32_t const arm = plan_of(judge)[i].arm;
+        struct tacit_bounds_sum const sum = suffix_of(judge, arm, level_of(judge, arm));
+        means_of(judge)[arm] = tacit_bounds_mean(&sum);
+    }
+}
+
+enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
+                                          const struct tacit_phased_schedule *schedule)
+{
+    size_t const size = tacit_phased_judge_size(schedule);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(judge, 0, size);
+    phased_schedule_copy(&judge->schedule, schedule);
+    judge->rung_count = climb(schedule, NULL);
+    (void)climb(schedule, rungs_of(judge));
+    judge->leader = schedule->arm_count == 1 ? 0 : TACIT_NO_ARM;
+    judge->played = judge->leader;
+    if (schedule->arm_count == 1)
+        finish(judge); /* 5.7: nothing to learn */
+    else if (is_guarded(schedule))
+        plan_first(judge);
+    else
+        plan_all(judge);
+    return TACIT_OK;
+}
+
+/* ---- Rounds ---- */
+
 /* Where intervals hold at all times, an arm's interval changes with its own releases only. */
 static void bound_released(struct tacit_phased_judge *judge)
 {
@@ -280,7 +406,7 @@ static uint32_t best_mean(struct tacit_phased_judge *judge)
 {
     uint32_t best = TACIT_NO_ARM;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (eliminated_of(judge)[arm] == 0 &&
+        if (eliminated_of(judge)[arm] == 0 && releases_of(judge)[arm] > 0 &&
             (best == TACIT_NO_ARM || means_of(judge)[arm] > means_of(judge)[best]))
             best = arm;
     TACIT_ASSERT(best != TACIT_NO_ARM);
@@ -370,7 +496,7 @@ static void plan_next(struct tacit_phased_judge *judge)
     if (judge->plan_count == 0 || next_pulls(judge, judge->leader) <= total)
         plan_arm(judge, judge->leader);
     sort_plan(judge);
-    issue(judge);
+    issue_guarded(judge);
 }
 
 /* 4.3: all at once, strict; the arm with the largest LCB stays. Result: arms left. */
@@ -393,18 +519,12 @@ static uint32_t eliminate(struct tacit_phased_judge *judge)
     return left;
 }
 
-static void clear_plan(struct tacit_phased_judge *judge)
-{
-    judge->plan_count = 0;
-    memset(plan_of(judge), 0, 2 * (size_t)judge->schedule.arm_count * sizeof(uint64_t));
-}
-
 /* 4.3 to 4.5. */
 static void close_elimination(struct tacit_phased_judge *judge)
 {
     bound_released(judge);
     uint32_t const left = eliminate(judge);
-    judge->leader = best_mean(judge);
+    judge->leader = judge->played = best_mean(judge);
     clear_plan(judge);
     judge->decided = left == 1;
     if (judge->decided)
@@ -416,13 +536,21 @@ static void close_elimination(struct tacit_phased_judge *judge)
 /* 5.3 to 5.5. */
 static void close_index(struct tacit_phased_judge *judge)
 {
+    bool const knows_all =
+        !is_guarded(&judge->schedule) || released_arms(judge) == judge->schedule.arm_count;
     if (decides(&judge->schedule))
         bound_released(judge);
-    else
+    else if (knows_all)
         bound_all(judge);
+    else
+        mean_released(judge);
     judge->leader = best_mean(judge);
+    judge->played = arm_to_play(judge);
     clear_plan(judge);
-    plan_next(judge);
+    if (knows_all)
+        plan_next(judge);
+    else
+        plan_first(judge);
 }
 
 static void keep_releases(struct tacit_phased_judge *judge, uint32_t agents, const int64_t *sums)
@@ -444,7 +572,7 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
     TACIT_ASSERT(!judge->finished);
     TACIT_ASSERT(agents <= judge->schedule.agent_count);
     if (agents == 0) {
-        issue(judge); /* 6: the same counts again */
+        issue_guarded(judge); /* 6: the same counts again */
         return;
     }
     keep_releases(judge, agents, sums);
@@ -464,6 +592,7 @@ void tacit_phased_judge_look(const struct tacit_phased_judge *state,
                                              .finished = judge->finished,
                                              .decided = judge->decided,
                                              .leader = judge->leader,
+                                             .played = judge->played,
                                              .slots = judge->slots,
                                              .plan_count = judge->plan_count,
                                              .plan = plan_of(judge),
@@ -480,16 +609,7 @@ struct tacit_phased_interval tacit_phased_judge_interval(const struct tacit_phas
     struct tacit_phased_judge *const judge = writable(state);
     TACIT_ASSERT(arm < judge->schedule.arm_count);
     TACIT_ASSERT(confidence > 0 && confidence < 1);
-    uint64_t const looks = releases_of(judge)[arm];
-    if (looks == 0)
-        return (struct tacit_phased_interval){0, 0, 1};
-    double const epsilon = judge->schedule.epsilon_per_reward;
-    double const level =
-        tacit_bounds_level(judge->schedule.arm_count, (uint32_t)looks, 1 - confidence);
-    struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
-    return (struct tacit_phased_interval){tacit_bounds_mean(&sum),
-                                          tacit_bounds_lower(&sum, epsilon, level),
-                                          tacit_bounds_upper(&sum, epsilon, level)};
+    return interval_of(judge, arm, 1 - confidence);
 }
 
 /* ---- Check ---- */
@@ -526,7 +646,10 @@ static bool releases_are_possible(struct tacit_phased_judge *judge)
                 return false;
             pulls += sum->pulls;
         }
-        if ((count > 0) != (judge->round_count > 0))
+        bool const is_guard = is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
+        bool const may_wait = is_guarded(&judge->schedule) && !is_guard;
+        if ((count > 0 && judge->round_count == 0) ||
+            (count == 0 && judge->round_count > 0 && !may_wait))
             return false;
     }
     return pulls == judge->pull_count;
@@ -543,6 +666,8 @@ static bool numbers_are_possible(struct tacit_phased_judge *judge)
            judge->round <= TACIT_PHASED_ROUNDS_MAX &&
            (has_leader ? judge->leader < judge->schedule.arm_count
                        : judge->leader == TACIT_NO_ARM) &&
+           (judge->played == judge->leader ||
+            (is_guarded(&judge->schedule) && judge->played == judge->schedule.guard_arm)) &&
            (!judge->decided || (judge->finished && decides(&judge->schedule) && has_leader));
 }
 
@@ -572,7 +697,7 @@ enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *stat
     uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
     uint32_t const rung_count = climb(schedule, rungs);
     if (memcmp(&judge->schedule, &copy, sizeof copy) != 0 || judge->rung_count != rung_count ||
-        judge->spare != 0 || memcmp(rungs_of(judge), rungs, rung_count * sizeof rungs[0]) != 0)
+        memcmp(rungs_of(judge), rungs, rung_count * sizeof rungs[0]) != 0)
         return TACIT_MALFORMED;
     bool const is_possible = phased_flag_is_possible(&judge->finished) &&
                              phased_flag_is_possible(&judge->decided) &&

@@ -1,4 +1,4 @@
-/* Deep copies of messages, for drivers that deliver later than at once. */
+/* Deep copies of messages, for drivers that deliver later than at once; what a commitment is to. */
 #include <string.h>
 #include "internal.h"
 
@@ -14,7 +14,8 @@ static size_t sums_bytes(const struct tacit_phased_message *message)
 
 size_t tacit_phased_message_size(const struct tacit_phased_message *message)
 {
-    return sizeof *message + blocks_bytes(message) + sums_bytes(message);
+    size_t const commit = message->commit == NULL ? 0 : sizeof *message->commit;
+    return sizeof *message + blocks_bytes(message) + sums_bytes(message) + commit;
 }
 
 const struct tacit_phased_message *
@@ -31,6 +32,31 @@ tacit_phased_message_copy(const struct tacit_phased_message *message, void *memo
     if (message->sums != NULL) {
         memcpy(end, message->sums, sums_bytes(message));
         copy->sums = (const int64_t *)(const void *)end;
+        end += sums_bytes(message);
+    }
+    if (message->commit != NULL) {
+        memcpy(end, message->commit, sizeof *message->commit);
+        copy->commit = (const struct tacit_commit *)(const void *)end;
     }
     return copy;
+}
+
+static void add_number(struct tacit_sha256 *sha, uint64_t number)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    tacit_sha256_update(sha, bytes, sizeof bytes);
+}
+
+void phased_release_digest(const struct tacit_pull_block *blocks, const int64_t *sums,
+                           uint32_t block_count, uint8_t digest[TACIT_SHA256_BYTES])
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    for (uint32_t i = 0; i < block_count; i++) {
+        add_number(&sha, blocks[i].arm);
+        add_number(&sha, blocks[i].count);
+        add_number(&sha, (uint64_t)sums[i]);
+    }
+    tacit_sha256_final(&sha, digest);
 }
