@@ -43,6 +43,11 @@ void tacit_hmac_final(struct tacit_hmac *hmac, uint8_t code[TACIT_SHA256_BYTES])
 
 /* ---- Commitments ----------------------------------------------------------------------------- */
 
+/* What commitments of a federation are hashed with: SHA-256 of its name (its length in 8 bytes,
+ * lowest first, before it) and of the digest of what its sites agreed on. Cost: O(name). */
+void tacit_commit_domain(const char *federation, const uint8_t agreement[TACIT_SHA256_BYTES],
+                         uint8_t domain[TACIT_SHA256_BYTES]);
+
 /* Of whom and what a release is. */
 struct tacit_commit_scope {
     const uint8_t *domain; /* 32 bytes: the federation, and what its sites agreed on */

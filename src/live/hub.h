@@ -45,6 +45,15 @@ struct live_hub_update {
     uint64_t deadline_us; /* TACIT_NEVER: no timer */
 };
 
+/* What is known of the arms at all times, whoever looks when: their means are in these intervals,
+ * all together, with this confidence. On the scale of the public range. */
+struct live_hub_intervals {
+    double confidence;
+    const double *lowers; /* K */
+    const double *uppers;
+    uint32_t leader; /* the best so far; UINT32_MAX: not known yet */
+};
+
 /* What may be shown. Pointers belong to the family and are valid until the next step. */
 struct live_hub_view {
     bool judges; /* false: the sites judge for themselves; nothing is known of arms */
@@ -64,6 +73,7 @@ struct live_hub_view {
     const uint32_t *seen;       /* A: the last epoch that was heard of from each */
     const double *means;        /* K noised means; NULL: none */
     const uint32_t *eliminated; /* K: the epoch in which the arm went out; 0: still in; or NULL */
+    const struct live_hub_intervals *intervals; /* NULL: the family has none */
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
 };
 

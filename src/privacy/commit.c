@@ -17,6 +17,20 @@ static bool is_same(const uint8_t *a, const uint8_t *b)
     return memcmp(a, b, TACIT_SHA256_BYTES) == 0;
 }
 
+void tacit_commit_domain(const char *federation, const uint8_t agreement[TACIT_SHA256_BYTES],
+                         uint8_t domain[TACIT_SHA256_BYTES])
+{
+    struct tacit_sha256 sha = tacit_sha256_init();
+    size_t const length = strlen(federation);
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)((uint64_t)length >> (8 * i));
+    tacit_sha256_update(&sha, bytes, sizeof bytes);
+    tacit_sha256_update(&sha, federation, length);
+    tacit_sha256_update(&sha, agreement, TACIT_SHA256_BYTES);
+    tacit_sha256_final(&sha, domain);
+}
+
 void tacit_commit_hash(const struct tacit_commit_scope *scope, const struct tacit_commit *commit,
                        const void *release, size_t size, uint8_t commitment[TACIT_SHA256_BYTES])
 {

@@ -37,20 +37,6 @@ static struct tacit_elim_table *table_of(const struct elim_core *core)
 
 /* ---- Configurations ---- */
 
-void elim_domain(const char *federation, const uint8_t agreement[TACIT_WIRE_DIGEST_BYTES],
-                 uint8_t domain[TACIT_SHA256_BYTES])
-{
-    struct tacit_sha256 sha = tacit_sha256_init();
-    size_t const length = strlen(federation);
-    uint8_t bytes[8];
-    for (unsigned i = 0; i < sizeof bytes; i++)
-        bytes[i] = (uint8_t)((uint64_t)length >> (8 * i));
-    tacit_sha256_update(&sha, bytes, sizeof bytes);
-    tacit_sha256_update(&sha, federation, length);
-    tacit_sha256_update(&sha, agreement, TACIT_WIRE_DIGEST_BYTES);
-    tacit_sha256_final(&sha, domain);
-}
-
 static struct tacit_elim_agent_config agent_config(const struct elim_core *core,
                                                    const struct elim_core_site *site)
 {
@@ -139,7 +125,7 @@ static enum tacit_status describe(struct elim_core *core, const struct elim_core
         status = tacit_wire_agreement_digest(&core->announcement->agreement, core->digest);
     if (status != TACIT_OK)
         return status;
-    elim_domain(site->federation, core->digest, core->domain);
+    tacit_commit_domain(site->federation, core->digest, core->domain);
     struct tacit_wire_elim_network const *const network = core->run.network;
     uint32_t const neighbours = is_peer(core) ? network->neighbour_count : 0;
     core->neighbours = calloc(neighbours + 1u, sizeof *core->neighbours);

@@ -56,9 +56,4 @@ bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer
 /* The newest release: of a peer tacit_elim_peer_release, over a star tacit_elim_agent_draw.
  * Requires: over a star, that it waits for its grant. */
 struct tacit_elim_message elim_core_release(const struct elim_core *core);
-
-/* What commitments of this federation are hashed with (elim.proto, ElimCommit): SHA-256 of its name
- * and of what its sites agreed on. */
-void elim_domain(const char *federation, const uint8_t agreement[TACIT_WIRE_DIGEST_BYTES],
-                 uint8_t domain[TACIT_SHA256_BYTES]);
 #endif

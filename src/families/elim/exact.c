@@ -54,7 +54,7 @@ void elim_read_exact(struct config_reader *reader, const struct config_node *roo
     config_reader_choice(reader, protocol, "protocol.bounds", false, choices, &exact);
     keys->is_exact = exact == 1;
     if (keys->is_exact) {
-        phased_read_growth(reader, protocol, &keys->growth, &keys->confidence);
+        phased_read_growth(reader, protocol, "protocol", &keys->growth, &keys->confidence);
         refuse_with_exact(reader, root, config, keys);
     } else {
         refuse_with_paper(reader, protocol);

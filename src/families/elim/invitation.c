@@ -135,7 +135,7 @@ enum tacit_status elim_invitation_domain(const struct live_hub_config *config,
     struct tacit_wire_agreement const agreement = agreement_of(config, &run, parameters);
     enum tacit_status const status = tacit_wire_agreement_digest(&agreement, digest);
     if (status == TACIT_OK)
-        elim_domain(config->federation, digest, domain);
+        tacit_commit_domain(config->federation, digest, domain);
     return status;
 }
 

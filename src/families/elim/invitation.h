@@ -8,7 +8,7 @@
 uint8_t *elim_invitation(const struct live_hub_config *config, uint64_t epsilon_nano, uint32_t site,
                          size_t *size);
 
-/* What commitments are hashed with in this run (elim_domain). Errors: TACIT_MEMORY. */
+/* What commitments are hashed with in this run (tacit_commit_domain). Errors: TACIT_MEMORY. */
 enum tacit_status elim_invitation_domain(const struct live_hub_config *config,
                                          uint64_t epsilon_nano, uint8_t domain[TACIT_SHA256_BYTES]);
 

@@ -1,5 +1,7 @@
 /* The phased index (EXACT-BOUNDS 5; ours) as its hosts know it. */
 #include <stdlib.h>
+#include "live.h"
+#include "live_keys.h"
 #include "plan.h"
 
 const struct tacit_metric phased_metrics[] = {
@@ -75,7 +77,9 @@ const struct tacit_family phased_family = {
              .environments = 1u << TACIT_ENV_BERNOULLI | 1u << TACIT_ENV_CONSTANT |
                              1u << TACIT_ENV_GAUSSIAN | 1u << TACIT_ENV_LOGGED,
              .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
-             .read = phased_read_keys},
+             .read = phased_read_keys,
+             .run_keys = phased_run_keys,
+             .read_run = phased_read_run},
     .metrics = phased_metrics,
     .ranks = true,
     .plan = phased_make_plan,
@@ -84,4 +88,8 @@ const struct tacit_family phased_family = {
     .player = {.metric_count = PHASED_METRIC_COUNT,
                .run_new = run_new,
                .run_play = run_play,
-               .run_free = run_free}};
+               .run_free = run_free},
+    .site = &tacit_phased_site_ops,
+    .hub = &tacit_phased_hub_ops,
+    .hub_settings = phased_hub_settings_new,
+    .hub_settings_free = phased_hub_settings_free};

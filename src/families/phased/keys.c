@@ -1,26 +1,62 @@
-/* The keys of play in phases in the section `protocol`. */
+/* The keys of play in phases in the section `protocol`, and in `run` of a coordinator's file. */
+#include <stdio.h>
 #include "../../config/reader.h"
 #include "plan.h"
 
+static const char *const index_keys[] = {"kind",       "arms_per_round", "growth",
+                                         "confidence", "guard",          NULL};
+
 void phased_read_growth(struct config_reader *reader, const struct config_node *protocol,
-                        double *growth, double *confidence)
+                        const char *section, double *growth, double *confidence)
 {
     struct config_node const *const given = config_node_member(protocol, "confidence");
+    char key[40];
     *growth = TACIT_PHASED_GROWTH;
     *confidence = 0;
-    config_reader_number(reader, protocol, "protocol.growth", false,
-                         (struct config_range){1, 4, true, false}, growth);
-    config_reader_number(reader, protocol, "protocol.confidence", false,
-                         (struct config_range){0.5, 1, false, false}, confidence);
+    (void)snprintf(key, sizeof key, "%s.growth", section);
+    config_reader_number(reader, protocol, key, false, (struct config_range){1, 4, true, false},
+                         growth);
+    (void)snprintf(key, sizeof key, "%s.confidence", section);
+    config_reader_number(reader, protocol, key, false, (struct config_range){0.5, 1, false, false},
+                         confidence);
     if (reader->status == TACIT_OK && given != NULL && *confidence >= 1)
-        config_reader_fail(reader, given, "protocol.confidence",
+        config_reader_fail(reader, given, key,
                            "nothing is certain; allowed: from 0.5 to below 1, like 0.95");
+}
+
+static void read_guard(struct config_reader *reader, const struct config_node *map,
+                       const char *section, struct phased_keys *keys)
+{
+    static const char *const names[] = {"arm", "loss", NULL};
+    char key[40];
+    (void)snprintf(key, sizeof key, "%s.guard", section);
+    struct config_node const *const guard = config_reader_map(reader, map, key, false);
+    if (guard == NULL)
+        return;
+    config_reader_keys(reader, guard, key, names);
+    (void)snprintf(key, sizeof key, "%s.guard.arm", section);
+    config_reader_text(reader, guard, key, true, &keys->guard);
+    (void)snprintf(key, sizeof key, "%s.guard.loss", section);
+    config_reader_number(reader, guard, key, true, (struct config_range){0, 1, true, false},
+                         &keys->guard_loss);
+    if (reader->status == TACIT_OK && keys->guard_loss >= 1)
+        config_reader_fail(reader, config_node_member(guard, "loss"), key,
+                           "that allows everything; allowed: between 0 and 1, like 0.02");
+}
+
+void phased_read_index(struct config_reader *reader, const struct config_node *map,
+                       const char *section, struct phased_keys *keys)
+{
+    char key[40];
+    (void)snprintf(key, sizeof key, "%s.arms_per_round", section);
+    config_reader_u32(reader, map, key, false, 2, TACIT_ARMS_MAX, &keys->arms_per_round);
+    phased_read_growth(reader, map, section, &keys->growth, &keys->confidence);
+    read_guard(reader, map, section, keys);
 }
 
 void phased_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config)
 {
-    static const char *const names[] = {"kind", "arms_per_round", "growth", "confidence", NULL};
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct phased_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
     if (keys == NULL) {
@@ -29,8 +65,6 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
     }
     *keys = (struct phased_keys){.growth = TACIT_PHASED_GROWTH};
     config->keys = keys;
-    config_reader_keys(reader, protocol, "protocol", names);
-    config_reader_u32(reader, protocol, "protocol.arms_per_round", false, 2, TACIT_ARMS_MAX,
-                      &keys->arms_per_round);
-    phased_read_growth(reader, protocol, &keys->growth, &keys->confidence);
+    config_reader_keys(reader, protocol, "protocol", index_keys);
+    phased_read_index(reader, protocol, "protocol", keys);
 }

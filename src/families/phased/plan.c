@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- Statement ---- */
 
@@ -55,49 +56,52 @@ static enum tacit_status settle_mechanism(struct tacit_experiment *experiment,
 
 /* ---- What does not fit ---- */
 
-static enum tacit_status refuse_schedule(const struct tacit_experiment *experiment,
-                                         const struct tacit_phased_schedule *schedule,
-                                         struct tacit_error *error)
+static const char *refuse_schedule(const struct tacit_phased_schedule *schedule,
+                                   char text[PHASED_REFUSAL_BYTES])
 {
     struct tacit_phased_schedule usual = *schedule;
     usual.growth = TACIT_PHASED_GROWTH;
-    if (tacit_phased_schedule_is_valid(&usual))
-        return tacit_experiment_refuse(experiment, "protocol.growth",
-                                       "an arm has at most 64 releases, and with this growth they "
-                                       "do not reach the horizon; allowed: a larger one, like 2",
-                                       error);
-    return tacit_experiment_refuse(experiment, "horizon",
-                                   "sums of all rewards must stay below 2^62 steps: agents times "
-                                   "horizon below 2^42 (and noise beside it); allowed: a shorter "
-                                   "horizon, fewer agents or a larger epsilon",
-                                   error);
+    bool const is_growth = tacit_phased_schedule_is_valid(&usual);
+    (void)snprintf(text, PHASED_REFUSAL_BYTES, "%s",
+                   is_growth
+                       ? "an arm has at most 64 releases, and with this growth they do not reach "
+                         "the horizon; allowed: a larger one, like 2"
+                       : "sums of all rewards must stay below 2^62 steps: agents times horizon "
+                         "below 2^42 (and noise beside it); allowed: a shorter horizon, fewer "
+                         "agents or a larger epsilon");
+    return is_growth ? "protocol.growth" : "horizon";
 }
 
 /* A run whose first plan does not fit learns nothing and tells nobody (EXACT-BOUNDS 4.5, 5.2). */
-static enum tacit_status check_horizon(const struct tacit_experiment *experiment,
-                                       const struct tacit_phased_schedule *schedule,
-                                       struct tacit_error *error)
+static const char *refuse_horizon(const struct tacit_phased_schedule *schedule,
+                                  char text[PHASED_REFUSAL_BYTES])
 {
     struct tacit_phased_schedule longer = *schedule;
     uint64_t needed = tacit_phased_horizon_min(schedule);
-    char text[240];
     if (needed <= schedule->horizon)
-        return TACIT_OK;
+        return NULL;
     while (needed > longer.horizon && needed <= TACIT_HORIZON_MAX) {
         longer.horizon = needed; /* delta = 1/T: a longer horizon needs a little more */
         needed = tacit_phased_horizon_min(&longer);
     }
     if (needed > TACIT_HORIZON_MAX)
-        return tacit_experiment_refuse(experiment, "horizon",
-                                       "no horizon is long enough for the first plan; allowed: "
-                                       "fewer arms, more agents or a larger epsilon",
-                                       error);
-    (void)snprintf(text, sizeof text,
-                   "%llu is too short for the first plan of %u arms at %u agents; allowed: at "
-                   "least %llu",
-                   (unsigned long long)schedule->horizon, schedule->arm_count,
-                   schedule->agent_count, (unsigned long long)longer.horizon);
-    return tacit_experiment_refuse(experiment, "horizon", text, error);
+        (void)snprintf(text, PHASED_REFUSAL_BYTES,
+                       "no horizon is long enough for the first plan; allowed: fewer arms, more "
+                       "agents or a larger epsilon");
+    else
+        (void)snprintf(text, PHASED_REFUSAL_BYTES,
+                       "%llu is too short for the first plan of %u arms at %u agents; allowed: "
+                       "at least %llu",
+                       (unsigned long long)schedule->horizon, schedule->arm_count,
+                       schedule->agent_count, (unsigned long long)longer.horizon);
+    return "horizon";
+}
+
+const char *phased_schedule_refusal(const struct tacit_phased_schedule *schedule,
+                                    char text[PHASED_REFUSAL_BYTES])
+{
+    return tacit_phased_schedule_is_valid(schedule) ? refuse_horizon(schedule, text)
+                                                    : refuse_schedule(schedule, text);
 }
 
 /* ---- The plan ---- */
@@ -123,9 +127,9 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
             : (double)INFINITY;
     experiment->server_links = experiment->sim.agent_count;
     state_privacy(experiment);
-    if (!tacit_phased_schedule_is_valid(&sim->schedule))
-        return refuse_schedule(experiment, &sim->schedule, error);
-    return check_horizon(experiment, &sim->schedule, error);
+    char text[PHASED_REFUSAL_BYTES];
+    char const *const key = phased_schedule_refusal(&sim->schedule, text);
+    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
 }
 
 enum tacit_status phased_settle_elimination(struct tacit_experiment *experiment, double growth,
@@ -135,6 +139,20 @@ enum tacit_status phased_settle_elimination(struct tacit_experiment *experiment,
     struct tacit_phased_schedule const schedule = {
         .rule = TACIT_PHASED_ELIMINATION, .growth = growth, .confidence = confidence};
     return settle(experiment, &schedule, sim, error);
+}
+
+/* An arm by its name in the data, or by its number. Result: K if there is none. */
+static uint32_t find_arm(const struct tacit_experiment *experiment, const char *name)
+{
+    uint32_t const arms = experiment->sim.env.arm_count;
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        const char *const known = tacit_experiment_arm_name(experiment, arm);
+        char number[16];
+        (void)snprintf(number, sizeof number, "%u", arm);
+        if (strcmp(name, number) == 0 || (known != NULL && strcmp(name, known) == 0))
+            return arm;
+    }
+    return arms;
 }
 
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
@@ -151,12 +169,20 @@ enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct t
                        keys->arms_per_round, arms, arms);
         return tacit_experiment_refuse(experiment, "protocol.arms_per_round", text, error);
     }
+    uint32_t const guard = keys->guard == NULL ? 0 : find_arm(experiment, keys->guard);
+    if (guard == arms)
+        return tacit_experiment_refuse(experiment, "protocol.guard.arm",
+                                       "no such arm; allowed: a name in the data, or a number "
+                                       "from 0",
+                                       error);
     uint32_t const usual = arms < TACIT_PHASED_ARMS_PER_ROUND ? arms : TACIT_PHASED_ARMS_PER_ROUND;
     struct tacit_phased_schedule const schedule = {
         .rule = TACIT_PHASED_INDEX,
         .arms_per_round = keys->arms_per_round > 0 ? keys->arms_per_round : usual,
         .growth = keys->growth,
-        .confidence = keys->confidence};
+        .confidence = keys->confidence,
+        .guard_arm = guard,
+        .guard_loss = keys->guard_loss};
     return settle(experiment, &schedule, sim, error);
 }
 

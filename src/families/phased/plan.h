@@ -12,6 +12,8 @@ struct phased_keys {
     uint32_t arms_per_round; /* 0: not given */
     double growth;
     double confidence; /* 0: not given */
+    const char *guard; /* its arm, by name or number; NULL: none */
+    double guard_loss;
 };
 
 enum phased_metric {
@@ -34,13 +36,23 @@ extern const struct tacit_metric phased_metrics[];
 
 /* ---- keys.c ---- */
 
-/* Reads growth and confidence; absent ones are 2 and 0. */
+/* Reads growth and confidence; absent ones are 2 and 0. `section`: what the map is called. */
 void phased_read_growth(struct config_reader *reader, const struct config_node *protocol,
-                        double *growth, double *confidence);
+                        const char *section, double *growth, double *confidence);
+
+/* The same with all other keys of the index. */
+void phased_read_index(struct config_reader *reader, const struct config_node *map,
+                       const char *section, struct phased_keys *keys);
 void phased_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config);
 
 /* ---- plan.c ---- */
+
+/* What the cores would refuse of this schedule, and a horizon that the first plan does not fit: the
+ * key (of an experiment's file), and in words why. NULL: nothing. */
+#define PHASED_REFUSAL_BYTES 240u
+const char *phased_schedule_refusal(const struct tacit_phased_schedule *schedule,
+                                    char text[PHASED_REFUSAL_BYTES]);
 
 /* Fills what runs of elimination with exact bounds need, sets the mechanism and the statement;
  * refuses what the cores would refuse, and a horizon that the first plan does not fit.

@@ -1,0 +1,10 @@
+/* What a coordinator's file says about play in phases, beside what all protocols have. */
+#ifndef TACIT_PHASED_SETTINGS_H
+#define TACIT_PHASED_SETTINGS_H
+#include "../../live/hub.h"
+#include "tacit/phased.h"
+
+struct phased_hub_settings {
+    struct tacit_phased_schedule schedule; /* all of it */
+};
+#endif
