@@ -63,12 +63,19 @@ def run_of_elimination(options):
              "rounds_max": 40, "pulls_max": options.horizon})
 
 
-# The protocols that are live: word -> what their files say.
-PROTOCOLS = {"elimination": run_of_elimination}
+def run_of_phased_index(options):
+    """It plays for regret: the run ends when no further plan fits into its horizon."""
+    return ({"horizon": options.horizon, "epsilon": options.epsilon, "deadline_s": 60, "quorum": 2},
+            {"epsilon": options.epsilon, "budget": options.epsilon, "range": [0, 1], "agents_max": 10,
+             "rounds_max": 4000, "pulls_max": options.horizon})
+
+
+# The protocols that are live: word -> what their files say; how many patients each hospital has by default.
+PROTOCOLS = {"elimination": (run_of_elimination, 400000), "phased-index": (run_of_phased_index, 60000)}
 
 
 def set_up(federation, options):
-    run, policy = PROTOCOLS[options.protocol](options)
+    run, policy = PROTOCOLS[options.protocol][0](options)
     federation.make_certificates()
     federation.write_broker()
     federation.write_coordinator(run, protocol=options.protocol)
@@ -88,6 +95,7 @@ class Application(threading.Thread):
         self.rewards = [cells[index, arm] for arm in range(len(ARMS))]
         self.random = random.Random(index)
         self.pairs = 0
+        self.batch = BATCH
         self.over = threading.Event()
         self.trouble = None
 
@@ -103,7 +111,7 @@ class Application(threading.Thread):
         raise TimeoutError("the agent does not answer")
 
     def serve_patients(self, connection):
-        code, answer = call(connection, "POST", "/v1/decisions/batch", {"requests": [{}] * BATCH})
+        code, answer = call(connection, "POST", "/v1/decisions/batch", {"requests": [{}] * self.batch})
         if code != 200:
             raise RuntimeError(answer)
         decisions = answer["decisions"]
@@ -113,7 +121,9 @@ class Application(threading.Thread):
         if code != 200:
             raise RuntimeError(answer)
         self.pairs += len(rewards)
-        if all(one["kind"] != "planned" for one in decisions):
+        is_planned = any(one["kind"] == "planned" for one in decisions)
+        self.batch = BATCH if is_planned else 10
+        if not is_planned:
             time.sleep(0.01)  # nothing to learn just now: patients come no faster for it
 
     def run(self):
@@ -134,7 +144,8 @@ def look(federation):
     if not hub or not all(sites):
         return 0, ARMS, 0, False
     is_over = all(site["phase"] in ("decided", "finished") for site in sites)
-    pulls = hub.get("pulls", 0) if hub["epoch"] == sites[0]["epoch"] else 0
+    same = hub["epoch"] == sites[0]["epoch"] and "confidence" not in hub
+    pulls = hub.get("pulls", 0) if same else 0  # of each arm; in phases arms differ
     return sites[0]["epoch"], sites[0]["active_arms"], pulls, is_over
 
 
@@ -161,11 +172,18 @@ def watch(federation, applications):
 
 
 def tell(federation, applications, winner, seconds):
-    means = {arm["name"]: arm.get("mean") for arm in federation.status()["arms"]}
+    status = federation.status()
+    winner = status.get("leader", winner)
+    means = {arm["name"]: arm.get("mean") for arm in status["arms"]}
     rounds = len(federation.get(SITES[0], "/v1/ledger")["releases"])
     pairs = sum(one.pairs for one in applications)
     print(f"\nWinner: {winner}" + (f" (noised mean {means[winner]:.4f})" if means[winner] else "") +
           f" after {rounds} rounds; {pairs:,} patients in {seconds:.1f} s\n")
+    if "answer" in status:
+        print(f"{status['answer']}.\n")
+        for arm in status["arms"]:
+            print(f"  {arm['name']:16} {arm['mean']:.4f} in [{arm['lower']:.4f}, {arm['upper']:.4f}]")
+        print()
     for site in SITES:
         ledger, state = federation.get(site, "/v1/ledger"), federation.site_status(site)
         print(f"{site}: spent {ledger['spent']:g} of {ledger['budget']:g} epsilon per reward in "
@@ -177,13 +195,16 @@ def main():
     parser = argparse.ArgumentParser(description="A live federation on this machine.")
     parser.add_argument("tacit")
     parser.add_argument("--protocol", default="elimination")
-    parser.add_argument("--horizon", type=int, default=400000)
+    parser.add_argument("--horizon", type=int, help="patients of each hospital")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--epsilon", type=float, default=1.0)
     parser.add_argument("--network", choices=NETWORKS, default="star")
     options = parser.parse_args()
+    if options.protocol == "phased-index" and options.network != "star":
+        parser.error("the phased index is for a star")
     if options.protocol not in PROTOCOLS:
         parser.error(f"the protocol '{options.protocol}' is not live; those that are: {', '.join(PROTOCOLS)}")
+    options.horizon = options.horizon or PROTOCOLS[options.protocol][1]
     print(f"protocol: {options.protocol}", flush=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped on request"))  # what was started ends, too
     cells, source = hospital_rewards()

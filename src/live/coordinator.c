@@ -101,6 +101,10 @@ static void note_winner(const struct coordinator *coordinator, const struct live
     if (hub->active_count == 1)
         live_log(LIVE_LOG_INFO, "decided", "%s wins: all other arms are out",
                  config->arm_names[arm]);
+    else if (hub->intervals != NULL)
+        live_log(LIVE_LOG_INFO, "decided",
+                 "%s is played to the end; with confidence %.6g %% it was not told from %u others",
+                 config->arm_names[arm], 100 * hub->intervals->confidence, hub->active_count - 1);
     else
         live_log(LIVE_LOG_INFO, "decided",
                  "%s has the best mean; the rounds of this run did not tell it from %u other arms",

@@ -8,6 +8,8 @@ uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
 {
     if (!hub->judges || !hub->is_finished || hub->active == NULL || hub->means == NULL)
         return UINT32_MAX;
+    if (hub->intervals != NULL)
+        return hub->intervals->leader;
     uint32_t best = tacit_bits_next(hub->active, arm_count, 0);
     for (uint32_t arm = best; arm < arm_count;
          arm = tacit_bits_next(hub->active, arm_count, arm + 1))
@@ -20,6 +22,52 @@ uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
 static bool has_two_states(const struct live_hub_view *hub, uint32_t site)
 {
     return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
+}
+
+/* ---- The answer ------------------------------------------------------------------------------ */
+
+/* Names the arms other than the leader that are, or are not, surely worse. Result: how many. */
+static uint32_t add_others(const struct live_status *status, bool are_worse,
+                           struct live_buffer *out)
+{
+    struct live_hub_intervals const *const known = status->hub->intervals;
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < status->config->arm_count; arm++) {
+        bool const is_worse = known->uppers[arm] < known->lowers[known->leader];
+        if (arm == known->leader || is_worse != are_worse)
+            continue;
+        live_buffer_add(out, count++ == 0 ? "" : ", ");
+        live_buffer_add(out, status->config->arm_names[arm]);
+    }
+    return count;
+}
+
+/* What may be said at any time, by intervals that hold at all times, as a text. False: nothing yet.
+ */
+static bool say_answer(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_hub_intervals const *const known = status->hub->intervals;
+    struct live_buffer others = {0};
+    if (known == NULL || known->leader >= status->config->arm_count)
+        return false;
+    live_buffer_add(out, status->config->arm_names[known->leader]);
+    if (add_others(status, true, &others) > 0) {
+        live_buffer_add(out, " is better than ");
+        live_buffer_add_bytes(out, others.bytes, others.size);
+        live_buffer_format(out, " with confidence %.6g %%, whenever you look",
+                           100 * known->confidence);
+    } else {
+        live_buffer_add(out, " leads");
+    }
+    live_buffer_free(&others);
+    others = (struct live_buffer){0};
+    if (add_others(status, false, &others) > 0) {
+        live_buffer_add(out, "; not told apart from it: ");
+        live_buffer_add_bytes(out, others.bytes, others.size);
+    }
+    live_buffer_free(&others);
+    live_buffer_add_bytes(out, "", 1);
+    return !out->failed;
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -47,6 +95,9 @@ static void add_arm(const struct live_hub_view *hub, uint32_t arm, struct live_b
 {
     if (hub->means != NULL)
         live_buffer_format(out, ", \"mean\": %.6g", hub->means[arm]);
+    if (hub->intervals != NULL)
+        live_buffer_format(out, ", \"lower\": %.6g, \"upper\": %.6g", hub->intervals->lowers[arm],
+                           hub->intervals->uppers[arm]);
     if (hub->eliminated != NULL)
         live_buffer_format(out, ", \"eliminated_epoch\": %" PRIu32, hub->eliminated[arm]);
     live_buffer_add(out, "}");
@@ -91,6 +142,20 @@ static void add_round(const struct live_status *status, struct live_buffer *out)
                        hub->covered_count, status->config->quorum, hub->radius);
 }
 
+static void add_answer(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_buffer answer = {0};
+    if (say_answer(status, &answer)) {
+        live_buffer_format(
+            out, "\"confidence\": %.12g, \"answer\": ", status->hub->intervals->confidence);
+        live_buffer_add_quoted(out, answer.bytes);
+        live_buffer_add(out, ", \"leader\": ");
+        live_buffer_add_quoted(out, status->config->arm_names[status->hub->intervals->leader]);
+        live_buffer_add(out, ", ");
+    }
+    live_buffer_free(&answer);
+}
+
 static void write_json(const struct live_status *status, struct live_buffer *out)
 {
     live_buffer_add(out, "{\"federation\": ");
@@ -108,6 +173,7 @@ static void write_json(const struct live_status *status, struct live_buffer *out
     else
         live_buffer_add_quoted(out, winner(status));
     live_buffer_add(out, ", ");
+    add_answer(status, out);
     add_sites(status, out);
     live_buffer_add(out, ", ");
     add_arms(status, out);
@@ -153,6 +219,9 @@ static void write_arm_rows(const struct live_status *status, struct live_buffer 
         live_buffer_add(out, "<td>");
         if (hub->means != NULL)
             live_buffer_format(out, "%.4f", hub->means[arm]);
+        if (hub->intervals != NULL)
+            live_buffer_format(out, " in [%.4f, %.4f]", hub->intervals->lowers[arm],
+                               hub->intervals->uppers[arm]);
         live_buffer_add(out, "<td>");
         if (epoch > 0)
             live_buffer_format(out, "eliminated in epoch %" PRIu32 "\n", epoch);
@@ -168,9 +237,23 @@ static void write_winner(const struct live_status *status, struct live_buffer *o
     live_buffer_add(out, "; <b>");
     add_escaped(out, winner(status));
     live_buffer_add(out, "</b> wins");
-    if (status->hub->active_count > 1)
+    if (status->hub->active_count > 1 && status->hub->intervals == NULL)
         live_buffer_format(out, " by its mean; %" PRIu32 " others were not told apart from it",
                            status->hub->active_count - 1);
+}
+
+static void write_answer(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_buffer answer = {0};
+    if (say_answer(status, &answer)) {
+        live_buffer_add(out, "<p>");
+        add_escaped(out, answer.bytes);
+        live_buffer_format(out,
+                           ". <small>Each mean is in its interval, all of them at all times "
+                           "together, with confidence %.6g&nbsp;%%.</small>\n",
+                           100 * status->hub->intervals->confidence);
+    }
+    live_buffer_free(&answer);
 }
 
 static void write_page(const struct live_status *status, struct live_buffer *out)
@@ -185,7 +268,10 @@ static void write_page(const struct live_status *status, struct live_buffer *out
     live_buffer_format(out, "</h1><p>%s, epoch %" PRIu32 ", ", phase(status), hub->epoch);
     if (status->hub->judges)
         live_buffer_format(
-            out, "%" PRIu32 " rounds, %" PRIu32 " arms left, each pulled %" PRIu64 " times",
+            out,
+            hub->intervals == NULL
+                ? "%" PRIu32 " rounds, %" PRIu32 " arms left, each pulled %" PRIu64 " times"
+                : "%" PRIu32 " rounds, %" PRIu32 " arms may be the best, %" PRIu64 " pulls a site",
             hub->round_count, hub->active_count, hub->pulls);
     else
         live_buffer_add(out, "each site judges for itself and knows which arms are in");
@@ -201,6 +287,7 @@ static void write_page(const struct live_status *status, struct live_buffer *out
     live_buffer_add(out, "<table><tr><th>arm<th>noised mean<th>\n");
     write_arm_rows(status, out);
     live_buffer_add(out, "</table>");
+    write_answer(status, out);
 }
 
 static void write_metrics(const struct live_status *status, struct live_buffer *out)
@@ -214,6 +301,11 @@ static void write_metrics(const struct live_status *status, struct live_buffer *
             "\ntacit_hub_reports_missing %" PRIu32 "\ntacit_hub_sites_in_two_states %" PRIu32 "\n",
             hub->round_count, hub->active_count, hub->missing_count,
             hub->flagged == NULL ? 0 : tacit_bits_count(hub->flagged, status->config->site_count));
+    for (uint32_t arm = 0; hub->intervals != NULL && arm < status->config->arm_count; arm++)
+        live_buffer_format(out,
+                           "tacit_hub_arm_lower{arm=\"%" PRIu32 "\"} %.6g\n"
+                           "tacit_hub_arm_upper{arm=\"%" PRIu32 "\"} %.6g\n",
+                           arm, hub->intervals->lowers[arm], arm, hub->intervals->uppers[arm]);
     live_buffer_format(out,
                        "tacit_hub_messages_accepted_total %" PRIu64
                        "\ntacit_hub_messages_refused_total %" PRIu64 "\ntacit_hub_connected %d\n",

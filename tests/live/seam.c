@@ -1,6 +1,6 @@
-/* The seam between the daemons and a protocol: sites and hub of epoch elimination driven through
- * live_site_ops and live_hub_ops alone, as bytes. Sites and hub are put back from their bytes after
- * every step. */
+/* The seam between the daemons and a protocol: sites and hub of each family that is live over a
+ * star driven through live_site_ops and live_hub_ops alone, as bytes. Sites and hub are put back
+ * from their bytes after every step. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,8 +10,11 @@
 #include <cmocka.h>
 #include "../../src/families/elim/live.h"
 #include "../../src/families/elim/settings.h"
+#include "../../src/families/phased/live.h"
+#include "../../src/families/phased/settings.h"
 #include "tacit/random.h"
 #include "tacit/wire_elim.h"
+#include "tacit/wire_phased.h"
 
 #define SITES 3u
 #define ARMS 3u
@@ -42,7 +45,6 @@ struct site {
 };
 
 struct world {
-    struct elim_hub_settings settings;
     struct live_hub_config config;
     struct live_hub *hub;
     struct tacit_rng chance;
@@ -53,8 +55,19 @@ struct world {
     uint64_t now_us;
 };
 
-static const struct live_site_ops *const site_ops = &elim_site_ops;
-static const struct live_hub_ops *const hub_ops = &elim_hub_ops;
+/* A family, and what it calls two of its messages. */
+struct family {
+    const struct live_site_ops *site_ops;
+    const struct live_hub_ops *hub_ops;
+    const void *settings;
+    uint32_t commit;
+    uint32_t report;
+};
+
+/* The one under test. */
+static const struct live_site_ops *site_ops;
+static const struct live_hub_ops *hub_ops;
+static struct family family;
 
 /* ---- Letters --------------------------------------------------------------------------------- */
 
@@ -204,7 +217,6 @@ static struct world *world_new(void)
 {
     struct world *const world = calloc(1, sizeof *world);
     assert_non_null(world);
-    world->settings = elim_hub_settings_make(1, SITES, 4, 0.1);
     world->config = (struct live_hub_config){.federation = "trial",
                                              .sites = names,
                                              .site_count = SITES,
@@ -217,7 +229,7 @@ static struct world *world_new(void)
                                              .hi = 1,
                                              .quorum = SITES,
                                              .deadline_s = 60,
-                                             .settings = &world->settings};
+                                             .settings = family.settings};
     world->chance = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
     assert_null(hub_ops->too_large(&world->config));
     assert_int_equal(hub_ops->open(&world->hub, &world->config, NULL, 0), TACIT_OK);
@@ -350,14 +362,11 @@ static void an_offer_is_not_for_a_family_with_a_plan(void **state)
 }
 
 /* Of this kind on its way from this site. */
-static uint32_t count_letters(const struct world *world, uint32_t from,
-                              enum tacit_elim_message_kind kind)
+static uint32_t count_letters(const struct world *world, uint32_t from, uint32_t kind)
 {
     uint32_t count = 0;
     for (size_t i = world->first; i < world->end; i++)
-        count += world->queue[i].from == from && world->queue[i].kind == tacit_wire_elim_kind(kind)
-                     ? 1
-                     : 0;
+        count += world->queue[i].from == from && world->queue[i].kind == kind ? 1 : 0;
     return count;
 }
 
@@ -399,12 +408,12 @@ static void what_waits_for_its_grant_is_used_nowhere(void **state)
     assert_true(view.spent_nano > 0);
     assert_int_equal(site_ops->rank(site->live, &site->config, ranking), count);
     assert_memory_equal(ranking, before, sizeof ranking);
-    assert_int_equal(count_letters(world, 0, TACIT_ELIM_COMMIT), 1);
-    assert_int_equal(count_letters(world, 0, TACIT_ELIM_REPORT), 0);
+    assert_int_equal(count_letters(world, 0, family.commit), 1);
+    assert_int_equal(count_letters(world, 0, family.report), 0);
     deliver(world);
-    assert_int_equal(count_letters(world, 0, TACIT_ELIM_REPORT), 0); /* the grant is on its way */
+    assert_int_equal(count_letters(world, 0, family.report), 0); /* the grant is on its way */
     deliver(world);
-    assert_int_equal(count_letters(world, 0, TACIT_ELIM_REPORT), 1);
+    assert_int_equal(count_letters(world, 0, family.report), 1);
     site_ops->look(site->live, &view);
     assert_true(!view.is_committed);
     assert_int_equal(view.release_number, 1);
@@ -434,7 +443,7 @@ static void a_copy_is_refused_says_so_and_is_flagged(void **state)
     site->live = old; /* with other noise, from here on in its stream */
     site->release = 0;
     assert_true(play(world, 0));
-    assert_int_equal(count_letters(world, 0, TACIT_ELIM_COMMIT), 1);
+    assert_int_equal(count_letters(world, 0, family.commit), 1);
     struct letter const commit = world->queue[world->first++];
     assert_int_equal(tell_hub(world, &commit), TACIT_FORKED);
     free(commit.bytes);
@@ -445,7 +454,7 @@ static void a_copy_is_refused_says_so_and_is_flagged(void **state)
     assert_true(view.is_blocked && view.trouble != NULL);
     assert_non_null(strstr(view.trouble, "coordinator"));
     assert_int_equal(view.release_number, 0);
-    assert_int_equal(count_letters(world, 0, TACIT_ELIM_REPORT), 0);
+    assert_int_equal(count_letters(world, 0, family.report), 0);
     hub_ops->look(world->hub, &hub);
     assert_int_equal(hub.report_count, 1); /* the first one's */
     world_free(world);
@@ -471,6 +480,54 @@ static void a_policy_is_not_overruled_by_an_announcement(void **state)
     world_free(world);
 }
 
+static int choose(const struct family *chosen)
+{
+    family = *chosen;
+    site_ops = family.site_ops;
+    hub_ops = family.hub_ops;
+    return 0;
+}
+
+static struct elim_hub_settings elim_settings;
+
+static int choose_elim(void **state)
+{
+    (void)state;
+    elim_settings = elim_hub_settings_make(1, SITES, 4, 0.1);
+    return choose(&(struct family){&elim_site_ops, &elim_hub_ops, &elim_settings,
+                                   tacit_wire_elim_kind(TACIT_ELIM_COMMIT),
+                                   tacit_wire_elim_kind(TACIT_ELIM_REPORT)});
+}
+
+/* With a confidence it decides, as elimination does. */
+static struct phased_hub_settings phased_settings = {.schedule = {.arm_count = ARMS,
+                                                                  .agent_count = SITES,
+                                                                  .horizon = HORIZON,
+                                                                  .epsilon_per_reward = 100,
+                                                                  .growth = 2,
+                                                                  .confidence = 0.95}};
+
+static int choose_phased(enum tacit_phased_rule rule)
+{
+    phased_settings.schedule.rule = rule;
+    phased_settings.schedule.arms_per_round = rule == TACIT_PHASED_INDEX ? 3 : 0;
+    return choose(&(struct family){&phased_site_ops, &phased_hub_ops, &phased_settings,
+                                   tacit_wire_phased_kind(TACIT_PHASED_COMMIT),
+                                   tacit_wire_phased_kind(TACIT_PHASED_REPORT)});
+}
+
+static int choose_index(void **state)
+{
+    (void)state;
+    return choose_phased(TACIT_PHASED_INDEX);
+}
+
+static int choose_exact_elimination(void **state)
+{
+    (void)state;
+    return choose_phased(TACIT_PHASED_ELIMINATION);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -481,5 +538,8 @@ int main(void)
         cmocka_unit_test(a_copy_is_refused_says_so_and_is_flagged),
         cmocka_unit_test(a_policy_is_not_overruled_by_an_announcement),
     };
-    return cmocka_run_group_tests_name("live/seam", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("live/seam: elimination", tests, choose_elim, NULL) +
+           cmocka_run_group_tests_name("live/seam: phased index", tests, choose_index, NULL) +
+           cmocka_run_group_tests_name("live/seam: elimination with exact bounds", tests,
+                                       choose_exact_elimination, NULL);
 }

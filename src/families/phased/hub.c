@@ -75,7 +75,7 @@ static const char *hub_too_large(const struct live_hub_config *config)
     size_t size = 0;
     if (!phased_core_fits(config->arm_count))
         return "arms";
-    uint8_t *const bytes = tacit_phased_hub_ops.announce(config, 0, &size); /* all of one length */
+    uint8_t *const bytes = phased_hub_ops.announce(config, 0, &size); /* all of one length */
     free(bytes);
     return size > LIVE_LETTER_BYTES_MAX ? "arms" : NULL;
 }
@@ -381,7 +381,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .flagged = core.flagged};
 }
 
-const struct live_hub_ops tacit_phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
+const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                                   .family = TACIT_WIRE_PHASED_FAMILY,
                                                   .too_large = hub_too_large,
                                                   .describe = hub_describe,

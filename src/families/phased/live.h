@@ -4,6 +4,6 @@
 #include "../../live/hub.h"
 #include "../../live/site.h"
 
-extern const struct live_site_ops tacit_phased_site_ops;
-extern const struct live_hub_ops tacit_phased_hub_ops;
+extern const struct live_site_ops phased_site_ops;
+extern const struct live_hub_ops phased_hub_ops;
 #endif

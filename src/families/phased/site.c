@@ -447,7 +447,7 @@ static void site_state(const struct live_site *site, const struct live_site_conf
     tacit_elim_statement(&promise, text);
 }
 
-const struct live_site_ops tacit_phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
+const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
                                                     .family = TACIT_WIRE_PHASED_FAMILY,
                                                     .version = TACIT_WIRE_PHASED_VERSION,
                                                     .join = site_join,
