@@ -221,7 +221,8 @@ static bool play_with_faults(uint32_t seed)
         sim.quorum = 1 + (uint32_t)tacit_rng_below(&rng, AGENTS_MAX);
         sim.round_timeout_us = 1 + tacit_rng_below(&rng, horizon);
     }
-    sim.hub_answers_all = tacit_rng_bernoulli(&rng, 0.5);
+    sim.has_grants = tacit_rng_bernoulli(&rng, 0.5);
+    sim.hub_answers_all = sim.has_grants || tacit_rng_bernoulli(&rng, 0.5);
     enum tacit_status status;
     atomic_bool stop = false;
     bool healed = false;

@@ -382,12 +382,12 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 }
 
 const struct live_hub_ops phased_hub_ops = {.word = TACIT_WIRE_PHASED_WORD,
-                                                  .family = TACIT_WIRE_PHASED_FAMILY,
-                                                  .too_large = hub_too_large,
-                                                  .describe = hub_describe,
-                                                  .announce = hub_announce,
-                                                  .open = hub_open,
-                                                  .free = hub_free,
-                                                  .bytes = hub_bytes,
-                                                  .step = hub_step,
-                                                  .look = hub_look};
+                                            .family = TACIT_WIRE_PHASED_FAMILY,
+                                            .too_large = hub_too_large,
+                                            .describe = hub_describe,
+                                            .announce = hub_announce,
+                                            .open = hub_open,
+                                            .free = hub_free,
+                                            .bytes = hub_bytes,
+                                            .step = hub_step,
+                                            .look = hub_look};

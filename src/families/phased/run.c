@@ -132,7 +132,8 @@ static struct tacit_phased_agent_config agent_config(const struct phased_sim *si
                                               .mechanism = sim->mechanism,
                                               .budget_nano =
                                                   tacit_mechanism_cost_nano(&sim->mechanism),
-                                              .resend_after_us = resend};
+                                              .resend_after_us = resend,
+                                              .has_grants = sim->has_grants};
 }
 
 static struct tacit_phased_hub_config hub_config(const struct phased_sim *sim, uint64_t run_id)
@@ -142,7 +143,8 @@ static struct tacit_phased_hub_config hub_config(const struct phased_sim *sim, u
                                             .mechanism = sim->mechanism,
                                             .quorum = sim->quorum,
                                             .round_timeout_us = sim->round_timeout_us,
-                                            .answers_all = sim->hub_answers_all};
+                                            .answers_all = sim->hub_answers_all,
+                                            .has_grants = sim->has_grants};
 }
 
 static void size_of_node(void *family, uint32_t node, size_t *state_bytes, size_t *extra_bytes)

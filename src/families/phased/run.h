@@ -14,6 +14,7 @@ struct phased_sim {
     uint32_t quorum;           /* of the hub, as the two below; 0: all */
     uint64_t round_timeout_us; /* 0: no deadline */
     bool hub_answers_all;
+    bool has_grants;                       /* commit, grant, reveal (tacit/commit.h) */
     const struct tacit_sim_faults *faults; /* NULL: every message arrives at once, nothing fails */
 };
 
