@@ -90,8 +90,9 @@ const struct command command_check = {
     .name = "check",
     .summary = "validate an experiment file; print its privacy statement and bounds",
     .options = options,
-    .words = "FILE",
-    .help = "Validate FILE and print its privacy statement, message and cost bounds.",
+    .words = "FILE|-",
+    .help = "Validate FILE (- is standard input) and print its privacy statement, message and cost "
+            "bounds.",
     .take = arguments_take_file,
     .run = check_command,
 };

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILES_MAX 64u
@@ -139,6 +138,9 @@ static void take(const struct command *command, void *into, int key, char *value
     case COMMAND_WORD:
         if (request->file_count == FILES_MAX)
             command_refuse(command, "too many files; %u are allowed", FILES_MAX);
+        if (strcmp(value, "-") == 0)
+            command_refuse(command, "standard input is read once, a comparison reads its files "
+                                    "often; allowed: files");
         request->files[request->file_count++] = value;
         break;
     default:
@@ -310,6 +312,7 @@ static enum tacit_status print_all(const struct request *request,
                                    struct tacit_error *error)
 {
     enum tacit_status status = TACIT_OK;
+    errno = 0;
     if (request->json)
         (void)fputs(comparison->json, stdout);
     else
@@ -387,23 +390,22 @@ static int code_of(const struct grid *grid, uint32_t count, bool stopped)
 /* ---- The command ----------------------------------------------------------------------------- */
 
 /* The folder of finished cells; a place that takes no files is found before the runs. */
-static bool make_kept(struct grid *grid)
+static bool make_kept(struct grid *grid, struct tacit_error *error)
 {
     char const *const out = grid->request->out;
     if (out == NULL)
         return true;
     (void)snprintf(grid->kept, sizeof grid->kept, "%s/cells", out);
-    if ((mkdir(out, 0777) == 0 || errno == EEXIST) &&
-        (mkdir(grid->kept, 0777) == 0 || errno == EEXIST) && access(grid->kept, W_OK | X_OK) == 0)
+    if (tacit_report_try(out, error) == TACIT_OK && tacit_report_try(grid->kept, error) == TACIT_OK)
         return true;
-    (void)fprintf(stderr, "tacit compare: --out: cannot write to %s: %s\n", out, strerror(errno));
+    (void)fprintf(stderr, "tacit compare: --out: %s\n", error->text);
     return false;
 }
 
 static int compare(struct grid *grid)
 {
     struct tacit_error error = {""};
-    if (!make_kept(grid))
+    if (!make_kept(grid, &error))
         return EXIT_FAILED;
     for (uint32_t i = 0; i < grid->count; i++)
         if (!fill_cell(grid, i, &grid->cells[i]))

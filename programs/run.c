@@ -3,11 +3,14 @@
 #include "commands.h"
 #include "describe.h"
 #include "progress.h"
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static enum tacit_status print_report(const struct arguments *arguments,
                                       const struct tacit_report *report, struct tacit_error *error)
 {
+    errno = 0;
     enum tacit_status status =
         arguments->json ? tacit_report_json(report, stdout) : tacit_report_table(report, stdout);
     if (report->title_note != NULL && !arguments->json)
@@ -16,7 +19,8 @@ static enum tacit_status print_report(const struct arguments *arguments,
         status = TACIT_IO;
     if (status != TACIT_OK) {
         (void)snprintf(error->text, sizeof error->text, "the results could not be printed: %s",
-                       tacit_status_text(status));
+                       status == TACIT_IO && errno != 0 ? strerror(errno)
+                                                        : tacit_status_text(status));
         return status;
     }
     if (arguments->out == NULL)
@@ -99,7 +103,11 @@ static int run_command(const struct command *command, int word_count, char **wor
                       error.text[0] == '\0' ? tacit_status_text(status) : error.text);
         return status == TACIT_MEMORY ? EXIT_FAILED : EXIT_WRONG_INPUT;
     }
-    int const code = run_experiment(&arguments, &experiment);
+    int code = EXIT_FAILED;
+    if (arguments.out != NULL && tacit_report_try(arguments.out, &error) != TACIT_OK)
+        (void)fprintf(stderr, "tacit run: --out: %s\n", error.text);
+    else
+        code = run_experiment(&arguments, &experiment);
     tacit_experiment_free(&experiment);
     return code;
 }
@@ -108,8 +116,8 @@ const struct command command_run = {
     .name = "run",
     .summary = "run an experiment file in the simulator",
     .options = options,
-    .words = "FILE",
-    .help = "Run the experiment in FILE and print its results.",
+    .words = "FILE|-",
+    .help = "Run the experiment in FILE (- is standard input) and print its results.",
     .take = arguments_take_file,
     .run = run_command,
 };

@@ -113,6 +113,10 @@ enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out
 /* Writes the short table that a terminal shows. Errors: TACIT_IO. */
 enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *out);
 
+/* Can files be written into this directory? Makes it where it does not exist: what would fail after
+ * hours fails before. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
+enum tacit_status tacit_report_try(const char *directory, struct tacit_error *error);
+
 /* Writes summary.json, curve.csv, runs.csv, figure.svg and report.html into `directory`, which is
  * made if it does not exist. Each file appears whole or not at all. Errors: TACIT_IO, TACIT_MEMORY,
  * with error->text. */

@@ -327,7 +327,8 @@ static enum tacit_status read_source(struct config_document *document, const str
 static enum tacit_status read_bytes(const char *path, char *bytes, size_t *size,
                                     struct tacit_error *error)
 {
-    FILE *const file = fopen(path, "rb");
+    bool const is_input = strcmp(path, CONFIG_STANDARD_INPUT) == 0;
+    FILE *const file = is_input ? stdin : fopen(path, "rb");
     if (file == NULL) {
         config_say(error, "%s: %s", path, strerror(errno));
         return TACIT_IO;
@@ -342,7 +343,8 @@ static enum tacit_status read_bytes(const char *path, char *bytes, size_t *size,
         config_say(error, "%s: too large; %zu bytes are allowed", path, FILE_BYTES_MAX);
         status = TACIT_INVALID;
     }
-    (void)fclose(file);
+    if (!is_input)
+        (void)fclose(file);
     return status;
 }
 

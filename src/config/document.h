@@ -17,6 +17,9 @@ struct config_node {
 
 struct config_document;
 
+/* Instead of a path; relative paths in it are those of the folder the program was started in. */
+#define CONFIG_STANDARD_INPUT "-"
+
 /* Reads the one document of the file. Errors: TACIT_IO, TACIT_INVALID (syntax, two documents,
  * duplicate keys, too deep or too large), TACIT_MEMORY. */
 enum tacit_status config_document_read(struct config_document **document, const char *path,

@@ -77,6 +77,19 @@ static void list_words(const char *const *words, char *list, size_t capacity)
             (size_t)snprintf(list + used, capacity - used, "%s%s", i == 0 ? "" : ", ", words[i]);
 }
 
+/* The full name of a key that stands in a section of the document: "privacy.epsilon" for "epsilon".
+ */
+static bool full_name(const struct config_reader *reader, const char *key, char *name, size_t size)
+{
+    const struct config_node *const root = config_document_root(reader->document);
+    for (const struct config_node *node = root->first; node != NULL; node = node->next)
+        if (node->kind == CONFIG_MAP && config_node_member(node, key) != NULL) {
+            (void)snprintf(name, size, "%.60s.%.80s", node->key, key);
+            return true;
+        }
+    return false;
+}
+
 void config_reader_keys(struct config_reader *reader, const struct config_node *map,
                         const char *prefix, const char *const *keys)
 {
@@ -90,7 +103,10 @@ void config_reader_keys(struct config_reader *reader, const struct config_node *
         char name[160];
         (void)snprintf(name, sizeof name, "%.60s%s%.80s", prefix, *prefix == '\0' ? "" : ".",
                        node->key);
-        char const *const guess = tacit_config_nearest(node->key, keys);
+        char full[160];
+        char const *const guess = *prefix == '\0' && full_name(reader, node->key, full, sizeof full)
+                                      ? full
+                                      : tacit_config_nearest(node->key, keys);
         list_words(keys, list, sizeof list);
         if (guess != NULL)
             config_reader_fail(reader, node, name, "unknown key; did you mean '%s'? (allowed: %s)",

@@ -53,6 +53,19 @@ enum tacit_status report_place_open(struct report_place *place, const char *dire
     return place->handle < 0 ? refuse(place, "", strerror(errno)) : TACIT_OK;
 }
 
+enum tacit_status tacit_report_try(const char *directory, struct tacit_error *error)
+{
+    struct report_place place;
+    TACIT_ASSERT(directory != NULL);
+    enum tacit_status status = report_place_open(&place, directory, error);
+    if (status != TACIT_OK)
+        return status;
+    if (faccessat(place.handle, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        status = refuse(&place, "", strerror(errno));
+    report_place_close(&place);
+    return status;
+}
+
 void report_place_close(struct report_place *place)
 {
     (void)close(place->handle);
