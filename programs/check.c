@@ -43,7 +43,9 @@ static void print_network(const struct tacit_experiment *experiment)
 static void print_privacy(const struct tacit_experiment *experiment)
 {
     struct tacit_mechanism const *const mechanism = &experiment->mechanism;
-    (void)printf("Privacy (%s)\n", tacit_mechanism_name(mechanism));
+    (void)printf("Privacy (%s)\n", experiment->mechanism_name != NULL
+                                       ? experiment->mechanism_name
+                                       : tacit_mechanism_name(mechanism));
     if (mechanism->noisy)
         (void)printf("  epsilon per reward: %.12g\n", experiment->epsilon_per_reward);
     else

@@ -59,6 +59,7 @@ struct tacit_experiment {
     /* What the family's plan says: */
     void *plan;                       /* what its runs need; its own */
     struct tacit_mechanism mechanism; /* of its releases */
+    const char *mechanism_name;       /* for people; NULL: what the mechanism is called */
     double epsilon_per_reward;        /* what one reward really loses; INFINITY: no noise */
     char statement[TACIT_STATEMENT_BYTES];
     uint32_t server_links; /* links with a server in a round; 0: there is none */

@@ -2,6 +2,7 @@
  * more than 64 bits on the way. */
 #include "tacit/vector.h"
 #include <math.h>
+#include "wide.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -70,8 +71,8 @@ static enum tacit_status flip(uint64_t x, uint64_t t, uint64_t k,
 }
 
 /* CKS Algorithm 1: exp(-x/t) by the first tails among coins of x/t, x/(2t), .. */
-static enum tacit_status bernoulli_exp(uint64_t x, uint64_t t, const struct tacit_entropy *entropy,
-                                       bool *heads)
+enum tacit_status privacy_bernoulli_exp(uint64_t x, uint64_t t, const struct tacit_entropy *entropy,
+                                        bool *heads)
 {
     for (uint64_t k = 1;; k++) {
         bool goes_on;
@@ -93,7 +94,7 @@ static enum tacit_status part_of_scale(uint64_t t, const struct tacit_entropy *e
     while (!accepted) {
         enum tacit_status status = tacit_entropy_below(entropy, t, &draw);
         if (status == TACIT_OK)
-            status = bernoulli_exp(draw, t, entropy, &accepted);
+            status = privacy_bernoulli_exp(draw, t, entropy, &accepted);
         if (status != TACIT_OK)
             return status;
     }
@@ -106,7 +107,7 @@ static enum tacit_status whole_scales(const struct tacit_entropy *entropy, uint6
     bool heads = true;
     for (uint64_t count = 0;; count++) {
         TACIT_ASSERT(count < STEP_MAX);
-        enum tacit_status const status = bernoulli_exp(1, 1, entropy, &heads);
+        enum tacit_status const status = privacy_bernoulli_exp(1, 1, entropy, &heads);
         if (status != TACIT_OK)
             return status;
         if (!heads) {

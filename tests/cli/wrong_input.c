@@ -50,6 +50,11 @@ struct wrong {
     const char *says;   /* and holds: what is allowed */
 };
 
+#define SOUND_GLM(link, protocol, privacy)                                                         \
+    "name: g\nseed: 1\nruns: 1\nhorizon: 50\nagents: 2\nenvironment: {kind: contextual, "          \
+    "contextual: "                                                                                 \
+    "{dimension: 3, arms: 4, link: " link "}}\nprotocol: {kind: glm-ucb" protocol                  \
+    "}\nprivacy: {mode: " privacy "}\n"
 #define NETWORK(text) "network: {kind: " text "}\nprotocol: {kind: elimination}"
 #define HYBRID(text) NETWORK("hybrid, components: [" text "]")
 #define EDGES NETWORK("edges, file: edges.csv")
@@ -143,6 +148,23 @@ static const struct wrong cases[] = {
     SPOILT("two documents", 9, "privacy: {mode: none}\n---\nname: second",
            "@:11: ", "one document is allowed"),
     FILE_IS("empty file", "", "@:1: empty; ", "an experiment is expected"),
+    FILE_IS("private glm without delta", SOUND_GLM("identity", "", "sound, epsilon: 1"),
+            "@:8: privacy.delta: ", "missing"),
+    FILE_IS("private glm with a variant",
+            SOUND_GLM("identity", ", variant: v2", "sound, epsilon: 1, delta: 1.0e-6"),
+            "@:7: protocol.variant: ", "a protocol of its own"),
+    FILE_IS("private glm with a link that is not linear",
+            SOUND_GLM("poisson", "", "sound, epsilon: 1, delta: 1.0e-6"),
+            "@:6: environment.contextual.link: ", "allowed: identity, logistic"),
+    FILE_IS("private glm with noise beyond the integers",
+            SOUND_GLM("identity", "", "sound, epsilon: 0.001, delta: 1.0e-9"),
+            "@:8: privacy.epsilon: ", "a larger epsilon or delta"),
+    FILE_IS("glm without privacy, with delta",
+            SOUND_GLM("logistic", ", threshold: 1", "none, delta: 1.0e-6"),
+            "@:8: privacy.delta: ", "belongs to mode: sound"),
+    FILE_IS("glm without privacy, with batches",
+            SOUND_GLM("logistic", ", threshold: 1, batches: 5", "none"),
+            "@:7: protocol.batches: ", "belongs to privacy.mode: sound"),
     FILE_IS("only a comment", "# soon\n", "@:1: empty; ", "an experiment is expected"),
     SPOILT("not UTF-8", 3, "runs: 2 # caf\xe9", "@:3: not YAML in UTF-8: ", "octet"),
     FILE_IS("cut UTF-8 at the end", "name: caf\xc3",

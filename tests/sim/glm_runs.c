@@ -66,6 +66,69 @@ static void runs_are_the_same_with_1_and_16_threads_and_on_both_paths(void **sta
     }
 }
 
+/* The sound mode: the same bits whatever the threads, and counts that depend on nothing but the
+ * file. */
+static struct glm_plan private_plan(double epsilon)
+{
+    struct glm_plan plan = plan_of(TACIT_GLM_FEDGLB);
+    struct tacit_glm_private_model const model = {.link = TACIT_LINALG_IDENTITY,
+                                                  .exploration = TACIT_GLM_PRACTICAL,
+                                                  .client_count = N,
+                                                  .dimension = D,
+                                                  .batch_count = 40,
+                                                  .epsilon = epsilon,
+                                                  .delta = 1e-6,
+                                                  .failure = 0.05,
+                                                  .norm_bound = 1,
+                                                  .noise_bound = 0.25};
+    plan.model.link = TACIT_LINALG_IDENTITY;
+    plan.model.noise_bound = 0.25;
+    plan.is_private = true;
+    assert_int_equal(tacit_glm_private_rule_init(&plan.rule, &model), TACIT_OK);
+    return plan;
+}
+
+static void the_sound_mode_is_the_same_with_1_and_16_threads_and_on_both_paths(void **state)
+{
+    (void)state;
+    struct glm_plan plan = private_plan(1);
+    double one[GLM_METRIC_COUNT * RUNS];
+    double many[GLM_METRIC_COUNT * RUNS];
+    double one_regret[POINTS * RUNS];
+    double many_regret[POINTS * RUNS];
+    play(&plan, 1, one, one_regret);
+    plan.path = TACIT_LINALG_PORTABLE;
+    play(&plan, 16, many, many_regret);
+    assert_memory_equal(one, many, sizeof one);
+    assert_memory_equal(one_regret, many_regret, sizeof one_regret);
+    for (uint32_t run = 0; run < RUNS; run++) {
+        assert_true(one[GLM_MESSAGES * RUNS + run] == 2 * N * 40);
+        assert_true(one[GLM_SCALARS * RUNS + run] ==
+                    2 * N * 40 * (double)TACIT_GLM_PRIVATE_SUMS(D));
+        assert_true(one[GLM_UPDATES * RUNS + run] == 40);
+    }
+}
+
+/* With hardly any noise it learns; with much it plays like chance. Averages of 8 runs; both gaps
+ * are many standard errors at these seeds. */
+static void privacy_costs_what_the_statement_says(void **state)
+{
+    (void)state;
+    double const epsilons[] = {1e5, 0.1};
+    double mean[2] = {0};
+    for (uint32_t which = 0; which < 2; which++) {
+        struct glm_plan const plan = private_plan(epsilons[which]);
+        double metrics[GLM_METRIC_COUNT * RUNS];
+        double regret[POINTS * RUNS];
+        play(&plan, 2, metrics, regret);
+        for (uint32_t run = 0; run < RUNS; run++)
+            mean[which] += metrics[GLM_REGRET * RUNS + run] / RUNS;
+        double const interactions = (double)N * T / D;
+        assert_true((plan.rule.shift < interactions) == (which == 0));
+    }
+    assert_true(3 * mean[0] < mean[1]);
+}
+
 /* Row of a metric over the runs. */
 static const double *row_of(const double *metrics, enum glm_metric metric)
 {
@@ -149,6 +212,8 @@ int main(void)
         cmocka_unit_test(runs_are_the_same_with_1_and_16_threads_and_on_both_paths),
         cmocka_unit_test(counts_are_those_of_the_readings_and_obey_the_bound),
         cmocka_unit_test(sharing_a_model_is_better_than_learning_alone_and_that_than_chance),
+        cmocka_unit_test(the_sound_mode_is_the_same_with_1_and_16_threads_and_on_both_paths),
+        cmocka_unit_test(privacy_costs_what_the_statement_says),
         cmocka_unit_test(a_stop_is_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

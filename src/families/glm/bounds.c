@@ -50,10 +50,32 @@ static void print_rates(const struct tacit_glm_model *model, FILE *out)
     }
 }
 
+/* The sound mode speaks once a batch, whatever happens. */
+static void print_private(const struct glm_plan *plan, FILE *out)
+{
+    struct tacit_glm_private_rule const *const rule = &plan->rule;
+    double const numbers = (double)TACIT_GLM_PRIVATE_SUMS(rule->model.dimension);
+    double const messages = 2.0 * rule->model.client_count * (double)rule->model.batch_count;
+    (void)fprintf(out, "In one run of %llu slots:\n", (unsigned long long)plan->sim.horizon);
+    (void)fprintf(out, "  batches   %llu  (%s)\n", (unsigned long long)rule->model.batch_count,
+                  rule->is_flat ? "each released by itself" : "released in a binary tree");
+    (void)fprintf(out, "  messages  %.0f\n  bytes     %.0f\n", messages, 8.0 * messages * numbers);
+    (void)fprintf(out,
+                  "  noise     Y = %.0f interactions a dimension, of %.0f; worth while from %llu "
+                  "clients on\n",
+                  rule->shift,
+                  (double)plan->sim.horizon * rule->model.client_count / rule->model.dimension,
+                  (unsigned long long)tacit_glm_private_clients_min(rule, plan->sim.horizon));
+}
+
 enum tacit_status glm_print_bounds(const struct tacit_experiment *experiment, FILE *out)
 {
     struct glm_plan const *const plan = experiment->plan;
     struct tacit_glm_model const *const model = &plan->model;
+    if (plan->is_private) {
+        print_private(plan, out);
+        return TACIT_OK;
+    }
     double const updates = tacit_glm_updates_bound(model);
     uint64_t const n = model->client_count * model->horizon;
     (void)fprintf(out, "At most, in one run of %llu slots:\n", (unsigned long long)model->horizon);

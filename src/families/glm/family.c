@@ -3,21 +3,24 @@
 #include "plan.h"
 
 static const char *const environments[] = {"contextual", NULL};
+static const char *const privacy_keys[] = {"delta", NULL};
 
 extern const struct tacit_family glm_family;
 
-const struct tacit_family glm_family = {.number = GLM_FAMILY_NUMBER,
-                                        .file = {.word = "glm-ucb",
-                                                 .networks = 1u << TACIT_CONFIG_STAR,
-                                                 .environments = 0,
-                                                 .modes = 1u << TACIT_PRIVACY_NONE,
-                                                 .own_environments = environments,
-                                                 .read = glm_read_keys},
-                                        .metrics = glm_metrics,
-                                        .plan = glm_make_plan,
-                                        .plan_free = free,
-                                        .bounds = glm_print_bounds,
-                                        .player = {.metric_count = GLM_METRIC_COUNT,
-                                                   .run_new = glm_run_new,
-                                                   .run_play = glm_run_play,
-                                                   .run_free = glm_run_free}};
+const struct tacit_family glm_family = {
+    .number = GLM_FAMILY_NUMBER,
+    .file = {.word = "glm-ucb",
+             .networks = 1u << TACIT_CONFIG_STAR,
+             .environments = 0,
+             .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
+             .privacy_keys = privacy_keys,
+             .own_environments = environments,
+             .read = glm_read_keys},
+    .metrics = glm_metrics,
+    .plan = glm_make_plan,
+    .plan_free = free,
+    .bounds = glm_print_bounds,
+    .player = {.metric_count = GLM_METRIC_COUNT,
+               .run_new = glm_run_new,
+               .run_play = glm_run_play,
+               .run_free = glm_run_free}};

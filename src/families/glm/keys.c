@@ -74,12 +74,13 @@ static void require_key(struct config_reader *reader, const struct config_node *
 }
 
 static void require_keys(struct config_reader *reader, const struct config_node *protocol,
-                         struct glm_keys *keys)
+                         bool is_sound, struct glm_keys *keys)
 {
     enum tacit_glm_variant const variant = keys->variant;
-    bool const is_triggered = variant == TACIT_GLM_FEDGLB || variant == TACIT_GLM_DISLINUCB;
-    bool const is_scheduled =
-        variant == TACIT_GLM_V1 || variant == TACIT_GLM_V2 || variant == TACIT_GLM_V3;
+    bool const is_triggered =
+        !is_sound && (variant == TACIT_GLM_FEDGLB || variant == TACIT_GLM_DISLINUCB);
+    bool const is_scheduled = !is_sound && (variant == TACIT_GLM_V1 || variant == TACIT_GLM_V2 ||
+                                            variant == TACIT_GLM_V3);
     require_key(reader, protocol, "threshold", is_triggered, "variants fedglb and dislinucb");
     require_key(reader, protocol, "updates", is_scheduled, "variants v1, v2 and v3");
     /* What stands there for others does nothing here. */
@@ -108,12 +109,39 @@ static void read_numbers(struct config_reader *reader, const struct config_node 
     config_reader_number(reader, protocol, "protocol.explore", false, share, &keys->explore);
 }
 
+/* A mode of its own, with none of the paper's variants. */
+static void read_sound(struct config_reader *reader, const struct config_node *root,
+                       const struct config_node *protocol, const struct tacit_config *config,
+                       struct glm_keys *keys)
+{
+    struct config_node const *const privacy = config_node_member(root, "privacy");
+    struct config_node const *const delta =
+        privacy == NULL ? NULL : config_node_member(privacy, "delta");
+    struct config_node const *const batches = config_node_member(protocol, "batches");
+    struct config_node const *const variant = config_node_member(protocol, "variant");
+    bool const is_sound = config->privacy == TACIT_PRIVACY_SOUND;
+    if (!is_sound && delta != NULL)
+        config_reader_fail(reader, delta, "privacy.delta", "belongs to mode: sound");
+    if (!is_sound && batches != NULL)
+        config_reader_fail(reader, batches, "protocol.batches", "belongs to privacy.mode: sound");
+    if (!is_sound)
+        return;
+    if (variant != NULL)
+        config_reader_fail(reader, variant, "protocol.variant",
+                           "the variants are not private; privacy.mode: sound is a protocol of its "
+                           "own, without this key");
+    config_reader_number(reader, privacy, "privacy.delta", true,
+                         (struct config_range){1e-9, 0.5, false, false}, &keys->privacy_delta);
+    config_reader_u64(reader, protocol, "protocol.batches", false, 1, config->horizon,
+                      &keys->batches);
+}
+
 void glm_read_keys(struct config_reader *reader, const struct config_node *root,
                    struct tacit_config *config)
 {
     static const char *const names[] = {
-        "kind",  "variant", "exploration", "threshold", "updates",       "shared",  "lambda",
-        "delta", "norm",    "noise",       "alpha",     "suboptimality", "explore", NULL};
+        "kind", "variant", "exploration", "threshold",     "updates", "shared",  "lambda", "delta",
+        "norm", "noise",   "alpha",       "suboptimality", "explore", "batches", NULL};
     static const struct config_choice shared[] = {{"round", 0}, {"interaction", 1}, {NULL, 0}};
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct glm_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
@@ -136,6 +164,7 @@ void glm_read_keys(struct config_reader *reader, const struct config_node *root,
     keys->every_pull = every_pull == 1;
     read_numbers(reader, protocol, keys);
     if (reader->status == TACIT_OK)
-        require_keys(reader, protocol, keys);
+        require_keys(reader, protocol, config->privacy == TACIT_PRIVACY_SOUND, keys);
+    read_sound(reader, root, protocol, config, keys);
     read_environment(reader, root, keys);
 }

@@ -47,6 +47,51 @@ static enum tacit_status check_size(const struct tacit_experiment *experiment,
                                    error);
 }
 
+/* A batch is so many slots, where the file does not say how many batches there are. */
+#define BATCH_SLOTS 5u
+
+static uint64_t batches_of(const struct glm_keys *keys, const struct tacit_config *config)
+{
+    uint64_t const batches = keys->batches > 0 ? keys->batches : config->horizon / BATCH_SLOTS;
+    return batches > 0 ? batches : 1;
+}
+
+/* The sound mode is a protocol of its own (tacit/glm_private.h). */
+static enum tacit_status protect(struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct glm_plan *const plan = experiment->plan;
+    struct glm_keys const *const keys = experiment->config->keys;
+    struct tacit_glm_model const *const model = &plan->model;
+    struct tacit_glm_private_model const sound = {.link = model->link,
+                                                  .exploration = model->exploration,
+                                                  .client_count = model->client_count,
+                                                  .dimension = model->dimension,
+                                                  .batch_count =
+                                                      batches_of(keys, experiment->config),
+                                                  .epsilon = experiment->config->epsilon,
+                                                  .delta = keys->privacy_delta,
+                                                  .failure = model->delta,
+                                                  .norm_bound = model->norm_bound,
+                                                  .noise_bound = model->noise_bound,
+                                                  .alpha = model->alpha,
+                                                  .explore = model->explore};
+    if (model->link != TACIT_LINALG_IDENTITY && model->link != TACIT_LINALG_LOGISTIC)
+        return tacit_experiment_refuse(experiment, "environment.contextual.link",
+                                       "sound mode learns linear models; allowed: identity, "
+                                       "logistic",
+                                       error);
+    if (tacit_glm_private_rule_init(&plan->rule, &sound) != TACIT_OK)
+        return tacit_experiment_refuse(experiment, "privacy.epsilon",
+                                       "its noise does not fit into integers; allowed: a larger "
+                                       "epsilon or delta, or fewer batches",
+                                       error);
+    plan->is_private = true;
+    experiment->mechanism_name = "sound: exact discrete Gaussian";
+    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    tacit_glm_private_state(&plan->rule, experiment->config->horizon, &text);
+    return tacit_experiment_protect(experiment, sound.epsilon, error);
+}
+
 enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct glm_keys const *const keys = experiment->config->keys;
@@ -69,5 +114,7 @@ enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct taci
                           .arm_count = keys->arm_count,
                           .pool_count = keys->source == TACIT_CONTEXT_POOL ? keys->pool_count : 0,
                           .path = tacit_linalg_fastest()};
+    if (experiment->config->privacy == TACIT_PRIVACY_SOUND)
+        return protect(experiment, error);
     return check_size(experiment, &plan->model, error);
 }

@@ -3,7 +3,7 @@
 #ifndef TACIT_FAMILIES_GLM_PLAN_H
 #define TACIT_FAMILIES_GLM_PLAN_H
 #include "tacit/family.h"
-#include "tacit/glm.h"
+#include "tacit/glm_private.h"
 
 #define GLM_FAMILY_NUMBER 4u
 
@@ -13,7 +13,8 @@ enum glm_purpose {
     GLM_PURPOSE_CONTEXTS,
     GLM_PURPOSE_REWARDS,
     GLM_PURPOSE_EXPLORATION,
-    GLM_PURPOSE_POOL
+    GLM_PURPOSE_POOL,
+    GLM_PURPOSE_NOISE /* of the sound mode */
 };
 
 enum glm_metric {
@@ -51,11 +52,15 @@ struct glm_keys {
     double alpha;
     double suboptimality;
     double explore;
+    uint64_t batches;     /* P of the sound mode; 0: not given */
+    double privacy_delta; /* of (epsilon, delta) */
 };
 
 struct glm_plan {
     struct tacit_sim sim;
     struct tacit_glm_model model;
+    bool is_private;
+    struct tacit_glm_private_rule rule; /* if so */
     enum tacit_context_source source;
     uint32_t arm_count;
     uint32_t pool_count; /* 0 on the sphere */
@@ -74,6 +79,39 @@ enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct taci
 /* ---- bounds.c ---- */
 
 enum tacit_status glm_print_bounds(const struct tacit_experiment *experiment, FILE *out);
+
+/* ---- world.c: where decisions and rewards come from ---- */
+
+struct glm_world {
+    struct glm_plan const *plan;
+    struct tacit_context_env env;
+    double *contexts; /* K d: of the client that decides */
+    double *pool;     /* or NULL */
+    struct tacit_rng *context_rng;
+    struct tacit_rng *reward_rng;
+    struct tacit_rng *exploration_rng;
+};
+
+/* NULL: out of memory. */
+struct glm_world *glm_world_new(const struct glm_plan *plan);
+void glm_world_free(struct glm_world *world); /* NULL is allowed */
+
+/* For run `index`: theta* is uniform on the sphere of radius S, anew in each run; so is a pool. */
+void glm_world_set_up(struct glm_world *world, uint32_t index);
+
+struct tacit_rng glm_world_stream(const struct glm_plan *plan, uint32_t index, uint32_t agent,
+                                  enum glm_purpose purpose);
+
+/* The client's next contexts; they stand until the next offer. */
+struct tacit_offer glm_world_offer(struct glm_world *world, uint32_t client);
+
+/* What that arm brings; adds its regret. */
+struct tacit_glm_reward glm_world_reward(struct glm_world *world, uint32_t client, uint32_t arm,
+                                         uint64_t slot, double *regret);
+
+/* ---- private_run.c: the sound mode's runs ---- */
+
+extern const struct tacit_sim_player glm_private_player;
 
 /* ---- run.c ---- */
 

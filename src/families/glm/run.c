@@ -8,15 +8,10 @@
 
 struct glm_run {
     struct glm_plan const *plan;
-    struct tacit_context_env env;
+    struct glm_world *world;
     struct tacit_glm_hub *hub;
     unsigned char *clients;
     size_t client_size;
-    double *contexts; /* K d: of the client that decides */
-    double *pool;     /* or NULL */
-    struct tacit_rng *context_rng;
-    struct tacit_rng *reward_rng;
-    struct tacit_rng *exploration_rng;
     double reward;
     double messages;
     double control_messages;
@@ -47,42 +42,30 @@ static struct tacit_glm_hub_config hub_config(const struct glm_plan *plan, uint6
 
 /* ---- Memory ---- */
 
-void glm_run_free(void *memory)
+static void free_run(void *memory)
 {
     struct glm_run *const run = memory;
     if (run == NULL)
         return;
     free(run->hub);
     free(run->clients);
-    free(run->contexts);
-    free(run->pool);
-    free(run->context_rng);
-    free(run->reward_rng);
-    free(run->exploration_rng);
+    glm_world_free(run->world);
     free(run);
 }
 
 static bool allocate(struct glm_run *run)
 {
     struct glm_plan const *const plan = run->plan;
-    size_t const agents = plan->model.client_count;
-    size_t const d = plan->model.dimension;
     struct tacit_glm_hub_config const hub = hub_config(plan, 1);
     struct tacit_glm_client_config const client = client_config(plan, 1, 0);
     run->client_size = tacit_glm_client_size(&client);
     run->hub = malloc(tacit_glm_hub_size(&hub));
-    run->clients = calloc(agents, run->client_size);
-    run->contexts = calloc(plan->arm_count * d, sizeof(double));
-    run->pool = plan->pool_count > 0 ? calloc(plan->pool_count * d, sizeof(double)) : NULL;
-    run->context_rng = calloc(agents, sizeof *run->context_rng);
-    run->reward_rng = calloc(agents, sizeof *run->reward_rng);
-    run->exploration_rng = calloc(agents, sizeof *run->exploration_rng);
-    return run->hub != NULL && run->clients != NULL && run->contexts != NULL &&
-           (run->pool != NULL || plan->pool_count == 0) && run->context_rng != NULL &&
-           run->reward_rng != NULL && run->exploration_rng != NULL;
+    run->clients = calloc(plan->model.client_count, run->client_size);
+    run->world = glm_world_new(plan);
+    return run->hub != NULL && run->clients != NULL && run->world != NULL;
 }
 
-void *glm_run_new(const void *plan, enum tacit_status *status)
+static void *new_run(const void *plan, enum tacit_status *status)
 {
     struct glm_run *const run = calloc(1, sizeof *run);
     *status = TACIT_MEMORY;
@@ -91,11 +74,11 @@ void *glm_run_new(const void *plan, enum tacit_status *status)
     run->plan = plan;
     if (!tacit_glm_model_is_valid(&run->plan->model)) {
         *status = TACIT_INVALID;
-        glm_run_free(run);
+        free_run(run);
         return NULL;
     }
     if (!allocate(run)) {
-        glm_run_free(run);
+        free_run(run);
         return NULL;
     }
     *status = TACIT_OK;
@@ -103,31 +86,6 @@ void *glm_run_new(const void *plan, enum tacit_status *status)
 }
 
 /* ---- Beginning ---- */
-
-static struct tacit_rng stream(const struct glm_run *run, uint32_t index, uint32_t agent,
-                               enum glm_purpose purpose)
-{
-    return tacit_rng_stream(run->plan->sim.seed, index, agent,
-                            TACIT_PURPOSE_OF_FAMILY(GLM_FAMILY_NUMBER, purpose));
-}
-
-/* theta* is uniform on the sphere of radius S, anew in each run; so is a pool. */
-static void set_up_environment(struct glm_run *run, uint32_t index)
-{
-    struct glm_plan const *const plan = run->plan;
-    struct tacit_rng theta = stream(run, index, TACIT_STREAM_COMMON, GLM_PURPOSE_THETA);
-    struct tacit_rng pool = stream(run, index, TACIT_STREAM_COMMON, GLM_PURPOSE_POOL);
-    run->env = (struct tacit_context_env){.source = plan->source,
-                                          .mean = tacit_glm_mean(&plan->model),
-                                          .dimension = plan->model.dimension,
-                                          .arm_count = plan->arm_count,
-                                          .pool_count = plan->pool_count,
-                                          .pool = run->pool,
-                                          .sd = plan->model.noise_bound};
-    tacit_context_theta(plan->model.dimension, plan->model.norm_bound, &theta, run->env.theta);
-    if (run->pool != NULL)
-        tacit_context_pool(plan->model.dimension, plan->pool_count, &pool, run->pool);
-}
 
 static enum tacit_status set_up(struct glm_run *run, uint32_t index)
 {
@@ -138,11 +96,8 @@ static enum tacit_status set_up(struct glm_run *run, uint32_t index)
     for (uint32_t i = 0; i < plan->model.client_count && status == TACIT_OK; i++) {
         struct tacit_glm_client_config const client = client_config(plan, run_id, i);
         status = tacit_glm_client_init(client_of(run, i), &client);
-        run->context_rng[i] = stream(run, index, i, GLM_PURPOSE_CONTEXTS);
-        run->reward_rng[i] = stream(run, index, i, GLM_PURPOSE_REWARDS);
-        run->exploration_rng[i] = stream(run, index, i, GLM_PURPOSE_EXPLORATION);
     }
-    set_up_environment(run, index);
+    glm_world_set_up(run->world, index);
     run->reward = 0;
     run->messages = 0;
     run->control_messages = 0;
@@ -222,26 +177,19 @@ static enum tacit_status carry_out(struct glm_run *run, const struct tacit_glm_m
 static enum tacit_status play_client(struct glm_run *run, uint32_t client, uint64_t slot,
                                      double *regret)
 {
-    struct tacit_context_env const *const env = &run->env;
-    struct tacit_entropy const entropy = tacit_rng_entropy(&run->exploration_rng[client]);
+    struct glm_world *const world = run->world;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->exploration_rng[client]);
     struct tacit_glm_update update;
     struct tacit_glm_event event = {.kind = TACIT_EVENT_OFFER,
                                     .path = run->plan->path,
-                                    .as.offer = {env->arm_count, env->dimension, run->contexts}};
-    tacit_context_offer(env, run->plan->path, &run->context_rng[client], run->contexts);
+                                    .as.offer = glm_world_offer(world, client)};
     enum tacit_status status =
         tacit_glm_client_step(client_of(run, client), &event, &entropy, &update);
     if (status != TACIT_OK)
         return status;
-    double best;
-    double mean;
-    tacit_context_means(env, run->contexts, update.arm, &best, &mean);
-    *regret += best - mean;
-    double const reward = tacit_context_reward(env, mean, &run->reward_rng[client]);
-    run->reward += reward;
     event.kind = TACIT_EVENT_REWARD;
-    event.as.reward = (struct tacit_glm_reward){run->contexts + (size_t)update.arm * env->dimension,
-                                                reward, slot};
+    event.as.reward = glm_world_reward(world, client, update.arm, slot, regret);
+    run->reward += event.as.reward.value;
     status = tacit_glm_client_step(client_of(run, client), &event, NULL, &update);
     if (status == TACIT_OK && update.send)
         status = carry_out(run, &update.message);
@@ -272,8 +220,8 @@ static void write_results(const struct glm_run *run, double regret, double *metr
     }
 }
 
-enum tacit_status glm_run_play(void *memory, uint32_t index, struct tacit_sim_row *row,
-                               atomic_bool *stop)
+static enum tacit_status play_run(void *memory, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop)
 {
     struct glm_run *const run = memory;
     uint64_t const horizon = run->plan->sim.horizon;
@@ -296,4 +244,47 @@ enum tacit_status glm_run_play(void *memory, uint32_t index, struct tacit_sim_ro
     tacit_sim_meter_end(&meter, regret);
     write_results(run, regret, row->metrics);
     return TACIT_OK;
+}
+
+/* ---- The paper's protocol, or the sound mode's ---- */
+
+static const struct tacit_sim_player plain_player = {.metric_count = GLM_METRIC_COUNT,
+                                                     .run_new = new_run,
+                                                     .run_play = play_run,
+                                                     .run_free = free_run};
+
+struct glm_any_run {
+    const struct tacit_sim_player *player;
+    void *run;
+};
+
+void *glm_run_new(const void *plan, enum tacit_status *status)
+{
+    struct glm_plan const *const chosen = plan;
+    struct glm_any_run *const any = calloc(1, sizeof *any);
+    *status = TACIT_MEMORY;
+    if (any == NULL)
+        return NULL;
+    any->player = chosen->is_private ? &glm_private_player : &plain_player;
+    any->run = any->player->run_new(plan, status);
+    if (any->run != NULL)
+        return any;
+    free(any);
+    return NULL;
+}
+
+enum tacit_status glm_run_play(void *run, uint32_t index, struct tacit_sim_row *row,
+                               atomic_bool *stop)
+{
+    struct glm_any_run *const any = run;
+    return any->player->run_play(any->run, index, row, stop);
+}
+
+void glm_run_free(void *run)
+{
+    struct glm_any_run *const any = run;
+    if (any == NULL)
+        return;
+    any->player->run_free(any->run);
+    free(any);
 }

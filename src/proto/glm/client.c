@@ -246,8 +246,8 @@ static bool contexts_are_valid(const struct tacit_glm_model *model, uint32_t arm
 }
 
 /* Eq. (5); the lowest index of those within 1e-9 of the best. */
-static uint32_t best_arm(uint32_t arm_count, double alpha, const double *linear,
-                         const double *quadratic)
+uint32_t glm_best_arm(uint32_t arm_count, double alpha, const double *linear,
+                      const double *quadratic)
 {
     double scores[TACIT_GLM_ARMS_MAX];
     double best = -INFINITY;
@@ -262,26 +262,24 @@ static uint32_t best_arm(uint32_t arm_count, double alpha, const double *linear,
     return arm;
 }
 
-/* Instead of the best arm: a uniform one, with probability `explore`. */
-static enum tacit_status explore(const struct tacit_glm_model *model,
-                                 const struct tacit_entropy *entropy, uint32_t arm_count,
-                                 struct tacit_glm_update *update)
+/* Instead of the best arm: a uniform one, with probability `share`. */
+enum tacit_status glm_explore(double share, const struct tacit_entropy *entropy, uint32_t arm_count,
+                              uint32_t *arm, double *probability)
 {
-    double const share = model->variant == TACIT_GLM_RANDOM ? 1.0 : model->explore;
-    uint32_t const best = update->arm;
+    uint32_t const best = *arm;
     if (share > 0) {
         double coin;
-        uint64_t arm;
+        uint64_t other;
         TACIT_ASSERT(entropy != NULL);
         enum tacit_status status = tacit_entropy_uniform(entropy, &coin);
         if (status == TACIT_OK)
-            status = tacit_entropy_below(entropy, arm_count, &arm);
+            status = tacit_entropy_below(entropy, arm_count, &other);
         if (status != TACIT_OK)
             return status;
         if (coin < share)
-            update->arm = (uint32_t)arm;
+            *arm = (uint32_t)other;
     }
-    update->probability = share / arm_count + (update->arm == best ? 1.0 - share : 0.0);
+    *probability = share / arm_count + (*arm == best ? 1.0 - share : 0.0);
     return TACIT_OK;
 }
 
@@ -302,8 +300,10 @@ static enum tacit_status on_offer(struct tacit_glm_client *client,
                       offer->arm_count, offer->contexts, linear, quadratic, squares);
     if (!contexts_are_valid(model, offer->arm_count, squares))
         return TACIT_INVALID;
-    update->arm = best_arm(offer->arm_count, client->alpha, linear, quadratic);
-    enum tacit_status const status = explore(model, entropy, offer->arm_count, update);
+    update->arm = glm_best_arm(offer->arm_count, client->alpha, linear, quadratic);
+    double const share = model->variant == TACIT_GLM_RANDOM ? 1.0 : model->explore;
+    enum tacit_status const status =
+        glm_explore(share, entropy, offer->arm_count, &update->arm, &update->probability);
     update->decided = status == TACIT_OK;
     return status;
 }

@@ -44,6 +44,15 @@ bool glm_steps_online(enum tacit_glm_variant variant);
 /* Does an update send iterates (AGD, Newton), or take one round only? */
 bool glm_iterates(enum tacit_glm_variant variant);
 
+/* Eq. (5): the arm with the best score; the lowest index of those within 1e-9 of it. */
+uint32_t glm_best_arm(uint32_t arm_count, double alpha, const double *linear,
+                      const double *quadratic);
+
+/* With probability `share` *arm becomes a uniform one; *probability is that with which it came out.
+ * Errors: TACIT_ENTROPY. Requires: entropy where share > 0. */
+enum tacit_status glm_explore(double share, const struct tacit_entropy *entropy, uint32_t arm_count,
+                              uint32_t *arm, double *probability);
+
 bool glm_is_finite(const double *values, size_t count);
 uint64_t glm_digest(const double *values, size_t count);
 

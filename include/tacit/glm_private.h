@@ -1,0 +1,195 @@
+/* A federated linear bandit whose every interaction is protected: the sound mode of the generalised
+ * linear bandits. The paper's own protocol (tacit/glm.h) cannot be made private by noise alone: its
+ * trigger, its local models and its gradients are functions of raw data. This is another protocol
+ * with the same roles (after Shariff, Sheffet 2018; Zhou, Chowdhury 2024): clients decide by what
+ * was released and by the present contexts only, and say noised sums of x x' and x y once a batch.
+ *
+ * Protected is one interaction (the chosen context and its reward, replace-one), with (epsilon,
+ * delta), against the hub and all others together; how many there are, and when, is public.
+ *
+ * Pure functions of (state, event, entropy), as in tacit/glm.h. A client's state holds exact sums:
+ * it lives as long as its process and is never written down (a copy would noise the same data
+ * again). A client that starts anew is silent for the rest of the run.
+ *
+ * M clients, d dimension, P batches, n interactions of all clients. */
+#ifndef TACIT_GLM_PRIVATE_H
+#define TACIT_GLM_PRIVATE_H
+#include "tacit/gaussian.h"
+#include "tacit/glm.h"
+
+#define TACIT_GLM_PRIVATE_GRID 1024.0              /* 2^10: steps of a context and a reward */
+#define TACIT_GLM_PRIVATE_UNIT (UINT64_C(1) << 20) /* of their products */
+#define TACIT_GLM_PRIVATE_BATCHES_MAX (UINT64_C(1) << 32)
+/* Numbers of a release: the upper triangle of sum x x', row by row, then sum x y. */
+#define TACIT_GLM_PRIVATE_SUMS(d) (TACIT_LINALG_PACKED(d) + (size_t)(d))
+#define TACIT_GLM_PRIVATE_SUMS_MAX 2144u
+
+/* ---- Rule: what both sides must agree on ------------------------------------------------------
+ */
+
+struct tacit_glm_private_model {
+    uint64_t run_id;
+    enum tacit_linalg_link link; /* identity or logistic */
+    enum tacit_glm_exploration exploration;
+    uint32_t client_count; /* M */
+    uint32_t dimension;
+    uint64_t batch_count; /* P: a batch is closed by a public clock, whatever is in it */
+    double epsilon;
+    double delta;       /* >= 1e-9 */
+    double failure;     /* a: the radius holds with probability 1 - a (identity link) */
+    double norm_bound;  /* S */
+    double noise_bound; /* R */
+    double alpha;       /* of constant exploration */
+    double explore;     /* probability of a uniform arm instead */
+};
+
+/* What follows from a model. A plain value. */
+struct tacit_glm_private_rule {
+    struct tacit_glm_private_model model;
+    bool is_flat;           /* P < L^2: every batch is released by itself */
+    uint32_t level_count;   /* releases that one interaction is in: L = bit_length(P); flat: 1 */
+    uint64_t node_count;    /* releases in a prefix, at most: L; flat: P */
+    uint64_t rho_nano;      /* of the whole run, for one interaction */
+    uint64_t node_rho_nano; /* of one release */
+    struct tacit_gaussian noise; /* of each number of a release, in units of 2^-20 */
+    double sd;                   /* s: of each sum of all clients */
+    double shift;                /* Y: V = sum of W~ + 2 Y I */
+    double drift;                /* G: the noise of sum x y is no longer */
+};
+
+/* Errors: TACIT_INVALID (a number is out of its range, a link that has no such model, or a privacy
+ * so strong that its noise does not fit into integers); *rule untouched. */
+enum tacit_status tacit_glm_private_rule_init(struct tacit_glm_private_rule *rule,
+                                              const struct tacit_glm_private_model *model);
+
+/* Squared sensitivity of the sums to one interaction: 9/2, of rewards in [-1/2, 1/2] (logistic)
+ * 81/32.
+ */
+double tacit_glm_private_sensitivity_square(enum tacit_linalg_link link);
+
+/* Interactions per dimension, n/d, below which the noise outweighs what was learnt: Y. The smallest
+ * number of clients for which T slots each reach it. */
+uint64_t tacit_glm_private_clients_min(const struct tacit_glm_private_rule *rule, uint64_t horizon);
+
+/* The promise, what it leaves out, and whether a run of T slots can learn anything. */
+void tacit_glm_private_state(const struct tacit_glm_private_rule *rule, uint64_t horizon,
+                             struct tacit_text *text);
+
+/* (x min(1, 1/|x|)) on the grid, toward zero. Ensures: the sum of squares is at most 2^20, exactly.
+ * What is no finite number counts as 0. */
+void tacit_glm_private_quantise(uint32_t dimension, const double *x, int64_t *steps);
+
+/* The reward on the grid: clipped to [-1, 1]; logistic: to [0, 1], less 1/2. NaN counts as the
+ * lowest. */
+int64_t tacit_glm_private_reward_steps(enum tacit_linalg_link link, double y);
+
+/* ---- Messages ---------------------------------------------------------------------------------
+ */
+
+enum tacit_glm_private_kind {
+    TACIT_GLM_PRIVATE_RELEASE = 1, /* client -> hub: noised sums of batches 1 .. batch */
+    TACIT_GLM_PRIVATE_MODEL        /* hub -> clients: V and theta */
+};
+
+/* Arrays belong to the sender's state and stay valid until its next step. A later release has all
+ * of an earlier one, so a lost one heals with the next. */
+struct tacit_glm_private_message {
+    enum tacit_glm_private_kind kind;
+    uint32_t from;
+    uint32_t to;
+    uint64_t run_id;
+    uint64_t batch;
+    const int64_t *sums;  /* RELEASE: TACIT_GLM_PRIVATE_SUMS(d), in units of 2^-20 */
+    const double *theta;  /* MODEL: d */
+    const double *matrix; /* MODEL: V, as tacit/linalg.h has matrices */
+    /* MODEL within one process, else NULL: V^-1 and log det V. Never on a wire. */
+    const double *inverse;
+    double log_det;
+};
+
+/* ---- Client -----------------------------------------------------------------------------------
+ */
+
+struct tacit_glm_private_event {
+    enum tacit_event_kind kind; /* START, OFFER, REWARD, TIMEOUT, RECEIVE */
+    enum tacit_linalg_path path;
+    union {
+        struct tacit_offer offer;
+        struct tacit_glm_reward reward; /* its slot is ignored: it goes into the open batch */
+        uint64_t batch;                 /* TIMEOUT: the clock closes this one */
+        const struct tacit_glm_private_message *message;
+    } as;
+};
+
+struct tacit_glm_private_update {
+    bool send;
+    bool decided; /* OFFER */
+    uint32_t arm;
+    double probability;
+    struct tacit_glm_private_message message;
+};
+
+struct tacit_glm_private_client; /* opaque, relocatable */
+
+struct tacit_glm_private_client_view {
+    uint64_t batch; /* closed so far */
+    uint64_t model_batch;
+    double alpha;
+    const double *theta;
+    const double *inverse; /* of V */
+    uint64_t spent_rho_nano;
+    uint64_t release_count;
+};
+
+/* Bytes: O(L d^2). */
+size_t tacit_glm_private_client_size(const struct tacit_glm_private_rule *rule);
+
+/* Errors: TACIT_INVALID, *client untouched. Requires: 8-byte aligned memory. */
+enum tacit_status tacit_glm_private_client_init(struct tacit_glm_private_client *client,
+                                                const struct tacit_glm_private_rule *rule,
+                                                uint32_t client_id);
+
+/* One step. OFFER: TACIT_INVALID for contexts that are not finite or of another dimension; longer
+ * ones than 1 are clipped. TIMEOUT: closes the next batch and releases; one that is closed already
+ * is nothing new; TACIT_INVALID for a later one; TACIT_BUDGET beyond P. TACIT_ENTROPY: nothing has
+ * changed. RECEIVE: TACIT_MALFORMED for a model that is not finite or not positive definite.
+ * Cost: OFFER O(K d^2), REWARD O(d^2), TIMEOUT O(L d^2), RECEIVE O(d^3). */
+enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client *client,
+                                                const struct tacit_glm_private_event *event,
+                                                const struct tacit_entropy *entropy,
+                                                struct tacit_glm_private_update *update);
+
+/* Shows a client's state without changing it. Cost: O(1). */
+void tacit_glm_private_client_look(const struct tacit_glm_private_client *client,
+                                   struct tacit_glm_private_client_view *view);
+
+/* ---- Hub --------------------------------------------------------------------------------------
+ */
+
+struct tacit_glm_private_hub; /* opaque, relocatable; holds released values only */
+
+struct tacit_glm_private_hub_view {
+    uint64_t batch; /* of the last model */
+    uint64_t model_count;
+    uint64_t skipped_count; /* totals that were not positive definite: no model came of them */
+    const double *theta;
+    const double *matrix; /* V */
+};
+
+/* Bytes: O(M d^2). Clients whose release of a batch makes a model are its quorum; 0: all. */
+size_t tacit_glm_private_hub_size(const struct tacit_glm_private_rule *rule);
+/* Errors: TACIT_INVALID (a quorum above M), *hub untouched. Requires: 8-byte aligned memory. */
+enum tacit_status tacit_glm_private_hub_init(struct tacit_glm_private_hub *hub,
+                                             const struct tacit_glm_private_rule *rule,
+                                             uint32_t quorum);
+
+/* One step: START (says the model that stands) and RECEIVE. A sum that no honest client can have:
+ * TACIT_MALFORMED, state unchanged. Cost: O(d^2) a release, O(M + d^3) a model. */
+enum tacit_status tacit_glm_private_hub_step(struct tacit_glm_private_hub *hub,
+                                             const struct tacit_glm_private_event *event,
+                                             struct tacit_glm_private_update *update);
+
+/* Shows the hub's state without changing it. Cost: O(1). */
+void tacit_glm_private_hub_look(const struct tacit_glm_private_hub *hub,
+                                struct tacit_glm_private_hub_view *view);
+#endif

@@ -1,0 +1,213 @@
+/* Sound mode: the rule, the grid, the promise. */
+#include "private.h"
+#include <math.h>
+#include <string.h>
+
+#define GRID TACIT_GLM_PRIVATE_GRID
+#define SUM_BITS 62u
+#define DELTA_MIN 1e-9
+
+/* ---- Rule ---- */
+
+static bool is_positive(double x)
+{
+    return x > 0 && x <= 1e150;
+}
+
+static bool model_is_valid(const struct tacit_glm_private_model *model)
+{
+    return (model->link == TACIT_LINALG_IDENTITY || model->link == TACIT_LINALG_LOGISTIC) &&
+           model->exploration <= TACIT_GLM_CONSTANT && model->client_count >= 1 &&
+           model->client_count <= TACIT_AGENTS_MAX && model->dimension >= 1 &&
+           model->dimension <= TACIT_LINALG_DIMENSION_MAX && model->batch_count >= 1 &&
+           model->batch_count <= TACIT_GLM_PRIVATE_BATCHES_MAX && is_positive(model->epsilon) &&
+           model->epsilon <= TACIT_EPSILON_MAX && model->delta >= DELTA_MIN && model->delta < 1 &&
+           is_positive(model->failure) && model->failure < 1 && is_positive(model->norm_bound) &&
+           is_positive(model->noise_bound) && model->alpha >= 0 && model->alpha <= 1e150 &&
+           model->explore >= 0 && model->explore <= 1;
+}
+
+void glm_private_rule_copy(struct tacit_glm_private_rule *copy,
+                           const struct tacit_glm_private_rule *rule)
+{
+    *copy = *rule;
+}
+
+/* Delta^2 as a fraction of 32: |x x' - x' x''|^2 = 2 (1 - c^2) of unit vectors, and the difference
+ * of x y; at most at c = 1/2 with y = 1, -1 (9/2), at c = 1/8 with y = 1/2, -1/2 (81/32). */
+static uint64_t sensitivity_in_32(enum tacit_linalg_link link)
+{
+    return link == TACIT_LINALG_LOGISTIC ? 81 : 144;
+}
+
+double tacit_glm_private_sensitivity_square(enum tacit_linalg_link link)
+{
+    return (double)sensitivity_in_32(link) / 32.0;
+}
+
+static uint32_t bit_length(uint64_t value)
+{
+    uint32_t length = 0;
+    for (; value > 0; value >>= 1)
+        length++;
+    return length;
+}
+
+/* sigma^2 = Delta^2 2^40/(2 rho) of one release. */
+static enum tacit_status set_noise(struct tacit_glm_private_rule *rule)
+{
+    rule->rho_nano = tacit_rho_of_epsilon_nano(rule->model.epsilon, rule->model.delta);
+    rule->node_rho_nano = rule->rho_nano / rule->level_count;
+    if (rule->node_rho_nano == 0)
+        return TACIT_INVALID;
+    return tacit_gaussian_init(&rule->noise, sensitivity_in_32(rule->model.link) * TACIT_NANO, 34,
+                               rule->node_rho_nano);
+}
+
+/* The norms that the noise of a prefix of all clients keeps within, in each of its P values, with
+ * probability 1 - 2a/3: of a symmetric matrix, and of a vector. */
+static void set_bounds(struct tacit_glm_private_rule *rule)
+{
+    struct tacit_glm_private_model const *const model = &rule->model;
+    double const root = sqrt((double)model->dimension);
+    double const batches = (double)model->batch_count;
+    double const nodes = (double)model->client_count * (double)rule->node_count;
+    rule->sd = sqrt(nodes * tacit_gaussian_variance(&rule->noise)) / (double)TACIT_GLM_PRIVATE_UNIT;
+    rule->shift = rule->sd * (2.0 * root + 2.0 * sqrt(log(6.0 * batches / model->failure)));
+    rule->drift = rule->sd * (root + sqrt(2.0 * log(3.0 * batches / model->failure)));
+}
+
+enum tacit_status tacit_glm_private_rule_init(struct tacit_glm_private_rule *rule,
+                                              const struct tacit_glm_private_model *model)
+{
+    if (!model_is_valid(model))
+        return TACIT_INVALID;
+    struct tacit_glm_private_rule next;
+    memset(&next, 0, sizeof next);
+    next.model = *model;
+    uint64_t const levels = bit_length(model->batch_count);
+    next.is_flat = model->batch_count < levels * levels;
+    next.level_count = next.is_flat ? 1 : (uint32_t)levels;
+    next.node_count = next.is_flat ? model->batch_count : levels;
+    if (set_noise(&next) != TACIT_OK)
+        return TACIT_INVALID;
+    set_bounds(&next);
+    *rule = next;
+    return TACIT_OK;
+}
+
+/* An estimate of a quarter of the slope: theta = 4 V^-1 sum x (y - 1/2). */
+static double link_factor(enum tacit_linalg_link link)
+{
+    return link == TACIT_LINALG_LOGISTIC ? 4.0 : 1.0;
+}
+
+double glm_private_radius(const struct tacit_glm_private_rule *rule, double log_det)
+{
+    struct tacit_glm_private_model const *const model = &rule->model;
+    double const spread = 2.0 * tacit_linalg_log(3.0 / model->failure) + log_det -
+                          model->dimension * tacit_linalg_log(rule->shift);
+    double const root = spread > 0 ? sqrt(spread) : 0;
+    return link_factor(model->link) *
+               (model->noise_bound * root + rule->drift / sqrt(rule->shift)) +
+           model->norm_bound * sqrt(3.0 * rule->shift);
+}
+
+bool glm_private_derive(enum tacit_linalg_path path, uint32_t d, const double *matrix,
+                        double *inverse, double *log_det)
+{
+    double factor[TACIT_LINALG_MATRIX_MAX];
+    double reciprocal[TACIT_LINALG_VECTOR_MAX];
+    if (!tacit_linalg_cholesky(path, d, matrix, 0, factor, reciprocal))
+        return false;
+    tacit_linalg_invert(d, factor, reciprocal, inverse);
+    *log_det = tacit_linalg_log_det(d, factor);
+    return true;
+}
+
+int64_t glm_private_sum_max(const struct tacit_glm_private_rule *rule)
+{
+    return (int64_t)((UINT64_C(1) << SUM_BITS) / rule->model.client_count);
+}
+
+/* ---- The grid ---- */
+
+void tacit_glm_private_quantise(uint32_t dimension, const double *x, int64_t *steps)
+{
+    double square = 0;
+    for (uint32_t i = 0; i < dimension; i++)
+        square += x[i] * x[i];
+    bool const is_finite = square <= 1e300; /* NaN is not */
+    double const scale = square > 1 ? 1.0 / sqrt(square) : 1.0;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < dimension; i++) {
+        steps[i] = is_finite ? (int64_t)(x[i] * scale * GRID) : 0; /* toward zero */
+        sum += steps[i] * steps[i];
+    }
+    /* It is a whole number, and rounding moves the norm by 1e-15 of it at most. */
+    TACIT_ASSERT(sum <= (int64_t)TACIT_GLM_PRIVATE_UNIT);
+}
+
+int64_t tacit_glm_private_reward_steps(enum tacit_linalg_link link, double y)
+{
+    bool const is_logistic = link == TACIT_LINALG_LOGISTIC;
+    double const half = is_logistic ? 0.5 : 1.0;
+    double const centred = is_logistic ? y - 0.5 : y;
+    double const clipped = !(centred > -half) ? -half : centred > half ? half : centred;
+    return (int64_t)(clipped * GRID);
+}
+
+/* ---- The promise ---- */
+
+uint64_t tacit_glm_private_clients_min(const struct tacit_glm_private_rule *rule, uint64_t horizon)
+{
+    /* Y grows with sqrt(M), n with M: M T/d >= Y. */
+    double const alone = rule->shift / sqrt((double)rule->model.client_count);
+    double const root = alone * rule->model.dimension / (double)horizon;
+    double const clients = ceil(root * root);
+    return clients < 1 ? 1 : clients > 1e18 ? (uint64_t)1e18 : (uint64_t)clients;
+}
+
+static uint64_t nano(double value)
+{
+    return (uint64_t)floor(value * (double)TACIT_NANO + 0.5);
+}
+
+static void add_worth(const struct tacit_glm_private_rule *rule, uint64_t horizon,
+                      struct tacit_text *text)
+{
+    double const slots = (double)horizon;
+    double const each = slots * rule->model.client_count / rule->model.dimension;
+    tacit_text_add(text, " The noise weighs as much as ");
+    tacit_text_add_u64(text, (uint64_t)ceil(rule->shift));
+    tacit_text_add(text, " interactions a dimension; this run has ");
+    tacit_text_add_u64(text, (uint64_t)floor(each));
+    tacit_text_add(text, each < rule->shift ? ": it is little better than random play. " : ". ");
+    tacit_text_add(text, "With as many slots it is worth while from ");
+    tacit_text_add_u64(text, tacit_glm_private_clients_min(rule, horizon));
+    tacit_text_add(text, " clients on.");
+}
+
+void tacit_glm_private_state(const struct tacit_glm_private_rule *rule, uint64_t horizon,
+                             struct tacit_text *text)
+{
+    struct tacit_glm_private_model const *const model = &rule->model;
+    tacit_text_add(text, "(epsilon, delta) = (");
+    tacit_text_add_nano(text, nano(model->epsilon));
+    tacit_text_add(text, ", ");
+    tacit_text_add_nano(text, nano(model->delta));
+    tacit_text_add(text,
+                   ") for one interaction: the chosen context and its reward, replaced together; "
+                   "against the server and all other clients together. Contexts are clipped to "
+                   "length 1, rewards to their range. The noise is exact discrete Gaussian on "
+                   "integers: ");
+    tacit_text_add_nano(text, rule->rho_nano);
+    tacit_text_add(text,
+                   " of zero-concentrated privacy. Not protected: how many interactions there "
+                   "are and when, and what several interactions of one person say together.");
+    if (model->link == TACIT_LINALG_LOGISTIC)
+        tacit_text_add(text,
+                       " With the logistic link the model is a linear one, and its confidence "
+                       "radius is not proven.");
+    add_worth(rule, horizon, text);
+}

@@ -1,0 +1,339 @@
+/* Sound mode, the client: decides by the released model and the present contexts only, adds up
+ * exact integers, and releases their prefix when the public clock closes a batch: the binary tree
+ * of Dwork et al. 2010 and Chan, Shi, Song 2011, each of whose nodes is noised once; or, where
+ * batches are few, each batch by itself. */
+#include <string.h>
+#include "private.h"
+
+#define PRACTICAL_SCALE 0.1 /* as for the paper's variants (READINGS P4.2) */
+
+struct tacit_glm_private_client {
+    struct tacit_glm_private_rule rule;
+    uint32_t client_id;
+    uint32_t sum_count;
+    uint64_t batch;       /* closed */
+    uint64_t model_batch; /* of the model that decides */
+    double alpha;
+    struct tacit_rho_ledger ledger;
+    /* inverse M | theta s | open S | prefix S | exact S L | noised S L, the last four in integers
+     */
+    double values[];
+};
+
+_Static_assert(sizeof(int64_t) == sizeof(double), "sums lie among doubles");
+
+/* ---- Layout ---- */
+
+static uint32_t dimension_of(const struct tacit_glm_private_client *client)
+{
+    return client->rule.model.dimension;
+}
+
+static double *inverse_of(struct tacit_glm_private_client *client)
+{
+    return client->values;
+}
+
+static double *theta_of(struct tacit_glm_private_client *client)
+{
+    return client->values + TACIT_LINALG_MATRIX(dimension_of(client));
+}
+
+static int64_t *sums_at(struct tacit_glm_private_client *client, uint32_t index)
+{
+    double *const first = theta_of(client) + TACIT_LINALG_STRIDE(dimension_of(client));
+    return (int64_t *)(void *)first + (size_t)index * client->sum_count;
+}
+
+/* Of the batch that is open. */
+static int64_t *open_of(struct tacit_glm_private_client *client)
+{
+    return sums_at(client, 0);
+}
+
+static int64_t *prefix_of(struct tacit_glm_private_client *client)
+{
+    return sums_at(client, 1);
+}
+
+static int64_t *exact_of(struct tacit_glm_private_client *client, uint32_t level)
+{
+    return sums_at(client, 2 + level);
+}
+
+static int64_t *noised_of(struct tacit_glm_private_client *client, uint32_t level)
+{
+    return sums_at(client, 2 + client->rule.level_count + level);
+}
+
+size_t tacit_glm_private_client_size(const struct tacit_glm_private_rule *rule)
+{
+    uint32_t const d = rule->model.dimension;
+    size_t const sums = (2 + 2 * (size_t)rule->level_count) * TACIT_GLM_PRIVATE_SUMS(d);
+    return sizeof(struct tacit_glm_private_client) +
+           (TACIT_LINALG_MATRIX(d) + TACIT_LINALG_STRIDE(d) + sums) * sizeof(double);
+}
+
+/* ---- The model ---- */
+
+static void set_alpha(struct tacit_glm_private_client *client, double log_det)
+{
+    struct tacit_glm_private_model const *const model = &client->rule.model;
+    double const radius = glm_private_radius(&client->rule, log_det);
+    client->alpha = model->exploration == TACIT_GLM_CONSTANT ? model->alpha
+                    : model->exploration == TACIT_GLM_THEORY ? radius
+                                                             : PRACTICAL_SCALE * radius;
+}
+
+enum tacit_status tacit_glm_private_client_init(struct tacit_glm_private_client *client,
+                                                const struct tacit_glm_private_rule *rule,
+                                                uint32_t client_id)
+{
+    if (client_id >= rule->model.client_count)
+        return TACIT_INVALID;
+    memset(client, 0, tacit_glm_private_client_size(rule));
+    glm_private_rule_copy(&client->rule, rule);
+    client->client_id = client_id;
+    uint32_t const d = rule->model.dimension;
+    client->sum_count = (uint32_t)TACIT_GLM_PRIVATE_SUMS(d);
+    client->ledger = tacit_rho_ledger_init(rule->rho_nano);
+    tacit_linalg_identity(d, 0.5 / rule->shift, inverse_of(client));
+    set_alpha(client, d * tacit_linalg_log(2.0 * rule->shift));
+    return TACIT_OK;
+}
+
+static enum tacit_status on_model(struct tacit_glm_private_client *client,
+                                  enum tacit_linalg_path path,
+                                  const struct tacit_glm_private_message *message)
+{
+    uint32_t const d = dimension_of(client);
+    double inverse[TACIT_LINALG_MATRIX_MAX];
+    double log_det = message->log_det;
+    if (message->batch <= client->model_batch)
+        return TACIT_OK; /* late */
+    if (message->batch > client->rule.model.batch_count || message->theta == NULL ||
+        message->matrix == NULL || !glm_is_finite(message->theta, d) ||
+        !glm_is_finite(message->matrix, TACIT_LINALG_MATRIX(d)))
+        return TACIT_MALFORMED;
+    if (message->inverse != NULL)
+        memcpy(inverse, message->inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
+    else if (!glm_private_derive(path, d, message->matrix, inverse, &log_det))
+        return TACIT_MALFORMED;
+    memcpy(inverse_of(client), inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
+    memcpy(theta_of(client), message->theta, d * sizeof(double));
+    client->model_batch = message->batch;
+    set_alpha(client, log_det);
+    return TACIT_OK;
+}
+
+/* ---- Decisions and rewards ---- */
+
+/* The context that the model knows: clipped and on the grid. */
+static void place_on_grid(uint32_t d, const double *x, double *placed)
+{
+    int64_t steps[TACIT_LINALG_VECTOR_MAX];
+    tacit_glm_private_quantise(d, x, steps);
+    for (uint32_t i = 0; i < d; i++)
+        placed[i] = (double)steps[i] / TACIT_GLM_PRIVATE_GRID;
+}
+
+static enum tacit_status on_offer(struct tacit_glm_private_client *client,
+                                  const struct tacit_glm_private_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_glm_private_update *update)
+{
+    uint32_t const d = dimension_of(client);
+    struct tacit_offer const *const offer = &event->as.offer;
+    if (offer->arm_count == 0 || offer->arm_count > TACIT_GLM_ARMS_MAX || offer->dimension != d ||
+        !glm_is_finite(offer->contexts, (size_t)offer->arm_count * d))
+        return TACIT_INVALID;
+    double linear[TACIT_GLM_ARMS_MAX];
+    double quadratic[TACIT_GLM_ARMS_MAX];
+    for (uint32_t k = 0; k < offer->arm_count; k++) {
+        double placed[TACIT_LINALG_VECTOR_MAX];
+        double square;
+        place_on_grid(d, offer->contexts + (size_t)k * d, placed);
+        tacit_linalg_arms(event->path, d, inverse_of(client), theta_of(client), 1, placed,
+                          &linear[k], &quadratic[k], &square);
+    }
+    update->arm = glm_best_arm(offer->arm_count, client->alpha, linear, quadratic);
+    enum tacit_status const status = glm_explore(
+        client->rule.model.explore, entropy, offer->arm_count, &update->arm, &update->probability);
+    update->decided = status == TACIT_OK;
+    return status;
+}
+
+/* Exact: products of the grid are whole numbers of 2^-20. */
+static void on_reward(struct tacit_glm_private_client *client,
+                      const struct tacit_glm_reward *reward)
+{
+    uint32_t const d = dimension_of(client);
+    int64_t x[TACIT_LINALG_VECTOR_MAX];
+    int64_t *sum = open_of(client);
+    tacit_glm_private_quantise(d, reward->context, x);
+    int64_t const y = tacit_glm_private_reward_steps(client->rule.model.link, reward->value);
+    for (uint32_t i = 0; i < d; i++)
+        for (uint32_t j = i; j < d; j++)
+            *sum++ += x[i] * x[j];
+    for (uint32_t i = 0; i < d; i++)
+        *sum++ += x[i] * y;
+}
+
+/* ---- Releases ---- */
+
+static uint32_t level_of(const struct tacit_glm_private_client *client, uint64_t batch)
+{
+    uint32_t level = 0;
+    if (client->rule.is_flat)
+        return 0;
+    while ((batch >> level & 1) == 0)
+        level++;
+    TACIT_ASSERT(level < client->rule.level_count);
+    return level;
+}
+
+static enum tacit_status draw(const struct tacit_glm_private_client *client,
+                              const struct tacit_entropy *entropy, int64_t *noise)
+{
+    for (uint32_t i = 0; i < client->sum_count; i++) {
+        enum tacit_status const status =
+            tacit_discrete_gaussian(&client->rule.noise, entropy, &noise[i]);
+        if (status != TACIT_OK)
+            return status;
+    }
+    return TACIT_OK;
+}
+
+static void add_sums(uint32_t count, const int64_t *more, int64_t *sums)
+{
+    for (uint32_t i = 0; i < count; i++)
+        sums[i] += more[i];
+}
+
+/* The node that ends with this batch: its own sums and those of the levels below, which are wiped.
+ */
+static void close_node(struct tacit_glm_private_client *client, uint32_t level,
+                       const int64_t *noise)
+{
+    uint32_t const count = client->sum_count;
+    size_t const size = count * sizeof(int64_t);
+    int64_t *const exact = exact_of(client, level);
+    memcpy(exact, open_of(client), size);
+    memset(open_of(client), 0, size);
+    for (uint32_t below = 0; below < level; below++) {
+        add_sums(count, exact_of(client, below), exact);
+        memset(exact_of(client, below), 0, size);
+    }
+    memcpy(noised_of(client, level), exact, size);
+    add_sums(count, noise, noised_of(client, level));
+}
+
+static void set_prefix(struct tacit_glm_private_client *client)
+{
+    uint32_t const count = client->sum_count;
+    int64_t *const prefix = prefix_of(client);
+    if (client->rule.is_flat) {
+        add_sums(count, noised_of(client, 0), prefix);
+        return;
+    }
+    memset(prefix, 0, count * sizeof(int64_t));
+    for (uint32_t level = 0; level < client->rule.level_count; level++)
+        if ((client->batch >> level & 1) != 0)
+            add_sums(count, noised_of(client, level), prefix);
+}
+
+static void send_release(struct tacit_glm_private_client *client,
+                         struct tacit_glm_private_update *update)
+{
+    update->send = true;
+    update->message = (struct tacit_glm_private_message){.kind = TACIT_GLM_PRIVATE_RELEASE,
+                                                         .from = client->client_id,
+                                                         .to = TACIT_HUB,
+                                                         .run_id = client->rule.model.run_id,
+                                                         .batch = client->batch,
+                                                         .sums = prefix_of(client)};
+}
+
+/* The clock says so, whatever is in the batch. Charged first, then drawn. */
+static enum tacit_status on_clock(struct tacit_glm_private_client *client, uint64_t batch,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_glm_private_update *update)
+{
+    int64_t noise[TACIT_GLM_PRIVATE_SUMS_MAX];
+    if (batch <= client->batch)
+        return TACIT_OK;
+    if (batch > client->rule.model.batch_count)
+        return TACIT_BUDGET;
+    if (batch != client->batch + 1)
+        return TACIT_INVALID;
+    uint32_t const level = level_of(client, batch);
+    struct tacit_rho_ledger ledger = client->ledger;
+    enum tacit_status status = tacit_rho_ledger_spend(&ledger, level, client->rule.node_rho_nano);
+    if (status == TACIT_OK)
+        status = draw(client, entropy, noise);
+    if (status != TACIT_OK)
+        return status;
+    client->ledger = ledger;
+    client->batch = batch;
+    close_node(client, level, noise);
+    set_prefix(client);
+    send_release(client, update);
+    return TACIT_OK;
+}
+
+/* ---- Public ---- */
+
+static enum tacit_status on_receive(struct tacit_glm_private_client *client,
+                                    const struct tacit_glm_private_event *event)
+{
+    struct tacit_glm_private_message const *const message = event->as.message;
+    if (message->run_id != client->rule.model.run_id || message->from != TACIT_HUB ||
+        (message->to != client->client_id && message->to != TACIT_EVERYONE))
+        return TACIT_STRANGER;
+    if (message->kind != TACIT_GLM_PRIVATE_MODEL)
+        return TACIT_MALFORMED;
+    return on_model(client, event->path, message);
+}
+
+enum tacit_status tacit_glm_private_client_step(struct tacit_glm_private_client *client,
+                                                const struct tacit_glm_private_event *event,
+                                                const struct tacit_entropy *entropy,
+                                                struct tacit_glm_private_update *update)
+{
+    TACIT_ASSERT(client->batch <= client->rule.model.batch_count);
+    TACIT_ASSERT(client->rule.level_count <= TACIT_RHO_GROUPS_MAX);
+    memset(update, 0, sizeof *update);
+    switch (event->kind) {
+    case TACIT_EVENT_START:
+        if (client->batch > 0)
+            send_release(client, update);
+        return TACIT_OK;
+    case TACIT_EVENT_OFFER:
+        return on_offer(client, event, entropy, update);
+    case TACIT_EVENT_REWARD:
+        on_reward(client, &event->as.reward);
+        return TACIT_OK;
+    case TACIT_EVENT_TIMEOUT:
+        return on_clock(client, event->as.batch, entropy, update);
+    case TACIT_EVENT_RECEIVE:
+        return on_receive(client, event);
+    case TACIT_EVENT_EXPLOITED:
+        return TACIT_INVALID;
+    }
+    return TACIT_INVALID;
+}
+
+void tacit_glm_private_client_look(const struct tacit_glm_private_client *state,
+                                   struct tacit_glm_private_client_view *view)
+{
+    struct tacit_glm_private_client *const client =
+        (struct tacit_glm_private_client *)(uintptr_t)state;
+    *view = (struct tacit_glm_private_client_view){.batch = client->batch,
+                                                   .model_batch = client->model_batch,
+                                                   .alpha = client->alpha,
+                                                   .theta = theta_of(client),
+                                                   .inverse = inverse_of(client),
+                                                   .spent_rho_nano =
+                                                       tacit_rho_ledger_spent_nano(&client->ledger),
+                                                   .release_count = client->ledger.release_count};
+}

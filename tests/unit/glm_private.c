@@ -1,0 +1,651 @@
+/* The private linear bandit, one property at a time: numbers that were worked out by hand, the
+ * grid, the tree against a naive one, refusals that leave no trace. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/glm_private.h"
+#include "tacit/wire_glm.h"
+
+#define D 3u
+#define S ((uint32_t)TACIT_GLM_PRIVATE_SUMS(D))
+#define CLIENTS 3u
+
+static struct tacit_rng stream(uint32_t run)
+{
+    return tacit_rng_stream(41, run, 0, TACIT_PURPOSE_OF_FAMILY(4, 200));
+}
+
+static struct tacit_glm_private_model some_model(void)
+{
+    return (struct tacit_glm_private_model){.run_id = 7,
+                                            .link = TACIT_LINALG_IDENTITY,
+                                            .exploration = TACIT_GLM_THEORY,
+                                            .client_count = CLIENTS,
+                                            .dimension = D,
+                                            .batch_count = 40,
+                                            .epsilon = 1,
+                                            .delta = 1e-6,
+                                            .failure = 0.05,
+                                            .norm_bound = 1,
+                                            .noise_bound = 0.5};
+}
+
+static struct tacit_glm_private_rule rule_of(const struct tacit_glm_private_model *model)
+{
+    struct tacit_glm_private_rule rule;
+    assert_int_equal(tacit_glm_private_rule_init(&rule, model), TACIT_OK);
+    return rule;
+}
+
+/* ---- The rule ---- */
+
+/* N = 20, T = 500 and N = 200, T = 2000, in batches of 5 slots, a = .025: Y is about 4,500 and
+ * 18,900 (the specification's own numbers). */
+static void shift_is_what_was_worked_out_beforehand(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model model = some_model();
+    model.dimension = 10;
+    model.failure = 0.025;
+    model.client_count = 20;
+    model.batch_count = 100;
+    struct tacit_glm_private_rule rule = rule_of(&model);
+    assert_true(fabs(rule.shift - 4500) < 10);
+    assert_int_equal(tacit_glm_private_clients_min(&rule, 500), 406);
+    model.client_count = 200;
+    model.batch_count = 400;
+    rule = rule_of(&model);
+    assert_true(fabs(rule.shift - 18900) < 30);
+    assert_int_equal(tacit_glm_private_clients_min(&rule, 2000), 45);
+}
+
+static void few_batches_are_released_one_by_one_and_many_in_a_tree(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model model = some_model();
+    model.batch_count = 35; /* L = 6, L^2 = 36 */
+    struct tacit_glm_private_rule rule = rule_of(&model);
+    assert_true(rule.is_flat);
+    assert_int_equal(rule.level_count, 1);
+    assert_int_equal(rule.node_count, 35);
+    model.batch_count = 36;
+    rule = rule_of(&model);
+    assert_false(rule.is_flat);
+    assert_int_equal(rule.level_count, 6);
+    assert_int_equal(rule.node_count, 6);
+}
+
+/* L releases of sensitivity Delta cost L Delta^2/(2 sigma^2), which is rho at most, and not less
+ * than a millionth below it. */
+static void noise_pays_for_all_levels_and_no_more(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model model = some_model();
+    for (uint64_t batches = 1; batches < 5000; batches = batches * 3 / 2 + 1)
+        for (int logistic = 0; logistic < 2; logistic++) {
+            model.batch_count = batches;
+            model.link = logistic ? TACIT_LINALG_LOGISTIC : TACIT_LINALG_IDENTITY;
+            struct tacit_glm_private_rule const rule = rule_of(&model);
+            double const unit = (double)TACIT_GLM_PRIVATE_UNIT;
+            double const variance = tacit_gaussian_variance(&rule.noise) / (unit * unit);
+            double const spent = rule.level_count *
+                                 tacit_glm_private_sensitivity_square(model.link) / (2 * variance);
+            double const root = sqrt(log(1e6) + 1) - sqrt(log(1e6));
+            assert_true(spent <= root * root);
+            assert_true(spent > root * root * (1 - 1e-5));
+        }
+}
+
+static void models_that_promise_nothing_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_rule rule;
+    struct tacit_glm_private_model const good = some_model();
+    for (uint32_t wrong = 0; wrong < 12; wrong++) {
+        struct tacit_glm_private_model model = good;
+        switch (wrong) {
+        case 0:
+            model.epsilon = 0;
+            break;
+        case 1:
+            model.epsilon = NAN;
+            break;
+        case 2:
+            model.delta = 0;
+            break;
+        case 3:
+            model.delta = 1;
+            break;
+        case 4:
+            model.failure = 0;
+            break;
+        case 5:
+            model.link = TACIT_LINALG_POISSON;
+            break;
+        case 6:
+            model.dimension = 65;
+            break;
+        case 7:
+            model.client_count = 0;
+            break;
+        case 8:
+            model.batch_count = 0;
+            break;
+        case 9:
+            model.explore = 1.5;
+            break;
+        case 10:
+            model.epsilon = 1e-3;
+            break; /* its noise does not fit */
+        default:
+            model.noise_bound = NAN;
+            break;
+        }
+        assert_int_equal(tacit_glm_private_rule_init(&rule, &model), TACIT_INVALID);
+    }
+    assert_int_equal(tacit_glm_private_rule_init(&rule, &good), TACIT_OK);
+}
+
+/* ---- The grid ---- */
+
+static void contexts_on_the_grid_are_never_longer_than_one(void **state)
+{
+    (void)state;
+    for (uint32_t run = 0; run < 20000; run++) {
+        struct tacit_rng rng = stream(run);
+        uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, 64);
+        double const size = exp(6 * (tacit_rng_uniform(&rng) - 0.5));
+        double x[64];
+        int64_t steps[64];
+        double square = 0;
+        int64_t sum = 0;
+        for (uint32_t i = 0; i < d; i++) {
+            x[i] = size * tacit_rng_normal(&rng);
+            square += x[i] * x[i];
+        }
+        tacit_glm_private_quantise(d, x, steps);
+        double const scale = square > 1 ? 1 / sqrt(square) : 1;
+        for (uint32_t i = 0; i < d; i++) {
+            assert_true(fabs((double)steps[i]) <= fabs(x[i] * scale * 1024) + 1e-9);
+            assert_true(fabs((double)steps[i] - x[i] * scale * 1024) < 1 + 1e-9);
+            sum += steps[i] * steps[i];
+        }
+        assert_true(sum <= (int64_t)TACIT_GLM_PRIVATE_UNIT);
+    }
+}
+
+static void what_is_no_number_counts_as_nothing(void **state)
+{
+    (void)state;
+    double const bad[] = {NAN, 0.5, INFINITY};
+    int64_t steps[3] = {9, 9, 9};
+    tacit_glm_private_quantise(3, bad, steps);
+    assert_true(steps[0] == 0 && steps[1] == 0 && steps[2] == 0);
+    double const huge[] = {1e200, -1e200, 0};
+    tacit_glm_private_quantise(3, huge, steps);
+    assert_true(steps[0] == 0 && steps[1] == 0);
+    assert_int_equal(tacit_glm_private_reward_steps(TACIT_LINALG_IDENTITY, NAN), -1024);
+    assert_int_equal(tacit_glm_private_reward_steps(TACIT_LINALG_IDENTITY, 7), 1024);
+    assert_int_equal(tacit_glm_private_reward_steps(TACIT_LINALG_IDENTITY, -0.9999), -1023);
+    assert_int_equal(tacit_glm_private_reward_steps(TACIT_LINALG_LOGISTIC, 1), 512);
+    assert_int_equal(tacit_glm_private_reward_steps(TACIT_LINALG_LOGISTIC, -3), -512);
+}
+
+/* Over a fine net of pairs in two dimensions nothing exceeds 9/2, and the pair at 60 degrees with
+ * equal products of coordinates comes close to it. */
+static void sensitivity_is_nine_halves_and_no_more(void **state)
+{
+    (void)state;
+    double worst[2] = {0, 0};
+    for (uint32_t first = 0; first < 360; first++)
+        for (uint32_t second = 0; second < 360; second++)
+            for (uint32_t kind = 0; kind < 8; kind++) {
+                bool const is_logistic = kind >= 4;
+                double const half = is_logistic ? 0.5 : 1;
+                double const a[] = {cos(first * M_PI / 180), sin(first * M_PI / 180)};
+                double const b[] = {cos(second * M_PI / 180), sin(second * M_PI / 180)};
+                double const y = (kind & 1) != 0 ? half : -half;
+                double const z = (kind & 2) != 0 ? half : -half;
+                double const sums[] = {a[0] * a[0] - b[0] * b[0], a[0] * a[1] - b[0] * b[1],
+                                       a[1] * a[1] - b[1] * b[1], a[0] * y - b[0] * z,
+                                       a[1] * y - b[1] * z};
+                double square = 0;
+                for (uint32_t i = 0; i < 5; i++)
+                    square += sums[i] * sums[i];
+                if (square > worst[is_logistic])
+                    worst[is_logistic] = square;
+            }
+    double const identity = tacit_glm_private_sensitivity_square(TACIT_LINALG_IDENTITY);
+    double const logistic = tacit_glm_private_sensitivity_square(TACIT_LINALG_LOGISTIC);
+    assert_true(identity == 4.5);
+    assert_true(logistic == 2.53125);
+    assert_true(worst[0] <= identity + 1e-9 && worst[0] > identity - 1e-3);
+    assert_true(worst[1] <= logistic + 1e-9 && worst[1] > logistic - 1e-3);
+}
+
+/* ---- Releases ---- */
+
+static struct tacit_glm_private_client *new_client(const struct tacit_glm_private_rule *rule,
+                                                   uint32_t id)
+{
+    struct tacit_glm_private_client *const client = malloc(tacit_glm_private_client_size(rule));
+    assert_non_null(client);
+    assert_int_equal(tacit_glm_private_client_init(client, rule, id), TACIT_OK);
+    return client;
+}
+
+static void give(struct tacit_glm_private_client *client, const double *x, double y)
+{
+    struct tacit_glm_private_update update;
+    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_REWARD,
+                                                  .as.reward = {x, y, 0}};
+    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_OK);
+    assert_false(update.send);
+}
+
+static enum tacit_status close_batch(struct tacit_glm_private_client *client, uint64_t batch,
+                                     const struct tacit_entropy *entropy,
+                                     struct tacit_glm_private_update *update)
+{
+    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_TIMEOUT, .as.batch = batch};
+    return tacit_glm_private_client_step(client, &event, entropy, update);
+}
+
+/* Two clients with equal randomness whose data differ: the noise cancels, and what is left is the
+ * exact difference of the prefixes. A third draws of another stream: each number of its prefix at
+ * batch p has the noise of as many nodes as p has ones. */
+static void prefixes_are_exact_sums_and_the_noise_of_their_nodes(void **state)
+{
+    (void)state;
+    for (int flat = 0; flat < 2; flat++) {
+        struct tacit_glm_private_model model = some_model();
+        model.batch_count = flat ? 20 : 40;
+        struct tacit_glm_private_rule const rule = rule_of(&model);
+        assert_true(rule.is_flat == (flat == 1));
+        struct tacit_glm_private_client *const some = new_client(&rule, 0);
+        struct tacit_glm_private_client *const none = new_client(&rule, 1);
+        struct tacit_rng data = stream(1);
+        struct tacit_rng first = stream(2);
+        struct tacit_rng second = stream(2);
+        int64_t expected[S] = {0};
+        for (uint64_t batch = 1; batch <= model.batch_count; batch++) {
+            for (uint64_t i = 0; i < batch % 4; i++) { /* batches without any, too */
+                double x[D];
+                int64_t q[D];
+                for (uint32_t j = 0; j < D; j++)
+                    x[j] = tacit_rng_normal(&data);
+                double const y = tacit_rng_uniform(&data);
+                tacit_glm_private_quantise(D, x, q);
+                int64_t *sum = expected;
+                for (uint32_t j = 0; j < D; j++)
+                    for (uint32_t k = j; k < D; k++)
+                        *sum++ += q[j] * q[k];
+                for (uint32_t j = 0; j < D; j++)
+                    *sum++ += q[j] * tacit_glm_private_reward_steps(model.link, y);
+                give(some, x, y);
+            }
+            struct tacit_glm_private_update a;
+            struct tacit_glm_private_update b;
+            struct tacit_entropy const here = tacit_rng_entropy(&first);
+            struct tacit_entropy const there = tacit_rng_entropy(&second);
+            assert_int_equal(close_batch(some, batch, &here, &a), TACIT_OK);
+            assert_int_equal(close_batch(none, batch, &there, &b), TACIT_OK);
+            assert_true(a.send && b.send && a.message.batch == batch);
+            for (uint32_t i = 0; i < S; i++)
+                assert_true(a.message.sums[i] - b.message.sums[i] == expected[i]);
+        }
+        free(some);
+        free(none);
+    }
+}
+
+/* Nodes are noised once: between two prefixes that share nodes, only the others' noise changes. A
+ * client without data shows its noise. */
+static void a_node_keeps_its_noise(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model();
+    struct tacit_glm_private_rule const rule = rule_of(&model);
+    struct tacit_glm_private_client *const client = new_client(&rule, 0);
+    struct tacit_rng rng = stream(3);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    int64_t prefix[41][S];
+    memset(prefix, 0, sizeof prefix);
+    for (uint64_t batch = 1; batch <= 40; batch++) {
+        struct tacit_glm_private_update update;
+        assert_int_equal(close_batch(client, batch, &entropy, &update), TACIT_OK);
+        memcpy(prefix[batch], update.message.sums, sizeof prefix[batch]);
+    }
+    /* [9,12] is in 12 = 8 + 4, in 13, 14, 15: its noise is prefix(12) - prefix(8). */
+    for (uint32_t i = 0; i < S; i++) {
+        int64_t const four = prefix[12][i] - prefix[8][i];
+        int64_t const one = prefix[13][i] - prefix[12][i];
+        int64_t const two = prefix[14][i] - prefix[12][i];
+        assert_true(prefix[15][i] - prefix[14][i] != one || one == 0); /* [15,15] is another node */
+        assert_true(prefix[14][i] == prefix[8][i] + four + two);
+    }
+    struct tacit_glm_private_client_view view;
+    tacit_glm_private_client_look(client, &view);
+    assert_int_equal(view.release_count, 40);
+    assert_true(view.spent_rho_nano <= rule.rho_nano);
+    assert_true(view.spent_rho_nano == 6 * rule.node_rho_nano); /* all levels were used */
+    free(client);
+}
+
+static enum tacit_status no_entropy(void *context, void *bytes, size_t size)
+{
+    uint32_t *const left = context;
+    if (*left == 0)
+        return TACIT_ENTROPY;
+    (*left)--;
+    memset(bytes, 7, size);
+    return TACIT_OK;
+}
+
+static void a_release_without_entropy_leaves_no_trace(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model();
+    struct tacit_glm_private_rule const rule = rule_of(&model);
+    struct tacit_glm_private_client *const client = new_client(&rule, 0);
+    size_t const size = tacit_glm_private_client_size(&rule);
+    double const x[D] = {0.5, 0.25, 0};
+    give(client, x, 1);
+    void *const before = malloc(size);
+    memcpy(before, client, size);
+    for (uint32_t fills = 0; fills < 5; fills++) {
+        struct tacit_glm_private_update update;
+        uint32_t left = fills;
+        struct tacit_entropy const entropy = {no_entropy, &left};
+        assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_ENTROPY);
+        assert_false(update.send);
+        assert_memory_equal(before, client, size);
+    }
+    free(before);
+    free(client);
+}
+
+static void batches_close_in_order_once_and_not_beyond_the_last(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model model = some_model();
+    model.batch_count = 2;
+    struct tacit_glm_private_rule const rule = rule_of(&model);
+    struct tacit_glm_private_client *const client = new_client(&rule, 0);
+    struct tacit_rng rng = stream(4);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    struct tacit_glm_private_update update;
+    assert_int_equal(close_batch(client, 2, &entropy, &update), TACIT_INVALID);
+    assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_OK);
+    assert_true(update.send);
+    assert_int_equal(close_batch(client, 1, &entropy, &update), TACIT_OK);
+    assert_false(update.send);
+    assert_int_equal(close_batch(client, 2, &entropy, &update), TACIT_OK);
+    assert_int_equal(close_batch(client, 3, &entropy, &update), TACIT_BUDGET);
+    assert_false(update.send);
+    free(client);
+}
+
+/* ---- Hub ---- */
+
+struct federation {
+    struct tacit_glm_private_rule rule;
+    struct tacit_glm_private_client *clients[CLIENTS];
+    struct tacit_glm_private_hub *hub;
+};
+
+static struct federation new_federation(const struct tacit_glm_private_model *model)
+{
+    struct federation made = {.rule = rule_of(model)};
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        made.clients[i] = new_client(&made.rule, i);
+    made.hub = malloc(tacit_glm_private_hub_size(&made.rule));
+    assert_int_equal(tacit_glm_private_hub_init(made.hub, &made.rule, 0), TACIT_OK);
+    return made;
+}
+
+static void free_federation(struct federation *federation)
+{
+    for (uint32_t i = 0; i < CLIENTS; i++)
+        free(federation->clients[i]);
+    free(federation->hub);
+}
+
+static enum tacit_status tell(struct tacit_glm_private_hub *hub,
+                              const struct tacit_glm_private_message *message,
+                              struct tacit_glm_private_update *update)
+{
+    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
+                                                  .as.message = message};
+    return tacit_glm_private_hub_step(hub, &event, update);
+}
+
+/* In any order, and however often: V = sum of W~ + 2 Y I, theta = V^-1 sum of u~. */
+static void the_model_is_that_of_all_releases_in_any_order(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model();
+    struct federation federation = new_federation(&model);
+    struct tacit_rng rng = stream(5);
+    struct tacit_entropy const entropy = tacit_rng_entropy(&rng);
+    for (uint64_t batch = 1; batch <= 5; batch++) {
+        int64_t total[S] = {0};
+        bool is_made = false;
+        for (uint32_t turn = 0; turn < CLIENTS; turn++) {
+            uint32_t const i = (turn + (uint32_t)batch) % CLIENTS;
+            struct tacit_glm_private_update update;
+            struct tacit_glm_private_update answer;
+            double const x[D] = {0.6, -0.3 * i, 0.1 * (double)batch};
+            give(federation.clients[i], x, 0.5);
+            assert_int_equal(close_batch(federation.clients[i], batch, &entropy, &update),
+                             TACIT_OK);
+            for (uint32_t j = 0; j < S; j++)
+                total[j] += update.message.sums[j];
+            assert_int_equal(tell(federation.hub, &update.message, &answer), TACIT_OK);
+            is_made = answer.send;
+            assert_true(is_made == (turn + 1 == CLIENTS));
+            struct tacit_glm_private_update again;
+            assert_int_equal(tell(federation.hub, &update.message, &again), TACIT_OK);
+            assert_false(again.send);
+        }
+        struct tacit_glm_private_hub_view view;
+        tacit_glm_private_hub_look(federation.hub, &view);
+        assert_int_equal(view.batch, batch);
+        double const unit = (double)TACIT_GLM_PRIVATE_UNIT;
+        uint32_t at = 0;
+        for (uint32_t i = 0; i < D; i++)
+            for (uint32_t j = i; j < D; j++, at++) {
+                double const w =
+                    (double)total[at] / unit + (i == j ? 2 * federation.rule.shift : 0);
+                assert_true(fabs(view.matrix[i * TACIT_LINALG_STRIDE(D) + j] - w) < 1e-9);
+            }
+        for (uint32_t i = 0; i < D; i++) { /* V theta = u~ */
+            double left = 0;
+            for (uint32_t j = 0; j < D; j++)
+                left += view.matrix[i * TACIT_LINALG_STRIDE(D) + j] * view.theta[j];
+            assert_true(fabs(left - (double)total[at + i] / unit) < 1e-9);
+        }
+    }
+    free_federation(&federation);
+}
+
+static void sums_that_no_client_can_have_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model();
+    struct federation federation = new_federation(&model);
+    size_t const size = tacit_glm_private_hub_size(&federation.rule);
+    void *const before = malloc(size);
+    memcpy(before, federation.hub, size);
+    int64_t sums[S] = {0};
+    struct tacit_glm_private_update update;
+    struct tacit_glm_private_message const good = {.kind = TACIT_GLM_PRIVATE_RELEASE,
+                                                   .from = 1,
+                                                   .to = TACIT_HUB,
+                                                   .run_id = 7,
+                                                   .batch = 1,
+                                                   .sums = sums};
+    for (uint32_t wrong = 0; wrong < 7; wrong++) {
+        struct tacit_glm_private_message message = good;
+        enum tacit_status expected = TACIT_MALFORMED;
+        sums[2] = wrong == 0 ? INT64_MAX : wrong == 1 ? INT64_MIN : 0;
+        if (wrong == 2)
+            message.batch = 0;
+        if (wrong == 3)
+            message.batch = model.batch_count + 1;
+        if (wrong == 4)
+            message.sums = NULL;
+        if (wrong == 5) {
+            message.from = CLIENTS;
+            expected = TACIT_STRANGER;
+        }
+        if (wrong == 6)
+            message.kind = TACIT_GLM_PRIVATE_MODEL;
+        assert_int_equal(tell(federation.hub, &message, &update), expected);
+        assert_memory_equal(before, federation.hub, size);
+    }
+    sums[2] = 0;
+    assert_int_equal(tell(federation.hub, &good, &update), TACIT_OK);
+    free(before);
+    free_federation(&federation);
+}
+
+static void a_model_that_is_none_is_refused_by_clients(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model();
+    struct tacit_glm_private_rule const rule = rule_of(&model);
+    struct tacit_glm_private_client *const client = new_client(&rule, 0);
+    size_t const size = tacit_glm_private_client_size(&rule);
+    void *const before = malloc(size);
+    memcpy(before, client, size);
+    double theta[TACIT_LINALG_STRIDE(D)] = {0.1, 0.2, 0.3};
+    double matrix[TACIT_LINALG_MATRIX(D)];
+    struct tacit_glm_private_message message = {.kind = TACIT_GLM_PRIVATE_MODEL,
+                                                .from = TACIT_HUB,
+                                                .to = TACIT_EVERYONE,
+                                                .run_id = 7,
+                                                .batch = 1,
+                                                .theta = theta,
+                                                .matrix = matrix};
+    struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_RECEIVE,
+                                                  .as.message = &message};
+    struct tacit_glm_private_update update;
+    tacit_linalg_identity(D, -1, matrix); /* not positive definite */
+    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_MALFORMED);
+    tacit_linalg_identity(D, 2, matrix);
+    theta[1] = NAN;
+    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_MALFORMED);
+    theta[1] = 0.2;
+    message.from = 2;
+    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_STRANGER);
+    message.from = TACIT_HUB;
+    assert_memory_equal(before, client, size);
+    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_OK);
+    struct tacit_glm_private_client_view view;
+    tacit_glm_private_client_look(client, &view);
+    assert_true(view.model_batch == 1 && view.theta[1] == 0.2);
+    free(before);
+    free(client);
+}
+
+/* ---- Decisions ---- */
+
+/* The same offers to two clients of which one has seen other rewards: until a model comes, both
+ * decide alike (non-interference, PRIVACY.md decision 9). */
+static void decisions_do_not_know_own_rewards(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model();
+    struct tacit_glm_private_rule const rule = rule_of(&model);
+    struct tacit_glm_private_client *const one = new_client(&rule, 0);
+    struct tacit_glm_private_client *const other = new_client(&rule, 0);
+    struct tacit_rng rng = stream(6);
+    for (uint32_t step = 0; step < 300; step++) {
+        double contexts[5 * D];
+        for (uint32_t i = 0; i < 5 * D; i++)
+            contexts[i] = 0.4 * tacit_rng_normal(&rng);
+        struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_OFFER,
+                                                      .as.offer = {5, D, contexts}};
+        struct tacit_glm_private_update a;
+        struct tacit_glm_private_update b;
+        assert_int_equal(tacit_glm_private_client_step(one, &event, NULL, &a), TACIT_OK);
+        assert_int_equal(tacit_glm_private_client_step(other, &event, NULL, &b), TACIT_OK);
+        assert_true(a.decided && b.decided);
+        assert_int_equal(a.arm, b.arm);
+        give(one, contexts + (size_t)a.arm * D, 1);
+        give(other, contexts + (size_t)((b.arm + 1) % 5) * D, -1);
+    }
+    free(one);
+    free(other);
+}
+
+static void contexts_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model const model = some_model();
+    struct tacit_glm_private_rule const rule = rule_of(&model);
+    struct tacit_glm_private_client *const client = new_client(&rule, 0);
+    double contexts[2 * D] = {0.1, 0.2, 0.3, 0.4, NAN, 0.6};
+    struct tacit_glm_private_event event = {.kind = TACIT_EVENT_OFFER,
+                                            .as.offer = {2, D, contexts}};
+    struct tacit_glm_private_update update;
+    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_INVALID);
+    contexts[4] = 0;
+    event.as.offer.dimension = D + 1;
+    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_INVALID);
+    event.as.offer.dimension = D;
+    event.as.offer.arm_count = 0;
+    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_INVALID);
+    event.as.offer.arm_count = 2;
+    assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_OK);
+    assert_true(update.probability == 1);
+    free(client);
+}
+
+static void statement_says_what_small_federations_get(void **state)
+{
+    (void)state;
+    struct tacit_glm_private_model model = some_model();
+    char bytes[TACIT_STATEMENT_BYTES];
+    struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
+    struct tacit_glm_private_rule rule = rule_of(&model);
+    tacit_glm_private_state(&rule, 200, &text);
+    assert_non_null(strstr(bytes, "(epsilon, delta) = (1, 0.000001) for one interaction"));
+    assert_non_null(strstr(bytes, "little better than random play"));
+    assert_null(strstr(bytes, "radius is not proven"));
+    model.link = TACIT_LINALG_LOGISTIC;
+    rule = rule_of(&model);
+    text = tacit_text_init(bytes, sizeof bytes);
+    tacit_glm_private_state(&rule, 1000000, &text);
+    assert_null(strstr(bytes, "random play"));
+    assert_non_null(strstr(bytes, "radius is not proven"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(shift_is_what_was_worked_out_beforehand),
+        cmocka_unit_test(few_batches_are_released_one_by_one_and_many_in_a_tree),
+        cmocka_unit_test(noise_pays_for_all_levels_and_no_more),
+        cmocka_unit_test(models_that_promise_nothing_are_refused),
+        cmocka_unit_test(contexts_on_the_grid_are_never_longer_than_one),
+        cmocka_unit_test(what_is_no_number_counts_as_nothing),
+        cmocka_unit_test(sensitivity_is_nine_halves_and_no_more),
+        cmocka_unit_test(prefixes_are_exact_sums_and_the_noise_of_their_nodes),
+        cmocka_unit_test(a_node_keeps_its_noise),
+        cmocka_unit_test(a_release_without_entropy_leaves_no_trace),
+        cmocka_unit_test(batches_close_in_order_once_and_not_beyond_the_last),
+        cmocka_unit_test(the_model_is_that_of_all_releases_in_any_order),
+        cmocka_unit_test(sums_that_no_client_can_have_are_refused),
+        cmocka_unit_test(a_model_that_is_none_is_refused_by_clients),
+        cmocka_unit_test(decisions_do_not_know_own_rewards),
+        cmocka_unit_test(contexts_that_are_none_are_refused),
+        cmocka_unit_test(statement_says_what_small_federations_get)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
