@@ -16,7 +16,8 @@
 #define NAME_ROOM 110.0 /* right of a point; with less its name goes to the left */
 
 #define NAME_HEIGHT 14.0
-#define NAMES_MAX 64u /* beyond it names may lie on one another */
+#define NAME_SLACK 0.01 /* (a + 14) - a may be less than 14: no name is passed twice */
+#define NAMES_MAX 64u   /* beyond it names may lie on one another */
 
 /* Where things are. */
 struct frame {
@@ -231,7 +232,7 @@ static void put_name(struct frame *frame, const char *name, double x, double y)
     y -= 5;
     for (uint32_t i = 0; i < frame->name_count; i++) {
         if (left < frame->names[i].right && left + width > frame->names[i].left &&
-            fabs(y - frame->names[i].y) < NAME_HEIGHT) {
+            fabs(y - frame->names[i].y) < NAME_HEIGHT - NAME_SLACK) {
             y = frame->names[i].y + NAME_HEIGHT;
             i = UINT32_MAX; /* look at all of them again */
         }

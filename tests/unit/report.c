@@ -13,6 +13,7 @@
 #include <locale.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "tacit/random.h"
 #include "tacit/report.h"
 
 #define LINE_BYTES 512
@@ -1007,6 +1008,50 @@ static void note_says_that_nothing_was_gained(void **state)
 }
 
 /* Student's law by numbers from its definition: 1, 2, 30, 31, 100 degrees of freedom. */
+/* Names of points that lie on each other go one below the other: each has its own line, and the
+ * search for it ends, wherever rounding puts the points. */
+static void names_of_points_at_one_place_do_not_cover_each_other(void **state)
+{
+    (void)state;
+    char name[] = "64";
+    const char *const names[8] = {name, name, name, name, name, name, name, name};
+    struct tacit_rng rng = tacit_rng_stream(1, 0, 0, TACIT_PURPOSE_INSTANCE);
+    for (uint32_t figure_number = 0; figure_number < 200; figure_number++) {
+        double x[8];
+        double y[8];
+        double const ci95[8] = {0};
+        double const base = 1000 * tacit_rng_uniform(&rng);
+        for (uint32_t i = 0; i < 8; i++) {
+            x[i] = 64;
+            y[i] = i == 0 ? 1000 : base + tacit_rng_uniform(&rng);
+        }
+        struct tacit_report_series const series = {"series", 8, x, y, ci95, names};
+        struct tacit_report_figure const figure = {.id = "f",
+                                                   .title = "t",
+                                                   .x_label = "x",
+                                                   .y_label = "y",
+                                                   .series_count = 1,
+                                                   .series = &series};
+        char *text;
+        size_t size;
+        FILE *const out = open_memstream(&text, &size);
+        assert_int_equal(tacit_report_figure_svg(&figure, out), TACIT_OK);
+        assert_int_equal(fclose(out), 0);
+        double lines[8];
+        uint32_t count = 0;
+        for (char *at = text; (at = strstr(at, "<text stroke=\"none\"")) != NULL; at++) {
+            assert_true(count < 8);
+            assert_non_null(strstr(at, " y=\""));
+            lines[count] = strtod(strstr(at, " y=\"") + 4, NULL);
+            for (uint32_t i = 0; i < count; i++)
+                assert_true(fabs(lines[i] - lines[count]) > 13.8);
+            count++;
+        }
+        assert_int_equal(count, 8);
+        free(text);
+    }
+}
+
 static void t975_is_student_s(void **state)
 {
     (void)state;
@@ -1034,6 +1079,7 @@ int main(void)
         cmocka_unit_test(answer_names_what_could_not_be_told_apart_best_first),
         IN_SCRATCH(answer_stands_first_everywhere),
         IN_SCRATCH(note_says_that_nothing_was_gained),
+        cmocka_unit_test(names_of_points_at_one_place_do_not_cover_each_other),
         cmocka_unit_test(t975_is_student_s),
         cmocka_unit_test(json_golden),
         cmocka_unit_test(json_network),
