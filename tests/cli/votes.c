@@ -188,6 +188,56 @@ static void runs_do_not_depend_on_threads(void **state)
     process_free((struct process_result *)(uintptr_t)&two);
 }
 
+/* All of the horizon, not only the samples until the players have ended: the means of Problem 1 are
+ * 0.48 below the best on average. */
+static void the_uniform_baseline_plays_to_the_horizon(void **state)
+{
+    (void)state;
+    struct process_result result =
+        tacit("run", (const char *const[]){"--json", "--quiet", "--set=horizon=400000", NULL});
+    assert_int_equal(result.code, 0);
+    assert_true(metric(result.out, "samples") < 100000);
+    json_t *const root = json_loads(result.out, 0, NULL);
+    json_t *const uniform = json_object_get(json_object_get(root, "baselines"), "uniform");
+    double const regret =
+        json_number_value(json_object_get(json_object_get(uniform, "regret"), "mean"));
+    assert_true(fabs(regret - 0.48 * 400000) < 1e-3);
+    json_decref(root);
+    process_free(&result);
+}
+
+/* Sec. 6: each player's own means. The winner is the arm of most players; who likes another one
+ * best does not get it. Assumption 4 is checked and said where means move. */
+static void players_may_differ_and_means_may_move(void **state)
+{
+    (void)state;
+    char rows[16 * 40 * 2];
+    char *at = rows;
+    for (uint32_t player = 0; player < 64; player++)
+        at += snprintf(at, sizeof rows - (size_t)(at - rows), "%s\n",
+                       player < 40 ? "0.7,0.3,0.1" : "0.3,0.7,0.1");
+    temp_file_write(folder, "means.csv", rows);
+    struct process_result result = tacit("run", (const char *const[]){"--json", "--quiet", NULL});
+    assert_int_equal(result.code, 0);
+    assert_true(metric(result.out, "answer_share") > 0.95);
+    assert_true(fabs(metric(result.out, "best_arm_fraction") - 40.0 / 64) < 0.05);
+    assert_non_null(strstr(result.out, "\"arms\": [\"arm 0\"]"));
+    process_free(&result);
+    temp_file_write(folder, "means.csv", "0.7,0.1,0.6\n");
+    static const struct {
+        const char *setting;
+        const char *says;
+    } cases[] = {
+        {"--set=protocol.switches=1", "Assumption 4  fails: arm 0 is ahead on average until"},
+        {"--set=environment.drift={per_sample: -1e-5}", "Assumption 4  holds to T: arm 0"}};
+    for (size_t i = 0; i < 2; i++) {
+        result = tacit("check", (const char *const[]){cases[i].setting, NULL});
+        assert_int_equal(result.code, 0);
+        assert_non_null(strstr(result.out, cases[i].says));
+        process_free(&result);
+    }
+}
+
 /* 1-PRIVACY sends nothing; 0-PRIVACY a broadcast a sample, N - 1 per receiver. */
 static void baselines_send_what_the_paper_counts(void **state)
 {
@@ -272,6 +322,8 @@ int main(void)
         TEST(resets_need_an_accuracy_that_theorem_4_speaks_of),
         TEST(sums_and_randomised_rewards_keep_the_epsilon_of_private_votes),
         TEST(private_votes_start_again_at_resets),
+        TEST(the_uniform_baseline_plays_to_the_horizon),
+        TEST(players_may_differ_and_means_may_move),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

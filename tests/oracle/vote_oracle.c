@@ -117,6 +117,53 @@ static void direct_loop_gives_the_bytes_of_the_cores(void **state)
     }
 }
 
+/* ---- The mean gap ---- */
+
+/* As Assumption 4 is written down: a sum over the samples, one after the other. */
+static double naive_gap(const struct vote_world *world, uint32_t best, uint64_t samples)
+{
+    double least = INFINITY;
+    for (uint32_t arm = 0; arm < world->env->arm_count; arm++) {
+        double sum = 0;
+        for (uint64_t j = 0; j < samples; j++)
+            sum += vote_mean(world, 0, best, j) - vote_mean(world, 0, arm, j);
+        if (arm != best)
+            least = fmin(least, sum / (double)samples);
+    }
+    return least;
+}
+
+static void mean_gap_is_the_average_over_all_samples(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(31, 0, 0, TACIT_PURPOSE_INSTANCE);
+    for (uint32_t trial = 0; trial < 300; trial++) {
+        double means[ARMS];
+        struct tacit_env env = problem_env();
+        env.means = means;
+        env.arm_count = 2 + (uint32_t)tacit_rng_below(&rng, ARMS - 1);
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            means[arm] = tacit_rng_uniform(&rng);
+        struct vote_world world = problem(&env, 1, 1, TACIT_BEST_ARM_SER3);
+        world.horizon = 20 * env.arm_count + tacit_rng_below(&rng, 1500);
+        world.drift_spare = (uint32_t)tacit_rng_below(&rng, ARMS); /* may be none of them */
+        if (trial % 3 == 0)
+            world.drift = (tacit_rng_uniform(&rng) - 0.5) * 0.01;
+        if (trial % 3 == 1)
+            world.switch_every = 1 + tacit_rng_below(&rng, 200);
+        uint32_t const best = vote_gap_arm(&world, vote_gap_start(&world, 0.9));
+        uint64_t const samples = 1 + tacit_rng_below(&rng, world.horizon);
+        assert_true(fabs(vote_mean_gap(&world, best, samples) - naive_gap(&world, best, samples)) <
+                    1e-9);
+        uint64_t const end = vote_gap_ends(&world, 0.9);
+        if (end == 0)
+            continue;
+        assert_true(naive_gap(&world, best, end) <= 1e-12);
+        if (end > vote_gap_start(&world, 0.9))
+            assert_true(naive_gap(&world, best, end - 1) > 0);
+    }
+}
+
 /* ---- The twin ---- */
 
 enum { SAMPLES, SAMPLES_VOTE, MESSAGES, MEASURES };
@@ -178,6 +225,8 @@ static struct moments measure(uint32_t number, uint32_t players, enum tacit_best
         struct vote_outcome outcome;
         assert_int_equal(vote_play(&world, &outcome, NULL), TACIT_OK);
         assert_true(outcome.messages <= 28u * ARMS - 1u);
+        if (players >= 64 && kind != TACIT_BEST_ARM_MEDIAN) /* enough vote, each about one best */
+            assert_int_equal(outcome.messages, 28u * (ARMS - 1u));
         add(&moments, (double)outcome.samples, (double)outcome.samples_vote,
             (double)outcome.messages);
     }
@@ -235,6 +284,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(direct_loop_gives_the_bytes_of_the_cores),
+        cmocka_unit_test(mean_gap_is_the_average_over_all_samples),
         cmocka_unit_test(ser3_agrees_with_the_twin),
         cmocka_unit_test(ugapec_agrees_with_the_twin),
         cmocka_unit_test(the_others_agree_with_the_twin),

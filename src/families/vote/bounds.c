@@ -147,6 +147,32 @@ static void print_sums(const struct vote_plan *plan, FILE *out)
         config.block, config.player_count, config.failure, releases, config.player_count - 1);
 }
 
+/* Assumption 4, which SER3 and DSER3 need: does it hold, where means move? */
+static void print_assumption(const struct tacit_experiment *experiment, FILE *out)
+{
+    struct vote_plan const *const plan = experiment->plan;
+    struct vote_world world = plan->world;
+    world.env = &plan->common.env;
+    if ((world.drift == 0 && world.switch_every == 0) || world.env->means == NULL)
+        return;
+    double const failure = world.subroutine.failure;
+    uint64_t const start = vote_gap_start(&world, failure);
+    uint32_t const best = vote_gap_arm(&world, start);
+    world.drift_spare = plan->drifts_all ? TACIT_NO_ARM : vote_gap_arm(&world, 1);
+    uint64_t const end = vote_gap_ends(&world, failure);
+    if (end == 0)
+        (void)fprintf(out,
+                      "  Assumption 4  holds to T: arm %" PRIu32
+                      " is ahead on average from sample %" PRIu64 " on, by %.4g at T\n",
+                      best, start, vote_mean_gap(&world, best, world.horizon));
+    else
+        (void)fprintf(out,
+                      "  Assumption 4  fails: arm %" PRIu32
+                      " is ahead on average until sample %" PRIu64
+                      "; what DSER3 promises ends there (DSER4: subroutine: ser4, with resets)\n",
+                      best, end);
+}
+
 enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, FILE *out)
 {
     struct vote_plan const *const plan = experiment->plan;
@@ -157,6 +183,7 @@ enum tacit_status vote_print_bounds(const struct tacit_experiment *experiment, F
                   "  one learner with all rewards: K/epsilon^2 ln(1/delta) = %.4g samples, "
                   "without constants (Sec. 2)\n",
                   arms / (epsilon * epsilon) * log(1 / plan->delta));
+    print_assumption(experiment, out);
     if (world->sharing == VOTE_SHARING_ALL) {
         print_shared(plan, out);
         return TACIT_OK;

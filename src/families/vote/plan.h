@@ -56,6 +56,11 @@ enum vote_metric {
     VOTE_ANSWER_SHARE,
     VOTE_PLAYS_BEYOND,
     VOTE_RESETS,
+    VOTE_SAMPLES_FIRST_OUT,
+    VOTE_PLAYER_SAMPLES_MEAN,
+    VOTE_PLAYER_SAMPLES_SD,
+    VOTE_PLAYER_SAMPLES_MAX,
+    VOTE_MEAN_GAP,
     VOTE_METRIC_COUNT
 };
 extern const struct tacit_metric vote_metrics[];

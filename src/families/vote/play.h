@@ -147,6 +147,24 @@ enum tacit_status vote_play(const struct vote_world *world, struct vote_outcome 
 /* Mean of an arm for a player after `samples` samples of anybody. */
 double vote_mean(const struct vote_world *world, uint32_t player, uint32_t arm, uint64_t samples);
 
+/* ---- Assumption 4 (gap.c) ---- */
+
+/* The arm with the best mean on average over the first `samples`, the paper's k*; lowest index on
+ * ties. */
+uint32_t vote_gap_arm(const struct vote_world *world, uint64_t samples);
+
+/* The smallest mean gap of that arm to another after `samples` samples of anybody, every arm
+ * sampled as often; INFINITY where there is no other. Means that differ from player to player are
+ * averaged. Requires: samples > 0. */
+double vote_mean_gap(const struct vote_world *world, uint32_t best, uint64_t samples);
+
+/* K ceil(ln(K/failure)) samples: from here on the assumption asks for a positive mean gap. */
+uint64_t vote_gap_start(const struct vote_world *world, double failure);
+
+/* The first sample, up to the horizon, at which the mean gap is not positive (looked at 4,096
+ * times, at equal distances on a log scale, then bisected); 0: Assumption 4 holds. */
+uint64_t vote_gap_ends(const struct vote_world *world, double failure);
+
 /* ---- What both loops share ---- */
 
 struct vote_clock {
