@@ -131,14 +131,19 @@ static void add_peers(const struct agent *agent, const struct live_site_view *vi
         return;
     json_t *const neighbours = json_array();
     json_t *const missing = json_array();
+    json_t *const flagged = json_array();
     for (uint32_t i = 0; i < place.neighbour_count; i++)
         (void)json_array_append_new(neighbours, json_string(place.neighbours[i].site));
+    for (uint32_t i = 0; i < place.neighbour_count && view->flagged != NULL; i++)
+        if (tacit_bits_has(view->flagged, place.neighbours[i].agent))
+            (void)json_array_append_new(flagged, json_string(place.neighbours[i].site));
     for (uint32_t site = 0; site < place.agent_count && view->missing != NULL; site++)
         if (tacit_bits_has(view->missing, site) && json_array_size(missing) < MISSING_SHOWN_MAX)
             (void)json_array_append_new(missing, json_integer(site));
     (void)json_object_set_new(status, "neighbours", neighbours);
     (void)json_object_set_new(status, "missing_reports", json_integer(view->missing_count));
     (void)json_object_set_new(status, "missing_sites", missing);
+    (void)json_object_set_new(status, "two_states", flagged);
 }
 
 /* Seconds, to the millisecond. */

@@ -99,6 +99,23 @@ static void note_progress(const struct live_site_view *before, const struct live
         live_log(LIVE_LOG_WARNING, "granted", "the release of this state was granted after all");
 }
 
+/* Of this neighbour; TACIT_EVERYONE: of each. */
+static void say_flagged(const struct agent *agent, const struct live_site_view *view, uint32_t who)
+{
+    struct live_site_place place;
+    agent->config->protocol->place(agent->site, &place);
+    for (uint32_t i = 0; i < place.neighbour_count && view->flagged != NULL; i++) {
+        struct live_neighbour const neighbour = place.neighbours[i];
+        if (tacit_bits_has(view->flagged, neighbour.agent) &&
+            (who == TACIT_EVERYONE || who == neighbour.agent))
+            live_log(LIVE_LOG_ERROR, "two-states",
+                     "two states of site %s: it shows another release than the one that was "
+                     "granted to it; a copy, a clone or an old state of it is running, or this "
+                     "site's own state is an old one",
+                     neighbour.site);
+    }
+}
+
 /* Names as many as fit, best first. */
 static void name_arms(const struct agent *agent, const struct live_fallback *fallback, char text[],
                       size_t size)
@@ -193,6 +210,9 @@ enum tacit_status agent_step(struct agent *agent, struct live_site_event event)
     enum tacit_status const status = protocol->step(agent->site, &event, &entropy, &update);
     protocol->look(agent->site, &after);
     note_progress(&before, &after);
+    if (after.flagged_count > before.flagged_count)
+        say_flagged(agent, &after,
+                    event.kind == LIVE_SITE_RECEIVE ? event.as.message.from : TACIT_EVERYONE);
     if (status == TACIT_ENTROPY)
         live_log(LIVE_LOG_WARNING, "entropy",
                  "the system gives no randomness: nothing was drawn; it is tried again");
@@ -211,6 +231,8 @@ void agent_say_trouble(struct agent *agent)
         agent->config->protocol->look(agent->site, &view);
     if (view.trouble != NULL)
         live_log(LIVE_LOG_ERROR, view.is_blocked ? "two-states" : "halted", "%s", view.trouble);
+    if (agent->site != NULL)
+        say_flagged(agent, &view, TACIT_EVERYONE);
 }
 
 void agent_count_played(struct agent *agent, uint64_t count)

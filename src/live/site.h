@@ -154,6 +154,8 @@ struct live_site_view {
     uint64_t spent_nano;
     const uint64_t *missing; /* A: sites whose word is waited for; NULL: it is not known here */
     uint32_t missing_count;
+    const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
+    uint32_t flagged_count;
 };
 
 /* ---- The family's functions ------------------------------------------------------------------ */

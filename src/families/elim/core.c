@@ -49,19 +49,18 @@ static struct tacit_elim_agent_config agent_config(const struct elim_core *core,
                                              .budget_nano = site->budget_nano,
                                              .resend_after_us = site->resend_after_us,
                                              .epoch_max = site->epoch_max,
-                                             .has_grants = !is_peer(core)};
-    if (config.has_grants)
-        memcpy(config.domain, core->domain, sizeof config.domain);
+                                             .has_grants = true};
+    memcpy(config.domain, core->domain, sizeof config.domain);
     return config;
 }
 
-/* Rows that a payload has room for, beside what every message has. */
+/* Rows that a payload has room for, each with what opens it, beside what every message has. */
 static uint32_t rows_max(const struct tacit_wire_elim_run *run)
 {
     size_t const sets =
         (TACIT_BITS_WORDS(run->agent_count) + TACIT_BITS_WORDS(run->arm_count)) * sizeof(uint64_t);
     size_t const head = sets + 128;
-    size_t const row = run->arm_count * sizeof(int64_t);
+    size_t const row = run->arm_count * sizeof(int64_t) + sizeof(struct tacit_elim_opening);
     return head + row > LIVE_LETTER_BYTES_MAX ? 0
                                               : (uint32_t)((LIVE_LETTER_BYTES_MAX - head) / row);
 }
@@ -134,11 +133,13 @@ static enum tacit_status describe(struct elim_core *core, const struct elim_core
     for (uint32_t i = 0; i < neighbours; i++)
         core->neighbours[i] = network->neighbours[i].agent;
     size_t state_size;
+    size_t table_size = 0;
     if (!elim_core_fits(&core->run))
         return TACIT_MALFORMED;
     if (is_peer(core)) {
         struct tacit_elim_peer_config const config = peer_config(core, site);
         state_size = tacit_elim_peer_size(&config);
+        table_size = state_size == 0 ? 0 : tacit_elim_peer_table_size(&config);
     } else {
         struct tacit_elim_agent_config const config = agent_config(core, site);
         state_size = tacit_elim_agent_size(&config);
@@ -146,9 +147,7 @@ static enum tacit_status describe(struct elim_core *core, const struct elim_core
     core->digest_at = sizeof(uint64_t) + filled_up(announcement_size);
     core->state_at = core->digest_at + sizeof core->digest;
     core->table_at = core->state_at + state_size;
-    core->size = core->table_at;
-    if (is_peer(core))
-        core->size += tacit_elim_table_size(core->run.agent_count, core->run.arm_count);
+    core->size = core->table_at + table_size;
     return state_size == 0 ? TACIT_MALFORMED : TACIT_OK;
 }
 
@@ -182,7 +181,7 @@ enum tacit_status elim_core_new(struct elim_core **core, const struct elim_core_
     memcpy(made->block + made->digest_at, made->digest, sizeof made->digest);
     if (is_peer(made)) {
         struct tacit_elim_peer_config const config = peer_config(made, site);
-        tacit_elim_table_init(table_of(made), made->run.agent_count, made->run.arm_count, false);
+        tacit_elim_peer_table_init(table_of(made), &config, false);
         status = tacit_elim_peer_init(state_of(made), &config);
     } else {
         struct tacit_elim_agent_config const config = agent_config(made, site);
@@ -312,6 +311,12 @@ bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer
 
 struct tacit_elim_message elim_core_release(const struct elim_core *core)
 {
-    return is_peer(core) ? tacit_elim_peer_release(state_of(core), table_of(core))
-                         : tacit_elim_agent_draw(state_of(core));
+    if (!is_peer(core))
+        return tacit_elim_agent_draw(state_of(core));
+    struct tacit_elim_peer const *const peer = state_of(core);
+    struct tacit_elim_agent const *const agent = tacit_elim_peer_agent(peer);
+    struct tacit_elim_agent_view view;
+    tacit_elim_agent_look(agent, &view);
+    return view.committed ? tacit_elim_agent_draw(agent)
+                          : tacit_elim_peer_release(peer, table_of(core));
 }

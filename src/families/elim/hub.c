@@ -41,7 +41,8 @@ static struct tacit_mechanism mechanism_of(const struct live_hub_config *config)
     return made;
 }
 
-/* Over a star the hub grants: it holds all releases. Errors: TACIT_MEMORY. */
+/* The hub grants what it holds: all releases of a star, those of the sinks of a hybrid. Errors:
+ * TACIT_MEMORY. */
 static enum tacit_status core_config(const struct live_hub *hub, struct tacit_elim_hub_config *made)
 {
     struct live_hub_config const *const config = hub->config;
@@ -56,10 +57,9 @@ static enum tacit_status core_config(const struct live_hub *hub, struct tacit_el
         .answers_all = true,
         .weights = hub->weights,
         .components_alike = network != NULL && network->components_alike,
-        .has_grants = network == NULL};
-    return made->has_grants ? elim_invitation_domain(
-                                  config, tacit_mechanism_cost_nano(&made->mechanism), made->domain)
-                            : TACIT_OK;
+        .has_grants = true};
+    return elim_invitation_domain(config, tacit_mechanism_cost_nano(&made->mechanism),
+                                  made->domain);
 }
 
 /* ---- Before there is a hub ------------------------------------------------------------------- */

@@ -42,6 +42,15 @@ static struct tacit_wire_elim_run run_of(const struct live_hub_config *config,
                                         .gap = settings->gap};
 }
 
+/* What all sites of a network have in common. Requires: there is one. */
+static struct tacit_wire_elim_network network_of(const struct live_hub_config *config)
+{
+    enum tacit_elim_collection const collection = elim_hub_settings(config)->network->collection;
+    return (struct tacit_wire_elim_network){
+        .collection = collection,
+        .gather_timeout_s = collection == TACIT_ELIM_GATHER ? gather_timeout_s(config) : 0};
+}
+
 /* What all sites must agree on; it points into config and `parameters`. */
 static struct tacit_wire_agreement
 agreement_of(const struct live_hub_config *config, const struct tacit_wire_elim_run *run,
@@ -101,14 +110,11 @@ static uint8_t *encode_peer(const struct live_hub_config *config, struct tacit_w
             uint32_t const other = place.neighbours[i];
             neighbours[i] = (struct tacit_wire_elim_neighbour){other, config->sites[other]};
         }
-        struct tacit_wire_elim_network const network = {
-            .collection = topology->collection,
-            .gather_timeout_s =
-                topology->collection == TACIT_ELIM_GATHER ? gather_timeout_s(config) : 0,
-            .parent = place.parent,
-            .members = members,
-            .neighbour_count = degree,
-            .neighbours = neighbours};
+        struct tacit_wire_elim_network network = network_of(config);
+        network.parent = place.parent;
+        network.members = members;
+        network.neighbour_count = degree;
+        network.neighbours = neighbours;
         run->network = &network;
         bytes = encode(config, run, size);
         run->network = NULL;
@@ -129,9 +135,14 @@ uint8_t *elim_invitation(const struct live_hub_config *config, uint64_t epsilon_
 enum tacit_status elim_invitation_domain(const struct live_hub_config *config,
                                          uint64_t epsilon_nano, uint8_t domain[TACIT_SHA256_BYTES])
 {
-    struct tacit_wire_elim_run const run = run_of(config, epsilon_nano, 0);
+    struct tacit_wire_elim_run run = run_of(config, epsilon_nano, 0);
+    struct tacit_wire_elim_network network;
     uint8_t parameters[TACIT_WIRE_ELIM_PARAMETERS_BYTES];
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
+    if (elim_hub_settings(config)->network != NULL) {
+        network = network_of(config);
+        run.network = &network;
+    }
     struct tacit_wire_agreement const agreement = agreement_of(config, &run, parameters);
     enum tacit_status const status = tacit_wire_agreement_digest(&agreement, digest);
     if (status == TACIT_OK)

@@ -163,7 +163,8 @@ static enum tacit_status make_table(struct elim_run *run)
     struct elim_sim const *const experiment = run->experiment;
     if (experiment->network == NULL || experiment->faults != NULL || experiment->own_tables)
         return TACIT_OK;
-    run->shared_table = malloc(tacit_elim_table_size(run->agent_count, run->arm_count));
+    struct tacit_elim_peer_config const config = elim_run_peer_config(run, 1, 0, 1);
+    run->shared_table = malloc(tacit_elim_peer_table_size(&config));
     return run->shared_table == NULL ? TACIT_MEMORY : TACIT_OK;
 }
 

@@ -195,8 +195,7 @@ static void fill_plan(const struct tacit_experiment *experiment, uint32_t report
                                   .round_limit = keys->round_limit,
                                   .gap = keys->gap,
                                   .mechanism = experiment->mechanism,
-                                  .has_grants = experiment->network == NULL &&
-                                                experiment->config->privacy == TACIT_PRIVACY_SOUND,
+                                  .has_grants = experiment->config->privacy == TACIT_PRIVACY_SOUND,
                                   .epsilon_per_reward = experiment->epsilon_per_reward,
                                   .server_link_cost = experiment->config->server_link_cost,
                                   .peer_link_cost = experiment->config->peer_link_cost};

@@ -40,7 +40,7 @@ static bool is_control(const struct tacit_elim_message *message)
            message->kind == TACIT_ELIM_REFUSAL;
 }
 
-/* What a report or a HELLO carries of commitments is control, too. */
+/* What a report, a HELLO or a row carries of commitments is control, too. */
 static struct tacit_sim_cost message_cost(void *family, const void *message)
 {
     struct elim_run const *const run = family;
@@ -52,6 +52,7 @@ static struct tacit_sim_cost message_cost(void *family, const void *message)
         return cost;
     }
     bare.commit = NULL;
+    bare.openings = NULL;
     cost.scalars = tacit_elim_message_scalars(message, run->agent_count);
     cost.bytes = tacit_wire_elim_bytes(&bare, run->arm_count, run->agent_count);
     cost.control_bytes = all - cost.bytes;
@@ -224,7 +225,7 @@ static void size_of_node(void *family, uint32_t node, size_t *state_bytes, size_
         struct tacit_elim_peer_config const config = elim_run_peer_config(run, 1, node, 1);
         *state_bytes = tacit_elim_peer_size(&config);
         if (run->shared_table == NULL)
-            *extra_bytes = tacit_elim_table_size(run->agent_count, run->arm_count);
+            *extra_bytes = tacit_elim_peer_table_size(&config);
     }
 }
 
@@ -266,8 +267,7 @@ static enum tacit_status set_up_agent(struct elim_run *run, uint64_t run_id, uin
     struct tacit_elim_peer_config const config = elim_run_peer_config(run, run_id, agent, gap);
     bool const is_shared = run->shared_table != NULL;
     if (!is_shared || agent == 0)
-        tacit_elim_table_init(elim_run_table(run, agent), run->agent_count, run->arm_count,
-                              is_shared);
+        tacit_elim_peer_table_init(elim_run_table(run, agent), &config, is_shared);
     return tacit_elim_peer_init(state, &config);
 }
 

@@ -6,10 +6,12 @@
 #include "live.h"
 #include "tacit/privacy.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ANSWERS_US 1000000u /* so long a new peer waits for its neighbours' answers */
+#define TROUBLE_BYTES 512u
 
 struct live_site {
     struct elim_core *core;
@@ -20,6 +22,8 @@ struct live_site {
     struct live_neighbour *neighbours;
     uint64_t *missing;
     uint64_t *nobody;
+    uint64_t *flagged;     /* W(A): sites that spoke from two states */
+    char *trouble;         /* TROUBLE_BYTES */
     bool plan_is_held;     /* a peer that has released nothing yet, and has not asked around */
     uint64_t answers_us;   /* until then */
     uint64_t deadline_us;  /* as the core said it */
@@ -55,6 +59,8 @@ static void site_free(struct live_site *site)
     free(site->neighbours);
     free(site->missing);
     free(site->nobody);
+    free(site->flagged);
+    free(site->trouble);
     free(site);
 }
 
@@ -86,8 +92,10 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
     made->neighbours = calloc(neighbours + 1u, sizeof *made->neighbours);
     made->missing = calloc(words, sizeof *made->missing);
     made->nobody = calloc(words, sizeof *made->nobody);
+    made->flagged = calloc(words, sizeof *made->flagged);
+    made->trouble = calloc(1, TROUBLE_BYTES);
     if (made->plan == NULL || made->neighbours == NULL || made->missing == NULL ||
-        made->nobody == NULL) {
+        made->nobody == NULL || made->flagged == NULL || made->trouble == NULL) {
         site_free(made);
         return TACIT_MEMORY;
     }
@@ -276,12 +284,16 @@ static void ask_around(struct live_site *site, uint64_t now_us, struct live_site
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* Over a star the ledger has the release when it is drawn, in the same write as the commitment: as
- * it will leave once it is granted. When it leaves it is held against that row. */
+/* The ledger has the release when it is drawn, in the same write as the commitment: as it will
+ * leave once it is granted; among peers in rows, alone or among others'. A report over a star is
+ * held against that row when it leaves. Who has no holder has its grant in the same step. */
 static void note_draw(struct live_site *site, const struct tacit_elim_agent_view *before,
                       const struct tacit_elim_agent_view *after, struct live_site_update *update)
 {
-    if (!is_star(site) || before->committed || !after->committed)
+    bool const is_drawn = !before->committed && after->committed;
+    bool const is_granted_at_once =
+        !before->committed && after->release_epoch != before->release_epoch;
+    if (!is_drawn && !is_granted_at_once)
         return;
     struct tacit_elim_message const report = elim_core_release(site->core);
     keep_release(site, &report, update);
@@ -292,13 +304,6 @@ static void note_peer_progress(struct live_site *site, const struct tacit_elim_a
                                const struct tacit_elim_agent_view *after,
                                struct live_site_update *update)
 {
-    if (is_star(site))
-        return;
-    if (after->release_epoch != before->release_epoch) {
-        /* It goes out in rows, alone or among others'; it is kept in the form of a report. */
-        struct tacit_elim_message const report = elim_core_release(site->core);
-        keep_release(site, &report, update);
-    }
     if (!judges_for_itself(site) || after->epoch == before->epoch)
         return;
     if (after->release_epoch > site->acknowledged) {
@@ -546,6 +551,34 @@ static void look_around(const struct live_site *site, struct live_site_view *vie
             tacit_bits_add(site->missing, agent);
     view->missing = site->missing;
     view->missing_count = peer.missing_count;
+    memset(site->flagged, 0, TACIT_BITS_WORDS(run->agent_count) * sizeof *site->flagged);
+    for (uint32_t rank = 0; rank < run->network->neighbour_count; rank++)
+        if (tacit_bits_has(peer.flagged, rank))
+            tacit_bits_add(site->flagged, site->neighbours[rank].agent);
+    view->flagged = site->flagged;
+    view->flagged_count = tacit_bits_count(site->flagged, run->agent_count);
+}
+
+/* Who has refused its release. */
+static const char *refuser_of(const struct live_site *site)
+{
+    struct tacit_elim_peer_view peer;
+    if (elim_core_look_at_peer(site->core, &peer))
+        for (uint32_t i = 0; i < elim_core_run(site->core)->network->neighbour_count; i++)
+            if (site->neighbours[i].agent == peer.refused_by)
+                return site->neighbours[i].site;
+    return TACIT_WIRE_COORDINATOR;
+}
+
+static const char *block_of(const struct live_site *site)
+{
+    char const *const refuser = refuser_of(site);
+    (void)snprintf(site->trouble, TROUBLE_BYTES,
+                   "blocked: %s has granted another release of this site instead; either this "
+                   "state is a copy or an old one, and nothing is released from it, or the state "
+                   "of %s is old, or it does not say what is true",
+                   refuser, refuser);
+    return site->trouble;
 }
 
 /* Why it is halted or blocked. */
@@ -555,9 +588,7 @@ static const char *trouble_of(const struct live_site *site,
     struct tacit_ledger ledger = *agent->ledger;
     uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
     if (agent->blocked && agent->committed)
-        return "blocked: the coordinator has granted another release of this site instead; either "
-               "this state is a copy or an old one, and nothing is released from it, or the "
-               "coordinator does not say what is true";
+        return block_of(site);
     if (!agent->halted)
         return NULL;
     return tacit_ledger_spend(&ledger, agent->epoch, cost_nano) != TACIT_OK
