@@ -192,6 +192,7 @@ struct tacit_sim_faults {
     uint32_t agent_backups; /* so many times an agent goes on from its disk of some time before */
     uint32_t clones;        /* so many times an agent's disk is started once more beside it */
     uint32_t hub_backups;   /* as agent_backups, of the hub: it forgets */
+    const uint64_t *copied; /* W(A): agents of which backups and clones are; NULL: any. Not empty */
 };
 
 /* ---- Nodes: cores with a disk on a network of opaque messages -------------------------------- */

@@ -37,9 +37,17 @@ static void plan_backup(struct tacit_sim_nodes *nodes, uint32_t number, uint32_t
                  .time_us = back_us, .kind = SIM_ITEM_RESTORE, .node = node, .number = number});
 }
 
+/* One that may be copied. */
 static uint32_t any_agent(struct tacit_sim_nodes *nodes)
 {
-    return (uint32_t)sim_up_to(nodes, nodes->agent_count - 1);
+    uint64_t const *const copied = nodes->config.faults->copied;
+    if (copied == NULL)
+        return (uint32_t)sim_up_to(nodes, nodes->agent_count - 1);
+    uint64_t skip = sim_up_to(nodes, tacit_bits_count(copied, nodes->agent_count) - 1);
+    uint32_t agent = tacit_bits_next(copied, nodes->agent_count, 0);
+    for (; skip > 0; skip--)
+        agent = tacit_bits_next(copied, nodes->agent_count, agent + 1);
+    return agent;
 }
 
 void sim_plan_copies(struct tacit_sim_nodes *nodes)

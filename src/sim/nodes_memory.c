@@ -76,8 +76,12 @@ static size_t lay_out(struct tacit_sim_nodes *nodes)
 static bool faults_are_valid(const struct tacit_sim_nodes_config *config)
 {
     struct tacit_sim_faults const *const faults = config->faults;
-    return faults == NULL || (faults->lost_agents <= config->sim->agent_count &&
-                              (faults->hub_backups == 0 || config->has_hub));
+    if (faults == NULL)
+        return true;
+    bool const has_copied =
+        faults->copied == NULL || tacit_bits_count(faults->copied, config->sim->agent_count) > 0;
+    return faults->lost_agents <= config->sim->agent_count && has_copied &&
+           (faults->hub_backups == 0 || config->has_hub);
 }
 
 struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config *config,

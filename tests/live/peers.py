@@ -229,9 +229,11 @@ def ring_waits_for_a_site_that_is_away_and_says_so(federation_of):
     names = [site for site in federation.sites if site != "site-3"]
     federation.start_all(["coordinator", *names])
     federation.apply(names)
-    for site in names:  # what they have goes round the gap
-        wait_for(f"{site} waits for site-3 alone",
-                 lambda site=site: (federation.site_status(site) or {}).get("missing_sites") == [3], 30)
+    for site in names:  # what they have goes round the gap; its neighbours lack its grant
+        wait_for(f"{site} waits for site-3 and those whose releases it holds",
+                 lambda site=site: is_missing(federation, site, [2, 3, 4]), 30)
+    require(federation.site_status("site-2")["waits_for"]["for"] == "the grant of its release",
+            f"{federation.site_status('site-2')}")
     federation.apply(["site-3"])
     federation.start("site-3")
     check_peers(federation)
@@ -267,7 +269,7 @@ def hostile_neighbour_changes_nothing(federation_of):
     federation.start_all(["coordinator", *names])
     federation.apply(names)
     for site in names:
-        wait_for(f"{site} waits for site-1 alone", lambda site=site: is_missing(federation, site, [1]), 30)
+        wait_for(f"{site} waits for site-1", lambda site=site: is_missing(federation, site, [0, 1, 2]), 30)
     before, ledger = federation.site_status("site-0"), federation.get("site-0", "/v1/ledger")
     known = before["refused_messages"]  # rows that came when they were no longer waited for
     pulls = federation.pulls(1, 3)
@@ -277,10 +279,10 @@ def hostile_neighbour_changes_nothing(federation_of):
              data(1, 1, pulls, 7, [1], fair),  # not asked for
              data(1, 1, pulls, 7, [2], fair), data(1, 1, pulls, 7, [0], fair),  # other rows than those that are here
              data(1, 1, pulls, 7, [1, 2], fair), data(1, 1, pulls, 7, [2], fair[:2]), data(1, 1, pulls, 7, [], fair),
-             data(1, 1, pulls + 1, 7, [2], fair), data(1, 1, pulls, 3, [2], fair[:2]), data(1, 9, pulls, 7, [2], fair),
+             data(1, 1, pulls + 1, 7, [2], fair), data(1, 1, pulls, 3, [2], fair[:2]), data(1, 1, pulls, 7, [3], fair),
              advert(2, 1, [1]), hello(7, 1, []), request(0, 1, [0]), data(wire.HUB, 1, pulls, 7, [1], fair),  # names
              advert(1, 1, []), advert(1, 0, [1]), advert(1, 10001, [1]), advert(1, 1, [1], run=2),
-             request(1, 1, [1]), request(1, 2, [0]), request(1, 1, []),  # what was not advertised
+             request(1, 1, [1]), request(1, 1, [0]), request(1, 1, []),  # what was not advertised
              wire.order(2, 1000, 1, sender=1), wire.report(1, 1, pulls, 7, fair), word(1, 1, 16, b""),
              hello(1, 1, []) + b"\0"]
     neighbour = federation.client("site-1")
@@ -389,7 +391,8 @@ def check_lost(federation, site):
     """It released nothing more, and says so; the others wait for it, and say so."""
     federation.allow(math.inf)
     index = federation.sites.index(site)
-    wait_for("its neighbour waits for it alone", lambda: is_missing(federation, federation.sites[index - 1], [index]))
+    wait_for("its neighbour waits for it, and for its grant",
+             lambda: is_missing(federation, federation.sites[index - 1], [index - 1, index, index + 1]))
     time.sleep(0.5)
     federation.end_applications()
     require(federation.phase(site) == "halted", f"{site} is {federation.phase(site)}")

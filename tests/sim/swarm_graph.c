@@ -3,8 +3,11 @@
  * over, every agent that is there must end, also where others never come back. A failing case
  * prints first the command that replays it.
  *
- * usage: swarm_graph [--seed N | --seeds COUNT]       default: the test group with 10,000 seeds
- */
+ * Schedules are rings and hybrids in sound mode in which old states of sites, and so of holders,
+ * come back besides: backups and clones. Of each site that is copied one holder is not.
+ *
+ * usage: swarm_graph [--seed N | --schedule N | --schedules COUNT | --seeds COUNT]
+ * default: the test group with 10,000 seeds and 1,500 schedules; --schedules runs these alone */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -18,6 +21,7 @@
 #include "../support/network.h"
 
 #define SEEDS_DEFAULT 10000u
+#define SCHEDULES_DEFAULT 1500u
 #define ARMS_MAX 6u
 #define AGENTS_MAX 9u
 
@@ -28,6 +32,7 @@ struct world {
     struct tacit_sim_faults faults;
     struct elim_observer observer;
     uint64_t cut_off[1];
+    uint64_t copied[1];
     double means[AGENTS_MAX * ARMS_MAX];
     uint64_t points[1];
     double metrics[ELIM_METRIC_COUNT];
@@ -38,6 +43,7 @@ struct world {
 
 static const char *program_name = "swarm_graph";
 static uint32_t seed_count = SEEDS_DEFAULT;
+static uint32_t schedule_count = SCHEDULES_DEFAULT;
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
 
@@ -118,6 +124,11 @@ static void make_hub(struct world *world, struct tacit_rng *rng)
         sim->gather_timeout_us = 1 + tacit_rng_below(rng, 10000);
 }
 
+static void world_close(struct world *world)
+{
+    network_free(world->network);
+}
+
 /* Requires: world_close after use. */
 static void make_world(struct world *world, uint64_t seed)
 {
@@ -145,6 +156,7 @@ static void make_world(struct world *world, uint64_t seed)
         .server_link_cost = 25,
         .peer_link_cost = 3};
     world->sim.mechanism = make_mechanism(&rng, &world->sim.epsilon_per_reward);
+    world->sim.has_grants = world->sim.mechanism.scale.kind != TACIT_SCALE_REAL;
     world->faults = make_faults(&rng, horizon);
     world->sim.faults = &world->faults;
     make_network(world, &rng, agents);
@@ -154,9 +166,63 @@ static void make_world(struct world *world, uint64_t seed)
         make_hub(world, &rng);
 }
 
-static void world_close(struct world *world)
+/* Is somebody among the holders of each of these agents who is not one of them? */
+static bool have_holders(const struct world *world, uint64_t copied)
 {
-    network_free(world->network);
+    struct tacit_elim_network const *const network = &world->sim_network;
+    bool const spreads = network->collection == TACIT_ELIM_SPREAD;
+    for (uint32_t agent = 0; agent < world->sim.common.agent_count; agent++) {
+        uint32_t const parent = spreads ? TACIT_NO_AGENT : network->parent[agent];
+        uint64_t holders = 0;
+        for (uint64_t i = network->graph->first[agent];
+             spreads && i < network->graph->first[agent + 1]; i++)
+            holders |= UINT64_C(1) << network->graph->neighbours[i];
+        if (!spreads) /* a sink's are the hub's, which forgets nothing */
+            holders = parent == TACIT_NO_AGENT ? UINT64_MAX : UINT64_C(1) << parent;
+        if ((copied >> agent & 1) != 0 && (holders & ~copied) == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Copies of some agents, so that what is promised holds. */
+static void make_copies(struct world *world, struct tacit_rng *rng)
+{
+    uint64_t const all = (UINT64_C(1) << world->sim.common.agent_count) - 1;
+    do
+        world->copied[0] = tacit_rng_next(rng) & all;
+    while (world->copied[0] == 0 || !have_holders(world, world->copied[0]));
+    world->faults.copied = world->copied;
+    world->faults.agent_backups = (uint32_t)tacit_rng_below(rng, 5);
+    world->faults.clones = (uint32_t)tacit_rng_below(rng, 4);
+}
+
+/* A ring, or a hybrid, in sound mode. Requires: world_close after use. */
+static void make_schedule(struct world *world, uint64_t seed)
+{
+    struct tacit_rng rng = tacit_rng_stream(seed, 1, 1, TACIT_PURPOSE_INSTANCE);
+    make_world(world, seed);
+    uint32_t const agents = 3 + (uint32_t)tacit_rng_below(&rng, 4);
+    bool const is_hybrid = tacit_rng_bernoulli(&rng, 0.3);
+    struct tacit_graph_spec const ring = {.kind = TACIT_GRAPH_RING, .agent_count = agents};
+    struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND,
+                                                  world->sim.epsilon_per_reward, 0, 1};
+    world_close(world);
+    world->network = is_hybrid ? network_random_hybrid(agents, &rng) : network_new(&ring, 1, 1);
+    world->sim_network =
+        network_for_sim(world->network, is_hybrid ? TACIT_ELIM_GATHER : TACIT_ELIM_SPREAD);
+    world->sim.common.agent_count = world->sim.report_count = agents;
+    for (uint32_t i = 0; i < agents * ARMS_MAX; i++)
+        world->means[i] = tacit_rng_uniform(&rng);
+    world->sim.common.env.row_count = 1;
+    world->sim.quorum = 0;
+    world->sim.gather_timeout_us = 0; /* a group is whole, or waited for */
+    assert_int_equal(tacit_mechanism_init(&world->sim.mechanism, &config), TACIT_OK);
+    world->sim.has_grants = true;
+    world->sim.round_limit = 0;
+    world->faults.lost_agents = 0;
+    world->faults.cut_off = NULL;
+    make_copies(world, &rng);
 }
 
 /* A second world of the same make, for another variant of the run. */
@@ -170,6 +236,13 @@ static void make_variant(struct world *world, uint64_t seed)
 typedef void meddle_fn(void *context, uint32_t agent, struct tacit_elim_agent *state,
                        struct tacit_elim_update *update);
 
+/* What a peer with a bug really does, and salts that are not; set by one test at a time. */
+typedef void meddle_peer_fn(void *context, uint32_t agent, struct tacit_elim_peer *state,
+                            struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                            struct tacit_elim_update *update);
+static meddle_peer_fn *meddle_peer;
+static const struct tacit_entropy *all_salts;
+
 /* What stands between the run and the checkers; set by one test at a time. */
 static struct {
     struct elim_observer honest;
@@ -179,6 +252,8 @@ static struct {
     uint64_t known[AGENTS_MAX]; /* what each peer held last */
     uint64_t hub_lacks;         /* whose reports the hub still waited for, when it last said so */
     uint32_t data_count;
+    uint32_t grants;
+    uint32_t refusals;
 } show = {.liar = TACIT_NO_AGENT};
 
 static void show_hub(void *context, const struct tacit_elim_hub *state)
@@ -204,8 +279,10 @@ static void show_peer(void *context, uint32_t agent, const struct tacit_elim_pee
 static void show_message(void *context, const struct tacit_elim_message *message)
 {
     show.data_count += message->kind == TACIT_ELIM_DATA ? 1 : 0;
+    show.grants += message->kind == TACIT_ELIM_GRANT ? 1 : 0;
+    show.refusals += message->kind == TACIT_ELIM_REFUSAL ? 1 : 0;
     bool const is_hidden = show.liar != TACIT_NO_AGENT && message->from == show.liar &&
-                           message->kind != TACIT_ELIM_REPORT;
+                           message->kind != TACIT_ELIM_REPORT && message->kind != TACIT_ELIM_GRANT;
     if (!is_hidden)
         show.honest.sent(context, message);
 }
@@ -229,6 +306,8 @@ static void play_as(struct world *world, const struct elim_sim *told, meddle_fn 
     world->observer.meddle = meddle;
     world->observer.hub_persisted = show_hub;
     world->observer.peer_persisted = show_peer;
+    world->observer.meddle_peer = meddle_peer;
+    world->observer.salts = all_salts;
     world->observer.sent = show_message;
     world->sim.observer = &world->observer;
     enum tacit_status const status = elim_sim_run_one(&world->sim, 0, &results, &control, &healed);
@@ -273,6 +352,36 @@ static bool seed_is_good(uint64_t seed)
     print_message("replay: %s --seed %llu\n", program_name, (unsigned long long)seed);
     print_message("seed %llu: %s\n", (unsigned long long)seed, fault);
     return false;
+}
+
+static bool schedule_is_good(uint64_t seed)
+{
+    struct world world;
+    char fault[400];
+    make_schedule(&world, seed);
+    play(&world, NULL, fault);
+    world_close(&world);
+    if (fault[0] == '\0')
+        return true;
+    print_message("replay: %s --schedule %llu\n", program_name, (unsigned long long)seed);
+    print_message("schedule %llu: %s\n", (unsigned long long)seed, fault);
+    return false;
+}
+
+/* No reward enters two draws of which anything leaves; what leaves opens what all holders granted;
+ * the ledger of each state shows its own draws; one release an epoch; and every agent comes to T.
+ */
+static void no_reward_leaves_twice_whatever_comes_back(void **state)
+{
+    uint32_t bad = 0;
+    (void)state;
+    show.grants = 0;
+    show.refusals = 0;
+    for (uint64_t seed = 1; seed <= schedule_count; seed++)
+        bad += schedule_is_good(seed) ? 0 : 1;
+    assert_int_equal(bad, 0);
+    assert_true(show.grants > 2 * schedule_count);   /* something happened, .. */
+    assert_true(show.refusals > schedule_count / 2); /* .. and would have gone wrong */
 }
 
 static void every_seed_keeps_every_promise_and_ends(void **state)
@@ -433,8 +542,10 @@ static void halves_of_a_graph_wait_for_each_other_and_say_for_whom(void **state)
         make_halves(&world, seed, UINT64_MAX);
         play_well(&world); /* all play until T all the same */
         assert_true(world.metrics[ELIM_ROUNDS] == 0);
-        for (uint32_t agent = 0; agent < 6; agent++)
-            assert_int_equal(show.known[agent], agent < 3 ? 7 : 56);
+        for (uint32_t agent = 0; agent < 6; agent++) /* 2 and 3 hold each other's grants */
+            assert_int_equal(show.known[agent], world.sim.has_grants ? agent < 3 ? 3 : 48
+                                                : agent < 3          ? 7
+                                                                     : 56);
         world_close(&world);
     }
 }
@@ -699,6 +810,7 @@ static void a_release_that_is_drawn_again_is_caught(void **state)
 static union tacit_sum *unpack_rows(struct tacit_elim_message *data)
 {
     static union tacit_sum rows[AGENTS_MAX * ARMS_MAX];
+    static struct tacit_elim_opening openings[AGENTS_MAX];
     uint32_t rank = 0;
     for (uint32_t origin = 0; origin < AGENTS_MAX; origin++) {
         if (!tacit_bits_has(data->origins, origin))
@@ -707,9 +819,12 @@ static union tacit_sum *unpack_rows(struct tacit_elim_message *data)
                data->sums + (size_t)(data->row_stride > 0 ? origin : rank) *
                                 (data->row_stride > 0 ? data->row_stride : data->sum_count),
                data->sum_count * sizeof *rows);
+        if (data->openings != NULL)
+            openings[rank] = data->openings[data->row_stride > 0 ? origin : rank];
         rank++;
     }
     data->sums = rows;
+    data->openings = data->openings == NULL ? NULL : openings;
     data->row_stride = 0;
     data->rows_stay = false;
     return rows;
@@ -881,6 +996,194 @@ static void a_pull_of_an_eliminated_arm_is_caught(void **state)
     assert_true(count_catches(pull_an_eliminated_arm, "which was eliminated") > 30);
 }
 
+/* ---- Planted bugs of commitments and grants ---- */
+
+/* Schedules on rings in which the checkers say these words. */
+static uint32_t rings_in_which(meddle_peer_fn *meddle, const char *phrase, uint64_t count)
+{
+    uint32_t well_said = 0;
+    for (uint64_t seed = 1; seed <= count; seed++) {
+        struct world world;
+        char fault[400];
+        make_schedule(&world, seed);
+        meddle_peer = meddle;
+        if (world.sim_network.collection == TACIT_ELIM_SPREAD)
+            play(&world, NULL, fault);
+        meddle_peer = NULL;
+        bool const is_said =
+            world.sim_network.collection == TACIT_ELIM_SPREAD && strstr(fault, phrase) != NULL;
+        well_said += is_said ? 1 : 0;
+        world_close(&world);
+    }
+    return well_said;
+}
+
+static bool asks(const struct tacit_elim_update *update)
+{
+    return update->send && update->message.kind == TACIT_ELIM_COMMIT;
+}
+
+/* It gives itself all grants that it asks for. */
+static void grant_oneself(uint32_t agent, struct tacit_elim_peer *state,
+                          struct tacit_elim_table *table, uint64_t now_us,
+                          struct tacit_elim_update *update)
+{
+    struct tacit_commit const commit = *update->message.commit;
+    for (uint32_t turn = 0; turn < 2 * AGENTS_MAX; turn++) {
+        struct tacit_elim_message const grant = {.kind = TACIT_ELIM_GRANT,
+                                                 .from = turn / 2,
+                                                 .to = agent,
+                                                 .run_id = 1,
+                                                 .epoch = update->message.epoch,
+                                                 .commit = &commit};
+        struct tacit_elim_event const event = {
+            .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &grant};
+        struct tacit_elim_update next;
+        struct tacit_elim_peer_view view;
+        tacit_elim_peer_look(state, &view);
+        if (!view.agent.committed)
+            return;
+        (void)tacit_elim_peer_step(state, table, &event, NULL, &next);
+        if (next.send)
+            *update = next;
+    }
+}
+
+static void speak_before_the_grants(void *context, uint32_t agent, struct tacit_elim_peer *state,
+                                    struct tacit_elim_table *table,
+                                    const struct tacit_elim_event *event,
+                                    struct tacit_elim_update *update)
+{
+    (void)context;
+    if (asks(update)) {
+        grant_oneself(agent, state, table, event->now_us, update);
+        update->persist = update->persist_table = true;
+    }
+}
+
+/* It says what it should, but already goes by the draw. */
+static void go_by_an_ungranted_draw(void *context, uint32_t agent, struct tacit_elim_peer *state,
+                                    struct tacit_elim_table *table,
+                                    const struct tacit_elim_event *event,
+                                    struct tacit_elim_update *update)
+{
+    struct tacit_elim_update const said = *update;
+    (void)context;
+    if (!asks(update))
+        return;
+    grant_oneself(agent, state, table, event->now_us, update);
+    *update = said;
+}
+
+static bool refuses(const struct tacit_elim_update *update)
+{
+    return update->send && update->message.kind == TACIT_ELIM_REFUSAL;
+}
+
+/* Whoever refuses grants instead what it was asked for. */
+static void grant_twice(void *context, uint32_t agent, struct tacit_elim_peer *state,
+                        struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                        struct tacit_elim_update *update)
+{
+    (void)context;
+    (void)agent;
+    (void)state;
+    (void)table;
+    if (!refuses(update))
+        return;
+    update->message.kind = TACIT_ELIM_GRANT;
+    update->message.commit = event->as.message->commit;
+}
+
+/* The same, where no row of that epoch is here. */
+static void grant_by_epoch(void *context, uint32_t agent, struct tacit_elim_peer *state,
+                           struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                           struct tacit_elim_update *update)
+{
+    struct tacit_elim_peer_view view;
+    tacit_elim_peer_look(state, &view);
+    bool const is_new = refuses(update) && (event->as.message->epoch > view.agent.epoch ||
+                                            (event->as.message->epoch == view.agent.epoch &&
+                                             !tacit_bits_has(view.known, event->as.message->from)));
+    if (is_new)
+        grant_twice(context, agent, state, table, event, update);
+}
+
+static void row_that_leaves_before_its_grants_is_caught(void **state)
+{
+    (void)state;
+    assert_true(rings_in_which(speak_before_the_grants, "before it was granted", 300) > 120);
+}
+
+static void play_that_follows_an_ungranted_draw_is_caught(void **state)
+{
+    (void)state;
+    assert_true(rings_in_which(go_by_an_ungranted_draw, "before it was granted", 300) > 120);
+}
+
+static void grants_of_neighbours_that_are_keyed_by_epoch_are_caught(void **state)
+{
+    (void)state;
+    assert_true(rings_in_which(grant_by_epoch, "granted agent", 300) > 10);
+}
+
+static void grant_of_a_neighbour_that_is_given_twice_is_caught(void **state)
+{
+    (void)state;
+    assert_true(rings_in_which(grant_twice, "granted agent", 300) > 20);
+}
+
+static enum tacit_status give_nothing(void *context, void *bytes, size_t size)
+{
+    (void)context;
+    memset(bytes, 0, size);
+    return TACIT_OK;
+}
+
+/* Without a salt of its own, a second draw of equal data has an equal commitment. */
+static void commitments_without_salt_are_caught(void **state)
+{
+    struct tacit_entropy const nothing = {give_nothing, NULL};
+    uint32_t caught[2] = {0, 0};
+    (void)state;
+    for (uint32_t with_bug = 0; with_bug < 2; with_bug++)
+        for (uint64_t seed = 1; seed <= 300; seed++) {
+            struct world world;
+            char fault[400];
+            make_schedule(&world, seed);
+            leave_no_chance(&world);
+            all_salts = with_bug == 1 ? &nothing : NULL;
+            play(&world, NULL, fault);
+            caught[with_bug] += strstr(fault, "two draws have one commitment") == NULL ? 0 : 1;
+            world_close(&world);
+        }
+    all_salts = NULL;
+    assert_int_equal(caught[0], 0);
+    assert_true(caught[1] > 20);
+}
+
+/* A site and all its holders put back: the promise ends there, and the checkers see it. */
+static void old_states_of_a_site_and_of_its_holders_break_the_promise(void **state)
+{
+    uint32_t seen_twice = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= 600; seed++) {
+        struct world world;
+        char fault[400];
+        make_schedule(&world, seed);
+        world.faults.copied = NULL;
+        world.faults.agent_backups = 12;
+        world.faults.clones = 6;
+        play(&world, NULL, fault);
+        seen_twice += strstr(fault, "left in two draws") != NULL ||
+                              strstr(fault, "two releases of epoch") != NULL
+                          ? 1
+                          : 0;
+        world_close(&world);
+    }
+    assert_true(seen_twice > 5);
+}
+
 /* What nobody is shown was counted all the same. */
 static void a_message_that_is_not_counted_is_caught(void **state)
 {
@@ -912,6 +1215,7 @@ int main(int argument_count, char **arguments)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_seed_keeps_every_promise_and_ends),
+        cmocka_unit_test(no_reward_leaves_twice_whatever_comes_back),
         cmocka_unit_test(worlds_have_faults_and_rounds),
         cmocka_unit_test(network_faults_alone_change_no_elimination),
         cmocka_unit_test(run_without_a_clock_decides_as_one_with_it),
@@ -934,13 +1238,31 @@ int main(int argument_count, char **arguments)
         cmocka_unit_test(arms_that_do_not_follow_are_caught),
         cmocka_unit_test(a_double_spend_is_caught),
         cmocka_unit_test(a_pull_of_an_eliminated_arm_is_caught),
+        cmocka_unit_test(row_that_leaves_before_its_grants_is_caught),
+        cmocka_unit_test(play_that_follows_an_ungranted_draw_is_caught),
+        cmocka_unit_test(grants_of_neighbours_that_are_keyed_by_epoch_are_caught),
+        cmocka_unit_test(grant_of_a_neighbour_that_is_given_twice_is_caught),
+        cmocka_unit_test(commitments_without_salt_are_caught),
+        cmocka_unit_test(old_states_of_a_site_and_of_its_holders_break_the_promise),
         cmocka_unit_test(a_message_that_is_not_counted_is_caught),
+    };
+    const struct CMUnitTest schedules[] = {
+        cmocka_unit_test(no_reward_leaves_twice_whatever_comes_back),
     };
     program_name = arguments[0];
     if (argument_count == 3 && strcmp(arguments[1], "--seed") == 0) {
         bool const good = seed_is_good(strtoull(arguments[2], NULL, 10));
         (void)printf("seed %s: %s\n", arguments[2], good ? "good" : "BAD");
         return good ? 0 : 1;
+    }
+    if (argument_count == 3 && strcmp(arguments[1], "--schedule") == 0) {
+        bool const good = schedule_is_good(strtoull(arguments[2], NULL, 10));
+        (void)printf("schedule %s: %s\n", arguments[2], good ? "good" : "BAD");
+        return good ? 0 : 1;
+    }
+    if (argument_count == 3 && strcmp(arguments[1], "--schedules") == 0) {
+        schedule_count = (uint32_t)strtoul(arguments[2], NULL, 10);
+        return cmocka_run_group_tests(schedules, NULL, NULL);
     }
     if (argument_count == 3 && strcmp(arguments[1], "--seeds") == 0)
         seed_count = (uint32_t)strtoul(arguments[2], NULL, 10);

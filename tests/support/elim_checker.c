@@ -141,7 +141,7 @@ static void check_report(struct elim_checker *checker, const struct tacit_elim_m
         elim_checker_component_report(checker, report);
     else
         check_own_report(checker, report);
-    if (!has_peers(checker))
+    if (!has_peers(checker) || checker->experiment->has_grants)
         elim_checker_report_leaves(checker, report);
     if (checker->has_copies && report->epoch < watched->sent_epoch)
         return; /* of an old state, once more */
@@ -189,7 +189,7 @@ static bool is_of_this_network(const struct elim_checker *checker,
     return network != NULL || is_of_hub || message->kind == TACIT_ELIM_HELLO;
 }
 
-/* Over a star with grants; they are counted apart. */
+/* They are counted apart. */
 static bool is_control(const struct elim_checker *checker, const struct tacit_elim_message *message)
 {
     return checker->experiment->has_grants &&
@@ -203,6 +203,7 @@ static void count_message(struct elim_checker *checker, const struct tacit_elim_
     uint64_t const all = tacit_wire_elim_bytes(message, checker->arm_count, agents);
     struct tacit_elim_message bare = *message;
     bare.commit = NULL;
+    bare.openings = NULL;
     if (is_control(checker, message)) {
         checker->control_messages++;
         checker->control_bytes += all;
@@ -475,8 +476,11 @@ void elim_checker_finish(struct elim_checker *checker, const struct tacit_sim_re
     check_total(checker, results, run, ELIM_BYTES, (double)checker->bytes);
     check_total(checker, results, run, ELIM_CONTROL_MESSAGES, (double)checker->control_messages);
     check_total(checker, results, run, ELIM_CONTROL_BYTES, (double)checker->control_bytes);
-    if (checker->hub_is_old)
-        return; /* its rounds are those that it remembers */
+    struct tacit_elim_network const *const network = checker->experiment->network;
+    bool const are_old = checker->has_copies && network != NULL &&
+                         network->collection == TACIT_ELIM_SPREAD; /* those who judge */
+    if (checker->hub_is_old || are_old)
+        return; /* the rounds are those that are remembered */
     check_total(checker, results, run, ELIM_ROUNDS, rounds);
     check_total(checker, results, run, ELIM_LINKS, rounds * links);
     check_total(checker, results, run, ELIM_COST, rounds * cost);

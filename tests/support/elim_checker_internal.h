@@ -85,7 +85,7 @@ struct elim_checker {
 void __attribute__((format(printf, 2, 3)))
 elim_checker_blame(struct elim_checker *checker, const char *format, ...);
 
-/* ---- elim_checker_draws.c: of a star ---- */
+/* ---- elim_checker_draws.c ---- */
 
 /* Errors: false when out of memory. */
 bool elim_checker_begin_draws(struct elim_checker *checker);
@@ -102,6 +102,8 @@ void elim_checker_on_copied(void *context, enum tacit_sim_place to, uint32_t to_
 /* Messages that were sent. */
 void elim_checker_report_leaves(struct elim_checker *checker,
                                 const struct tacit_elim_message *report);
+void elim_checker_row_leaves(struct elim_checker *checker, const struct tacit_elim_message *data,
+                             uint32_t origin, uint32_t rank);
 void elim_checker_grant(struct elim_checker *checker, const struct tacit_elim_message *message);
 
 /* ---- checker_peers.c ---- */
@@ -113,6 +115,10 @@ void elim_checker_forget(struct elim_checker *checker);
 /* A new release of an agent was made durable. */
 void elim_checker_note_release(struct elim_checker *checker, uint32_t agent, uint32_t epoch,
                                const union tacit_sum *noised);
+
+/* The K history sums of that release; NULL: it never made one in that epoch. */
+const union tacit_sum *elim_checker_release(const struct elim_checker *checker, uint32_t agent,
+                                            uint32_t epoch);
 
 /* The hub made an order durable. */
 void elim_checker_note_order(struct elim_checker *checker, const struct tacit_elim_hub_view *view);

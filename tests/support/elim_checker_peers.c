@@ -39,9 +39,8 @@ void elim_checker_note_release(struct elim_checker *checker, uint32_t agent, uin
     checker->agents[agent].releases = release;
 }
 
-/* NULL: it never made one in that epoch. */
-static const union tacit_sum *release_of(const struct elim_checker *checker, uint32_t agent,
-                                         uint32_t epoch)
+const union tacit_sum *elim_checker_release(const struct elim_checker *checker, uint32_t agent,
+                                            uint32_t epoch)
 {
     struct seen_release const *release = checker->agents[agent].releases;
     while (release != NULL && release->epoch > epoch)
@@ -136,7 +135,7 @@ static bool average(struct elim_checker *checker, uint32_t judging, uint32_t epo
     uint32_t members = 0;
     memset(checker->means, 0, checker->arm_count * sizeof(double));
     for (uint32_t agent = 0; agent < checker->experiment->common.agent_count; agent++) {
-        union tacit_sum const *const noised = release_of(checker, agent, epoch);
+        union tacit_sum const *const noised = elim_checker_release(checker, agent, epoch);
         if (label[agent] != label[judging])
             continue;
         if (noised == NULL) {
@@ -209,6 +208,25 @@ static void check_round(struct elim_checker *checker, uint32_t agent,
                            order->epoch);
 }
 
+/* Nobody who is in one state is said to be in two. */
+static void check_flags(struct elim_checker *checker, uint32_t agent,
+                        const struct tacit_elim_peer_view *view)
+{
+    uint32_t const degree = tacit_graph_degree(checker->experiment->network->graph, agent);
+    if (checker->experiment->has_grants && !checker->has_copies &&
+        tacit_bits_next(view->flagged, degree, 0) < degree)
+        elim_checker_blame(checker, "peer %u: flagged a neighbour that has one state", agent);
+}
+
+/* One of several states: what it judged last is of its last release, until the next one. */
+static void check_copy(struct elim_checker *checker, uint32_t agent,
+                       const struct tacit_elim_peer_view *view)
+{
+    bool const is_of_release = view->agent.release_epoch < view->agent.epoch;
+    if (spreads(checker) && checker->knows_gap && view->round_count > 0 && is_of_release)
+        check_round(checker, agent, view);
+}
+
 void elim_checker_on_peer_persisted(void *context, uint32_t agent,
                                     const struct tacit_elim_peer *state)
 {
@@ -219,6 +237,11 @@ void elim_checker_on_peer_persisted(void *context, uint32_t agent,
     memcpy(watched->known, view.known,
            TACIT_BITS_WORDS(checker->experiment->common.agent_count) * sizeof(uint64_t));
     watched->last = view.agent.last;
+    check_flags(checker, agent, &view);
+    if (checker->has_copies) {
+        check_copy(checker, agent, &view);
+        return;
+    }
     if (view.round_count < watched->round_count || view.round_count > watched->round_count + 1)
         elim_checker_blame(checker, "peer %u: round %u follows round %u", agent, view.round_count,
                            watched->round_count);
@@ -253,8 +276,8 @@ static void check_rows(struct elim_checker *checker, const struct tacit_elim_mes
     for (uint32_t origin = 0; origin < checker->experiment->common.agent_count; origin++) {
         if (!tacit_bits_has(data->origins, origin))
             continue;
-        union tacit_sum const *const noised = release_of(checker, origin, data->epoch);
-        union tacit_sum const *const row = row_in(data, origin, rank++);
+        union tacit_sum const *const noised = elim_checker_release(checker, origin, data->epoch);
+        union tacit_sum const *const row = row_in(data, origin, rank);
         if (noised == NULL)
             elim_checker_blame(checker,
                                "peer %u: hands on a report of agent %u for epoch %u, which is not "
@@ -264,6 +287,9 @@ static void check_rows(struct elim_checker *checker, const struct tacit_elim_mes
             elim_checker_blame(checker,
                                "peer %u: hands on for agent %u and epoch %u what was not released",
                                data->from, origin, data->epoch);
+        else
+            elim_checker_row_leaves(checker, data, origin, rank);
+        rank++;
     }
 }
 
@@ -287,7 +313,7 @@ static void check_holdings(struct elim_checker *checker, const struct tacit_elim
 {
     struct watched_agent const *const watched = &checker->agents[message->from];
     uint32_t const agents = checker->experiment->common.agent_count;
-    if (message->epoch != watched->epoch || watched->last)
+    if (checker->has_copies || message->epoch != watched->epoch || watched->last)
         return;
     if (!tacit_bits_within(message->origins, watched->known, agents))
         elim_checker_blame(checker, "peer %u: says that it holds reports that are not durable",
@@ -315,7 +341,8 @@ static bool is_component_sum(const struct elim_checker *checker,
     union tacit_sum sum = {0};
     for (uint32_t agent = 0; agent < checker->experiment->common.agent_count; agent++) {
         union tacit_sum const *const noised =
-            tacit_bits_has(known, agent) ? release_of(checker, agent, report->epoch) : NULL;
+            tacit_bits_has(known, agent) ? elim_checker_release(checker, agent, report->epoch)
+                                         : NULL;
         if (noised != NULL)
             tacit_sum_add(scale, &sum, noised[arm]);
     }

@@ -43,7 +43,11 @@ struct elim_observer {
     void (*meddle_hub)(void *context, struct tacit_elim_hub *state,
                        const struct tacit_elim_event *event, struct tacit_elim_update *update);
     const struct tacit_entropy *salts; /* of all agents; NULL: each has its own */
-    /* Of a star: before and after each step of an agent or of a clone (a node of the simulator). */
+    /* The same of a peer, with what lies beside its state. */
+    void (*meddle_peer)(void *context, uint32_t agent, struct tacit_elim_peer *state,
+                        struct tacit_elim_table *table, const struct tacit_elim_event *event,
+                        struct tacit_elim_update *update);
+    /* Before and after each step of an agent or of a clone (a node of the simulator). */
     void (*stepping)(void *context, uint32_t node, const struct tacit_elim_event *event);
     void (*stepped)(void *context, uint32_t node, uint32_t agent,
                     const struct tacit_elim_event *event, const struct tacit_elim_agent *state,

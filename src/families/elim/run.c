@@ -142,12 +142,15 @@ static void step_agent(struct elim_run *run, uint32_t node, struct tacit_elim_ev
         run->experiment->observer == NULL ? &nobody : run->experiment->observer;
     bool const is_star = run->experiment->network == NULL;
     uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
-    if (is_star && observer->stepping != NULL)
+    if (observer->stepping != NULL)
         observer->stepping(observer->context, node, event);
     step_core(run, node, event, entropy);
     if (observer->meddle != NULL)
         observer->meddle(observer->context, agent, elim_run_agent(run, node), &run->update);
-    if (is_star && observer->stepped != NULL)
+    if (!is_star && observer->meddle_peer != NULL)
+        observer->meddle_peer(observer->context, agent, tacit_sim_nodes_state(run->nodes, node),
+                              elim_run_table(run, node), event, &run->update);
+    if (observer->stepped != NULL)
         observer->stepped(observer->context, node, agent, event, elim_run_agent(run, node),
                           &run->update);
 }
