@@ -87,7 +87,7 @@ struct tacit_commit_head {
 enum tacit_commit_answer {
     TACIT_COMMIT_GRANTED, /* it follows the head, and is the head now: durable before it is said */
     TACIT_COMMIT_AGAIN,   /* it is the head */
-    TACIT_COMMIT_LATE,    /* it was granted before the head: nothing is said */
+    TACIT_COMMIT_LATE,    /* it was granted before the head: no state waits for it but a copy */
     TACIT_COMMIT_REFUSED  /* two states of one site: *head is the other one's commitment */
 };
 

@@ -322,6 +322,124 @@ static void grant_that_comes_at_t_lets_the_report_out(void **state)
     star_close(&star);
 }
 
+/* The site gets its grant, reports, and follows the order that comes of it. */
+static void finish_round(struct star *star)
+{
+    assert_int_equal(pass(&star->a, &star->hub), TACIT_OK);
+    assert_int_equal(pass(&star->hub, &star->a), TACIT_OK);
+    assert_int_equal(pass(&star->a, &star->hub), TACIT_OK);
+    assert_int_equal(said(&star->hub), TACIT_ELIM_ORDER);
+    assert_int_equal(pass(&star->hub, &star->a), TACIT_OK);
+}
+
+/* It waits for a grant that another state had, used, and followed. */
+static void copy_that_waits_for_a_grant_that_was_used_is_refused(void **state)
+{
+    struct driver_setup const setup = granting_setup(1);
+    struct star star = star_open(&setup);
+    (void)state;
+    play(&star.a);
+    struct driver_core copy = clone_of(&star.a, 2);
+    finish_round(&star);
+    play(&star.a);
+    assert_int_equal(pass(&star.a, &star.hub), TACIT_OK);
+    struct tacit_elim_message *const grant = driver_keep(&star.hub);
+    assert_int_equal(tell(&copy, driver_start()), TACIT_OK);
+    assert_int_equal(pass(&copy, &star.hub), TACIT_OK);
+    assert_int_equal(said(&star.hub), TACIT_ELIM_REFUSAL);
+    assert_false(star.hub.update.persist);
+    assert_false(tacit_bits_has(driver_hub_view(&star.hub).flagged, 0)); /* it may be an echo */
+    struct tacit_elim_message *const refusal = driver_keep(&star.hub);
+    assert_int_equal(tell(&copy, driver_receive(refusal)), TACIT_OK);
+    assert_true(driver_agent_view(&copy).blocked);
+    driver_expect_nothing(&star.a, driver_receive(refusal), TACIT_OK); /* of an echo */
+    assert_int_equal(tell(&star.a, driver_receive(grant)), TACIT_OK);
+    assert_int_equal(driver_agent_view(&star.a).release_epoch, 2);
+    free(grant);
+    free(refusal);
+    driver_close(&copy);
+    star_close(&star);
+}
+
+/* As often as it would say its last report, and once more after each start. */
+static void agent_at_t_does_not_ask_for_its_grant_for_ever(void **state)
+{
+    struct driver_setup const setup = granting_setup(2);
+    struct star star = star_open(&setup);
+    uint32_t asked = 1;
+    (void)state;
+    play(&star.a);
+    uint64_t const left = setup.horizon - driver_agent_view(&star.a).pull_count;
+    assert_int_equal(tell(&star.a, driver_exploited(left)), TACIT_OK);
+    for (; star.a.update.deadline_us != TACIT_NEVER && asked < 100; asked++) {
+        star.a.now_us = star.a.update.deadline_us;
+        assert_int_equal(tell(&star.a, driver_timeout()), TACIT_OK);
+        assert_int_equal(said(&star.a), TACIT_ELIM_COMMIT);
+    }
+    assert_int_equal(asked, 13); /* the first one, and a dozen */
+    assert_true(driver_agent_view(&star.a).committed);
+    driver_move(&star.a);
+    assert_int_equal(tell(&star.a, driver_start()), TACIT_OK);
+    assert_int_equal(pass(&star.a, &star.hub), TACIT_OK);
+    assert_int_equal(pass(&star.hub, &star.a), TACIT_OK);
+    assert_int_equal(said(&star.a), TACIT_ELIM_REPORT);
+    star_close(&star);
+}
+
+static void hub_reads_the_head_that_a_hello_shows(void **state)
+{
+    struct driver_setup const setup = granting_setup(1);
+    struct star star = star_open(&setup);
+    (void)state;
+    play(&star.a);
+    finish_round(&star);
+    assert_int_equal(tell(&star.a, driver_start()), TACIT_OK);
+    assert_int_equal(said(&star.a), TACIT_ELIM_HELLO);
+    struct tacit_elim_message *const hello = driver_keep(&star.a);
+    assert_int_equal(tell(&star.hub, driver_receive(hello)), TACIT_OK);
+    play(&star.a);
+    assert_int_equal(pass(&star.a, &star.hub), TACIT_OK); /* the second grant is on its way */
+    assert_int_equal(tell(&star.hub, driver_receive(hello)), TACIT_OK);
+    assert_int_equal(said(&star.hub), TACIT_ELIM_ORDER);
+    assert_false(tacit_bits_has(driver_hub_view(&star.hub).flagged, 0));
+    struct tacit_commit other = *hello->commit;
+    struct tacit_elim_message wrong = *hello;
+    other.commitment[7] ^= 1;
+    wrong.commit = &other;
+    wrong.epoch = 1; /* how old it is cannot be said */
+    assert_int_equal(tell(&star.hub, driver_receive(&wrong)), TACIT_OK);
+    wrong.epoch = 2;
+    assert_int_equal(tell(&star.hub, driver_receive(&wrong)), TACIT_FORKED);
+    assert_int_equal(said(&star.hub), TACIT_ELIM_REFUSAL);
+    assert_true(star.hub.update.persist);
+    assert_true(tacit_bits_has(driver_hub_view(&star.hub).flagged, 0));
+    free(hello);
+    star_close(&star);
+}
+
+/* The site says so before it draws again. */
+static void hub_that_has_lost_its_heads_is_told_by_a_hello(void **state)
+{
+    struct driver_setup const setup = granting_setup(2);
+    struct star star = star_open(&setup);
+    struct driver_core empty = driver_hub_open(&setup);
+    (void)state;
+    assert_int_equal(tell(&empty, driver_start()), TACIT_OK);
+    play(&star.a);
+    finish_round(&star); /* the other one's report is missing: the answer says that this is here */
+    star.a.now_us = star.a.update.deadline_us;
+    assert_int_equal(tell(&star.a, driver_timeout()), TACIT_OK);
+    assert_int_equal(said(&star.a), TACIT_ELIM_HELLO);
+    assert_int_equal(pass(&star.a, &empty), TACIT_FORKED);
+    assert_int_equal(pass(&empty, &star.a), TACIT_OK);
+    assert_true(driver_agent_view(&star.a).blocked);
+    assert_int_equal(tell(&star.a, driver_start()), TACIT_OK);
+    assert_int_equal(pass(&star.a, &star.hub), TACIT_OK); /* the other one is back */
+    assert_false(tacit_bits_has(driver_hub_view(&star.hub).flagged, 0));
+    driver_close(&empty);
+    star_close(&star);
+}
+
 static void words_about_commitments_that_do_not_fit_are_refused_without_trace(void **state)
 {
     struct driver_setup const setup = granting_setup(2);
@@ -680,6 +798,10 @@ int main(void)
         cmocka_unit_test(report_that_does_not_open_its_grant_is_kept_apart),
         cmocka_unit_test(grant_of_a_closed_epoch_asks_for_no_report),
         cmocka_unit_test(grant_that_comes_at_t_lets_the_report_out),
+        cmocka_unit_test(copy_that_waits_for_a_grant_that_was_used_is_refused),
+        cmocka_unit_test(agent_at_t_does_not_ask_for_its_grant_for_ever),
+        cmocka_unit_test(hub_reads_the_head_that_a_hello_shows),
+        cmocka_unit_test(hub_that_has_lost_its_heads_is_told_by_a_hello),
         cmocka_unit_test(words_about_commitments_that_do_not_fit_are_refused_without_trace),
         cmocka_unit_test(no_reward_leaves_in_two_draws_whatever_happens),
         cmocka_unit_test(planted_faults_are_caught),

@@ -185,6 +185,40 @@ static void second_of_two_clones_is_refused_and_names_the_holder(void **state)
     network_free(network);
 }
 
+/* A holder whose site went on while a copy of it still waits for the grant before. */
+static void copy_that_waits_for_a_grant_that_was_used_is_refused(void **state)
+{
+    struct trio trio = trio_drawn();
+    struct peer_core *const holder = &trio.p[0];
+    static const struct tacit_commit none = {.commitment = {0}};
+    (void)state;
+    struct peer_core copy = peer_copy(&trio.p[1]);
+    struct tacit_commit const first = *trio.p[1].update.message.commit;
+    struct tacit_commit second = none;
+    second.commitment[0] = 5;
+    memcpy(second.previous, first.commitment, sizeof second.previous);
+    assert_int_equal(pass(&trio.p[1], holder), TACIT_OK);
+    struct tacit_elim_message next = word_of(TACIT_ELIM_COMMIT, 1, 0, &second);
+    next.epoch = 2;
+    peer_expect(holder, driver_receive(&next), TACIT_OK); /* it went on */
+    expect_message(holder, TACIT_ELIM_GRANT, 1);
+    peer_expect(&copy, driver_start(), TACIT_OK);
+    assert_int_equal(pass(&copy, holder), TACIT_OK);
+    expect_message(holder, TACIT_ELIM_REFUSAL, 1);
+    assert_int_equal(peer_view(holder).flagged[0], 0); /* it may be an echo */
+    struct tacit_elim_message refusal = holder->update.message;
+    struct tacit_commit const shown = *refusal.commit;
+    refusal.commit = &shown;
+    refusal.epoch = 2;
+    peer_expect_nothing(&copy, &refusal, TACIT_OK); /* of another question */
+    refusal.epoch = 1;
+    peer_expect(&copy, driver_receive(&refusal), TACIT_OK);
+    assert_true(peer_view(&copy).agent.blocked);
+    assert_int_equal(peer_view(&copy).refused_by, 0);
+    peer_close(&copy);
+    trio_close(&trio);
+}
+
 static void words_about_commitments_that_do_not_fit_are_refused_without_trace(void **state)
 {
     struct trio trio = trio_drawn();
@@ -1142,6 +1176,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first),
         cmocka_unit_test(second_of_two_clones_is_refused_and_names_the_holder),
+        cmocka_unit_test(copy_that_waits_for_a_grant_that_was_used_is_refused),
         cmocka_unit_test(words_about_commitments_that_do_not_fit_are_refused_without_trace),
         cmocka_unit_test(row_that_does_not_open_its_grant_is_kept_apart_and_flags_who_brings_it),
         cmocka_unit_test(row_travels_with_what_opens_it_as_far_as_it_goes),

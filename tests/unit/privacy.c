@@ -971,10 +971,10 @@ static void statement_of_the_sound_way(void **state)
                                  "1.500000001" AGAINST SOUND_NOISE REST);
 }
 
-#define COPIES                                                                                     \
-    "This epsilon holds however a state of the site is copied, restored or run twice, as long as " \
-    "the coordinator neither lies nor forgets; against one that does, it is the number of draws "  \
-    "times as much. "
+#define COPIES_WITH(holder)                                                                        \
+    "This epsilon holds however a state of the site is copied, restored or run twice, as long "    \
+    "as " holder " neither lies nor forgets; else it is the number of draws times as much. "
+#define COPIES COPIES_WITH("the coordinator")
 
 static void statement_of_a_live_site_says_what_the_times_of_rewards_are(void **state)
 {
@@ -993,6 +993,25 @@ static void statement_of_a_live_site_says_what_the_times_of_rewards_are(void **s
         "Every reward is counted at a fixed time after its decision: when rewards "
         "come says nothing. The noise comes from the entropy of the operating "
         "system.");
+}
+
+static void statement_of_a_live_site_says_who_holds_its_releases(void **state)
+{
+    static const char *const sentences[] = {
+        COPIES_WITH("the coordinator"), COPIES_WITH("one of its neighbours"),
+        COPIES_WITH("the next site on the way to the sink (of a sink: the coordinator)")};
+    static const enum tacit_elim_statement_network networks[] = {
+        TACIT_ELIM_STATEMENT_STAR, TACIT_ELIM_STATEMENT_GRAPH, TACIT_ELIM_STATEMENT_HYBRID};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        char memory[TACIT_STATEMENT_BYTES];
+        struct tacit_text text = tacit_text_init(memory, sizeof memory);
+        struct tacit_elim_promise statement = sound_statement(TACIT_NANO);
+        statement.live = true;
+        statement.network = networks[i];
+        tacit_elim_statement(&statement, &text);
+        assert_non_null(strstr(memory, sentences[i]));
+    }
 }
 
 static void statement_calls_an_epsilon_above_10_formal(void **state)
@@ -1169,6 +1188,7 @@ int main(void)
         cmocka_unit_test(statement_of_the_paper_with_unbounded_rewards_takes_the_promise_back),
         cmocka_unit_test(statement_of_the_sound_way),
         cmocka_unit_test(statement_of_a_live_site_says_what_the_times_of_rewards_are),
+        cmocka_unit_test(statement_of_a_live_site_says_who_holds_its_releases),
         cmocka_unit_test(statement_calls_an_epsilon_above_10_formal),
         cmocka_unit_test(statement_of_a_graph_names_all_other_agents),
         cmocka_unit_test(statement_of_a_sound_hybrid_names_who_is_on_the_way),

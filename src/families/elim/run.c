@@ -6,9 +6,6 @@
 #include "state.h"
 #include "tacit/wire_elim.h"
 
-/* Times that an agent at T asks for a grant. */
-#define ASKS_AT_T 12u
-
 /* ---- Messages ---- */
 
 static size_t message_size(void *family, const void *message)
@@ -165,20 +162,14 @@ static void step_hub(struct elim_run *run, const struct tacit_elim_event *event,
     elim_run_count_hub(run);
 }
 
-/* With grants: an old copy is halted, and nothing is planned any more; and at T a draw that gets no
- * grant is asked for as often as a last report is sent. */
-static void give_up(struct elim_run *run, uint32_t node, struct tacit_sim_update *update)
+/* With grants an old copy is halted, and nothing is planned any more. */
+static void stop_if_halted(struct elim_run *run, uint32_t node, struct tacit_sim_update *update)
 {
     struct tacit_elim_agent_view view;
     if (!run->experiment->has_grants || run->experiment->faults == NULL)
         return;
     elim_run_look(run, node, &view);
     update->plan_is_void = view.halted;
-    if (!view.finished || !view.committed)
-        return;
-    run->drivers[node].asked_at_t += update->send_count;
-    if (run->drivers[node].asked_at_t > ASKS_AT_T)
-        update->deadline_us = TACIT_NEVER;
 }
 
 static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_event,
@@ -199,7 +190,7 @@ static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_
                                         .plan_count = run->update.plan_count,
                                         .deadline_us = run->update.deadline_us};
     if (node != run->agent_count)
-        give_up(run, node, update);
+        stop_if_halted(run, node, update);
 }
 
 /* An agent that waits plays its best noised arm meanwhile (READINGS P1.11, sound mode). */

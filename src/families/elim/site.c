@@ -587,7 +587,7 @@ static const char *trouble_of(const struct live_site *site,
 {
     struct tacit_ledger ledger = *agent->ledger;
     uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
-    if (agent->blocked && agent->committed)
+    if (agent->blocked)
         return block_of(site);
     if (!agent->halted)
         return NULL;
@@ -613,7 +613,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                 .round_pulls = agent.pulls,
                                 .radius = elim_core_radius(site->core),
                                 .is_committed = agent.committed,
-                                .is_blocked = agent.blocked && agent.committed,
+                                .is_blocked = agent.blocked,
                                 .trouble = trouble_of(site, &agent),
                                 .draw_number = agent.committed ? agent.epoch : agent.release_epoch,
                                 .release_number = agent.release_epoch,

@@ -22,7 +22,6 @@ struct elim_round {
 
 /* What the driver of one agent keeps beside its state. */
 struct elim_driver {
-    uint32_t asked_at_t; /* so many times T has come and a grant was asked for */
     struct tacit_rng salts;
 };
 

@@ -127,6 +127,7 @@ static enum tacit_status on_refusal(struct elim_peer_step *step, uint32_t rank,
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     if (!is_about_ours(peer, rank) || tacit_bits_has(elim_peer_granted(peer), rank) ||
+        refusal->epoch != agent.draw_epoch ||
         is_same(refusal->commit->commitment, agent.commit->commitment))
         return TACIT_OK;
     step->update->persist = step->update->persist || peer->refuser != refusal->from + 1;
@@ -176,7 +177,8 @@ static enum tacit_status on_commit(struct elim_peer_step *step, uint32_t rank,
     case TACIT_COMMIT_AGAIN:
         say_head(step, TACIT_ELIM_GRANT, &head, commit);
         return TACIT_OK;
-    case TACIT_COMMIT_LATE:
+    case TACIT_COMMIT_LATE: /* repeated on its way; or a copy asks, and is to hear of the other */
+        say_head(step, TACIT_ELIM_REFUSAL, &head, commit);
         return TACIT_OK;
     case TACIT_COMMIT_REFUSED:
         say_head(step, TACIT_ELIM_REFUSAL, &head, commit);

@@ -100,14 +100,14 @@ static void add_nakedness(enum tacit_elim_statement_network network, struct taci
 /* Live: of states that are not the only one of their site. */
 static void add_copies(enum tacit_elim_statement_network network, struct tacit_text *text)
 {
-    tacit_text_add(
-        text,
-        network == TACIT_ELIM_STATEMENT_STAR
-            ? " This epsilon holds however a state of the site is copied, restored or run twice, "
-              "as long as the coordinator neither lies nor forgets; against one that "
-              "does, it is the number of draws times as much."
-            : " If a state of the site is copied or restored and goes on, it may be the "
-              "number of draws times as much.");
+    tacit_text_add(text, " This epsilon holds however a state of the site is copied, restored or "
+                         "run twice, as long as ");
+    tacit_text_add(text, network == TACIT_ELIM_STATEMENT_STAR ? "the coordinator"
+                         : network == TACIT_ELIM_STATEMENT_GRAPH
+                             ? "one of its neighbours"
+                             : "the next site on the way to the sink (of a sink: the coordinator)");
+    tacit_text_add(text, " neither lies nor forgets; else it is the number of draws times as "
+                         "much.");
 }
 
 void tacit_elim_statement(const struct tacit_elim_promise *statement, struct tacit_text *text)
