@@ -23,8 +23,9 @@ build-test/tests/learn_long
 echo "== 100,000 schedules with backups and clones"
 SCHEDULES=100000 build-test/tests/unit_elim_grants
 
-echo "== 100,000 schedules of the simulator, with backups and clones"
+echo "== 100,000 schedules of the simulator over a star, and as many over rings and hybrids, with backups and clones"
 build-test/tests/sim_swarm --schedules 100000
+build-test/tests/sim_swarm_graph --schedules 100000
 
 echo "== swarm of 500,000 seeds"
 build-test/tests/sim_swarm --seeds 500000

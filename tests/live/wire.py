@@ -304,6 +304,18 @@ def sums_of(payload):
     return body[1], {arm: value / STEPS for arm, value in zip(members(body[2]), sums, strict=True)}
 
 
+def rows_of(payload):
+    """Of DATA: [(site, (sums, opening))]."""
+    data = fields(payload).get(21)
+    if data is None:
+        return []
+    body = fields(data)
+    sites = [body[3] + bit for bit in members(body[4])]
+    row, opening = len(body[5]) // len(sites), len(body.get(6, b"")) // len(sites)
+    return [(site, (body[5][rank * row:(rank + 1) * row], body.get(6, b"")[rank * opening:(rank + 1) * opening]))
+            for rank, site in enumerate(sites)]
+
+
 def order_of(payload):
     """last, pulls, arms, sites that report (None: all), seen"""
     body = fields(fields(payload)[17])
