@@ -7,12 +7,23 @@
 /* A binomial costs as much as about so many coins. */
 #define COINS_MAX 12u
 
-double tacit_env_mean(const struct tacit_env *env, uint32_t agent, uint32_t arm)
+/* Inline, because simulations that draw pull by pull spend their time here. */
+static inline double mean_of(const struct tacit_env *env, uint32_t agent, uint32_t arm)
 {
     TACIT_ASSERT(arm < env->arm_count);
     uint32_t const row = env->row_count == 1 ? 0 : agent;
     TACIT_ASSERT(row < env->row_count);
     return env->means[(size_t)row * env->arm_count + arm];
+}
+
+static inline bool is_binary(const struct tacit_env *env)
+{
+    return env->kind == TACIT_ENV_BERNOULLI || (env->kind == TACIT_ENV_LOGGED && env->log.binary);
+}
+
+double tacit_env_mean(const struct tacit_env *env, uint32_t agent, uint32_t arm)
+{
+    return mean_of(env, agent, arm);
 }
 
 void tacit_env_global_means(const struct tacit_env *env, double *means)
@@ -82,7 +93,7 @@ void tacit_env_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, u
 
 bool tacit_env_is_binary(const struct tacit_env *env)
 {
-    return env->kind == TACIT_ENV_BERNOULLI || (env->kind == TACIT_ENV_LOGGED && env->log.binary);
+    return is_binary(env);
 }
 
 uint64_t tacit_env_ones(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
@@ -102,15 +113,19 @@ union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, 
                                    const struct tacit_scale *scale, struct tacit_rng *rng)
 {
     union tacit_sum sum = {0};
-    if (!tacit_env_is_binary(env)) {
+    if (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_REAL) {
+        sum.real = mean_of(env, agent, arm) + env->sd * tacit_rng_normal(rng);
+        return sum;
+    }
+    if (!is_binary(env)) {
         tacit_env_pull(env, agent, arm, 1, scale, rng, &sum);
         return sum;
     }
-    double const reward = tacit_rng_bernoulli(rng, tacit_env_mean(env, agent, arm)) ? 1.0 : 0.0;
+    bool const is_one = tacit_rng_bernoulli(rng, mean_of(env, agent, arm));
     if (scale->kind == TACIT_SCALE_REAL)
-        sum.real = reward;
+        sum.real = is_one ? 1.0 : 0.0;
     else
-        sum.steps = tacit_scale_level(scale, reward);
+        sum.steps = tacit_scale_level(scale, is_one ? 1.0 : 0.0);
     return sum;
 }
 

@@ -27,15 +27,6 @@ static uint64_t load_word(const uint8_t *bytes)
            (uint64_t)bytes[6] << 48 | (uint64_t)bytes[7] << 56;
 }
 
-static enum tacit_status draw_word(const struct tacit_entropy *entropy, uint64_t *word)
-{
-    uint8_t bytes[WORD_BYTES];
-    enum tacit_status const status = entropy->fill(entropy->context, bytes, sizeof bytes);
-    if (status == TACIT_OK)
-        *word = load_word(bytes);
-    return status;
-}
-
 /* Every word of the stream gives 8 bytes; what a last, partial word has over is dropped. */
 static enum tacit_status fill_from_stream(void *context, void *bytes, size_t size)
 {
@@ -49,6 +40,19 @@ static enum tacit_status fill_from_stream(void *context, void *bytes, size_t siz
         memcpy(out, last, size);
     }
     return TACIT_OK;
+}
+
+static enum tacit_status draw_word(const struct tacit_entropy *entropy, uint64_t *word)
+{
+    if (entropy->fill == fill_from_stream) { /* simulations: the same word, without its bytes */
+        *word = tacit_rng_next(entropy->context);
+        return TACIT_OK;
+    }
+    uint8_t bytes[WORD_BYTES];
+    enum tacit_status const status = entropy->fill(entropy->context, bytes, sizeof bytes);
+    if (status == TACIT_OK)
+        *word = load_word(bytes);
+    return status;
 }
 
 struct tacit_entropy tacit_rng_entropy(struct tacit_rng *rng)

@@ -3,27 +3,39 @@
 #include "row.h"
 #include <string.h>
 
+/* Where the arrays are, in words. A x K: count | seen | next | theta | mean | reach | bonus* | base
+ * | total* | trees*; A: lead | weight | arm | behind; what rose: two lists of A K; table*
+ * (* with noise) */
+struct layout {
+    size_t cells; /* A K */
+    size_t count, seen, next, theta, mean, reach, bonus, base, total, lead, weight;
+    size_t arm, behind, trees, table;
+    size_t rose[2];
+    size_t word_count;
+    size_t tree_bytes;
+    size_t table_count;
+};
+
+/* n~ of an arm rose at an agent. */
+struct rise {
+    uint32_t agent;
+    uint32_t arm;
+};
+
 struct tacit_gossip_network {
     struct tacit_gossip_rule rule;
+    struct layout layout;
     uint64_t slot;
     uint64_t forced_count;
-    bool is_open; /* chosen, not absorbed */
-    /* A x K: count | seen | next | theta | mean | reach | bonus* | base | total*, A: lead | weight
-     * | touched | candidates; A words of 32 bits: arm | behind; trees*   (* with noise)
-     */
+    uint64_t rose_count; /* in the slot before: a list */
+    uint32_t rose;       /* which of the two */
+    bool is_open;        /* chosen, not absorbed */
     uint64_t words[];
 };
 
-/* ---- Layout ---- */
+#define TABLE_MAX (UINT64_C(1) << 20)
 
-struct layout {
-    size_t cells; /* A K */
-    size_t count, seen, next, theta, mean, reach, bonus, base, total, lead, weight, touched,
-        candidates;
-    size_t arm, behind, trees; /* words from the start of `words`, like the others */
-    size_t word_count;
-    size_t tree_bytes;
-};
+/* ---- Layout ---- */
 
 static size_t claim(size_t *at, size_t words)
 {
@@ -38,6 +50,8 @@ static struct layout layout_of(const struct tacit_gossip_rule *rule)
     size_t const noisy_cells = rule->noisy ? l.cells : 0;
     size_t const half_words = ((size_t)rule->agent_count + 1) / 2;
     l.tree_bytes = rule->noisy ? tacit_tree_size(&rule->tree) : 0;
+    if (rule->noisy)
+        l.table_count = rule->horizon + 2 < TABLE_MAX ? rule->horizon + 2 : TABLE_MAX;
     size_t at = 0;
     l.count = claim(&at, l.cells);
     l.seen = claim(&at, l.cells);
@@ -50,11 +64,12 @@ static struct layout layout_of(const struct tacit_gossip_rule *rule)
     l.total = claim(&at, noisy_cells);
     l.lead = claim(&at, rule->agent_count * (sizeof(struct gossip_lead) / sizeof(uint64_t)));
     l.weight = claim(&at, rule->agent_count);
-    l.touched = claim(&at, rule->agent_count);
-    l.candidates = claim(&at, rule->agent_count);
     l.arm = claim(&at, half_words);
     l.behind = claim(&at, half_words);
+    l.rose[0] = claim(&at, l.cells);
+    l.rose[1] = claim(&at, l.cells);
     l.trees = claim(&at, l.cells * (l.tree_bytes / sizeof(uint64_t)));
+    l.table = claim(&at, l.table_count * (sizeof(struct gossip_reach) / sizeof(uint64_t)));
     l.word_count = at;
     return l;
 }
@@ -79,6 +94,8 @@ static struct gossip_row first_row(struct tacit_gossip_network *network, const s
 {
     bool const noisy = network->rule.noisy;
     return (struct gossip_row){.rule = &network->rule,
+                               .table = (struct gossip_reach *)(void *)(network->words + l->table),
+                               .table_count = l->table_count,
                                .count = network->words + l->count,
                                .seen = network->words + l->seen,
                                .theta = doubles_at(network, l->theta),
@@ -92,7 +109,7 @@ static struct gossip_row first_row(struct tacit_gossip_network *network, const s
                                .lead = (struct gossip_lead *)(void *)(network->words + l->lead)};
 }
 
-static inline struct gossip_row row_at(const struct gossip_row *first, const struct layout *l,
+GOSSIP_INLINE struct gossip_row row_at(const struct gossip_row *first, const struct layout *l,
                                        const double *weights, uint32_t agent)
 {
     struct gossip_row row = *first;
@@ -117,48 +134,49 @@ static inline struct gossip_row row_at(const struct gossip_row *first, const str
 
 /* ---- n~ ---- */
 
-/* Sets of arms by their number modulo 64: those whose n or n~ changed in the slot before. */
-static uint64_t bit_of(uint32_t arm)
+/* Line 5, from those who have something to tell: n~(t+1) of all agents comes together in `next`,
+ * while n~(t) stays. Between slots both are equal, so whoever is raised first is put on the list
+ * once, and the list names all that rose. */
+struct raising {
+    uint64_t *next;
+    const uint64_t *seen;
+    struct rise *rose;
+    uint64_t count;
+    size_t arms;
+};
+
+GOSSIP_INLINE void raise_to(struct raising *raising, uint32_t agent, uint32_t arm, uint64_t pulls)
 {
-    return UINT64_C(1) << (arm % 64);
+    size_t const cell = agent * raising->arms + arm;
+    if (pulls <= raising->next[cell])
+        return;
+    if (raising->next[cell] == raising->seen[cell])
+        raising->rose[raising->count++] = (struct rise){agent, arm};
+    raising->next[cell] = pulls;
 }
 
-/* Line 5 at one agent: n~(t+1) from its n before the pull and its neighbours' n~(t), which stay as
- * they are until all have looked. Only arms that changed here or there can change. */
-static inline void hear(const struct gossip_row *row, const struct tacit_graph *graph,
-                        uint32_t agent, const uint64_t *all_seen, const uint64_t *touched,
-                        uint64_t *candidates, uint64_t *next)
+static struct raising raising_of(struct tacit_gossip_network *network)
 {
-    uint32_t const arms = row->rule->arm_count;
-    uint64_t const begin = graph->first[agent];
-    uint64_t const end = graph->first[agent + 1];
-    uint64_t changed = touched[agent];
-    for (uint64_t i = begin; i < end; i++)
-        changed |= touched[graph->neighbours[i]];
-    candidates[agent] = changed;
-    for (uint64_t left = changed; left != 0; left &= left - 1)
-        for (uint32_t arm = (uint32_t)__builtin_ctzll(left); arm < arms; arm += 64) {
-            uint64_t most = row->count[arm];
-            for (uint64_t i = begin; i < end; i++) {
-                uint64_t const told = all_seen[(size_t)graph->neighbours[i] * arms + arm];
-                most = told > most ? told : most;
-            }
-            next[arm] = most;
-        }
+    struct layout const *const l = &network->layout;
+    size_t const list = l->rose[1 - network->rose];
+    return (struct raising){.next = network->words + l->next,
+                            .seen = network->words + l->seen,
+                            .rose = (struct rise *)(void *)(network->words + list),
+                            .arms = network->rule.arm_count};
 }
 
-/* Result: the arms that rose. */
-static inline uint64_t see(const struct gossip_row *row, uint64_t candidates, const uint64_t *next)
+/* Those whose n~ rose in the slot before tell their neighbours. */
+static void tell(struct tacit_gossip_network *network, const struct tacit_graph *graph,
+                 struct raising *raising)
 {
-    uint32_t const arms = row->rule->arm_count;
-    uint64_t rose = 0;
-    for (uint64_t left = candidates; left != 0; left &= left - 1)
-        for (uint32_t arm = (uint32_t)__builtin_ctzll(left); arm < arms; arm += 64)
-            if (next[arm] > row->seen[arm]) {
-                gossip_see(row, arm, next[arm]);
-                rose |= bit_of(arm);
-            }
-    return rose;
+    struct rise const *const list =
+        (const struct rise *)(const void *)(network->words + network->layout.rose[network->rose]);
+    for (uint64_t at = 0; at < network->rose_count; at++) {
+        struct rise const rise = list[at];
+        uint64_t const told = raising->seen[rise.agent * raising->arms + rise.arm];
+        for (uint64_t i = graph->first[rise.agent]; i < graph->first[rise.agent + 1]; i++)
+            raise_to(raising, graph->neighbours[i], rise.arm, told);
+    }
 }
 
 /* ---- Public ---- */
@@ -177,6 +195,9 @@ void tacit_gossip_network_init(struct tacit_gossip_network *network,
     struct layout const l = layout_of(rule);
     memset(network, 0, tacit_gossip_network_size(rule));
     network->rule = *rule;
+    network->layout = l;
+    for (size_t cell = 0; cell < l.cells; cell++)
+        network->words[l.next + cell] = 1; /* n~(1), as of the first pulls */
     for (uint32_t agent = 0; agent < rule->agent_count; agent++)
         doubles_at(network, l.weight)[agent] = weights == NULL ? 1.0 : weights[agent];
 }
@@ -202,24 +223,23 @@ enum tacit_status tacit_gossip_network_first(struct tacit_gossip_network *networ
     return TACIT_OK;
 }
 
-/* Lines 3-14 and 16 at all agents; n~(t+1) is kept aside. */
-static enum tacit_status choose_all(struct tacit_gossip_network *network, const struct layout *l,
-                                    const struct gossip_row *first, const struct tacit_graph *graph,
-                                    const struct tacit_entropy *entropies)
+/* Lines 3-14 and 16 at all agents. Own pulls raise n~ by those before this slot's. */
+static enum tacit_status choose_all(struct tacit_gossip_network *network,
+                                    const struct gossip_row *first,
+                                    const struct tacit_entropy *entropies, struct raising *raising)
 {
     struct gossip_time const time = gossip_time_at(&network->rule, network->slot);
+    struct layout const *const l = &network->layout;
     double const *const weights = doubles_at(network, l->weight);
     uint32_t *const chosen = halves_at(network, l->arm);
     for (uint32_t agent = 0; agent < network->rule.agent_count; agent++) {
         struct gossip_row const row = row_at(first, l, weights, agent);
+        uint32_t arm = chosen[agent]; /* of the slot before */
+        raise_to(raising, agent, arm, row.count[arm]);
         network->forced_count += *row.behind != 0;
-        uint32_t arm = 0;
         enum tacit_status const status = gossip_choose(&row, &time, &entropies[agent], &arm);
         if (status != TACIT_OK)
             return status;
-        hear(&row, graph, agent, first->seen, network->words + l->touched,
-             network->words + l->candidates,
-             network->words + l->next + (size_t)agent * network->rule.arm_count);
         chosen[agent] = arm;
         gossip_give(&row, arm);
     }
@@ -233,24 +253,43 @@ enum tacit_status tacit_gossip_network_choose(struct tacit_gossip_network *netwo
 {
     TACIT_ASSERT(!network->is_open && network->slot < network->rule.horizon);
     TACIT_ASSERT(graph->agent_count == network->rule.agent_count);
-    struct layout const l = layout_of(&network->rule);
-    struct gossip_row const first = first_row(network, &l);
+    struct layout const *const l = &network->layout;
+    struct gossip_row const first = first_row(network, l);
+    struct raising raising = raising_of(network);
     network->slot++;
-    enum tacit_status const status = choose_all(network, &l, &first, graph, entropies);
+    enum tacit_status const status = choose_all(network, &first, entropies, &raising);
     if (status != TACIT_OK)
         return status;
-    uint32_t const *const chosen = halves_at(network, l.arm);
-    double const *const weights = doubles_at(network, l.weight);
-    for (uint32_t agent = 0; agent < network->rule.agent_count; agent++) {
-        struct gossip_row const row = row_at(&first, &l, weights, agent);
-        uint64_t const rose =
-            see(&row, network->words[l.candidates + agent],
-                network->words + l.next + (size_t)agent * network->rule.arm_count);
-        network->words[l.touched + agent] = rose | bit_of(chosen[agent]);
+    tell(network, graph, &raising);
+    double const *const weights = doubles_at(network, l->weight);
+    for (uint64_t at = 0; at < raising.count; at++) {
+        struct rise const rise = raising.rose[at];
+        struct gossip_row const row = row_at(&first, l, weights, rise.agent);
+        gossip_see(&row, rise.arm, raising.next[rise.agent * raising.arms + rise.arm]);
     }
+    network->rose = 1 - network->rose;
+    network->rose_count = raising.count;
     network->is_open = true;
-    *arms = chosen;
+    *arms = halves_at(network, l->arm);
     return TACIT_OK;
+}
+
+/* Lines 18-20. */
+static void average(struct tacit_gossip_network *network, const struct gossip_row *first,
+                    const struct tacit_edge *edge)
+{
+    uint32_t const arms = network->rule.arm_count;
+    uint32_t const keeper = edge->a < edge->b ? edge->a : edge->b;
+    uint32_t const other = edge->a < edge->b ? edge->b : edge->a;
+    double *const here = first->theta + (size_t)keeper * arms;
+    double *const there = first->theta + (size_t)other * arms;
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        double const shift = gossip_half(here[arm], there[arm]);
+        here[arm] -= shift;
+        there[arm] += shift;
+    }
+    first->lead[keeper].until = 0;
+    first->lead[other].until = 0;
 }
 
 enum tacit_status tacit_gossip_network_absorb(struct tacit_gossip_network *network,
@@ -259,26 +298,14 @@ enum tacit_status tacit_gossip_network_absorb(struct tacit_gossip_network *netwo
                                               const struct tacit_entropy *entropies)
 {
     TACIT_ASSERT(network->is_open);
-    struct layout const l = layout_of(&network->rule);
-    struct gossip_row const first = first_row(network, &l);
-    double const *const weights = doubles_at(network, l.weight);
-    uint32_t const *const chosen = halves_at(network, l.arm);
-    if (edge != NULL) {
-        uint32_t const arms = network->rule.arm_count;
-        uint32_t const keeper = edge->a < edge->b ? edge->a : edge->b;
-        uint32_t const other = edge->a < edge->b ? edge->b : edge->a;
-        double *const here = first.theta + (size_t)keeper * arms;
-        double *const there = first.theta + (size_t)other * arms;
-        for (uint32_t arm = 0; arm < arms; arm++) {
-            double const shift = gossip_half(here[arm], there[arm]);
-            here[arm] -= shift;
-            there[arm] += shift;
-        }
-        first.lead[keeper].until = 0;
-        first.lead[other].until = 0;
-    }
+    struct layout const *const l = &network->layout;
+    struct gossip_row const first = first_row(network, l);
+    double const *const weights = doubles_at(network, l->weight);
+    uint32_t const *const chosen = halves_at(network, l->arm);
+    if (edge != NULL)
+        average(network, &first, edge);
     for (uint32_t agent = 0; agent < network->rule.agent_count; agent++) {
-        struct gossip_row const row = row_at(&first, &l, weights, agent);
+        struct gossip_row const row = row_at(&first, l, weights, agent);
         enum tacit_status const status =
             gossip_absorb(&row, chosen[agent], network->slot, rewards[agent], &entropies[agent]);
         if (status != TACIT_OK)

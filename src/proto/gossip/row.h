@@ -6,8 +6,11 @@
 #include "tacit/gossip.h"
 #include <math.h>
 
+/* A row is a bundle of pointers: only where everything is inlined does it cost nothing. */
+#define GOSSIP_INLINE static inline __attribute__((always_inline))
+
 /* What is left of the last comparison of all arms. Until a slot, the Q of all other arms stay below
- * `rival`, since radii only grow with t: an arm whose Q is above it needs no comparison. */
+ * `rival`, since radii grow slowly with t: an arm whose Q is above it needs no comparison. */
 struct gossip_lead {
     double rival;
     uint64_t until; /* 0: nothing is known */
@@ -15,6 +18,12 @@ struct gossip_lead {
 };
 
 #define GOSSIP_LEAD_SLOTS 64u
+
+/* What follows from n with noise; a network keeps what was computed once for all of its agents. */
+struct gossip_reach {
+    double reach; /* 0: not computed yet */
+    double bonus;
+};
 
 /* Arrays of K, but for the trees. */
 struct gossip_row {
@@ -30,6 +39,8 @@ struct gossip_row {
     union tacit_sum *total; /* with noise: what the tree released last */
     unsigned char *trees;   /* with noise: K trees */
     uint32_t *behind;       /* arms that line 6 finds */
+    struct gossip_reach *table; /* of n < table_count, or NULL */
+    uint64_t table_count;
     struct gossip_lead *lead;
 };
 
@@ -37,12 +48,13 @@ struct gossip_row {
 struct gossip_slot {
     double near;
     double far;
+    double log_slot;
 };
 
-static inline struct gossip_slot gossip_slot_at(const struct tacit_gossip_rule *rule, uint64_t slot)
+GOSSIP_INLINE struct gossip_slot gossip_slot_at(const struct tacit_gossip_rule *rule, uint64_t slot)
 {
     double const log_slot = log((double)slot);
-    struct gossip_slot at = {.near = rule->near_factor * log_slot};
+    struct gossip_slot at = {.near = rule->near_factor * log_slot, .log_slot = log_slot};
     if (rule->noisy)
         at.far = rule->far_factor * log_slot * log_slot;
     else
@@ -50,37 +62,37 @@ static inline struct gossip_slot gossip_slot_at(const struct tacit_gossip_rule *
     return at;
 }
 
-static inline double gossip_reach(const struct tacit_gossip_rule *rule, uint64_t pulls)
+GOSSIP_INLINE double gossip_reach(const struct tacit_gossip_rule *rule, uint64_t pulls)
 {
     double const inverse = 1 / (double)pulls;
     return rule->noisy ? inverse : sqrt(inverse);
 }
 
-static inline double gossip_bonus(const struct tacit_gossip_rule *rule, uint64_t pulls)
+GOSSIP_INLINE double gossip_bonus(const struct tacit_gossip_rule *rule, uint64_t pulls)
 {
     double const n = (double)(rule->sound && pulls < 2 ? 2 : pulls);
     return log(n) / ((double)pulls * (double)pulls);
 }
 
-static inline double gossip_radius_noisy(const struct tacit_gossip_rule *rule,
+GOSSIP_INLINE double gossip_radius_noisy(const struct tacit_gossip_rule *rule,
                                          struct gossip_slot at, double reach, double bonus)
 {
     return rule->width * sqrt(at.far * bonus + at.near * reach) + rule->alpha;
 }
 
-static inline double gossip_radius_plain(const struct tacit_gossip_rule *rule,
+GOSSIP_INLINE double gossip_radius_plain(const struct tacit_gossip_rule *rule,
                                          struct gossip_slot at, double reach)
 {
     return at.near * reach + rule->alpha;
 }
 
-static inline bool gossip_is_behind(const struct gossip_row *row, uint32_t arm)
+GOSSIP_INLINE bool gossip_is_behind(const struct gossip_row *row, uint32_t arm)
 {
     return row->count[arm] + row->rule->agent_count < row->seen[arm]; /* line 6 */
 }
 
 /* n~ of an arm is at least this. */
-static inline void gossip_see(const struct gossip_row *row, uint32_t arm, uint64_t pulls)
+GOSSIP_INLINE void gossip_see(const struct gossip_row *row, uint32_t arm, uint64_t pulls)
 {
     if (pulls <= row->seen[arm])
         return;
@@ -89,15 +101,34 @@ static inline void gossip_see(const struct gossip_row *row, uint32_t arm, uint64
     *row->behind += (uint32_t)gossip_is_behind(row, arm) - (uint32_t)before;
 }
 
+/* reach and bonus after n changed. */
+GOSSIP_INLINE void gossip_renew(const struct gossip_row *row, uint32_t arm)
+{
+    uint64_t const pulls = row->count[arm];
+    if (!row->rule->noisy) {
+        row->reach[arm] = gossip_reach(row->rule, pulls);
+        return;
+    }
+    if (pulls >= row->table_count) {
+        row->reach[arm] = gossip_reach(row->rule, pulls);
+        row->bonus[arm] = gossip_bonus(row->rule, pulls);
+        return;
+    }
+    struct gossip_reach *const known = &row->table[pulls];
+    if (!(known->reach > 0))
+        *known =
+            (struct gossip_reach){gossip_reach(row->rule, pulls), gossip_bonus(row->rule, pulls)};
+    row->reach[arm] = known->reach;
+    row->bonus[arm] = known->bonus;
+}
+
 /* One more pull of the arm (line 16, which Alg. 4 leaves out). */
-static inline void gossip_give(const struct gossip_row *row, uint32_t arm)
+GOSSIP_INLINE void gossip_give(const struct gossip_row *row, uint32_t arm)
 {
     bool const before = gossip_is_behind(row, arm);
     row->count[arm]++;
     *row->behind -= (uint32_t)before - (uint32_t)gossip_is_behind(row, arm);
-    row->reach[arm] = gossip_reach(row->rule, row->count[arm]);
-    if (row->rule->noisy)
-        row->bonus[arm] = gossip_bonus(row->rule, row->count[arm]);
+    gossip_renew(row, arm);
 }
 
 /* Line 1: the first pull of the arm. Requires: zeroed arrays. */
@@ -107,7 +138,7 @@ static inline void gossip_first(const struct gossip_row *row, uint32_t arm)
     gossip_give(row, arm);
 }
 
-static inline double gossip_index(const struct gossip_row *row, uint32_t arm, struct gossip_slot at)
+GOSSIP_INLINE double gossip_index(const struct gossip_row *row, uint32_t arm, struct gossip_slot at)
 {
     double const radius = row->rule->noisy
                               ? gossip_radius_noisy(row->rule, at, row->reach[arm], row->bonus[arm])
@@ -115,50 +146,55 @@ static inline double gossip_index(const struct gossip_row *row, uint32_t arm, st
     return row->theta[arm] + radius;
 }
 
-/* A slot and the last one for which a comparison made in it may serve. */
+/* A slot, and by how much of itself a radius can grow until the last slot for which a comparison
+ * made in it may serve: radii grow with log t at most. */
 struct gossip_time {
     uint64_t slot;
     struct gossip_slot now;
-    struct gossip_slot later;
+    double growth;
 };
 
-static inline struct gossip_time gossip_time_at(const struct tacit_gossip_rule *rule, uint64_t slot)
+GOSSIP_INLINE struct gossip_time gossip_time_at(const struct tacit_gossip_rule *rule, uint64_t slot)
 {
-    return (struct gossip_time){slot, gossip_slot_at(rule, slot),
-                                gossip_slot_at(rule, slot + GOSSIP_LEAD_SLOTS)};
+    struct gossip_time time = {.slot = slot, .now = gossip_slot_at(rule, slot)};
+    time.growth = slot > 1 ? log((double)(slot + GOSSIP_LEAD_SLOTS)) / time.now.log_slot - 1
+                           : (double)INFINITY;
+    return time;
 }
 
 /* theta of other arms than the one that leads, or their n, changed. */
-static inline void gossip_forget_lead(const struct gossip_row *row)
+GOSSIP_INLINE void gossip_forget_lead(const struct gossip_row *row)
 {
     row->lead->until = 0;
 }
 
-/* Lines 8-10: the largest Q, lowest index on ties. */
+/* Lines 8-10: the largest Q, lowest index on ties; the second largest and the widest radius bound
+ * the others for a while. */
 static inline uint32_t gossip_compare(const struct gossip_row *row, const struct gossip_time *time)
 {
     uint32_t const arms = row->rule->arm_count;
     uint32_t best = 0;
-    double best_index = gossip_index(row, 0, time->now);
-    for (uint32_t arm = 1; arm < arms; arm++) {
-        double const index = gossip_index(row, arm, time->now);
-        bool const better = index > best_index;
-        best = better ? arm : best;
-        best_index = better ? index : best_index;
-    }
-    double rival = -INFINITY;
+    double best_index = -INFINITY;
+    double second = -INFINITY;
+    double widest = 0;
     for (uint32_t arm = 0; arm < arms; arm++) {
-        double const index = gossip_index(row, arm, time->later);
-        rival = index > rival && arm != best ? index : rival;
+        double const index = gossip_index(row, arm, time->now);
+        double const radius = index - row->theta[arm];
+        double const lesser = index > best_index ? best_index : index;
+        best = index > best_index ? arm : best;
+        best_index = index > best_index ? index : best_index;
+        second = lesser > second ? lesser : second;
+        widest = radius > widest ? radius : widest;
     }
-    /* The slack is for logarithms that are not rounded monotonically. */
-    row->lead->rival = arms == 1 ? rival : rival + 1e-9 * (1 + fabs(rival));
-    row->lead->until = time->slot + GOSSIP_LEAD_SLOTS;
+    double const rival = second + time->growth * widest;
+    /* The slack is for rounding. */
+    row->lead->rival = arms == 1 ? -INFINITY : rival + 1e-9 * (1 + fabs(rival));
+    row->lead->until = time->slot > 1 ? time->slot + GOSSIP_LEAD_SLOTS : 0;
     row->lead->arm = best;
     return best;
 }
 
-static inline uint32_t gossip_best_index(const struct gossip_row *row,
+GOSSIP_INLINE uint32_t gossip_best_index(const struct gossip_row *row,
                                          const struct gossip_time *time)
 {
     struct gossip_lead const *const lead = row->lead;
@@ -179,7 +215,7 @@ static inline uint32_t gossip_behind_at(const struct gossip_row *row, uint64_t r
 }
 
 /* Lines 6-14. Errors: TACIT_ENTROPY, *arm untouched. */
-static inline enum tacit_status gossip_choose(const struct gossip_row *row,
+GOSSIP_INLINE enum tacit_status gossip_choose(const struct gossip_row *row,
                                               const struct gossip_time *time,
                                               const struct tacit_entropy *entropy, uint32_t *arm)
 {
@@ -198,7 +234,7 @@ static inline enum tacit_status gossip_choose(const struct gossip_row *row,
     return TACIT_OK;
 }
 
-static inline double gossip_mean(const struct tacit_gossip_rule *rule, union tacit_sum base,
+GOSSIP_INLINE double gossip_mean(const struct tacit_gossip_rule *rule, union tacit_sum base,
                                  union tacit_sum total, uint64_t pulls)
 {
     if (rule->tree.node.scale.kind == TACIT_SCALE_STEPS)
@@ -208,7 +244,7 @@ static inline double gossip_mean(const struct tacit_gossip_rule *rule, union tac
 
 /* What the first and later rewards add to: X~ = (base + total)/n. Slot 0: the first pull, which
  * paper mode takes as it is (READINGS P2.4). Errors: TACIT_ENTROPY, nothing changed. */
-static inline enum tacit_status gossip_take_in(const struct gossip_row *row, uint32_t arm,
+GOSSIP_INLINE enum tacit_status gossip_take_in(const struct gossip_row *row, uint32_t arm,
                                                uint64_t slot, union tacit_sum reward,
                                                const struct tacit_entropy *entropy)
 {
@@ -231,7 +267,7 @@ static inline enum tacit_status gossip_take_in(const struct gossip_row *row, uin
 
 /* Lines 15, 22: X~ of the arm anew, and what it changes in theta. The pull was given before.
  * Errors: TACIT_ENTROPY, nothing changed. */
-static inline enum tacit_status gossip_absorb(const struct gossip_row *row, uint32_t arm,
+GOSSIP_INLINE enum tacit_status gossip_absorb(const struct gossip_row *row, uint32_t arm,
                                               uint64_t slot, union tacit_sum reward,
                                               const struct tacit_entropy *entropy)
 {
@@ -247,7 +283,7 @@ static inline enum tacit_status gossip_absorb(const struct gossip_row *row, uint
 }
 
 /* Line 20: half the difference goes from the first to the second. */
-static inline double gossip_half(double here, double there)
+GOSSIP_INLINE double gossip_half(double here, double there)
 {
     return (here - there) / 2;
 }
