@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "arguments.h"
 #include "commands.h"
+#include "tacit/data.h"
 #include "tacit/family.h"
 
 #define COMPONENTS_SHOWN 8u
@@ -37,6 +38,51 @@ static void print_network(const struct tacit_experiment *experiment)
     (void)printf("  components %u\n", network->component_count);
     if (network->has_sinks)
         print_components(network);
+    (void)printf("\n");
+}
+
+#define CELLS_SHOWN 400u
+
+/* Characters, not bytes, fill the width. */
+static void print_padded(const char *text, int width)
+{
+    int shown = 0;
+    for (const char *at = text; *at != '\0'; at++)
+        shown += ((unsigned char)*at & 0xC0u) != 0x80u;
+    (void)printf(" %s%*s", text, shown < width ? width - shown : 0, "");
+}
+
+static void print_cell(const struct tacit_log *log, uint32_t agent, uint32_t arm)
+{
+    size_t const cell = (size_t)agent * log->arm_count + arm;
+    char number[32];
+    (void)snprintf(number, sizeof number, "agent %u", agent);
+    (void)putchar(' ');
+    print_padded(log->agent_names == NULL ? number : log->agent_names[agent], 20);
+    print_padded(log->arm_names[arm], 24);
+    (void)printf(" %10u %12.6g\n", log->start[cell + 1] - log->start[cell], log->means[cell]);
+}
+
+/* What the data are read as: a slip in the file shows here, not in a result. */
+static void print_log(const struct tacit_experiment *experiment)
+{
+    struct tacit_log const *const log = tacit_experiment_log(experiment);
+    if (log == NULL)
+        return;
+    (void)printf("Data (%s)\n", experiment->config->log.csv);
+    (void)printf("  rows used  %u\n", log->row_count);
+    (void)printf("  left out   %u without an agent, %u without an arm, %u without a reward\n",
+                 log->without_agent, log->without_arm, log->without_reward);
+    if (log->of_no_arm > 0)
+        (void)printf("  no arm     %u rows that no arm counts\n", log->of_no_arm);
+    (void)printf("  %-20s %-24s %10s %12s\n", "agent", "arm", "rows", "mean");
+    uint32_t shown = 0;
+    for (uint32_t agent = 0; agent < log->agent_count; agent++)
+        for (uint32_t arm = 0; arm < log->arm_count && shown < CELLS_SHOWN; arm++, shown++)
+            print_cell(log, agent, arm);
+    uint64_t const cells = (uint64_t)log->agent_count * log->arm_count;
+    if (shown < cells)
+        (void)printf("  and %llu more\n", (unsigned long long)(cells - shown));
     (void)printf("\n");
 }
 
@@ -76,6 +122,7 @@ static int check_command(const struct command *command, int word_count, char **w
     if (experiment.note[0] != '\0')
         (void)printf("%s\n", experiment.note);
     (void)printf("\n");
+    print_log(&experiment);
     print_network(&experiment);
     print_privacy(&experiment);
     enum tacit_status const printed = experiment.family->bounds == NULL

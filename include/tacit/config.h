@@ -24,7 +24,21 @@ enum tacit_config_split {
     TACIT_CONFIG_SPLIT_RANDOM
 };
 
+enum tacit_config_encoding { TACIT_CONFIG_UTF8, TACIT_CONFIG_CP1252, TACIT_CONFIG_LATIN1 };
+
+/* What an empty cell means: its row is left out (all NULL), refused, or read as these words. */
+struct tacit_config_missing {
+    bool is_refused;
+    const char *agent;
+    const char *arm;
+    const char *reward;
+};
+
 struct tacit_config_log {
+    struct tacit_config_missing missing;
+    char separator; /* 0: recognised */
+    char decimal;   /* 0: recognised */
+    enum tacit_config_encoding encoding;
     const char *csv;      /* path relative to the file, or name in a data directory */
     const char *fallback; /* means to use when the csv is absent, or NULL */
     const char *agent_column;

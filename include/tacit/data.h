@@ -15,7 +15,22 @@ struct tacit_table {
     uint32_t *lines; /* line of each row in the file, from 1 */
     uint32_t row_count;
     uint32_t column_count;
+    char separator; /* what stands between its fields */
 };
+
+enum tacit_encoding { TACIT_ENCODING_UTF8, TACIT_ENCODING_CP1252, TACIT_ENCODING_LATIN1 };
+
+/* How a table is written. */
+struct tacit_dialect {
+    char separator; /* 0: a comma; a semicolon or a tab where the first row has it and no comma */
+    enum tacit_encoding encoding;
+};
+
+/* tacit_table_read of a table that is written otherwise. Ensures: fields are UTF-8. Errors: also
+ * TACIT_INVALID for bytes that are not of the encoding. */
+enum tacit_status tacit_table_read_dialect(struct tacit_table *table, const char *path,
+                                           const struct tacit_dialect *dialect,
+                                           struct tacit_error *error);
 
 /* Reads RFC 4180 (quotes, CRLF), plain, or packed if the name ends in .xz or .gz. Lines that are
  * empty or begin with # are passed over. All rows must have the same number of fields. Errors:
@@ -80,7 +95,19 @@ enum tacit_log_split {
     TACIT_LOG_RANDOM      /* equal parts at random */
 };
 
+/* What an empty cell (nothing, or blanks) means. A row in which agent, arm or reward is missing is
+ * left out and counted, unless a word stands in for it here. */
+struct tacit_log_missing {
+    bool is_refused; /* a row with a missing cell is an error */
+    const char *agent;
+    const char *arm;
+    const char *reward;
+};
+
 struct tacit_log_spec {
+    struct tacit_log_missing missing;
+    char decimal; /* of rewards; 0: a point; a comma where semicolons separate and no reward has a
+                     point */
     const struct tacit_log_arm
         *arms; /* NULL: the values of arm_column are the arms, in sorted order */
     uint32_t arm_count;
@@ -98,8 +125,14 @@ struct tacit_log_spec {
 struct tacit_log {
     uint32_t agent_count;
     uint32_t arm_count;
-    char **arm_names; /* K */
-    uint32_t *start;  /* A*K + 1 */
+    char **arm_names;       /* K */
+    char **agent_names;     /* A; NULL: agents are parts of the file */
+    uint32_t row_count;     /* rows that were looked at for arms */
+    uint32_t without_agent; /* rows left out, and why: the first reason of each */
+    uint32_t without_arm;
+    uint32_t without_reward;
+    uint32_t of_no_arm; /* rows that no arm counts */
+    uint32_t *start;    /* A*K + 1 */
     double *rewards;
     double *means; /* A x K averages */
     bool binary;   /* all rewards are 0 or 1 */
@@ -108,7 +141,8 @@ struct tacit_log {
 /* Splits the table over agents and arms. With n rows, agent i of A gets the rows (in file order, or
  * shuffled by `rng`) from floor(n i / A) up to floor(n (i+1) / A) (READINGS P2.10). `rng` is used
  * by TACIT_LOG_RANDOM only. Errors: TACIT_INVALID (unknown column, reward that is no finite number,
- * cell without rows, more or fewer agents than asked), TACIT_MEMORY; error->text names the file,
+ * cell without rows, more or fewer agents than asked,
+ * a value that no row holds), TACIT_MEMORY; error->text names the file,
  * and the line where there is one. */
 enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_table *table,
                                   const char *path, const struct tacit_log_spec *spec,

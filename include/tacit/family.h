@@ -12,6 +12,8 @@
 #include "tacit/sim.h"
 #include "tacit/topo.h"
 
+struct tacit_log; /* tacit/data.h */
+
 struct live_site_ops; /* src/live/site.h */
 struct live_hub_ops;  /* src/live/hub.h */
 struct live_hub_config;
@@ -85,6 +87,9 @@ enum tacit_status tacit_experiment_refuse(const struct tacit_experiment *experim
  * Errors: TACIT_INVALID with error->text. */
 enum tacit_status tacit_experiment_protect(struct tacit_experiment *experiment,
                                            double epsilon_per_reward, struct tacit_error *error);
+
+/* The logged rows behind the rewards; NULL: there are none. */
+const struct tacit_log *tacit_experiment_log(const struct tacit_experiment *experiment);
 
 /* Name of an arm in the data, or NULL: it has only a number. */
 const char *tacit_experiment_arm_name(const struct tacit_experiment *experiment, uint32_t arm);

@@ -134,10 +134,61 @@ static void read_log_reward(struct config_reader *reader, const struct config_no
                        &log->reward_value);
 }
 
+/* One character that a word or itself stands for. */
+static void read_dialect(struct config_reader *reader, const struct config_node *logged,
+                         struct tacit_config_log *log)
+{
+    static const struct config_choice separators[] = {
+        {",", ','}, {";", ';'}, {"tab", '\t'}, {"|", '|'}, {NULL, 0}};
+    static const struct config_choice decimals[] = {{".", '.'}, {",", ','}, {NULL, 0}};
+    static const struct config_choice encodings[] = {{"utf-8", TACIT_CONFIG_UTF8},
+                                                     {"cp1252", TACIT_CONFIG_CP1252},
+                                                     {"latin1", TACIT_CONFIG_LATIN1},
+                                                     {NULL, 0}};
+    int separator = 0;
+    int decimal = 0;
+    int encoding = TACIT_CONFIG_UTF8;
+    config_reader_choice(reader, logged, "environment.logged.separator", false, separators,
+                         &separator);
+    config_reader_choice(reader, logged, "environment.logged.decimal", false, decimals, &decimal);
+    config_reader_choice(reader, logged, "environment.logged.encoding", false, encodings,
+                         &encoding);
+    log->separator = (char)separator;
+    log->decimal = (char)decimal;
+    log->encoding = (enum tacit_config_encoding)encoding;
+    if (reader->status == TACIT_OK && separator == ',' && decimal == ',')
+        config_reader_fail(reader, logged, "environment.logged.decimal",
+                           "the separator is a comma, too; allowed: one of them something else");
+}
+
+/* drop | refuse | the words that stand in for what is missing */
+static void read_missing(struct config_reader *reader, const struct config_node *logged,
+                         struct tacit_config_missing *missing)
+{
+    static const char *const keys[] = {"agent", "arm", "reward", NULL};
+    static const struct config_choice words[] = {{"drop", 0}, {"refuse", 1}, {NULL, 0}};
+    struct config_node const *const node = config_node_member(logged, "missing");
+    int is_refused = 0;
+    if (node == NULL || node->kind == CONFIG_SCALAR) {
+        config_reader_choice(reader, logged, "environment.logged.missing", false, words,
+                             &is_refused);
+        missing->is_refused = is_refused == 1;
+        return;
+    }
+    if (config_reader_map(reader, logged, "environment.logged.missing", true) == NULL)
+        return;
+    config_reader_keys(reader, node, "environment.logged.missing", keys);
+    config_reader_text(reader, node, "environment.logged.missing.agent", false, &missing->agent);
+    config_reader_text(reader, node, "environment.logged.missing.arm", false, &missing->arm);
+    config_reader_text(reader, node, "environment.logged.missing.reward", false, &missing->reward);
+}
+
 static void read_log(struct config_reader *reader, const struct config_node *environment,
                      struct tacit_config_log *log)
 {
-    static const char *const keys[] = {"csv", "fallback", "agent", "arm", "reward", "split", NULL};
+    static const char *const keys[] = {"csv",      "fallback", "agent",     "arm",
+                                       "reward",   "split",    "separator", "decimal",
+                                       "encoding", "missing",  NULL};
     static const struct config_choice splits[] = {{"sequential", TACIT_CONFIG_SPLIT_SEQUENTIAL},
                                                   {"random", TACIT_CONFIG_SPLIT_RANDOM},
                                                   {NULL, 0}};
@@ -163,6 +214,14 @@ static void read_log(struct config_reader *reader, const struct config_node *env
     else
         config_reader_text(reader, logged, "environment.logged.arm", true, &log->arm_column);
     read_log_reward(reader, logged, log);
+    read_dialect(reader, logged, log);
+    read_missing(reader, logged, &log->missing);
+    if (reader->status == TACIT_OK && log->missing.arm != NULL && log->arms != NULL)
+        config_reader_fail(reader, logged, "environment.logged.missing.arm",
+                           "the arms are rules here, and a rule that no row fits counts none");
+    if (reader->status == TACIT_OK && log->missing.agent != NULL && log->agent_column == NULL)
+        config_reader_fail(reader, logged, "environment.logged.missing.agent",
+                           "the agents are parts of the file here; no column names them");
 }
 
 static void read_generated(struct config_reader *reader, const struct config_node *environment,

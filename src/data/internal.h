@@ -41,6 +41,11 @@ struct data_unpacked {
 enum tacit_status data_unpack_file(struct data_unpacked *unpacked, const char *path,
                                    size_t bytes_max, struct tacit_error *error);
 
+/* Makes UTF-8 of the file's bytes. Ensures: on failure they are freed.
+ * Errors: TACIT_INVALID (bytes that are not of the encoding, with their line), TACIT_MEMORY. */
+enum tacit_status data_recode(struct data_unpacked *file, const char *path,
+                              enum tacit_encoding encoding, struct tacit_error *error);
+
 /* ---- Tables (table.c) ---------------------------------------------------------------------- */
 
 /* tacit_table_read whose message about rows of different lengths ends in `rule`. */
@@ -50,4 +55,7 @@ enum tacit_status data_table_read_ruled(struct tacit_table *table, const char *p
 /* A field as a number: decimal, blanks around it allowed, nothing else. Reads the same in every
  * locale. Ensures: true: *value is finite. false: *value untouched. */
 bool data_field_number(const char *field, double *value);
+
+/* The same with another decimal sign than a point, and no point anywhere. */
+bool data_field_decimal(const char *field, char decimal, double *value);
 #endif

@@ -12,6 +12,7 @@
 #define LOG_REWARDS_MAX ((size_t)1 << 28)
 #define ENTRIES_MIN 1024u
 #define COLUMNS_SHOWN_BYTES 300u
+#define VALUES_SHOWN_BYTES 200u
 
 /* REFUSE(builder, line, format, ...): the message, and the status to return. */
 #define REFUSE(builder, ...)                                                                       \
@@ -33,7 +34,14 @@ struct builder {
     const char *path;
     const struct tacit_log_spec *spec;
     struct tacit_error *error;
+    uint32_t *rows; /* of the table, behind its header: those that count */
     uint32_t n;
+    uint32_t without_agent;
+    uint32_t without_arm;
+    uint32_t without_reward;
+    uint32_t of_no_arm;
+    char decimal;
+    uint32_t agent_column; /* BY_COLUMN */
     uint32_t agent_count;
     uint32_t arm_count;
     uint32_t reward_column;
@@ -51,13 +59,27 @@ struct builder {
 
 static const char *field_at(const struct builder *builder, uint32_t row, uint32_t column)
 {
-    size_t const table_row = (size_t)row + 1; /* behind the header */
+    size_t const table_row = (size_t)builder->rows[row] + 1; /* behind the header */
     return builder->table->fields[table_row * builder->table->column_count + column];
 }
 
 static uint32_t line_of(const struct builder *builder, uint32_t row)
 {
-    return builder->table->lines[row + 1];
+    return builder->table->lines[builder->rows[row] + 1];
+}
+
+/* Nothing but blanks. */
+static bool is_empty(const char *field)
+{
+    return field[strspn(field, " \t")] == '\0';
+}
+
+/* The field, or the word that stands in for it where it is empty. */
+static const char *filled_at(const struct builder *builder, uint32_t row, uint32_t column,
+                             const char *stand_in)
+{
+    const char *const field = field_at(builder, row, column);
+    return stand_in != NULL && is_empty(field) ? stand_in : field;
 }
 
 static enum tacit_status fail_memory(const struct builder *builder)
@@ -94,6 +116,10 @@ static enum tacit_status find_column(const struct builder *builder, const char *
     *column = found;
     return TACIT_OK;
 }
+
+struct shown_values {
+    char text[VALUES_SHOWN_BYTES];
+};
 
 /* ---- Distinct values ----------------------------------------------------------------------- */
 
@@ -132,13 +158,13 @@ static uint32_t remove_repeats(const char **texts, uint32_t count)
 }
 
 static enum tacit_status collect_values(const struct builder *builder, uint32_t column,
-                                        struct values *values)
+                                        const char *stand_in, struct values *values)
 {
     values->texts = malloc(builder->n * sizeof *values->texts);
     if (values->texts == NULL)
         return fail_memory(builder);
     for (uint32_t row = 0; row < builder->n; row++)
-        values->texts[row] = field_at(builder, row, column);
+        values->texts[row] = filled_at(builder, row, column, stand_in);
     qsort(values->texts, builder->n, sizeof *values->texts, compare_values);
     values->count = remove_repeats(values->texts, builder->n);
     return TACIT_OK;
@@ -153,20 +179,33 @@ static uint32_t value_index(const struct values *values, const char *text)
     return (uint32_t)(found - values->texts);
 }
 
+/* "a, b, c..." for a message. */
+static struct shown_values show_values(const struct values *values)
+{
+    struct shown_values shown;
+    struct tacit_text list = tacit_text_init(shown.text, sizeof shown.text);
+    for (uint32_t i = 0; i < values->count && !list.truncated; i++) {
+        tacit_text_add(&list, i == 0 ? "" : ", ");
+        tacit_text_add(&list, data_shown_value(values->texts[i]).text);
+    }
+    return shown;
+}
+
 /* As many values as asked for (0: any number), and not more than the limit. */
 static enum tacit_status check_values(const struct builder *builder, const char *column_name,
-                                      uint32_t count, uint32_t asked, uint32_t limit,
+                                      const struct values *values, uint32_t asked, uint32_t limit,
                                       const char *what)
 {
     const struct data_shown shown = data_shown_value(column_name);
+    uint32_t const count = values->count;
     if (count > limit)
         return REFUSE(builder, 0, "column '%s' has %u values; at most %u %s", shown.text, count,
                       limit, what);
     if (asked != 0 && count != asked)
         return REFUSE(
             builder, 0,
-            "column '%s' has %u values, but the number of %s is %u; the two must be equal",
-            shown.text, count, what, asked);
+            "column '%s' has %u values, but the number of %s is %u; the two must be equal (%s)",
+            shown.text, count, what, asked, show_values(values).text);
     return TACIT_OK;
 }
 
@@ -208,16 +247,14 @@ static enum tacit_status find_arms_by_rules(struct builder *builder)
 
 static enum tacit_status find_arms_by_column(struct builder *builder)
 {
-    const char *const name = builder->spec->arm_column;
-    TACIT_ASSERT(name != NULL);
-    enum tacit_status status = find_column(builder, name, &builder->arm_column);
-    if (status == TACIT_OK)
-        status = collect_values(builder, builder->arm_column, &builder->arm_values);
+    const struct tacit_log_spec *const spec = builder->spec;
+    enum tacit_status const status =
+        collect_values(builder, builder->arm_column, spec->missing.arm, &builder->arm_values);
     if (status != TACIT_OK)
         return status;
     builder->arm_count = builder->arm_values.count;
-    return check_values(builder, name, builder->arm_count, builder->spec->arm_count, TACIT_ARMS_MAX,
-                        "arms");
+    return check_values(builder, spec->arm_column, &builder->arm_values, spec->arm_count,
+                        TACIT_ARMS_MAX, "arms");
 }
 
 static enum tacit_status find_arms(struct builder *builder)
@@ -235,21 +272,19 @@ static const char *arm_name(const struct builder *builder, uint32_t arm)
 
 static enum tacit_status split_by_column(struct builder *builder)
 {
-    const char *const name = builder->spec->agent_column;
-    TACIT_ASSERT(name != NULL);
-    uint32_t column;
-    enum tacit_status status = find_column(builder, name, &column);
-    if (status == TACIT_OK)
-        status = collect_values(builder, column, &builder->agent_values);
+    const char *const stand_in = builder->spec->missing.agent;
+    uint32_t const column = builder->agent_column;
+    enum tacit_status status = collect_values(builder, column, stand_in, &builder->agent_values);
     if (status != TACIT_OK)
         return status;
     builder->agent_count = builder->agent_values.count;
-    status = check_values(builder, name, builder->agent_count, builder->spec->agent_count,
-                          TACIT_AGENTS_MAX, "agents");
+    status = check_values(builder, builder->spec->agent_column, &builder->agent_values,
+                          builder->spec->agent_count, TACIT_AGENTS_MAX, "agents");
     if (status != TACIT_OK)
         return status;
     for (uint32_t row = 0; row < builder->n; row++)
-        builder->agents[row] = value_index(&builder->agent_values, field_at(builder, row, column));
+        builder->agents[row] =
+            value_index(&builder->agent_values, filled_at(builder, row, column, stand_in));
     return TACIT_OK;
 }
 
@@ -312,12 +347,13 @@ static bool rule_matches(const struct builder *builder, uint32_t row,
 
 static enum tacit_status read_reward(const struct builder *builder, uint32_t row, double *reward)
 {
-    const char *const field = field_at(builder, row, builder->reward_column);
+    const char *const field =
+        filled_at(builder, row, builder->reward_column, builder->spec->missing.reward);
     if (builder->spec->reward_value != NULL) {
         *reward = strcmp(field, builder->spec->reward_value) == 0 ? 1.0 : 0.0;
         return TACIT_OK;
     }
-    if (data_field_number(field, reward))
+    if (data_field_decimal(field, builder->decimal, reward))
         return TACIT_OK;
     return REFUSE(builder, line_of(builder, row),
                   "column '%s': '%s' is not a number; rewards are finite numbers",
@@ -349,18 +385,21 @@ static enum tacit_status add_row(struct builder *builder, uint32_t row)
 {
     const struct tacit_log_spec *const spec = builder->spec;
     if (spec->arms == NULL) {
-        const char *const value = field_at(builder, row, builder->arm_column);
+        const char *const value = filled_at(builder, row, builder->arm_column, spec->missing.arm);
         return add_entry(builder, row, value_index(&builder->arm_values, value));
     }
     const uint32_t *columns = builder->rule_columns;
+    bool counts = false;
     for (uint32_t arm = 0; arm < spec->arm_count; arm++) {
         if (rule_matches(builder, row, &spec->arms[arm], columns)) {
             enum tacit_status const status = add_entry(builder, row, arm);
             if (status != TACIT_OK)
                 return status;
+            counts = true;
         }
         columns += spec->arms[arm].column_count;
     }
+    builder->of_no_arm += !counts;
     return TACIT_OK;
 }
 
@@ -380,22 +419,28 @@ static enum tacit_status collect_entries(struct builder *builder)
 
 /* ---- Cells --------------------------------------------------------------------------------- */
 
-/* One block: the K pointers, then the texts they point to. */
-static char **copy_names(const struct builder *builder)
+/* One block: the pointers, then the texts they point to. NULL: no memory. */
+static char **copy_names(const char *(*name_of)(const struct builder *, uint32_t),
+                         const struct builder *builder, uint32_t count)
 {
-    size_t size = builder->arm_count * sizeof(char *);
-    for (uint32_t arm = 0; arm < builder->arm_count; arm++)
-        size += strlen(arm_name(builder, arm)) + 1;
+    size_t size = count * sizeof(char *);
+    for (uint32_t i = 0; i < count; i++)
+        size += strlen(name_of(builder, i)) + 1;
     char **const names = malloc(size);
     if (names == NULL)
         return NULL;
-    char *next = (char *)(names + builder->arm_count);
-    for (uint32_t arm = 0; arm < builder->arm_count; arm++) {
-        size_t const name_size = strlen(arm_name(builder, arm)) + 1;
-        names[arm] = memcpy(next, arm_name(builder, arm), name_size);
+    char *next = (char *)(names + count);
+    for (uint32_t i = 0; i < count; i++) {
+        size_t const name_size = strlen(name_of(builder, i)) + 1;
+        names[i] = memcpy(next, name_of(builder, i), name_size);
         next += name_size;
     }
     return names;
+}
+
+static const char *agent_name(const struct builder *builder, uint32_t agent)
+{
+    return builder->agent_values.texts[agent];
 }
 
 static enum tacit_status allocate_log(const struct builder *builder, struct tacit_log *log)
@@ -405,13 +450,21 @@ static enum tacit_status allocate_log(const struct builder *builder, struct taci
     *log = (struct tacit_log){
         .agent_count = builder->agent_count,
         .arm_count = builder->arm_count,
-        .arm_names = copy_names(builder),
+        .row_count = builder->n,
+        .without_agent = builder->without_agent,
+        .without_arm = builder->without_arm,
+        .without_reward = builder->without_reward,
+        .of_no_arm = builder->of_no_arm,
+        .arm_names = copy_names(arm_name, builder, builder->arm_count),
         .start = calloc(cell_count + 1, sizeof *log->start),
         .rewards = malloc(reward_count * sizeof *log->rewards),
         .means = malloc(cell_count * sizeof *log->means),
         .binary = true,
     };
+    if (builder->spec->split == TACIT_LOG_BY_COLUMN)
+        log->agent_names = copy_names(agent_name, builder, builder->agent_count);
     bool const complete =
+        (log->agent_names != NULL || builder->spec->split != TACIT_LOG_BY_COLUMN) &&
         log->arm_names != NULL && log->start != NULL && log->rewards != NULL && log->means != NULL;
     return complete ? TACIT_OK : fail_memory(builder);
 }
@@ -481,13 +534,126 @@ static enum tacit_status make_log(const struct builder *builder, struct tacit_lo
 
 /* ---- Public -------------------------------------------------------------------------------- */
 
-static enum tacit_status check_rows(struct builder *builder)
+static enum tacit_status find_columns(struct builder *builder)
 {
+    const struct tacit_log_spec *const spec = builder->spec;
     if (builder->table->row_count < 2)
         return REFUSE(builder, 0,
                       "no rows; the first line names the columns, a row a pull follows");
-    builder->n = builder->table->row_count - 1;
-    return find_column(builder, builder->spec->reward_column, &builder->reward_column);
+    enum tacit_status status = find_column(builder, spec->reward_column, &builder->reward_column);
+    if (status == TACIT_OK && spec->arms == NULL)
+        status = find_column(builder, spec->arm_column, &builder->arm_column);
+    if (status == TACIT_OK && spec->split == TACIT_LOG_BY_COLUMN)
+        status = find_column(builder, spec->agent_column, &builder->agent_column);
+    return status;
+}
+
+/* NULL: nothing is missing in the row; else where its reason is counted. */
+static uint32_t *reason_of(struct builder *builder, uint32_t row, const char **column)
+{
+    const struct tacit_log_spec *const spec = builder->spec;
+    if (spec->split == TACIT_LOG_BY_COLUMN && spec->missing.agent == NULL &&
+        is_empty(field_at(builder, row, builder->agent_column))) {
+        *column = spec->agent_column;
+        return &builder->without_agent;
+    }
+    if (spec->arms == NULL && spec->missing.arm == NULL &&
+        is_empty(field_at(builder, row, builder->arm_column))) {
+        *column = spec->arm_column;
+        return &builder->without_arm;
+    }
+    *column = spec->reward_column;
+    return spec->missing.reward == NULL && is_empty(field_at(builder, row, builder->reward_column))
+               ? &builder->without_reward
+               : NULL;
+}
+
+/* Leaves out the rows in which something is missing. */
+static enum tacit_status keep_rows(struct builder *builder)
+{
+    uint32_t const all = builder->table->row_count - 1;
+    uint32_t kept = 0;
+    builder->rows = malloc(all * sizeof *builder->rows);
+    if (builder->rows == NULL)
+        return fail_memory(builder);
+    for (uint32_t row = 0; row < all; row++)
+        builder->rows[row] = row;
+    for (uint32_t row = 0; row < all; row++) {
+        const char *column;
+        uint32_t *const reason = reason_of(builder, row, &column);
+        if (reason == NULL)
+            builder->rows[kept++] = row;
+        else if (builder->spec->missing.is_refused)
+            return REFUSE(builder, line_of(builder, row),
+                          "column '%s' is empty; 'missing' may say what that means",
+                          data_shown_value(column).text);
+        else
+            (*reason)++;
+    }
+    builder->n = kept;
+    return kept > 0 ? TACIT_OK
+                    : REFUSE(builder, 0, "no rows are left: in each of the %u something is missing",
+                             all);
+}
+
+/* Errors: TACIT_INVALID, with the values that there are. */
+static enum tacit_status fail_value(const struct builder *builder, const char *column,
+                                    uint32_t column_index, const char *value)
+{
+    struct values values = {NULL, 0};
+    enum tacit_status status = collect_values(builder, column_index, NULL, &values);
+    if (status == TACIT_OK)
+        status = REFUSE(builder, 0, "column '%s' never holds '%s'; its values are %s",
+                        data_shown_value(column).text, data_shown_value(value).text,
+                        show_values(&values).text);
+    free((void *)values.texts);
+    return status;
+}
+
+static bool holds(const struct builder *builder, uint32_t column, const char *stand_in,
+                  const char *value)
+{
+    for (uint32_t row = 0; row < builder->n; row++)
+        if (strcmp(filled_at(builder, row, column, stand_in), value) == 0)
+            return true;
+    return false;
+}
+
+/* A value that no row holds is a slip of the pen: a reward that is always 0, an arm without rows.
+ */
+static enum tacit_status check_named_values(const struct builder *builder)
+{
+    const struct tacit_log_spec *const spec = builder->spec;
+    const uint32_t *columns = builder->rule_columns;
+    if (spec->reward_value != NULL &&
+        !holds(builder, builder->reward_column, spec->missing.reward, spec->reward_value))
+        return fail_value(builder, spec->reward_column, builder->reward_column, spec->reward_value);
+    for (uint32_t arm = 0; spec->arms != NULL && arm < spec->arm_count; arm++) {
+        const struct tacit_log_arm *const rule = &spec->arms[arm];
+        bool is_held = false;
+        for (uint32_t i = 0; i < rule->column_count && !is_held; i++)
+            is_held = holds(builder, columns[i], NULL, rule->value);
+        if (!is_held)
+            return fail_value(builder, rule->columns[0], columns[0], rule->value);
+        columns += rule->column_count;
+    }
+    return TACIT_OK;
+}
+
+/* A comma is the point of a number only where that cannot be mistaken. */
+static void find_decimal(struct builder *builder)
+{
+    bool has_comma = false;
+    bool has_point = false;
+    builder->decimal = builder->spec->decimal;
+    if (builder->decimal != '\0')
+        return;
+    for (uint32_t row = 0; builder->table->separator == ';' && row < builder->n; row++) {
+        const char *const field = field_at(builder, row, builder->reward_column);
+        has_comma = has_comma || strchr(field, ',') != NULL;
+        has_point = has_point || strchr(field, '.') != NULL;
+    }
+    builder->decimal = has_comma && !has_point ? ',' : '.';
 }
 
 static void free_builder(struct builder *builder)
@@ -496,6 +662,7 @@ static void free_builder(struct builder *builder)
     free((void *)builder->arm_values.texts);
     free((void *)builder->agent_values.texts);
     free(builder->agents);
+    free(builder->rows);
     free(builder->entries);
 }
 
@@ -506,9 +673,15 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
     TACIT_ASSERT(spec->reward_column != NULL);
     TACIT_IMPLIES(spec->split == TACIT_LOG_RANDOM, rng != NULL);
     struct builder builder = {.table = table, .path = path, .spec = spec, .error = error};
-    enum tacit_status status = check_rows(&builder);
+    enum tacit_status status = find_columns(&builder);
+    if (status == TACIT_OK)
+        status = keep_rows(&builder);
     if (status == TACIT_OK)
         status = find_arms(&builder);
+    if (status == TACIT_OK)
+        status = check_named_values(&builder);
+    if (status == TACIT_OK)
+        find_decimal(&builder);
     if (status == TACIT_OK)
         status = split_rows(&builder, rng);
     if (status == TACIT_OK)
@@ -522,6 +695,7 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
 void tacit_log_free(struct tacit_log *log)
 {
     free((void *)log->arm_names);
+    free((void *)log->agent_names);
     free(log->start);
     free(log->rewards);
     free(log->means);

@@ -16,6 +16,7 @@
 struct parser {
     const char *path;
     const char *rule; /* what every row must be, for messages */
+    char separator;
     struct tacit_error *error;
     char *next;    /* ends at a NUL, and there is no NUL before */
     uint32_t line; /* of next */
@@ -66,11 +67,10 @@ static enum tacit_status add_row(struct parser *parser, uint32_t line)
 }
 
 /* The end of a field without quotes. */
-static char *scan_bare(char *at)
+static char *scan_bare(const struct parser *parser, char *at)
 {
-    static const bool stops[256] = {
-        ['\0'] = true, [','] = true, ['"'] = true, ['\r'] = true, ['\n'] = true};
-    while (!stops[(unsigned char)*at])
+    static const bool stops[256] = {['\0'] = true, ['"'] = true, ['\r'] = true, ['\n'] = true};
+    while (!stops[(unsigned char)*at] && *at != parser->separator)
         at++;
     return at;
 }
@@ -95,12 +95,12 @@ static enum tacit_status scan_quoted(struct parser *parser, char *start, char **
     return refuse(parser, line, "a quote is opened and never closed");
 }
 
-/* Steps over what follows a field: a comma, the end of the line or of the file. */
+/* Steps over what follows a field: a separator, the end of the line or of the file. */
 static enum tacit_status pass_delimiter(struct parser *parser, char *after, bool quoted,
                                         bool *row_ends)
 {
-    *row_ends = *after != ',';
-    if (*after == ',') {
+    *row_ends = *after != parser->separator;
+    if (*after == parser->separator) {
         parser->next = after + 1;
         return TACIT_OK;
     }
@@ -134,7 +134,7 @@ static enum tacit_status read_field(struct parser *parser, bool *row_ends)
         if (status != TACIT_OK)
             return status;
     } else {
-        end = after = scan_bare(start);
+        end = after = scan_bare(parser, start);
     }
     enum tacit_status const status = pass_delimiter(parser, after, quoted, row_ends);
     if (status != TACIT_OK)
@@ -200,6 +200,19 @@ static enum tacit_status refuse_nul(const struct parser *parser, const struct da
     return refuse(parser, line, "a NUL byte; a table is text in UTF-8 or ASCII");
 }
 
+/* A comma in the first row decides: only without one may a semicolon, or else a tab, be what
+ * separates. */
+static char recognise_separator(const char *at)
+{
+    bool quoted = false;
+    bool has[256] = {false};
+    for (; *at != '\0' && (quoted || *at != '\n'); at++) {
+        quoted = quoted != (*at == '"');
+        has[(unsigned char)*at] = has[(unsigned char)*at] || !quoted;
+    }
+    return has[','] ? ',' : has[';'] ? ';' : has['\t'] ? '\t' : ',';
+}
+
 static enum tacit_status parse(struct parser *parser, const struct data_unpacked *file)
 {
     enum tacit_status status = refuse_nul(parser, file);
@@ -212,40 +225,66 @@ static enum tacit_status parse(struct parser *parser, const struct data_unpacked
         pass_idle_lines(parser);
         if (*parser->next == '\0')
             return TACIT_OK;
+        if (parser->separator == '\0')
+            parser->separator = recognise_separator(parser->next);
         status = read_row(parser);
         if (status != TACIT_OK)
             return status;
     }
 }
 
+/* Cuts the file, which becomes the table's or is freed. */
+static enum tacit_status cut(struct tacit_table *table, struct data_unpacked *file,
+                             struct parser *parser)
+{
+    parser->next = file->bytes;
+    parser->line = 1;
+    enum tacit_status const status = parse(parser, file);
+    if (status != TACIT_OK) {
+        free(parser->fields);
+        free(parser->lines);
+        free(file->bytes);
+        return status;
+    }
+    *table = (struct tacit_table){.bytes = file->bytes,
+                                  .fields = parser->fields,
+                                  .lines = parser->lines,
+                                  .row_count = parser->row_count,
+                                  .column_count = parser->column_count,
+                                  .separator = parser->separator};
+    return TACIT_OK;
+}
+
 enum tacit_status data_table_read_ruled(struct tacit_table *table, const char *path,
                                         const char *rule, struct tacit_error *error)
 {
     struct data_unpacked file;
-    enum tacit_status status = data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error);
-    if (status != TACIT_OK)
-        return status;
-    struct parser parser = {
-        .path = path, .rule = rule, .error = error, .next = file.bytes, .line = 1};
-    status = parse(&parser, &file);
-    if (status != TACIT_OK) {
-        free(parser.fields);
-        free(parser.lines);
-        free(file.bytes);
-        return status;
-    }
-    *table = (struct tacit_table){.bytes = file.bytes,
-                                  .fields = parser.fields,
-                                  .lines = parser.lines,
-                                  .row_count = parser.row_count,
-                                  .column_count = parser.column_count};
-    return TACIT_OK;
+    struct parser parser = {.path = path, .rule = rule, .error = error, .separator = ','};
+    enum tacit_status const status = data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error);
+    return status == TACIT_OK ? cut(table, &file, &parser) : status;
 }
+
+#define SAME_WIDTH "every row has the same number of fields"
 
 enum tacit_status tacit_table_read(struct tacit_table *table, const char *path,
                                    struct tacit_error *error)
 {
-    return data_table_read_ruled(table, path, "every row has the same number of fields", error);
+    return data_table_read_ruled(table, path, SAME_WIDTH, error);
+}
+
+enum tacit_status tacit_table_read_dialect(struct tacit_table *table, const char *path,
+                                           const struct tacit_dialect *dialect,
+                                           struct tacit_error *error)
+{
+    struct data_unpacked file;
+    struct parser parser = {
+        .path = path, .rule = SAME_WIDTH, .error = error, .separator = dialect->separator};
+    TACIT_ASSERT(dialect->separator != '"');
+    TACIT_ASSERT(dialect->separator != '\n');
+    enum tacit_status status = data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error);
+    if (status == TACIT_OK)
+        status = data_recode(&file, path, dialect->encoding, error);
+    return status == TACIT_OK ? cut(table, &file, &parser) : status;
 }
 
 void tacit_table_free(struct tacit_table *table)
@@ -327,4 +366,19 @@ bool data_field_number(const char *field, double *value)
         return false;
     *value = read;
     return true;
+}
+
+bool data_field_decimal(const char *field, char decimal, double *value)
+{
+    char number[NUMBER_BYTES];
+    size_t const size = strlen(field);
+    if (decimal == '.')
+        return data_field_number(field, value);
+    if (size >= sizeof number || strchr(field, '.') != NULL)
+        return false;
+    memcpy(number, field, size + 1);
+    char *const comma = strchr(number, decimal);
+    if (comma != NULL)
+        *comma = '.';
+    return data_field_number(number, value);
 }

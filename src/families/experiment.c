@@ -144,12 +144,20 @@ static enum tacit_log_split log_split(enum tacit_config_split split)
                                                     : TACIT_LOG_RANDOM;
 }
 
+static enum tacit_encoding encoding_of(enum tacit_config_encoding encoding)
+{
+    return encoding == TACIT_CONFIG_CP1252   ? TACIT_ENCODING_CP1252
+           : encoding == TACIT_CONFIG_LATIN1 ? TACIT_ENCODING_LATIN1
+                                             : TACIT_ENCODING_UTF8;
+}
+
 static enum tacit_status build_log(struct tacit_experiment *experiment, const char *path,
                                    struct tacit_error *error)
 {
     struct tacit_config const *const config = experiment->config;
     struct tacit_table table;
-    enum tacit_status status = tacit_table_read(&table, path, error);
+    struct tacit_dialect const dialect = {config->log.separator, encoding_of(config->log.encoding)};
+    enum tacit_status status = tacit_table_read_dialect(&table, path, &dialect, error);
     if (status != TACIT_OK)
         return blame(experiment, "environment.logged.csv", status, error);
     struct tacit_log_arm *const arms = config->log.arms == NULL ? NULL : log_arms(&config->log);
@@ -157,7 +165,12 @@ static enum tacit_status build_log(struct tacit_experiment *experiment, const ch
         tacit_table_free(&table);
         return out_of_memory(error);
     }
-    struct tacit_log_spec const spec = {.arms = arms,
+    struct tacit_log_spec const spec = {.missing = {.is_refused = config->log.missing.is_refused,
+                                                    .agent = config->log.missing.agent,
+                                                    .arm = config->log.missing.arm,
+                                                    .reward = config->log.missing.reward},
+                                        .decimal = config->log.decimal,
+                                        .arms = arms,
                                         .arm_count = config->log.arm_count,
                                         .arm_column = config->log.arm_column,
                                         .reward_column = config->log.reward_column,
@@ -185,6 +198,35 @@ bool tacit_experiment_rewards_within(const struct tacit_experiment *experiment, 
     return true;
 }
 
+/* What became of the rows, in a sentence or two behind the first one of the note. */
+static void note_rows(struct tacit_experiment *experiment)
+{
+    struct tacit_log const *const log = &experiment->data->log;
+    struct tacit_text note = tacit_text_init(experiment->note, sizeof experiment->note);
+    char part[200];
+    uint32_t const left_out = log->without_agent + log->without_arm + log->without_reward;
+    size_t const cells = (size_t)log->agent_count * log->arm_count;
+    uint32_t fewest = UINT32_MAX;
+    (void)snprintf(part, sizeof part, "Rewards are drawn from the rows of %.120s.",
+                   experiment->config->log.csv);
+    tacit_text_add(&note, part);
+    (void)snprintf(part, sizeof part,
+                   " %u rows were left out: %u without an agent, %u without an arm, %u without a "
+                   "reward.",
+                   left_out, log->without_agent, log->without_arm, log->without_reward);
+    tacit_text_add(&note, left_out > 0 ? part : "");
+    for (size_t cell = 0; cell < cells; cell++) {
+        uint32_t const rows = log->start[cell + 1] - log->start[cell];
+        fewest = rows < fewest ? rows : fewest;
+    }
+    (void)snprintf(
+        part, sizeof part,
+        " The smallest cell (agent, arm) has %u rows and the horizon is %llu slots: rows "
+        "are drawn again and again.",
+        fewest, (unsigned long long)experiment->config->horizon);
+    tacit_text_add(&note, fewest < experiment->config->horizon ? part : "");
+}
+
 static enum tacit_status use_log(struct tacit_experiment *experiment, const char *path,
                                  struct tacit_error *error)
 {
@@ -206,6 +248,7 @@ static enum tacit_status use_log(struct tacit_experiment *experiment, const char
     experiment->sim.env.row_count = log->agent_count;
     experiment->sim.env.arm_count = log->arm_count;
     experiment->sim.env.log = (struct tacit_env_log){log->start, log->rewards, log->binary};
+    note_rows(experiment);
     return TACIT_OK;
 }
 
@@ -213,11 +256,8 @@ static enum tacit_status set_up_log(struct tacit_experiment *experiment, struct 
 {
     struct tacit_config_log const *const log = &experiment->config->log;
     char path[TACIT_PATH_BYTES];
-    if (find_log(experiment, path)) {
-        (void)snprintf(experiment->note, sizeof experiment->note,
-                       "Rewards are drawn from the rows of %s.", log->csv);
+    if (find_log(experiment, path))
         return use_log(experiment, path, error);
-    }
     if (log->fallback == NULL) {
         char text[500];
         char directories[TACIT_PATH_BYTES];
@@ -316,6 +356,11 @@ const char *tacit_experiment_arm_name(const struct tacit_experiment *experiment,
         return experiment->data->log.arm_names[arm];
     struct tacit_config_log const *const log = &experiment->config->log; /* its fallback */
     return arm < log->arm_count ? log->arms[arm].name : NULL;
+}
+
+const struct tacit_log *tacit_experiment_log(const struct tacit_experiment *experiment)
+{
+    return experiment->data->log.start == NULL ? NULL : &experiment->data->log;
 }
 
 /* ---- Baselines ---- */

@@ -909,9 +909,11 @@ static void log_sorts_values(void **state)
     assert_int_equal(build("arm,r\nb,1\n10,1\n9,1\n007,1\nB,1\n0,1\n1a,1\n\"\",1\n9,0\n", &spec,
                            NULL, &log, &error),
                      TACIT_OK);
-    static const char *const expected[] = {"0", "9", "10", "", "007", "1a", "B", "b"};
-    assert_int_equal(log.arm_count, 8);
-    for (size_t i = 0; i < 8; i++)
+    static const char *const expected[] = {"0", "9", "10", "007", "1a", "B", "b"};
+    assert_int_equal(log.arm_count, 7);
+    assert_int_equal(log.row_count, 8);
+    assert_int_equal(log.without_arm, 1);
+    for (size_t i = 0; i < 7; i++)
         assert_string_equal(log.arm_names[i], expected[i]);
     assert_true(log.binary);
     tacit_log_free(&log);
@@ -1013,9 +1015,143 @@ static void log_empty_cells(void **state)
                        ": agent 'v', arm 'a': no rows; every agent needs a row of every arm");
     spec = drug_spec;
     spec.agent_count = 1;
-    expect_log_refused("r,x,y\n1,2,3\n", &spec,
-                       ": agent 0 (they count from 0), arm 'any': no rows; every agent needs a row "
-                       "of every arm");
+    expect_log_refused("r,x,y\n1,2,3\n", &spec, ": column 'r' never holds 'yes'; its values are 1");
+}
+
+/* A row in which something is missing is left out and counted once, unless a word stands in for it.
+ */
+static void log_missing_cells(void **state)
+{
+    (void)state;
+    static const char text[] = "who,arm,reward\nv,a,1\n,a,1\nv, ,2\nv,b,\n,,\nv,b,0\n";
+    struct tacit_log_spec spec = column_spec;
+    struct tacit_log log;
+    struct tacit_error error;
+    spec.agent_count = 0;
+    assert_int_equal(build(text, &spec, NULL, &log, &error), TACIT_OK);
+    assert_int_equal(log.row_count, 2);
+    assert_int_equal(log.without_agent, 2);
+    assert_int_equal(log.without_arm, 1);
+    assert_int_equal(log.without_reward, 1);
+    assert_int_equal(log.agent_count, 1);
+    assert_string_equal(log.agent_names[0], "v");
+    CELL(&log, 0, 0, 1.0);
+    CELL(&log, 0, 1, 0.0);
+    tacit_log_free(&log);
+
+    spec.missing.arm = "none";
+    spec.missing.reward = "0.5";
+    assert_int_equal(build(text, &spec, NULL, &log, &error), TACIT_OK);
+    assert_int_equal(log.arm_count, 3);
+    assert_int_equal(log.without_agent, 2);
+    assert_int_equal(log.without_arm + log.without_reward, 0);
+    assert_string_equal(log.arm_names[2], "none");
+    CELL(&log, 0, 1, 0.5, 0.0);
+    CELL(&log, 0, 2, 2.0);
+    tacit_log_free(&log);
+
+    spec = column_spec;
+    spec.missing.is_refused = true;
+    expect_log_refused(text, &spec, ":3: column 'who' is empty; 'missing' may say what that means");
+    expect_log_refused("who,arm,reward\nv,,1\n", &column_spec,
+                       ": no rows are left: in each of the 1 something is missing");
+}
+
+/* A value that no row holds would make every reward 0, or an arm of nothing. */
+static void log_values_that_never_occur(void **state)
+{
+    (void)state;
+    struct tacit_log_spec spec = column_spec;
+    spec.reward_value = "Yes";
+    expect_log_refused("who,arm,reward\nv,a,yes\nv,b,no\n", &spec,
+                       ": column 'reward' never holds 'Yes'; its values are no, yes");
+    struct tacit_log_spec rules = drug_spec;
+    rules.agent_count = 1;
+    expect_log_refused("r,x,y\nyes,2,3\n", &rules,
+                       ": column 'x' never holds 'Up'; its values are 2");
+}
+
+static void expect_dialect(const char *text, const struct tacit_dialect *dialect, const char *first,
+                           const char *second)
+{
+    char path[TEMP_PATH_BYTES];
+    struct tacit_table table;
+    struct tacit_error error;
+    temp_file_write(directory, "d.csv", text);
+    temp_path(path, directory, "d.csv");
+    assert_int_equal(tacit_table_read_dialect(&table, path, dialect, &error), TACIT_OK);
+    assert_true(table.column_count >= 2);
+    assert_string_equal(table.fields[table.column_count], first);
+    assert_string_equal(table.fields[table.column_count + 1], second);
+    tacit_table_free(&table);
+}
+
+static void table_separators_are_recognised_where_that_is_safe(void **state)
+{
+    (void)state;
+    struct tacit_dialect const any = {0};
+    struct tacit_dialect const bar = {.separator = '|'};
+    expect_dialect("a;b\n1,5;x\n", &any, "1,5", "x");
+    expect_dialect("\"a,z\";b\n1;\"x;y\"\n", &any, "1", "x;y");
+    expect_dialect("a\tb\n1;2\tx\n", &any, "1;2", "x");
+    expect_dialect("a;c,b\n1;2,x\n", &any, "1;2", "x");
+    expect_dialect("a|b\n1,2|x\n", &bar, "1,2", "x");
+}
+
+static void table_encodings(void **state)
+{
+    (void)state;
+    struct tacit_dialect const utf8 = {.encoding = TACIT_ENCODING_UTF8};
+    struct tacit_dialect const cp1252 = {.encoding = TACIT_ENCODING_CP1252};
+    struct tacit_dialect const latin1 = {.encoding = TACIT_ENCODING_LATIN1};
+    char path[TEMP_PATH_BYTES];
+    struct tacit_table table;
+    struct tacit_error error;
+    expect_dialect("a,b\nK\xc3\xb6ln,1\n", &utf8, "K\xc3\xb6ln", "1");
+    expect_dialect("a,b\nK\xf6ln,\x80\n", &cp1252, "K\xc3\xb6ln", "\xe2\x82\xac");
+    expect_dialect("a,b\nK\xf6ln,1\n", &latin1, "K\xc3\xb6ln", "1");
+    temp_file_write(directory, "d.csv", "a,b\nK\xf6ln,1\n");
+    temp_path(path, directory, "d.csv");
+    assert_int_equal(tacit_table_read_dialect(&table, path, &utf8, &error), TACIT_INVALID);
+    assert_non_null(strstr(error.text, "d.csv:2: bytes that are not UTF-8; 'encoding' may say"));
+    temp_file_write(directory, "d.csv", "a,b\n\n\x81,1\n");
+    assert_int_equal(tacit_table_read_dialect(&table, path, &cp1252, &error), TACIT_INVALID);
+    assert_non_null(strstr(error.text, "d.csv:3: bytes that are not CP1252"));
+}
+
+static enum tacit_status build_written(const char *text, char decimal, struct tacit_log *log)
+{
+    char path[TEMP_PATH_BYTES];
+    struct tacit_table table;
+    struct tacit_error error;
+    struct tacit_dialect const any = {0};
+    struct tacit_log_spec spec = column_spec;
+    spec.agent_count = 0;
+    spec.decimal = decimal;
+    temp_file_write(directory, "d.csv", text);
+    temp_path(path, directory, "d.csv");
+    assert_int_equal(tacit_table_read_dialect(&table, path, &any, &error), TACIT_OK);
+    enum tacit_status const status = tacit_log_build(log, &table, path, &spec, NULL, &error);
+    tacit_table_free(&table);
+    return status;
+}
+
+/* 1,5 between semicolons is one and a half; a point anywhere makes it no number. */
+static void log_decimal_commas(void **state)
+{
+    (void)state;
+    struct tacit_log log;
+    assert_int_equal(build_written("who;arm;reward\nv;a;1,5\nv;b;-0,25\n", '\0', &log), TACIT_OK);
+    CELL(&log, 0, 0, 1.5);
+    CELL(&log, 0, 1, -0.25);
+    tacit_log_free(&log);
+    assert_int_equal(build_written("who;arm;reward\nv;a;1,5\nv;b;0.25\n", '\0', &log),
+                     TACIT_INVALID);
+    assert_int_equal(build_written("who;arm;reward\nv;a;1.5\nv;b;0.25\n", ',', &log),
+                     TACIT_INVALID);
+    assert_int_equal(build_written("who,arm,reward\nv,a,\"1,5\"\n", ',', &log), TACIT_OK);
+    CELL(&log, 0, 0, 1.5);
+    tacit_log_free(&log);
 }
 
 static void log_no_rows(void **state)
@@ -1070,7 +1206,7 @@ static void log_unknown_column_of_many(void **state)
 static void log_bad_rewards(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"much", "nan", "", "1e999"};
+    static const char *const bad[] = {"much", "nan", "-", "1e999"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[128];
         char rest[128];
@@ -1106,18 +1242,18 @@ static void log_wrong_counts(void **state)
     (void)state;
     struct tacit_log_spec spec = column_spec;
     spec.agent_count = 3;
-    expect_log_refused(
-        column_text, &spec,
-        ": column 'who' has 2 values, but the number of agents is 3; the two must be equal");
+    expect_log_refused(column_text, &spec,
+                       ": column 'who' has 2 values, but the number of agents is 3; the two must "
+                       "be equal (2, 10)");
     spec.agent_count = 1;
-    expect_log_refused(
-        column_text, &spec,
-        ": column 'who' has 2 values, but the number of agents is 1; the two must be equal");
+    expect_log_refused(column_text, &spec,
+                       ": column 'who' has 2 values, but the number of agents is 1; the two must "
+                       "be equal (2, 10)");
     spec = column_spec;
     spec.arm_count = 5;
     expect_log_refused(
         column_text, &spec,
-        ": column 'arm' has 2 values, but the number of arms is 5; the two must be equal");
+        ": column 'arm' has 2 values, but the number of arms is 5; the two must be equal (a, b)");
     spec = drug_spec;
     spec.agent_count = 7;
     expect_log_refused(drug_text, &spec,
@@ -1442,6 +1578,18 @@ static void memory_verify(void **state)
     expect_memory_errors(verify_once, 1);
 }
 
+static int run_what_files_may_be_like(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(log_missing_cells),
+        cmocka_unit_test(log_values_that_never_occur),
+        cmocka_unit_test(table_separators_are_recognised_where_that_is_safe),
+        cmocka_unit_test(table_encodings),
+        cmocka_unit_test(log_decimal_commas),
+    };
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -1508,5 +1656,6 @@ int main(void)
         cmocka_unit_test(memory_log),
         cmocka_unit_test(memory_verify),
     };
-    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+    return run_what_files_may_be_like() +
+           cmocka_run_group_tests(tests, make_directory, remove_directory);
 }

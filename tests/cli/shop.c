@@ -1,0 +1,200 @@
+/* The shop of examples/shop through the real program: what a person with a CSV of past offers sees,
+ * and what happens to slips of the pen. $TACIT_SOURCE: where the examples are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define WORDS_MAX 16u
+#define PATH_BYTES (2u * TEMP_PATH_BYTES)
+
+static char folder[TEMP_PATH_BYTES];
+static char file[TEMP_PATH_BYTES];
+
+static const char *example(const char *name)
+{
+    static char path[PATH_BYTES];
+    char const *const source = getenv("TACIT_SOURCE");
+    (void)snprintf(path, sizeof path, "%s/examples/%s", source == NULL ? "." : source, name);
+    return path;
+}
+
+static void copy_example(const char *name, const char *to)
+{
+    static char text[65536];
+    FILE *const in = fopen(example(name), "rb");
+    assert_non_null(in);
+    size_t const size = fread(text, 1, sizeof text, in);
+    assert_in_range(size, 1, sizeof text - 1);
+    (void)fclose(in);
+    temp_file_write_bytes(folder, to, text, size);
+}
+
+static int open_folder(void **state)
+{
+    char csv[TEMP_PATH_BYTES];
+    (void)state;
+    temp_directory_make(folder);
+    temp_path(file, folder, "shop.yaml");
+    temp_path(csv, folder, "shop.csv");
+    copy_example("shop/shop.yaml", "shop.yaml");
+    const char *const words[] = {"/usr/bin/env", "python3", example("shop/make_shop.py"), csv,
+                                 NULL};
+    struct process_plan const plan = {.arguments = words};
+    struct process_result made = process_run(&plan);
+    assert_int_equal(made.code, 0);
+    process_free(&made);
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    temp_directory_remove(folder);
+    return 0;
+}
+
+static struct process_result tacit(const char *const *words)
+{
+    const char *arguments[WORDS_MAX + 2] = {process_tacit()};
+    for (uint32_t i = 0; words[i] != NULL; i++) {
+        assert_true(i < WORDS_MAX);
+        arguments[1 + i] = words[i];
+    }
+    struct process_plan const plan = {.arguments = arguments};
+    return process_run(&plan);
+}
+
+#define TACIT(...) tacit((const char *const[]){__VA_ARGS__, NULL})
+
+static void assert_says(const struct process_result *result, const char *text)
+{
+    if (strstr(result->out, text) == NULL)
+        fail_msg("'%s' is not in: %s%s", text, result->out, result->err);
+}
+
+static void assert_refused(struct process_result result, const char *text)
+{
+    assert_int_equal(result.code, 2);
+    assert_string_equal(result.out, "");
+    assert_int_equal(process_line_count(result.err), 1);
+    if (strstr(result.err, text) == NULL)
+        fail_msg("'%s' is not in: %s", text, result.err);
+    process_free(&result);
+}
+
+static void check_shows_what_the_data_are_read_as(void **state)
+{
+    (void)state;
+    struct process_result result = TACIT("check", file);
+    assert_int_equal(result.code, 0);
+    assert_says(&result, "  rows used  19410\n");
+    assert_says(&result,
+                "  left out   0 without an agent, 185 without an arm, 405 without a reward\n");
+    assert_says(&result,
+                "  Aachen               gift, wrapped                   951     0.115668\n");
+    assert_says(
+        &result,
+        "  K\xc3\xb6ln                 two \"for\" one                   937     0.163287\n");
+    assert_says(&result, "rows are drawn again and again");
+    process_free(&result);
+}
+
+static void the_run_finds_the_coupon_that_sells(void **state)
+{
+    (void)state;
+    struct process_result result = TACIT("run", file, "--json");
+    assert_int_equal(result.code, 0);
+    json_t *const json = json_loads(result.out, 0, NULL);
+    json_t const *const answer = json_object_get(json, "answer");
+    assert_true(json_is_true(json_object_get(answer, "decided")));
+    assert_string_equal(json_string_value(json_array_get(json_object_get(answer, "arms"), 0)),
+                        "free delivery");
+    json_decref(json);
+    process_free(&result);
+}
+
+static void ten_epsilons_stand_beside_each_other(void **state)
+{
+    (void)state;
+    struct process_result result = TACIT("compare", file, "--runs=4", "--json",
+                                         "--over=privacy.epsilon=0.05,0.1,0.2,0.5,1,2,3,5,10,inf");
+    assert_int_equal(result.code, 0);
+    json_t *const json = json_loads(result.out, 0, NULL);
+    json_t const *const results = json_object_get(json, "results");
+    assert_int_equal(json_array_size(results), 10);
+    for (size_t i = 0; i < 10; i++)
+        assert_null(json_object_get(json_array_get(results, i), "error"));
+    json_decref(json);
+    process_free(&result);
+}
+
+static void slips_of_the_pen_are_refused_with_what_there_is(void **state)
+{
+    (void)state;
+    assert_refused(TACIT("run", file, "--set=environment.logged.reward.equals=Yes"),
+                   "column 'bought' never holds 'Yes'; its values are no, yes");
+    assert_refused(TACIT("check", file, "--set=agents=4"),
+                   "the two must be equal (Aachen, Besan\xc3\xa7on, K\xc3\xb6ln, M\xc3\xa1laga, ");
+    assert_refused(TACIT("check", file, "--set=environment.logged.arm=Coupon"),
+                   "no column 'Coupon'; the columns are offer, shop, coupon, basket, bought");
+    assert_refused(TACIT("check", file, "--set=environment.logged.missing=refuse"),
+                   "column 'bought' is empty; 'missing' may say what that means");
+    assert_refused(TACIT("check", file, "--set=environment.logged.missing=keep"), "drop");
+    assert_refused(TACIT("check", file, "--set=environment.logged.encoding=utf-16"), "cp1252");
+    assert_refused(TACIT("check", file, "--set=environment.logged.separator=;"),
+                   "a quote inside a field");
+}
+
+static void what_is_missing_may_have_a_meaning(void **state)
+{
+    (void)state;
+    struct process_result result =
+        TACIT("check", file, "--set=environment.logged.missing={arm: none, reward: no}");
+    assert_int_equal(result.code, 0);
+    assert_says(&result, "  rows used  20000\n");
+    assert_says(&result, ": ok: 5 agents, 5 arms");
+    process_free(&result);
+}
+
+/* As a spreadsheet in German writes it. */
+static void other_dialects_are_read(void **state)
+{
+    (void)state;
+    char other[TEMP_PATH_BYTES];
+    temp_file_write(folder, "other.csv",
+                    "Filiale;Gutschein;Umsatz\r\nK\xf6ln;a;0,5\r\nK\xf6ln;b;0,25\r\n");
+    temp_file_write(folder, "other.yaml",
+                    "name: other\nseed: 1\nruns: 2\nhorizon: 100\nagents: 1\n"
+                    "environment: {kind: logged, logged: {csv: other.csv, agent: Filiale, "
+                    "arm: Gutschein, reward: Umsatz, encoding: cp1252}}\n"
+                    "protocol: {kind: index, index: ucb1}\nprivacy: {mode: none}\n");
+    temp_path(other, folder, "other.yaml");
+    struct process_result result = TACIT("check", other);
+    assert_int_equal(result.code, 0);
+    assert_says(&result, "K\xc3\xb6ln");
+    assert_says(&result, "         1         0.25\n");
+    process_free(&result);
+    assert_refused(TACIT("run", other, "--set=environment.logged.encoding=utf-8"),
+                   "other.csv:2: bytes that are not UTF-8; 'encoding' may say what they are");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(check_shows_what_the_data_are_read_as),
+        cmocka_unit_test(the_run_finds_the_coupon_that_sells),
+        cmocka_unit_test(ten_epsilons_stand_beside_each_other),
+        cmocka_unit_test(slips_of_the_pen_are_refused_with_what_there_is),
+        cmocka_unit_test(what_is_missing_may_have_a_meaning),
+        cmocka_unit_test(other_dialects_are_read),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
