@@ -1,0 +1,438 @@
+/* The wire form of gossip UCB: every message survives the trip, its length says nothing but the
+ * number of arms, and a peer's bytes are taken only in the one form that we write. Buffers are
+ * exactly as long as their messages, so that a sanitizer sees a read beyond them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <math.h>
+#include "tacit/random.h"
+#include "tacit/wire_gossip.h"
+
+#define ARMS_MAX 1000u
+#define AGENTS 5u
+#define RUN_ID UINT64_C(0x0123456789abcdef)
+
+static const uint32_t arm_counts[] = {1, 3, 64, ARMS_MAX};
+#define ARM_COUNTS (sizeof arm_counts / sizeof arm_counts[0])
+
+static uint64_t seen[ARMS_MAX + 1];
+static double theta[ARMS_MAX + 1];
+static double shift[ARMS_MAX + 1];
+static double flow[ARMS_MAX + 1];
+
+/* ---- Helpers --------------------------------------------------------------------------------- */
+
+static void fill_rows(uint64_t seed)
+{
+    struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
+    for (uint32_t arm = 0; arm <= ARMS_MAX; arm++) {
+        seen[arm] = seed == 0 ? 0 : tacit_rng_below(&rng, TACIT_HORIZON_MAX + 2);
+        theta[arm] = seed == 0 ? 0 : ldexp((double)tacit_rng_below(&rng, 1u << 30) - 1e9, -30);
+        shift[arm] = seed == 0 ? 0 : -theta[arm] / 3;
+        flow[arm] = seed == 0 ? 0 : 1e90 * theta[arm];
+    }
+}
+
+static struct tacit_gossip_message message_of(enum tacit_gossip_message_kind kind, bool tells)
+{
+    bool const is_offer = kind == TACIT_GOSSIP_OFFER;
+    bool const is_shift = kind == TACIT_GOSSIP_SHIFT;
+    return (struct tacit_gossip_message){
+        .kind = kind,
+        .from = AGENTS - 1,
+        .to = 2,
+        .run_id = RUN_ID,
+        .life_number = 7,
+        .life = UINT64_C(0xfedcba9876543210),
+        .exchange = is_offer || is_shift ? 12 : 0,
+        .seen = (tells && kind != TACIT_GOSSIP_REFUSE) || kind == TACIT_GOSSIP_COUNTS ? seen : NULL,
+        .theta = is_offer ? theta : NULL,
+        .shift = is_shift ? shift : NULL,
+        .flow = is_offer || is_shift ? flow : NULL};
+}
+
+static uint8_t *encode(const struct tacit_gossip_message *message, uint32_t arms, size_t *size)
+{
+    *size = tacit_wire_gossip_bytes(message, arms);
+    uint8_t *const bytes = malloc(*size);
+    assert_non_null(bytes);
+    tacit_wire_gossip_encode(message, arms, bytes);
+    return bytes;
+}
+
+/* From memory of exactly that size. */
+static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t arms,
+                                struct tacit_gossip_message **message)
+{
+    uint8_t *const copy = malloc(size > 0 ? size : 1);
+    assert_non_null(copy);
+    memcpy(copy, bytes, size);
+    enum tacit_status const status = tacit_wire_gossip_decode(copy, size, arms, AGENTS, 2, message);
+    free(copy);
+    return status;
+}
+
+static void expect_refused(const uint8_t *bytes, size_t size, uint32_t arms)
+{
+    struct tacit_gossip_message *message = NULL;
+    assert_int_equal(decode(bytes, size, arms, &message), TACIT_MALFORMED);
+    assert_null(message);
+}
+
+static void expect_row(const void *a, const void *b, uint32_t arms)
+{
+    assert_true((a == NULL) == (b == NULL));
+    if (a != NULL)
+        assert_memory_equal(a, b, arms * sizeof(uint64_t));
+}
+
+static void expect_same(const struct tacit_gossip_message *a, const struct tacit_gossip_message *b,
+                        uint32_t arms)
+{
+    assert_int_equal(a->kind, b->kind);
+    assert_int_equal(a->from, b->from);
+    assert_int_equal(a->to, b->to);
+    assert_true(a->run_id == b->run_id && a->life_number == b->life_number && a->life == b->life);
+    assert_true(a->exchange == b->exchange);
+    expect_row(a->seen, b->seen, arms);
+    expect_row(a->theta, b->theta, arms);
+    expect_row(a->shift, b->shift, arms);
+    expect_row(a->flow, b->flow, arms);
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+static void every_message_survives_the_trip(void **state)
+{
+    (void)state;
+    fill_rows(1);
+    for (size_t i = 0; i < ARM_COUNTS; i++)
+        for (int kind = 0; kind <= TACIT_GOSSIP_REFUSE; kind++)
+            for (int tells = 0; tells <= 1; tells++) {
+                struct tacit_gossip_message const sent =
+                    message_of((enum tacit_gossip_message_kind)kind, tells == 1);
+                struct tacit_gossip_message *received;
+                size_t size;
+                uint8_t *const bytes = encode(&sent, arm_counts[i], &size);
+                assert_int_equal(decode(bytes, size, arm_counts[i], &received), TACIT_OK);
+                expect_same(&sent, received, arm_counts[i]);
+                free(received);
+                free(bytes);
+            }
+}
+
+static void length_says_only_the_number_of_arms(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind <= TACIT_GOSSIP_REFUSE; kind++) {
+        struct tacit_gossip_message message =
+            message_of((enum tacit_gossip_message_kind)kind, true);
+        size_t const size = tacit_wire_gossip_bytes(&message, 10);
+        message.life_number = 0;
+        message.life = UINT64_MAX;
+        message.exchange = 0;
+        message.from = 0;
+        for (uint64_t seed = 0; seed < 3; seed++) {
+            size_t written;
+            fill_rows(seed);
+            free(encode(&message, 10, &written));
+            assert_int_equal(written, size);
+        }
+    }
+}
+
+/* Whatever is taken is written again as the same bytes. */
+static void expect_own_form(const uint8_t *bytes, size_t size, uint32_t arms)
+{
+    struct tacit_gossip_message *message;
+    size_t again;
+    if (decode(bytes, size, arms, &message) != TACIT_OK)
+        return;
+    uint8_t *const ours = encode(message, arms, &again);
+    assert_int_equal(again, size);
+    assert_memory_equal(ours, bytes, size);
+    free(ours);
+    free(message);
+}
+
+static void every_changed_bit_is_refused_or_another_message(void **state)
+{
+    (void)state;
+    fill_rows(2);
+    for (int kind = 0; kind <= TACIT_GOSSIP_REFUSE; kind++) {
+        struct tacit_gossip_message const sent =
+            message_of((enum tacit_gossip_message_kind)kind, true);
+        size_t size;
+        uint8_t *const bytes = encode(&sent, 3, &size);
+        for (size_t bit = 0; bit < 8 * size; bit++) {
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            expect_own_form(bytes, size, 3);
+            bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        free(bytes);
+    }
+}
+
+static void every_cut_and_every_addition_is_refused(void **state)
+{
+    (void)state;
+    fill_rows(3);
+    for (int kind = 0; kind <= TACIT_GOSSIP_REFUSE; kind++) {
+        struct tacit_gossip_message const sent =
+            message_of((enum tacit_gossip_message_kind)kind, true);
+        size_t size;
+        uint8_t *const bytes = encode(&sent, 3, &size);
+        uint8_t *const longer = calloc(1, size + 1);
+        assert_non_null(longer);
+        memcpy(longer, bytes, size);
+        for (size_t cut = 0; cut < size; cut++)
+            expect_refused(bytes, cut, 3);
+        expect_refused(longer, size + 1, 3);
+        free(longer);
+        free(bytes);
+    }
+}
+
+static void rows_of_another_length_are_refused(void **state)
+{
+    (void)state;
+    fill_rows(4);
+    for (int kind = 0; kind < TACIT_GOSSIP_REFUSE; kind++)
+        for (uint32_t arms = 2; arms <= 4; arms += 2) {
+            struct tacit_gossip_message const sent =
+                message_of((enum tacit_gossip_message_kind)kind, true);
+            size_t size;
+            uint8_t *const bytes = encode(&sent, arms, &size);
+            expect_refused(bytes, size, 3);
+            free(bytes);
+        }
+}
+
+static void impossible_numbers_are_refused(void **state)
+{
+    (void)state;
+    static double const bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
+    struct tacit_gossip_message const offer = message_of(TACIT_GOSSIP_OFFER, true);
+    struct tacit_gossip_message const move = message_of(TACIT_GOSSIP_SHIFT, true);
+    double *const places[] = {&theta[2], &flow[0], &shift[1], &flow[2]};
+    for (size_t i = 0; i < 4; i++)
+        for (size_t j = 0; j < 3; j++) {
+            size_t size;
+            fill_rows(5);
+            *places[i] = bad[j];
+            uint8_t *const bytes = encode(i < 2 ? &offer : &move, 3, &size);
+            expect_refused(bytes, size, 3);
+            free(bytes);
+        }
+    for (int kind = 0; kind < TACIT_GOSSIP_REFUSE; kind++) {
+        struct tacit_gossip_message const sent =
+            message_of((enum tacit_gossip_message_kind)kind, true);
+        size_t size;
+        fill_rows(5);
+        seen[1] = TACIT_HORIZON_MAX + 2;
+        uint8_t *const bytes = encode(&sent, 3, &size);
+        expect_refused(bytes, size, 3);
+        free(bytes);
+    }
+}
+
+static void strangers_and_other_versions_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_gossip_message sent = message_of(TACIT_GOSSIP_ASK, false);
+    struct tacit_gossip_message *message;
+    size_t size;
+    sent.from = AGENTS;
+    uint8_t *bytes = encode(&sent, 3, &size);
+    expect_refused(bytes, size, 3);
+    free(bytes);
+    sent.from = 0;
+    bytes = encode(&sent, 3, &size);
+    assert_int_equal(decode(bytes, size, 3, &message), TACIT_OK);
+    free(message);
+    bytes[1]++; /* the version */
+    expect_refused(bytes, size, 3);
+    free(bytes);
+}
+
+/* ---- To the hub ------------------------------------------------------------------------------ */
+
+static void what_the_hub_is_told_survives_the_trip_in_one_form(void **state)
+{
+    (void)state;
+    struct tacit_wire_gossip_told const told = {3, RUN_ID, 99, true, theta};
+    struct tacit_wire_gossip_told found;
+    double row[3];
+    size_t const size = tacit_wire_gossip_told_bytes(3);
+    uint8_t *const bytes = malloc(size);
+    assert_non_null(bytes);
+    fill_rows(6);
+    tacit_wire_gossip_told_encode(&told, 3, bytes);
+    assert_int_equal(tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &found, row), TACIT_OK);
+    assert_true(found.from == 3 && found.run_id == RUN_ID && found.pull_count == 99);
+    assert_true(found.finished && found.theta == row);
+    assert_memory_equal(row, theta, sizeof row);
+    for (size_t cut = 0; cut < size; cut++)
+        assert_int_equal(tacit_wire_gossip_told_decode(bytes, cut, 3, AGENTS, &found, row),
+                         TACIT_MALFORMED);
+    for (size_t bit = 0; bit < 8 * size; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        if (tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &found, row) == TACIT_OK) {
+            uint8_t ours[128];
+            assert_true(size <= sizeof ours);
+            tacit_wire_gossip_told_encode(&found, 3, ours);
+            assert_memory_equal(ours, bytes, size);
+            assert_true(found.from < AGENTS && found.pull_count <= TACIT_HORIZON_MAX + 3);
+        }
+        bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    }
+    theta[1] = (double)NAN;
+    tacit_wire_gossip_told_encode(&told, 3, bytes);
+    assert_int_equal(tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &found, row),
+                     TACIT_MALFORMED);
+    free(bytes);
+}
+
+static void release_has_the_documented_bytes(void **state)
+{
+    (void)state;
+    static uint8_t const expected[TACIT_WIRE_GOSSIP_RELEASE_BYTES] = {
+        0x0d, 2, 0,    0,    0,    0x11, 5,    0,    0,    0,    0,   0,
+        0,    0, 0x19, 0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+    struct tacit_wire_gossip_release const release = {2, 5, -2};
+    uint8_t bytes[TACIT_WIRE_GOSSIP_RELEASE_BYTES];
+    tacit_wire_gossip_release_encode(&release, bytes);
+    assert_memory_equal(bytes, expected, sizeof bytes);
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static const struct tacit_wire_gossip_neighbour two[] = {{1, "east"}, {4, "west_2"}};
+
+static const struct tacit_wire_gossip_run sample = {.run_id = RUN_ID,
+                                                    .agent = 2,
+                                                    .agent_count = AGENTS,
+                                                    .arm_count = 3,
+                                                    .horizon = 4000,
+                                                    .epsilon_nano = TACIT_NANO,
+                                                    .exchange_us = 250000,
+                                                    .pull_us = 100,
+                                                    .log_base_10 = true,
+                                                    .neighbour_count = 2,
+                                                    .neighbours = two};
+
+/* Encodes the run and decodes it again, its parameters and place changed on the way by `spoil`. */
+static enum tacit_status through(const struct tacit_wire_gossip_run *run,
+                                 void (*spoil)(uint8_t *parameters, uint8_t *place),
+                                 size_t place_less, struct tacit_wire_gossip_run *found)
+{
+    size_t const size = tacit_wire_gossip_place_bytes(run);
+    uint8_t *const place = malloc(size + 1);
+    uint8_t *const parameters = malloc(TACIT_WIRE_GOSSIP_PARAMETERS_BYTES);
+    assert_true(place != NULL && parameters != NULL);
+    tacit_wire_gossip_parameters_encode(run, parameters);
+    assert_int_equal(tacit_wire_gossip_place_encode(run, place), TACIT_OK);
+    if (spoil != NULL)
+        spoil(parameters, place);
+    struct tacit_wire_announcement announcement = {
+        .agreement = {.protocol = TACIT_WIRE_GOSSIP_WORD,
+                      .family = TACIT_WIRE_GOSSIP_FAMILY,
+                      .protocol_version = TACIT_WIRE_GOSSIP_VERSION,
+                      .agent_count = run->agent_count,
+                      .arm_count = run->arm_count,
+                      .horizon = run->horizon,
+                      .epsilon_nano = run->epsilon_nano,
+                      .parameters = parameters,
+                      .parameters_size = TACIT_WIRE_GOSSIP_PARAMETERS_BYTES},
+        .agent = run->agent,
+        .place = place,
+        .place_size = size - place_less};
+    tacit_wire_run(run->run_id, announcement.agreement.run);
+    enum tacit_status const status = tacit_wire_gossip_run_decode(&announcement, found);
+    free(place);
+    free(parameters);
+    return status;
+}
+
+static void run_survives_the_announcement(void **state)
+{
+    (void)state;
+    struct tacit_wire_gossip_run found;
+    assert_int_equal(through(&sample, NULL, 0, &found), TACIT_OK);
+    assert_true(found.run_id == sample.run_id && found.agent == 2 && found.agent_count == AGENTS);
+    assert_true(found.arm_count == 3 && found.horizon == 4000 && found.exchange_us == 250000);
+    assert_true(found.epsilon_nano == TACIT_NANO && found.pull_us == 100 && found.log_base_10);
+    assert_int_equal(found.neighbour_count, 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(found.neighbours[i].agent, two[i].agent);
+        assert_string_equal(found.neighbours[i].site, two[i].site);
+    }
+    free((void *)(uintptr_t)found.neighbours);
+}
+
+static void spoil_base(uint8_t *parameters, uint8_t *place)
+{
+    (void)place;
+    parameters[19] = 2;
+}
+
+static void spoil_tag(uint8_t *parameters, uint8_t *place)
+{
+    (void)parameters;
+    place[0] = 0x12;
+}
+
+static void impossible_runs_are_refused(void **state)
+{
+    (void)state;
+    static const struct tacit_wire_gossip_neighbour self[] = {{2, "me"}};
+    static const struct tacit_wire_gossip_neighbour beyond[] = {{5, "far"}};
+    static const struct tacit_wire_gossip_neighbour mixed[] = {{4, "west"}, {1, "east"}};
+    static const struct tacit_wire_gossip_neighbour twice[] = {{1, "east"}, {1, "east"}};
+    static const struct tacit_wire_gossip_neighbour named[] = {{1, "a/b"}};
+    static const struct {
+        const struct tacit_wire_gossip_neighbour *list;
+        uint32_t count;
+    } places[] = {{self, 1}, {beyond, 1}, {mixed, 2}, {twice, 2}, {named, 1}, {two, 0}};
+    struct tacit_wire_gossip_run found;
+    struct tacit_wire_gossip_run run;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        run = sample;
+        run.neighbours = places[i].list;
+        run.neighbour_count = places[i].count;
+        assert_int_equal(through(&run, NULL, 0, &found), TACIT_MALFORMED);
+    }
+    run = sample;
+    run.exchange_us = 0;
+    assert_int_equal(through(&run, NULL, 0, &found), TACIT_MALFORMED);
+    run.exchange_us = UINT64_MAX;
+    assert_int_equal(through(&run, NULL, 0, &found), TACIT_MALFORMED);
+    run = sample;
+    run.epsilon_nano = 0;
+    assert_int_equal(through(&run, NULL, 0, &found), TACIT_MALFORMED);
+    assert_int_equal(through(&sample, spoil_base, 0, &found), TACIT_MALFORMED);
+    assert_int_equal(through(&sample, spoil_tag, 0, &found), TACIT_MALFORMED);
+    assert_int_equal(through(&sample, NULL, 1, &found), TACIT_MALFORMED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_message_survives_the_trip),
+        cmocka_unit_test(length_says_only_the_number_of_arms),
+        cmocka_unit_test(every_changed_bit_is_refused_or_another_message),
+        cmocka_unit_test(every_cut_and_every_addition_is_refused),
+        cmocka_unit_test(rows_of_another_length_are_refused),
+        cmocka_unit_test(impossible_numbers_are_refused),
+        cmocka_unit_test(strangers_and_other_versions_are_refused),
+        cmocka_unit_test(what_the_hub_is_told_survives_the_trip_in_one_form),
+        cmocka_unit_test(release_has_the_documented_bytes),
+        cmocka_unit_test(run_survives_the_announcement),
+        cmocka_unit_test(impossible_runs_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
