@@ -103,6 +103,7 @@ struct tacit_config_family {
      * config->keys, in memory of config_document_allocate. */
     void (*read)(struct config_reader *reader, const struct config_node *root,
                  struct tacit_config *config);
+    bool lacks_rounds; /* else a site's file says how many it answers at most: policy.rounds_max */
     /* The files of the daemons; NULL: the family is not live. In the same way: further keys in
      * `run` of the coordinator's file and in `policy` of a site's, read after everything else into
      * ->keys. A site's need not have any. */

@@ -300,18 +300,23 @@ static void check_all_keys(struct config_reader *reader, const struct config_nod
 static void read_policy(struct config_reader *reader, const struct config_node *root,
                         struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"epsilon",    "budget",    "range", "agents_max",
-                                       "rounds_max", "pulls_max", NULL};
+    static const char *const keys[] = {"epsilon",   "budget",     "range", "agents_max",
+                                       "pulls_max", "rounds_max", NULL};
+    static const char *const without_rounds[] = {"epsilon",    "budget",    "range",
+                                                 "agents_max", "pulls_max", NULL};
+    bool const has_rounds = !agent->family->lacks_rounds;
     struct config_range const epsilon = {1e-6, 1e6, false, false};
     struct config_node const *const policy = config_reader_map(reader, root, "policy", true);
     if (policy == NULL)
         return;
-    check_all_keys(reader, policy, "policy", keys, agent->family->policy_keys);
+    check_all_keys(reader, policy, "policy", has_rounds ? keys : without_rounds,
+                   agent->family->policy_keys);
     config_reader_number(reader, policy, "policy.epsilon", true, epsilon, &agent->epsilon);
     config_reader_number(reader, policy, "policy.budget", true, epsilon, &agent->budget);
     config_reader_u32(reader, policy, "policy.agents_max", true, 1, TACIT_AGENTS_MAX,
                       &agent->agents_max);
-    config_reader_u32(reader, policy, "policy.rounds_max", true, 1, 10000, &agent->rounds_max);
+    if (has_rounds)
+        config_reader_u32(reader, policy, "policy.rounds_max", true, 1, 10000, &agent->rounds_max);
     config_reader_u64(reader, policy, "policy.pulls_max", true, 1, TACIT_HORIZON_MAX,
                       &agent->pulls_max);
     read_range(reader, policy, "policy.range", &agent->lo, &agent->hi);

@@ -146,6 +146,23 @@ static void add_peers(const struct agent *agent, const struct live_site_view *vi
     (void)json_object_set_new(status, "two_states", flagged);
 }
 
+/* Of a site that has an answer at any time: what it takes the means to be, best first. */
+static void add_estimates(struct agent *agent, const struct live_site_view *view, json_t *status)
+{
+    if (view->estimates == NULL)
+        return;
+    struct live_fallback const fallback = agent_fallback(agent);
+    json_t *const list = json_array();
+    for (uint32_t i = 0; list != NULL && i < fallback.count; i++) {
+        uint32_t const arm = fallback.ranking[i];
+        (void)json_array_append_new(list, json_pack("{s:s, s:f}", "name",
+                                                    agent->config->site.arm_names[arm], "estimate",
+                                                    view->estimates[arm]));
+    }
+    (void)json_object_set_new(status, "estimates", list);
+    (void)json_object_set_new(status, "estimate_spread", json_real(view->estimate_spread));
+}
+
 /* Seconds, to the millisecond. */
 static json_t *seconds(uint64_t ms)
 {
@@ -208,6 +225,8 @@ static json_t *status(void *context)
         add_waiting(agent, &view, made);
     if (made != NULL)
         add_peers(agent, &view, made);
+    if (made != NULL)
+        add_estimates(agent, &view, made);
     return made;
 }
 

@@ -90,7 +90,7 @@ static void note_progress(const struct live_site_view *before, const struct live
     if (after->draw_number > before->draw_number && after->is_committed)
         live_log(LIVE_LOG_INFO, "committed", "epoch %llu is drawn; it waits for its grant",
                  (unsigned long long)after->draw_number);
-    if (after->release_number != before->release_number)
+    if (after->release_number != before->release_number && !after->draws_always)
         live_log(LIVE_LOG_INFO, "release", "epoch %llu, total loss %llu nano-epsilon",
                  (unsigned long long)after->release_number, (unsigned long long)after->spent_nano);
     if (after->trouble != NULL && before->trouble == NULL)
@@ -153,8 +153,11 @@ static void hold_release(struct agent *agent, const struct live_site_view *befor
 {
     uint64_t const arms = agent->config->site.arm_count;
     uint64_t const numbers = update->has_release ? update->release.size / sizeof(uint64_t) : 0;
-    if (after->draw_number > before->draw_number)
-        live_daemon_hold(&agent->daemon, event_us, numbers > arms ? numbers : arms);
+    uint64_t const most = numbers > arms ? numbers : arms;
+    if (after->draw_number > before->draw_number && after->draws_always)
+        live_daemon_hold_stream(&agent->daemon, event_us, most);
+    else if (after->draw_number > before->draw_number)
+        live_daemon_hold(&agent->daemon, event_us, most);
 }
 
 /* Open decisions for which a new plan has no room any more. */

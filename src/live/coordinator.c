@@ -98,7 +98,11 @@ static void note_winner(const struct coordinator *coordinator, const struct live
     uint32_t const arm = live_hub_winner(hub, config->arm_count);
     if (arm >= config->arm_count)
         return;
-    if (hub->active_count == 1)
+    if (!hub->judges)
+        live_log(LIVE_LOG_INFO, "finished",
+                 "all sites have played their pulls; %s has the best mean of their estimates",
+                 config->arm_names[arm]);
+    else if (hub->active_count == 1)
         live_log(LIVE_LOG_INFO, "decided", "%s wins: all other arms are out",
                  config->arm_names[arm]);
     else if (hub->intervals != NULL)

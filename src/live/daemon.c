@@ -75,6 +75,12 @@ void live_daemon_hold(struct live_daemon *daemon, uint64_t event_us, uint64_t nu
     live_timer_set(daemon->tick, daemon->hold.until_us);
 }
 
+void live_daemon_hold_stream(struct live_daemon *daemon, uint64_t event_us, uint64_t numbers)
+{
+    live_hold_stream(&daemon->hold, event_us, numbers);
+    live_timer_set(daemon->tick, daemon->hold.until_us);
+}
+
 /* The hook after this call sends. */
 static void on_tick(void *context)
 {

@@ -58,6 +58,9 @@ enum tacit_status live_daemon_core(struct live_daemon *daemon, void **bytes, siz
  * long drawing took. numbers: how many were drawn. Every family's releases come by here. */
 void live_daemon_hold(struct live_daemon *daemon, uint64_t event_us, uint64_t numbers);
 
+/* The same for a family that draws with every reward (live_hold_stream). */
+void live_daemon_hold_stream(struct live_daemon *daemon, uint64_t event_us, uint64_t numbers);
+
 /* Goes round until stopped. */
 enum tacit_status live_daemon_run(struct live_daemon *daemon);
 

@@ -72,6 +72,8 @@ struct live_hub_view {
     const uint64_t *received;   /* A: who has */
     const uint32_t *seen;       /* A: the last epoch that was heard of from each */
     const double *means;        /* K noised means; NULL: none */
+    const double *spreads;      /* K: widest difference between two sites' means; NULL: none */
+    const uint64_t *pulls_told; /* A: pulls as the sites say; NULL: they say an epoch */
     const uint32_t *eliminated; /* K: the epoch in which the arm went out; 0: still in; or NULL */
     const struct live_hub_intervals *intervals; /* NULL: the family has none */
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */

@@ -151,6 +151,11 @@ struct live_site_view {
     uint64_t draw_number;    /* of the newest draw; 0: none. What comes of it leaves on a tick
                                 (daemon/tick.h) */
     uint64_t release_number; /* of the newest draw that may be used; 0: none */
+    bool draws_always;       /* something is drawn with every reward: not each is told in the log */
+    const double *estimates; /* K: what it takes the arms' means to be, in units of a reward; NULL:
+                                it has no estimates at any time */
+    double estimate_spread;  /* of the largest of them: how far from a neighbour's it was at most
+                                when they last met */
     uint64_t spent_nano;
     const uint64_t *missing; /* A: sites whose word is waited for; NULL: it is not known here */
     uint32_t missing_count;

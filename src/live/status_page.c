@@ -6,14 +6,14 @@
 
 uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
 {
-    if (!hub->judges || !hub->is_finished || hub->active == NULL || hub->means == NULL)
+    if (!hub->is_finished || hub->means == NULL || (hub->judges && hub->active == NULL))
         return UINT32_MAX;
     if (hub->intervals != NULL)
         return hub->intervals->leader;
-    uint32_t best = tacit_bits_next(hub->active, arm_count, 0);
-    for (uint32_t arm = best; arm < arm_count;
-         arm = tacit_bits_next(hub->active, arm_count, arm + 1))
-        if (hub->means[arm] > hub->means[best])
+    uint32_t best = UINT32_MAX;
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        if ((hub->active == NULL || tacit_bits_has(hub->active, arm)) &&
+            (best == UINT32_MAX || hub->means[arm] > hub->means[best]))
             best = arm;
     return best;
 }
@@ -82,10 +82,13 @@ static void add_sites(const struct live_status *status, struct live_buffer *out)
         live_buffer_add_quoted(out, status->config->sites[site]);
         live_buffer_format(out,
                            ", \"asked\": %s, \"reported\": %s, \"last_report_epoch\": %" PRIu32
-                           ", \"two_states\": %s}",
+                           ", \"two_states\": %s",
                            is_asked ? "true" : "false",
                            is_asked && tacit_bits_has(hub->received, site) ? "true" : "false",
                            hub->seen[site], has_two_states(hub, site) ? "true" : "false");
+        if (hub->pulls_told != NULL)
+            live_buffer_format(out, ", \"pulls\": %" PRIu64, hub->pulls_told[site]);
+        live_buffer_add(out, "}");
     }
     live_buffer_add(out, "]");
 }
@@ -98,6 +101,8 @@ static void add_arm(const struct live_hub_view *hub, uint32_t arm, struct live_b
     if (hub->intervals != NULL)
         live_buffer_format(out, ", \"lower\": %.6g, \"upper\": %.6g", hub->intervals->lowers[arm],
                            hub->intervals->uppers[arm]);
+    if (hub->spreads != NULL)
+        live_buffer_format(out, ", \"spread\": %.6g", hub->spreads[arm]);
     if (hub->eliminated != NULL)
         live_buffer_format(out, ", \"eliminated_epoch\": %" PRIu32, hub->eliminated[arm]);
     live_buffer_add(out, "}");
@@ -123,7 +128,7 @@ static const char *winner(const struct live_status *status)
 
 static const char *phase(const struct live_status *status)
 {
-    if (!status->hub->judges)
+    if (!status->hub->judges && !status->hub->is_finished)
         return "watching";
     return status->hub->is_finished  ? "finished"
            : status->hub->is_overdue ? "waiting"
@@ -201,11 +206,12 @@ static void write_site_rows(const struct live_status *status, struct live_buffer
         bool const is_asked = !hub->is_finished && tacit_bits_has(hub->asked, site);
         live_buffer_add(out, "<tr><td>");
         add_escaped(out, status->config->sites[site]);
-        live_buffer_format(out, "<td>%s%s<td>%" PRIu32 "\n",
+        live_buffer_format(out, "<td>%s%s<td>%" PRIu64 "\n",
                            !is_asked                             ? "not asked"
                            : tacit_bits_has(hub->received, site) ? "reported"
                                                                  : "<b>missing</b>",
-                           has_two_states(hub, site) ? ", <b>two states</b>" : "", hub->seen[site]);
+                           has_two_states(hub, site) ? ", <b>two states</b>" : "",
+                           hub->pulls_told != NULL ? hub->pulls_told[site] : hub->seen[site]);
     }
 }
 
@@ -225,6 +231,8 @@ static void write_arm_rows(const struct live_status *status, struct live_buffer 
         live_buffer_add(out, "<td>");
         if (epoch > 0)
             live_buffer_format(out, "eliminated in epoch %" PRIu32 "\n", epoch);
+        else if (hub->spreads != NULL)
+            live_buffer_format(out, "spread between sites %.4f\n", hub->spreads[arm]);
         else
             live_buffer_add(out, "in\n");
     }
@@ -237,7 +245,7 @@ static void write_winner(const struct live_status *status, struct live_buffer *o
     live_buffer_add(out, "; <b>");
     add_escaped(out, winner(status));
     live_buffer_add(out, "</b> wins");
-    if (status->hub->active_count > 1 && status->hub->intervals == NULL)
+    if (status->hub->judges && status->hub->active_count > 1 && status->hub->intervals == NULL)
         live_buffer_format(out, " by its mean; %" PRIu32 " others were not told apart from it",
                            status->hub->active_count - 1);
 }
@@ -273,16 +281,20 @@ static void write_page(const struct live_status *status, struct live_buffer *out
                 ? "%" PRIu32 " rounds, %" PRIu32 " arms left, each pulled %" PRIu64 " times"
                 : "%" PRIu32 " rounds, %" PRIu32 " arms may be the best, %" PRIu64 " pulls a site",
             hub->round_count, hub->active_count, hub->pulls);
+    else if (hub->pulls_told != NULL)
+        live_buffer_add(out, "each site has its own estimates; below, what the sites have told");
     else
         live_buffer_add(out, "each site judges for itself and knows which arms are in");
     write_winner(status, out);
     live_buffer_format(out, "; %s the broker\n",
                        status->is_connected ? "connected to" : "<b>not connected</b> to");
     live_buffer_format(out, "<table><tr><th>site<th>this round<th>%s\n",
-                       status->hub->judges ? "last report" : "is in epoch");
+                       hub->pulls_told != NULL ? "pulls"
+                       : hub->judges           ? "last report"
+                                               : "is in epoch");
     write_site_rows(status, out);
     live_buffer_add(out, "</table>");
-    if (!status->hub->judges)
+    if (!hub->judges && hub->means == NULL)
         return;
     live_buffer_add(out, "<table><tr><th>arm<th>noised mean<th>\n");
     write_arm_rows(status, out);

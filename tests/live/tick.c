@@ -166,6 +166,31 @@ static void ticks_are_public_and_long_enough(void **state)
     }
 }
 
+/* A draw every 300 microseconds, in rounds that end 100 later; the tick's timer is a round too. */
+static void stream_of_draws_leaves_on_every_tick_and_never_between(void **state)
+{
+    (void)state;
+    struct live_hold hold = {0};
+    uint64_t last_us = 0;
+    uint32_t count = 0;
+    for (uint64_t now_us = 1000000; now_us < 3000000; now_us += 300) {
+        if (hold.until_us > 0 && now_us >= hold.until_us)
+            live_hold_tick(&hold);
+        live_hold_stream(&hold, now_us, 5);
+        assert_true(hold.until_us > 0 && hold.until_us % LIVE_TICK_US == 0);
+        uint64_t const tick_us = hold.until_us;
+        if (!live_hold_lets_go(&hold, now_us + 100)) {
+            assert_true(tick_us <= now_us + 2 * LIVE_TICK_US);
+            continue;
+        }
+        assert_true(now_us >= tick_us && now_us < tick_us + 300);
+        assert_true(last_us == 0 || now_us - last_us <= 2 * LIVE_TICK_US + 600);
+        last_us = now_us;
+        count++;
+    }
+    assert_true(count >= 9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +198,7 @@ int main(void)
         cmocka_unit_test(a_draw_that_takes_beyond_its_tick_leaves_on_a_later_one),
         cmocka_unit_test(nothing_is_held_without_a_draw_and_a_second_draw_holds_on),
         cmocka_unit_test(ticks_are_public_and_long_enough),
+        cmocka_unit_test(stream_of_draws_leaves_on_every_tick_and_never_between),
     };
     return cmocka_run_group_tests_name("live_tick", tests, NULL, NULL);
 }

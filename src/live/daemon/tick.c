@@ -28,6 +28,15 @@ void live_hold_draw(struct live_hold *hold, uint64_t event_us, uint64_t numbers)
     hold->tick_has_come = false;
 }
 
+void live_hold_stream(struct live_hold *hold, uint64_t event_us, uint64_t numbers)
+{
+    if (hold->until_us > 0)
+        return;
+    hold->length_us = live_tick_length_us(numbers);
+    hold->until_us = live_tick_after_us(event_us, hold->length_us);
+    hold->tick_has_come = false;
+}
+
 void live_hold_tick(struct live_hold *hold)
 {
     hold->tick_has_come = true;

@@ -26,6 +26,11 @@ struct live_hold {
 
 /* So many numbers are drawn because of an event. Set the timer to until_us. */
 void live_hold_draw(struct live_hold *hold, uint64_t event_us, uint64_t numbers);
+/* The same where something is drawn with every reward: a tick that is named already stays, since
+ * it would move on for ever, and nothing would leave. Then all leaves on every tick, whatever was
+ * drawn before it; a draw under way makes it later by what is left of its round, which is the
+ * disk's writing a thousand times over. */
+void live_hold_stream(struct live_hold *hold, uint64_t event_us, uint64_t numbers);
 /* The timer is due. */
 void live_hold_tick(struct live_hold *hold);
 /* A round ends, all of it is durable: may messages leave? Only the tick ends a hold. If drawing and
