@@ -7,6 +7,8 @@ happens, within three minutes.
 
 usage: demo.py TACIT [--protocol WORD] [--horizon N] [--rounds R] [--epsilon E] [--network star|ring|stars]
 (python3, standard library only). On a ring the hospitals do without a hub; in two stars two of them report as one.
+Gossip UCB (--protocol gossip-ucb) knows no rounds and never stops by itself: each hospital plays a horizon of pulls,
+one patient after the other, over the ring; the answer is the arm that its estimates put first, at any time.
 """
 import argparse
 import pathlib
@@ -23,7 +25,6 @@ from federation import Federation, UnixConnection, call
 HERE = pathlib.Path(__file__).resolve().parent
 SITES = ["hospital-0", "hospital-1", "hospital-2"]
 ARMS = ["insulin", "metformin", "glipizide group", "glyburide group", "no medication"]
-BATCH = 200
 SECONDS_MAX = 150
 NETWORKS = {"star": {"kind": "star"}, "ring": {"kind": "ring"},
             "stars": {"kind": "hybrid", "components": [{"agents": 2, "kind": "star-graph"}, {"agents": 1}]}}
@@ -70,12 +71,27 @@ def run_of_phased_index(options):
              "rounds_max": 4000, "pulls_max": options.horizon})
 
 
-# The protocols that are live: word -> what their files say; how many patients each hospital has by default.
-PROTOCOLS = {"elimination": (run_of_elimination, 400000), "phased-index": (run_of_phased_index, 60000)}
+def run_of_gossip(options):
+    return ({"horizon": options.horizon, "epsilon": options.epsilon, "exchange_s": 0.25},
+            {"epsilon": options.epsilon, "budget": options.epsilon, "range": [0, 1], "agents_max": 10,
+             "pulls_max": options.horizon + len(ARMS)})
+
+
+class Protocol:
+    """What a protocol's files say; patients that an application asks for at once; what is played by default."""
+
+    def __init__(self, run, batch, horizon, epsilon, networks):
+        self.run, self.batch, self.horizon, self.epsilon, self.networks = run, batch, horizon, epsilon, networks
+
+
+# The protocols that are live, by their words.
+PROTOCOLS = {"elimination": Protocol(run_of_elimination, 200, 400000, 1.0, ["star", "ring", "stars"]),
+             "phased-index": Protocol(run_of_phased_index, 200, 60000, 1.0, ["star"]),
+             "gossip-ucb": Protocol(run_of_gossip, 1, 4000, 1.0, ["ring"])}
 
 
 def set_up(federation, options):
-    run, policy = PROTOCOLS[options.protocol][0](options)
+    run, policy = PROTOCOLS[options.protocol].run(options)
     federation.make_certificates()
     federation.write_broker()
     federation.write_coordinator(run, protocol=options.protocol)
@@ -89,8 +105,9 @@ def set_up(federation, options):
 # ---- A hospital's application ----
 
 class Application(threading.Thread):
-    def __init__(self, federation, index, cells):
+    def __init__(self, federation, index, cells, batch):
         super().__init__(daemon=True)
+        self.batch = batch
         self.path = federation.socket_of(SITES[index])
         self.rewards = [cells[index, arm] for arm in range(len(ARMS))]
         self.random = random.Random(index)
@@ -149,17 +166,22 @@ def look(federation):
     return sites[0]["epoch"], sites[0]["active_arms"], pulls, is_over
 
 
+def check(federation, applications, started):
+    """Ends the demo where something is wrong."""
+    trouble = [one.trouble for one in applications if one.trouble]
+    dead = [name for name, process in federation.processes.items() if process.poll() is not None]
+    if trouble or dead:
+        sys.exit(f"stopped: {trouble or dead}; see the logs in {federation.folder}")
+    if time.monotonic() - started > SECONDS_MAX:
+        sys.exit(f"stopped: not finished after {SECONDS_MAX} seconds; see the logs in {federation.folder}")
+
+
 def watch(federation, applications):
     epoch, arms = 0, ARMS
     started = time.monotonic()
     while True:
         now, left, pulls, is_over = look(federation)
-        trouble = [one.trouble for one in applications if one.trouble]
-        dead = [name for name, process in federation.processes.items() if process.poll() is not None]
-        if trouble or dead:
-            sys.exit(f"stopped: {trouble or dead}; see the logs in {federation.folder}")
-        if time.monotonic() - started > SECONDS_MAX:
-            sys.exit(f"stopped: not finished after {SECONDS_MAX} seconds; see the logs in {federation.folder}")
+        check(federation, applications, started)
         if now > epoch:
             gone = [arm for arm in arms if arm not in left]
             epoch, arms = now, left
@@ -169,6 +191,41 @@ def watch(federation, applications):
         if is_over:
             return arms[0], time.monotonic() - started
         time.sleep(0.05)
+
+
+def watch_estimates(federation, applications):
+    """Until all have played their pulls: every few seconds, what each hospital puts first."""
+    started, said = time.monotonic(), 0
+    while True:
+        check(federation, applications, started)
+        sites = [federation.site_status(site) for site in SITES]
+        if all(sites) and all("estimates" in site for site in sites):
+            if time.monotonic() - said > 2:
+                said = time.monotonic()
+                print(f"{said - started:6.1f} s  pulls {', '.join(str(site['pulls']) for site in sites)}; first: " +
+                      ", ".join(site["estimates"][0]["name"] for site in sites), flush=True)
+            if all(site["phase"] == "finished" for site in sites):
+                return time.monotonic() - started
+        time.sleep(0.05)
+
+
+def tell_estimates(federation, seconds):
+    """What they come to once they have gossiped a while longer: they all put the same arm first, or it is too close."""
+    time.sleep(2)
+    sites = [federation.site_status(site) for site in SITES]
+    estimates = [{one["name"]: one["estimate"] for one in site["estimates"]} for site in sites]
+    spreads = {arm: max(one[arm] for one in estimates) - min(one[arm] for one in estimates) for arm in ARMS}
+    firsts = [site["estimates"][0]["name"] for site in sites]
+    first = max(ARMS, key=firsts.count)
+    mean = sum(one[first] for one in estimates) / len(SITES)
+    print(f"\nBest so far: {first} (estimate {mean:.4f}, spread between hospitals {spreads[first]:.4f}), first at "
+          f"{firsts.count(first)} of {len(SITES)} hospitals; {sum(site['pulls'] for site in sites):,} pulls in "
+          f"{seconds:.1f} s\n")
+    for site, state in zip(SITES, sites, strict=True):
+        ledger = federation.get(site, "/v1/ledger")
+        print(f"{site}: spent {ledger['spent']:g} of {ledger['budget']:g} epsilon per reward in "
+              f"{len(ledger['releases'])} noised sums; {state['sent_bytes']:,} bytes in {state['sent_messages']} "
+              f"messages left the site")
 
 
 def tell(federation, applications, winner, seconds):
@@ -197,14 +254,17 @@ def main():
     parser.add_argument("--protocol", default="elimination")
     parser.add_argument("--horizon", type=int, help="patients of each hospital")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--epsilon", type=float, default=1.0)
-    parser.add_argument("--network", choices=NETWORKS, default="star")
+    parser.add_argument("--epsilon", type=float)
+    parser.add_argument("--network", choices=NETWORKS)
     options = parser.parse_args()
-    if options.protocol == "phased-index" and options.network != "star":
-        parser.error("the phased index is for a star")
     if options.protocol not in PROTOCOLS:
         parser.error(f"the protocol '{options.protocol}' is not live; those that are: {', '.join(PROTOCOLS)}")
-    options.horizon = options.horizon or PROTOCOLS[options.protocol][1]
+    protocol = PROTOCOLS[options.protocol]
+    options.horizon = options.horizon or protocol.horizon
+    options.epsilon = options.epsilon or protocol.epsilon
+    options.network = options.network or protocol.networks[0]
+    if options.network not in protocol.networks:
+        parser.error(f"{options.protocol} does not run over '{options.network}'; allowed: {', '.join(protocol.networks)}")
     print(f"protocol: {options.protocol}", flush=True)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped on request"))  # what was started ends, too
     cells, source = hospital_rewards()
@@ -213,15 +273,19 @@ def main():
     print(f"Three hospitals, {source}; epsilon {options.epsilon:g} per reward.", flush=True)
     try:
         set_up(federation, options)
-        applications = [Application(federation, index, cells) for index in range(len(SITES))]
+        applications = [Application(federation, index, cells, protocol.batch) for index in range(len(SITES))]
         for one in applications:
             one.start()
-        winner, seconds = watch(federation, applications)
+        gossips = options.protocol == "gossip-ucb"
+        winner, seconds = (None, watch_estimates(federation, applications)) if gossips else watch(federation, applications)
         time.sleep(0.3)
         for one in applications:
             one.over.set()
             one.join(10)
-        tell(federation, applications, winner, seconds)
+        if gossips:
+            tell_estimates(federation, seconds)
+        else:
+            tell(federation, applications, winner, seconds)
     finally:
         federation.stop_all()
     shutil.rmtree(folder)

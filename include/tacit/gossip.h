@@ -221,6 +221,14 @@ void tacit_gossip_agent_look(const struct tacit_gossip_agent *agent,
 const double *tacit_gossip_agent_flow(const struct tacit_gossip_agent *agent, uint32_t neighbour,
                                       uint64_t *exchange);
 
+/* The sum of an arm's rewards as X~ has it: noised, of this life and of earlier ones. It is what an
+ * outbox keeps. */
+union tacit_sum tacit_gossip_agent_sum(const struct tacit_gossip_agent *agent, uint32_t arm);
+
+/* How far theta of this arm was from a neighbour's at most, of each edge at its last exchange. 0:
+ * there was none. Cost: O(neighbours). */
+double tacit_gossip_agent_spread(const struct tacit_gossip_agent *agent, uint32_t arm);
+
 /* ---- Network: all agents of a lockstep simulation -------------------------------------------- */
 
 struct tacit_gossip_network; /* opaque, relocatable */

@@ -636,6 +636,7 @@ static enum tacit_status on_shift(struct tacit_gossip_agent *agent,
     } else {
         set_flow(agent, at, message->flow);
     }
+    memcpy(shift_of(agent, at), message->shift, agent->rule.arm_count * sizeof(double));
     edge->exchange = message->exchange;
     agent->exchange_count++;
     update->persist = true;
@@ -967,4 +968,30 @@ const double *tacit_gossip_agent_flow(const struct tacit_gossip_agent *state, ui
         return NULL;
     *exchange = edges_of(agent)[at].exchange;
     return flow_of(agent, at);
+}
+
+union tacit_sum tacit_gossip_agent_sum(const struct tacit_gossip_agent *state, uint32_t arm)
+{
+    struct tacit_gossip_agent *const agent = (struct tacit_gossip_agent *)(uintptr_t)state;
+    TACIT_ASSERT(arm < agent->rule.arm_count);
+    union tacit_sum sum = sums_of(agent, ARRAY_BASE)[arm];
+    union tacit_sum const total = sums_of(agent, ARRAY_TOTAL)[arm];
+    if (agent->rule.tree.node.scale.kind == TACIT_SCALE_STEPS)
+        sum.steps += total.steps;
+    else
+        sum.real += total.real;
+    return sum;
+}
+
+/* The shift of an exchange is half of what lay between the two ends. */
+double tacit_gossip_agent_spread(const struct tacit_gossip_agent *state, uint32_t arm)
+{
+    struct tacit_gossip_agent *const agent = (struct tacit_gossip_agent *)(uintptr_t)state;
+    double widest = 0;
+    TACIT_ASSERT(arm < agent->rule.arm_count);
+    for (uint32_t edge = 0; edge < agent->neighbour_count; edge++) {
+        double const between = 2 * fabs(shift_of(agent, edge)[arm]);
+        widest = between > widest ? between : widest;
+    }
+    return widest;
 }
