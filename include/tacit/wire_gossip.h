@@ -45,6 +45,7 @@ struct tacit_wire_gossip_told {
 
 #define TACIT_WIRE_GOSSIP_KIND_TOLD (TACIT_WIRE_KIND_ANNOUNCEMENT + 2u + TACIT_GOSSIP_REFUSE)
 
+/* Bytes of it, without an envelope. */
 size_t tacit_wire_gossip_told_bytes(uint32_t arm_count);
 
 /* Ensures: exactly …_told_bytes(K) bytes are written. */
@@ -68,6 +69,7 @@ struct tacit_wire_gossip_release {
 
 #define TACIT_WIRE_GOSSIP_RELEASE_BYTES 23u
 
+/* Writes it down: always so many bytes. */
 void tacit_wire_gossip_release_encode(const struct tacit_wire_gossip_release *release,
                                       uint8_t bytes[TACIT_WIRE_GOSSIP_RELEASE_BYTES]);
 

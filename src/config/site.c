@@ -434,7 +434,8 @@ static void read_network(struct config_reader *reader, const struct config_node 
                          struct tacit_config_coordinator *coordinator)
 {
     struct tacit_config_topology *const network = &coordinator->network;
-    struct config_node const *const node = config_node_member(root, "network");
+    struct config_node const *const given = config_node_member(root, "network");
+    struct config_node const *const node = given == NULL ? root : given;
     *network = (struct tacit_config_topology){.word = "star",
                                               .agent_count = coordinator->site_count,
                                               .seed = coordinator->run_id,

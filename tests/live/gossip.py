@@ -1,0 +1,498 @@
+#!/usr/bin/env python3
+"""Gossip UCB without a hub: five sites on a ring under traffic from the first moment, and whatever happens to them;
+a neighbour that lies; copies of a site. A checker reads what the agents keep. See support.py."""
+import contextlib
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import sqlite3
+import struct
+import subprocess
+import sys
+import time
+
+import wire
+from support import (IS_LONG, STEPS, TACIT, Application, UnixConnection, call, main, require, seeded, test, wait_for)
+from wire import field, fields, fixed32, fixed64
+
+WORD, FAMILY = "gossip-ucb", 2
+MEANS = [0.5, 0.875, 0.125]
+EPSILON = 1e5  # so that a single reward that was lost or counted twice shows in the sums
+COUNTS, ASK, OFFER, SHIFT, REFUSE, TOLD = 1, 2, 3, 4, 5, 6
+DEMO = pathlib.Path(__file__).resolve().parents[2] / "examples/live/demo.py"
+
+
+def long_test(function):
+    """Of make check-long alone: what it holds, shorter ones hold too."""
+    return test(function) if IS_LONG else function
+
+
+def policy(federation, **values):
+    return {"epsilon": EPSILON, "budget": EPSILON, "range": [0, 1], "agents_max": 12,
+            "pulls_max": federation.horizon + len(federation.means), **values}
+
+
+def gossips(federation_of, sites=5, horizon=120, network=None, **run):
+    federation = federation_of(MEANS, sites=sites, horizon=horizon, epsilon=EPSILON)
+    federation.write_coordinator({"id": 1, "horizon": horizon, "epsilon": EPSILON, "exchange_s": 0.1, **run},
+                                 protocol=WORD)
+    federation.write_network(network or {"kind": "ring"}, "--persistence", federation.persistence)
+    federation.allow_access("tap", "read tacit/v1/#")
+    for site in federation.sites:
+        federation.write_agent(site, policy(federation), protocol=WORD)
+    return federation
+
+
+def all_finished(federation):
+    return all(federation.phase(site) == "finished" for site in federation.sites)
+
+
+# ---- What the agents keep ----
+
+def look_at(federation, name):
+    """A copy of what an agent keeps: who reads a state leaves files beside it."""
+    folder = federation.folder / "look"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(federation.folder / f"state-{name}", folder)
+    return folder / "state.db"
+
+
+def kept(federation, name):
+    """Of an agent that was stopped: its state, and the rows of its outbox as (arm, pulls, sum in rewards, epsilon)."""
+    file = look_at(federation, name)
+    with contextlib.closing(sqlite3.connect(file)) as database:
+        parts = database.execute("SELECT bytes FROM core_parts ORDER BY number").fetchall()
+        rows = database.execute("SELECT number, bytes, epsilon_nano FROM releases ORDER BY number").fetchall()
+    block = b"".join(part for part, in parts)
+    size, = database_size(file)
+    (federation.folder / "block").write_bytes(block[:size])
+    done = subprocess.run([os.environ["TACIT_GOSSIP_STATE_PROGRAM"], str(EPSILON), "0", "1",
+                           str(federation.folder / "block")], capture_output=True, text=True, check=False)
+    require(done.returncode == 0, f"{name}: what it keeps is no state")
+    require([number for number, _, _ in rows] == list(range(1, len(rows) + 1)), f"{name}: rows of the outbox are missing")
+    return json.loads(done.stdout), [release_of(data) + (nano,) for _, data, nano in rows]
+
+
+def database_size(file):
+    with contextlib.closing(sqlite3.connect(file)) as database:
+        return database.execute("SELECT size FROM core").fetchone()
+
+
+def release_of(data):
+    found = fields(data)
+    return found[1], found[2], struct.unpack("<q", struct.pack("<Q", found[3]))[0] / STEPS
+
+
+def check_site(federation, name):
+    """Each value that was drawn is in the outbox once, and X~ is the newest of its arm; theta is X~ and what the edges
+    moved; no reward is lost or counted twice."""
+    state, rows = kept(federation, name)
+    pulls, sums = [0] * len(MEANS), [0.0] * len(MEANS)
+    for arm, number, value, _ in rows:
+        pulls[arm] += 1
+        sums[arm] = value
+        require(number == pulls[arm], f"{name}: arm {arm}: row {number} where {pulls[arm]} was due")
+    require(len(rows) == state["draws"], f"{name}: {len(rows)} rows, {state['draws']} draws")
+    for arm, mean in enumerate(MEANS):
+        require(abs(state["mean"][arm] - sums[arm] / max(1, pulls[arm])) < 1e-12, f"{name}: X~ is not that of the outbox")
+        require(abs(sums[arm] - pulls[arm] * mean) < 0.06, f"{name}: arm {arm}: {pulls[arm]} rewards add up to {sums[arm]}")
+        made = state["mean"][arm] + math.fsum(edge["flow"][arm] for edge in state["edges"].values())
+        require(abs(state["theta"][arm] - made) < 1e-9, f"{name}: theta is not what it is made of")
+    return state
+
+
+def check_edges(states):
+    """What an edge moved is one number at both ends, with opposite signs. Result: nothing is in flight."""
+    is_quiet = True
+    for site, state in enumerate(states):
+        for other, edge in state["edges"].items():
+            there = states[int(other)]["edges"][str(site)]
+            if site < int(other):
+                require(edge["exchange"] >= there["exchange"], f"edge {site}-{other}: the keeper is behind")
+            if edge["exchange"] != there["exchange"]:
+                is_quiet = False
+                continue
+            require(edge["flow"] == [-value for value in there["flow"]], f"edge {site}-{other}: {edge} against {there}")
+    return is_quiet
+
+
+def stop_all_sites(federation):
+    for site in federation.sites:
+        federation.stop(site)
+
+
+def check_average(federation):
+    """Until nothing is in flight: then the mean of theta is that of X~. Leaves the sites stopped."""
+    for _ in range(20):
+        stop_all_sites(federation)
+        states = [check_site(federation, site) for site in federation.sites]
+        if check_edges(states):
+            break
+        for site in federation.sites:
+            federation.start(site)
+        time.sleep(random.random() / 2)
+    else:
+        raise AssertionError("something is always in flight")
+    for arm in range(len(MEANS)):
+        apart = math.fsum(state["theta"][arm] - state["mean"][arm] for state in states)
+        require(abs(apart) < 1e-9, f"arm {arm}: the mean of theta is {apart} away from that of X~")
+    require(all(state["exchanges"] > 0 for state in states), "a site has exchanged nothing")
+    return states
+
+
+def check_run(federation):
+    """To its end: everybody has played the horizon, puts the best arm first, and the average is kept."""
+    wait_for("all sites finish", lambda: all_finished(federation), 240)
+    federation.end_applications()
+    for application in federation.applications:
+        require(application.counts["planned"] == federation.horizon + len(MEANS), f"{application.counts}")
+    for site in federation.sites:
+        wait_for(f"{site} puts the best arm first",
+                 lambda site=site: federation.site_status(site)["estimates"][0]["name"] == "arm 1", 20)
+        ledger = federation.get(site, "/v1/ledger")
+        require(EPSILON * 0.999 < ledger["spent"] <= EPSILON, f"{site}: spent {ledger['spent']}")
+        require(len(ledger["releases"]) == federation.horizon + len(MEANS), f"{site}: {len(ledger['releases'])} releases")
+    status = wait_for("the coordinator has heard of the end", federation.is_finished)
+    require(status["winner"] == "arm 1" and status["arms"][1]["spread"] < 0.4, f"{status}")
+    states = check_average(federation)
+    return states
+
+
+# ---- Words (src/wire/gossip.proto) ----
+
+def doubles(values):
+    return struct.pack(f"<{len(values)}d", *values)
+
+
+def numbers(values):
+    return struct.pack(f"<{len(values)}Q", *values)
+
+
+def word(sender, kind, body, run=1, life_number=1, life=77, version=1):
+    return (fixed32(1, version) + fixed32(2, sender) + fixed64(3, run) + fixed64(4, life_number) + fixed64(5, life) +
+            bytes([(15 + kind) << 3 & 127 | 2 | 128, (15 + kind) >> 4]) + wire.varint(len(body)) + body)
+
+
+def offer(sender, exchange, theta, seen=None, flow=None, **options):
+    seen = b"" if seen is None else field(2, numbers(seen))
+    return word(sender, OFFER, fixed64(1, exchange) + seen + field(3, doubles(theta)) +
+                field(4, doubles(flow or [0.0] * len(theta))), **options)
+
+
+def shift(sender, exchange, moved, **options):
+    return word(sender, SHIFT, fixed64(1, exchange) + field(3, doubles(moved)) +
+                field(4, doubles([-value for value in moved])), **options)
+
+
+def say(federation, client, sender, receiver, kind, payload):
+    where = f"peer/{sender}/{receiver}/{WORD}"
+    letter = federation.letter(where, payload, family=FAMILY, kind=kind, epoch=0)
+    require(client.publish(federation.topic(where), letter) == 0, "the broker refused a neighbour's word")
+
+
+def peer_words(federation, kind):
+    """(sender, receiver, fields of the body) of what neighbours said to each other."""
+    found = []
+    for topic, payload in list(federation.tap.seen):
+        parts = topic.split("/")
+        body = fields(payload).get(15 + kind) if "/peer/" in topic else None
+        if body is not None:
+            found.append((parts[-3], parts[-2], fields(body)))
+    return found
+
+
+# ---- A ring ----
+
+@long_test
+def ring_finds_the_best_arm_and_every_value_is_in_the_outbox_once(federation_of):
+    federation = gossips(federation_of)
+    federation.start_all()
+    federation.apply(batch=1)
+    check_run(federation)
+
+
+@test
+def ring_keeps_the_average_whoever_is_killed_at_any_time(federation_of):
+    """Ten kills a site in the long form, two in the short one, while all play."""
+    federation = gossips(federation_of, horizon=2500 if IS_LONG else 250)
+    chance = seeded()
+    federation.start_all()
+    federation.apply(batch=1)
+    kills = [site for site in federation.sites for _ in range(10 if IS_LONG else 2)]
+    chance.shuffle(kills)
+    for site in kills:
+        time.sleep(chance.random() * 0.8)
+        federation.kill(site)
+        federation.start(site)
+    states = check_run(federation)
+    lives = [state["life_number"] for state in states]  # some were killed before they were up
+    require(sum(lives) > len(kills) // 2, f"{lives} lives")
+
+
+@test
+def estimates_between_two_sites_are_made_of_the_outbox_alone(federation_of):
+    """Over one edge an offer says theta and what the edge moved: their difference is X~, of an arm's newest row then."""
+    federation = gossips(federation_of, sites=2, network={"kind": "path"}, horizon=200)
+    federation.start_all()
+    federation.apply(batch=1)
+    wait_for("both finish", lambda: all_finished(federation), 60)
+    federation.end_applications()
+    stop_all_sites(federation)
+    _, rows = kept(federation, "site-1")
+    values = [{0.0} | {value / pulls for which, pulls, value, _ in rows if which == arm} for arm in range(len(MEANS))]
+    offers = peer_words(federation, OFFER)
+    require(len(offers) > 2 and {sender for sender, _, _ in offers} == {"site-1"}, f"{len(offers)} offers")
+    for _, _, body in offers:
+        theta, flow = struct.unpack("<3d", body[3]), struct.unpack("<3d", body[4])
+        for arm in range(len(MEANS)):
+            mean = theta[arm] - flow[arm]
+            require(min(abs(mean - value) for value in values[arm]) < 1e-9, f"X~ = {mean} of arm {arm} is in no row")
+
+
+@long_test
+def site_that_is_away_holds_nobody_up_and_comes_back(federation_of):
+    federation = gossips(federation_of)
+    names = [site for site in federation.sites if site != "site-3"]
+    federation.start_all(["coordinator", *names])
+    federation.apply(batch=1)
+    for site in names:
+        wait_for(f"{site} finishes without site-3", lambda site=site: federation.phase(site) == "finished", 60)
+    federation.start("site-3")
+    check_run(federation)
+
+
+@long_test
+def broker_and_coordinator_may_be_away(federation_of):
+    federation = gossips(federation_of)
+    federation.start_all()
+    federation.apply(batch=1)
+    for site in federation.sites:
+        wait_for(f"{site} plays", lambda site=site: (federation.site_status(site) or {"pulls": 0})["pulls"] > 30)
+    federation.kill("coordinator")
+    federation.kill("broker")
+    federation.wipe_broker()
+    time.sleep(0.5)
+    federation.start("broker")
+    federation.start("coordinator")
+    check_run(federation)
+
+
+# ---- Neighbours that are no friends ----
+
+@test
+def hostile_neighbour_is_refused_in_words_and_changes_nothing(federation_of):
+    federation = gossips(federation_of)
+    federation.start_all(["coordinator", "site-0"])
+    federation.apply(["site-0"], batch=1, allowance=40)
+    wait_for("it has estimates", lambda: (federation.site_status("site-0") or {"pulls": 0})["pulls"] > 40)
+    time.sleep(0.3)
+    before = federation.site_status("site-0")
+    fair, nan = [0.5, 0.8, 0.1], [0.5, float("nan"), 0.1]
+    rubbish = random.Random(5).randbytes
+    cases = [(OFFER, one) for one in (
+        rubbish(60000), rubbish(60), b"\0", offer(1, 0, fair)[:-1], offer(1, 0, fair) + b"\0", offer(1, 0, fair[:2]),
+        offer(1, 0, fair + fair), offer(1, 0, nan), offer(1, 0, [1e200, 0, 0]), offer(1, 0, fair, flow=nan),
+        offer(1, 0, fair, seen=[1, 2]), offer(1, 0, fair, seen=[1, 2, 1 << 50]), offer(1, 0, fair, version=2),
+        offer(1, 0, fair, life_number=0), offer(1, 0, fair, run=2),  # another run, a life without a number
+        offer(2, 0, fair), offer(0, 0, fair), offer(4, 0, fair), offer(7, 0, fair), offer(wire.HUB, 0, fair),  # names
+        word(1, SHIFT, b""), word(1, REFUSE, b""))]  # another kind than the envelope's
+    cases += [(ASK, word(1, ASK, b"")), (SHIFT, shift(1, 1, fair)),  # what only the keeper of an edge says
+              (COUNTS, word(1, COUNTS, b"")), (TOLD, word(1, OFFER, b"")), (9, offer(1, 0, fair))]
+    neighbour = federation.client("site-1")
+    for number, (kind, payload) in enumerate(cases):
+        say(federation, neighbour, "site-1", "site-0", kind, payload)
+        wait_for(f"word {number} is refused",
+                 lambda number=number: federation.site_status("site-0")["refused_messages"] ==
+                 before["refused_messages"] + number + 1, 5)
+    neighbour.close()
+    after = federation.site_status("site-0")
+    require(federation.log("site-0").count(" refused: ") == after["refused_messages"], "not every refusal is in the log")
+    for name in ("phase", "estimates", "pulls", "estimate_spread", "release_epoch", "trouble"):
+        require(before[name] == after[name], f"{name} was {before[name]}, is {after[name]}")
+    federation.end_applications()
+
+
+@test
+def lie_about_pulls_forces_no_arm_for_ever(federation_of):
+    """n~ is cut to what anybody can have pulled by now, so the liar's arm is caught up with, and others are played."""
+    federation = gossips(federation_of, horizon=2000, pulls_per_second=10)
+    federation.start_all(["coordinator", "site-0"])
+    federation.apply(["site-0"], batch=1, allowance=30)
+    wait_for("it has estimates", lambda: (federation.site_status("site-0") or {"pulls": 0})["pulls"] > 30)
+    liar = federation.client("site-1")
+    say(federation, liar, "site-1", "site-0", OFFER, offer(1, 0, [0.1, 0.2, 0.3], seen=[1, 1, 2001]))
+    wait_for("the exchange", lambda: peer_words(federation, SHIFT))
+    federation.allow(180)
+    wait_for("it goes on", lambda: (federation.site_status("site-0") or {"pulls": 0})["pulls"] > 180, 40)
+    federation.end_applications()
+    federation.stop("site-0")
+    state, rows = kept(federation, "site-0")
+    played = [sum(which == arm for which, _, _, _ in rows) for arm in range(len(MEANS))]
+    require(state["seen"][2] < 1000, f"n~ of the liar's arm is {state['seen'][2]}")
+    require(state["forced"] > 0, "nothing was forced: the lie was not heard")
+    require(played[0] > 25 and played[1] > 25, f"{played}: one arm for ever")
+
+
+# ---- Copies ----
+
+def client_of_neighbour_hears(federation, site, kind):
+    return [one for one in peer_words(federation, kind) if one[0] == site or one[1] == site]
+
+
+def start_playing(federation, name):
+    federation.start(name)
+    hasty = Application(federation, name, batch=1)
+    hasty.start()
+    return hasty
+
+
+def wait_for_halt(federation, name):
+    wait_for(f"{name} halts", lambda: federation.phase(name) == "halted", 30)
+    require("another life of this site" in federation.site_status(name)["trouble"], "it does not say why")
+    require(" halted: " in federation.log(name), "not a word in the log")
+    connection = UnixConnection(federation.socket_of(name))
+    code, _ = call(connection, "GET", "/health")
+    connection.close()
+    require(code == 503, f"/health says {code}")
+
+
+@test
+def old_copy_and_lost_state_halt_and_the_rest_goes_on(federation_of):
+    federation = gossips(federation_of, horizon=600 if IS_LONG else 300)
+    federation.start_all()
+    federation.apply([site for site in federation.sites if site != "site-2"], batch=1)
+    hasty = Application(federation, "site-2", batch=1)
+    hasty.start()
+    wait_for("site-2 exchanges", lambda: len(client_of_neighbour_hears(federation, "site-2", SHIFT)) > 3)
+    federation.kill("site-2")
+    shutil.copytree(federation.folder / "state-site-2", federation.folder / "state-old")
+    for _ in range(2):  # it lives on, twice
+        seen = len(client_of_neighbour_hears(federation, "site-2", SHIFT))
+        federation.start("site-2")
+        wait_for("site-2 exchanges again", lambda: len(client_of_neighbour_hears(federation, "site-2", SHIFT)) > seen + 2)
+        federation.kill("site-2")
+    hasty.aborted = True
+    for name in ("old", "lost"):  # a backup is put back; the disk is gone
+        federation.write_agent("site-2", policy(federation), name=name, protocol=WORD)
+        one = start_playing(federation, name)
+        wait_for_halt(federation, name)
+        one.aborted = True
+        draws = len(federation.get(name, "/v1/ledger")["releases"])
+        time.sleep(0.5)
+        require(len(federation.get(name, "/v1/ledger")["releases"]) == draws, f"{name} goes on drawing")
+        federation.kill(name)
+        federation.start(name)  # and stays halted
+        wait_for(f"{name} is still halted", lambda name=name: federation.phase(name) == "halted")
+        federation.kill(name)
+    federation.apply(["site-2"], batch=1)
+    federation.applications[-1].counts["planned"] = hasty.counts["planned"]
+    federation.applications[-1].asked = hasty.asked + 1000
+    federation.start("site-2")
+    wait_for("all sites finish", lambda: all_finished(federation), 120)
+    federation.end_applications()
+    check_average(federation)
+
+
+@test
+def two_clones_that_play_at_once_do_not_both_go_on(federation_of):
+    """Whichever a neighbour hears first stays with that neighbour; one that any neighbour refuses halts."""
+    federation = gossips(federation_of, horizon=100000)
+    federation.start_all()
+    federation.apply([site for site in federation.sites if site != "site-2"], batch=1)
+    hasty = Application(federation, "site-2", batch=1)
+    hasty.start()
+    wait_for("site-2 exchanges", lambda: len(client_of_neighbour_hears(federation, "site-2", SHIFT)) > 3)
+    federation.kill("site-2")
+    hasty.aborted = True
+    shutil.copytree(federation.folder / "state-site-2", federation.folder / "state-clone")
+    federation.write_agent("site-2", policy(federation), name="clone", protocol=WORD)
+    both = [start_playing(federation, name) for name in ("clone", "site-2")]
+    wait_for("one of them halts", lambda: "halted" in [federation.phase(name) for name in ("clone", "site-2")], 60)
+    for one in both:
+        one.aborted = True
+    name = next(name for name in ("clone", "site-2") if federation.phase(name) == "halted")
+    wait_for_halt(federation, name)
+    federation.end_applications()
+
+
+# ---- Files ----
+
+@test
+def wrong_files_are_refused_in_words_before_a_state_comes_into_being(federation_of):
+    federation = gossips(federation_of)
+    run = {"id": 1, "horizon": 120, "epsilon": EPSILON}
+    cases = [({**run, "quorum": 2}, "run.quorum: sites that gossip wait for nobody; allowed: not to give it"),
+             ({**run, "deadline_s": 60}, "run.deadline_s: sites that gossip wait for nobody"),
+             ({**run, "rounds": 4}, "run.rounds: unknown key"),
+             ({**run, "exchange_s": 0}, "run.exchange_s: "), ({**run, "pulls_per_second": -1}, "run.pulls_per_second: "),
+             ({**run, "log_base": 2}, "run.log_base: "), ({**run, "horizon": 1}, "run.horizon: the noise of 1 slot"),
+             ({**run, "epsilon": 2e-6}, "run.epsilon: the share of one of the noised sums")]
+    for section, says in cases:
+        federation.write_coordinator(section, name="coordinator-2", protocol=WORD, network={"kind": "ring"})
+        code, said = federation.run_to_end("coordinator-2")
+        require(code == 2 and said.count("\n") == 1 and says in said, f"{section}: {code} {said}")
+    for more, says in [({}, "'star' is no network for gossip-ucb"),
+                       ({"network": {"kind": "hybrid", "components": [{"agents": 5, "kind": "ring"}]}}, "network.kind: ")]:
+        federation.write_coordinator(run, name="coordinator-2", protocol=WORD, **more)
+        code, said = federation.run_to_end("coordinator-2")
+        require(code == 2 and says in said, f"{more}: {code} {said}")
+    federation.write_agent("site-0", policy(federation, rounds_max=40), name="agent-2", protocol=WORD)
+    code, said = federation.run_to_end("agent-2")
+    require(code == 2 and "policy.rounds_max: unknown key" in said, f"{code} {said}")
+    federation.write_agent("site-0", policy(federation), name="agent-2", protocol=WORD,
+                           missing={"after_s": 60, "counts_as": 0})
+    code, said = federation.run_to_end("agent-2")
+    require(code == 2 and "missing: a reward that waits for its time is kept on the disk" in said, f"{code} {said}")
+    require(not list(federation.folder.glob("state-*-2")), "a state came into being")
+
+
+@test
+def sites_that_do_not_agree_stay_out_and_say_so(federation_of):
+    federation = gossips(federation_of)
+    cases = {"site-0": (policy(federation, epsilon=EPSILON / 2), "another epsilon per reward than policy.epsilon"),
+             "site-1": (policy(federation, pulls_max=122), "more pulls than policy.pulls_max: its horizon, and a first"),
+             "site-2": (policy(federation, agents_max=4), "more sites than policy.agents_max"),
+             "site-3": (policy(federation, range=[0, 2]), "range")}
+    for site, (own, _) in cases.items():
+        federation.write_agent(site, own, protocol=WORD)
+    federation.start_all(["coordinator", *cases])
+    for site, (_, says) in cases.items():
+        status = wait_for(f"{site} refuses", lambda site=site: federation.phase(site) == "refused" and
+                          federation.site_status(site))
+        require(says in status["refusal"], f"{site}: {status['refusal']}")
+
+
+@test
+def statement_says_what_leaves_and_what_copies_cost(federation_of):
+    federation = gossips(federation_of, sites=2, network={"kind": "path"}, horizon=20)
+    federation.start_all()
+    wait_for("it has joined", lambda: federation.has_joined("site-0"))
+    connection = UnixConnection(federation.socket_of("site-0"))
+    connection.request("GET", "/v1/statement")
+    said = connection.getresponse().read().decode()
+    connection.close()
+    for words in ("in at most 5 noised sums", "estimates of all arms", "count is of decisions given",
+                  "given the times at which rewards arrive", "copies of the disk cost no epsilon",
+                  "A copy of the running memory (a cloned virtual machine) would draw again"):
+        require(words in said, f"not said: {words}\n{said}")
+
+
+# ---- The demo ----
+
+@test
+def hospitals_gossip_without_a_hub_and_the_demo_ends_by_itself(federation_of):
+    """federation_of is not used: the demo makes its own. Shorter than `make live PROTOCOL=gossip-ucb`, the same program."""
+    done = subprocess.run([sys.executable, str(DEMO), TACIT, "--protocol", WORD, "--horizon", "80"],
+                          capture_output=True, text=True, timeout=120, check=False)
+    require(done.returncode == 0, f"{done.returncode}: {done.stdout} {done.stderr}")
+    lines = done.stdout.splitlines()
+    require(lines[0] == f"protocol: {WORD}", lines[0])
+    require(any(line.startswith("Best so far: ") and "spread between hospitals" in line for line in lines), done.stdout)
+    require(sum("of 1 epsilon per reward in 85 noised sums" in line for line in lines) == 3, done.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
