@@ -107,12 +107,11 @@ def set_up(federation, options):
 class Application(threading.Thread):
     def __init__(self, federation, index, cells, batch):
         super().__init__(daemon=True)
-        self.batch = batch
+        self.batch = self.batch_planned = batch
         self.path = federation.socket_of(SITES[index])
         self.rewards = [cells[index, arm] for arm in range(len(ARMS))]
         self.random = random.Random(index)
         self.pairs = 0
-        self.batch = BATCH
         self.over = threading.Event()
         self.trouble = None
 
@@ -139,7 +138,7 @@ class Application(threading.Thread):
             raise RuntimeError(answer)
         self.pairs += len(rewards)
         is_planned = any(one["kind"] == "planned" for one in decisions)
-        self.batch = BATCH if is_planned else 10
+        self.batch = self.batch_planned if is_planned else min(10, self.batch_planned)
         if not is_planned:
             time.sleep(0.01)  # nothing to learn just now: patients come no faster for it
 

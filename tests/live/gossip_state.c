@@ -63,8 +63,9 @@ int main(int count, char **words)
     static unsigned char block[1 << 22];
     if (count != 5)
         return 2;
-    struct tacit_mechanism_config const mechanism = {
-        TACIT_PRIVACY_SOUND, strtod(words[1], NULL), strtod(words[2], NULL), strtod(words[3], NULL)};
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, strtod(words[1], NULL),
+                                                     strtod(words[2], NULL),
+                                                     strtod(words[3], NULL)};
     FILE *const file = fopen(words[4], "rb");
     if (file == NULL)
         return 1;
