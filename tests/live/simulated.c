@@ -6,6 +6,7 @@
  * Files: FOLDER/AGENT.noise, FOLDER/hub.decisions.
  * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls. */
 #include "../support/elim_sim.h"
+#include "../support/tape.h"
 #include "tacit/wire_elim.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,7 +15,6 @@
 
 #define ARMS_MAX 64u
 #define AGENTS_MAX 64u
-#define TAPE_WORDS 65536u
 
 struct watch {
     const struct elim_sim *experiment;
@@ -59,30 +59,15 @@ static void print_rewards(void *context, uint32_t agent, uint32_t arm, uint64_t 
 
 /* ---- Tapes ---- */
 
-static void write_tape(const char *folder, const char *name, struct tacit_rng stream)
-{
-    struct tacit_entropy const entropy = tacit_rng_entropy(&stream);
-    char path[4096];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *const file = fopen(path, "wb");
-    TACIT_ASSERT(file != NULL);
-    for (uint32_t i = 0; i < TAPE_WORDS; i++) {
-        uint64_t word;
-        TACIT_ASSERT(entropy.fill(entropy.context, &word, sizeof word) == TACIT_OK);
-        TACIT_ASSERT(fwrite(&word, sizeof word, 1, file) == 1);
-    }
-    TACIT_ASSERT(fclose(file) == 0);
-}
-
 static void write_tapes(const char *folder, const struct elim_sim *experiment)
 {
     uint64_t const seed = experiment->common.seed;
     for (uint32_t agent = 0; agent < experiment->common.agent_count; agent++) {
         char name[32];
         (void)snprintf(name, sizeof name, "%" PRIu32 ".noise", agent);
-        write_tape(folder, name, tacit_rng_stream(seed, 0, agent, TACIT_PURPOSE_NOISE));
+        tape_write(folder, name, tacit_rng_stream(seed, 0, agent, TACIT_PURPOSE_NOISE));
     }
-    write_tape(folder, "hub.decisions",
+    tape_write(folder, "hub.decisions",
                tacit_rng_stream(seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SELECTION));
 }
 

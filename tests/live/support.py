@@ -376,8 +376,8 @@ def seeded():
 def run_one(function):
     made = []
 
-    def federation_of(*arguments, **options):
-        made.append(Federation(*arguments, **options))
+    def federation_of(*arguments, kind=Federation, **options):
+        made.append(kind(*arguments, **options))
         return made[-1]
 
     failed = False

@@ -116,6 +116,24 @@ static bool exploit(void *family, uint32_t node, uint32_t *arm, uint64_t *count_
     return view.waiting;
 }
 
+/* ---- Those who look on ---- */
+
+static void sent(void *family, const void *message)
+{
+    struct phased_run const *const run = family;
+    struct phased_observer const *const observer = run->sim->observer;
+    if (observer != NULL && observer->sent != NULL)
+        observer->sent(observer->context, message);
+}
+
+static void pulled(void *family, uint32_t node, uint32_t arm, uint64_t count)
+{
+    struct phased_run const *const run = family;
+    struct phased_observer const *const observer = run->sim->observer;
+    if (observer != NULL && observer->pulled != NULL)
+        observer->pulled(observer->context, node, arm, count);
+}
+
 /* ---- Configurations ---- */
 
 static struct tacit_phased_agent_config agent_config(const struct phased_sim *sim, uint64_t run_id,
@@ -160,6 +178,8 @@ static void size_of_node(void *family, uint32_t node, size_t *state_bytes, size_
 static const struct tacit_sim_node_ops node_ops = {.size = size_of_node,
                                                    .step = step,
                                                    .exploit = exploit,
+                                                   .sent = sent,
+                                                   .pulled = pulled,
                                                    .message_size = message_size,
                                                    .message_copy = message_copy,
                                                    .message_rank = message_rank,

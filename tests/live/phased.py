@@ -1,0 +1,353 @@
+#!/usr/bin/env python3
+"""Play in phases, live: a run with kills, copies with an application that asks at once, and byte for byte what the
+simulator sends. See support.py."""
+import math
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import threading
+import time
+
+from patients import Patients, distinct
+from support import IS_LONG, Application, Federation, main, require, seeded, test, wait_for
+import support
+import wire
+from wire import STEPS, epoch_of, is_order, is_report
+
+COPY = "copy"
+
+
+# ---- Messages (src/wire/phased.proto) ----
+
+def numbers(code, data):
+    return list(struct.unpack(f"<{len(data) // struct.calcsize(code)}{code}", data))
+
+
+def plan_of(payload):
+    """Of an order: last, leader, {arm: pulls}, seen."""
+    body = wire.fields(wire.fields(payload)[17])
+    arms, counts = numbers("I", body.get(4, b"")), numbers("Q", body.get(5, b""))
+    return body[1], body[2], dict(zip(arms, counts, strict=True)), body[3]
+
+
+def sums_of(payload):
+    """Of a report, one a block, in units of reward."""
+    return [value / STEPS for value in numbers("q", wire.fields(wire.fields(payload)[18])[1])]
+
+
+def without_opening(payload):
+    body = wire.fields(payload)[18]
+    found = wire.fields(body)
+    rest = wire.field(2, found[2]) + wire.field(3, found[3]) if 2 in found else b""
+    require(body.endswith(rest) and payload.endswith(body), "the opening is not at the end")
+    return payload[:-len(wire.field(18, body))] + wire.field(18, body[:len(body) - len(rest)])
+
+
+# ---- A federation ----
+
+class Phased(Federation):
+    """By a rule, with a confidence or (0) for regret."""
+
+    def __init__(self, means, rule="index", confidence=0.95, **options):
+        self.rule, self.confidence = rule, confidence
+        super().__init__(means, **options)
+
+    def run_section(self, **values):
+        confidence = {"confidence": self.confidence} if self.confidence else {}
+        return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, "quorum": self.quorum, "rule": self.rule,
+                "deadline_s": self.deadline_s, **confidence, **values}
+
+    def policy(self, **values):
+        return super().policy(rounds_max=4000, **values)
+
+    def write_coordinator(self, run, **more):
+        super().write_coordinator(run, protocol="phased-index", **more)
+
+    def write_agent(self, site, policy, **more):
+        super().write_agent(site, policy, protocol="phased-index", **more)
+
+    def reports(self, site):
+        return self.by_epoch(self.topic(f"up/{site}/phased-index"), is_report)
+
+    def commits(self, site):
+        return self.by_epoch(self.topic(f"up/{site}/phased-index"), lambda payload: 19 in wire.fields(payload))
+
+    def orders(self):
+        return self.by_epoch(self.topic("down/phased-index"), is_order)
+
+
+def made_by(federation_of, *arguments, **options):
+    """support.run_one closes and checks what it made itself."""
+    return federation_of(*arguments, kind=Phased, **options)
+
+
+def check_end(federation, is_whole=True):
+    """Everybody is of one mind; each release is in the outbox as it left, once, and holds the rewards of its plan."""
+    status = wait_for("the run ends", federation.is_finished, 60)
+    best = max(range(len(federation.means)), key=lambda arm: federation.means[arm])
+    require(status["winner"] == f"arm {best}", f"the winner is {status['winner']}")
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"), 40)
+        require(federation.site_status(site)["active_arms"] == [f"arm {best}"], f"{site}: another winner")
+    federation.end_applications()
+    orders = {}
+    for epoch, payloads in federation.orders().items():
+        require(len(payloads) == 1, f"two orders of round {epoch}")
+        orders[epoch] = plan_of(next(iter(payloads)))
+    for application in federation.applications:
+        ledger = support.check_status(federation, application)
+        federation.stop(application.site)
+        check_outbox(federation, application.site, ledger, orders, status["rounds"] if is_whole else None)
+    federation.stop("coordinator")
+    return status
+
+
+def check_outbox(federation, site, ledger, orders, rounds):
+    outbox, seen = federation.outbox(site), federation.reports(site)
+    require([one["epoch"] for one in ledger["releases"]] == sorted(outbox), f"{site}: ledger and outbox differ")
+    require(rounds is None or len(outbox) == rounds, f"{site}: {len(outbox)} releases in {rounds} rounds")
+    for epoch, payloads in seen.items():
+        require(payloads == {outbox[epoch][0]}, f"{site}: round {epoch}: the wire differs from the outbox")
+    for epoch, (payload, _, _) in outbox.items():
+        plan, sums = orders[epoch][2], sums_of(payload)
+        for (arm, pulls), value in zip(plan.items(), sums, strict=True):
+            expected = pulls * round(federation.means[arm] * STEPS) / STEPS
+            require(abs(value - expected) < 0.1, f"{site}: round {epoch}, arm {arm}: {value}, not {expected}")
+
+
+# ---- Runs ----
+
+@test
+def undisturbed_run_decides_and_says_what_it_knows(federation_of):
+    for rule in ("index", "elimination"):
+        federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125], rule=rule)
+        federation.start_all()
+        federation.apply()
+        status = check_end(federation)
+        require(status["confidence"] == 0.95 and status["leader"] == "arm 0", f"{status}")
+        require(status["answer"] == "arm 0 is better than arm 1, arm 2, arm 3 with confidence 95 %, whenever you look",
+                status["answer"])
+        for arm, mean in zip(status["arms"], federation.means, strict=True):
+            require(arm["lower"] <= mean <= arm["upper"], f"{arm}: {mean} is not in it")
+
+
+@test
+def without_a_confidence_the_answer_is_there_at_any_time(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.85], confidence=0, horizon=60000)
+    federation.start_all()
+    federation.apply(allowance=15000)
+    status = wait_for("an arm is told apart", lambda: (now := federation.status()) and "is better than" in
+                      now.get("answer", "") and now, 40)
+    require(status["phase"] == "collecting" and status["winner"] is None, f"{status['phase']}")
+    require("with confidence 95 %, whenever you look" in status["answer"], status["answer"])
+    for arm, mean in zip(status["arms"], federation.means, strict=True):
+        require(arm["lower"] <= mean <= arm["upper"], f"{arm}: {mean} is not in it")
+
+
+@test
+def kill_9_of_anybody_loses_nothing(federation_of):
+    kills = 200 if IS_LONG else 12
+    rng = seeded()
+    federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125])
+    federation.start_all()
+    federation.apply(allowance=1, batch=20)
+    everybody = ["broker", "coordinator", *federation.sites]
+    for number in range(1, kills + 1):
+        time.sleep(rng.uniform(0.05, 0.35))
+        victim = everybody[(number - 1) % len(everybody)]
+        if victim == "broker" and rng.random() < 0.5:
+            federation.processes["broker"].send_signal(signal.SIGUSR1)  # saves its state
+            time.sleep(0.03)
+        federation.kill(victim)
+        if victim == "broker" and rng.random() < 0.5:
+            federation.wipe_broker()
+        time.sleep(rng.uniform(0, 0.1))
+        federation.start(victim)
+        federation.allow(3000 ** (number / kills))
+    federation.allow(math.inf)
+    check_end(federation)
+
+
+class Keeper(threading.Thread):
+    """Starts again what a crash point killed, with a later crash point."""
+
+    def __init__(self, federation, point):
+        super().__init__(daemon=True)
+        self.federation, self.point = federation, point
+        self.next = {name: 1 + number for number, name in enumerate(["coordinator", *federation.sites])}
+        self.deaths, self.trouble, self.over = 0, None, False
+
+    def run(self):
+        try:
+            while not self.over:
+                for name, count in self.next.items():
+                    code = self.federation.processes[name].poll()
+                    if code is None:
+                        continue
+                    require(code == -signal.SIGKILL, f"{name} ended with {code}: {self.federation.log(name)[-500:]}")
+                    self.deaths += 1
+                    self.next[name] = 2 * count
+                    self.federation.start(name, TACIT_CRASH_AT=f"{self.point}:{self.next[name]}")
+                time.sleep(0.01)
+        except Exception as trouble:  # shown by the test
+            self.trouble = trouble
+
+
+@test
+def crash_at_every_step_loses_nothing(federation_of):
+    for point in ("before-commit", "after-commit", "after-send"):
+        federation = made_by(federation_of, [0.875, 0.5, 0.125])
+        federation.start_all([])
+        keeper = Keeper(federation, point)
+        for name, count in keeper.next.items():
+            federation.start(name, TACIT_CRASH_AT=f"{point}:{count}")
+        keeper.start()
+        federation.apply(batch=20)
+        try:
+            wait_for("the run ends", lambda: keeper.trouble or federation.is_finished(), 60)
+            for site in federation.sites:
+                wait_for(f"{site} knows", lambda site=site: keeper.trouble or federation.phase(site) == "decided", 40)
+            federation.end_applications()
+        finally:
+            keeper.over = True
+            keeper.join(10)
+        require(keeper.trouble is None, f"{keeper.trouble}")
+        require(keeper.deaths >= 4, f"only {keeper.deaths} crashes at {point}")
+        for name in keeper.next:
+            federation.kill(name)
+            federation.start(name)
+        check_end(federation)
+
+
+# ---- Copies ----
+
+def has_left(federation, site, left):
+    status = federation.site_status(site)
+    return status and status["phase"] == "exploring" and status["unserved"] <= left and status["open"] == 0
+
+
+def serve(federation, application, left):
+    """The application serves the plan but for so many pulls."""
+    status = wait_for("a plan", lambda: (now := federation.site_status(application.site)) and
+                      now["phase"] == "exploring" and now["unserved"] > left and now)
+    application.allowance = application.counts["planned"] + status["unserved"] - left
+    if left > 0:
+        wait_for("the plan is nearly served", lambda: has_left(federation, application.site, left))
+
+
+@test
+def a_copy_with_traffic_is_blocked_and_each_round_leaves_once(federation_of):
+    federation = made_by(federation_of, [0.875, 0.87, 0.865])
+    site = federation.sites[2]
+    federation.write_agent(site, federation.policy(), name=COPY)
+    federation.start_all()
+    federation.apply(allowance=0, batch=20)
+    others, application = federation.applications[:2], federation.applications[2]
+    drawn = 0
+    for number in range(6 if IS_LONG else 3):
+        epoch = wait_for("the coordinator answers", federation.status)["epoch"]
+        wait_for(f"{site} has the order", lambda epoch=epoch: (federation.site_status(site) or {}).get("epoch") == epoch)
+        serve(federation, application, left=5)
+        federation.stop(site)
+        shutil.rmtree(federation.folder / f"state-{COPY}", ignore_errors=True)
+        shutil.copytree(federation.folder / f"state-{site}", federation.folder / f"state-{COPY}")
+        federation.start(site)
+        application.allowance += 5
+        wait_for(f"report {epoch}", lambda epoch=epoch: epoch in federation.reports(site))
+        federation.kill(site)
+        federation.start(COPY)
+        hasty = Application(federation, COPY, batch=20)
+        hasty.start()
+        wait_for("the copy stops", lambda: federation.phase(COPY) in ("blocked", "halted"), 40)
+        status = federation.site_status(COPY)
+        require(status["trouble"] and status["release_epoch"] < epoch, f"{status}")
+        hasty.over = True
+        hasty.join(20)
+        federation.kill(COPY)
+        drawn += len(federation.commits(site).get(epoch, ())) - 1
+        federation.start(site)
+        for one in others:
+            one.allowance = math.inf
+        wait_for(f"the end of round {epoch}", lambda epoch=epoch: federation.is_at(epoch + 1), 40)
+        for one in others:
+            one.allowance = one.counts["planned"]
+    several = {epoch: len(found) for epoch, found in federation.reports(site).items() if len(found) > 1}
+    require(not several, f"different reports: {several}")
+    flags = {one["name"]: one["two_states"] for one in federation.status()["sites"]}
+    require(drawn == 0 or flags[site], "no word of the hub")
+    print(f"           {drawn} draws committed by copies", flush=True)
+    federation.end_applications()
+
+
+# ---- Byte for byte ----
+
+def simulate(federation, seed, deviation):
+    words = [federation.folder, seed, len(federation.sites), federation.horizon, federation.epsilon, federation.rule,
+             federation.confidence, deviation, *federation.means]
+    done = subprocess.run([os.environ["TACIT_SIMULATED_PHASED_PROGRAM"], *map(str, words)], capture_output=True,
+                          text=True, check=True)
+    messages, rewards = {}, {}
+    for line in done.stdout.splitlines():
+        kind, first, second, *rest = line.split()
+        if kind == "message":
+            messages.setdefault(int(first), []).append(bytes.fromhex(rest[0]))
+        else:
+            rewards.setdefault((int(first), int(second)), []).extend(map(int, rest))
+    for index, site in enumerate(federation.sites):
+        (federation.folder / f"{index}.noise").rename(federation.folder / f"{site}.0.noise")
+    return messages, rewards
+
+
+def play_in_turn(federation, patients):
+    """Each plays its plan when all have the order, until the last one."""
+    wait_for("the coordinator answers", federation.status)
+    while not federation.is_finished():
+        epoch = federation.status()["epoch"]
+        for one in patients:
+            wait_for(f"{one.site} has order {epoch}", lambda one=one: one.status()["epoch"] == epoch)
+        for one in patients:
+            one.play()
+        wait_for("the round is over", lambda: all(one.status() for one in patients) and federation.is_at(epoch + 1))
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ("decided", "finished"))
+
+
+def same_as_simulated(federation, seed):
+    messages, rewards = simulate(federation, seed, deviation=0.25)
+    federation.start_all([])
+    federation.start("coordinator")
+    patients = [Patients(federation, site, lambda arm, number, index=index: rewards[index, arm][number] / STEPS)
+                for index, site in enumerate(federation.sites)]
+    for one in patients:
+        one.start()
+    play_in_turn(federation, patients)
+    time.sleep(0.1)
+    for index, (site, one) in enumerate(zip(federation.sites, patients, strict=True)):
+        pulls = {arm: sum(1 for entry in one.sequence if entry[1] == arm) for arm in range(len(federation.means))}
+        require(all(pulls[arm] == len(rewards[index, arm]) for arm in pulls), f"{site}: {pulls}")
+        seen = distinct(without_opening(payload) for topic, payload in federation.tap.seen
+                        if topic == federation.topic(f"up/{site}/phased-index") and is_report(payload))
+        require(seen == [payload for payload in messages[index] if is_report(payload)], f"{site}: other reports")
+    orders = [payload for payload in messages[0xffffffff] if is_order(payload)]
+    seen = distinct(payload for topic, payload in federation.tap.seen
+                    if topic == federation.topic("down/phased-index"))
+    require(seen == orders, f"other orders: {seen} against {orders}")
+    standing = {epoch_of(payload): plan_of(payload)[:3] for payload in orders}
+    for topic, payload in federation.tap.seen:  # answers to one site: the standing order again, and what is held
+        if topic.endswith("/phased-index") and "/to/" in topic and is_order(payload):
+            require(plan_of(payload)[:3] == standing[epoch_of(payload)], f"{topic}: another order")
+    require(len(orders) >= 3, f"hardly a run: {len(orders)} orders")
+
+
+@test
+def hooked_federation_sends_the_simulator_s_bytes(federation_of):
+    for rule, horizon in (("index", 2500), ("elimination", 9000)):
+        same_as_simulated(made_by(federation_of, [0.7, 0.6, 0.4, 0.2], rule=rule, confidence=0 if rule == "index" else
+                                  0.9, epsilon=4.0, horizon=horizon), seed=1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

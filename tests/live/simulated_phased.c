@@ -1,0 +1,126 @@
+/* Not a test by itself: the simulator's side of tests/live/phased.py, as simulated.c is for
+ * elimination. Plays one run of play in phases and says what was sent and which rewards came;
+ * writes the entropy that it used as tapes for the live daemons.
+ *
+ * usage: simulated_phased FOLDER SEED AGENTS HORIZON EPSILON RULE CONFIDENCE SD MEAN...
+ * RULE: index, elimination. Files: FOLDER/AGENT.noise.
+ * Lines: "message FROM TO HEX"; "rewards AGENT ARM LEVEL...", one for each block of pulls. */
+#include "../../src/families/phased/run.h"
+#include "../support/tape.h"
+#include "tacit/wire_phased.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ARMS_MAX 64u
+#define AGENTS_MAX 64u
+#define WORDS_BEFORE_MEANS 9
+
+struct watch {
+    const struct phased_sim *sim;
+    struct tacit_rng rewards[AGENTS_MAX]; /* replays of the streams that the run draws from */
+    bool is_over; /* the last order is out: what is pulled from here on is not told */
+};
+
+static void print_message(void *context, const struct tacit_phased_message *message)
+{
+    struct watch *const watch = context;
+    size_t const size = tacit_wire_phased_bytes(message);
+    uint8_t *const bytes = malloc(size);
+    TACIT_ASSERT(bytes != NULL);
+    TACIT_ASSERT(tacit_wire_phased_encode(message, bytes) == TACIT_OK);
+    (void)printf("message %" PRIu32 " %" PRIu32 " ", message->from, message->to);
+    for (size_t i = 0; i < size; i++)
+        (void)printf("%02x", bytes[i]);
+    (void)printf("\n");
+    free(bytes);
+    watch->is_over = watch->is_over || (message->kind == TACIT_PHASED_ORDER && message->last);
+}
+
+/* The simulator draws a block's rewards into one sum; drawn again, one by one. */
+static void print_rewards(void *context, uint32_t agent, uint32_t arm, uint64_t count)
+{
+    struct watch *const watch = context;
+    if (watch->is_over)
+        return;
+    (void)printf("rewards %" PRIu32 " %" PRIu32, agent, arm);
+    for (uint64_t i = 0; i < count; i++) {
+        union tacit_sum reward = {0};
+        tacit_env_pull(&watch->sim->common.env, agent, arm, 1, &watch->sim->mechanism.scale,
+                       &watch->rewards[agent], &reward);
+        (void)printf(" %" PRId64, reward.steps);
+    }
+    (void)printf("\n");
+}
+
+static void write_tapes(const char *folder, const struct phased_sim *sim)
+{
+    for (uint32_t agent = 0; agent < sim->common.agent_count; agent++) {
+        char name[32];
+        (void)snprintf(name, sizeof name, "%" PRIu32 ".noise", agent);
+        tape_write(folder, name, tacit_rng_stream(sim->common.seed, 0, agent, TACIT_PURPOSE_NOISE));
+    }
+}
+
+static void play(struct phased_sim *sim)
+{
+    struct watch watch = {.sim = sim};
+    struct phased_observer const observer = {
+        .context = &watch, .sent = print_message, .pulled = print_rewards};
+    atomic_bool stop = false;
+    bool healed;
+    enum tacit_status status;
+    struct phased_outcome outcome;
+    for (uint32_t agent = 0; agent < sim->common.agent_count; agent++)
+        watch.rewards[agent] = tacit_rng_stream(sim->common.seed, 0, agent, TACIT_PURPOSE_REWARD);
+    sim->observer = &observer;
+    struct phased_run *const run = phased_run_new(sim, &status);
+    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, 1);
+    TACIT_ASSERT(run != NULL && row != NULL);
+    TACIT_ASSERT(phased_run_play(run, 0, row, &stop, &healed, &outcome) == TACIT_OK && healed);
+    free(row);
+    phased_run_free(run);
+}
+
+int main(int count, char **words)
+{
+    double means[ARMS_MAX];
+    if (count <= WORDS_BEFORE_MEANS || count > WORDS_BEFORE_MEANS + (int)ARMS_MAX) {
+        (void)fprintf(stderr, "usage: simulated_phased FOLDER SEED AGENTS HORIZON EPSILON RULE "
+                              "CONFIDENCE SD MEAN...\n");
+        return 2;
+    }
+    for (int i = WORDS_BEFORE_MEANS; i < count; i++)
+        means[i - WORDS_BEFORE_MEANS] = strtod(words[i], NULL);
+    uint32_t const arms = (uint32_t)(count - WORDS_BEFORE_MEANS);
+    uint64_t const horizon = strtoull(words[4], NULL, 10);
+    bool const drops = strcmp(words[6], "elimination") == 0;
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, strtod(words[5], NULL), 0,
+                                                     1};
+    struct phased_sim sim = {
+        .common = {.seed = strtoull(words[2], NULL, 10),
+                   .run_count = 1,
+                   .agent_count = (uint32_t)strtoul(words[3], NULL, 10),
+                   .horizon = horizon,
+                   .points = &horizon,
+                   .point_count = 1,
+                   .env = {.kind = TACIT_ENV_GAUSSIAN,
+                           .row_count = 1,
+                           .arm_count = arms,
+                           .means = means,
+                           .sd = strtod(words[8], NULL)}},
+        .schedule = {.rule = drops ? TACIT_PHASED_ELIMINATION : TACIT_PHASED_INDEX,
+                     .arm_count = arms,
+                     .agent_count = (uint32_t)strtoul(words[3], NULL, 10),
+                     .horizon = horizon,
+                     .epsilon_per_reward = mechanism.epsilon_per_reward,
+                     .growth = TACIT_PHASED_GROWTH,
+                     .arms_per_round = drops ? 0 : (arms < 4 ? arms : 4),
+                     .confidence = strtod(words[7], NULL)}};
+    TACIT_ASSERT(sim.common.agent_count <= AGENTS_MAX);
+    TACIT_ASSERT(tacit_mechanism_init(&sim.mechanism, &mechanism) == TACIT_OK);
+    write_tapes(words[1], &sim);
+    play(&sim);
+    return 0;
+}
