@@ -27,7 +27,7 @@ double tacit_bounds_mean(const struct tacit_bounds_sum *sum);
  * N kl(y, q). The true mean is above it with chance e^-L at most, if N and m were not chosen by
  * looking at these releases.
  * Requires: N > 0, m > 0 where epsilon is finite, L > 0, epsilon > 0. Accuracy: 1e-12.
- * Cost: about 170 evaluations of two or three logarithms. Source: EXACT-BOUNDS 2.2.
+ * Cost: about 50 evaluations of two or three logarithms. Source: EXACT-BOUNDS 2.2.
  * Tested by: tests/kat/bounds.c, tests/oracle/bounds_oracle.c, tests/stat/bounds_stat.c */
 double tacit_bounds_upper(const struct tacit_bounds_sum *sum, double epsilon, double log_level);
 

@@ -79,7 +79,7 @@ struct tacit_phased_judge_view {
     const uint64_t *releases;            /* K: e of each arm */
     const uint64_t *eliminated;          /* K: the round that dropped the arm; 0: still active */
     const double *means;  /* K: y over the suffix in use; of its last look if dropped */
-    const double *uppers; /* K: UCB; for regret, arms far below the leader have y + c instead */
+    const double *uppers; /* K: UCB; for regret, arms that are not taken may have y + c instead */
     const double *lowers; /* K: LCB; 0 where the index plays for regret */
 };
 

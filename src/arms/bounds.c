@@ -4,6 +4,7 @@
 #include <math.h>
 
 #define SECTION_STEPS 80
+#define SECTION_WIDTH 0x1p-30 /* at a minimum the value is off by the square of that: rounding */
 #define GOLDEN 0.61803398874989484820 /* (sqrt(5) - 1)/2 */
 #define LAMBDA_MAX 64.0               /* without noise: e^-64 is nothing beside 1 */
 #define NEWTON_STEPS_MAX 60u
@@ -78,7 +79,7 @@ static double upper(const struct problem *problem)
     double best = last.bound;
     struct evidence left = evidence_at(problem, high - GOLDEN * (high - low));
     struct evidence right = evidence_at(problem, low + GOLDEN * (high - low));
-    for (int step = 0; step < SECTION_STEPS; step++) {
+    for (int step = 0; step < SECTION_STEPS && high - low > SECTION_WIDTH * high; step++) {
         best = left.bound < best ? left.bound : best;
         best = right.bound < best ? right.bound : best;
         if (is_informative(problem, shortfall, &left) && left.bound <= right.bound) {

@@ -181,6 +181,58 @@ static void runs_are_those_of_a_loop_around_the_judge(void **state)
     }
 }
 
+static bool is_same(const double *a, const double *b, size_t count)
+{
+    return memcmp(a, b, count * sizeof *a) == 0;
+}
+
+/* Somebody who looks on needs the cores as nodes of the network; else there is a loop around the
+ * judge alone. */
+static void a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit(void **state)
+{
+    static const struct phased_observer nobody = {.context = NULL};
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        struct phased_sim sim = sim_of(i % 2 == 0 ? TACIT_PHASED_INDEX : TACIT_PHASED_ELIMINATION,
+                                       i < 4 ? 1 : INFINITY, i < 2 ? 0 : 0.95, 20000);
+        sim.schedule.guard_loss = i == 0 ? 0.1 : 0;
+        enum tacit_status status;
+        struct phased_run *const direct = phased_run_new(&sim, &status);
+        struct phased_sim watched = sim;
+        watched.observer = &nobody;
+        struct phased_run *const nodes = phased_run_new(&watched, &status);
+        struct tacit_sim_row *const pair[2] = {tacit_sim_row_new(&sim.common, 1),
+                                               tacit_sim_row_new(&sim.common, 1)};
+        for (uint32_t run = 0; run < RUNS; run++) {
+            struct phased_outcome outcomes[2];
+            atomic_bool stop = false;
+            bool healed;
+            tacit_sim_row_clear(pair[0], &sim.common, 1);
+            tacit_sim_row_clear(pair[1], &sim.common, 1);
+            memset(outcomes, 0, sizeof outcomes);
+            assert_int_equal(phased_run_play(direct, run, pair[0], &stop, &healed, &outcomes[0]),
+                             TACIT_OK);
+            assert_int_equal(phased_run_play(nodes, run, pair[1], &stop, &healed, &outcomes[1]),
+                             TACIT_OK);
+            assert_true(healed && outcomes[0].rounds > 0);
+            assert_true(is_same(pair[0]->regret, pair[1]->regret, POINTS));
+            assert_true(is_same(&outcomes[0].totals.messages, &outcomes[1].totals.messages,
+                                sizeof outcomes[0].totals / sizeof outcomes[0].totals.messages));
+            assert_true(is_same(&outcomes[0].rounds, &outcomes[1].rounds, 1));
+            assert_true(is_same(&outcomes[0].samples, &outcomes[1].samples, 1));
+            assert_int_equal(outcomes[0].decided, outcomes[1].decided);
+            assert_int_equal(outcomes[0].best, outcomes[1].best);
+            assert_int_equal(pair[0]->ranked_count, pair[1]->ranked_count);
+            assert_memory_equal(pair[0]->ranking, pair[1]->ranking,
+                                pair[0]->ranked_count * sizeof pair[0]->ranking[0]);
+        }
+        free(pair[0]);
+        free(pair[1]);
+        phased_run_free(direct);
+        phased_run_free(nodes);
+    }
+}
+
 /* ---- Faults ---- */
 
 static double chance(struct tacit_rng *rng, double share_of_worlds, double max)
@@ -255,6 +307,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_are_those_of_a_loop_around_the_judge),
+        cmocka_unit_test(a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit),
         cmocka_unit_test(every_agent_ends_whatever_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

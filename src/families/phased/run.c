@@ -3,6 +3,7 @@
 #include "run.h"
 #include <stdlib.h>
 #include <string.h>
+#include "direct.h"
 
 #define CONFIDENCE_SHOWN 0.95 /* of intervals and answers where the file asks for none */
 
@@ -10,6 +11,7 @@ struct phased_run {
     const struct phased_sim *sim;
     uint32_t agent_count;
     uint32_t arm_count;
+    struct phased_direct *direct; /* NULL: cores as nodes */
     struct tacit_sim_nodes *nodes;
     struct tacit_sim_instance instance;
     uint32_t *released; /* A: the last round whose release was counted */
@@ -40,16 +42,11 @@ static uint32_t message_rank(void *family, const void *message)
     return 0;
 }
 
-/* EXACT-BOUNDS 5.6: scalars are the noised sums. Bytes: 8 a number, with the five numbers that say
- * from whom, which run, kind and round it is of, and what is known of the other. */
 static struct tacit_sim_cost message_cost(void *family, const void *message)
 {
     struct tacit_phased_message const *const phased = message;
-    uint64_t const blocks = phased->block_count;
     (void)family;
-    return (struct tacit_sim_cost){
-        .scalars = phased->kind == TACIT_PHASED_REPORT ? blocks : 0,
-        .bytes = 8 * (5 + (phased->kind == TACIT_PHASED_ORDER ? 2 * blocks + 1 : blocks))};
+    return phased_message_cost(phased->kind, phased->block_count);
 }
 
 /* ---- Steps ---- */
@@ -208,7 +205,11 @@ static enum tacit_status allocate(struct phased_run *run)
     enum tacit_status status = tacit_sim_instance_init(&run->instance, &sim->common);
     if (run->released == NULL || run->intervals == NULL)
         return TACIT_MEMORY;
-    if (status == TACIT_OK)
+    if (status != TACIT_OK)
+        return status;
+    if (phased_direct_may_play(sim))
+        run->direct = phased_direct_new(sim, &status);
+    else
         run->nodes = tacit_sim_nodes_new(&config, &status);
     return status;
 }
@@ -233,6 +234,7 @@ void phased_run_free(struct phased_run *run)
 {
     if (run == NULL)
         return;
+    phased_direct_free(run->direct);
     tacit_sim_nodes_free(run->nodes);
     tacit_sim_instance_free(&run->instance);
     free(run->released);
@@ -257,6 +259,26 @@ static bool is_left(const struct phased_run *run, const struct tacit_phased_judg
     return judge->decided ? arm == judge->leader : run->intervals[arm].upper >= bar;
 }
 
+static struct tacit_phased_interval interval_of(const struct phased_run *run, uint32_t arm,
+                                                double confidence)
+{
+    return run->direct != NULL
+               ? tacit_phased_judge_interval(phased_direct_judge(run->direct), arm, confidence)
+               : tacit_phased_hub_interval(hub_of(run), arm, confidence);
+}
+
+static struct tacit_phased_judge_view judge_view(const struct phased_run *run)
+{
+    struct tacit_phased_hub_view hub;
+    struct tacit_phased_judge_view view;
+    if (run->direct != NULL) {
+        tacit_phased_judge_look(phased_direct_judge(run->direct), &view);
+        return view;
+    }
+    tacit_phased_hub_look(hub_of(run), &hub);
+    return hub.judge;
+}
+
 /* Arms that are left, the leader first, then by estimate; lowest index on ties. */
 static void rank(struct phased_run *run, const struct tacit_phased_judge_view *judge,
                  struct tacit_sim_row *row)
@@ -264,7 +286,7 @@ static void rank(struct phased_run *run, const struct tacit_phased_judge_view *j
     double const confidence = phased_confidence(&run->sim->schedule);
     double bar = 0;
     for (uint32_t arm = 0; arm < run->arm_count; arm++) {
-        run->intervals[arm] = tacit_phased_hub_interval(hub_of(run), arm, confidence);
+        run->intervals[arm] = interval_of(run, arm, confidence);
         bar = run->intervals[arm].lower > bar ? run->intervals[arm].lower : bar;
     }
     for (uint32_t arm = 0; arm < run->arm_count; arm++) {
@@ -282,24 +304,21 @@ static void rank(struct phased_run *run, const struct tacit_phased_judge_view *j
     }
 }
 
-static void write_outcome(struct phased_run *run, struct tacit_sim_row *row,
-                          struct phased_outcome *outcome)
+static void write_outcome(struct phased_run *run, const struct tacit_sim_totals *totals,
+                          struct tacit_sim_row *row, struct phased_outcome *outcome)
 {
-    struct tacit_phased_hub_view hub;
-    tacit_phased_hub_look(hub_of(run), &hub);
-    struct tacit_phased_judge_view const *const judge = &hub.judge;
-    rank(run, judge, row);
+    struct tacit_phased_judge_view const judge = judge_view(run);
+    rank(run, &judge, row);
     for (uint32_t arm = 0; arm < run->arm_count; arm++)
-        row->eliminated[arm] = (uint32_t)judge->eliminated[arm];
-    tacit_sim_nodes_regret(run->nodes, row->regret);
-    *outcome = (struct phased_outcome){.totals = tacit_sim_nodes_totals(run->nodes),
+        row->eliminated[arm] = (uint32_t)judge.eliminated[arm];
+    *outcome = (struct phased_outcome){.totals = *totals,
                                        .agents = run->agent_count,
-                                       .rounds = judge->round_count,
-                                       .links = (double)judge->round_count * run->agent_count,
+                                       .rounds = judge.round_count,
+                                       .links = (double)judge.round_count * run->agent_count,
                                        .samples = run->samples,
                                        .decided = row->ranked_count == 1,
-                                       .best = judge->leader != TACIT_NO_ARM &&
-                                               run->instance.gaps[judge->leader] < 1e-12};
+                                       .best = judge.leader != TACIT_NO_ARM &&
+                                               run->instance.gaps[judge.leader] < 1e-12};
     outcome->cost = outcome->links * run->sim->server_link_cost;
 }
 
@@ -312,7 +331,6 @@ static enum tacit_status set_up(struct phased_run *run, uint32_t index)
     struct tacit_phased_hub_config const hub = hub_config(sim, run_id);
     run->samples = 0;
     memset(run->released, 0, run->agent_count * sizeof *run->released);
-    tacit_sim_instance_draw(&run->instance, &sim->common, index);
     enum tacit_status status = tacit_phased_hub_init(hub_of(run), &hub);
     for (uint32_t agent = 0; agent < run->agent_count && status == TACIT_OK; agent++) {
         struct tacit_phased_agent_config const config = agent_config(sim, run_id, agent);
@@ -321,13 +339,42 @@ static enum tacit_status set_up(struct phased_run *run, uint32_t index)
     return status;
 }
 
-enum tacit_status phased_run_play(struct phased_run *run, uint32_t index, struct tacit_sim_row *row,
-                                  atomic_bool *stop, bool *healed, struct phased_outcome *outcome)
+static enum tacit_status play_direct(struct phased_run *run, uint32_t index,
+                                     struct tacit_sim_row *row, atomic_bool *stop, bool *healed,
+                                     struct tacit_sim_totals *totals)
+{
+    struct phased_direct_result result;
+    enum tacit_status const status =
+        phased_direct_play(run->direct, index, &run->instance, stop, row->regret, &result);
+    *totals = result.totals;
+    run->samples = result.samples;
+    *healed = true;
+    return status;
+}
+
+static enum tacit_status play_nodes(struct phased_run *run, uint32_t index,
+                                    struct tacit_sim_row *row, atomic_bool *stop, bool *healed,
+                                    struct tacit_sim_totals *totals)
 {
     enum tacit_status status = set_up(run, index);
     if (status == TACIT_OK)
         status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop, healed);
+    if (status != TACIT_OK)
+        return status;
+    *totals = tacit_sim_nodes_totals(run->nodes);
+    tacit_sim_nodes_regret(run->nodes, row->regret);
+    return TACIT_OK;
+}
+
+enum tacit_status phased_run_play(struct phased_run *run, uint32_t index, struct tacit_sim_row *row,
+                                  atomic_bool *stop, bool *healed, struct phased_outcome *outcome)
+{
+    struct tacit_sim_totals totals = {0};
+    tacit_sim_instance_draw(&run->instance, &run->sim->common, index);
+    enum tacit_status const status = run->direct != NULL
+                                         ? play_direct(run, index, row, stop, healed, &totals)
+                                         : play_nodes(run, index, row, stop, healed, &totals);
     if (status == TACIT_OK)
-        write_outcome(run, row, outcome);
+        write_outcome(run, &totals, row, outcome);
     return status;
 }

@@ -413,29 +413,112 @@ static uint32_t best_mean(struct tacit_phased_judge *judge)
     return best;
 }
 
-/* For regret the level is common and grows with every round. y + c, which costs little, is no less
- * than the UCB (2.4): where it is below the leader's UCB the arm is no challenger, whatever its UCB
- * is. */
-static void bound_all(struct tacit_phased_judge *judge)
+/* For regret the level is common, and which releases to use depends on counts alone (2.5): arms
+ * with equally many releases, of all sites each, have one answer. */
+struct cut {
+    bool is_known;
+    uint32_t first; /* release to begin with */
+    double radius;  /* c of the suffix */
+};
+
+/* Did all sites report in each of the arm's releases? */
+static bool is_whole(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    struct tacit_bounds_sum const *const sums = sums_of(judge, arm);
+    for (uint64_t e = 0; e < releases_of(judge)[arm]; e++)
+        if (sums[e].noises != judge->schedule.agent_count)
+            return false;
+    return true;
+}
+
+/* The suffix in use and its radius. `cuts`: one for each number of releases. */
+static struct tacit_bounds_sum cut_suffix(struct tacit_phased_judge *judge, uint32_t arm,
+                                          double level, struct cut *cuts, double *radius)
 {
     double const epsilon = judge->schedule.epsilon_per_reward;
+    struct tacit_bounds_sum const *const sums = sums_of(judge, arm);
+    uint32_t const count = (uint32_t)releases_of(judge)[arm];
+    struct cut own = {.is_known = false};
+    struct cut *const cut = is_whole(judge, arm) ? &cuts[count] : &own;
+    struct tacit_bounds_sum sum = {0};
+    if (!cut->is_known) {
+        cut->first = tacit_bounds_suffix(sums, count, epsilon, level, &sum);
+        cut->radius = tacit_bounds_radius(sum.pulls, sum.noises, epsilon, level);
+        cut->is_known = true;
+    } else {
+        for (uint32_t e = cut->first; e < count; e++) {
+            sum.pulls += sums[e].pulls;
+            sum.noises += sums[e].noises;
+            sum.steps += sums[e].steps;
+        }
+    }
+    *radius = cut->radius;
+    return sum;
+}
+
+static void bound_exactly(struct tacit_phased_judge *judge, uint32_t arm, double level,
+                          struct cut *cuts)
+{
+    double radius;
+    struct tacit_bounds_sum const sum = cut_suffix(judge, arm, level, cuts, &radius);
+    uppers_of(judge)[arm] = tacit_bounds_upper(&sum, judge->schedule.epsilon_per_reward, level);
+}
+
+/* The largest frame, lowest index on ties; TACIT_NO_ARM: all are below 0, which is: done. */
+static uint32_t next_frame(const double *frames, uint32_t arms)
+{
+    double largest = 0;
+    uint32_t next = TACIT_NO_ARM;
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (frames[arm] > largest || (next == TACIT_NO_ARM && frames[arm] >= 0)) {
+            largest = frames[arm];
+            next = arm;
+        }
+    return next;
+}
+
+/* How many UCBs surely come before that of an arm with this frame, the largest one left? (Others
+ * whose UCB is not known yet have frames that are no larger.) */
+static uint32_t count_ahead(struct tacit_phased_judge *judge, double frame, uint32_t arm)
+{
+    double const *const uppers = uppers_of(judge);
+    double const leader_upper = uppers[judge->leader];
+    uint32_t count = 0;
+    for (uint32_t other = 0; other < judge->schedule.arm_count; other++)
+        count += uppers[other] > frame + FAR ? 1 : 0;
+    for (uint32_t other = 0; other < arm && frame + FAR >= 1; other++)
+        count += uppers[other] >= 1 && other != judge->leader ? 1 : 0;
+    return count - (leader_upper > frame + FAR ? 1 : 0);
+}
+
+/* UCBs are computed where they can matter: y + c, which costs little, is no less than the UCB
+ * (2.4). An arm whose y + c is below the leader's UCB is no challenger; one that has B - 1 others
+ * before it is not among those that are taken. They keep y + c. */
+static void bound_all(struct tacit_phased_judge *judge)
+{
+    uint32_t const arms = judge->schedule.arm_count;
     double const level = level_of(judge, 0);
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
-        struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
+    double *const frames = lowers_of(judge); /* for the time of this function */
+    struct cut cuts[TACIT_BOUNDS_RELEASES_MAX + 1] = {{.is_known = false}};
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        double radius;
+        struct tacit_bounds_sum const sum = cut_suffix(judge, arm, level, cuts, &radius);
         means_of(judge)[arm] = tacit_bounds_mean(&sum);
-        double const frame =
-            means_of(judge)[arm] + tacit_bounds_radius(sum.pulls, sum.noises, epsilon, level);
-        uppers_of(judge)[arm] = frame > 0 ? (frame < 1 ? frame : 1) : 0;
+        double const frame = means_of(judge)[arm] + radius;
+        frames[arm] = uppers_of(judge)[arm] = frame > 0 ? (frame < 1 ? frame : 1) : 0;
     }
-    uint32_t const leader = best_mean(judge);
-    struct tacit_bounds_sum const lead = suffix_of(judge, leader, level);
-    double const bound = tacit_bounds_upper(&lead, epsilon, level);
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
-        if (uppers_of(judge)[arm] < bound - FAR)
-            continue;
-        struct tacit_bounds_sum const sum = suffix_of(judge, arm, level);
-        uppers_of(judge)[arm] = tacit_bounds_upper(&sum, epsilon, level);
+    judge->leader = best_mean(judge);
+    bound_exactly(judge, judge->leader, level, cuts);
+    frames[judge->leader] = -1;
+    double const bound = uppers_of(judge)[judge->leader];
+    for (uint32_t arm = next_frame(frames, arms);
+         arm != TACIT_NO_ARM && frames[arm] >= bound - FAR &&
+         count_ahead(judge, frames[arm], arm) + 1 < judge->schedule.arms_per_round;
+         arm = next_frame(frames, arms)) {
+        bound_exactly(judge, arm, level, cuts);
+        frames[arm] = -1;
     }
+    memset(frames, 0, arms * sizeof *frames);
 }
 
 /* ---- Leader and challengers ---- */

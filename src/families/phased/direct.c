@@ -1,0 +1,200 @@
+#include "direct.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define PULLS_BETWEEN_STOP_CHECKS UINT64_C(65536)
+
+/* One site: its streams. */
+struct site {
+    struct tacit_rng rewards;
+    struct tacit_rng noise;
+};
+
+struct phased_direct {
+    const struct phased_sim *sim;
+    const struct tacit_sim_instance *instance; /* of the run under way */
+    atomic_bool *stop;
+    struct tacit_phased_judge *judge;
+    struct tacit_sim_curve curve;
+    struct site *sites;
+    int64_t *sums;   /* K: of a site's plan */
+    int64_t *totals; /* K: of all sites */
+};
+
+bool phased_direct_may_play(const struct phased_sim *sim)
+{
+    return sim->faults == NULL && sim->observer == NULL && !sim->has_grants &&
+           sim->schedule.arm_count > 1 &&
+           tacit_phased_horizon_min(&sim->schedule) <= sim->schedule.horizon;
+}
+
+struct phased_direct *phased_direct_new(const struct phased_sim *sim, enum tacit_status *status)
+{
+    size_t const judge_size = tacit_phased_judge_size(&sim->schedule);
+    size_t const arms = sim->schedule.arm_count;
+    struct phased_direct *const direct = calloc(1, sizeof *direct);
+    *status = judge_size == 0 ? TACIT_INVALID : TACIT_MEMORY;
+    if (direct == NULL || judge_size == 0) {
+        free(direct);
+        return NULL;
+    }
+    direct->sim = sim;
+    direct->judge = malloc(judge_size);
+    direct->sites = calloc(sim->schedule.agent_count, sizeof *direct->sites);
+    direct->sums = calloc(arms, sizeof *direct->sums);
+    direct->totals = calloc(arms, sizeof *direct->totals);
+    if (direct->judge != NULL && direct->sites != NULL && direct->sums != NULL &&
+        direct->totals != NULL)
+        *status = tacit_sim_curve_init(&direct->curve, &sim->common);
+    if (*status == TACIT_OK)
+        return direct;
+    phased_direct_free(direct);
+    return NULL;
+}
+
+void phased_direct_free(struct phased_direct *direct)
+{
+    if (direct == NULL)
+        return;
+    tacit_sim_curve_free(&direct->curve);
+    free(direct->judge);
+    free(direct->sites);
+    free(direct->sums);
+    free(direct->totals);
+    free(direct);
+}
+
+const struct tacit_phased_judge *phased_direct_judge(const struct phased_direct *direct)
+{
+    return direct->judge;
+}
+
+/* ---- Messages ---- */
+
+struct tacit_sim_cost phased_message_cost(enum tacit_phased_message_kind kind, uint64_t blocks)
+{
+    return (struct tacit_sim_cost){
+        .scalars = kind == TACIT_PHASED_REPORT ? blocks : 0,
+        .bytes = 8 * (5 + (kind == TACIT_PHASED_ORDER ? 2 * blocks + 1 : blocks))};
+}
+
+/* `messages` alike, each to so many receivers. */
+static void count(struct tacit_sim_totals *totals, enum tacit_phased_message_kind kind,
+                  uint64_t blocks, double messages, double receivers)
+{
+    struct tacit_sim_cost const cost = phased_message_cost(kind, blocks);
+    totals->messages += messages;
+    totals->messages_per_receiver += messages * receivers;
+    totals->scalars += messages * (double)cost.scalars;
+    totals->bytes += messages * (double)cost.bytes;
+}
+
+/* ---- A round ---- */
+
+/* Where rewards come one by one it can be stopped. */
+static bool draw_rewards(struct phased_direct *direct, uint32_t agent,
+                         const struct tacit_pull_block *block, union tacit_sum *sum)
+{
+    struct tacit_env const *const env = &direct->instance->env;
+    struct tacit_scale const *const scale = &direct->sim->mechanism.scale;
+    bool const is_slow = tacit_env_pulls_singly(env, scale);
+    for (uint64_t left = block->count; left > 0;) {
+        uint64_t const part =
+            is_slow && left > PULLS_BETWEEN_STOP_CHECKS ? PULLS_BETWEEN_STOP_CHECKS : left;
+        tacit_env_pull(env, agent, block->arm, part, scale, &direct->sites[agent].rewards, sum);
+        left -= part;
+        if (is_slow && atomic_load(direct->stop))
+            return false;
+    }
+    return true;
+}
+
+/* A site plays the plan and releases its sums: rewards of all blocks, then noise of all. */
+static bool play_site(struct phased_direct *direct, uint32_t agent,
+                      const struct tacit_phased_judge_view *view, uint64_t first)
+{
+    struct tacit_entropy const noise = tacit_rng_entropy(&direct->sites[agent].noise);
+    tacit_sim_curve_add(&direct->curve, first, view->plan, view->plan_count,
+                        direct->instance->gaps);
+    for (uint32_t i = 0; i < view->plan_count; i++) {
+        union tacit_sum sum = {0};
+        if (!draw_rewards(direct, agent, &view->plan[i], &sum))
+            return false;
+        direct->sums[i] = sum.steps;
+    }
+    for (uint32_t i = 0; i < view->plan_count; i++) {
+        union tacit_sum sum = {.steps = direct->sums[i]};
+        enum tacit_status const status =
+            tacit_mechanism_release(&direct->sim->mechanism, sum, &noise, &sum);
+        TACIT_ASSERT(status == TACIT_OK); /* a stream always gives */
+        direct->totals[i] += sum.steps;
+    }
+    return true;
+}
+
+/* Order, plan and reports of a round. */
+static bool play_round(struct phased_direct *direct, const struct tacit_phased_judge_view *view,
+                       struct phased_direct_result *result)
+{
+    uint32_t const agents = direct->sim->schedule.agent_count;
+    uint64_t pulls = 0;
+    for (uint32_t i = 0; i < view->plan_count; i++)
+        pulls += view->plan[i].count;
+    count(&result->totals, TACIT_PHASED_ORDER, view->plan_count, 1, agents);
+    count(&result->totals, TACIT_PHASED_REPORT, view->plan_count, agents, 1);
+    memset(direct->totals, 0, view->plan_count * sizeof *direct->totals);
+    for (uint32_t agent = 0; agent < agents; agent++)
+        if (!play_site(direct, agent, view, view->slots - pulls))
+            return false;
+    result->samples += (double)pulls * agents;
+    tacit_phased_judge_close(direct->judge, agents, direct->totals);
+    return !atomic_load(direct->stop);
+}
+
+/* The last order: one arm until T. */
+static void play_rest(struct phased_direct *direct, const struct tacit_phased_judge_view *view,
+                      struct phased_direct_result *result)
+{
+    uint32_t const agents = direct->sim->schedule.agent_count;
+    struct tacit_pull_block const rest = {view->played,
+                                          direct->sim->schedule.horizon - view->slots};
+    count(&result->totals, TACIT_PHASED_ORDER, 0, 1, agents);
+    for (uint32_t agent = 0; agent < agents && rest.count > 0; agent++)
+        tacit_sim_curve_add(&direct->curve, view->slots, &rest, 1, direct->instance->gaps);
+}
+
+/* ---- A run ---- */
+
+static void set_up(struct phased_direct *direct, uint32_t index)
+{
+    uint64_t const seed = direct->sim->common.seed;
+    for (uint32_t agent = 0; agent < direct->sim->schedule.agent_count; agent++) {
+        direct->sites[agent].rewards = tacit_rng_stream(seed, index, agent, TACIT_PURPOSE_REWARD);
+        direct->sites[agent].noise = tacit_rng_stream(seed, index, agent, TACIT_PURPOSE_NOISE);
+    }
+    tacit_sim_curve_clear(&direct->curve);
+    enum tacit_status const status = tacit_phased_judge_init(direct->judge, &direct->sim->schedule);
+    TACIT_ASSERT(status == TACIT_OK); /* its size was known */
+}
+
+enum tacit_status phased_direct_play(struct phased_direct *direct, uint32_t index,
+                                     const struct tacit_sim_instance *instance, atomic_bool *stop,
+                                     double *regret, struct phased_direct_result *result)
+{
+    struct tacit_phased_judge_view view;
+    direct->instance = instance;
+    direct->stop = stop;
+    *result = (struct phased_direct_result){.samples = 0};
+    set_up(direct, index);
+    tacit_phased_judge_look(direct->judge, &view);
+    TACIT_ASSERT(!view.finished);
+    while (!view.finished) {
+        if (!play_round(direct, &view, result))
+            return TACIT_INTERRUPTED;
+        tacit_phased_judge_look(direct->judge, &view);
+    }
+    play_rest(direct, &view, result);
+    result->totals.regret = direct->curve.total;
+    tacit_sim_curve_read(&direct->curve, regret);
+    return TACIT_OK;
+}
