@@ -3,7 +3,7 @@
  * bit. */
 #ifndef TACIT_FAMILIES_PHASED_DIRECT_H
 #define TACIT_FAMILIES_PHASED_DIRECT_H
-#include "run.h"
+#include "experiment.h"
 
 struct phased_direct; /* the workspace of one thread */
 
