@@ -29,6 +29,8 @@ uint32_t simulate_threads(uint32_t asked)
     return asked > 0 ? asked : processors < 1 ? 1 : (uint32_t)processors;
 }
 
+#define PROFILE_VALUES_MAX (1u << 24) /* of all runs; beyond that there are none */
+
 /* Rankings only where all runs have one instance: else they are of different arms. */
 static bool allocate_results(const struct tacit_experiment *experiment,
                              struct tacit_sim_results *results)
@@ -40,6 +42,10 @@ static bool allocate_results(const struct tacit_experiment *experiment,
     results->metrics = calloc(experiment->family->player.metric_count * runs, sizeof(double));
     results->regret = calloc(runs * sim->point_count, sizeof(double));
     results->finished = calloc(runs, sizeof(bool));
+    bool const profiles = sim->profile_values > 0 && !sim->instance_per_run &&
+                          (uint64_t)sim->profile_values * runs <= PROFILE_VALUES_MAX;
+    if (profiles)
+        results->profiles = calloc(runs * sim->profile_values, sizeof(double));
     if (experiment->family->eliminates)
         results->eliminated = calloc(runs * arms, sizeof(uint32_t));
     if (ranks) {
@@ -48,6 +54,7 @@ static bool allocate_results(const struct tacit_experiment *experiment,
     }
     return results->metrics != NULL && results->regret != NULL && results->finished != NULL &&
            (results->eliminated != NULL || !experiment->family->eliminates) &&
+           (results->profiles != NULL || !profiles) &&
            (!ranks || (results->ranking != NULL && results->ranked_count != NULL));
 }
 
@@ -93,6 +100,7 @@ static uint32_t keep_finished(const struct tacit_experiment *experiment,
                  experiment->family->player.metric_count);
     keep_columns(is, runs, results->eliminated, sizeof(uint32_t), arms);
     keep_rows(is, runs, results->regret, sizeof(double), sim->point_count);
+    keep_rows(is, runs, results->profiles, sizeof(double), sim->profile_values);
     keep_rows(is, runs, results->ranking, sizeof(uint32_t), arms);
     keep_rows(is, runs, results->ranked_count, sizeof(uint32_t), 1);
     keep_rows(is, runs, simulation->uniform, sizeof(double), 1);
@@ -207,6 +215,7 @@ void simulation_free(struct simulation *simulation)
     free(simulation->results.regret);
     free(simulation->results.eliminated);
     free(simulation->results.finished);
+    free(simulation->results.profiles);
     free(simulation->results.ranking);
     free(simulation->results.ranked_count);
     free(simulation->uniform);

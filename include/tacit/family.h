@@ -107,8 +107,11 @@ struct tacit_family {
     uint32_t number;                 /* the range of its stream purposes: TACIT_PURPOSE_OF_FAMILY */
     struct tacit_config_family file; /* its word, and what its file may hold */
     const struct tacit_metric *metrics; /* ends with a NULL name; player.metric_count of them */
-    bool eliminates;                    /* runs fill row->eliminated */
-    bool ranks;                         /* runs fill row->ranking: then there is an answer */
+    /* Ends with a NULL name; NULL: none. Runs fill row->profiles, one profile after the other; the
+     * plan sets sim.profile_values. */
+    const struct tacit_profile *profiles;
+    bool eliminates; /* runs fill row->eliminated */
+    bool ranks;      /* runs fill row->ranking: then there is an answer */
 
     /* Makes experiment->plan from what was read, and says what a plan says (above). Refuses
      * whatever a run would refuse. Errors: as tacit_experiment_load. */

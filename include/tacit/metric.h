@@ -19,4 +19,14 @@ struct tacit_metric {
     const char *note;  /* a clause about it, or NULL */
     unsigned places;   /* of enum tacit_metric_place */
 };
+
+/* Numbers of a run that belong to a row each: an arm, or something that has a name. Shown as means
+ * over the runs. */
+struct tacit_profile {
+    const char *name;        /* in JSON, a contract; NULL ends a table */
+    const char *label;       /* in front of people */
+    const char *unit;        /* what it counts */
+    const char *note;        /* a clause about it, or NULL */
+    const char *const *rows; /* names of the rows, ended by NULL; NULL: a row an arm */
+};
 #endif

@@ -66,6 +66,9 @@ struct tacit_report {
     uint32_t curve_count;
     const struct tacit_report_arm *arms;
     uint32_t arm_count;
+    const struct tacit_profile *profiles; /* ended by a NULL name; NULL: there are none */
+    const double *profile_values; /* run_count x profile_value_count; NaN: not in that run */
+    uint32_t profile_value_count; /* the rows of all profiles together */
     const uint32_t *ranking;      /* run_count x arm_count: arms left, by the protocol's own
                                      estimates, best first; NULL: there is no answer */
     const uint32_t *ranked_count; /* run_count: how many of them; with a ranking */

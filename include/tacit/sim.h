@@ -23,8 +23,9 @@ struct tacit_sim {
     uint64_t horizon;
     const uint64_t *points; /* slots at which the regret is recorded, increasing, <= horizon */
     uint32_t point_count;
-    struct tacit_env env;  /* no arms: the family has an environment of its own */
-    bool instance_per_run; /* env.means are drawn anew for each run */
+    struct tacit_env env;    /* no arms: the family has an environment of its own */
+    bool instance_per_run;   /* env.means are drawn anew for each run */
+    uint32_t profile_values; /* numbers of a run in the family's profiles; 0: it has none */
 };
 
 /* Slots 1..horizon at about equal distances on a log scale, the horizon last; fills points and
@@ -56,6 +57,7 @@ void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct t
 struct tacit_sim_row {
     double *metrics;      /* one a metric, in the order of the family's table */
     double *regret;       /* point_count: summed over agents and slots, up to each point */
+    double *profiles;     /* profile_values; NaN: it did not happen in this run */
     uint32_t *eliminated; /* K: epoch of elimination, 0 = survived */
     uint32_t *ranking; /* K: the arms that are left, by the protocol's own estimates, best first */
     uint32_t ranked_count; /* so many of them; 0: it ranks nothing */
@@ -69,6 +71,7 @@ struct tacit_sim_results {
     uint32_t *eliminated;   /* K x run_count */
     uint32_t *ranking;      /* run_count x K */
     uint32_t *ranked_count; /* run_count */
+    double *profiles;       /* run_count x profile_values */
 };
 
 /* Ensures: a row with room for all, or NULL when out of memory; to be given to free(). */

@@ -118,6 +118,7 @@ enum tacit_status report_html(const struct tacit_report *report, FILE *out)
     if (status != TACIT_OK)
         return status;
     report_html_baselines(report, out);
+    report_profiles_html(report, out);
     report_html_network(report, out);
     report_html_metrics(report, out);
     put_bottom(report, out);

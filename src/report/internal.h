@@ -196,6 +196,10 @@ void report_html_cards(const struct tacit_report *report, FILE *out);
 void report_html_network(const struct tacit_report *report, FILE *out);
 void report_html_metrics(const struct tacit_report *report, FILE *out);
 
+/* Profiles (profiles.c): nothing where there are none. */
+void report_profiles_json(const struct tacit_report *report, FILE *out);
+void report_profiles_html(const struct tacit_report *report, FILE *out);
+
 /* ---- Figures and claims (figure*.c) ---------------------------------------------------------- */
 
 /* Draws a figure as an SVG element, for a page that has the rules in its style sheet. */

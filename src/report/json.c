@@ -207,7 +207,9 @@ enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out
     (void)fprintf(out, "},\n \"agents\": %" PRIu32 ",\n \"arms\": [", report->agent_count);
     for (uint32_t i = 0; i < report->arm_count; i++)
         put_arm(report, i, out);
-    (void)fputs("]}\n", out);
+    (void)fputc(']', out);
+    report_profiles_json(report, out);
+    (void)fputs("}\n", out);
     enum tacit_status const written = report_finish(out);
     status = status == TACIT_OK ? written : status;
     report_locale_leave(before);

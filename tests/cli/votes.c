@@ -238,6 +238,53 @@ static void players_may_differ_and_means_may_move(void **state)
     }
 }
 
+static double profile(const char *text, const char *name, size_t row)
+{
+    json_t *const root = json_loads(text, 0, NULL);
+    assert_non_null(root);
+    json_t *const profile = json_object_get(json_object_get(root, "profiles"), name);
+    json_t *const mean = json_array_get(json_object_get(profile, "mean"), row);
+    assert_non_null(mean);
+    double const value = json_is_null(mean) ? (double)NAN : json_number_value(mean);
+    json_decref(root);
+    return value;
+}
+
+/* Samples of each arm, votes over time of each arm, samples to decision by activity. */
+static void a_report_says_what_became_of_arms_and_of_players(void **state)
+{
+    (void)state;
+    struct process_result result =
+        tacit("run", (const char *const[]){"--json", "--quiet",
+                                           "--set=activation={kind: groups, groups: [{share: 0.5, "
+                                           "events: 0.8}, {share: 0.5, events: 0.2}]}",
+                                           NULL});
+    assert_int_equal(result.code, 0);
+    double samples = 0;
+    for (size_t arm = 0; arm < 10; arm++)
+        samples += profile(result.out, "samples_by_arm", arm);
+    assert_true(fabs(samples - metric(result.out, "samples")) < 1e-6 * samples);
+    assert_true(isnan(profile(result.out, "out_by_arm", 0))); /* the best arm stays */
+    for (size_t arm = 1; arm < 10; arm++) {
+        double const first = profile(result.out, "first_vote_by_arm", arm);
+        double const half = profile(result.out, "half_votes_by_arm", arm);
+        double const out = profile(result.out, "out_by_arm", arm);
+        assert_true(first > 0 && first < half && half < out);
+        assert_true(out <= metric(result.out, "samples_vote"));
+        assert_true(out >= metric(result.out, "samples_first_out"));
+    }
+    assert_true(profile(result.out, "out_by_arm", 9) < profile(result.out, "out_by_arm", 1));
+    double own = 0;
+    for (size_t part = 0; part < 4; part++)
+        own += profile(result.out, "own_samples_by_activity", part) / 4;
+    assert_true(fabs(own - metric(result.out, "player_samples_mean")) < 1e-6 * own);
+    assert_true(profile(result.out, "activity_by_activity", 0) > 1.5); /* 0.8/0.5 */
+    assert_true(profile(result.out, "activity_by_activity", 3) < 0.5); /* 0.2/0.5 */
+    assert_true(profile(result.out, "decided_by_activity", 0) <
+                profile(result.out, "decided_by_activity", 3));
+    process_free(&result);
+}
+
 /* 1-PRIVACY sends nothing; 0-PRIVACY a broadcast a sample, N - 1 per receiver. */
 static void baselines_send_what_the_paper_counts(void **state)
 {
@@ -324,6 +371,7 @@ int main(void)
         TEST(private_votes_start_again_at_resets),
         TEST(the_uniform_baseline_plays_to_the_horizon),
         TEST(players_may_differ_and_means_may_move),
+        TEST(a_report_says_what_became_of_arms_and_of_players),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,19 +57,27 @@ static void assert_same_run(const struct vote_world *world)
     uint64_t plays[2][ARMS] = {{0}};
     uint64_t out[2][ARMS] = {{0}};
     uint64_t each[2][128] = {{0}};
+    uint64_t first[2][ARMS] = {{0}};
+    uint64_t half[2][ARMS] = {{0}};
+    uint64_t decided[2][128] = {{0}};
     uint64_t const points[3] = {100, 2000, 1u << 30};
     double regret[2][3];
     uint32_t winners[2][ARMS] = {{0}};
-    struct vote_trace const by_cores = {plays[0], out[0],    each[0],   points,
-                                        3,        regret[0], winners[0]};
-    struct vote_trace const by_direct = {plays[1], out[1],    each[1],   points,
-                                         3,        regret[1], winners[1]};
+    struct vote_trace const by_cores = {plays[0],  out[0],     each[0],  points,  3,
+                                        regret[0], winners[0], first[0], half[0], decided[0]};
+    struct vote_trace const by_direct = {plays[1],  out[1],     each[1],  points,  3,
+                                         regret[1], winners[1], first[1], half[1], decided[1]};
     assert_int_equal(vote_play_cores(world, &cores, &by_cores), TACIT_OK);
     assert_int_equal(vote_play_direct(world, &direct, &by_direct), TACIT_OK);
     assert_memory_equal(&cores, &direct, sizeof cores);
     assert_memory_equal(plays[0], plays[1], sizeof plays[0]);
     assert_memory_equal(out[0], out[1], sizeof out[0]);
     assert_memory_equal(each[0], each[1], sizeof each[0]);
+    assert_memory_equal(first[0], first[1], sizeof first[0]);
+    assert_memory_equal(half[0], half[1], sizeof half[0]);
+    assert_memory_equal(decided[0], decided[1], sizeof decided[0]);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        assert_true(first[0][arm] <= half[0][arm] || half[0][arm] == 0);
     assert_memory_equal(regret[0], regret[1], sizeof regret[0]);
     assert_memory_equal(winners[0], winners[1], sizeof winners[0]);
 }

@@ -1008,6 +1008,55 @@ static void note_says_that_nothing_was_gained(void **state)
 }
 
 /* Student's law by numbers from its definition: 1, 2, 30, 31, 100 degrees of freedom. */
+/* Two profiles of the arms and one of named rows; what never happened is null and "never", what
+ * happened in one run only is the mean of that run. */
+static void profiles_are_means_over_the_runs_in_which_it_happened(void **state)
+{
+    (void)state;
+    static const char *const rows[] = {"quick & early", "slow", NULL};
+    static const struct tacit_profile profiles[] = {{"played", "Played", "samples", NULL, NULL},
+                                                    {"out", "Out", "after", "a note", NULL},
+                                                    {"parts", "Parts", "x", NULL, rows},
+                                                    {.name = NULL}};
+    struct tacit_report_arm const arms[2] = {{"red", 0.5, NULL}, {NULL, 0.25, NULL}};
+    double const values[2 * 6] = {10, 20, (double)NAN, (double)NAN, 1, 2,
+                                  30, 20, (double)NAN, 7,           3, 4};
+    struct tacit_report const report = {.name = "profiles",
+                                        .version = "1",
+                                        .run_count = 2,
+                                        .runs_asked = 2,
+                                        .agent_count = 1,
+                                        .horizon = 1,
+                                        .privacy_mode = "none",
+                                        .epsilon_per_reward = (double)INFINITY,
+                                        .statement = "none",
+                                        .arms = arms,
+                                        .arm_count = 2,
+                                        .profiles = profiles,
+                                        .profile_values = values,
+                                        .profile_value_count = 6};
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(tacit_report_json(&report, out), TACIT_OK);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, "\"played\": {\"rows\": [0, 1], \"mean\": [20, 20], "
+                                 "\"runs\": [2, 2]}"));
+    assert_non_null(strstr(text, "\"out\": {\"rows\": [0, 1], \"mean\": [null, 7], "
+                                 "\"runs\": [0, 1]}"));
+    assert_non_null(strstr(text, "\"parts\": {\"rows\": [\"quick & early\", \"slow\"], "
+                                 "\"mean\": [2, 3], \"runs\": [2, 2]}"));
+    free(text);
+    out = open_memstream(&text, &size);
+    assert_int_equal(report_html(&report, out), TACIT_OK);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, "<td>red</td><td class=\"n\">20</td><td class=\"n soft\">never"));
+    assert_non_null(strstr(text, "<td>arm 1</td><td class=\"n\">20</td><td class=\"n\">7 (1 of 2 "
+                                 "runs)</td>"));
+    assert_non_null(strstr(text, "<td>quick &amp; early</td><td class=\"n\">2</td>"));
+    free(text);
+}
+
 /* Names of points that lie on each other go one below the other: each has its own line, and the
  * search for it ends, wherever rounding puts the points. */
 static void names_of_points_at_one_place_do_not_cover_each_other(void **state)
@@ -1079,6 +1128,7 @@ int main(void)
         cmocka_unit_test(answer_names_what_could_not_be_told_apart_best_first),
         IN_SCRATCH(answer_stands_first_everywhere),
         IN_SCRATCH(note_says_that_nothing_was_gained),
+        cmocka_unit_test(profiles_are_means_over_the_runs_in_which_it_happened),
         cmocka_unit_test(names_of_points_at_one_place_do_not_cover_each_other),
         cmocka_unit_test(t975_is_student_s),
         cmocka_unit_test(json_golden),

@@ -307,6 +307,7 @@ static void read_voted(struct track *track)
 {
     struct tacit_vote_board_view view;
     tacit_vote_board_look(track->board, &view);
+    vote_trace_counts(track->trace, view.counts, track->world, track->outcome->samples);
     track->voted = view.voted[0];
 }
 
@@ -406,6 +407,8 @@ static void activate(struct track *track, uint32_t player)
     if (is_single != racer->single) {
         track->single_count += is_single ? 1u : UINT32_MAX;
         racer->single = is_single;
+        if (is_single)
+            vote_trace_decided(track->trace, player, track->outcome->samples);
     }
 }
 

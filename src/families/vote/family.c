@@ -16,6 +16,7 @@ const struct tacit_family vote_family = {
              .reads_epsilon = true,
              .read = vote_read_keys},
     .metrics = vote_metrics,
+    .profiles = vote_profiles,
     .ranks = true,
     .plan = vote_make_plan,
     .plan_free = vote_free_plan,

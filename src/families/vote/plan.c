@@ -209,10 +209,11 @@ static void state_privacy(struct tacit_experiment *experiment, const struct vote
     }
 }
 
-static void fill_world(const struct tacit_experiment *experiment, const struct vote_keys *keys,
+static void fill_world(struct tacit_experiment *experiment, const struct vote_keys *keys,
                        struct vote_plan *plan)
 {
-    struct tacit_sim const *const sim = &experiment->sim;
+    struct tacit_sim *const sim = &experiment->sim;
+    sim->profile_values = VOTE_ARM_PROFILES * sim->env.arm_count + VOTE_PART_PROFILES * VOTE_PARTS;
     memcpy(plan->groups, keys->groups, sizeof plan->groups);
     plan->common = *sim;
     plan->delta = keys->delta;

@@ -65,6 +65,11 @@ enum vote_metric {
 };
 extern const struct tacit_metric vote_metrics[];
 
+#define VOTE_ARM_PROFILES 4u /* of each arm .. */
+#define VOTE_PARTS 4u        /* .. and of the players, most active first, in so many parts */
+#define VOTE_PART_PROFILES 3u
+extern const struct tacit_profile vote_profiles[];
+
 /* keys.c */
 void vote_read_keys(struct config_reader *reader, const struct config_node *root,
                     struct tacit_config *config);

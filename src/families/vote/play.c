@@ -248,6 +248,7 @@ static void note_votes(struct stage *stage)
 {
     struct tacit_vote_board_view view;
     tacit_vote_board_look(stage->board, &view);
+    vote_trace_counts(stage->trace, view.counts, stage->world, stage->outcome->samples);
     if (view.voted_count == stage->seen_voted_count)
         return;
     stage->seen_voted_count = view.voted_count;
@@ -289,6 +290,8 @@ static void activate(struct stage *stage, uint32_t player)
         note_votes(stage);
     }
     bool const is_single = tacit_vote_player_is_decided(state);
+    if (is_single)
+        vote_trace_decided(stage->trace, player, outcome->samples);
     stage->single_count += (is_single ? 1u : 0u) - (was_single ? 1u : 0u);
 }
 
@@ -379,8 +382,11 @@ static void end_learner(struct learner *learner, uint32_t *arms)
         trace->regret[learner->next_point] = learner->outcome->regret;
     struct tacit_best_arm_view view;
     tacit_best_arm_look(learner->arms, &view);
-    for (uint32_t player = 0; player < learner->world->player_count; player++)
+    for (uint32_t player = 0; player < learner->world->player_count; player++) {
         arms[player] = view.answer;
+        if (view.decided)
+            vote_trace_decided(trace, player, learner->outcome->samples);
+    }
     learner->outcome->messages = learner->outcome->samples;
     struct vote_end const end = {arms, view.decided ? learner->world->player_count : 0, trace};
     vote_finish(learner->world, learner->outcome, &end);

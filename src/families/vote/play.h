@@ -82,8 +82,11 @@ struct vote_trace {
     uint64_t *samples_of_player; /* N: samples of each player until it had one arm */
     const uint64_t *points;      /* samples at which the regret is written down, increasing */
     uint32_t point_count;
-    double *regret;    /* point_count; after the end of the run, that of the end */
-    uint32_t *winners; /* K: players that end with each arm */
+    double *regret;          /* point_count; after the end of the run, that of the end */
+    uint32_t *winners;       /* K: players that end with each arm */
+    uint64_t *first_vote_at; /* K: the sample after which it had a vote; 0: never. Votes only */
+    uint64_t *half_votes_at; /* K: after which it had half the votes needed, rounded up */
+    uint64_t *decided_at; /* N: after which the player had one arm; 0: never, or from the start */
 };
 
 /* One more sample of an arm, by a player that has not ended before it, or has. */
@@ -107,6 +110,29 @@ static inline void vote_trace_out(const struct vote_trace *trace, const uint64_t
     for (uint32_t arm = 0; arm < arm_count; arm++)
         if (!tacit_bits_has(left, arm) && trace->voted_out_at[arm] == 0)
             trace->voted_out_at[arm] = samples;
+}
+
+/* How many votes each arm has after so many samples. */
+static inline void vote_trace_counts(const struct vote_trace *trace, const uint32_t *counts,
+                                     const struct vote_world *world, uint64_t samples)
+{
+    if (trace == NULL || trace->first_vote_at == NULL || trace->half_votes_at == NULL)
+        return;
+    uint32_t const half = world->votes_needed / 2 + world->votes_needed % 2;
+    for (uint32_t arm = 0; arm < world->subroutine.arm_count; arm++) {
+        if (counts[arm] > 0 && trace->first_vote_at[arm] == 0)
+            trace->first_vote_at[arm] = samples;
+        if (counts[arm] >= half && trace->half_votes_at[arm] == 0)
+            trace->half_votes_at[arm] = samples;
+    }
+}
+
+/* A player has one arm, for the first time. */
+static inline void vote_trace_decided(const struct vote_trace *trace, uint32_t player,
+                                      uint64_t samples)
+{
+    if (trace != NULL && trace->decided_at != NULL && trace->decided_at[player] == 0)
+        trace->decided_at[player] = samples;
 }
 
 /* Writes the regret at the points up to now. `next` counts the points passed. */

@@ -83,6 +83,7 @@ static void note_votes(struct hall *hall)
         hall->outcome->voted = true;
         hall->outcome->samples_vote = hall->outcome->samples;
     }
+    vote_trace_counts(hall->trace, view.counts, hall->world, hall->outcome->samples);
     vote_trace_out(hall->trace, view.voted, hall->world->subroutine.arm_count,
                    hall->outcome->samples);
 }
@@ -217,6 +218,8 @@ static void activate(struct hall *hall, uint32_t player)
         happen(hall, player, &event);
     }
     bool const is_single = tacit_vote_private_is_decided(player_at(hall, player));
+    if (is_single)
+        vote_trace_decided(hall->trace, player, outcome->samples);
     hall->single_count += (is_single ? 1u : 0u) - (was_single ? 1u : 0u);
 }
 

@@ -7,10 +7,33 @@
 struct vote_run {
     const struct vote_plan *plan;
     struct tacit_sim_instance instance;
-    uint32_t *winners;      /* K */
-    uint64_t *voted_out_at; /* K */
-    uint64_t *own_samples;  /* N */
+    uint32_t *winners;     /* K */
+    uint64_t *of_arms;     /* 4 K: samples, first vote, half of the votes, out */
+    uint64_t *own_samples; /* N */
+    uint64_t *decided_at;  /* N */
+    struct seat *seats;    /* N */
 };
+
+/* A player by its share of the samples up to its decision. */
+struct seat {
+    double activity;
+    uint32_t player;
+};
+
+static const char *const parts[] = {"most active quarter", "second quarter", "third quarter",
+                                    "least active quarter", NULL};
+
+const struct tacit_profile vote_profiles[] = {
+    {"samples_by_arm", "played", "samples", "samples of each arm, by all players", NULL},
+    {"first_vote_by_arm", "first vote", "after samples", "of all players", NULL},
+    {"half_votes_by_arm", "half of the votes", "after samples", "of all players", NULL},
+    {"out_by_arm", "out", "after samples", "of the voted set, or of the pool of sums", NULL},
+    {"own_samples_by_activity", "own samples until one arm", "samples",
+     "players by their share of the samples up to then", parts},
+    {"decided_by_activity", "one arm", "after samples", "samples of all players", parts},
+    {"activity_by_activity", "activity", "times the average",
+     "share of the samples up to the decision, times the players", parts},
+    {.name = NULL}};
 
 const struct tacit_metric vote_metrics[] = {
     [VOTE_REGRET] = {"regret", "Regret", "reward", "summed over all players, until the end", 0},
@@ -54,8 +77,10 @@ void vote_run_free(void *run)
         return;
     tacit_sim_instance_free(&own->instance);
     free(own->winners);
-    free(own->voted_out_at);
+    free(own->of_arms);
     free(own->own_samples);
+    free(own->decided_at);
+    free(own->seats);
     free(own);
 }
 
@@ -67,11 +92,15 @@ void *vote_run_new(const void *plan, enum tacit_status *status)
         return NULL;
     run->plan = plan;
     run->winners = calloc(run->plan->common.env.arm_count, sizeof run->winners[0]);
-    run->voted_out_at = calloc(run->plan->common.env.arm_count, sizeof run->voted_out_at[0]);
-    run->own_samples = calloc(run->plan->world.player_count, sizeof run->own_samples[0]);
+    size_t const players = run->plan->world.player_count;
+    run->of_arms =
+        calloc(run->plan->common.env.arm_count, VOTE_ARM_PROFILES * sizeof run->of_arms[0]);
+    run->own_samples = calloc(players, sizeof run->own_samples[0]);
+    run->decided_at = calloc(players, sizeof run->decided_at[0]);
+    run->seats = calloc(players, sizeof run->seats[0]);
     *status = tacit_sim_instance_init(&run->instance, &run->plan->common);
-    if (*status == TACIT_OK && run->winners != NULL && run->voted_out_at != NULL &&
-        run->own_samples != NULL)
+    if (*status == TACIT_OK && run->winners != NULL && run->of_arms != NULL &&
+        run->own_samples != NULL && run->decided_at != NULL && run->seats != NULL)
         return run;
     *status = TACIT_MEMORY;
     vote_run_free(run);
@@ -95,12 +124,19 @@ static void rank_winners(struct vote_run *run, struct tacit_sim_row *row)
     }
 }
 
+/* What happened to an arm, K numbers each, in the order of the profiles. */
+static uint64_t *of_arms(const struct vote_run *run, uint32_t profile)
+{
+    return run->of_arms + (size_t)profile * run->plan->common.env.arm_count;
+}
+
 static double first_out(const struct vote_run *run, const struct vote_outcome *outcome)
 {
     uint64_t first = outcome->samples;
+    uint64_t const *const out_at = of_arms(run, 3);
     for (uint32_t arm = 0; arm < run->plan->common.env.arm_count; arm++)
-        if (run->voted_out_at[arm] > 0 && run->voted_out_at[arm] < first)
-            first = run->voted_out_at[arm];
+        if (out_at[arm] > 0 && out_at[arm] < first)
+            first = out_at[arm];
     return (double)first;
 }
 
@@ -122,6 +158,65 @@ static void write_players(const struct vote_run *run, double *metrics)
     metrics[VOTE_PLAYER_SAMPLES_MEAN] = mean;
     metrics[VOTE_PLAYER_SAMPLES_SD] = players > 1 ? sqrt(squares / (players - 1.0)) : 0;
     metrics[VOTE_PLAYER_SAMPLES_MAX] = most;
+}
+
+/* Most active first, then by number. */
+static int compare_seats(const void *left, const void *right)
+{
+    struct seat const *const a = left;
+    struct seat const *const b = right;
+    if (a->activity != b->activity)
+        return a->activity > b->activity ? -1 : 1;
+    return a->player < b->player ? -1 : 1;
+}
+
+/* Players that never decided have the activity up to the end. */
+static void seat_players(struct vote_run *run, const struct vote_outcome *outcome)
+{
+    uint32_t const players = run->plan->world.player_count;
+    for (uint32_t player = 0; player < players; player++) {
+        uint64_t const end =
+            run->decided_at[player] > 0 ? run->decided_at[player] : outcome->samples;
+        run->seats[player] = (struct seat){
+            end > 0 ? (double)run->own_samples[player] / (double)end * players : 0, player};
+    }
+    qsort(run->seats, players, sizeof run->seats[0], compare_seats);
+}
+
+/* The mean over a part of the players, first .. end - 1 of the seats. */
+static void write_part(const struct vote_run *run, uint32_t first, uint32_t end, double *values)
+{
+    double own = 0;
+    double decided = 0;
+    double activity = 0;
+    uint32_t decided_count = 0;
+    for (uint32_t i = first; i < end; i++) {
+        uint32_t const player = run->seats[i].player;
+        own += (double)run->own_samples[player];
+        activity += run->seats[i].activity;
+        decided += (double)run->decided_at[player];
+        decided_count += run->decided_at[player] > 0 ? 1u : 0u;
+    }
+    double const count = end - first;
+    values[0] = end > first ? own / count : (double)NAN;
+    values[VOTE_PARTS] = decided_count > 0 ? decided / decided_count : (double)NAN;
+    values[2 * VOTE_PARTS] = end > first ? activity / count : (double)NAN;
+}
+
+static void write_profiles(struct vote_run *run, const struct vote_outcome *outcome,
+                           double *profiles)
+{
+    uint32_t const arms = run->plan->common.env.arm_count;
+    uint64_t const players = run->plan->world.player_count;
+    for (uint32_t i = 0; i < VOTE_ARM_PROFILES * arms; i++) {
+        bool const is_never = i >= arms && run->of_arms[i] == 0; /* no sample is a number, too */
+        profiles[i] = is_never ? (double)NAN : (double)run->of_arms[i];
+    }
+    seat_players(run, outcome);
+    for (uint32_t part = 0; part < VOTE_PARTS; part++)
+        write_part(run, (uint32_t)(players * part / VOTE_PARTS),
+                   (uint32_t)(players * (part + 1) / VOTE_PARTS),
+                   profiles + VOTE_ARM_PROFILES * arms + part);
 }
 
 static void write_gap(const struct vote_world *world, const struct vote_outcome *outcome,
@@ -170,8 +265,9 @@ enum tacit_status vote_run_play(void *run, uint32_t index, struct tacit_sim_row 
     struct tacit_sim const *const sim = &own->plan->common;
     tacit_sim_instance_draw(&own->instance, sim, index);
     memset(own->winners, 0, sim->env.arm_count * sizeof own->winners[0]);
-    memset(own->voted_out_at, 0, sim->env.arm_count * sizeof own->voted_out_at[0]);
+    memset(own->of_arms, 0, VOTE_ARM_PROFILES * sim->env.arm_count * sizeof own->of_arms[0]);
     memset(own->own_samples, 0, sim->agent_count * sizeof own->own_samples[0]);
+    memset(own->decided_at, 0, sim->agent_count * sizeof own->decided_at[0]);
     struct vote_world world = own->plan->world;
     world.run = index;
     world.env = &own->instance.env;
@@ -181,13 +277,18 @@ enum tacit_status vote_run_play(void *run, uint32_t index, struct tacit_sim_row 
                                      .point_count = sim->point_count,
                                      .regret = row->regret,
                                      .winners = own->winners,
-                                     .voted_out_at = own->voted_out_at,
-                                     .samples_of_player = own->own_samples};
+                                     .samples_of_arm = of_arms(own, 0),
+                                     .first_vote_at = of_arms(own, 1),
+                                     .half_votes_at = of_arms(own, 2),
+                                     .voted_out_at = of_arms(own, 3),
+                                     .samples_of_player = own->own_samples,
+                                     .decided_at = own->decided_at};
     struct vote_outcome outcome;
     enum tacit_status const status = vote_play(&world, &outcome, &trace);
     if (status != TACIT_OK)
         return status;
     write_row(own, &outcome, row);
     write_gap(&world, &outcome, row->metrics);
+    write_profiles(own, &outcome, row->profiles);
     return TACIT_OK;
 }

@@ -228,6 +228,8 @@ static void activate(struct yard *yard, uint32_t player)
         happen(yard, player, &event);
     }
     bool const is_single = is_decided(yard, player);
+    if (is_single)
+        vote_trace_decided(yard->trace, player, outcome->samples);
     yard->single_count += (is_single ? 1u : 0u) - (was_single ? 1u : 0u);
 }
 

@@ -1,0 +1,160 @@
+/* Profiles: numbers that belong to an arm or to a named row, as means over the runs. */
+#include <inttypes.h>
+#include <math.h>
+#include "internal.h"
+
+#define ROWS_MAX 1000u /* the page stays a page; summary.json has them all */
+
+static uint32_t row_count(const struct tacit_report *report, const struct tacit_profile *profile)
+{
+    uint32_t count = 0;
+    if (profile->rows == NULL)
+        return report->arm_count;
+    while (profile->rows[count] != NULL)
+        count++;
+    return count;
+}
+
+/* The mean over the runs in which it happened, and how many these are. NaN where it never did. */
+static double mean_of(const struct tacit_report *report, uint32_t value, uint32_t *runs)
+{
+    double sum = 0;
+    *runs = 0;
+    for (uint32_t run = 0; run < report->run_count; run++) {
+        double const one =
+            report->profile_values[(size_t)run * report->profile_value_count + value];
+        if (isnan(one))
+            continue;
+        sum += one;
+        (*runs)++;
+    }
+    return *runs > 0 ? sum / *runs : (double)NAN;
+}
+
+/* ---- JSON ---- */
+
+static void put_means(const struct tacit_report *report, uint32_t first, uint32_t rows, FILE *out)
+{
+    (void)fputs("\"mean\": [", out);
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t runs;
+        double const mean = mean_of(report, first + row, &runs);
+        (void)fputs(row == 0 ? "" : ", ", out);
+        (void)fputs(report_exact(mean).text, out);
+    }
+    (void)fputs("], \"runs\": [", out);
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t runs;
+        (void)mean_of(report, first + row, &runs);
+        (void)fprintf(out, "%s%" PRIu32, row == 0 ? "" : ", ", runs);
+    }
+    (void)fputc(']', out);
+}
+
+void report_profiles_json(const struct tacit_report *report, FILE *out)
+{
+    uint32_t first = 0;
+    if (report->profiles == NULL)
+        return;
+    (void)fputs(",\n \"profiles\": {", out);
+    for (uint32_t i = 0; report->profiles[i].name != NULL; i++) {
+        struct tacit_profile const *const profile = &report->profiles[i];
+        uint32_t const rows = row_count(report, profile);
+        (void)fprintf(out, "%s\n  \"%s\": {\"rows\": [", i == 0 ? "" : ",", profile->name);
+        for (uint32_t row = 0; row < rows; row++) {
+            (void)fputs(row == 0 ? "" : ", ", out);
+            if (profile->rows == NULL)
+                (void)fprintf(out, "%" PRIu32, row);
+            else
+                (void)fprintf(out, "\"%s\"", profile->rows[row]);
+        }
+        (void)fputs("], ", out);
+        put_means(report, first, rows, out);
+        (void)fputc('}', out);
+        first += rows;
+    }
+    (void)fputc('}', out);
+}
+
+/* ---- The page ---- */
+
+static void put_row_name(const struct tacit_report *report, const struct tacit_profile *profile,
+                         uint32_t row, FILE *out)
+{
+    (void)fputs("<tr><td>", out);
+    if (profile->rows != NULL)
+        report_put(out, profile->rows[row], REPORT_HTML);
+    else if (report->arms[row].name != NULL)
+        report_put(out, report->arms[row].name, REPORT_HTML);
+    else
+        (void)fprintf(out, "arm %" PRIu32, row);
+    (void)fputs("</td>", out);
+}
+
+static void put_cell(const struct tacit_report *report, uint32_t value, FILE *out)
+{
+    uint32_t runs;
+    double const mean = mean_of(report, value, &runs);
+    if (runs == 0)
+        (void)fputs("<td class=\"n soft\">never</td>", out);
+    else if (runs < report->run_count)
+        (void)fprintf(out, "<td class=\"n\">%s (%" PRIu32 " of %" PRIu32 " runs)</td>",
+                      report_rounded(mean, 5).text, runs, report->run_count);
+    else
+        (void)fprintf(out, "<td class=\"n\">%s</td>", report_rounded(mean, 5).text);
+}
+
+static void put_heads(const struct tacit_profile *profiles, uint32_t count, FILE *out)
+{
+    (void)fputs("<div class=\"scroll\"><table><thead><tr><th></th>", out);
+    for (uint32_t i = 0; i < count; i++) {
+        (void)fputs("<th class=\"n\"", out);
+        if (profiles[i].note != NULL) {
+            (void)fputs(" title=\"", out);
+            report_put(out, profiles[i].note, REPORT_HTML);
+            (void)fputs("\"", out);
+        }
+        (void)fputs(">", out);
+        report_put(out, profiles[i].label, REPORT_HTML);
+        (void)fputs(", ", out);
+        report_put(out, profiles[i].unit, REPORT_HTML);
+        (void)fputs("</th>", out);
+    }
+    (void)fputs("</tr></thead><tbody>\n", out);
+}
+
+/* Profiles of the same rows are columns of one table. */
+static void put_table(const struct tacit_report *report, const struct tacit_profile *profiles,
+                      uint32_t count, uint32_t first, FILE *out)
+{
+    uint32_t const rows = row_count(report, profiles);
+    put_heads(profiles, count, out);
+    for (uint32_t row = 0; row < rows && row < ROWS_MAX; row++) {
+        put_row_name(report, profiles, row, out);
+        for (uint32_t i = 0; i < count; i++)
+            put_cell(report, first + i * rows + row, out);
+        (void)fputs("</tr>\n", out);
+    }
+    (void)fputs("</tbody></table></div>\n", out);
+}
+
+void report_profiles_html(const struct tacit_report *report, FILE *out)
+{
+    uint32_t first = 0;
+    uint32_t next = 0;
+    if (report->profiles == NULL || report->profiles[0].name == NULL)
+        return;
+    (void)fputs("<section><h2>When and where</h2>\n<p class=\"lead\">Means over the runs in which "
+                "it happened.</p>\n",
+                out);
+    while (report->profiles[next].name != NULL) {
+        struct tacit_profile const *const profiles = &report->profiles[next];
+        uint32_t count = 1;
+        while (profiles[count].name != NULL && profiles[count].rows == profiles[0].rows)
+            count++;
+        put_table(report, profiles, count, first, out);
+        first += count * row_count(report, profiles);
+        next += count;
+    }
+    (void)fputs("</section>\n", out);
+}
