@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "tacit/random.h"
+#include "../../src/report/internal.h"
 #include "tacit/report.h"
 
 #define LINE_BYTES 512
@@ -1018,7 +1019,7 @@ static void profiles_are_means_over_the_runs_in_which_it_happened(void **state)
                                                     {"out", "Out", "after", "a note", NULL},
                                                     {"parts", "Parts", "x", NULL, rows},
                                                     {.name = NULL}};
-    struct tacit_report_arm const arms[2] = {{"red", 0.5, NULL}, {NULL, 0.25, NULL}};
+    struct tacit_report_arm const two_arms[2] = {{"red", 0.5, NULL}, {NULL, 0.25, NULL}};
     double const values[2 * 6] = {10, 20, (double)NAN, (double)NAN, 1, 2,
                                   30, 20, (double)NAN, 7,           3, 4};
     struct tacit_report const report = {.name = "profiles",
@@ -1030,7 +1031,7 @@ static void profiles_are_means_over_the_runs_in_which_it_happened(void **state)
                                         .privacy_mode = "none",
                                         .epsilon_per_reward = (double)INFINITY,
                                         .statement = "none",
-                                        .arms = arms,
+                                        .arms = two_arms,
                                         .arm_count = 2,
                                         .profiles = profiles,
                                         .profile_values = values,
