@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 
+import training
 from federation import Federation, UnixConnection, call
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -256,8 +257,14 @@ def main():
     parser.add_argument("--epsilon", type=float)
     parser.add_argument("--network", choices=NETWORKS)
     options = parser.parse_args()
-    if options.protocol not in PROTOCOLS:
-        parser.error(f"the protocol '{options.protocol}' is not live; those that are: {', '.join(PROTOCOLS)}")
+    live = [*PROTOCOLS, "select"]
+    if options.protocol not in live:
+        parser.error(f"the protocol '{options.protocol}' is not live; those that are: {', '.join(live)}")
+    if options.protocol == "select":  # no arms and no patients: a model
+        print("protocol: select", flush=True)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped on request"))
+        training.play(options.tacit)
+        return
     protocol = PROTOCOLS[options.protocol]
     options.horizon = options.horizon or protocol.horizon
     options.epsilon = options.epsilon or protocol.epsilon

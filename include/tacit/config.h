@@ -111,6 +111,7 @@ struct tacit_config_family {
     void (*read_run)(struct config_reader *reader, const struct config_node *root,
                      struct tacit_config_coordinator *coordinator);
     const char *const *policy_keys;
+    const char *const *site_sections; /* further keys at the top of a site's file */
     void (*read_policy)(struct config_reader *reader, const struct config_node *root,
                         struct tacit_config_agent *agent);
 };

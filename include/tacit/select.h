@@ -12,8 +12,11 @@
 #ifndef TACIT_SELECT_H
 #define TACIT_SELECT_H
 #include "tacit/base.h"
+#include "tacit/commit.h"
+#include "tacit/core.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
+#include "tacit/vector.h"
 
 #define TACIT_SELECT_USERS_MAX 16777216u
 #define TACIT_SELECT_BUDGETS_MAX 4096u /* entries of a given sequence */
@@ -207,6 +210,18 @@ enum tacit_status tacit_select_choose(const struct tacit_select *select,
 enum tacit_status tacit_select_observe(struct tacit_select *select, const uint32_t *users,
                                        uint32_t count, const double *latencies, double latency_max);
 
+/* What a user says that it has spent in all, in nano-epsilon: it keeps the books, not the selector
+ * (READINGS P5; SELECT.md 1). Its next price is the one that follows in its list. Less than what is
+ * known already changes nothing; more than the total counts as the total.
+ * Cost: O(participations that are new; GIVEN: the list). */
+void tacit_select_report(struct tacit_select *select, uint32_t user, uint64_t spent_nano);
+
+/* As tacit_select_observe where the users report what they have spent: nobody pays here, and nobody
+ * is refused for its budget. spent_nano: in all, of each user of the round. */
+enum tacit_status tacit_select_observe_reported(struct tacit_select *select, const uint32_t *users,
+                                                uint32_t count, const double *latencies,
+                                                double latency_max, const uint64_t *spent_nano);
+
 /* Why this set? Its value and terms, and the set that would be best without its least dispensable
  * member. */
 struct tacit_select_explanation {
@@ -225,4 +240,220 @@ struct tacit_select_explanation {
  * tacit_select_choice_size(K) bytes. */
 void tacit_select_explain(const struct tacit_select *select, const uint32_t *users, uint32_t count,
                           void *scratch, struct tacit_select_explanation *explanation);
+
+/* ---- A training federation: messages --------------------------------------------------------- */
+
+/* A hub has a model of d numbers and asks a set of sites for updates of it, round after round. A
+ * site trains on what it has, releases the difference soundly (tacit/vector.h), and its release
+ * leaves after its commitment was granted (tacit/commit.h). Vectors go in pieces; whoever receives
+ * them asks for those that are missing. Both roles are pure cores, as in tacit/core.h: a state is
+ * one relocatable block, to restore it is to copy its bytes. */
+
+#define TACIT_SELECT_DIMENSION_MAX TACIT_VECTOR_DIMENSION_MAX
+#define TACIT_SELECT_ROUNDS_MAX 1000000u
+#define TACIT_SELECT_PIECE_BYTES 49152u
+#define TACIT_SELECT_MODEL_NUMBERS (TACIT_SELECT_PIECE_BYTES / 4u)  /* float32 in a piece */
+#define TACIT_SELECT_UPDATE_NUMBERS (TACIT_SELECT_PIECE_BYTES / 8u) /* int64 in a piece */
+#define TACIT_SELECT_PIECES_AT_ONCE 8u /* on their way to one receiver */
+#define TACIT_SELECT_MESSAGES_MAX 10u  /* of one step */
+
+enum tacit_select_message_kind {
+    TACIT_SELECT_HELLO = 1, /* site: the last round it knows, its head, what it has spent */
+    TACIT_SELECT_ORDER,     /* hub: the round, who trains, the model's digests */
+    TACIT_SELECT_REQUEST,   /* both: "send me these pieces" */
+    TACIT_SELECT_PIECE,     /* both */
+    TACIT_SELECT_COMMIT,    /* site: "may my update of this round leave?" */
+    TACIT_SELECT_GRANT,     /* hub: it may */
+    TACIT_SELECT_REFUSAL,   /* hub: another one was granted */
+    TACIT_SELECT_UPDATE     /* site: what opens the commitment; the pieces are asked for */
+};
+
+enum tacit_select_vector { TACIT_SELECT_MODEL, TACIT_SELECT_STEPS };
+
+/* Members beyond the head are of the kinds that are named. */
+struct tacit_select_message {
+    enum tacit_select_message_kind kind;
+    uint32_t from; /* agent or TACIT_HUB */
+    uint32_t to;   /* agent, TACIT_HUB or TACIT_EVERYONE */
+    uint64_t run_id;
+    uint32_t round; /* from 1; HELLO: 0 where none is known */
+    /* ORDER */
+    bool last;           /* the run is over, and this is its model */
+    uint32_t seen;       /* to one site: the last round whose update of it needs nothing more */
+    const uint64_t *set; /* A bits: who trains */
+    /* ORDER, UPDATE: SHA-256 of each piece */
+    const uint8_t *digests;
+    uint32_t digest_count;
+    /* HELLO, UPDATE */
+    uint64_t spent_nano; /* in all, the update included */
+    /* UPDATE */
+    uint8_t model[TACIT_SHA256_BYTES]; /* which it started from: the digest of the digests */
+    uint32_t participation;            /* i, from 1, by the site's own durable counter */
+    uint64_t price_nano;               /* epsilon_i */
+    /* HELLO: commitment = the head; COMMIT: commitment, previous; GRANT: commitment; REFUSAL:
+     * commitment = the other one; UPDATE: previous, salt */
+    struct tacit_commit commit;
+    bool closed; /* GRANT: the round needs no update any more */
+    /* REQUEST, PIECE */
+    enum tacit_select_vector vector;
+    uint32_t first; /* REQUEST: bit i of mask is piece first + i; PIECE: its index */
+    uint32_t mask;
+    const float *model_piece; /* PIECE: one of the two, number_count of them */
+    const int64_t *step_piece;
+    uint32_t number_count;
+};
+
+/* Pieces of a vector of `dimension` numbers. */
+uint32_t tacit_select_piece_count(uint32_t dimension, enum tacit_select_vector vector);
+
+/* Numbers in one of them. Requires: index < …_piece_count. */
+uint32_t tacit_select_piece_numbers(uint32_t dimension, enum tacit_select_vector vector,
+                                    uint32_t index);
+
+/* ---- Events and updates of both roles -------------------------------------------------------- */
+
+enum tacit_select_event_kind {
+    TACIT_SELECT_START,   /* after init, or after the state was restored */
+    TACIT_SELECT_AGAIN,   /* what was said may have been lost */
+    TACIT_SELECT_RECEIVE, /* a message came */
+    TACIT_SELECT_TRAINED, /* site: the training that was asked for has ended */
+    TACIT_SELECT_TIMEOUT  /* the deadline of an earlier update has come */
+};
+
+struct tacit_select_event {
+    enum tacit_select_event_kind kind;
+    uint64_t now_us;
+    const struct tacit_entropy *keys;           /* for salts; NULL: the same source as the noise */
+    const struct tacit_select_message *message; /* RECEIVE */
+    uint32_t round;                             /* TRAINED */
+    const double *difference; /* TRAINED: d numbers; NULL: there is none, and nothing is spent */
+};
+
+struct tacit_select_update {
+    bool persist;
+    struct tacit_select_message messages[TACIT_SELECT_MESSAGES_MAX]; /* in this order */
+    uint32_t message_count;
+    bool train;         /* site: train on the model now, for the round of the view */
+    bool stop;          /* site: what is being trained is void */
+    bool drawn;         /* site: the release of the view's draw was drawn in this step */
+    uint32_t settled;   /* site: this round's release needs nothing more; 0: none */
+    bool has_model;     /* the run is over and its model is complete */
+    bool round_is_over; /* hub */
+    uint64_t deadline_us;
+};
+
+/* ---- Site ------------------------------------------------------------------------------------ */
+
+struct tacit_select_site_config {
+    uint64_t run_id;
+    uint32_t agent;
+    uint32_t agent_count;
+    uint32_t dimension;                /* d */
+    uint32_t round_count;              /* of the run */
+    double clip;                       /* C: L1 norm of an update. Public */
+    struct tacit_select_budget budget; /* exact; GEOMETRIC or UNIFORM. The site's own */
+    uint8_t domain[TACIT_SHA256_BYTES];
+    uint64_t resend_after_us;
+};
+
+struct tacit_select_site; /* opaque, relocatable */
+
+/* Errors: 0 if the configuration is not valid. Cost, as of the memory: O(d). */
+size_t tacit_select_site_size(const struct tacit_select_site_config *config);
+/* Errors: TACIT_INVALID. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
+                                         const struct tacit_select_site_config *config);
+/* Can these bytes be a state of this configuration? Errors: TACIT_MALFORMED. */
+enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, size_t size,
+                                          const struct tacit_select_site_config *config);
+/* Fills *update, whatever the status. Errors: of RECEIVE TACIT_MALFORMED, TACIT_STRANGER,
+ * TACIT_UNEXPECTED, TACIT_FORKED, and nothing changed but that a refusal blocks; TACIT_ENTROPY:
+ * nothing was drawn, and the training is asked for again. Cost: O(d) at most. */
+enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
+                                         const struct tacit_select_event *event,
+                                         const struct tacit_entropy *entropy,
+                                         struct tacit_select_update *update);
+
+enum tacit_select_site_phase {
+    TACIT_SELECT_IDLE,
+    TACIT_SELECT_FETCHING,
+    TACIT_SELECT_TRAINING,
+    TACIT_SELECT_COMMITTED, /* drawn; waits for its grant, and nothing uses it */
+    TACIT_SELECT_RELEASED,  /* it may leave */
+    TACIT_SELECT_FINISHED
+};
+
+struct tacit_select_site_view {
+    enum tacit_select_site_phase phase;
+    uint32_t round;
+    const float *model;     /* d; complete from TRAINING on */
+    uint32_t draw_round;    /* of the newest draw; 0: none */
+    uint32_t release_round; /* of the newest draw that was granted */
+    uint32_t participation;
+    uint64_t price_nano; /* of the newest draw */
+    uint64_t spent_nano;
+    bool is_blocked;   /* another state of this site got the grant */
+    bool is_exhausted; /* no participation can be paid any more */
+    uint8_t head[TACIT_SHA256_BYTES];
+};
+/* Shows a state; pointers are valid until its next change. Cost: O(1). */
+void tacit_select_site_look(const struct tacit_select_site *site,
+                            struct tacit_select_site_view *view);
+
+/* The newest draw as it leaves. Requires: view.draw_round > 0; pointers as of the state. */
+struct tacit_select_message tacit_select_site_release(const struct tacit_select_site *site);
+
+/* ---- Hub ------------------------------------------------------------------------------------- */
+
+struct tacit_select_hub_config {
+    uint64_t run_id;
+    struct tacit_select_config select; /* user_count is A; budget: what sites are thought to have */
+    enum tacit_selector selector;      /* not GENIE, FASTEST: nobody knows the true means */
+    struct tacit_select_annealing annealing;
+    uint32_t dimension;
+    uint32_t round_count;
+    uint32_t quorum; /* no round begins with fewer sites */
+    uint64_t round_timeout_us;
+    double clip;
+    uint8_t domain[TACIT_SHA256_BYTES];
+};
+
+struct tacit_select_hub; /* opaque, relocatable */
+
+/* Errors: 0 if the configuration is not valid. Cost, as of the memory: O(A + m d). */
+size_t tacit_select_hub_size(const struct tacit_select_hub_config *config);
+/* sizes: public |D_k|, the weights of the average; NULL: all alike. initial: the first model; NULL:
+ * zeros. Errors: TACIT_INVALID. */
+enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
+                                        const struct tacit_select_hub_config *config,
+                                        const uint64_t *sizes, const float *initial);
+/* Errors: TACIT_MALFORMED. */
+enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, size_t size,
+                                         const struct tacit_select_hub_config *config);
+/* As of a site. Errors also: TACIT_FORKED: the site shows another update than the one that was
+ * granted to it, and is flagged; TACIT_ENTROPY: no set was chosen, a later event tries again. */
+enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
+                                        const struct tacit_select_event *event,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_select_update *update);
+
+struct tacit_select_hub_view {
+    uint32_t round;       /* the present one; 0: none yet */
+    uint32_t round_count; /* that are over */
+    bool is_open;         /* else it waits for sites, or is over */
+    bool is_finished;
+    bool is_exhausted; /* .. because nobody has budget left */
+    uint32_t asked_count;
+    uint32_t received_count;
+    const uint64_t *asked;      /* A */
+    const uint64_t *received;   /* A */
+    const uint64_t *flagged;    /* A */
+    const uint32_t *seen;       /* A */
+    const uint64_t *spent_nano; /* A, as reported */
+    const float *model;         /* d: of the present round */
+    const double *latencies;    /* asked_count, ascending by site: seconds; NAN: none yet */
+    struct tacit_select_view select;
+};
+/* As of a site. */
+void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_select_hub_view *view);
 #endif

@@ -386,7 +386,9 @@ static void read_agent(struct config_reader *reader,
                                        "broker",     "arms",     "policy", "api",
                                        "decisions",  "missing",  "log",    NULL};
     struct config_node const *const root = config_document_root(reader->document);
-    config_reader_keys(reader, root, "", keys);
+    agent->family = read_protocol(reader, root, families);
+    check_all_keys(reader, root, "", keys,
+                   agent->family == NULL ? NULL : agent->family->site_sections);
     read_name(reader, root, "federation", &agent->federation);
     read_name(reader, root, "site", &agent->site);
     if (reader->status == TACIT_OK)
@@ -394,7 +396,6 @@ static void read_agent(struct config_reader *reader,
     read_path(reader, root, "state", true, &agent->state_directory);
     read_broker(reader, root, &agent->broker);
     agent->arm_names = read_names(reader, root, "arms", 2, TACIT_ARMS_MAX, &agent->arm_count);
-    agent->family = read_protocol(reader, root, families);
     if (agent->family != NULL)
         read_policy(reader, root, agent);
     read_listener(reader, root, "api", &agent->api);

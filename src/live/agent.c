@@ -6,6 +6,7 @@
 #include "agent_rows.h"
 #include "agent_state.h"
 #include "agent_step.h"
+#include "agent_task.h"
 #include "daemon/log.h"
 #include <stdlib.h>
 
@@ -16,6 +17,11 @@ static void on_core_timer(void *context)
     struct agent *const agent = context;
     agent->core_deadline_us = TACIT_NEVER; /* it has come: what stands is no longer set */
     (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_TIMEOUT});
+}
+
+static void on_task(struct agent *agent, struct live_site_event event)
+{
+    (void)agent_step(agent, event);
 }
 
 static void prepare(void *context)
@@ -46,7 +52,10 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     agent->expiry_timer = live_timer_new(daemon->loop, agent_on_expiry, agent);
     if (agent->core_timer == NULL || agent->expiry_timer == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = live_api_new(&agent->api, &api);
+    agent->task.tell = on_task;
+    enum tacit_status status = agent_task_open(agent, error);
+    if (status == TACIT_OK)
+        status = live_api_new(&agent->api, &api);
     if (status == TACIT_OK)
         status = live_http_open(&daemon->http, daemon->loop, &config->api, live_api_handle,
                                 agent->api, error);
@@ -60,6 +69,7 @@ static void close_all(struct agent *agent)
     agent->daemon.release = NULL;
     if (agent->api != NULL)
         live_api_free(agent->api);
+    agent_task_close(agent);
     live_daemon_close(&agent->daemon);
     live_decisions_free(agent->decisions);
     free(agent->ranking);

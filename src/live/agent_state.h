@@ -1,6 +1,7 @@
 /* The agent daemon's inside, which its files share: agent_step.c (the core's effects), agent_rows.c
- * (what is kept), agent_times.c, agent_decisions.c (decisions in time), agent_hear.c (the broker),
- * agent_api.c (applications), agent.c (start, timers, end). */
+ * (what is kept), agent_times.c, agent_decisions.c (decisions in time), agent_task.c (the site's
+ * own command), agent_hear.c (the broker), agent_api.c (applications), agent.c (start, timers,
+ * end). */
 #ifndef TACIT_LIVE_AGENT_STATE_H
 #define TACIT_LIVE_AGENT_STATE_H
 #include "agent_config.h"
@@ -8,7 +9,24 @@
 #include "api/decisions.h"
 #include "bus/letter.h"
 #include "daemon.h"
+#include "daemon/command.h"
 #include "daemon/state_clock.h"
+
+#define AGENT_PATH_BYTES 4096u
+
+struct agent;
+
+/* What the site's own command is doing. */
+struct agent_task {
+    void (*tell)(struct agent *agent, struct live_site_event event); /* that it has ended */
+    struct live_command *command;                                    /* NULL: nothing runs */
+    struct live_timer *timer; /* its deadline; NULL: this protocol has no command */
+    uint64_t number;          /* 0: none */
+    size_t result_size;
+    char result[64]; /* name of the file that it is to leave */
+    char directory[AGENT_PATH_BYTES];
+    char log[AGENT_PATH_BYTES];
+};
 
 struct agent {
     const struct live_agent_config *config;
@@ -35,5 +53,6 @@ struct agent {
         *refusal; /* why this site does not take part, or what it takes no part in; or NULL */
     char difference[TACIT_WIRE_DIFFERENCE_BYTES + 128]; /* room for its words */
     struct live_letters letters;
+    struct agent_task task;
 };
 #endif

@@ -2,9 +2,11 @@
  * are durable. */
 #include "agent_step.h"
 #include "agent_rows.h"
+#include "agent_task.h"
 #include "bus/topics.h"
 #include "daemon/crash_point.h"
 #include "daemon/entropy.h"
+#include "daemon/files.h"
 #include "daemon/log.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -136,6 +138,10 @@ static void note_end(struct agent *agent, const struct live_site_view *before,
     bool const is_over = after->is_finished && !before->is_finished && !after->is_decided;
     if (!is_decided && !is_over)
         return;
+    if (agent->config->protocol->command != NULL) { /* no arm is looked for */
+        live_log(LIVE_LOG_INFO, "finished", "the run is over after %u rounds", after->epoch - 1);
+        return;
+    }
     struct live_fallback const fallback = agent_fallback(agent);
     name_arms(agent, &fallback, names, sizeof names);
     if (is_decided)
@@ -152,7 +158,9 @@ static void hold_release(struct agent *agent, const struct live_site_view *befor
                          uint64_t event_us)
 {
     uint64_t const arms = agent->config->site.arm_count;
-    uint64_t const numbers = update->has_release ? update->release.size / sizeof(uint64_t) : 0;
+    uint64_t const by_size = update->has_release ? update->release.size / sizeof(uint64_t) : 0;
+    uint64_t const numbers =
+        update->has_release && update->release.numbers > 0 ? update->release.numbers : by_size;
     uint64_t const most = numbers > arms ? numbers : arms;
     if (after->draw_number > before->draw_number && after->draws_always)
         live_daemon_hold_stream(&agent->daemon, event_us, most);
@@ -173,6 +181,16 @@ static void store_leftover(void *context, const struct live_decision_row *row)
     agent_store_row(leftovers->agent, row);
 }
 
+/* For people; the run does not depend on it. */
+static void keep_file(struct agent *agent, const struct live_file *file)
+{
+    if (live_file_put(agent->config->state_directory, file->name, file->bytes, file->size,
+                      UINT32_MAX) != TACIT_OK)
+        live_log(LIVE_LOG_WARNING, "file", "%s could not be written", file->name);
+    else
+        live_log(LIVE_LOG_INFO, "file", "%s is in %s", file->name, agent->config->state_directory);
+}
+
 /* Persist, send, pull, set the timer. What is sent leaves after the commit of this round. */
 static uint64_t carry_out(struct agent *agent, const struct live_site_update *update,
                           uint64_t now_us)
@@ -191,6 +209,10 @@ static uint64_t carry_out(struct agent *agent, const struct live_site_update *up
     if (update->has_plan)
         live_decisions_set_plan(agent->decisions, update->plan, update->plan_count, store_leftover,
                                 &leftovers);
+    if (update->has_task)
+        agent_task_start(agent, &update->task);
+    if (update->file != NULL)
+        keep_file(agent, update->file);
     if (update->deadline_us != agent->core_deadline_us) { /* most rewards leave it as it is */
         agent->core_deadline_us = update->deadline_us;
         live_timer_set(agent->core_timer, live_daemon_jitter(now_us, update->deadline_us));

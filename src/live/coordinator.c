@@ -5,6 +5,7 @@
 #include "bus/topics.h"
 #include "daemon.h"
 #include "daemon/entropy.h"
+#include "daemon/files.h"
 #include "daemon/log.h"
 #include "status_page.h"
 #include <stdio.h>
@@ -79,6 +80,17 @@ static void announce(struct coordinator *coordinator)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
+/* For people; the run does not depend on it. */
+static void keep_file(const struct coordinator *coordinator, const struct live_file *file)
+{
+    if (live_file_put(coordinator->config->state_directory, file->name, file->bytes, file->size,
+                      UINT32_MAX) != TACIT_OK)
+        live_log(LIVE_LOG_WARNING, "file", "%s could not be written", file->name);
+    else
+        live_log(LIVE_LOG_INFO, "file", "%s is in %s", file->name,
+                 coordinator->config->state_directory);
+}
+
 /* Persist, send, set the timer. What is sent leaves after the commit of this round. */
 static void carry_out(struct coordinator *coordinator, const struct live_hub_update *update)
 {
@@ -86,6 +98,8 @@ static void carry_out(struct coordinator *coordinator, const struct live_hub_upd
         coordinator->hub_is_dirty = true;
     for (size_t i = 0; i < update->message_count; i++)
         publish(coordinator, &update->messages[i]);
+    if (update->file != NULL)
+        keep_file(coordinator, update->file);
     if (update->note != NULL)
         live_log(LIVE_LOG_INFO, "order", "%s", update->note);
     live_timer_set(coordinator->timer, update->deadline_us);

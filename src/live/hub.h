@@ -41,8 +41,9 @@ struct live_hub_update {
     bool persist;
     const struct live_message *messages; /* in this order */
     size_t message_count;
-    const char *note;     /* for the log: what happened, one line; NULL: nothing new */
-    uint64_t deadline_us; /* TACIT_NEVER: no timer */
+    const struct live_file *file; /* to be kept in the state directory for people; NULL: none */
+    const char *note;             /* for the log: what happened, one line; NULL: nothing new */
+    uint64_t deadline_us;         /* TACIT_NEVER: no timer */
 };
 
 /* What is known of the arms at all times, whoever looks when: their means are in these intervals,

@@ -17,6 +17,8 @@
 #include "tacit/random.h"
 #include "tacit/wire.h"
 
+struct live_command_config; /* daemon/command.h */
+
 /* What a site says for itself: nothing of it comes from the network. */
 struct live_site_config {
     const char *federation;
@@ -45,6 +47,7 @@ enum live_site_event_kind {
                             the decision, or in a place that is given out again */
     LIVE_SITE_RECEIVE,   /* a message came */
     LIVE_SITE_TIMEOUT,   /* the deadline of an earlier update has come */
+    LIVE_SITE_TASK,      /* the task has ended that an earlier update gave to the site's command */
     LIVE_SITE_OFFER      /* a decision is asked for, with its contexts */
 };
 
@@ -69,6 +72,13 @@ struct live_site_event {
             uint32_t epoch; /* .. which must be what the body says */
         } message;
         struct tacit_offer offer;
+        struct {
+            uint64_t number;
+            bool is_done;         /* the result is there, of the size that was asked for */
+            bool is_late;         /* the command said: not now */
+            const uint8_t *bytes; /* NULL unless it is done */
+            size_t size;
+        } task;
     } as;
 };
 
@@ -85,6 +95,23 @@ struct live_message {
     size_t size;
 };
 
+struct live_file {
+    const char *name; /* without a folder */
+    const void *bytes;
+    size_t size;
+};
+
+/* Work for the command that the site's file names (daemon/command.h): it finds the files in its
+ * directory, and leaves one of exactly result_size bytes there. */
+struct live_task {
+    uint64_t number; /* from 1; 0: what is under way is void, and there is nothing else */
+    const struct live_file *files;
+    uint32_t file_count;
+    const char *result;
+    size_t result_size;
+    uint64_t deadline_us;
+};
+
 /* What was drawn and charged. The outbox keeps one row a number, once: the same row again is
  * nothing new, another one under the same number stops the daemon. */
 struct live_site_release {
@@ -92,6 +119,7 @@ struct live_site_release {
     uint64_t epsilon_nano;
     const uint8_t *bytes; /* as they leave */
     size_t size;
+    uint64_t numbers; /* that were drawn, where the bytes do not say it; 0: they do */
 };
 
 /* Everything in it belongs to the family and is valid until the next step. */
@@ -107,7 +135,10 @@ struct live_site_update {
     bool has_plan;
     const struct tacit_pull_block *plan; /* in arm order */
     uint32_t plan_count;
-    bool has_choice; /* OFFER: this arm, and what is to be kept for its reward */
+    bool has_task; /* replaces the one under way */
+    struct live_task task;
+    const struct live_file *file; /* to be kept in the state directory for people; NULL: none */
+    bool has_choice;              /* OFFER: this arm, and what is to be kept for its reward */
     uint32_t choice;
     const uint8_t *kept;
     size_t kept_size;
@@ -200,6 +231,8 @@ struct live_site_ops {
      * site is NULL before it joined a run. */
     uint32_t (*rank)(const struct live_site *site, const struct live_site_config *config,
                      uint32_t *arms);
+    /* The command that the site's file names; NULL, or a result of NULL: this protocol has none. */
+    const struct live_command_config *(*command)(const struct live_site_config *config);
     /* The privacy statement; site is NULL before it joined a run. */
     void (*state)(const struct live_site *site, const struct live_site_config *config,
                   struct tacit_text *text);

@@ -380,6 +380,7 @@ def run_one(function):
         made.append(kind(*arguments, **options))
         return made[-1]
 
+    federation_of.made = made.append  # for those that make their own kind
     failed = False
     try:
         function(federation_of)

@@ -490,6 +490,64 @@ static void brute_force_keeps_the_first_of_equals(void **state)
     assert_int_equal(users[1], 1);
 }
 
+/* The users keep the books: T_k counts choices, p_k what was really spent. */
+static void what_users_report_is_what_counts_as_spent(void **state)
+{
+    struct tacit_select_config const config = usual_config();
+    struct selection twin = selection_new(&config, NULL);
+    struct selection selection = selection_new(&config, NULL);
+    uint32_t const users[2] = {3, 9};
+    double const latencies[2] = {0.1, NAN};
+    (void)state;
+    for (uint32_t i = 0; i < 5; i++)
+        assert_int_equal(tacit_select_observe(twin.select, users, 1, latencies, 10), TACIT_OK);
+    uint64_t const spent[2] = {tacit_select_spent_nano(twin.select, 3), 0};
+    assert_int_equal(
+        tacit_select_observe_reported(selection.select, users, 2, latencies, 10, spent), TACIT_OK);
+    assert_int_equal(tacit_select_spent_nano(selection.select, 3), spent[0]);
+    assert_int_equal(tacit_select_spent_nano(selection.select, 9), 0); /* chosen, no answer */
+    assert_true(tacit_select_next_budget(selection.select, 3) ==
+                tacit_select_next_budget(twin.select, 3)); /* the sixth price */
+    struct tacit_select_view view;
+    tacit_select_look(selection.select, &view);
+    assert_int_equal(view.counts[9], 1);
+    tacit_select_report(selection.select, 3, 1); /* less than it said before */
+    assert_int_equal(tacit_select_spent_nano(selection.select, 3), spent[0]);
+    tacit_select_report(selection.select, 3, UINT64_MAX);
+    assert_int_equal(tacit_select_spent_nano(selection.select, 3), UINT64_C(40000000000));
+    assert_true(tacit_select_next_budget(selection.select, 3) == 0);
+    selection_free(&twin);
+    selection_free(&selection);
+}
+
+static void reports_follow_uniform_and_given_lists(void **state)
+{
+    double const list[3] = {3, 2, 1};
+    struct tacit_select_config config = usual_config();
+    (void)state;
+    config.budget = (struct tacit_select_budget){
+        .kind = TACIT_SELECT_UNIFORM, .is_exact = true, .total = 10, .participations = 5};
+    struct selection uniform = selection_new(&config, NULL);
+    tacit_select_report(uniform.select, 0, UINT64_C(8000000000));
+    assert_true(tacit_select_next_budget(uniform.select, 0) == 2);
+    tacit_select_report(uniform.select, 0, UINT64_C(10000000000));
+    assert_true(tacit_select_next_budget(uniform.select, 0) == 0);
+    config.budget = (struct tacit_select_budget){.kind = TACIT_SELECT_GIVEN,
+                                                 .is_exact = true,
+                                                 .total = 6,
+                                                 .participations = 3,
+                                                 .given = list};
+    struct selection given = selection_new(&config, NULL);
+    tacit_select_report(given.select, 1, UINT64_C(3000000000));
+    assert_true(tacit_select_next_budget(given.select, 1) == 2);
+    tacit_select_report(given.select, 1, UINT64_C(5000000000));
+    assert_true(tacit_select_next_budget(given.select, 1) == 1);
+    tacit_select_report(given.select, 1, UINT64_C(6000000000));
+    assert_true(tacit_select_next_budget(given.select, 1) == 0);
+    selection_free(&uniform);
+    selection_free(&given);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -508,6 +566,8 @@ int main(void)
         cmocka_unit_test(hostile_observations_change_nothing),
         cmocka_unit_test(a_copied_state_goes_on_alike_and_a_damaged_one_is_refused),
         cmocka_unit_test(no_answer_counts_as_the_deadline),
+        cmocka_unit_test(what_users_report_is_what_counts_as_spent),
+        cmocka_unit_test(reports_follow_uniform_and_given_lists),
         cmocka_unit_test(explanation_adds_up_and_its_runner_up_is_the_best_exchange),
         cmocka_unit_test(without_entropy_nothing_is_chosen),
     };

@@ -498,8 +498,9 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
         return receive(site, event, entropy, update);
     case LIVE_SITE_TIMEOUT:
         return time_out(site, event->now_us, entropy, update);
-    case LIVE_SITE_OFFER:
-        break; /* it has a plan */
+    case LIVE_SITE_OFFER: /* it has a plan, .. */
+    case LIVE_SITE_TASK:  /* .. and gives no tasks */
+        break;
     }
     return TACIT_UNEXPECTED;
 }

@@ -95,11 +95,14 @@ static bool can_pay(const struct select_head *head, const struct select_columns 
 {
     if (head->prices.is_free != 0)
         return true;
-    if (head->prices.participations > 0 && columns->counts[user] >= head->prices.participations)
-        return false;
     if (head->prices.is_exact == 0)
-        return true;
+        return head->prices.participations == 0 ||
+               columns->counts[user] < head->prices.participations;
     uint64_t const next = columns->next[user];
+    /* By what was paid, not by T_k: who was chosen and did not answer has paid nothing. */
+    if (head->prices.kind == TACIT_SELECT_UNIFORM && next > 0 &&
+        columns->spent[user] / next >= head->prices.participations)
+        return false;
     return next >= SELECT_PRICE_MIN_NANO && next <= head->prices.total_nano - columns->spent[user];
 }
 
@@ -130,6 +133,61 @@ static void pay(struct select_head *head, struct select_columns *columns, uint32
             ? price_at(head, columns, after)
             : bits_of(head->prices.kind == TACIT_SELECT_GEOMETRIC ? price * head->prices.decay
                                                                   : price);
+}
+
+/* The price that follows once so much was spent of a given list. */
+static uint64_t given_after(const struct select_head *head, const struct select_columns *columns,
+                            uint64_t spent)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < head->prices.participations; i++) {
+        if (sum >= spent)
+            return columns->given[i];
+        sum += columns->given[i];
+    }
+    return 0;
+}
+
+static void report_exact(const struct select_head *head, struct select_columns *columns,
+                         uint32_t user, uint64_t spent)
+{
+    uint64_t *const known = &columns->spent[user];
+    uint64_t *const next = &columns->next[user];
+    if (head->prices.kind == TACIT_SELECT_GIVEN)
+        *next = given_after(head, columns, spent);
+    while (head->prices.kind == TACIT_SELECT_GEOMETRIC && *next >= SELECT_PRICE_MIN_NANO &&
+           *next <= spent - *known) {
+        *known += *next;
+        *next = select_price_after(&head->prices, *next);
+    }
+    *known = spent;
+}
+
+/* Of the real-valued series the rest says where it stands: e_{i+1} = rest (1 - e^-eta). */
+static void report_real(const struct select_head *head, struct select_columns *columns,
+                        uint32_t user, double spent)
+{
+    if (head->prices.kind == TACIT_SELECT_GEOMETRIC)
+        columns->next[user] = bits_of((head->prices.total - spent) * (1 - head->prices.decay));
+    columns->spent[user] = bits_of(spent);
+}
+
+void tacit_select_report(struct tacit_select *select, uint32_t user, uint64_t spent_nano)
+{
+    struct select_head const *const head = (const struct select_head *)select;
+    struct select_columns columns = select_columns_of(select);
+    TACIT_ASSERT(user < head->user_count);
+    if (head->prices.is_free != 0)
+        return;
+    uint64_t const spent =
+        spent_nano < head->prices.total_nano ? spent_nano : head->prices.total_nano;
+    if (head->prices.is_exact == 0) {
+        double const real = (double)spent / (double)TACIT_NANO;
+        if (real > real_of(columns.spent[user]))
+            report_real(head, &columns, user, real);
+    } else if (spent > columns.spent[user]) {
+        report_exact(head, &columns, user, spent);
+    }
 }
 
 double tacit_select_spent(const struct tacit_select *select, uint32_t user)
@@ -271,7 +329,7 @@ void tacit_select_score(const struct tacit_select *select, const struct tacit_se
 }
 
 static enum tacit_status check_round(const struct tacit_select *select, const uint32_t *users,
-                                     uint32_t count, const double *latencies)
+                                     uint32_t count, const double *latencies, bool pays)
 {
     struct select_head const *const head = (const struct select_head *)select;
     if (count > head->user_count)
@@ -281,14 +339,14 @@ static enum tacit_status check_round(const struct tacit_select *select, const ui
         if (users[i] >= head->user_count || (i > 0 && users[i] <= users[i - 1]) ||
             latencies[i] <= 0)
             return TACIT_INVALID;
-        if (!select_can_pay(select, users[i]))
+        if (pays && !select_can_pay(select, users[i]))
             return TACIT_BUDGET;
     }
     return TACIT_OK;
 }
 
-enum tacit_status tacit_select_observe(struct tacit_select *select, const uint32_t *users,
-                                       uint32_t count, const double *latencies, double latency_max)
+static enum tacit_status observe(struct tacit_select *select, const uint32_t *users, uint32_t count,
+                                 const double *latencies, double latency_max, bool pays)
 {
     TACIT_ASSERT(select != NULL);
     TACIT_ASSERT(users != NULL || count == 0);
@@ -296,7 +354,7 @@ enum tacit_status tacit_select_observe(struct tacit_select *select, const uint32
     TACIT_ASSERT(latency_max > 0);
     struct select_head *const head = (struct select_head *)select;
     struct select_columns columns = select_columns_of(select);
-    enum tacit_status const status = check_round(select, users, count, latencies);
+    enum tacit_status const status = check_round(select, users, count, latencies, pays);
     if (status != TACIT_OK)
         return status;
     for (uint32_t i = 0; i < count; i++) {
@@ -304,11 +362,29 @@ enum tacit_status tacit_select_observe(struct tacit_select *select, const uint32
         double const latency = isnan(latencies[i]) ? latency_max : latencies[i];
         double const ratio =
             latency <= head->latency_min ? 1 : head->latency_min / latency; /* Eq. (11) */
-        pay(head, &columns, user);
+        if (pays)
+            pay(head, &columns, user);
         columns.counts[user]++;
         /* Eq. (12), in the form that keeps its accuracy. */
         columns.means[user] += (ratio - columns.means[user]) / (double)columns.counts[user];
     }
     head->round_count++;
     return TACIT_OK;
+}
+
+enum tacit_status tacit_select_observe(struct tacit_select *select, const uint32_t *users,
+                                       uint32_t count, const double *latencies, double latency_max)
+{
+    return observe(select, users, count, latencies, latency_max, true);
+}
+
+enum tacit_status tacit_select_observe_reported(struct tacit_select *select, const uint32_t *users,
+                                                uint32_t count, const double *latencies,
+                                                double latency_max, const uint64_t *spent_nano)
+{
+    TACIT_ASSERT(spent_nano != NULL || count == 0);
+    enum tacit_status const status = observe(select, users, count, latencies, latency_max, false);
+    for (uint32_t i = 0; i < count && status == TACIT_OK; i++)
+        tacit_select_report(select, users[i], spent_nano[i]);
+    return status;
 }

@@ -1,0 +1,46 @@
+/* The training federation as the daemons know it. */
+#ifndef FAMILIES_SELECT_LIVE_H
+#define FAMILIES_SELECT_LIVE_H
+#include "../../live/daemon/command.h"
+#include "../../live/hub.h"
+#include "../../live/site.h"
+#include "tacit/family.h"
+#include "tacit/wire_select.h"
+
+extern const struct live_site_ops select_site_ops;
+extern const struct live_hub_ops select_hub_ops;
+
+extern const char *const select_run_keys[];
+extern const char *const select_policy_keys[];
+extern const char *const select_site_sections[];
+
+/* Of a site's own file: live_site_config.settings. */
+struct select_site_settings {
+    double eta;
+    uint32_t dimension;
+    const char *layers; /* JSON: the list of {name, shape} for the command */
+    struct live_command_config command;
+};
+
+/* Of the coordinator's file: live_hub_config.settings. */
+struct select_hub_settings {
+    struct tacit_select_hub_config core; /* but for its domain */
+    uint64_t *sizes;                     /* NULL: all alike */
+    float *initial;                      /* NULL: zeros */
+    uint32_t batches;
+};
+
+void select_read_policy(struct config_reader *reader, const struct config_node *root,
+                        struct tacit_config_agent *agent);
+void select_read_run(struct config_reader *reader, const struct config_node *root,
+                     struct tacit_config_coordinator *coordinator);
+enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
+                                          const struct tacit_config_coordinator *file,
+                                          const struct tacit_network *network,
+                                          struct tacit_error *error);
+void select_hub_settings_free(struct live_hub_config *hub);
+
+/* What commitments of this run are bound to. */
+void select_domain(const char *federation, const uint8_t agreement[TACIT_WIRE_DIGEST_BYTES],
+                   uint8_t domain[TACIT_SHA256_BYTES]);
+#endif

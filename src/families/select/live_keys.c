@@ -1,0 +1,429 @@
+/* The keys of a training federation in the files of the daemons. */
+#include "../../config/reader.h"
+#include "live.h"
+#include "tacit/learn.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const select_run_keys[] = {
+    "parameters", "clip",  "users_per_round", "alpha",   "beta",     "gamma",   "zeta",
+    "eta",        "sizes", "latency_min_ms",  "batches", "selector", "initial", NULL};
+const char *const select_policy_keys[] = {"eta", "parameters", NULL};
+const char *const select_site_sections[] = {"training", NULL};
+
+#define WORDS_MAX 64u
+#define NUMBER_BYTES 32u
+#define LAYERS_BYTES 4096u
+#define MEBI (UINT64_C(1) << 20)
+
+static const struct config_range positive = {0, 1e100, true, false};
+static const struct config_range weight = {0, 1e100, false, false};
+static const struct config_range eta_range = {1e-9, TACIT_SELECT_ETA_MAX, false, false};
+
+static void *keep(struct config_reader *reader, size_t size)
+{
+    void *const made = config_document_allocate(reader->document, size);
+    if (made == NULL)
+        reader->status = TACIT_MEMORY;
+    else
+        memset(made, 0, size);
+    return made;
+}
+
+/* ---- A site: its command --------------------------------------------------------------------- */
+
+/* A list of words, the first of which is an absolute path. */
+static void read_words(struct config_reader *reader, const struct config_node *list,
+                       const char **words)
+{
+    uint32_t count = 0;
+    if (list->kind != CONFIG_LIST || list->first == NULL) {
+        config_reader_fail(reader, list, "training.command",
+                           "a list of words is expected, like [/usr/bin/python3, /srv/train.py]");
+        return;
+    }
+    for (const struct config_node *node = list->first; node != NULL; node = node->next) {
+        if (node->kind != CONFIG_SCALAR || count + 1 >= WORDS_MAX) {
+            config_reader_fail(reader, node, "training.command",
+                               "at most %u words are allowed, and nothing else", WORDS_MAX - 1);
+            return;
+        }
+        words[count++] = node->text;
+    }
+    if (words[0][0] != '/')
+        config_reader_fail(reader, list->first, "training.command",
+                           "'%.100s' is no absolute path; allowed: the full path of a program, "
+                           "since no shell looks for it",
+                           words[0]);
+}
+
+/* Our own learner, tacit train: what it is told. */
+struct lesson {
+    const char *data;
+    int model;
+    int optimizer;
+    uint32_t classes;
+    uint32_t batch;
+    double rate;
+};
+
+static const struct config_choice models[] = {
+    {"logistic", TACIT_MODEL_LOGISTIC}, {"mlp", TACIT_MODEL_MLP}, {NULL, 0}};
+static const struct config_choice optimizers[] = {
+    {"sgd", TACIT_OPTIMIZER_SGD}, {"adam", TACIT_OPTIMIZER_ADAM}, {NULL, 0}};
+
+static const char *number_text(struct config_reader *reader, double value)
+{
+    char *const text = keep(reader, NUMBER_BYTES);
+    if (text != NULL)
+        (void)snprintf(text, NUMBER_BYTES, "%.17g", value);
+    return text;
+}
+
+static const char *own_path(struct config_reader *reader)
+{
+    char *const path = keep(reader, 4096);
+    ssize_t const size = path == NULL ? -1 : readlink("/proc/self/exe", path, 4095);
+    if (size < 0 && reader->status == TACIT_OK)
+        reader->status = TACIT_IO;
+    return path;
+}
+
+static const char *data_path(struct config_reader *reader, const char *name)
+{
+    char *const found = tacit_config_path(reader->document, name);
+    char *const full = found == NULL ? NULL : realpath(found, NULL);
+    char *const kept = full == NULL ? NULL : keep(reader, strlen(full) + 1);
+    if (kept != NULL)
+        memcpy(kept, full, strlen(full) + 1);
+    free(full);
+    free(found);
+    return kept;
+}
+
+/* The layers of a model of this kind with so many numbers: how many inputs are there? */
+static uint32_t inputs_of(enum tacit_model_kind kind, uint32_t classes, uint32_t dimension,
+                          struct tacit_model *model)
+{
+    struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
+    uint64_t one = 0;
+    uint64_t two = 0;
+    *model = (struct tacit_model){
+        .kind = kind, .channels = 1, .height = 1, .width = 1, .classes = classes};
+    (void)tacit_model_layers(model, layers, &one);
+    model->width = 2;
+    (void)tacit_model_layers(model, layers, &two);
+    if (two <= one || dimension < one || (dimension - one) % (two - one) != 0)
+        return 0;
+    model->width = (uint32_t)(1 + (dimension - one) / (two - one));
+    return tacit_model_layers(model, layers, &one) > 0 && one == dimension ? model->width : 0;
+}
+
+static void describe_layers(struct config_reader *reader, const struct tacit_model *model,
+                            struct select_site_settings *settings)
+{
+    struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
+    uint64_t numbers;
+    uint32_t const count = tacit_model_layers(model, layers, &numbers);
+    char *const text = keep(reader, LAYERS_BYTES);
+    size_t used = 0;
+    for (uint32_t i = 0; text != NULL && i < count && used < LAYERS_BYTES; i++) {
+        used += (size_t)snprintf(text + used, LAYERS_BYTES - used,
+                                 "%s{\"name\": \"%s\", "
+                                 "\"shape\": [",
+                                 i > 0 ? ", " : "", layers[i].name);
+        for (uint32_t k = 0; k < layers[i].dimensions && used < LAYERS_BYTES; k++)
+            used += (size_t)snprintf(text + used, LAYERS_BYTES - used, "%s%u", k > 0 ? ", " : "",
+                                     layers[i].shape[k]);
+        if (used < LAYERS_BYTES)
+            used += (size_t)snprintf(text + used, LAYERS_BYTES - used, "]}");
+    }
+    settings->layers = text;
+}
+
+static void fill_words(struct config_reader *reader, const struct lesson *lesson,
+                       const char **words)
+{
+    const char *const made[] = {own_path(reader), "train",
+                                "--model",        models[lesson->model].name,
+                                "--optimizer",    optimizers[lesson->optimizer].name,
+                                "--classes",      number_text(reader, lesson->classes),
+                                "--batch",        number_text(reader, lesson->batch),
+                                "--rate",         number_text(reader, lesson->rate),
+                                "--data",         lesson->data};
+    memcpy(words, made, sizeof made);
+}
+
+static void read_lesson(struct config_reader *reader, const struct config_node *training,
+                        struct select_site_settings *settings, const char **words)
+{
+    struct lesson lesson = {.batch = 20, .rate = 0.1, .model = 0, .optimizer = 0};
+    struct tacit_model model;
+    char const *name = NULL;
+    config_reader_choice(reader, training, "training.model", true, models, &lesson.model);
+    config_reader_choice(reader, training, "training.optimizer", false, optimizers,
+                         &lesson.optimizer);
+    config_reader_u32(reader, training, "training.classes", true, 2, 256, &lesson.classes);
+    config_reader_u32(reader, training, "training.batch", false, 1, 4096, &lesson.batch);
+    config_reader_number(reader, training, "training.rate", false, positive, &lesson.rate);
+    config_reader_text(reader, training, "training.data", true, &name);
+    if (reader->status != TACIT_OK)
+        return;
+    if (inputs_of((enum tacit_model_kind)lesson.model, lesson.classes, settings->dimension,
+                  &model) == 0) {
+        config_reader_fail(reader, config_node_member(training, "model"), "policy.parameters",
+                           "a %s model of %u classes cannot have %u numbers; logistic: "
+                           "classes times inputs + 1",
+                           models[lesson.model].name, lesson.classes, settings->dimension);
+        return;
+    }
+    lesson.data = data_path(reader, name);
+    if (lesson.data == NULL && reader->status == TACIT_OK)
+        config_reader_fail(reader, config_node_member(training, "data"), "training.data",
+                           "%.200s is not there", name);
+    describe_layers(reader, &model, settings);
+    fill_words(reader, &lesson, words);
+}
+
+static void read_training(struct config_reader *reader, const struct config_node *root,
+                          struct select_site_settings *settings)
+{
+    static const char *const keys[] = {"command", "model",     "optimizer", "classes",
+                                       "batch",   "rate",      "data",      "memory_mb",
+                                       "cpu_s",   "directory", "user",      NULL};
+    struct config_node const *const training = config_reader_map(reader, root, "training", true);
+    const char **const words = keep(reader, WORDS_MAX * sizeof *words);
+    uint64_t memory_mb = 4096;
+    uint32_t cpu_s = 3600;
+    if (training == NULL || words == NULL)
+        return;
+    config_reader_keys(reader, training, "training", keys);
+    config_reader_u64(reader, training, "training.memory_mb", false, 16, 1u << 24, &memory_mb);
+    config_reader_u32(reader, training, "training.cpu_s", false, 1, 31536000, &cpu_s);
+    config_reader_text(reader, training, "training.user", false, &settings->command.user);
+    config_reader_text(reader, training, "training.directory", false, &settings->command.directory);
+    settings->command.words = words;
+    settings->command.memory_bytes = memory_mb * MEBI;
+    settings->command.cpu_s = cpu_s;
+    settings->command.file_bytes = 64 * (uint64_t)settings->dimension + 16 * MEBI;
+    struct config_node const *const list = config_node_member(training, "command");
+    struct config_node const *const model = config_node_member(training, "model");
+    if (reader->status == TACIT_OK && (list == NULL) == (model == NULL))
+        config_reader_fail(reader, training, "training",
+                           "one of 'command' (the site's own program) and 'model' (what tacit "
+                           "train learns: logistic, mlp) is expected");
+    else if (list != NULL)
+        read_words(reader, list, words);
+    else
+        read_lesson(reader, training, settings, words);
+}
+
+/* The first update is the dearest one. */
+static void check_price(struct config_reader *reader, const struct config_node *root,
+                        const struct tacit_config_agent *agent,
+                        const struct select_site_settings *settings)
+{
+    double const first = -agent->budget * expm1(-settings->eta);
+    if (reader->status == TACIT_OK && first > agent->epsilon * (1 + 1e-12))
+        config_reader_fail(reader, config_node_member(root, "policy"), "policy.epsilon",
+                           "the first update costs %.6g of the budget %.6g, more than epsilon "
+                           "(%.6g) for one update; allowed: a smaller budget or eta, or at least "
+                           "that much",
+                           first, agent->budget, agent->epsilon);
+}
+
+void select_read_policy(struct config_reader *reader, const struct config_node *root,
+                        struct tacit_config_agent *agent)
+{
+    struct config_node const *const policy = config_node_member(root, "policy");
+    struct select_site_settings *const settings = keep(reader, sizeof *settings);
+    if (settings == NULL)
+        return;
+    settings->eta = 0.04;
+    agent->keys = settings;
+    config_reader_number(reader, policy, "policy.eta", false, eta_range, &settings->eta);
+    config_reader_u32(reader, policy, "policy.parameters", true, 1, TACIT_SELECT_DIMENSION_MAX,
+                      &settings->dimension);
+    if (reader->status == TACIT_OK)
+        read_training(reader, root, settings);
+    check_price(reader, root, agent, settings);
+}
+
+/* ---- The coordinator ------------------------------------------------------------------------- */
+
+struct run_keys {
+    uint32_t parameters;
+    uint32_t users_per_round;
+    uint32_t batches;
+    uint32_t latency_min_ms;
+    double clip;
+    double alpha;
+    double beta;
+    double gamma;
+    double zeta;
+    double eta;
+    int selector;
+    const char *initial;
+    uint64_t *sizes;
+};
+
+static const struct config_choice selectors[] = {{"exact", TACIT_SELECTOR_EXACT},
+                                                 {"brute", TACIT_SELECTOR_BRUTE},
+                                                 {"sa", TACIT_SELECTOR_ANNEALING},
+                                                 {"random", TACIT_SELECTOR_RANDOM},
+                                                 {"clustered", TACIT_SELECTOR_CLUSTERED},
+                                                 {"all", TACIT_SELECTOR_ALL},
+                                                 {NULL, 0}};
+
+/* Public sizes of the sites' data sets, in the order of `sites`. */
+static void read_sizes(struct config_reader *reader, const struct config_node *run,
+                       uint32_t site_count, struct run_keys *keys)
+{
+    struct config_node const *const list = config_node_member(run, "sizes");
+    uint32_t count = 0;
+    if (list == NULL || reader->status != TACIT_OK)
+        return;
+    keys->sizes = keep(reader, site_count * sizeof *keys->sizes);
+    for (const struct config_node *node = list->kind == CONFIG_LIST ? list->first : NULL;
+         node != NULL && keys->sizes != NULL; node = node->next, count++)
+        if (count >= site_count || !config_reader_whole(reader, node, "run.sizes", 1,
+                                                        UINT64_C(1) << 32, &keys->sizes[count]))
+            break;
+    if (reader->status == TACIT_OK && count != site_count)
+        config_reader_fail(reader, list, "run.sizes",
+                           "one size a site is expected, %u of them, in the order of sites",
+                           site_count);
+}
+
+void select_read_run(struct config_reader *reader, const struct config_node *root,
+                     struct tacit_config_coordinator *coordinator)
+{
+    struct config_node const *const run = config_node_member(root, "run");
+    struct run_keys *const keys = keep(reader, sizeof *keys);
+    if (keys == NULL)
+        return;
+    *keys = (struct run_keys){.users_per_round = coordinator->site_count,
+                              .batches = 100,
+                              .latency_min_ms = 50,
+                              .alpha = 100,
+                              .beta = 2,
+                              .gamma = 5,
+                              .zeta = 1,
+                              .eta = 0.04};
+    coordinator->keys = keys;
+    config_reader_u32(reader, run, "run.parameters", true, 1, TACIT_SELECT_DIMENSION_MAX,
+                      &keys->parameters);
+    config_reader_number(reader, run, "run.clip", true, positive, &keys->clip);
+    config_reader_u32(reader, run, "run.users_per_round", false, 1, coordinator->site_count,
+                      &keys->users_per_round);
+    config_reader_u32(reader, run, "run.batches", false, 1, 1000000, &keys->batches);
+    config_reader_u32(reader, run, "run.latency_min_ms", false, 1, 3600000, &keys->latency_min_ms);
+    config_reader_number(reader, run, "run.alpha", false, weight, &keys->alpha);
+    config_reader_number(reader, run, "run.beta", false,
+                         (struct config_range){1, 1000, false, false}, &keys->beta);
+    config_reader_number(reader, run, "run.gamma", false, weight, &keys->gamma);
+    config_reader_number(reader, run, "run.zeta", false, positive, &keys->zeta);
+    config_reader_number(reader, run, "run.eta", false, eta_range, &keys->eta);
+    config_reader_choice(reader, run, "run.selector", false, selectors, &keys->selector);
+    config_reader_text(reader, run, "run.initial", false, &keys->initial);
+    read_sizes(reader, run, coordinator->site_count, keys);
+    if (reader->status == TACIT_OK && coordinator->horizon > TACIT_SELECT_ROUNDS_MAX)
+        config_reader_fail(reader, config_node_member(run, "horizon"), "run.horizon",
+                           "the rounds of the run; allowed: 1 to %u", TACIT_SELECT_ROUNDS_MAX);
+    if (reader->status == TACIT_OK && (coordinator->arm_count != coordinator->site_count ||
+                                       memcmp(coordinator->arm_names[0], coordinator->sites[0],
+                                              strlen(coordinator->sites[0])) != 0))
+        config_reader_fail(reader, config_node_member(root, "arms"), "arms",
+                           "with select the arms are the sites; allowed: the same list");
+}
+
+static enum tacit_status read_initial(const struct tacit_config_coordinator *file,
+                                      struct select_hub_settings *settings,
+                                      struct tacit_error *error)
+{
+    struct run_keys const *const keys = file->keys;
+    char *const path = tacit_config_path(file->document, keys->initial);
+    FILE *const in = path == NULL ? NULL : fopen(path, "rb");
+    settings->initial = calloc(keys->parameters + (size_t)1, sizeof(float));
+    size_t const got =
+        in == NULL || settings->initial == NULL
+            ? 0
+            : fread(settings->initial, sizeof(float), keys->parameters + (size_t)1, in);
+    if (in != NULL)
+        (void)fclose(in);
+    free(path);
+    if (got == keys->parameters)
+        return TACIT_OK;
+    tacit_config_error(file->document, "run.initial",
+                       "it cannot be read, or is not of run.parameters numbers of 4 bytes each",
+                       error);
+    return TACIT_INVALID;
+}
+
+static struct tacit_select_hub_config core_of(const struct live_hub_config *hub,
+                                              const struct run_keys *keys)
+{
+    return (struct tacit_select_hub_config){.run_id = hub->run_id,
+                                            .select = {.user_count = hub->site_count,
+                                                       .users_per_round = keys->users_per_round,
+                                                       .alpha = keys->alpha,
+                                                       .beta = keys->beta,
+                                                       .gamma = keys->gamma,
+                                                       .zeta = keys->zeta,
+                                                       .latency_min = keys->latency_min_ms * 1e-3,
+                                                       .budget = {.kind = TACIT_SELECT_GEOMETRIC,
+                                                                  .is_exact = true,
+                                                                  .total = hub->epsilon,
+                                                                  .eta = keys->eta}},
+                                            .selector = (enum tacit_selector)keys->selector,
+                                            .annealing = {.kappa = 1, .iterations = 500},
+                                            .dimension = keys->parameters,
+                                            .round_count = (uint32_t)hub->horizon,
+                                            .quorum = hub->quorum,
+                                            .round_timeout_us =
+                                                (uint64_t)hub->deadline_s * 1000000u,
+                                            .clip = keys->clip};
+}
+
+enum tacit_status select_hub_settings_new(struct live_hub_config *hub,
+                                          const struct tacit_config_coordinator *file,
+                                          const struct tacit_network *network,
+                                          struct tacit_error *error)
+{
+    struct run_keys const *const keys = file->keys;
+    struct select_hub_settings *const made = calloc(1, sizeof *made);
+    (void)network;
+    TACIT_ASSERT(keys != NULL);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    if (hub->quorum > keys->users_per_round)
+        hub->quorum = keys->users_per_round;
+    made->core = core_of(hub, keys);
+    made->batches = keys->batches;
+    made->sizes = keys->sizes; /* the document's */
+    hub->settings = made;
+    enum tacit_status status = TACIT_OK;
+    if (keys->initial != NULL)
+        status = read_initial(file, made, error);
+    if (status == TACIT_OK && tacit_select_hub_size(&made->core) == 0) {
+        tacit_config_error(file->document, "run.parameters",
+                           "users_per_round updates of so many numbers do not fit into 256 MiB",
+                           error);
+        status = TACIT_INVALID;
+    }
+    if (status != TACIT_OK)
+        select_hub_settings_free(hub);
+    return status;
+}
+
+void select_hub_settings_free(struct live_hub_config *hub)
+{
+    struct select_hub_settings *const settings = (void *)(uintptr_t)hub->settings;
+    if (settings != NULL)
+        free(settings->initial);
+    free(settings);
+    hub->settings = NULL;
+}

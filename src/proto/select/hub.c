@@ -1,0 +1,746 @@
+/* The hub of a training federation. Its block: the head, the selection's state, the model (double,
+ * and as it is announced), what is known of each site, and one slot for each site of the round. */
+#include <math.h>
+#include <string.h>
+#include "piece.h"
+#include "state.h"
+
+#define HUB_MAGIC UINT64_C(0x5441434954534842)
+#define BLOCK_BYTES_MAX ((size_t)1 << 28)
+
+enum hub_phase { HUB_WAITING, HUB_OPEN, HUB_FINISHED };
+enum slot_state { SLOT_ASKED, SLOT_OPENED, SLOT_COMPLETE };
+
+struct hub_fixed {
+    uint64_t run_id;
+    uint32_t agent_count;
+    uint32_t slot_count; /* m; A where all are asked */
+    uint32_t dimension;
+    uint32_t round_count;
+    uint32_t quorum;
+    uint32_t selector;
+    uint64_t round_timeout_us;
+    double clip;
+    double kappa;
+    uint32_t iterations;
+    uint32_t is_vanilla;
+    uint32_t sign_as_printed;
+    uint32_t keep_last;
+    uint8_t domain[TACIT_SHA256_BYTES];
+};
+
+struct hub_head {
+    uint64_t magic;
+    uint64_t select_size;
+    struct hub_fixed fixed;
+    uint32_t phase;
+    uint32_t round;
+    uint32_t rounds_over;
+    uint32_t asked_count;
+    uint32_t received_count;
+    uint32_t exhausted;
+    uint64_t started_us;
+    uint8_t model[TACIT_SHA256_BYTES]; /* the name of the present one */
+};
+
+struct slot {
+    uint32_t agent;
+    uint32_t state;
+    uint32_t first; /* the window of pieces that was asked for */
+    uint32_t mask;
+    uint64_t spent_nano;
+    uint8_t release[TACIT_SHA256_BYTES];
+};
+
+struct hub_parts {
+    struct hub_head *head;
+    struct tacit_select *select;
+    double *theta;
+    double *latencies; /* slots */
+    int64_t *steps;    /* slots x d */
+    uint64_t *set;
+    uint64_t *received;
+    uint64_t *heard;
+    uint64_t *flagged;
+    uint64_t *spent;       /* A */
+    uint64_t *round_spent; /* slots: scratch */
+    uint64_t *have;        /* slots x words of the pieces */
+    struct slot *slots;
+    struct tacit_commit_head *heads; /* A */
+    uint8_t *model_digests;
+    uint8_t *digests; /* slots x pieces */
+    void *scratch;
+    float *model;
+    uint32_t *seen;  /* A */
+    uint32_t *users; /* slots: scratch */
+};
+
+static size_t rounded(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
+/* The next part of the block. */
+static void *take(size_t *at, const struct hub_head *head, size_t bytes)
+{
+    void *const part = (uint8_t *)(uintptr_t)head + *at;
+    *at += rounded(bytes);
+    return part;
+}
+
+static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
+{
+    struct hub_fixed const *const fixed = &head->fixed;
+    size_t const sites = fixed->agent_count;
+    size_t const slots = fixed->slot_count;
+    size_t const numbers = fixed->dimension;
+    size_t const words = TACIT_BITS_WORDS(sites) * sizeof(uint64_t);
+    size_t const pieces = tacit_select_piece_count(fixed->dimension, TACIT_SELECT_STEPS);
+    size_t const model_pieces = tacit_select_piece_count(fixed->dimension, TACIT_SELECT_MODEL);
+    size_t at = rounded(sizeof *head);
+    struct hub_parts parts = {.head = (struct hub_head *)(uintptr_t)head};
+    parts.select = take(&at, head, head->select_size);
+    parts.theta = take(&at, head, numbers * sizeof(double));
+    parts.latencies = take(&at, head, slots * sizeof(double));
+    parts.steps = take(&at, head, slots * numbers * sizeof(int64_t));
+    parts.set = take(&at, head, words);
+    parts.received = take(&at, head, words);
+    parts.heard = take(&at, head, words);
+    parts.flagged = take(&at, head, words);
+    parts.spent = take(&at, head, sites * sizeof(uint64_t));
+    parts.round_spent = take(&at, head, slots * sizeof(uint64_t));
+    parts.have = take(&at, head, slots * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
+    parts.slots = take(&at, head, slots * sizeof(struct slot));
+    parts.heads = take(&at, head, sites * sizeof(struct tacit_commit_head));
+    parts.model_digests = take(&at, head, model_pieces * TACIT_SHA256_BYTES);
+    parts.digests = take(&at, head, slots * pieces * TACIT_SHA256_BYTES);
+    parts.scratch = take(&at, head, tacit_select_choice_size(fixed->agent_count));
+    parts.model = take(&at, head, numbers * sizeof(float));
+    parts.seen = take(&at, head, sites * sizeof(uint32_t));
+    parts.users = take(&at, head, slots * sizeof(uint32_t));
+    *size = at;
+    return parts;
+}
+
+static struct hub_parts parts_of(const struct tacit_select_hub *hub)
+{
+    size_t size;
+    return lay_out((const struct hub_head *)hub, &size);
+}
+
+/* ---- Beginning ---- */
+
+static bool is_valid(const struct tacit_select_hub_config *config)
+{
+    bool const is_known = config->selector != TACIT_SELECTOR_GENIE &&
+                          config->selector != TACIT_SELECTOR_FASTEST &&
+                          config->selector <= TACIT_SELECTOR_ALL;
+    return is_known && config->dimension > 0 && config->dimension <= TACIT_SELECT_DIMENSION_MAX &&
+           config->round_count > 0 && config->round_count <= TACIT_SELECT_ROUNDS_MAX &&
+           config->quorum > 0 && config->quorum <= config->select.user_count &&
+           config->select.user_count <= TACIT_AGENTS_MAX && config->round_timeout_us > 0 &&
+           config->clip > 0 && config->clip <= 1e100 && tacit_select_size(&config->select) > 0;
+}
+
+/* A head of the configuration, before anything has happened. */
+static struct hub_head *fill_head(struct hub_head *head,
+                                  const struct tacit_select_hub_config *config)
+{
+    struct hub_fixed *const fixed = &head->fixed;
+    memset(head, 0, sizeof *head);
+    head->magic = HUB_MAGIC;
+    head->select_size = tacit_select_size(&config->select);
+    fixed->run_id = config->run_id;
+    fixed->agent_count = config->select.user_count;
+    fixed->slot_count = config->selector == TACIT_SELECTOR_ALL ? config->select.user_count
+                                                               : config->select.users_per_round;
+    fixed->dimension = config->dimension;
+    fixed->round_count = config->round_count;
+    fixed->quorum = config->quorum;
+    fixed->selector = (uint32_t)config->selector;
+    fixed->round_timeout_us = config->round_timeout_us;
+    fixed->clip = config->clip;
+    fixed->kappa = config->annealing.kappa;
+    fixed->iterations = config->annealing.iterations;
+    fixed->is_vanilla = config->annealing.is_vanilla ? 1 : 0;
+    fixed->sign_as_printed = config->annealing.sign_as_printed ? 1 : 0;
+    fixed->keep_last = config->annealing.keep_last ? 1 : 0;
+    memcpy(fixed->domain, config->domain, sizeof fixed->domain);
+    return head;
+}
+
+size_t tacit_select_hub_size(const struct tacit_select_hub_config *config)
+{
+    struct hub_head head;
+    size_t size;
+    TACIT_ASSERT(config != NULL);
+    if (!is_valid(config))
+        return 0;
+    (void)lay_out(fill_head(&head, config), &size);
+    return size > BLOCK_BYTES_MAX ? 0 : size;
+}
+
+/* The model as it goes out: rounded to single precision, and named. */
+static void present(const struct hub_parts *parts)
+{
+    struct hub_head *const head = parts->head;
+    uint32_t const numbers = head->fixed.dimension;
+    for (uint32_t i = 0; i < numbers; i++)
+        parts->model[i] = (float)parts->theta[i];
+    select_digest_model(parts->model, numbers, parts->model_digests);
+    select_name_of(parts->model_digests, tacit_select_piece_count(numbers, TACIT_SELECT_MODEL),
+                   head->model);
+}
+
+enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
+                                        const struct tacit_select_hub_config *config,
+                                        const uint64_t *sizes, const float *initial)
+{
+    size_t const size = tacit_select_hub_size(config);
+    TACIT_ASSERT(hub != NULL);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(hub, 0, size);
+    (void)fill_head((struct hub_head *)hub, config);
+    struct hub_parts const parts = parts_of(hub);
+    enum tacit_status const status = tacit_select_init(parts.select, &config->select, sizes);
+    for (uint32_t i = 0; initial != NULL && i < config->dimension; i++) {
+        if (!isfinite(initial[i]))
+            return TACIT_INVALID;
+        parts.theta[i] = (double)initial[i];
+    }
+    present(&parts);
+    return status;
+}
+
+static bool slots_are_possible(const struct hub_parts *parts)
+{
+    struct hub_head const *const head = parts->head;
+    for (uint32_t i = 0; i < head->asked_count; i++)
+        if (parts->slots[i].agent >= head->fixed.agent_count ||
+            parts->slots[i].state > SLOT_COMPLETE ||
+            !tacit_bits_has(parts->set, parts->slots[i].agent))
+            return false;
+    return true;
+}
+
+enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, size_t size,
+                                         const struct tacit_select_hub_config *config)
+{
+    struct hub_head const *const head = (const struct hub_head *)hub;
+    struct hub_head fresh;
+    TACIT_ASSERT(hub != NULL);
+    if (size == 0 || size != tacit_select_hub_size(config))
+        return TACIT_MALFORMED;
+    (void)fill_head(&fresh, config);
+    if (head->magic != fresh.magic || head->select_size != fresh.select_size ||
+        memcmp(&head->fixed, &fresh.fixed, sizeof fresh.fixed) != 0)
+        return TACIT_MALFORMED;
+    struct hub_parts const parts = parts_of(hub);
+    if (head->phase > HUB_FINISHED || head->round > head->fixed.round_count + 1 ||
+        head->rounds_over > head->round || head->asked_count > head->fixed.slot_count ||
+        head->received_count > head->asked_count || !slots_are_possible(&parts))
+        return TACIT_MALFORMED;
+    return tacit_select_check(parts.select, head->select_size, &config->select);
+}
+
+/* ---- Saying ---- */
+
+static struct tacit_select_message *say(const struct hub_parts *parts, uint32_t to,
+                                        struct tacit_select_message message,
+                                        struct tacit_select_update *update)
+{
+    TACIT_ASSERT(update->message_count < TACIT_SELECT_MESSAGES_MAX);
+    message.from = TACIT_HUB;
+    message.to = to;
+    message.run_id = parts->head->fixed.run_id;
+    update->messages[update->message_count] = message;
+    return &update->messages[update->message_count++];
+}
+
+/* To one site it also says of which round nothing more is wanted from it. */
+static void say_order(const struct hub_parts *parts, uint32_t to,
+                      struct tacit_select_update *update)
+{
+    struct hub_head const *const head = parts->head;
+    if (head->round == 0)
+        return;
+    (void)say(parts, to,
+              (struct tacit_select_message){.kind = TACIT_SELECT_ORDER,
+                                            .round = head->round,
+                                            .last = head->phase == HUB_FINISHED,
+                                            .seen = to == TACIT_EVERYONE ? 0 : parts->seen[to],
+                                            .set = parts->set,
+                                            .digests = parts->model_digests,
+                                            .digest_count = tacit_select_piece_count(
+                                                head->fixed.dimension, TACIT_SELECT_MODEL)},
+              update);
+}
+
+/* ---- Rounds ---- */
+
+static bool somebody_can_pay(const struct hub_parts *parts)
+{
+    for (uint32_t site = 0; site < parts->head->fixed.agent_count; site++)
+        if (select_can_pay(parts->select, site))
+            return true;
+    return false;
+}
+
+static void finish(const struct hub_parts *parts, struct tacit_select_update *update)
+{
+    struct hub_head *const head = parts->head;
+    head->phase = HUB_FINISHED;
+    head->round++;
+    head->asked_count = head->received_count = 0;
+    memset(parts->set, 0, TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t));
+    update->persist = true;
+    update->has_model = true;
+    say_order(parts, TACIT_EVERYONE, update);
+}
+
+static void open_round(const struct hub_parts *parts, uint32_t count, uint64_t now_us,
+                       struct tacit_select_update *update)
+{
+    struct hub_head *const head = parts->head;
+    size_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
+    size_t const words = TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t);
+    head->phase = HUB_OPEN;
+    head->round++;
+    head->asked_count = count;
+    head->received_count = 0;
+    head->started_us = now_us;
+    memset(parts->set, 0, words);
+    memset(parts->received, 0, words);
+    memset(parts->have, 0, count * TACIT_BITS_WORDS(pieces) * sizeof(uint64_t));
+    memset(parts->slots, 0, count * sizeof(struct slot));
+    for (uint32_t i = 0; i < count; i++) {
+        parts->slots[i].agent = parts->users[i];
+        parts->latencies[i] = NAN;
+        tacit_bits_add(parts->set, parts->users[i]);
+    }
+    update->persist = true;
+    say_order(parts, TACIT_EVERYONE, update);
+}
+
+static enum tacit_status choose(const struct hub_parts *parts, const struct tacit_entropy *entropy,
+                                uint32_t *count)
+{
+    struct hub_fixed const *const fixed = &parts->head->fixed;
+    struct tacit_select_choice const choice = {
+        .selector = (enum tacit_selector)fixed->selector,
+        .annealing = {.is_vanilla = fixed->is_vanilla != 0,
+                      .sign_as_printed = fixed->sign_as_printed != 0,
+                      .keep_last = fixed->keep_last != 0,
+                      .kappa = fixed->kappa,
+                      .iterations = fixed->iterations},
+        .available = parts->heard};
+    double energy;
+    return tacit_select_choose(parts->select, &choice, entropy, parts->scratch, parts->users, count,
+                               &energy);
+}
+
+/* READINGS P5.12: fewer sites than the quorum: the round is postponed; nobody with budget: the run
+ * is over. */
+static enum tacit_status begin(const struct hub_parts *parts, uint64_t now_us,
+                               const struct tacit_entropy *entropy,
+                               struct tacit_select_update *update)
+{
+    struct hub_head *const head = parts->head;
+    uint32_t count = 0;
+    TACIT_ASSERT(head->phase == HUB_WAITING);
+    if (head->rounds_over == head->fixed.round_count || !somebody_can_pay(parts)) {
+        head->exhausted = head->rounds_over < head->fixed.round_count ? 1 : 0;
+        finish(parts, update);
+        return TACIT_OK;
+    }
+    uint32_t able = 0;
+    for (uint32_t site = 0; site < head->fixed.agent_count; site++)
+        if (tacit_bits_has(parts->heard, site) && select_can_pay(parts->select, site))
+            able++;
+    if (able < head->fixed.quorum)
+        return TACIT_OK;
+    enum tacit_status const status = choose(parts, entropy, &count);
+    if (status == TACIT_OK && count > 0)
+        open_round(parts, count, now_us, update);
+    return status;
+}
+
+/* Eq. (2), in the order of the sites: theta += sum of alpha_k z_k u, alpha_k public. */
+static void average(const struct hub_parts *parts)
+{
+    struct hub_head const *const head = parts->head;
+    struct tacit_select_view view;
+    double const unit = head->fixed.clip / (double)TACIT_VECTOR_STEPS;
+    double total = 0;
+    tacit_select_look(parts->select, &view);
+    for (uint32_t i = 0; i < head->asked_count; i++)
+        if (parts->slots[i].state == SLOT_COMPLETE)
+            total += (double)view.sizes[parts->slots[i].agent];
+    for (uint32_t i = 0; i < head->asked_count; i++) {
+        int64_t const *const steps = parts->steps + (size_t)i * head->fixed.dimension;
+        double const weight = (double)view.sizes[parts->slots[i].agent] / total;
+        if (parts->slots[i].state != SLOT_COMPLETE)
+            continue;
+        for (uint32_t k = 0; k < head->fixed.dimension; k++)
+            parts->theta[k] += weight * ((double)steps[k] * unit);
+    }
+    present(parts);
+}
+
+/* Who did not answer counts with the deadline, and is asked again once it has spoken again. */
+static enum tacit_status end_round(const struct hub_parts *parts, uint64_t now_us,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_select_update *update)
+{
+    struct hub_head *const head = parts->head;
+    TACIT_ASSERT(head->phase == HUB_OPEN);
+    for (uint32_t i = 0; i < head->asked_count; i++) {
+        struct slot const *const slot = &parts->slots[i];
+        parts->users[i] = slot->agent;
+        if (slot->state != SLOT_COMPLETE)
+            tacit_bits_remove(parts->heard, slot->agent);
+        parts->round_spent[i] = parts->spent[slot->agent];
+    }
+    enum tacit_status const observed = tacit_select_observe_reported(
+        parts->select, parts->users, head->asked_count, parts->latencies,
+        (double)head->fixed.round_timeout_us * 1e-6, parts->round_spent);
+    TACIT_ASSERT(observed == TACIT_OK);
+    if (head->received_count > 0)
+        average(parts);
+    head->phase = HUB_WAITING;
+    head->rounds_over = head->round;
+    update->persist = true;
+    update->round_is_over = true;
+    return begin(parts, now_us, entropy, update);
+}
+
+/* ---- Hearing ---- */
+
+static void hear_spent(const struct hub_parts *parts, uint32_t site, uint64_t spent_nano)
+{
+    if (spent_nano <= parts->spent[site])
+        return;
+    parts->spent[site] = spent_nano;
+    tacit_select_report(parts->select, site, spent_nano);
+}
+
+static struct slot *slot_of(const struct hub_parts *parts, uint32_t site)
+{
+    for (uint32_t i = 0; i < parts->head->asked_count; i++)
+        if (parts->slots[i].agent == site)
+            return &parts->slots[i];
+    return NULL;
+}
+
+static size_t place_of(const struct hub_parts *parts, const struct slot *slot)
+{
+    return (size_t)(slot - parts->slots);
+}
+
+static uint64_t *have_of(const struct hub_parts *parts, const struct slot *slot)
+{
+    size_t const pieces =
+        tacit_select_piece_count(parts->head->fixed.dimension, TACIT_SELECT_STEPS);
+    return parts->have + place_of(parts, slot) * TACIT_BITS_WORDS(pieces);
+}
+
+static uint8_t *digests_of(const struct hub_parts *parts, const struct slot *slot)
+{
+    size_t const pieces =
+        tacit_select_piece_count(parts->head->fixed.dimension, TACIT_SELECT_STEPS);
+    return parts->digests + place_of(parts, slot) * pieces * TACIT_SHA256_BYTES;
+}
+
+static void ask_for_pieces(const struct hub_parts *parts, struct slot *slot,
+                           struct tacit_select_update *update)
+{
+    uint32_t const pieces =
+        tacit_select_piece_count(parts->head->fixed.dimension, TACIT_SELECT_STEPS);
+    if (select_next_missing(have_of(parts, slot), pieces, &slot->first, &slot->mask))
+        (void)say(parts, slot->agent,
+                  (struct tacit_select_message){.kind = TACIT_SELECT_REQUEST,
+                                                .round = parts->head->round,
+                                                .vector = TACIT_SELECT_STEPS,
+                                                .first = slot->first,
+                                                .mask = slot->mask},
+                  update);
+}
+
+static enum tacit_status take_hello(const struct hub_parts *parts,
+                                    const struct tacit_select_message *hello,
+                                    struct tacit_select_update *update)
+{
+    hear_spent(parts, hello->from, hello->spent_nano);
+    say_order(parts, hello->from, update);
+    return TACIT_OK;
+}
+
+static bool needs_no_update(const struct hub_parts *parts, uint32_t site, uint32_t round)
+{
+    struct hub_head const *const head = parts->head;
+    return head->phase != HUB_OPEN || round != head->round || !tacit_bits_has(parts->set, site) ||
+           tacit_bits_has(parts->received, site);
+}
+
+static enum tacit_status take_commit(const struct hub_parts *parts,
+                                     const struct tacit_select_message *commit,
+                                     struct tacit_select_update *update)
+{
+    uint32_t const site = commit->from;
+    struct tacit_select_message answer = {.kind = TACIT_SELECT_GRANT, .round = commit->round};
+    if (commit->round == 0 || commit->round > parts->head->round)
+        return TACIT_UNEXPECTED;
+    enum tacit_commit_answer const said =
+        tacit_commit_ask(&parts->heads[site], commit->commit.commitment, commit->commit.previous);
+    if (said == TACIT_COMMIT_LATE)
+        return TACIT_OK;
+    if (said == TACIT_COMMIT_REFUSED) {
+        answer.kind = TACIT_SELECT_REFUSAL;
+        memcpy(answer.commit.commitment, parts->heads[site].head, TACIT_SHA256_BYTES);
+        update->persist = !tacit_bits_has(parts->flagged, site);
+        tacit_bits_add(parts->flagged, site);
+        (void)say(parts, site, answer, update);
+        return TACIT_FORKED;
+    }
+    memcpy(answer.commit.commitment, commit->commit.commitment, TACIT_SHA256_BYTES);
+    answer.closed = needs_no_update(parts, site, commit->round);
+    if (answer.closed && commit->round > parts->seen[site])
+        parts->seen[site] = commit->round;
+    update->persist = said == TACIT_COMMIT_GRANTED;
+    (void)say(parts, site, answer, update);
+    return TACIT_OK;
+}
+
+static bool opens(const struct hub_parts *parts, const struct tacit_select_message *message,
+                  uint8_t release[TACIT_SHA256_BYTES])
+{
+    struct tacit_commit_scope const scope = {.domain = parts->head->fixed.domain,
+                                             .run_id = parts->head->fixed.run_id,
+                                             .site = message->from,
+                                             .epoch = message->round};
+    select_release_of(message, release);
+    return tacit_commit_opens(&parts->heads[message->from], &scope, message->commit.previous,
+                              message->commit.salt, release, TACIT_SHA256_BYTES);
+}
+
+/* What is late is counted as spent, and not averaged. */
+static enum tacit_status take_update(const struct hub_parts *parts,
+                                     const struct tacit_select_message *message,
+                                     struct tacit_select_update *update)
+{
+    struct hub_head const *const head = parts->head;
+    uint8_t release[TACIT_SHA256_BYTES];
+    uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
+    if (message->digest_count != pieces || message->round == 0 || message->round > head->round)
+        return TACIT_MALFORMED;
+    if (!opens(parts, message, release)) {
+        update->persist = !tacit_bits_has(parts->flagged, message->from);
+        tacit_bits_add(parts->flagged, message->from);
+        return TACIT_FORKED;
+    }
+    hear_spent(parts, message->from, message->spent_nano);
+    if (needs_no_update(parts, message->from, message->round) ||
+        memcmp(message->model, head->model, TACIT_SHA256_BYTES) != 0) {
+        if (message->round > parts->seen[message->from])
+            parts->seen[message->from] = message->round;
+        update->persist = true;
+        say_order(parts, message->from, update);
+        return TACIT_OK;
+    }
+    struct slot *const slot = slot_of(parts, message->from);
+    TACIT_ASSERT(slot != NULL);
+    if (slot->state == SLOT_ASKED) {
+        slot->state = SLOT_OPENED;
+        slot->spent_nano = message->spent_nano;
+        memcpy(slot->release, release, sizeof release);
+        memcpy(digests_of(parts, slot), message->digests, (size_t)pieces * TACIT_SHA256_BYTES);
+    }
+    ask_for_pieces(parts, slot, update);
+    return TACIT_OK;
+}
+
+/* All pieces of one update are there: it is counted, durably, before the site hears of it. */
+static enum tacit_status complete(const struct hub_parts *parts, struct slot *slot, uint64_t now_us,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_select_update *update)
+{
+    struct hub_head *const head = parts->head;
+    uint64_t const spent_us = now_us - head->started_us;
+    uint32_t const site = slot->agent;
+    slot->state = SLOT_COMPLETE;
+    parts->latencies[place_of(parts, slot)] = (double)(spent_us > 0 ? spent_us : 1) * 1e-6;
+    parts->seen[site] = head->round;
+    tacit_bits_add(parts->received, site);
+    head->received_count++;
+    update->persist = true;
+    if (head->received_count < head->asked_count) {
+        say_order(parts, site, update);
+        return TACIT_OK;
+    }
+    enum tacit_status const status = end_round(parts, now_us, entropy, update);
+    say_order(parts, site, update);
+    return status;
+}
+
+static enum tacit_status take_piece(const struct hub_parts *parts,
+                                    const struct tacit_select_event *event,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_select_update *update)
+{
+    struct hub_head const *const head = parts->head;
+    struct tacit_select_message const *const piece = event->message;
+    uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
+    struct slot *const slot = slot_of(parts, piece->from);
+    uint32_t first;
+    uint32_t mask;
+    if (head->phase != HUB_OPEN || piece->round != head->round || slot == NULL ||
+        slot->state != SLOT_OPENED)
+        return TACIT_UNEXPECTED;
+    if (!select_piece_fits(piece, TACIT_SELECT_STEPS, head->fixed.dimension,
+                           digests_of(parts, slot)))
+        return TACIT_MALFORMED;
+    memcpy(parts->steps + place_of(parts, slot) * head->fixed.dimension +
+               (size_t)piece->first * TACIT_SELECT_UPDATE_NUMBERS,
+           piece->step_piece, piece->number_count * sizeof(int64_t));
+    tacit_bits_add(have_of(parts, slot), piece->first);
+    if (!select_next_missing(have_of(parts, slot), pieces, &first, &mask))
+        return complete(parts, slot, event->now_us, entropy, update);
+    if (select_window_is_done(have_of(parts, slot), slot->first, slot->mask))
+        ask_for_pieces(parts, slot, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status give_pieces(const struct hub_parts *parts,
+                                     const struct tacit_select_message *request,
+                                     struct tacit_select_update *update)
+{
+    struct hub_head const *const head = parts->head;
+    uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_MODEL);
+    if (request->round != head->round || request->vector != TACIT_SELECT_MODEL)
+        return TACIT_UNEXPECTED;
+    uint32_t given = 0;
+    for (uint32_t i = 0; i < 32 && given < TACIT_SELECT_PIECES_AT_ONCE; i++) {
+        if ((request->mask >> i & 1u) == 0)
+            continue;
+        if (request->first >= pieces || i >= pieces - request->first)
+            return TACIT_MALFORMED;
+        say(parts, request->from,
+            select_model_piece(parts->model, head->fixed.dimension, request->first + i), update)
+            ->round = head->round;
+        given++;
+    }
+    return TACIT_OK;
+}
+
+/* ---- Steps ---- */
+
+static enum tacit_status take_message(const struct hub_parts *parts,
+                                      const struct tacit_select_event *event,
+                                      const struct tacit_entropy *entropy,
+                                      struct tacit_select_update *update)
+{
+    struct tacit_select_message const *const message = event->message;
+    switch (message->kind) {
+    case TACIT_SELECT_HELLO:
+        return take_hello(parts, message, update);
+    case TACIT_SELECT_COMMIT:
+        return take_commit(parts, message, update);
+    case TACIT_SELECT_UPDATE:
+        return take_update(parts, message, update);
+    case TACIT_SELECT_PIECE:
+        return take_piece(parts, event, entropy, update);
+    case TACIT_SELECT_REQUEST:
+        return give_pieces(parts, message, update);
+    case TACIT_SELECT_ORDER:
+    case TACIT_SELECT_GRANT:
+    case TACIT_SELECT_REFUSAL:
+        break; /* these are the hub's */
+    }
+    return TACIT_UNEXPECTED;
+}
+
+static enum tacit_status receive(const struct hub_parts *parts,
+                                 const struct tacit_select_event *event,
+                                 const struct tacit_entropy *entropy,
+                                 struct tacit_select_update *update)
+{
+    struct hub_head const *const head = parts->head;
+    struct tacit_select_message const *const message = event->message;
+    TACIT_ASSERT(message != NULL);
+    if (message->from >= head->fixed.agent_count || message->run_id != head->fixed.run_id)
+        return TACIT_STRANGER;
+    enum tacit_status status = take_message(parts, event, entropy, update);
+    if (status != TACIT_OK)
+        return status;
+    tacit_bits_add(parts->heard, message->from);
+    if (head->phase == HUB_WAITING)
+        status = begin(parts, event->now_us, entropy, update);
+    return status;
+}
+
+static enum tacit_status time_out(const struct hub_parts *parts, uint64_t now_us,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_select_update *update)
+{
+    struct hub_head const *const head = parts->head;
+    if (head->phase == HUB_OPEN && now_us - head->started_us >= head->fixed.round_timeout_us)
+        return end_round(parts, now_us, entropy, update);
+    if (head->phase == HUB_WAITING)
+        return begin(parts, now_us, entropy, update);
+    return TACIT_OK;
+}
+
+/* The clock may have begun anew with the machine. */
+static void start(const struct hub_parts *parts, uint64_t now_us,
+                  struct tacit_select_update *update)
+{
+    if (parts->head->started_us > now_us)
+        parts->head->started_us = now_us;
+    update->has_model = parts->head->phase == HUB_FINISHED;
+    say_order(parts, TACIT_EVERYONE, update);
+}
+
+enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
+                                        const struct tacit_select_event *event,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_select_update *update)
+{
+    struct hub_parts const parts = parts_of(hub);
+    struct hub_head const *const head = parts.head;
+    enum tacit_status status = TACIT_OK;
+    TACIT_ASSERT(event != NULL);
+    TACIT_ASSERT(update != NULL);
+    memset(update, 0, sizeof *update);
+    if (event->kind == TACIT_SELECT_START || event->kind == TACIT_SELECT_AGAIN)
+        start(&parts, event->now_us, update);
+    else if (event->kind == TACIT_SELECT_RECEIVE)
+        status = receive(&parts, event, entropy, update);
+    else if (event->kind == TACIT_SELECT_TIMEOUT)
+        status = time_out(&parts, event->now_us, entropy, update);
+    update->deadline_us =
+        head->phase == HUB_OPEN ? head->started_us + head->fixed.round_timeout_us : TACIT_NEVER;
+    return status;
+}
+
+void tacit_select_hub_look(const struct tacit_select_hub *hub, struct tacit_select_hub_view *view)
+{
+    struct hub_parts const parts = parts_of(hub);
+    struct hub_head const *const head = parts.head;
+    TACIT_ASSERT(view != NULL);
+    *view = (struct tacit_select_hub_view){.round = head->round,
+                                           .round_count = head->rounds_over,
+                                           .is_open = head->phase == HUB_OPEN,
+                                           .is_finished = head->phase == HUB_FINISHED,
+                                           .is_exhausted = head->exhausted != 0,
+                                           .asked_count = head->asked_count,
+                                           .received_count = head->received_count,
+                                           .asked = parts.set,
+                                           .received = parts.received,
+                                           .flagged = parts.flagged,
+                                           .seen = parts.seen,
+                                           .spent_nano = parts.spent,
+                                           .model = parts.model,
+                                           .latencies = parts.latencies};
+    tacit_select_look(parts.select, &view->select);
+}

@@ -1,0 +1,596 @@
+/* A site of a training federation. Its block: the head, the digests of the model's and of its own
+ * update's pieces, which pieces of the model are there, the update, the model. */
+#include <string.h>
+#include "budget.h"
+#include "piece.h"
+#include "state.h"
+
+#define SITE_MAGIC UINT64_C(0x5441434954535453)
+#define ENTROPY_PAUSE_US 1000000u
+#define IDLE_RESENDS 5u /* who has nothing to do says less often that it is there */
+
+/* What a state is of. */
+struct site_fixed {
+    uint64_t run_id;
+    uint32_t agent;
+    uint32_t agent_count;
+    uint32_t dimension;
+    uint32_t round_count;
+    double clip;
+    uint64_t resend_after_us;
+    uint8_t domain[TACIT_SHA256_BYTES];
+    struct select_prices prices;
+};
+
+struct site_head {
+    uint64_t magic;
+    struct site_fixed fixed;
+    uint32_t phase;
+    uint32_t round; /* of the last order */
+    uint32_t last;  /* it was the last one */
+    uint32_t draw_round;
+    uint32_t release_round;
+    uint32_t participation;
+    uint32_t blocked;
+    uint32_t first; /* the window of pieces that was asked for */
+    uint32_t mask;
+    uint32_t unused;
+    uint64_t price_nano; /* of the newest draw */
+    uint64_t spent_nano;
+    uint64_t next_nano;
+    uint64_t deadline_us;
+    struct tacit_commit commit;        /* of the newest draw */
+    uint8_t head[TACIT_SHA256_BYTES];  /* the last commitment that was granted */
+    uint8_t model[TACIT_SHA256_BYTES]; /* the name of the model that the order is of */
+    uint8_t start[TACIT_SHA256_BYTES]; /* .. and of the one that the newest draw started from */
+};
+
+struct site_parts {
+    struct site_head *head;
+    uint8_t *model_digests;
+    uint8_t *digests;
+    uint64_t *have;
+    int64_t *steps;
+    float *model;
+};
+
+static uint32_t model_pieces(const struct site_fixed *fixed)
+{
+    return tacit_select_piece_count(fixed->dimension, TACIT_SELECT_MODEL);
+}
+
+static uint32_t step_pieces(const struct site_fixed *fixed)
+{
+    return tacit_select_piece_count(fixed->dimension, TACIT_SELECT_STEPS);
+}
+
+static struct site_parts parts_of(const struct tacit_select_site *site)
+{
+    struct site_head *const head = (struct site_head *)(uintptr_t)site;
+    uint8_t *const model_digests = (uint8_t *)(head + 1);
+    uint8_t *const digests =
+        model_digests + (size_t)model_pieces(&head->fixed) * TACIT_SHA256_BYTES;
+    uint64_t *const have =
+        (uint64_t *)(void *)(digests + (size_t)step_pieces(&head->fixed) * TACIT_SHA256_BYTES);
+    int64_t *const steps = (int64_t *)(have + TACIT_BITS_WORDS(model_pieces(&head->fixed)));
+    return (struct site_parts){.head = head,
+                               .model_digests = model_digests,
+                               .digests = digests,
+                               .have = have,
+                               .steps = steps,
+                               .model = (float *)(steps + head->fixed.dimension)};
+}
+
+/* ---- Beginning ---- */
+
+static bool is_valid(const struct tacit_select_site_config *config)
+{
+    return config->agent_count > 0 && config->agent_count <= TACIT_AGENTS_MAX &&
+           config->agent < config->agent_count && config->dimension > 0 &&
+           config->dimension <= TACIT_SELECT_DIMENSION_MAX && config->round_count > 0 &&
+           config->round_count <= TACIT_SELECT_ROUNDS_MAX && config->clip > 0 &&
+           config->clip <= 1e100 && config->budget.is_exact &&
+           config->budget.kind != TACIT_SELECT_GIVEN && select_budget_is_valid(&config->budget) &&
+           config->resend_after_us > 0;
+}
+
+size_t tacit_select_site_size(const struct tacit_select_site_config *config)
+{
+    TACIT_ASSERT(config != NULL);
+    if (!is_valid(config))
+        return 0;
+    uint32_t const models = tacit_select_piece_count(config->dimension, TACIT_SELECT_MODEL);
+    uint32_t const steps = tacit_select_piece_count(config->dimension, TACIT_SELECT_STEPS);
+    size_t const floats = ((size_t)config->dimension + 1) / 2 * sizeof(uint64_t);
+    return sizeof(struct site_head) + (size_t)(models + steps) * TACIT_SHA256_BYTES +
+           TACIT_BITS_WORDS(models) * sizeof(uint64_t) + config->dimension * sizeof(int64_t) +
+           floats;
+}
+
+static void fill_fixed(struct site_fixed *fixed, const struct tacit_select_site_config *config)
+{
+    memset(fixed, 0, sizeof *fixed);
+    fixed->run_id = config->run_id;
+    fixed->agent = config->agent;
+    fixed->agent_count = config->agent_count;
+    fixed->dimension = config->dimension;
+    fixed->round_count = config->round_count;
+    fixed->clip = config->clip;
+    fixed->resend_after_us = config->resend_after_us;
+    memcpy(fixed->domain, config->domain, sizeof fixed->domain);
+    fixed->prices = select_prices_of(&config->budget);
+}
+
+enum tacit_status tacit_select_site_init(struct tacit_select_site *site,
+                                         const struct tacit_select_site_config *config)
+{
+    size_t const size = tacit_select_site_size(config);
+    TACIT_ASSERT(site != NULL);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(site, 0, size);
+    struct site_head *const head = (struct site_head *)site;
+    head->magic = SITE_MAGIC;
+    fill_fixed(&head->fixed, config);
+    head->next_nano = head->fixed.prices.first_nano;
+    head->deadline_us = TACIT_NEVER;
+    return TACIT_OK;
+}
+
+static bool is_possible(const struct site_head *head)
+{
+    struct site_fixed const *const fixed = &head->fixed;
+    return head->phase <= TACIT_SELECT_FINISHED && head->round <= fixed->round_count + 1 &&
+           head->last <= 1 && head->blocked <= 1 && head->draw_round <= head->round &&
+           head->release_round <= head->draw_round && head->participation <= head->draw_round &&
+           head->spent_nano <= fixed->prices.total_nano &&
+           (head->participation == 0) == (head->draw_round == 0) &&
+           (head->phase != TACIT_SELECT_COMMITTED || head->draw_round > head->release_round);
+}
+
+enum tacit_status tacit_select_site_check(const struct tacit_select_site *site, size_t size,
+                                          const struct tacit_select_site_config *config)
+{
+    struct site_head const *const head = (const struct site_head *)site;
+    struct site_fixed fixed;
+    TACIT_ASSERT(site != NULL);
+    if (size == 0 || size != tacit_select_site_size(config) || head->magic != SITE_MAGIC)
+        return TACIT_MALFORMED;
+    fill_fixed(&fixed, config);
+    if (memcmp(&fixed, &head->fixed, sizeof fixed) != 0)
+        return TACIT_MALFORMED;
+    return is_possible(head) ? TACIT_OK : TACIT_MALFORMED;
+}
+
+/* ---- Saying ---- */
+
+static bool can_pay(const struct site_head *head)
+{
+    struct select_prices const *const prices = &head->fixed.prices;
+    if (prices->participations > 0 && head->participation >= prices->participations)
+        return false;
+    return head->next_nano >= SELECT_PRICE_MIN_NANO &&
+           head->next_nano <= prices->total_nano - head->spent_nano;
+}
+
+static struct tacit_select_message *say(const struct site_head *head,
+                                        struct tacit_select_message message,
+                                        struct tacit_select_update *update)
+{
+    TACIT_ASSERT(update->message_count < TACIT_SELECT_MESSAGES_MAX);
+    message.from = head->fixed.agent;
+    message.to = TACIT_HUB;
+    message.run_id = head->fixed.run_id;
+    update->messages[update->message_count] = message;
+    return &update->messages[update->message_count++];
+}
+
+static void say_hello(const struct site_head *head, struct tacit_select_update *update)
+{
+    struct tacit_select_message *const hello =
+        say(head,
+            (struct tacit_select_message){
+                .kind = TACIT_SELECT_HELLO, .round = head->round, .spent_nano = head->spent_nano},
+            update);
+    memcpy(hello->commit.commitment, head->head, TACIT_SHA256_BYTES);
+}
+
+static void ask_for_pieces(const struct site_parts *parts, struct tacit_select_update *update)
+{
+    struct site_head *const head = parts->head;
+    if (select_next_missing(parts->have, model_pieces(&head->fixed), &head->first, &head->mask))
+        (void)say(head,
+                  (struct tacit_select_message){.kind = TACIT_SELECT_REQUEST,
+                                                .round = head->round,
+                                                .vector = TACIT_SELECT_MODEL,
+                                                .first = head->first,
+                                                .mask = head->mask},
+                  update);
+}
+
+static void ask_for_grant(const struct site_head *head, struct tacit_select_update *update)
+{
+    (void)say(head,
+              (struct tacit_select_message){.kind = TACIT_SELECT_COMMIT,
+                                            .round = head->draw_round,
+                                            .commit = {.commitment = {0}}},
+              update);
+    struct tacit_commit *const commit = &update->messages[update->message_count - 1].commit;
+    *commit = head->commit;
+    memset(commit->salt, 0, sizeof commit->salt); /* not before the grant */
+}
+
+struct tacit_select_message tacit_select_site_release(const struct tacit_select_site *site)
+{
+    struct site_parts const parts = parts_of(site);
+    struct site_head const *const head = parts.head;
+    struct tacit_select_message message = {.kind = TACIT_SELECT_UPDATE,
+                                           .from = head->fixed.agent,
+                                           .to = TACIT_HUB,
+                                           .run_id = head->fixed.run_id,
+                                           .round = head->draw_round,
+                                           .digests = parts.digests,
+                                           .digest_count = step_pieces(&head->fixed),
+                                           .spent_nano = head->spent_nano,
+                                           .participation = head->participation,
+                                           .price_nano = head->price_nano,
+                                           .commit = head->commit};
+    TACIT_ASSERT(head->draw_round > 0);
+    memcpy(message.model, head->start, sizeof message.model);
+    return message;
+}
+
+static void say_release(const struct tacit_select_site *site, struct tacit_select_update *update)
+{
+    struct site_head const *const head = (const struct site_head *)site;
+    TACIT_ASSERT(head->phase == TACIT_SELECT_RELEASED);
+    (void)say(head, tacit_select_site_release(site), update);
+}
+
+static void say_again(const struct tacit_select_site *site, struct tacit_select_update *update)
+{
+    struct site_parts const parts = parts_of(site);
+    switch ((enum tacit_select_site_phase)parts.head->phase) {
+    case TACIT_SELECT_IDLE:
+    case TACIT_SELECT_TRAINING:
+        say_hello(parts.head, update);
+        return;
+    case TACIT_SELECT_FETCHING:
+        say_hello(parts.head, update);
+        ask_for_pieces(&parts, update);
+        return;
+    case TACIT_SELECT_COMMITTED:
+        say_hello(parts.head, update);
+        ask_for_grant(parts.head, update);
+        return;
+    case TACIT_SELECT_RELEASED:
+        say_hello(parts.head, update);
+        say_release(site, update);
+        return;
+    case TACIT_SELECT_FINISHED:
+        return;
+    }
+}
+
+static void set_deadline(struct site_head *head, uint64_t now_us)
+{
+    uint64_t const resend = head->fixed.resend_after_us;
+    bool const is_idle = head->phase == TACIT_SELECT_IDLE || head->phase == TACIT_SELECT_TRAINING;
+    head->deadline_us = head->phase == TACIT_SELECT_FINISHED
+                            ? TACIT_NEVER
+                            : now_us + (is_idle ? IDLE_RESENDS * resend : resend);
+}
+
+/* ---- The model ---- */
+
+/* The model is here. Whoever cannot pay does not train, and says in HELLO why. */
+static void begin_training(struct site_head *head, struct tacit_select_update *update)
+{
+    if (head->last != 0) {
+        head->phase = TACIT_SELECT_FINISHED;
+        update->persist = true;
+        update->has_model = true;
+        return;
+    }
+    head->phase = can_pay(head) ? TACIT_SELECT_TRAINING : TACIT_SELECT_IDLE;
+    update->train = head->phase == TACIT_SELECT_TRAINING;
+    if (!update->train)
+        say_hello(head, update);
+}
+
+static void begin_round(const struct site_parts *parts, const struct tacit_select_message *order,
+                        struct tacit_select_update *update)
+{
+    struct site_head *const head = parts->head;
+    uint32_t const pieces = model_pieces(&head->fixed);
+    bool const is_asked = order->last || tacit_bits_has(order->set, head->fixed.agent);
+    update->stop = head->phase == TACIT_SELECT_TRAINING;
+    if (head->phase == TACIT_SELECT_RELEASED) { /* nobody waits for it any more */
+        update->settled = head->draw_round;
+        update->persist = true;
+    }
+    head->round = order->round;
+    head->last = order->last;
+    memcpy(parts->model_digests, order->digests, (size_t)pieces * TACIT_SHA256_BYTES);
+    memset(parts->have, 0, TACIT_BITS_WORDS(pieces) * sizeof *parts->have);
+    select_name_of(order->digests, pieces, head->model);
+    head->phase = is_asked ? TACIT_SELECT_FETCHING : TACIT_SELECT_IDLE;
+    if (is_asked)
+        ask_for_pieces(parts, update);
+}
+
+static void settle(struct site_head *head, uint32_t seen, struct tacit_select_update *update)
+{
+    if (head->phase != TACIT_SELECT_RELEASED || seen < head->draw_round)
+        return;
+    head->phase = TACIT_SELECT_IDLE;
+    update->settled = head->draw_round;
+    update->persist = true;
+}
+
+/* What waits for its grant is asked for first: no newer order is taken before. */
+static enum tacit_status take_order(const struct site_parts *parts,
+                                    const struct tacit_select_message *order,
+                                    struct tacit_select_update *update)
+{
+    struct site_head *const head = parts->head;
+    struct site_fixed const *const fixed = &head->fixed;
+    if (order->digest_count != model_pieces(fixed) || order->round == 0 ||
+        order->round > fixed->round_count + 1)
+        return TACIT_MALFORMED;
+    if (order->to == fixed->agent)
+        settle(head, order->seen, update);
+    if (head->phase == TACIT_SELECT_COMMITTED || head->phase == TACIT_SELECT_FINISHED ||
+        order->round <= head->round)
+        return TACIT_OK;
+    begin_round(parts, order, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status take_piece(const struct site_parts *parts,
+                                    const struct tacit_select_message *piece,
+                                    struct tacit_select_update *update)
+{
+    struct site_head *const head = parts->head;
+    uint32_t missing;
+    uint32_t mask;
+    if (head->phase != TACIT_SELECT_FETCHING || piece->round != head->round)
+        return TACIT_UNEXPECTED;
+    if (!select_piece_fits(piece, TACIT_SELECT_MODEL, head->fixed.dimension, parts->model_digests))
+        return TACIT_MALFORMED;
+    memcpy(parts->model + (size_t)piece->first * TACIT_SELECT_MODEL_NUMBERS, piece->model_piece,
+           piece->number_count * sizeof(float));
+    tacit_bits_add(parts->have, piece->first);
+    if (!select_next_missing(parts->have, model_pieces(&head->fixed), &missing, &mask))
+        begin_training(head, update);
+    else if (select_window_is_done(parts->have, head->first, head->mask))
+        ask_for_pieces(parts, update);
+    return TACIT_OK;
+}
+
+/* ---- The release ---- */
+
+static struct tacit_commit_scope scope_of(const struct site_head *head, uint32_t round)
+{
+    return (struct tacit_commit_scope){.domain = head->fixed.domain,
+                                       .run_id = head->fixed.run_id,
+                                       .site = head->fixed.agent,
+                                       .epoch = round};
+}
+
+/* Charged, drawn, committed to: one durable write (SELECT.md 2.8). */
+static enum tacit_status draw(const struct tacit_select_site *site,
+                              const struct tacit_select_event *event,
+                              const struct tacit_entropy *entropy,
+                              struct tacit_select_update *update)
+{
+    struct site_parts const parts = parts_of(site);
+    struct site_head *const head = parts.head;
+    struct site_head made = *head;
+    uint8_t release[TACIT_SHA256_BYTES];
+    tacit_vector_quantise(event->difference, head->fixed.dimension, head->fixed.clip, parts.steps);
+    enum tacit_status status =
+        tacit_vector_noise(parts.steps, head->fixed.dimension, head->next_nano, entropy);
+    if (status != TACIT_OK)
+        return status;
+    select_digest_update(parts.steps, head->fixed.dimension, parts.digests);
+    made.draw_round = head->round;
+    made.participation = head->participation + 1;
+    made.price_nano = head->next_nano;
+    made.spent_nano = head->spent_nano + head->next_nano;
+    made.next_nano = select_price_after(&head->fixed.prices, head->next_nano);
+    memcpy(made.start, head->model, sizeof made.start);
+    *head = made; /* the release is read from there; nothing is kept unless all goes well */
+    struct tacit_select_message const message = tacit_select_site_release(site);
+    struct tacit_commit_scope const scope = scope_of(head, head->draw_round);
+    select_release_of(&message, release);
+    status = tacit_commit_make(&scope, head->head, release, sizeof release,
+                               event->keys == NULL ? entropy : event->keys, &head->commit);
+    if (status != TACIT_OK)
+        return status;
+    head->phase = TACIT_SELECT_COMMITTED;
+    update->persist = true;
+    update->drawn = true;
+    ask_for_grant(head, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status take_training(const struct tacit_select_site *site,
+                                       const struct tacit_select_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct tacit_select_update *update)
+{
+    struct site_head *const head = (struct site_head *)(uintptr_t)site;
+    if (head->phase != TACIT_SELECT_TRAINING || event->round != head->round)
+        return TACIT_UNEXPECTED;
+    if (event->difference == NULL) { /* nothing was released, nothing is spent */
+        head->phase = TACIT_SELECT_IDLE;
+        return TACIT_OK;
+    }
+    TACIT_ASSERT(can_pay(head));
+    struct site_head const before = *head;
+    enum tacit_status const status = draw(site, event, entropy, update);
+    if (status != TACIT_OK)
+        *head = before;
+    return status;
+}
+
+static enum tacit_status take_grant(const struct tacit_select_site *site,
+                                    const struct tacit_select_message *grant,
+                                    struct tacit_select_update *update)
+{
+    struct site_head *const head = (struct site_head *)(uintptr_t)site;
+    if (head->phase != TACIT_SELECT_COMMITTED || grant->round != head->draw_round ||
+        memcmp(grant->commit.commitment, head->commit.commitment, TACIT_SHA256_BYTES) != 0)
+        return TACIT_UNEXPECTED;
+    memcpy(head->head, head->commit.commitment, sizeof head->head);
+    head->release_round = head->draw_round;
+    head->blocked = 0;
+    head->phase = TACIT_SELECT_RELEASED;
+    update->persist = true;
+    if (!grant->closed) {
+        say_release(site, update);
+        return TACIT_OK;
+    }
+    settle(head, head->draw_round, update);
+    say_hello(head, update); /* what has gone on meanwhile? */
+    return TACIT_OK;
+}
+
+static enum tacit_status take_refusal(struct site_head *head,
+                                      const struct tacit_select_message *refusal,
+                                      struct tacit_select_update *update)
+{
+    if (head->phase != TACIT_SELECT_COMMITTED || refusal->round != head->draw_round ||
+        memcmp(refusal->commit.commitment, head->commit.commitment, TACIT_SHA256_BYTES) == 0)
+        return TACIT_UNEXPECTED;
+    update->persist = head->blocked == 0;
+    head->blocked = 1;
+    return TACIT_FORKED;
+}
+
+/* Only what was granted leaves. */
+static enum tacit_status give_pieces(const struct site_parts *parts,
+                                     const struct tacit_select_message *request,
+                                     struct tacit_select_update *update)
+{
+    struct site_head const *const head = parts->head;
+    uint32_t const pieces = step_pieces(&head->fixed);
+    if (head->phase != TACIT_SELECT_RELEASED || request->round != head->draw_round ||
+        request->vector != TACIT_SELECT_STEPS)
+        return TACIT_UNEXPECTED;
+    uint32_t given = 0;
+    for (uint32_t i = 0; i < 32 && given < TACIT_SELECT_PIECES_AT_ONCE; i++) {
+        if ((request->mask >> i & 1u) == 0)
+            continue;
+        if (request->first >= pieces || i >= pieces - request->first)
+            return TACIT_MALFORMED;
+        say(head, select_step_piece(parts->steps, head->fixed.dimension, request->first + i),
+            update)
+            ->round = head->draw_round;
+        given++;
+    }
+    return TACIT_OK;
+}
+
+/* ---- Steps ---- */
+
+static enum tacit_status receive(const struct tacit_select_site *site,
+                                 const struct tacit_select_event *event,
+                                 struct tacit_select_update *update)
+{
+    struct site_parts const parts = parts_of(site);
+    struct tacit_select_message const *const message = event->message;
+    TACIT_ASSERT(message != NULL);
+    if (message->from != TACIT_HUB || message->run_id != parts.head->fixed.run_id)
+        return TACIT_STRANGER;
+    switch (message->kind) {
+    case TACIT_SELECT_ORDER:
+        return take_order(&parts, message, update);
+    case TACIT_SELECT_PIECE:
+        return take_piece(&parts, message, update);
+    case TACIT_SELECT_GRANT:
+        return take_grant(site, message, update);
+    case TACIT_SELECT_REFUSAL:
+        return take_refusal(parts.head, message, update);
+    case TACIT_SELECT_REQUEST:
+        return give_pieces(&parts, message, update);
+    case TACIT_SELECT_HELLO:
+    case TACIT_SELECT_COMMIT:
+    case TACIT_SELECT_UPDATE:
+        break; /* these are sites' */
+    }
+    return TACIT_UNEXPECTED;
+}
+
+/* A training that was under way when the process died has left nothing: it begins again. */
+static void start(const struct tacit_select_site *site, struct tacit_select_update *update)
+{
+    struct site_head const *const head = (const struct site_head *)site;
+    update->train = head->phase == TACIT_SELECT_TRAINING;
+    update->has_model = head->phase == TACIT_SELECT_FINISHED;
+    say_again(site, update);
+}
+
+static enum tacit_status dispatch(struct tacit_select_site *site,
+                                  const struct tacit_select_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_select_update *update)
+{
+    switch (event->kind) {
+    case TACIT_SELECT_START:
+        start(site, update);
+        return TACIT_OK;
+    case TACIT_SELECT_AGAIN:
+    case TACIT_SELECT_TIMEOUT:
+        say_again(site, update);
+        return TACIT_OK;
+    case TACIT_SELECT_RECEIVE:
+        return receive(site, event, update);
+    case TACIT_SELECT_TRAINED:
+        return take_training(site, event, entropy, update);
+    }
+    return TACIT_INVALID;
+}
+
+enum tacit_status tacit_select_site_step(struct tacit_select_site *site,
+                                         const struct tacit_select_event *event,
+                                         const struct tacit_entropy *entropy,
+                                         struct tacit_select_update *update)
+{
+    struct site_head *const head = (struct site_head *)site;
+    TACIT_ASSERT(site != NULL);
+    TACIT_ASSERT(event != NULL);
+    TACIT_ASSERT(update != NULL);
+    uint32_t const phase = head->phase;
+    memset(update, 0, sizeof *update);
+    enum tacit_status const status = dispatch(site, event, entropy, update);
+    if (status == TACIT_ENTROPY) {
+        update->train = true;
+        head->deadline_us = event->now_us + ENTROPY_PAUSE_US;
+    } else if (phase != head->phase || update->message_count > 0 ||
+               head->deadline_us == TACIT_NEVER) {
+        set_deadline(head, event->now_us);
+    }
+    update->deadline_us = head->deadline_us;
+    return status;
+}
+
+void tacit_select_site_look(const struct tacit_select_site *site,
+                            struct tacit_select_site_view *view)
+{
+    struct site_parts const parts = parts_of(site);
+    struct site_head const *const head = parts.head;
+    TACIT_ASSERT(view != NULL);
+    *view = (struct tacit_select_site_view){.phase = (enum tacit_select_site_phase)head->phase,
+                                            .round = head->round,
+                                            .model = parts.model,
+                                            .draw_round = head->draw_round,
+                                            .release_round = head->release_round,
+                                            .participation = head->participation,
+                                            .price_nano = head->price_nano,
+                                            .spent_nano = head->spent_nano,
+                                            .is_blocked = head->blocked != 0,
+                                            .is_exhausted = !can_pay(head)};
+    memcpy(view->head, head->head, sizeof view->head);
+}

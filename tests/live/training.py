@@ -1,0 +1,313 @@
+#!/usr/bin/env python3
+"""A training federation: five sites learn a model together, each with its own command. Whoever dies, however a command
+misbehaves: the run ends, every update is charged and counted once, and nothing raw is on the wire. See support.py.
+TACIT_TEST_LONG=1: ten kills of each kind instead of two."""
+import collections
+import hashlib
+import json
+import math
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+
+import support
+import wire
+from support import IS_LONG, main, require, seeded, test, wait_for
+
+CLASSES, INPUTS = 3, 4
+NUMBERS = CLASSES * (INPUTS + 1)
+ETA = 0.04
+NANO = 10 ** 9
+HELLO, ORDER, REQUEST, PIECE, COMMIT, GRANT, REFUSAL, UPDATE = range(16, 24)
+CENTRES = [(2, 0, 0, 1), (0, 2, 0, -1), (0, 0, 2, 0)]
+MARKER = b"raw-words-of-a-site"
+KILLS = 10 if IS_LONG else 2
+
+
+def rows_of(seed, count):
+    """Points around three centres: label, inputs."""
+    dice = random.Random(seed)
+    rows = []
+    for _ in range(count):
+        label = dice.randrange(CLASSES)
+        rows.append([label] + [round(dice.gauss(centre, 0.7), 4) for centre in CENTRES[label]])
+    return rows
+
+
+def write_rows(path, rows):
+    path.write_text("".join(",".join(map(str, row)) + "\n" for row in rows))
+
+
+def prices(total, eta=ETA, count=400):
+    """Nano-epsilon of each participation, by the recurrence of integers (SELECT.md 2.5)."""
+    decay = math.floor(2 ** 63 * math.exp(-eta))  # a float's accuracy is enough for the first few
+    first = math.floor(total * NANO * -math.expm1(-eta))
+    found = [first]
+    while len(found) < count:
+        found.append(found[-1] * decay >> 63)
+    return found
+
+
+class Training(support.Federation):
+    """Sites `site-0` .. with our own learner, unless `commands` has another for a site."""
+
+    def __init__(self, sites=5, users=3, rounds=10, deadline_s=20, budget=4000.0, clip=4.0, commands=(), quorum=1,
+                 batches=20, numbers=NUMBERS, **run):
+        names = [f"site-{i}" for i in range(sites)]
+        support.federation.Federation.__init__(self, support.TACIT, pathlib.Path(tempfile.mkdtemp(prefix="tacit-train-")),
+                                       "trial", names, names)
+        self.rounds, self.budget, self.numbers = rounds, budget, numbers
+        self.persistence = self.folder / "persistence"
+        self.applications, self.tap = [], None
+        self.persistence.mkdir()
+        self.make_certificates("tap")
+        self.write_broker("--persistence", self.persistence)
+        self.allow_access("tap", "read tacit/v1/#")
+        self.write_coordinator({"id": 1, "horizon": rounds, "epsilon": budget, "eta": ETA, "parameters": numbers,
+                                "clip": clip, "users_per_round": users, "batches": batches, "deadline_s": deadline_s,
+                                "quorum": quorum, **run}, protocol="select")
+        for index, site in enumerate(names):
+            write_rows(self.folder / f"{site}.csv", rows_of(index, 120))
+            self.write_agent(site, {"epsilon": budget, "budget": budget, "range": [0, 1], "agents_max": 12,
+                                    "rounds_max": 1000, "pulls_max": 1000, "eta": ETA, "parameters": numbers},
+                             protocol="select", training=dict(commands).get(index) or self.lesson(site))
+
+    def lesson(self, site):
+        return {"model": "logistic", "classes": CLASSES, "data": f"{site}.csv", "rate": 0.3, "batch": 20}
+
+    def script(self, text):
+        """A site's own program: python with `folder` (its directory), `numbers` and `start` (the model)."""
+        path = self.folder / f"own-{len(list(self.folder.glob('own-*')))}.py"
+        path.write_text(OWN.replace("BODY", "\n".join("    " + line for line in text.splitlines())))
+        return {"command": [sys.executable, "-B", str(path)], "memory_mb": 4096, "cpu_s": 30}
+
+    # Looking
+
+    def has_ended(self):
+        sites = [self.site_status(site) for site in self.sites if self.processes[site].poll() is None]
+        return self.is_finished() and all(one and one["phase"] == "finished" for one in sites)
+
+    def wait_for_end(self, seconds=90):
+        return wait_for("the run ends everywhere", self.has_ended, seconds) and self.status()
+
+    def said(self, kind, site=None):
+        """[(site, round, body)] of the messages of a kind, as seen at the broker."""
+        found = []
+        for topic, payload in list(self.tap.seen):
+            parts, message = topic.split("/"), wire.fields(payload)
+            if len(parts) > 4 and parts[3] == "up" and kind in message and site in (None, parts[4]):
+                found.append((parts[4], message[4], message[kind]))
+        return found
+
+    def asked(self):
+        """{round: sites that were asked}."""
+        found = {}
+        for topic, payload in list(self.tap.seen):
+            message = wire.fields(payload)
+            if topic.endswith("/down/select") and ORDER in message:
+                order = wire.fields(message[ORDER])
+                sites = [self.sites[index] for index in wire.members(order[3])]
+                if not order[1]:
+                    require(found.setdefault(message[4], sites) == sites, f"two sets in round {message[4]}")
+        return found
+
+    def model(self, name):
+        data = (self.folder / f"state-{name}/model.f32").read_bytes()
+        return struct.unpack(f"<{self.numbers}f", data)
+
+    def accuracy(self):
+        write_rows(self.folder / "exam.csv", rows_of(99, 500))
+        said = subprocess.run([support.TACIT, "train", "--classes", str(CLASSES), "--data", self.folder / "exam.csv",
+                               "--examine", self.folder / "state-coordinator/model.f32"], capture_output=True,
+                              check=True, text=True).stdout
+        return json.loads(said)["accuracy"]
+
+
+OWN = '''import os, pathlib, struct, sys, json, time
+folder = pathlib.Path(sys.argv[-1])
+told = json.loads((folder / "round.json").read_text())
+numbers = told["parameters"]
+start = struct.unpack(f"<{numbers}f", (folder / "model.f32").read_bytes())
+def leave(values):
+    (folder / "new").write_bytes(struct.pack(f"<{len(values)}f", *values))
+    os.rename(folder / "new", folder / "update.f32")
+if True:
+BODY
+'''
+
+
+# ---- What holds in every run ----
+
+def check_release(trial, site, number, row):
+    """What left is what the ledger has; the pieces are what it names; charged once, at its price."""
+    payload, nano, _ = row
+    body = wire.fields(wire.fields(payload)[UPDATE])
+    sent = {said for _, at, said in trial.said(UPDATE, site) if at == number}
+    require(sent <= {wire.fields(payload)[UPDATE]}, f"{site}: two updates of round {number}")
+    digests = [body[5][at:at + 32] for at in range(0, len(body[5]), 32)]
+    for _, at, said in trial.said(PIECE, site):
+        piece = wire.fields(said)
+        if at == number:
+            require(hashlib.sha256(piece[4]).digest() == digests[piece[2]], f"{site}: another piece in {number}")
+    return body[2], nano, body[4]
+
+
+def check_books(trial, kind_ok=True):
+    """After the run, everybody stopped: prices in order, each participation once, sums as reported."""
+    wanted = prices(trial.budget)
+    total = 0
+    for site in trial.sites:
+        trial.stop(site)
+        outbox = trial.outbox(site)
+        spent = 0
+        for place, number in enumerate(sorted(outbox)):
+            participation, nano, said = check_release(trial, site, number, outbox[number])
+            require(participation == place + 1, f"{site}: participation {participation} in round {number}")
+            require(abs(nano - wanted[place]) <= 3, f"{site}: price {nano}, not {wanted[place]}")
+            spent += nano
+            require(said == spent, f"{site}: says {said}, spent {spent}")
+        require(spent <= trial.budget * NANO, f"{site}: more than its budget")
+        require({at for _, at, _ in trial.said(UPDATE, site)} <= set(outbox), f"{site}: an update without a row")
+        total += len(outbox)
+    trial.stop("coordinator")
+    trial.asked()  # one set a round
+    models = {trial.model(name) for name in ["coordinator", *trial.sites]}
+    require(not kind_ok or len(models) == 1, "sites have different models at the end")
+    require(all(math.isfinite(value) for value in models.pop()), "the model is not finite")
+    return total
+
+
+def check_secrets(trial, *secrets):
+    for topic, payload in trial.tap.letters:
+        for secret in secrets:
+            require(secret not in payload, f"{topic}: raw bytes on the wire")
+
+
+# ---- Tests ----
+
+@test
+def five_sites_learn_in_ten_rounds(federation_of):
+    trial = Training()
+    federation_of.made(trial)
+    trial.start_all()
+    status = trial.wait_for_end()
+    accuracy = trial.accuracy()
+    asked = trial.asked()
+    require(status["rounds"] == 10 and sorted(asked) == list(range(1, 11)), f"{status}")
+    require(all(len(sites) == 3 for sites in list(asked.values())[2:]), f"{asked}")
+    require({site for sites in asked.values() for site in sites} == set(trial.sites), f"somebody never asked: {asked}")
+    require(check_books(trial) == sum(map(len, asked.values())), "an update is missing")
+    require(accuracy > 0.8, f"the model is right in {accuracy:.0%} only")
+    print(f"accuracy {accuracy:.3f} after 10 rounds")
+
+
+def kill_some(trial, name, count, dice):
+    """At chance moments of a run that goes on; the broker without what it kept."""
+    for at in range(count):
+        wait_for(f"round {2 * at + 1}", lambda at=at: trial.is_at(2 * at + 1) or trial.is_finished(), 60)
+        time.sleep(dice.random() * 0.4)
+        who = dice.choice(trial.sites) if name == "site" else name
+        trial.kill(who)
+        if who == "broker":
+            trial.wipe_broker()
+        trial.start(who)
+
+
+def run_with_kills(federation_of, name):
+    trial = Training(rounds=2 * KILLS + 4, deadline_s=8, budget=20000.0)
+    federation_of.made(trial)
+    trial.start_all()
+    kill_some(trial, name, KILLS, seeded())
+    trial.wait_for_end(60 + 20 * KILLS)
+    total = check_books(trial)
+    require(total >= 2 * KILLS + 4, f"{total} updates only")
+
+
+@test
+def killed_sites_release_once_and_the_run_ends(federation_of):
+    run_with_kills(federation_of, "site")
+
+
+@test
+def a_killed_hub_goes_on_with_the_same_round(federation_of):
+    run_with_kills(federation_of, "coordinator")
+
+
+@test
+def a_killed_broker_loses_nothing(federation_of):
+    run_with_kills(federation_of, "broker")
+
+
+@test
+def commands_that_misbehave_do_not_stop_the_run(federation_of):
+    """One hangs, one crashes, one writes numbers that are none, one writes too much, one says "not now"."""
+    trial = Training(users=3, rounds=7, deadline_s=2)
+    federation_of.made(trial)
+    bodies = ["time.sleep(100)", "os.kill(os.getpid(), 11)", "leave([float('nan')] * numbers)",
+              "print('x' * 3000000)\nleave([1.0] * (numbers + 1))", "sys.exit(75)"]
+    for index, body in enumerate(bodies):
+        file = trial.folder / f"site-{index}.yaml"
+        lines = [line for line in file.read_text().splitlines() if not line.startswith("training:")]
+        file.write_text("\n".join([*lines, f"training: {json.dumps(trial.script(body))}"]) + "\n")
+    trial.start_all()
+    status = trial.wait_for_end(60)
+    require(status["rounds"] == 7, f"{status}")
+    log = trial.folder / "state-site-3/training.log"
+    require(log.stat().st_size <= 1 << 20, "the log of a command grows beyond its ring")
+    require(check_books(trial) >= 1, "the site whose numbers are none releases like any other")
+    for site in ("site-0", "site-1", "site-3", "site-4"):
+        require(not trial.outbox(site), f"{site} released what its command did not leave")
+    outbox = trial.outbox("site-2")
+    require(outbox and all(nano > 0 for _, nano, _ in outbox.values()), "zeros are charged like everything else")
+
+
+@test
+def what_a_site_keeps_does_not_leave(federation_of):
+    """Two lives of a site that differ in everything that it may hide; the same noise: the same bytes leave."""
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="tacit-tape-"))
+    tape = folder / "tape"
+    for kind in ("noise", "keys"):
+        (folder / f"tape.{kind}").write_bytes(random.Random(kind).randbytes(1 << 23))
+    said = []
+    for body in ("leave([float('nan')] * numbers)", "leave([1e-30] * numbers)"):
+        trial = Training(sites=2, users=2, rounds=2, numbers=9000, budget=400.0, quorum=2)
+        federation_of.made(trial)
+        secret = f"(folder / 'local.json').write_text('{MARKER.decode()}')\nprint('{MARKER.decode()}')\n"
+        own = trial.script(secret + body)
+        for site in trial.sites:
+            file = trial.folder / f"{site}.yaml"
+            lines = [line for line in file.read_text().splitlines() if not line.startswith("training:")]
+            file.write_text("\n".join([*lines, f"training: {json.dumps(own)}"]) + "\n")
+        trial.start_all(["coordinator", "site-1"])
+        trial.start("site-0", TACIT_TEST_TAPE=str(tape))
+        trial.wait_for_end()
+        check_secrets(trial, MARKER, struct.pack("<f", 1e-30))
+        words = collections.defaultdict(set)
+        for kind in (COMMIT, UPDATE, PIECE):
+            for _, number, message in trial.said(kind, "site-0"):
+                if number == 1:
+                    words[kind].add(message)
+        said.append(dict(words))
+        require(len(words[PIECE]) == 2 and len(words[UPDATE]) == 1, "two pieces and one update in round 1")
+    require(said[0] == said[1], "what leaves depends on what the site keeps")
+
+
+@test
+def a_site_refuses_what_its_file_does_not_allow(federation_of):
+    trial = Training(sites=2, users=2, rounds=2, quorum=2)
+    federation_of.made(trial)
+    file = trial.folder / "site-1.yaml"
+    file.write_text(file.read_text().replace('"parameters": 15', '"parameters": 30')
+                    .replace('"classes": 3', '"classes": 6'))
+    trial.start_all()
+    wait_for("it refuses", lambda: trial.phase("site-1") == "refused")
+    require("policy.parameters" in trial.log("site-1"), "the log says why")
+    require(trial.status()["epoch"] == 0, "no round begins without the quorum")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,696 @@
+/* A training federation in memory: the hub's and the sites' cores, all of whose words pass through
+ * their wire form; a plain twin of the average; deaths, losses, clones; one hostile message a
+ * handler. */
+#include "tacit/wire_select.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define SITES 4u
+#define NUMBERS 13000u /* two pieces of a model, three of an update */
+#define ROUNDS 6u
+#define QUEUE_MAX 4096u
+#define RUN_ID UINT64_C(77)
+#define CLIP 3.0
+
+struct letter {
+    uint32_t to;
+    uint32_t from;
+    size_t size;
+    uint8_t *bytes;
+};
+
+struct node {
+    void *state;
+    void *kept; /* what is durable */
+    size_t size;
+    uint64_t deadline_us;
+    bool is_training;
+};
+
+struct world {
+    struct tacit_select_site_config site_configs[SITES];
+    struct tacit_select_hub_config hub_config;
+    struct node nodes[SITES + 1]; /* the hub last */
+    struct letter queue[QUEUE_MAX];
+    uint32_t queue_start;
+    uint32_t queue_end;
+    uint64_t now_us;
+    struct tacit_rng rng;
+    struct tacit_rng faults;
+    uint32_t lost_percent;
+    uint32_t death_percent;
+    bool fails[SITES];
+    uint32_t draws[SITES][ROUNDS + 2];
+    uint64_t spent[SITES];
+    double twin[NUMBERS]; /* the model, as the plain average makes it */
+    double steps[SITES][NUMBERS];
+    bool is_counted[SITES]; /* what the twin has of the round */
+    uint32_t rounds_over;
+};
+
+/* ---- The world ---- */
+
+static struct tacit_select_budget budget(void)
+{
+    return (struct tacit_select_budget){
+        .kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = 500, .eta = 0.04};
+}
+
+static void node_new(struct node *node, size_t size)
+{
+    assert_true(size > 0);
+    *node = (struct node){.size = size, .deadline_us = TACIT_NEVER};
+    node->state = calloc(1, size);
+    node->kept = calloc(1, size);
+    assert_non_null(node->state);
+    assert_non_null(node->kept);
+}
+
+static struct world *world_new(uint64_t seed)
+{
+    struct world *const world = calloc(1, sizeof *world);
+    assert_non_null(world);
+    world->rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
+    world->faults = tacit_rng_stream(seed, 0, 1, TACIT_PURPOSE_NOISE);
+    world->hub_config = (struct tacit_select_hub_config){.run_id = RUN_ID,
+                                                         .select = {.user_count = SITES,
+                                                                    .users_per_round = 2,
+                                                                    .alpha = 100,
+                                                                    .beta = 2,
+                                                                    .gamma = 5,
+                                                                    .zeta = 1,
+                                                                    .latency_min = 0.01,
+                                                                    .budget = budget()},
+                                                         .selector = TACIT_SELECTOR_EXACT,
+                                                         .annealing = {.kappa = 1, .iterations = 1},
+                                                         .dimension = NUMBERS,
+                                                         .round_count = ROUNDS,
+                                                         .quorum = 2,
+                                                         .round_timeout_us = 30000000,
+                                                         .clip = CLIP};
+    node_new(&world->nodes[SITES], tacit_select_hub_size(&world->hub_config));
+    assert_int_equal(
+        tacit_select_hub_init(world->nodes[SITES].state, &world->hub_config, NULL, NULL), TACIT_OK);
+    for (uint32_t site = 0; site < SITES; site++) {
+        world->site_configs[site] = (struct tacit_select_site_config){.run_id = RUN_ID,
+                                                                      .agent = site,
+                                                                      .agent_count = SITES,
+                                                                      .dimension = NUMBERS,
+                                                                      .round_count = ROUNDS,
+                                                                      .clip = CLIP,
+                                                                      .budget = budget(),
+                                                                      .resend_after_us = 1000000};
+        node_new(&world->nodes[site], tacit_select_site_size(&world->site_configs[site]));
+        assert_int_equal(
+            tacit_select_site_init(world->nodes[site].state, &world->site_configs[site]), TACIT_OK);
+    }
+    for (uint32_t i = 0; i <= SITES; i++)
+        memcpy(world->nodes[i].kept, world->nodes[i].state, world->nodes[i].size);
+    return world;
+}
+
+static void world_free(struct world *world)
+{
+    for (uint32_t i = 0; i <= SITES; i++) {
+        free(world->nodes[i].state);
+        free(world->nodes[i].kept);
+    }
+    while (world->queue_start < world->queue_end)
+        free(world->queue[world->queue_start++ % QUEUE_MAX].bytes);
+    free(world);
+}
+
+static struct tacit_select_site *site_of(const struct world *world, uint32_t site)
+{
+    return world->nodes[site].state;
+}
+
+static struct tacit_select_hub *hub_of(const struct world *world)
+{
+    return world->nodes[SITES].state;
+}
+
+static void post(struct world *world, uint32_t from, const struct tacit_select_message *message,
+                 uint32_t to)
+{
+    struct letter *const letter = &world->queue[world->queue_end++ % QUEUE_MAX];
+    assert_true(world->queue_end - world->queue_start < QUEUE_MAX);
+    letter->from = from;
+    letter->to = to;
+    letter->size = tacit_wire_select_bytes(message, SITES);
+    letter->bytes = malloc(letter->size);
+    assert_non_null(letter->bytes);
+    assert_true(letter->size <= 50000);
+    assert_int_equal(tacit_wire_select_encode(message, SITES, letter->bytes), TACIT_OK);
+}
+
+/* Persist, then send: the driver's order; death comes between. */
+static void carry_out(struct world *world, uint32_t node, const struct tacit_select_update *update)
+{
+    struct node *const here = &world->nodes[node];
+    if (update->persist)
+        memcpy(here->kept, here->state, here->size);
+    here->deadline_us = update->deadline_us;
+    here->is_training = (here->is_training && !update->stop) || update->train;
+    for (uint32_t i = 0; i < update->message_count; i++) {
+        struct tacit_select_message const *const message = &update->messages[i];
+        if (message->to != TACIT_EVERYONE)
+            post(world, node, message, message->to == TACIT_HUB ? SITES : message->to);
+        for (uint32_t site = 0; message->to == TACIT_EVERYONE && site < SITES; site++)
+            post(world, node, message, site);
+    }
+}
+
+/* The average of Eq. (2) once more, from what the sites drew. */
+static void follow_round(struct world *world)
+{
+    double weight = 0;
+    for (uint32_t site = 0; site < SITES; site++)
+        weight += world->is_counted[site] ? 1 : 0;
+    for (uint32_t site = 0; site < SITES; site++)
+        for (uint32_t i = 0; world->is_counted[site] && i < NUMBERS; i++)
+            world->twin[i] += 1 / weight * world->steps[site][i];
+    world->rounds_over++;
+}
+
+static enum tacit_status step(struct world *world, uint32_t node,
+                              const struct tacit_select_event *event)
+{
+    struct tacit_select_update update;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
+    struct tacit_select_hub_view before;
+    struct tacit_select_hub_view after;
+    tacit_select_hub_look(hub_of(world), &before);
+    uint32_t const round = before.round;
+    enum tacit_status const status =
+        node == SITES ? tacit_select_hub_step(hub_of(world), event, &entropy, &update)
+                      : tacit_select_site_step(site_of(world, node), event, &entropy, &update);
+    tacit_select_hub_look(hub_of(world), &after);
+    for (uint32_t site = 0; node == SITES && site < SITES; site++) {
+        bool const is_new = after.seen[site] == round && event->message != NULL &&
+                            event->message->kind == TACIT_SELECT_PIECE &&
+                            event->message->from == site;
+        if (update.round_is_over ? is_new : tacit_bits_has(after.received, site))
+            world->is_counted[site] = true;
+    }
+    if (update.round_is_over) {
+        follow_round(world);
+        memset(world->is_counted, 0, sizeof world->is_counted);
+    }
+    carry_out(world, node, &update);
+    return status;
+}
+
+static void note_draw(struct world *world, uint32_t site)
+{
+    struct tacit_select_site_view view;
+    tacit_select_site_look(site_of(world, site), &view);
+    world->draws[site][view.draw_round]++;
+    world->spent[site] = view.spent_nano;
+}
+
+static void train(struct world *world, uint32_t site)
+{
+    static double difference[NUMBERS];
+    struct tacit_select_site_view view;
+    struct tacit_select_site_view after;
+    tacit_select_site_look(site_of(world, site), &view);
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        difference[i] = (i % 7 == site ? 1e-3 : -1e-4) * (double)view.round;
+    struct tacit_select_event const event = {.kind = TACIT_SELECT_TRAINED,
+                                             .now_us = world->now_us,
+                                             .round = view.round,
+                                             .difference = world->fails[site] ? NULL : difference};
+    world->nodes[site].is_training = false;
+    assert_int_equal(step(world, site, &event), TACIT_OK);
+    tacit_select_site_look(site_of(world, site), &after);
+    if (after.draw_round > view.draw_round)
+        note_draw(world, site);
+}
+
+/* What the site drew, from its pieces as they pass. */
+static void watch(struct world *world, const struct tacit_select_message *message)
+{
+    if (message->kind != TACIT_SELECT_PIECE || message->vector != TACIT_SELECT_STEPS)
+        return;
+    for (uint32_t i = 0; i < message->number_count; i++)
+        world->steps[message->from][message->first * TACIT_SELECT_UPDATE_NUMBERS + i] =
+            (double)message->step_piece[i] * (CLIP / (double)TACIT_VECTOR_STEPS);
+}
+
+static bool chance(struct world *world, uint32_t percent)
+{
+    return percent > 0 && tacit_rng_below(&world->faults, 100) < percent;
+}
+
+static void die(struct world *world, uint32_t node)
+{
+    struct node *const here = &world->nodes[node];
+    memcpy(here->state, here->kept, here->size);
+    here->is_training = false;
+    if (node == SITES)
+        assert_int_equal(tacit_select_hub_check(here->state, here->size, &world->hub_config),
+                         TACIT_OK);
+    else
+        assert_int_equal(
+            tacit_select_site_check(here->state, here->size, &world->site_configs[node]), TACIT_OK);
+    struct tacit_select_event const event = {.kind = TACIT_SELECT_START, .now_us = world->now_us};
+    (void)step(world, node, &event);
+}
+
+static void deliver(struct world *world)
+{
+    struct letter const letter = world->queue[world->queue_start++ % QUEUE_MAX];
+    struct tacit_select_message *message = NULL;
+    uint32_t const to = letter.to == SITES ? TACIT_HUB : letter.to;
+    if (!chance(world, world->lost_percent)) {
+        assert_int_equal(tacit_wire_select_decode(letter.bytes, letter.size, SITES, to, &message),
+                         TACIT_OK);
+        watch(world, message);
+        struct tacit_select_event const event = {
+            .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = message};
+        (void)step(world, letter.to, &event);
+    }
+    free(message);
+    free(letter.bytes);
+    if (chance(world, world->death_percent))
+        die(world, (uint32_t)tacit_rng_below(&world->faults, SITES + 1));
+}
+
+static void pass_time(struct world *world)
+{
+    uint64_t next = TACIT_NEVER;
+    for (uint32_t i = 0; i <= SITES; i++)
+        next = world->nodes[i].deadline_us < next ? world->nodes[i].deadline_us : next;
+    if (next == TACIT_NEVER)
+        return;
+    world->now_us = next > world->now_us ? next : world->now_us + 1;
+    for (uint32_t i = 0; i <= SITES; i++) {
+        struct tacit_select_event const event = {.kind = TACIT_SELECT_TIMEOUT,
+                                                 .now_us = world->now_us};
+        if (world->nodes[i].deadline_us <= world->now_us)
+            (void)step(world, i, &event);
+    }
+}
+
+static bool is_over(const struct world *world)
+{
+    for (uint32_t site = 0; site < SITES; site++) {
+        struct tacit_select_site_view view;
+        tacit_select_site_look(site_of(world, site), &view);
+        if (view.phase != TACIT_SELECT_FINISHED)
+            return false;
+    }
+    return true;
+}
+
+static void start(struct world *world)
+{
+    struct tacit_select_event const event = {.kind = TACIT_SELECT_START};
+    for (uint32_t i = 0; i <= SITES; i++)
+        assert_int_equal(step(world, i, &event), TACIT_OK);
+}
+
+static void play(struct world *world)
+{
+    for (uint32_t i = 0; i < 200000 && !is_over(world); i++) {
+        world->now_us += 1000;
+        if (world->queue_start < world->queue_end) {
+            deliver(world);
+            continue;
+        }
+        bool has_trained = false;
+        for (uint32_t site = 0; site < SITES; site++)
+            if (world->nodes[site].is_training) {
+                train(world, site);
+                has_trained = true;
+            }
+        if (!has_trained)
+            pass_time(world);
+    }
+    assert_true(is_over(world));
+}
+
+static void check_models(const struct world *world)
+{
+    struct tacit_select_hub_view hub;
+    tacit_select_hub_look(hub_of(world), &hub);
+    assert_true(hub.is_finished);
+    assert_int_equal(hub.round_count, ROUNDS);
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        assert_true(fabs((double)hub.model[i] - world->twin[i]) <=
+                    1e-5 * (1 + fabs(world->twin[i])));
+    for (uint32_t site = 0; site < SITES; site++) {
+        struct tacit_select_site_view view;
+        tacit_select_site_look(site_of(world, site), &view);
+        assert_memory_equal(view.model, hub.model, NUMBERS * sizeof(float));
+        assert_true(hub.spent_nano[site] <= view.spent_nano);
+        for (uint32_t round = 0; round < ROUNDS + 2; round++)
+            assert_true(world->draws[site][round] <= 1 || world->death_percent > 0);
+    }
+}
+
+/* ---- Runs ---- */
+
+static void the_model_is_the_average_of_what_was_released(void **state)
+{
+    struct world *const world = world_new(1);
+    (void)state;
+    start(world);
+    play(world);
+    check_models(world);
+    uint64_t total = 0;
+    for (uint32_t site = 0; site < SITES; site++)
+        for (uint32_t round = 1; round <= ROUNDS; round++)
+            total += world->draws[site][round];
+    assert_int_equal(total, 2 * ROUNDS); /* two a round */
+    for (uint32_t site = 0; site < SITES; site++)
+        assert_true(world->draws[site][1] + world->draws[site][2] == 1); /* first all in turn */
+    world_free(world);
+}
+
+static void losses_and_deaths_change_nothing_but_time(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 12; seed++) {
+        struct world *const world = world_new(seed);
+        world->lost_percent = 10;
+        world->death_percent = seed % 2 == 0 ? 3 : 0;
+        start(world);
+        play(world);
+        struct tacit_select_hub_view hub;
+        tacit_select_hub_look(hub_of(world), &hub);
+        assert_int_equal(hub.round_count, ROUNDS);
+        assert_int_equal(tacit_bits_count(hub.flagged, SITES), 0);
+        for (uint32_t site = 0; site < SITES; site++) {
+            struct tacit_select_site_view view;
+            tacit_select_site_look(site_of(world, site), &view);
+            assert_memory_equal(view.model, hub.model, NUMBERS * sizeof(float));
+            assert_false(view.is_blocked);
+        }
+        world_free(world);
+    }
+}
+
+static void a_site_that_never_trains_costs_the_deadline_and_nothing_else(void **state)
+{
+    struct world *const world = world_new(3);
+    (void)state;
+    world->fails[0] = world->fails[1] = true;
+    start(world);
+    play(world);
+    struct tacit_select_hub_view hub;
+    tacit_select_hub_look(hub_of(world), &hub);
+    assert_int_equal(hub.round_count, ROUNDS);
+    assert_int_equal(hub.spent_nano[0], 0);
+    assert_true(hub.spent_nano[2] > 0);
+    assert_true(hub.select.counts[0] > 0);
+    assert_true(hub.select.means[0] < 0.01); /* .01 s of 30 */
+    world_free(world);
+}
+
+/* Until the phase: returns the site that is in it. */
+static uint32_t play_until(struct world *world, enum tacit_select_site_phase phase)
+{
+    for (uint32_t i = 0; i < 10000; i++) {
+        for (uint32_t site = 0; site < SITES; site++) {
+            struct tacit_select_site_view view;
+            tacit_select_site_look(site_of(world, site), &view);
+            if (view.phase == phase)
+                return site;
+        }
+        if (world->queue_start < world->queue_end) {
+            deliver(world);
+            continue;
+        }
+        for (uint32_t site = 0; site < SITES; site++)
+            if (world->nodes[site].is_training)
+                train(world, site);
+    }
+    fail();
+    return SITES;
+}
+
+static void of_two_clones_one_is_blocked_and_flagged(void **state)
+{
+    struct world *const world = world_new(4);
+    (void)state;
+    start(world);
+    uint32_t const site = play_until(world, TACIT_SELECT_TRAINING);
+    struct node *const here = &world->nodes[site];
+    void *const clone = malloc(here->size);
+    assert_non_null(clone);
+    memcpy(clone, here->state, here->size);
+    train(world, site); /* the first draws, commits, is granted */
+    while (world->queue_start < world->queue_end)
+        deliver(world);
+    memcpy(here->state, clone, here->size); /* the other one speaks */
+    train(world, site);
+    while (world->queue_start < world->queue_end)
+        deliver(world);
+    struct tacit_select_site_view view;
+    struct tacit_select_hub_view hub;
+    tacit_select_site_look(here->state, &view);
+    tacit_select_hub_look(hub_of(world), &hub);
+    assert_true(view.is_blocked);
+    assert_int_equal(view.phase, TACIT_SELECT_COMMITTED);
+    assert_true(tacit_bits_has(hub.flagged, site));
+    free(clone);
+    world_free(world);
+}
+
+/* ---- Hostile words ---- */
+
+static enum tacit_status say_to(struct world *world, uint32_t node,
+                                const struct tacit_select_message *message)
+{
+    struct node *const here = &world->nodes[node];
+    void *const before = malloc(here->size);
+    struct tacit_select_update update;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->rng);
+    struct tacit_select_event const event = {
+        .kind = TACIT_SELECT_RECEIVE, .now_us = world->now_us, .message = message};
+    assert_non_null(before);
+    memcpy(before, here->state, here->size);
+    enum tacit_status const status =
+        node == SITES ? tacit_select_hub_step(hub_of(world), &event, &entropy, &update)
+                      : tacit_select_site_step(site_of(world, node), &event, &entropy, &update);
+    if (status != TACIT_OK && status != TACIT_FORKED)
+        assert_memory_equal(before, here->state, here->size);
+    if (status != TACIT_OK)
+        assert_int_equal(update.message_count, 0);
+    free(before);
+    return status;
+}
+
+static void hostile_words_to_a_site_change_nothing(void **state)
+{
+    static float numbers[TACIT_SELECT_MODEL_NUMBERS];
+    uint8_t digests[4 * TACIT_SHA256_BYTES] = {1};
+    uint64_t const set = 15;
+    struct world *const world = world_new(5);
+    (void)state;
+    start(world);
+    uint32_t const site = play_until(world, TACIT_SELECT_FETCHING);
+    struct tacit_select_message const good = {.kind = TACIT_SELECT_PIECE,
+                                              .from = TACIT_HUB,
+                                              .to = site,
+                                              .run_id = RUN_ID,
+                                              .round = 1,
+                                              .vector = TACIT_SELECT_MODEL,
+                                              .model_piece = numbers,
+                                              .number_count = TACIT_SELECT_MODEL_NUMBERS};
+    struct tacit_select_message message = good;
+    message.from = 1;
+    assert_int_equal(say_to(world, site, &message), TACIT_STRANGER);
+    message = good;
+    message.run_id = 3;
+    assert_int_equal(say_to(world, site, &message), TACIT_STRANGER);
+    message = good;
+    message.round = 2;
+    assert_int_equal(say_to(world, site, &message), TACIT_UNEXPECTED);
+    message = good;
+    message.first = 2; /* there are two pieces */
+    assert_int_equal(say_to(world, site, &message), TACIT_MALFORMED);
+    message = good;
+    message.number_count--;
+    assert_int_equal(say_to(world, site, &message), TACIT_MALFORMED);
+    numbers[5] = 1; /* other bytes than the digest's */
+    assert_int_equal(say_to(world, site, &good), TACIT_MALFORMED);
+    struct tacit_select_message order = {.kind = TACIT_SELECT_ORDER,
+                                         .from = TACIT_HUB,
+                                         .to = site,
+                                         .run_id = RUN_ID,
+                                         .round = 2,
+                                         .set = &set,
+                                         .digests = digests,
+                                         .digest_count = 3};
+    assert_int_equal(say_to(world, site, &order), TACIT_MALFORMED);
+    order.digest_count = 2;
+    order.round = ROUNDS + 2;
+    assert_int_equal(say_to(world, site, &order), TACIT_MALFORMED);
+    struct tacit_select_message word = {
+        .from = TACIT_HUB, .to = site, .run_id = RUN_ID, .round = 1, .mask = 1};
+    static const enum tacit_select_message_kind kinds[] = {
+        TACIT_SELECT_GRANT,  TACIT_SELECT_REFUSAL, TACIT_SELECT_REQUEST,
+        TACIT_SELECT_COMMIT, TACIT_SELECT_HELLO,   TACIT_SELECT_UPDATE};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        word.kind = kinds[i];
+        assert_int_equal(say_to(world, site, &word), TACIT_UNEXPECTED);
+    }
+    world_free(world);
+}
+
+/* Nothing of a draw leaves before its grant. */
+static void what_is_not_granted_is_not_given(void **state)
+{
+    struct world *const world = world_new(6);
+    (void)state;
+    start(world);
+    uint32_t const site = play_until(world, TACIT_SELECT_COMMITTED);
+    struct tacit_select_message message = {.kind = TACIT_SELECT_REQUEST,
+                                           .from = TACIT_HUB,
+                                           .to = site,
+                                           .run_id = RUN_ID,
+                                           .round = 1,
+                                           .vector = TACIT_SELECT_STEPS,
+                                           .mask = 1};
+    assert_int_equal(say_to(world, site, &message), TACIT_UNEXPECTED);
+    message.kind = TACIT_SELECT_GRANT;
+    message.commit.commitment[0] = 1; /* of another one */
+    assert_int_equal(say_to(world, site, &message), TACIT_UNEXPECTED);
+    world_free(world);
+}
+
+static void hostile_words_to_the_hub_change_nothing(void **state)
+{
+    static int64_t steps[TACIT_SELECT_UPDATE_NUMBERS];
+    uint8_t digests[4 * TACIT_SHA256_BYTES] = {1};
+    struct world *const world = world_new(7);
+    (void)state;
+    start(world);
+    uint32_t const site = play_until(world, TACIT_SELECT_TRAINING);
+    struct tacit_select_message message = {.from = site,
+                                           .to = TACIT_HUB,
+                                           .run_id = RUN_ID,
+                                           .round = 1,
+                                           .vector = TACIT_SELECT_STEPS,
+                                           .step_piece = steps,
+                                           .number_count = TACIT_SELECT_UPDATE_NUMBERS,
+                                           .digests = digests,
+                                           .digest_count = 3};
+    message.kind = TACIT_SELECT_PIECE; /* before its update was opened */
+    assert_int_equal(say_to(world, SITES, &message), TACIT_UNEXPECTED);
+    message.kind = TACIT_SELECT_ORDER;
+    assert_int_equal(say_to(world, SITES, &message), TACIT_UNEXPECTED);
+    message.kind = TACIT_SELECT_COMMIT;
+    message.round = 9;
+    assert_int_equal(say_to(world, SITES, &message), TACIT_UNEXPECTED);
+    message.kind = TACIT_SELECT_UPDATE;
+    assert_int_equal(say_to(world, SITES, &message), TACIT_MALFORMED);
+    message.round = 1;
+    message.digest_count = 2;
+    assert_int_equal(say_to(world, SITES, &message), TACIT_MALFORMED);
+    message.digest_count = 3; /* nothing was granted: an update of its own making */
+    assert_int_equal(say_to(world, SITES, &message), TACIT_FORKED);
+    message.kind = TACIT_SELECT_REQUEST;
+    assert_int_equal(say_to(world, SITES, &message), TACIT_UNEXPECTED);
+    message.kind = TACIT_SELECT_HELLO;
+    message.from = SITES;
+    assert_int_equal(say_to(world, SITES, &message), TACIT_STRANGER);
+    world_free(world);
+}
+
+static void damaged_states_are_refused(void **state)
+{
+    struct world *const world = world_new(8);
+    (void)state;
+    start(world);
+    (void)play_until(world, TACIT_SELECT_COMMITTED);
+    for (uint32_t node = 0; node <= SITES; node++) {
+        struct node *const here = &world->nodes[node];
+        uint64_t *const words = here->state;
+        for (uint32_t at = 0; at < 12; at++) { /* the head: configuration and places */
+            uint64_t const word = words[at];
+            words[at] = ~word;
+            enum tacit_status const status =
+                node == SITES
+                    ? tacit_select_hub_check(here->state, here->size, &world->hub_config)
+                    : tacit_select_site_check(here->state, here->size, &world->site_configs[node]);
+            words[at] = word;
+            assert_int_equal(status, TACIT_MALFORMED);
+        }
+    }
+    assert_int_equal(tacit_select_site_check(site_of(world, 0), world->nodes[0].size - 8,
+                                             &world->site_configs[0]),
+                     TACIT_MALFORMED);
+    world_free(world);
+}
+
+/* ---- The wire ---- */
+
+/* Every byte that is changed, and every byte that is missing, is another message or none. */
+static void only_one_form_is_taken(void **state)
+{
+    struct world *const world = world_new(9);
+    uint32_t kinds = 0;
+    (void)state;
+    start(world);
+    for (uint32_t i = 0; i < 400 && kinds != 0x7e; i++) {
+        if (world->queue_start == world->queue_end) {
+            for (uint32_t site = 0; site < SITES; site++)
+                if (world->nodes[site].is_training)
+                    train(world, site);
+            continue;
+        }
+        struct letter const letter = world->queue[world->queue_start % QUEUE_MAX];
+        struct tacit_select_message *message = NULL;
+        assert_int_equal(tacit_wire_select_decode(letter.bytes, letter.size, SITES, 0, &message),
+                         TACIT_OK);
+        bool const is_new = (kinds >> (message->kind - 1) & 1u) == 0;
+        kinds |= 1u << (message->kind - 1);
+        free(message);
+        for (size_t at = 0; is_new && at < letter.size && at < 700; at++) {
+            uint8_t const byte = letter.bytes[at];
+            uint8_t again[800];
+            letter.bytes[at] ^= 0x10;
+            message = NULL;
+            if (tacit_wire_select_decode(letter.bytes, letter.size, SITES, 0, &message) ==
+                    TACIT_OK &&
+                letter.size < sizeof again) {
+                assert_int_equal(tacit_wire_select_encode(message, SITES, again), TACIT_OK);
+                assert_memory_equal(again, letter.bytes, letter.size);
+            }
+            free(message);
+            letter.bytes[at] = byte;
+            message = NULL;
+            assert_int_equal(tacit_wire_select_decode(letter.bytes, at, SITES, 0, &message),
+                             TACIT_MALFORMED);
+        }
+        deliver(world);
+    }
+    assert_int_equal(kinds & 0x3f, 0x3f); /* all but a refusal, which nobody gives, and .. */
+    assert_true((kinds & 0x80) != 0);     /* .. an update */
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_model_is_the_average_of_what_was_released),
+        cmocka_unit_test(losses_and_deaths_change_nothing_but_time),
+        cmocka_unit_test(a_site_that_never_trains_costs_the_deadline_and_nothing_else),
+        cmocka_unit_test(of_two_clones_one_is_blocked_and_flagged),
+        cmocka_unit_test(hostile_words_to_a_site_change_nothing),
+        cmocka_unit_test(what_is_not_granted_is_not_given),
+        cmocka_unit_test(hostile_words_to_the_hub_change_nothing),
+        cmocka_unit_test(damaged_states_are_refused),
+        cmocka_unit_test(only_one_form_is_taken),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
