@@ -32,6 +32,7 @@ struct command {
 extern const struct command command_run;
 extern const struct command command_check;
 extern const struct command command_compare;
+extern const struct command command_plan;
 extern const struct command command_reproduce;
 extern const struct command command_data;
 extern const struct command command_agent;

@@ -1,0 +1,416 @@
+/* tacit plan: which protocol over which network tells the arms of a file apart, in how many slots,
+ * and what that costs. Every number is simulated: the runs of `tacit run` with the settings that
+ * stand beside it. */
+#include "cell.h"
+#include "commands.h"
+#include "simulate.h"
+#include "tacit/family.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SETTINGS_MAX 64u
+#define THREADS_MAX 1024u
+#define RUNS 100u
+#define HORIZON_GROWTH_MAX 4096.0 /* how far beyond the file's horizon is looked */
+#define HORIZON_MAX 1e12
+#define PRECISION 1.05 /* of the slots that are needed */
+
+/* What may be chosen over the file; all that fits its data and privacy is tried. */
+static const char *const protocols[] = {
+    "{kind: phased-index}",
+    "{kind: phased-index, confidence: 0.95}",
+    "{kind: elimination, bounds: exact, confidence: 0.95}",
+    "{kind: elimination}",
+};
+static const char *const networks[] = {"{kind: star}", "{kind: complete}", "{kind: ring}"};
+#define PROTOCOL_COUNT (sizeof protocols / sizeof protocols[0])
+#define NETWORK_COUNT (sizeof networks / sizeof networks[0])
+#define PLANS_MAX (PROTOCOL_COUNT * NETWORK_COUNT)
+
+struct request {
+    const char *file;
+    const char *settings[SETTINGS_MAX];
+    uint32_t setting_count;
+    uint32_t run_count;
+    uint32_t thread_count;
+    bool json;
+    bool quiet;
+};
+
+struct plan {
+    const char *protocol;
+    const char *network;
+    bool decides;        /* at the file's horizon */
+    double slots_needed; /* smallest horizon that decides; NaN: none that was looked at */
+    double rounds, bytes, cost, regret; /* at the file's horizon */
+};
+
+/* One file, and what is tried over it. */
+struct search {
+    const struct request *request;
+    struct tacit_sim_control *control;
+    uint64_t horizon;
+    double gap;
+    double epsilon;
+    char best_arm[64];
+    struct plan plans[PLANS_MAX];
+    uint32_t plan_count;
+    bool stopped;
+};
+
+/* ---- The words ------------------------------------------------------------------------------- */
+
+static void take(const struct command *command, void *into, int key, char *value)
+{
+    struct request *const request = into;
+    switch (key) {
+    case 'S':
+        if (request->setting_count + 8 >= SETTINGS_MAX)
+            command_refuse(command, "too many settings; %u are allowed", SETTINGS_MAX - 8);
+        request->settings[request->setting_count++] = value;
+        break;
+    case 'r':
+        request->run_count = command_number(command, "runs", value, 100000);
+        break;
+    case 't':
+        request->thread_count = command_number(command, "threads", value, THREADS_MAX);
+        break;
+    case 'j':
+        request->json = true;
+        break;
+    case 'q':
+        request->quiet = true;
+        break;
+    case COMMAND_WORD:
+        if (request->file != NULL)
+            command_refuse(command, "one experiment file at a time; '%s' is a second one", value);
+        if (strcmp(value, "-") == 0)
+            command_refuse(command, "the file is read often, standard input once; allowed: a file");
+        request->file = value;
+        break;
+    default:
+        if (key == COMMAND_END && request->file == NULL)
+            command_refuse(command, "no experiment file given; usage: tacit plan FILE [OPTION...]");
+    }
+}
+
+/* ---- One simulation -------------------------------------------------------------------------- */
+
+struct outcome {
+    bool ran;
+    bool decides;
+    double rounds, bytes, cost, regret;
+};
+
+static double metric_of(const json_t *root, const char *name)
+{
+    json_t const *const metric = json_object_get(json_object_get(root, "metrics"), name);
+    json_t const *const mean = json_object_get(metric, "mean");
+    return json_is_number(mean) ? json_number_value(mean) : NAN;
+}
+
+static struct outcome outcome_of(const json_t *root)
+{
+    return (struct outcome){
+        .ran = json_object_get(root, "error") == NULL,
+        .decides = json_is_true(json_object_get(json_object_get(root, "answer"), "decided")),
+        .rounds = metric_of(root, "rounds"),
+        .bytes = metric_of(root, "bytes"),
+        .cost = metric_of(root, "cost"),
+        .regret = metric_of(root, "regret")};
+}
+
+/* A horizon that is too short for the protocol did not run, and decides nothing. */
+static enum tacit_status try_horizon(struct search *search, const struct plan *plan, double horizon,
+                                     struct outcome *outcome)
+{
+    struct request const *const request = search->request;
+    char words[4][200];
+    struct cell cell = {.file = request->file};
+    cell.settings = calloc(SETTINGS_MAX, sizeof *cell.settings);
+    cell.label = strdup("");
+    if (cell.settings == NULL || cell.label == NULL) {
+        cell_free(&cell);
+        return TACIT_MEMORY;
+    }
+    for (uint32_t i = 0; i < request->setting_count; i++)
+        cell.settings[cell.setting_count++] = request->settings[i];
+    (void)snprintf(words[0], sizeof words[0], "protocol=%s", plan->protocol);
+    (void)snprintf(words[1], sizeof words[1], "network=%s", plan->network);
+    (void)snprintf(words[2], sizeof words[2], "horizon=%.0f", horizon);
+    (void)snprintf(words[3], sizeof words[3], "runs=%u", request->run_count);
+    for (uint32_t i = 0; i < 4; i++)
+        cell.settings[cell.setting_count++] = words[i];
+    cell.settings[cell.setting_count++] = "checkpoints=2";
+    enum tacit_status status =
+        cell_run(&cell, NULL, simulate_threads(request->thread_count), search->control);
+    if (status == TACIT_OK)
+        status = cell_read(&cell);
+    if (status == TACIT_OK)
+        *outcome = outcome_of(cell.root);
+    cell_free(&cell);
+    return status;
+}
+
+/* ---- The slots that are needed --------------------------------------------------------------- */
+
+/* Between a horizon that does not decide and one that does. */
+static enum tacit_status bisect(struct search *search, struct plan *plan, double below,
+                                double above)
+{
+    enum tacit_status status = TACIT_OK;
+    while (above > PRECISION * below && above - below > 1 && status == TACIT_OK) {
+        double const middle = floor(sqrt(below * above) + 0.5);
+        struct outcome outcome;
+        status = try_horizon(search, plan, middle, &outcome);
+        if (status != TACIT_OK)
+            break;
+        if (outcome.ran && outcome.decides)
+            above = middle;
+        else
+            below = middle;
+    }
+    plan->slots_needed = above;
+    return status;
+}
+
+/* From the file's horizon down to one that does not decide, or up to one that does. */
+static enum tacit_status find_slots(struct search *search, struct plan *plan)
+{
+    double const start = (double)search->horizon;
+    double const limit = fmin(start * HORIZON_GROWTH_MAX, HORIZON_MAX);
+    double horizon = start;
+    struct outcome outcome = {.ran = true, .decides = plan->decides};
+    enum tacit_status status = TACIT_OK;
+    while (status == TACIT_OK && outcome.decides == plan->decides) {
+        horizon = plan->decides ? floor(horizon / 2) : horizon * 2;
+        if (horizon < 1 || horizon > limit)
+            break;
+        status = try_horizon(search, plan, horizon, &outcome);
+        outcome.decides = outcome.ran && outcome.decides;
+    }
+    if (status != TACIT_OK)
+        return status;
+    if (plan->decides)
+        return bisect(search, plan, horizon < 1 ? 1 : horizon, 2 * horizon);
+    plan->slots_needed = NAN;
+    return horizon > limit ? TACIT_OK : bisect(search, plan, horizon / 2, horizon);
+}
+
+static enum tacit_status try_plan(struct search *search, const char *protocol, const char *network)
+{
+    struct plan plan = {.protocol = protocol, .network = network};
+    struct outcome outcome;
+    enum tacit_status status = try_horizon(search, &plan, (double)search->horizon, &outcome);
+    if (status != TACIT_OK || !outcome.ran)
+        return status;
+    plan.decides = outcome.decides;
+    plan.rounds = outcome.rounds;
+    plan.bytes = outcome.bytes;
+    plan.cost = outcome.cost;
+    plan.regret = outcome.regret;
+    status = find_slots(search, &plan);
+    if (status == TACIT_OK)
+        search->plans[search->plan_count++] = plan;
+    return status;
+}
+
+/* Those that decide in time first, by regret; then by the slots they need. */
+static int compare_plans(const void *left, const void *right)
+{
+    const struct plan *const a = left;
+    const struct plan *const b = right;
+    if (a->decides != b->decides)
+        return a->decides ? -1 : 1;
+    if (a->decides)
+        return (a->regret > b->regret) - (a->regret < b->regret);
+    double const x = isnan(a->slots_needed) ? INFINITY : a->slots_needed;
+    double const y = isnan(b->slots_needed) ? INFINITY : b->slots_needed;
+    return (x > y) - (x < y);
+}
+
+static enum tacit_status try_all(struct search *search)
+{
+    enum tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < PLANS_MAX && status == TACIT_OK; i++) {
+        if (!search->request->quiet && isatty(STDERR_FILENO))
+            (void)fprintf(stderr, "\r\033[K%zu of %zu", i, PLANS_MAX);
+        status = try_plan(search, protocols[i / NETWORK_COUNT], networks[i % NETWORK_COUNT]);
+    }
+    if (!search->request->quiet && isatty(STDERR_FILENO))
+        (void)fprintf(stderr, "\r\033[K");
+    qsort(search->plans, search->plan_count, sizeof search->plans[0], compare_plans);
+    return status;
+}
+
+/* ---- What is told ---------------------------------------------------------------------------- */
+
+/* "to tell 0.025 apart at epsilon 1 takes 107000 slots a site (…); you have 20000" */
+static void say(const struct search *search, char *text, size_t size)
+{
+    const struct plan *const best = search->plan_count == 0 ? NULL : &search->plans[0];
+    char privacy[64] = "without noise";
+    if (isfinite(search->epsilon))
+        (void)snprintf(privacy, sizeof privacy, "at epsilon %g", search->epsilon);
+    if (best == NULL)
+        (void)snprintf(text, size, "no protocol that plan knows fits this file");
+    else if (isnan(best->slots_needed))
+        (void)snprintf(
+            text, size,
+            "to tell %.3g apart %s takes more than %g times the %llu slots that you have",
+            search->gap, privacy, HORIZON_GROWTH_MAX, (unsigned long long)search->horizon);
+    else
+        (void)snprintf(text, size,
+                       "to tell %.3g apart %s takes %.0f slots a site (%s over %s); you have %llu",
+                       search->gap, privacy, best->slots_needed, best->protocol, best->network,
+                       (unsigned long long)search->horizon);
+}
+
+static json_t *number_json(double value)
+{
+    if (!isfinite(value))
+        return json_null();
+    return value == floor(value) && fabs(value) < 1e15 ? json_integer((json_int_t)value)
+                                                       : json_real(value);
+}
+
+/* The value of "kind: " in the words of a map. */
+static json_t *kind_json(const char *words)
+{
+    char const *const kind = strstr(words, "kind: ") + strlen("kind: ");
+    return json_stringn(kind, strcspn(kind, ",}"));
+}
+
+static json_t *plan_json(const struct plan *plan)
+{
+    return json_pack("{s:o, s:o, s:{s:s, s:s}, s:o, s:b, s:o, s:o, s:o, s:o}", "protocol",
+                     kind_json(plan->protocol), "network", kind_json(plan->network), "settings",
+                     "protocol", plan->protocol, "network", plan->network, "horizon_needed",
+                     number_json(plan->slots_needed), "decides", plan->decides, "rounds",
+                     number_json(plan->rounds), "bytes", number_json(plan->bytes), "cost",
+                     number_json(plan->cost), "regret", number_json(plan->regret));
+}
+
+static bool print_json(const struct search *search, const char *sentence)
+{
+    json_t *const plans = json_array();
+    for (uint32_t i = 0; i < search->plan_count; i++)
+        (void)json_array_append_new(plans, plan_json(&search->plans[i]));
+    json_t *const root = json_pack("{s:o, s:o, s:s}", "plans", plans, "horizon",
+                                   json_integer((json_int_t)search->horizon), "sentence", sentence);
+    bool const is_good = root != NULL && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
+    json_decref(root);
+    (void)putchar('\n');
+    return is_good;
+}
+
+static void print_table(const struct search *search, const char *sentence)
+{
+    (void)printf("%s\n\n%-52s %-18s %12s %8s %12s %10s %12s\n", sentence, "protocol", "network",
+                 "slots needed", "rounds", "bytes", "cost", "regret");
+    for (uint32_t i = 0; i < search->plan_count; i++) {
+        const struct plan *const plan = &search->plans[i];
+        char slots[32] = "-";
+        if (!isnan(plan->slots_needed))
+            (void)snprintf(slots, sizeof slots, "%.0f", plan->slots_needed);
+        (void)printf("%-52s %-18s %12s %8.1f %12.0f %10.0f %12.1f\n", plan->protocol, plan->network,
+                     slots, plan->rounds, plan->bytes, plan->cost, plan->regret);
+    }
+    (void)printf(
+        "\nRounds, bytes, cost and regret at the file's horizon of %llu slots; means of %u "
+        "runs. Slots needed:\nthe horizon at which 95 %% of the runs decide, to within "
+        "5 %%. Run one: tacit run %s --set protocol=... --set network=...\n",
+        (unsigned long long)search->horizon, search->request->run_count, search->request->file);
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+/* What is to be told apart: the best arm from the next one. */
+static bool look(struct search *search, struct tacit_error *error)
+{
+    struct request const *const request = search->request;
+    struct tacit_experiment experiment;
+    enum tacit_status const status = tacit_experiment_load(
+        &experiment, request->file, request->settings, request->setting_count, error);
+    if (status != TACIT_OK)
+        return false;
+    uint32_t const arms = experiment.sim.env.arm_count;
+    double first = -INFINITY;
+    double second = -INFINITY;
+    for (uint32_t arm = 0; experiment.global_means != NULL && arm < arms; arm++) {
+        double const mean = experiment.global_means[arm];
+        second = mean > first ? first : fmax(second, mean);
+        first = fmax(first, mean);
+    }
+    search->horizon = experiment.config->horizon;
+    search->epsilon =
+        experiment.config->privacy == TACIT_PRIVACY_NONE ? INFINITY : experiment.config->epsilon;
+    search->gap = first - second;
+    bool const has_instance = experiment.global_means != NULL && arms >= 2;
+    tacit_experiment_free(&experiment);
+    if (!has_instance)
+        (void)snprintf(error->text, sizeof error->text,
+                       "tacit plan: every run has its own means here, so there is nothing to tell "
+                       "apart; allowed: means, logged rows, or an instance_seed");
+    else if (!(search->gap > 0))
+        (void)snprintf(error->text, sizeof error->text,
+                       "tacit plan: two arms share the best mean; nothing tells them apart");
+    return has_instance && search->gap > 0;
+}
+
+static int plan_command(const struct command *command, int word_count, char **words)
+{
+    struct request request = {.run_count = RUNS};
+    static struct search search;
+    struct tacit_error error = {""};
+    char sentence[300];
+    command_parse(command, &request, word_count, words);
+    search.request = &request;
+    search.control = simulate_control();
+    if (!look(&search, &error)) {
+        (void)fprintf(stderr, "%s\n", error.text);
+        return EXIT_WRONG_INPUT;
+    }
+    enum tacit_status const status = try_all(&search);
+    if (status == TACIT_INTERRUPTED) {
+        (void)fprintf(stderr, "tacit plan: stopped; nothing is told\n");
+        return EXIT_STOPPED;
+    }
+    if (status != TACIT_OK) {
+        (void)fprintf(stderr, "tacit plan: %s\n", tacit_status_text(status));
+        return EXIT_FAILED;
+    }
+    say(&search, sentence, sizeof sentence);
+    if (request.json)
+        (void)print_json(&search, sentence);
+    else
+        print_table(&search, sentence);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        (void)fprintf(stderr, "tacit plan: the results could not be printed\n");
+        return EXIT_FAILED;
+    }
+    return EXIT_DONE;
+}
+
+static const struct argp_option options[] = {
+    {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the file, like privacy.epsilon=0.5", 0},
+    {"runs", 'r', "N", 0, "Runs of each simulation (default: 100)", 0},
+    {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
+    {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
+    {"quiet", 'q', NULL, 0, "No progress on the terminal", 0},
+    COMMAND_LAST_OPTIONS};
+
+const struct command command_plan = {
+    .name = "plan",
+    .summary = "say which protocol and network tell the arms apart, and how many slots it takes",
+    .options = options,
+    .words = "FILE",
+    .help = "Try protocols and networks that fit FILE: for each the horizon at which 95 % of the "
+            "runs decide, and what rounds, bytes, cost and regret are at the file's horizon, best "
+            "first.",
+    .take = take,
+    .run = plan_command,
+};

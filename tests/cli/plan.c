@@ -1,0 +1,183 @@
+/* `tacit plan` through the real program: its forecast holds on fresh runs, its settings are those
+ * of `tacit run`, and what it cannot plan it says. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define WORDS_MAX 16u
+
+static char folder[TEMP_PATH_BYTES];
+static char file[TEMP_PATH_BYTES];
+
+static int open_folder(void **state)
+{
+    (void)state;
+    temp_directory_make(folder);
+    temp_path(file, folder, "plan.yaml");
+    temp_file_write(folder, "plan.yaml",
+                    "name: plan\nseed: 4\nruns: 100\nhorizon: 20000\n"
+                    "environment: {kind: bernoulli, means: means.csv}\nagents: 4\n"
+                    "protocol: {kind: elimination}\nprivacy: {mode: sound, epsilon: 1}\n"
+                    "cost: {server_link: 25}\n");
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    temp_directory_remove(folder);
+    return 0;
+}
+
+static struct process_result tacit(const char *const *words)
+{
+    const char *arguments[WORDS_MAX + 2] = {process_tacit()};
+    for (uint32_t i = 0; words[i] != NULL; i++) {
+        assert_true(i < WORDS_MAX);
+        arguments[1 + i] = words[i];
+    }
+    struct process_plan const plan = {.arguments = arguments, .timeout_ms = 120000};
+    return process_run(&plan);
+}
+
+#define TACIT(...) tacit((const char *const[]){__VA_ARGS__, NULL})
+
+static json_t *parse(struct process_result result)
+{
+    if (result.code != 0)
+        fail_msg("code %d: %s", result.code, result.err);
+    json_t *const json = json_loads(result.out, 0, NULL);
+    assert_non_null(json);
+    process_free(&result);
+    return json;
+}
+
+static double number(const json_t *object, const char *name)
+{
+    json_t const *const value = json_object_get(object, name);
+    if (!json_is_number(value))
+        fail_msg("no %s", name);
+    return json_number_value(value);
+}
+
+/* Runs with the plan's settings, another seed and this horizon. */
+static json_t *run_fresh(const json_t *plan, double horizon)
+{
+    char words[4][256];
+    json_t const *const settings = json_object_get(plan, "settings");
+    (void)snprintf(words[0], sizeof words[0], "--set=protocol=%s",
+                   json_string_value(json_object_get(settings, "protocol")));
+    (void)snprintf(words[1], sizeof words[1], "--set=network=%s",
+                   json_string_value(json_object_get(settings, "network")));
+    (void)snprintf(words[2], sizeof words[2], "--set=horizon=%.0f", horizon);
+    return parse(
+        TACIT("run", file, "--json", "--seed=99", "--runs=300", words[0], words[1], words[2]));
+}
+
+/* Share of fresh runs that end with one arm. */
+static double decided_share(const json_t *plan, double horizon)
+{
+    json_t *const json = run_fresh(plan, horizon);
+    json_t const *const metrics = json_object_get(json, "metrics");
+    double const share = number(json_object_get(metrics, "single_arm_fraction"), "mean");
+    json_decref(json);
+    return share;
+}
+
+/* Held out: other seeds, more runs. Slots within 20 %, regret within 30 %, for every plan that is
+ * offered. */
+static void the_forecast_holds_on_fresh_runs(void **state)
+{
+    (void)state;
+    static const char *const instances[] = {"0.6,0.5,0.4,0.3\n", "0.30,0.25,0.2\n",
+                                            "0.9,0.8,0.8,0.8,0.8,0.1\n"};
+    for (size_t i = 0; i < 3; i++) {
+        temp_file_write(folder, "means.csv", instances[i]);
+        json_t *const json = parse(TACIT("plan", file, "--json", "--runs=200"));
+        json_t const *const plans = json_object_get(json, "plans");
+        assert_true(json_array_size(plans) >= 5);
+        for (size_t j = 0; j < json_array_size(plans); j++) {
+            json_t const *const plan = json_array_get(plans, j);
+            double const needed = number(plan, "horizon_needed");
+            assert_true(decided_share(plan, floor(1.2 * needed)) >= 0.93);
+            assert_true(decided_share(plan, floor(0.8 * needed)) <= 0.97);
+            json_t *const fresh = run_fresh(plan, 20000);
+            double const regret =
+                number(json_object_get(json_object_get(fresh, "metrics"), "regret"), "mean");
+            assert_true(fabs(regret / number(plan, "regret") - 1) < 0.3);
+            json_decref(fresh);
+        }
+        json_decref(json);
+    }
+}
+
+/* In time before late; among those in time the least regret first. */
+static void the_best_plan_comes_first(void **state)
+{
+    (void)state;
+    temp_file_write(folder, "means.csv", "0.6,0.55,0.5\n");
+    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=50"));
+    json_t const *const plans = json_object_get(json, "plans");
+    for (size_t i = 1; i < json_array_size(plans); i++) {
+        json_t const *const before = json_array_get(plans, i - 1);
+        json_t const *const plan = json_array_get(plans, i);
+        bool const in_time = json_is_true(json_object_get(before, "decides"));
+        if (json_is_true(json_object_get(plan, "decides"))) {
+            assert_true(in_time);
+            assert_true(number(before, "regret") <= number(plan, "regret"));
+            assert_true(number(plan, "horizon_needed") <= 20000);
+        }
+    }
+    assert_non_null(strstr(json_string_value(json_object_get(json, "sentence")),
+                           "to tell 0.05 apart at epsilon 1 takes "));
+    json_decref(json);
+}
+
+static void a_plan_is_told_in_words(void **state)
+{
+    (void)state;
+    temp_file_write(folder, "means.csv", "0.503,0.5\n");
+    struct process_result result = TACIT("plan", file, "--runs=20", "--set=horizon=2000");
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "to tell 0.003 apart at epsilon 1 takes "));
+    assert_non_null(strstr(result.out, "; you have 2000\n"));
+    process_free(&result);
+}
+
+static void what_cannot_be_planned_is_said(void **state)
+{
+    (void)state;
+    temp_file_write(folder, "means.csv", "0.5,0.5\n");
+    struct process_result result = TACIT("plan", file);
+    assert_int_equal(result.code, 2);
+    assert_non_null(strstr(result.err, "two arms share the best mean"));
+    process_free(&result);
+    result = TACIT("plan", file,
+                   "--set=environment={kind: bernoulli, generated: {arms: 4, draw: uniform}}");
+    assert_int_equal(result.code, 2);
+    assert_non_null(strstr(result.err, "every run has its own means here"));
+    process_free(&result);
+    result = TACIT("plan", file, "--runs=0");
+    assert_int_equal(result.code, 2);
+    process_free(&result);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_forecast_holds_on_fresh_runs),
+        cmocka_unit_test(the_best_plan_comes_first),
+        cmocka_unit_test(a_plan_is_told_in_words),
+        cmocka_unit_test(what_cannot_be_planned_is_said),
+    };
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
+}
