@@ -4,12 +4,9 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_run,   &command_check, &command_compare,      &command_reproduce,
-    &command_data,  &command_agent, &command_coordinator,  &command_status,
-    &command_train, &command_pki,   &command_broker_config};
-    &command_run,       &command_check, &command_compare,      &command_plan,
-    &command_reproduce, &command_data,  &command_agent,        &command_coordinator,
-    &command_status,    &command_pki,   &command_broker_config};
+    &command_run,       &command_check, &command_compare, &command_plan,
+    &command_reproduce, &command_data,  &command_agent,   &command_coordinator,
+    &command_status,    &command_train, &command_pki,     &command_broker_config};
 
 static void print_help(FILE *out)
 {
