@@ -31,13 +31,13 @@ def long_test(function):
 
 
 def policy(federation, **values):
-    return {"epsilon": EPSILON, "budget": EPSILON, "range": [0, 1], "agents_max": 12,
+    return {"epsilon": federation.epsilon, "budget": federation.epsilon, "range": [0, 1], "agents_max": 12,
             "pulls_max": federation.horizon + len(federation.means), **values}
 
 
-def gossips(federation_of, sites=5, horizon=120, network=None, **run):
-    federation = federation_of(MEANS, sites=sites, horizon=horizon, epsilon=EPSILON)
-    federation.write_coordinator({"id": 1, "horizon": horizon, "epsilon": EPSILON, "exchange_s": 0.1, **run},
+def gossips(federation_of, sites=5, horizon=120, network=None, epsilon=EPSILON, strangers=(), **run):
+    federation = federation_of(MEANS, sites=sites, horizon=horizon, epsilon=epsilon, strangers=strangers)
+    federation.write_coordinator({"id": 1, "horizon": horizon, "epsilon": epsilon, "exchange_s": 0.1, **run},
                                  protocol=WORD)
     federation.write_network(network or {"kind": "ring"}, "--persistence", federation.persistence)
     federation.allow_access("tap", "read tacit/v1/#")
@@ -69,7 +69,7 @@ def kept(federation, name):
     block = b"".join(part for part, in parts)
     size, = database_size(file)
     (federation.folder / "block").write_bytes(block[:size])
-    done = subprocess.run([os.environ["TACIT_GOSSIP_STATE_PROGRAM"], str(EPSILON), "0", "1",
+    done = subprocess.run([os.environ["TACIT_GOSSIP_STATE_PROGRAM"], str(federation.epsilon), "0", "1",
                            str(federation.folder / "block")], capture_output=True, text=True, check=False)
     require(done.returncode == 0, f"{name}: what it keeps is no state")
     require([number for number, _, _ in rows] == list(range(1, len(rows) + 1)), f"{name}: rows of the outbox are missing")
@@ -280,6 +280,114 @@ def broker_and_coordinator_may_be_away(federation_of):
     federation.start("broker")
     federation.start("coordinator")
     check_run(federation)
+
+
+# ---- Byte for byte ----
+
+class Cores:
+    """The simulator's agents, fed what the daemons are fed."""
+
+    def __init__(self, federation, tapes, exchange_s):
+        words = [len(MEANS), federation.horizon, federation.epsilon, exchange_s, *tapes]
+        self.process = subprocess.Popen([os.environ["TACIT_GOSSIP_CORES_PROGRAM"], *map(str, words)], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.plans = [self.read()[2:] for _ in range(2)]
+        self.releases = [[], []]
+
+    def read(self):
+        return self.process.stdout.readline().split()
+
+    def tell(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+
+    def reward(self, site, arm, value):
+        self.tell(f"reward {site} {arm} {value!r}")
+        self.releases[site].append(bytes.fromhex(self.read()[2]))
+        plan = self.read()[2:]
+        self.plans[site] = plan or [one for one in self.plans[site] if one != str(arm)]
+
+    def exchange(self):
+        self.tell("exchange")
+        return {word: bytes.fromhex(data) for word, data in (self.read() for _ in range(3))}
+
+    def end(self):
+        self.tell("end")
+        theta = [list(map(float, self.read()[2:])) for _ in range(2)]
+        self.process.stdin.close()
+        self.process.stdout.close()
+        require(self.process.wait(10) == 0, "the cores end in trouble")
+        return theta
+
+
+def decide(federation, site, cores, value_of):
+    """One decision and its reward, at a daemon and at its core."""
+    connection = UnixConnection(federation.socket_of(federation.sites[site]))
+    _, decision = call(connection, "POST", "/v1/decisions", {})
+    require(decision["kind"] == "planned" and str(decision["arm"]) in cores.plans[site],
+            f"site-{site} was to play {cores.plans[site]}: {decision}")
+    value = value_of(decision["arm"])
+    _, answer = call(connection, "POST", "/v1/rewards", {"id": decision["id"], "reward": value})
+    require(answer["status"] == "accepted", f"{answer}")
+    connection.close()
+    cores.reward(site, decision["arm"], value)
+
+
+@test
+def hooked_sites_say_the_bytes_of_the_simulator_s_agents(federation_of):
+    """Two daemons and two bare cores on the same tapes, with the same rewards, meeting at the same times: same arms, same
+    noised sums, same offers and shifts, same estimates to the last bit. Who meets when is said by a word in the keeper's
+    name, for the clocks of this run would wait a day."""
+    federation = gossips(federation_of, sites=2, network={"kind": "path"}, horizon=60, epsilon=1.0, strangers=("asker",),
+                         exchange_s=86400, pulls_per_second=1000000)
+    federation.allow_access("asker", f"write {federation.topic('peer/site-0/site-1/' + WORD)}")
+    chance = random.Random(3)
+    tapes = []
+    federation.start_all(["coordinator"])
+    for site in federation.sites:
+        tapes.append(federation.folder / f"{site}.tape.noise")
+        tapes[-1].write_bytes(chance.randbytes(1 << 20))
+        federation.start(site, TACIT_TEST_TAPE=str(tapes[-1].with_suffix("")))
+        wait_for(f"{site} joins", lambda site=site: federation.has_joined(site))
+    cores = Cores(federation, tapes, 86400)
+    left = [federation.horizon + len(MEANS)] * 2
+    said = []
+    asker = federation.client("asker")
+    while any(left):
+        for site in range(2):
+            for _ in range(min(left[site], chance.randrange(1, 9))):
+                decide(federation, site, cores, lambda arm: float(chance.random() < MEANS[arm]))
+                left[site] -= 1
+        if min(federation.site_status(site)["pulls"] for site in federation.sites) <= len(MEANS):
+            continue  # first pulls: it does not exchange yet
+        words = cores.exchange()
+        where = f"peer/site-0/site-1/{WORD}"
+        letter = federation.letter(where, words["ask"], family=FAMILY, kind=ASK, epoch=0)
+        require(asker.publish(federation.topic(where), letter) == 0, "the broker refuses to ask")
+        said += [words["offer"], words["shift"]]
+        wait_for("the exchange", lambda: len(offers_and_shifts(federation)) == len(said), 10)
+        wait_for("both ends agree", lambda: agree(federation))
+    require(offers_and_shifts(federation) == said, "other offers or shifts")
+    require(len(said) >= 12, f"hardly a run: {len(said)} words")
+    theta = cores.end()
+    time.sleep(0.3)
+    for index, site in enumerate(federation.sites):
+        federation.stop(site)
+        outbox = [data for _, (data, _, _) in sorted(federation.outbox(site).items())]
+        require(outbox == cores.releases[index], f"{site}: other noised sums")
+        state, _ = kept(federation, site)
+        require(state["theta"] == theta[index], f"{site}: {state['theta']} against {theta[index]}")
+
+
+def agree(federation):
+    here, there = [{one["name"]: one["estimate"] for one in federation.site_status(site)["estimates"]}
+                   for site in federation.sites]
+    return all(abs(here[arm] - there[arm]) < 1e-9 for arm in here)
+
+
+def offers_and_shifts(federation):
+    return [payload for topic, payload in list(federation.tap.seen)
+            if "/peer/" in topic and (15 + OFFER in fields(payload) or 15 + SHIFT in fields(payload))]
 
 
 # ---- Neighbours that are no friends ----
