@@ -8,6 +8,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import sqlite3
 import struct
 import subprocess
@@ -232,6 +233,35 @@ def ring_keeps_the_average_whoever_is_killed_at_any_time(federation_of):
     states = check_run(federation)
     lives = [state["life_number"] for state in states]  # some were killed before they were up
     require(sum(lives) > len(kills) // 2, f"{lives} lives")
+
+
+@test
+def crash_at_every_step_of_a_reward_keeps_the_average(federation_of):
+    """Each site dies at a step of its own: before and after a draw is written, before and after a word leaves."""
+    federation = gossips(federation_of, horizon=600 if IS_LONG else 150)
+    points = ["release", "before-commit", "after-commit", "before-send", "after-send"]
+    deaths = dict.fromkeys(federation.sites, 0)
+    most = 10 if IS_LONG else 2
+    federation.start_all(["coordinator"])
+
+    def start(number, site):
+        passages = 3 * number + 5 * deaths[site] + 4
+        hook = {"TACIT_CRASH_AT": f"{points[number]}:{passages}"} if deaths[site] < most else {}
+        federation.start(site, **hook)
+
+    for number, site in enumerate(federation.sites):
+        start(number, site)
+    federation.apply(batch=1)
+    while min(deaths.values()) < most:
+        time.sleep(0.02)
+        require(not all_finished(federation), f"a step was not passed often enough: {deaths}")
+        for number, site in enumerate(federation.sites):
+            code = federation.processes[site].poll()
+            if code is not None:
+                require(code == -signal.SIGKILL, f"{site} ended with {code}: {federation.log(site)[-500:]}")
+                deaths[site] += 1
+                start(number, site)
+    check_run(federation)
 
 
 @test

@@ -281,13 +281,13 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .pulls_told = hub->pulls};
 }
 
-const struct live_hub_ops tacit_gossip_hub_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
-                                                  .family = TACIT_WIRE_GOSSIP_FAMILY,
-                                                  .too_large = hub_too_large,
-                                                  .describe = hub_describe,
-                                                  .announce = hub_announce,
-                                                  .open = hub_open,
-                                                  .free = hub_free,
-                                                  .bytes = hub_bytes,
-                                                  .step = hub_step,
-                                                  .look = hub_look};
+const struct live_hub_ops gossip_hub_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
+                                            .family = TACIT_WIRE_GOSSIP_FAMILY,
+                                            .too_large = hub_too_large,
+                                            .describe = hub_describe,
+                                            .announce = hub_announce,
+                                            .open = hub_open,
+                                            .free = hub_free,
+                                            .bytes = hub_bytes,
+                                            .step = hub_step,
+                                            .look = hub_look};

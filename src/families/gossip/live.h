@@ -4,6 +4,6 @@
 #include "../../live/hub.h"
 #include "../../live/site.h"
 
-extern const struct live_site_ops tacit_gossip_site_ops;
-extern const struct live_hub_ops tacit_gossip_hub_ops;
+extern const struct live_site_ops gossip_site_ops;
+extern const struct live_hub_ops gossip_hub_ops;
 #endif

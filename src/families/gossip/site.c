@@ -401,17 +401,17 @@ static void site_state(const struct live_site *site, const struct live_site_conf
         "epsilon once more. After the last pull of the run nothing more is drawn.");
 }
 
-const struct live_site_ops tacit_gossip_site_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
-                                                    .family = TACIT_WIRE_GOSSIP_FAMILY,
-                                                    .version = TACIT_WIRE_GOSSIP_VERSION,
-                                                    .join = site_join,
-                                                    .restore = site_restore,
-                                                    .free = site_free,
-                                                    .bytes = site_bytes,
-                                                    .is_of = site_is_of,
-                                                    .agreement = site_agreement,
-                                                    .step = site_step,
-                                                    .place = site_place,
-                                                    .look = site_look,
-                                                    .rank = site_rank,
-                                                    .state = site_state};
+const struct live_site_ops gossip_site_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
+                                              .family = TACIT_WIRE_GOSSIP_FAMILY,
+                                              .version = TACIT_WIRE_GOSSIP_VERSION,
+                                              .join = site_join,
+                                              .restore = site_restore,
+                                              .free = site_free,
+                                              .bytes = site_bytes,
+                                              .is_of = site_is_of,
+                                              .agreement = site_agreement,
+                                              .step = site_step,
+                                              .place = site_place,
+                                              .look = site_look,
+                                              .rank = site_rank,
+                                              .state = site_state};
