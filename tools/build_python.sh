@@ -16,4 +16,5 @@ cp "$directory/python/tacit_native.so" "$directory/package/tacit"
 (cd python && "$python" -m mypy --cache-dir "../$directory/mypy" tacit)
 PYTHONPATH=$directory/site SELECT_REPLAY=$directory/python/select_replay TACIT_PROGRAM=$directory/tacit \
     "$python" python/tests/test_package.py
+PYTHONPATH=$directory/site:python/tests TACIT_PROGRAM=$directory/tacit "$python" python/tests/test_flower.py
 ls "$directory"/wheel/*.whl

@@ -43,6 +43,8 @@ double tacit_select_best(const double *ucb, const double *weight, uint32_t user_
 size_t tacit_select_choice_size(uint32_t user_count);
 int tacit_select_observe(struct tacit_select *select, const uint32_t *users, uint32_t count, const double *latencies,
                          double latency_max);
+int tacit_select_observe_reported(struct tacit_select *select, const uint32_t *users, uint32_t count,
+                                  const double *latencies, double latency_max, const uint64_t *spent_nano);
 void tacit_select_explain(const struct tacit_select *select, const uint32_t *users, uint32_t count, void *scratch,
                           struct tacit_select_explanation *explanation);
 void tacit_vector_quantise(const double *h, uint32_t dimension, double clip, int64_t *steps);

@@ -16,7 +16,8 @@ from ._native import ffi, lib, pointer, require
 Method = Literal["exact", "brute", "sa", "vanilla-sa", "random", "clustered"]
 
 _SELECTORS = {"exact": 0, "brute": 1, "sa": 2, "vanilla-sa": 2, "random": 4, "clustered": 5}
-_GEOMETRIC, _GIVEN = 0, 2
+_GEOMETRIC, _UNIFORM, _GIVEN = 0, 1, 2
+_NANO = 10 ** 9
 _USERS_MAX = 16777216
 _MAGIC = b"tacit selector 1\n"
 _DIGEST_BYTES = 32
@@ -69,7 +70,8 @@ class Selector:
     """Chooses, round by round, the users that train.
 
     sizes: rows of data of each user. epsilon: what each user may spend in total, in integer billionths that are never
-    exceeded; a participation costs epsilon (e^eta - 1) e^(-eta i), or what `budgets` says. alpha, beta, gamma, zeta: weights
+    exceeded; a participation costs epsilon (e^eta - 1) e^(-eta i), or what `budgets` says; with `participations` each of so
+    many costs the same. alpha, beta, gamma, zeta: weights
     of generalisation and privacy, exponent and factor of the paper's Eqs. (8), (13), (14). latency_min: latencies below it
     count as this one. kappa, iterations: of the annealings. seed: of methods that draw; None: one of the operating system's,
     kept with the state.
@@ -88,14 +90,18 @@ class Selector:
     """
 
     def __init__(self, sizes: ArrayLike, *, users_per_round: int, epsilon: float = math.inf, eta: float = 0.04,
-                 budgets: Optional[ArrayLike] = None, alpha: float = 100.0, beta: float = 2.0, gamma: float = 5.0,
+                 budgets: Optional[ArrayLike] = None, participations: Optional[int] = None, alpha: float = 100.0,
+                 beta: float = 2.0, gamma: float = 5.0,
                  zeta: float = 1.0, latency_min: float, method: Method = "exact", seed: Optional[int] = None,
                  kappa: float = 1.0, iterations: int = 500) -> None:
         given = None if budgets is None else _reals(budgets, "budgets")
         if given is not None and math.isinf(epsilon):
             raise ValueError("budgets: they need a finite epsilon, which they may not exceed together")
+        if participations is not None and (given is not None or math.isinf(epsilon) or not 0 < participations < 2 ** 32):
+            raise ValueError("participations: a whole number above 0, a finite epsilon and no budgets are expected")
         settings = {"users_per_round": int(users_per_round), "epsilon": float(epsilon), "eta": float(eta),
-                    "budgets": None if given is None else given.tolist(), "alpha": float(alpha), "beta": float(beta),
+                    "budgets": None if given is None else given.tolist(),
+                    "participations": None if participations is None else int(participations), "alpha": float(alpha), "beta": float(beta),
                     "gamma": float(gamma), "zeta": float(zeta), "latency_min": float(latency_min), "method": method,
                     "seed": secrets.randbits(64) if seed is None else int(seed), "kappa": float(kappa),
                     "iterations": int(iterations)}
@@ -121,15 +127,15 @@ class Selector:
         self._settings = settings
         self._user_count = user_count
         self._lock = threading.Lock()
-        given = settings["budgets"]
+        given, even = settings["budgets"], settings["participations"]
         self._given = ffi.new("double[]", given or [0.0])
         self._config = ffi.new("struct tacit_select_config *", {
             "user_count": user_count, "users_per_round": settings["users_per_round"], "alpha": settings["alpha"],
             "beta": settings["beta"], "gamma": settings["gamma"], "zeta": settings["zeta"],
             "latency_min": settings["latency_min"],
-            "budget": {"kind": _GEOMETRIC if given is None else _GIVEN, "is_exact": math.isfinite(settings["epsilon"]),
+            "budget": {"kind": _GIVEN if given is not None else _GEOMETRIC if even is None else _UNIFORM, "is_exact": math.isfinite(settings["epsilon"]),
                        "total": settings["epsilon"], "eta": settings["eta"],
-                       "participations": 0 if given is None else len(given), "given": self._given}})
+                       "participations": len(given) if given is not None else even or 0, "given": self._given}})
         size = lib.tacit_select_size(self._config)
         if size == 0:
             raise ValueError("allowed: epsilon 1e-6 to 1e6 or inf, eta 1e-9 to 2, budgets above 0 and together at most "
@@ -186,9 +192,11 @@ class Selector:
         words[:len(packed)] = packed
         return words.view("<u8").astype(np.uint64)
 
-    def observe(self, users: ArrayLike, latencies: ArrayLike, *, deadline: float = math.inf) -> None:
+    def observe(self, users: ArrayLike, latencies: ArrayLike, *, spent: Optional[ArrayLike] = None,
+                deadline: float = math.inf) -> None:
         """What came of a round: the latency of each chosen user, in their order; NaN: no answer, which counts as the
-        deadline. Each user pays for its participation. ValueError, StateError (no budget): nothing has changed."""
+        deadline. Each user pays for its participation, unless the users keep the books: spent is then the epsilon that
+        each of them says it has spent in all. ValueError, StateError (no budget): nothing has changed."""
         who = _indices(users, self._user_count)
         times = _reals(latencies, "latencies", len(who))
         if not deadline > 0:
@@ -196,6 +204,16 @@ class Selector:
         order = np.argsort(who)
         sorted_users = np.ascontiguousarray(who[order], dtype=np.uint32)
         sorted_times = np.ascontiguousarray(times[order])
+        if spent is not None:
+            books = _reals(spent, "spent", len(who))[order]
+            if not (np.isfinite(books).all() and (books >= 0).all() and (books < 1e9).all()):
+                raise ValueError("spent: allowed: numbers from 0")
+            sorted_spent = np.ascontiguousarray(np.rint(books * _NANO), dtype=np.uint64)
+            with self._lock:
+                require(lib.tacit_select_observe_reported(self._state, pointer("uint32_t *", sorted_users), len(who),
+                                                          pointer("double *", sorted_times), deadline,
+                                                          pointer("uint64_t *", sorted_spent)), "observe")
+            return
         with self._lock:
             require(lib.tacit_select_observe(self._state, pointer("uint32_t *", sorted_users), len(who),
                                              pointer("double *", sorted_times), deadline), "observe")
