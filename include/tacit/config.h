@@ -47,7 +47,8 @@ struct tacit_config_log {
     uint32_t arm_count;
     const char *reward_column;
     const char
-        *reward_value; /* reward 1 iff the column holds this; NULL: the column is the reward */
+        *reward_value;   /* reward 1 iff the column holds this; NULL: the column is the reward */
+    bool reward_differs; /* .. and 0 iff it does, instead */
     enum tacit_config_split split;
 };
 

@@ -115,6 +115,7 @@ struct tacit_log_spec {
     const char *reward_column;
     const char
         *reward_value; /* reward 1 iff the column holds this value; NULL: the column is a number */
+    bool reward_differs; /* with a value: reward 0 iff the column holds it */
     enum tacit_log_split split;
     const char *agent_column; /* BY_COLUMN: its values are the agents, in sorted order */
     uint32_t agent_count;

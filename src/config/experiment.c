@@ -119,7 +119,7 @@ static void read_log_arms(struct config_reader *reader, const struct config_node
 static void read_log_reward(struct config_reader *reader, const struct config_node *logged,
                             struct tacit_config_log *log)
 {
-    static const char *const keys[] = {"column", "equals", NULL};
+    static const char *const keys[] = {"column", "equals", "differs", NULL};
     struct config_node const *const reward = config_node_member(logged, "reward");
     if (reward == NULL || reward->kind == CONFIG_SCALAR) {
         config_reader_text(reader, logged, "environment.logged.reward", true, &log->reward_column);
@@ -130,8 +130,15 @@ static void read_log_reward(struct config_reader *reader, const struct config_no
     config_reader_keys(reader, reward, "environment.logged.reward", keys);
     config_reader_text(reader, reward, "environment.logged.reward.column", true,
                        &log->reward_column);
-    config_reader_text(reader, reward, "environment.logged.reward.equals", true,
-                       &log->reward_value);
+    struct config_node const *const differs = config_node_member(reward, "differs");
+    log->reward_differs = differs != NULL;
+    if (differs != NULL && config_node_member(reward, "equals") != NULL)
+        config_reader_fail(reader, differs, "environment.logged.reward.differs",
+                           "a reward is given by one of 'equals' and 'differs'");
+    config_reader_text(reader, reward,
+                       differs != NULL ? "environment.logged.reward.differs"
+                                       : "environment.logged.reward.equals",
+                       true, &log->reward_value);
 }
 
 /* One character that a word or itself stands for. */

@@ -350,7 +350,8 @@ static enum tacit_status read_reward(const struct builder *builder, uint32_t row
     const char *const field =
         filled_at(builder, row, builder->reward_column, builder->spec->missing.reward);
     if (builder->spec->reward_value != NULL) {
-        *reward = strcmp(field, builder->spec->reward_value) == 0 ? 1.0 : 0.0;
+        bool const holds = strcmp(field, builder->spec->reward_value) == 0;
+        *reward = holds != builder->spec->reward_differs ? 1.0 : 0.0;
         return TACIT_OK;
     }
     if (data_field_decimal(field, builder->decimal, reward))

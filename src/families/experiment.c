@@ -175,6 +175,7 @@ static enum tacit_status build_log(struct tacit_experiment *experiment, const ch
                                         .arm_column = config->log.arm_column,
                                         .reward_column = config->log.reward_column,
                                         .reward_value = config->log.reward_value,
+                                        .reward_differs = config->log.reward_differs,
                                         .split = log_split(config->log.split),
                                         .agent_column = config->log.agent_column,
                                         .agent_count = config->agent_count};

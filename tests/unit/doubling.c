@@ -456,6 +456,12 @@ static void old_copies_and_second_lives_halt(void **state)
     struct tacit_doubling_entry const mine = {1, 0, 0, 0, 5}; /* which this state never released */
     assert_int_equal(hear(&bench, news(&mine, 1)), TACIT_ROLLBACK);
     assert_true(view_of(&bench).halted && bench.update.deadline_us == TACIT_NEVER);
+    struct tacit_doubling_event event = {.now_us = 500, .kind = TACIT_EVENT_TIMEOUT};
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    restart(&bench); /* with a clock that begins anew, and silent */
+    event.now_us = 3;
+    assert_int_equal(step(&bench, event), TACIT_OK);
+    assert_true(view_of(&bench).halted && !bench.update.send);
     close_bench(&bench);
     open_bench(&bench, 1, 100000);
     struct tacit_doubling_entry const entry = {0, 0, 0, 0, 5};

@@ -102,8 +102,9 @@ struct site {
 };
 
 struct schedule {
-    struct site sites[AGENTS_MAX];
+    struct site sites[2 * AGENTS_MAX]; /* agents, then clones of some */
     uint32_t agents;
+    uint32_t site_count;
     struct network *network;
     struct tacit_rng chance;
     struct flying flying[FLYING_MAX];
@@ -150,7 +151,9 @@ static void step_site(struct schedule *schedule, uint32_t i, struct tacit_gossip
     enum tacit_status const status =
         tacit_gossip_agent_step(site->agent, site->memory, &event, &entropy, &update);
     assert_true(status == TACIT_OK || status == TACIT_ROLLBACK);
-    site->halted = site->halted || status == TACIT_ROLLBACK;
+    struct tacit_gossip_agent_view view;
+    tacit_gossip_agent_look(site->agent, &view);
+    site->halted = site->halted || view.halted;
     site->deadline_us =
         update.deadline_us == TACIT_NEVER ? TACIT_NEVER : update.deadline_us + site->started_us;
     bool const dies = tacit_rng_bernoulli(&schedule->chance, schedule->crash);
@@ -208,8 +211,9 @@ static void deliver_due(struct schedule *schedule)
         schedule->flying[at] = schedule->flying[--schedule->flying_count];
         struct tacit_gossip_event const event = {.kind = TACIT_EVENT_RECEIVE,
                                                  .as.message = due.message};
-        if (!schedule->sites[due.to].halted)
-            step_site(schedule, due.to, event);
+        for (uint32_t i = 0; i < schedule->site_count; i++) /* to all who live under that name */
+            if (schedule->sites[i].config.agent_id == due.to && !schedule->sites[i].halted)
+                step_site(schedule, i, event);
         free(due.message);
     }
 }
@@ -218,7 +222,7 @@ static void play_us(struct schedule *schedule, uint64_t until_us, bool pulls)
 {
     for (; schedule->now_us < until_us; schedule->now_us += 10) {
         deliver_due(schedule);
-        for (uint32_t i = 0; i < schedule->agents; i++) {
+        for (uint32_t i = 0; i < schedule->site_count; i++) {
             struct site *const site = &schedule->sites[i];
             if (site->halted)
                 continue;
@@ -258,13 +262,39 @@ static void open_schedule(struct schedule *schedule, uint32_t number, enum tacit
         site->memory = allocate(tacit_gossip_memory_size(&site->config.rule));
         site->entropy = tacit_rng_stream(41, number, i, TACIT_PURPOSE_NOISE);
         assert_int_equal(tacit_gossip_agent_init(site->disk, &site->config), TACIT_OK);
+        schedule->site_count = i + 1;
         start_site(schedule, i);
     }
 }
 
+/* The disk of a site, started once more beside it. */
+static void begin_clone(struct schedule *schedule, uint32_t of)
+{
+    uint32_t const number = schedule->site_count++;
+    struct site *const clone = &schedule->sites[number];
+    assert_true(number < 2 * AGENTS_MAX);
+    *clone = (struct site){.config = schedule->sites[of].config,
+                           .size = schedule->sites[of].size,
+                           .entropy = tacit_rng_stream(43, number, of, TACIT_PURPOSE_NOISE)};
+    clone->agent = allocate(clone->size);
+    clone->disk = allocate(clone->size);
+    clone->memory = allocate(tacit_gossip_memory_size(&clone->config.rule));
+    memcpy(clone->disk, schedule->sites[of].disk, clone->size);
+    start_site(schedule, number);
+}
+
+/* Who goes on under this name; NULL: all of them halted. */
+static const struct site *life_of(const struct schedule *schedule, uint32_t agent)
+{
+    for (uint32_t i = 0; i < schedule->site_count; i++)
+        if (schedule->sites[i].config.agent_id == agent && !schedule->sites[i].halted)
+            return &schedule->sites[i];
+    return NULL;
+}
+
 static void close_schedule(struct schedule *schedule)
 {
-    for (uint32_t i = 0; i < schedule->agents; i++) {
+    for (uint32_t i = 0; i < schedule->site_count; i++) {
         free(schedule->sites[i].agent);
         free(schedule->sites[i].disk);
         free(schedule->sites[i].memory);
@@ -274,16 +304,25 @@ static void close_schedule(struct schedule *schedule)
     network_free(schedule->network);
 }
 
-/* Largest |sum of theta - sum of X~| over the arms, divided by A. */
+/* Largest |sum of theta - sum of X~| over the arms, divided by A. What halted sites moved to others
+ * is theirs. */
 static double imbalance(const struct schedule *schedule)
 {
     double most = 0;
     for (uint32_t k = 0; k < ARMS; k++) {
         double sum = 0;
         for (uint32_t i = 0; i < schedule->agents; i++) {
+            struct site const *const site = life_of(schedule, i);
             struct tacit_gossip_agent_view view;
-            tacit_gossip_agent_look(schedule->sites[i].agent, &view);
+            uint64_t exchange;
+            if (site == NULL)
+                continue;
+            tacit_gossip_agent_look(site->agent, &view);
             sum += view.theta[k] - view.mean[k];
+            for (uint32_t j = 0; j < site->config.neighbour_count; j++)
+                if (life_of(schedule, site->config.neighbours[j]) == NULL)
+                    sum -= tacit_gossip_agent_flow(site->agent, site->config.neighbours[j],
+                                                   &exchange)[k];
         }
         most = fmax(most, fabs(sum / schedule->agents));
     }
@@ -297,10 +336,12 @@ static bool edges_agree(const struct schedule *schedule)
         struct tacit_edge const edge = schedule->network->edges[e];
         uint64_t here;
         uint64_t there;
-        const double *const out =
-            tacit_gossip_agent_flow(schedule->sites[edge.a].agent, edge.b, &here);
-        const double *const in =
-            tacit_gossip_agent_flow(schedule->sites[edge.b].agent, edge.a, &there);
+        struct site const *const a = life_of(schedule, edge.a);
+        struct site const *const b = life_of(schedule, edge.b);
+        if (a == NULL || b == NULL)
+            continue;
+        const double *const out = tacit_gossip_agent_flow(a->agent, edge.b, &here);
+        const double *const in = tacit_gossip_agent_flow(b->agent, edge.a, &there);
         double off = 0;
         for (uint32_t k = 0; k < ARMS; k++)
             off = fmax(off, fabs(out[k] + in[k]));
@@ -351,6 +392,50 @@ static void lost_late_repeated_messages_and_crashes_keep_the_average(void **stat
                   "way, never at the end\n",
                   crashes, (unsigned long long)exchanges, most_in_flight);
     assert_true(crashes > 1000 && exchanges > 10000 && most_in_flight > 1e-3);
+}
+
+/* A later life replaces an earlier one; of two that begin from the same state one is heard. */
+static void of_clones_one_life_is_heard_and_the_average_is_kept(void **state)
+{
+    (void)state;
+    uint32_t clones = 0;
+    uint32_t halted = 0;
+    uint32_t gone = 0;
+    for (uint32_t number = 0; number < 2000; number++) {
+        struct schedule *const schedule = allocate(sizeof *schedule);
+        open_schedule(schedule, 10000 + number,
+                      number % 2 == 0 ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_NONE);
+        for (uint32_t part = 0; part < 3; part++) {
+            play_us(schedule, schedule->now_us + 100 * 10, true);
+            uint32_t const of = (uint32_t)tacit_rng_below(&schedule->chance, schedule->agents);
+            if (part < 2 && life_of(schedule, of) != NULL) {
+                begin_clone(schedule, of);
+                clones++;
+            }
+        }
+        settle(schedule);
+        assert_true(edges_agree(schedule));
+        assert_true(imbalance(schedule) <= 1e-9);
+        for (uint32_t i = 0; i < schedule->site_count; i++)
+            halted += schedule->sites[i].halted;
+        for (uint32_t i = 0; i < schedule->agents; i++) {
+            uint32_t lives = 0;
+            uint32_t holders = 0; /* neighbours that go on: they hear one life */
+            for (uint32_t j = 0; j < schedule->site_count; j++)
+                lives += schedule->sites[j].config.agent_id == i && !schedule->sites[j].halted;
+            for (uint32_t j = 0; j < schedule->agents; j++)
+                holders += tacit_graph_adjacent(&schedule->network->graph, i, j) &&
+                           life_of(schedule, j) != NULL;
+            assert_true(lives <= 1 || holders == 0);
+            gone += lives == 0;
+        }
+        close_schedule(schedule);
+        free(schedule);
+    }
+    print_message(
+        "2000 schedules: %u clones, %u lives halted, %u sites are gone with all of them\n", clones,
+        halted, gone);
+    assert_true(clones > 3000 && halted > 3000);
 }
 
 /* The checker has teeth. */
@@ -826,6 +911,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(average_of_theta_less_that_of_means_is_kept_for_1e6_slots),
         cmocka_unit_test(lost_late_repeated_messages_and_crashes_keep_the_average),
+        cmocka_unit_test(of_clones_one_life_is_heard_and_the_average_is_kept),
         cmocka_unit_test(mass_from_nowhere_is_seen_by_the_checkers),
         cmocka_unit_test(second_copy_of_a_site_halts),
         cmocka_unit_test(what_does_not_fit_is_refused_and_changes_no_byte),

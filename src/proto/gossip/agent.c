@@ -353,8 +353,10 @@ static enum tacit_status on_start(struct tacit_gossip_agent *agent,
                                   struct tacit_gossip_update *update)
 {
     TACIT_ASSERT(is_unused(memory, &agent->rule));
-    if (agent->phase == PHASE_HALTED)
+    if (agent->phase == PHASE_HALTED) {
+        agent->now_us = event->now_us; /* a new clock, for one that stays silent, too */
         return TACIT_OK;
+    }
     uint64_t life = 0;
     if (agent->guards_lives) {
         enum tacit_status const status = tacit_entropy_below(entropy, UINT64_MAX, &life);
@@ -575,6 +577,21 @@ static void set_flow(struct tacit_gossip_agent *agent, uint32_t edge, const doub
     }
 }
 
+/* Do both ends say that the edge moved the same before, `shift` (NULL: nothing) aside? Where a copy
+ * of an end took its place they may not: then totals count, not what one exchange moved. */
+static bool flows_agree(struct tacit_gossip_agent *agent, uint32_t edge, const double *their_flow,
+                        const double *shift)
+{
+    double const *const flow = flow_of(agent, edge);
+    for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
+        double const moved = shift == NULL ? 0 : shift[arm];
+        double const off = fabs(flow[arm] + their_flow[arm] + moved);
+        if (!(off <= 1e-12 * (1 + fabs(flow[arm]) + fabs(moved))))
+            return false;
+    }
+    return true;
+}
+
 /* Line 20 at the keeper. */
 static void move_half(struct tacit_gossip_agent *agent, uint32_t edge, const double *theirs)
 {
@@ -597,7 +614,8 @@ static enum tacit_status on_offer(struct tacit_gossip_agent *agent,
 {
     uint32_t const at = edge_to(agent, message->from);
     struct edge *const edge = &edges_of(agent)[at];
-    if (message->exchange > edge->exchange) {
+    if (message->exchange > edge->exchange ||
+        (message->exchange == edge->exchange && !flows_agree(agent, at, message->flow, NULL))) {
         if (!agent->guards_lives)
             return TACIT_MALFORMED;         /* this state was never put back: that cannot be */
         set_flow(agent, at, message->flow); /* an old copy catches up with what it had moved */
@@ -625,7 +643,8 @@ static enum tacit_status on_shift(struct tacit_gossip_agent *agent,
     agent->offered_until_us = 0;
     if (message->exchange <= edge->exchange)
         return TACIT_OK; /* late, repeated, or the keeper said: not now */
-    if (message->exchange == edge->exchange + 1) {
+    if (message->exchange == edge->exchange + 1 &&
+        flows_agree(agent, at, message->flow, message->shift)) {
         double *const theta = doubles_of(agent, ARRAY_THETA);
         double *const flow = flow_of(agent, at);
         agent->lead.until = 0;

@@ -205,8 +205,10 @@ static enum tacit_status on_start(struct tacit_doubling_agent *agent,
                                   struct tacit_doubling_update *update)
 {
     TACIT_ASSERT(memory->left_count == 0);
-    if (agent->phase == DOUBLING_HALTED)
+    if (agent->phase == DOUBLING_HALTED) {
+        agent->now_us = event->now_us; /* a new clock, for one that stays silent, too */
         return TACIT_OK;
+    }
     uint64_t life = 0;
     if (agent->guards_lives) {
         enum tacit_status const status = tacit_entropy_below(entropy, UINT64_MAX, &life);
