@@ -22,6 +22,7 @@ build-test/tests/learn_long
 
 echo "== 100,000 schedules with backups and clones"
 SCHEDULES=100000 build-test/tests/unit_elim_grants
+SCHEDULES=20000 build-test/tests/unit_vote_hub
 
 echo "== 100,000 schedules of the simulator over a star, and as many over rings and hybrids, with backups and clones"
 build-test/tests/sim_swarm --schedules 100000

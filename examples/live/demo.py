@@ -5,7 +5,7 @@ which arm, draws a patient of that arm from its own part of the data, and report
 they happen; ends with the winner, each site's ledger and the bytes that left it; stops all it started, whatever
 happens, within three minutes.
 
-usage: demo.py TACIT [--protocol WORD] [--horizon N] [--rounds R] [--epsilon E] [--network star|ring|stars]
+usage: demo.py TACIT [--protocol WORD] [--horizon N] [--rounds R] [--epsilon E] [--network star|ring|stars] [--sites N]
 (python3, standard library only). On a ring the hospitals do without a hub; in two stars two of them report as one.
 Gossip UCB (--protocol gossip-ucb) knows no rounds and never stops by itself: each hospital plays a horizon of pulls,
 one patient after the other, over the ring; the answer is the arm that its estimates put first, at any time.
@@ -21,6 +21,7 @@ import threading
 import time
 
 import training
+import votes
 from federation import Federation, UnixConnection, call
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -256,14 +257,20 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--epsilon", type=float)
     parser.add_argument("--network", choices=NETWORKS)
+    parser.add_argument("--sites", type=int, default=40, help="of votes, another story: votes.py")
     options = parser.parse_args()
-    live = [*PROTOCOLS, "select"]
+    live = [*PROTOCOLS, "select", "votes"]
     if options.protocol not in live:
         parser.error(f"the protocol '{options.protocol}' is not live; those that are: {', '.join(live)}")
     if options.protocol == "select":  # no arms and no patients: a model
         print("protocol: select", flush=True)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped on request"))
         training.play(options.tacit)
+        return
+    if options.protocol == "votes":  # many sites, most of them idle
+        print("protocol: votes", flush=True)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped on request"))
+        votes.play(options.tacit, options.sites, options.horizon or 100000, options.epsilon or 1.0)
         return
     protocol = PROTOCOLS[options.protocol]
     options.horizon = options.horizon or protocol.horizon

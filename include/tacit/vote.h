@@ -15,6 +15,7 @@
 #define TACIT_VOTE_H
 #include "tacit/base.h"
 #include "tacit/best_arm.h"
+#include "tacit/commit.h"
 #include "tacit/core.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
@@ -123,6 +124,11 @@ enum tacit_status tacit_vote_board_take(struct tacit_vote_board *board,
 
 /* Do marks of this player count? One whose marks do not count sends none. Cost: O(1). */
 bool tacit_vote_board_counts(const struct tacit_vote_board *board, uint32_t player);
+
+/* All that the board has of a player, as a message of that player. Ensures: marks belong to the
+ * board and are valid until it changes. Requires: player < player_count. Cost: O(1). */
+struct tacit_vote_message tacit_vote_board_row(const struct tacit_vote_board *board,
+                                               uint32_t player);
 
 /* Shows a board without changing it. Cost: O(1). */
 void tacit_vote_board_look(const struct tacit_vote_board *board,
@@ -269,7 +275,8 @@ enum tacit_status tacit_vote_private_init(struct tacit_vote_private *player,
 enum tacit_status tacit_vote_private_check(const struct tacit_vote_private *player, size_t size,
                                            const struct tacit_vote_private_config *config);
 
-/* One step. START opens the plan (and asks and votes again what is open), REWARD brings sums on the
+/* One step. START opens the plan (and asks and votes again what is open; its clock may be a new
+ * one), REWARD brings sums on the
  * mechanism's scale, OFFER and RECEIVE read the board, TIMEOUT tries a draw again or lets a vote
  * go. An arm that is voted out in mid-epoch leaves the plan, and its sum is discarded.
  * Errors: as tacit_vote_player_step; a grant that was not asked for is TACIT_UNEXPECTED.
@@ -281,8 +288,31 @@ enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
                                           const struct tacit_entropy *entropy,
                                           struct tacit_vote_private_update *update);
 
+/* SHA-256 of the draw that waits for its grant: its number, pulls, arms and noised sums. What a
+ * driver commits to; nothing else may be made of it. Requires: the player waits. Cost: O(K). */
+void tacit_vote_private_digest(const struct tacit_vote_private *player,
+                               uint8_t digest[TACIT_SHA256_BYTES]);
+
 /* Is one arm left? Cost: O(1). */
 bool tacit_vote_private_is_decided(const struct tacit_vote_private *player);
+
+/* Where a player stands, in a few numbers. */
+struct tacit_vote_private_glance {
+    uint64_t cell; /* as in the view, the four below too */
+    bool decided;
+    bool waiting;
+    bool halted;
+    bool pulling;         /* a plan is open */
+    uint64_t vote_us;     /* the tick at which a vote leaves; TACIT_NEVER: none is due */
+    uint64_t deadline_us; /* as in the update */
+};
+
+/* Cost: O(1). */
+struct tacit_vote_private_glance tacit_vote_private_glance(const struct tacit_vote_private *player);
+
+/* The noised sum of all granted draws of an arm, in steps. All arms of the set have as many pulls.
+ * Requires: arm < K. Cost: O(epochs). */
+int64_t tacit_vote_private_total(const struct tacit_vote_private *player, uint32_t arm);
 
 /* Shows a state without changing it. Cost: O(K epochs). */
 void tacit_vote_private_look(const struct tacit_vote_private *player,

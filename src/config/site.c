@@ -437,7 +437,12 @@ static void read_network(struct config_reader *reader, const struct config_node 
     struct tacit_config_topology *const network = &coordinator->network;
     struct config_node const *const given = config_node_member(root, "network");
     struct config_node const *const node = given == NULL ? root : given;
-    *network = (struct tacit_config_topology){.word = "star",
+    bool const has_star = (coordinator->family->networks & 1u << TACIT_CONFIG_STAR) != 0;
+    bool const is_broadcast =
+        !has_star && (coordinator->family->networks & 1u << TACIT_CONFIG_BROADCAST) != 0;
+    *network = (struct tacit_config_topology){.kind = is_broadcast ? TACIT_CONFIG_BROADCAST
+                                                                   : TACIT_CONFIG_STAR,
+                                              .word = is_broadcast ? "broadcast" : "star",
                                               .agent_count = coordinator->site_count,
                                               .seed = coordinator->run_id,
                                               .document = reader->document};

@@ -194,7 +194,8 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     char from[65];
     if (strcmp(topic, live_topic_to(federation, site, "announce").text) == 0)
         on_announcement(agent, bytes, size);
-    else if (strcmp(topic, live_topic_down(federation, word).text) == 0)
+    else if (strcmp(topic, live_topic_down(federation, word).text) == 0 ||
+             live_topic_is_down_of(topic, federation, word))
         on_message(agent, hub, true, bytes, size);
     else if (strcmp(topic, live_topic_to(federation, site, word).text) == 0)
         on_message(agent, hub, false, bytes, size);
@@ -215,6 +216,8 @@ static void on_connected(void *context)
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, "announce").text);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, word).text);
     (void)live_bus_subscribe(bus, live_topic_down(federation, word).text);
+    if (agent->config->protocol->hears_of_each)
+        (void)live_bus_subscribe(bus, live_topic_down_of(federation, "+", word).text);
     (void)live_bus_subscribe(bus, live_topic_peer(federation, "+", site, word).text);
 }
 

@@ -215,7 +215,9 @@ static uint64_t carry_out(struct agent *agent, const struct live_site_update *up
         keep_file(agent, update->file);
     if (update->deadline_us != agent->core_deadline_us) { /* most rewards leave it as it is */
         agent->core_deadline_us = update->deadline_us;
-        live_timer_set(agent->core_timer, live_daemon_jitter(now_us, update->deadline_us));
+        live_timer_set(agent->core_timer, update->deadline_is_tick
+                                              ? update->deadline_us
+                                              : live_daemon_jitter(now_us, update->deadline_us));
     }
     return leftovers.count;
 }

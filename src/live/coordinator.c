@@ -46,8 +46,11 @@ static void publish(struct coordinator *coordinator, const struct live_message *
     struct live_hub_config const *const config = &coordinator->config->hub;
     char const *const word = coordinator->config->protocol->word;
     TACIT_ASSERT(message->to == TACIT_EVERYONE || message->to < config->site_count);
+    TACIT_ASSERT(!message->is_about_one || message->about < config->site_count);
     struct live_topic const topic =
-        message->to == TACIT_EVERYONE
+        message->is_about_one
+            ? live_topic_down_of(config->federation, config->sites[message->about], word)
+        : message->to == TACIT_EVERYONE
             ? live_topic_down(config->federation, word)
             : live_topic_to(config->federation, config->sites[message->to], word);
     struct live_letter const letter = {

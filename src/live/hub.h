@@ -62,7 +62,7 @@ struct live_hub_view {
     bool is_overdue; /* the deadline is over, but the quorum is not there */
     uint32_t epoch;
     uint32_t round_count;
-    uint64_t pulls; /* of each active arm, as ordered */
+    uint64_t pulls; /* of each active arm, as ordered; 0: none were */
     const uint64_t *active;
     uint32_t active_count;
     uint32_t report_count; /* received of the present round */
@@ -77,6 +77,8 @@ struct live_hub_view {
     const uint64_t *pulls_told; /* A: pulls as the sites say; NULL: they say an epoch */
     const uint32_t *eliminated; /* K: the epoch in which the arm went out; 0: still in; or NULL */
     const struct live_hub_intervals *intervals; /* NULL: the family has none */
+    const uint32_t *votes;   /* K: sites that have voted the arm out; NULL: there are no votes */
+    uint32_t votes_needed;   /* if votes */
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
 };
 

@@ -91,6 +91,8 @@ struct live_message {
     uint32_t epoch; /* as in the body; 0 where there is none */
     bool
         is_retained; /* the broker keeps the newest for those who come later: monotone state only */
+    bool is_about_one; /* hub to EVERYONE: on the topic of this agent, beside those of others */
+    uint32_t about;
     const uint8_t *bytes;
     size_t size;
 };
@@ -142,7 +144,8 @@ struct live_site_update {
     uint32_t choice;
     const uint8_t *kept;
     size_t kept_size;
-    uint64_t deadline_us; /* TACIT_NEVER: no timer */
+    uint64_t deadline_us;  /* TACIT_NEVER: no timer */
+    bool deadline_is_tick; /* it is public: neither before nor later by chance */
 };
 
 /* ---- Views ----------------------------------------------------------------------------------- */
@@ -199,9 +202,10 @@ struct live_site_view {
 struct live_site; /* the family's own */
 
 struct live_site_ops {
-    const char *word; /* of the protocol: in the files, and the last part of its topics */
-    uint32_t family;  /* its number */
-    uint32_t version; /* of the protocol */
+    const char *word;   /* of the protocol: in the files, and the last part of its topics */
+    uint32_t family;    /* its number */
+    uint32_t version;   /* of the protocol */
+    bool hears_of_each; /* the hub also says what is about one site on a topic of its own */
 
     /* Takes part in the run that these bytes announce. What all protocols agree on is checked
      * already: arms, range, and that number of sites and horizon are within the policy. Errors:

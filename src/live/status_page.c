@@ -6,6 +6,8 @@
 
 uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
 {
+    if (hub->votes != NULL) /* one is left */
+        return hub->is_finished ? tacit_bits_next(hub->active, arm_count, 0) : UINT32_MAX;
     if (!hub->is_finished || hub->means == NULL || (hub->judges && hub->active == NULL))
         return UINT32_MAX;
     if (hub->intervals != NULL)
@@ -22,6 +24,12 @@ uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
 static bool has_two_states(const struct live_hub_view *hub, uint32_t site)
 {
     return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
+}
+
+/* Rounds are over with the run; votes stay. */
+static bool is_still_asked(const struct live_hub_view *hub, uint32_t site)
+{
+    return (!hub->is_finished || hub->votes != NULL) && tacit_bits_has(hub->asked, site);
 }
 
 /* ---- The answer ------------------------------------------------------------------------------ */
@@ -77,7 +85,7 @@ static void add_sites(const struct live_status *status, struct live_buffer *out)
     struct live_hub_view const *const hub = status->hub;
     live_buffer_add(out, "\"sites\": [");
     for (uint32_t site = 0; site < status->config->site_count; site++) {
-        bool const is_asked = !hub->is_finished && tacit_bits_has(hub->asked, site);
+        bool const is_asked = is_still_asked(hub, site);
         live_buffer_add(out, site == 0 ? "{\"name\": " : ", {\"name\": ");
         live_buffer_add_quoted(out, status->config->sites[site]);
         live_buffer_format(out,
@@ -105,6 +113,9 @@ static void add_arm(const struct live_hub_view *hub, uint32_t arm, struct live_b
         live_buffer_format(out, ", \"spread\": %.6g", hub->spreads[arm]);
     if (hub->eliminated != NULL)
         live_buffer_format(out, ", \"eliminated_epoch\": %" PRIu32, hub->eliminated[arm]);
+    if (hub->votes != NULL)
+        live_buffer_format(out, ", \"votes\": %" PRIu32 ", \"in\": %s", hub->votes[arm],
+                           tacit_bits_has(hub->active, arm) ? "true" : "false");
     live_buffer_add(out, "}");
 }
 
@@ -169,6 +180,8 @@ static void write_json(const struct live_status *status, struct live_buffer *out
                        status->hub->epoch);
     if (status->hub->judges)
         add_round(status, out);
+    if (status->hub->votes != NULL)
+        live_buffer_format(out, "\"votes_needed\": %" PRIu32 ", ", status->hub->votes_needed);
     live_buffer_format(
         out, "\"connected\": %s, \"accepted\": %" PRIu64 ", \"refused\": %" PRIu64 ", ",
         status->is_connected ? "true" : "false", status->accepted_count, status->refused_count);
@@ -203,7 +216,7 @@ static void write_site_rows(const struct live_status *status, struct live_buffer
 {
     struct live_hub_view const *const hub = status->hub;
     for (uint32_t site = 0; site < status->config->site_count; site++) {
-        bool const is_asked = !hub->is_finished && tacit_bits_has(hub->asked, site);
+        bool const is_asked = is_still_asked(hub, site);
         live_buffer_add(out, "<tr><td>");
         add_escaped(out, status->config->sites[site]);
         live_buffer_format(out, "<td>%s%s<td>%" PRIu64 "\n",
@@ -215,11 +228,24 @@ static void write_site_rows(const struct live_status *status, struct live_buffer
     }
 }
 
+/* Is it out, and since when? */
+static void write_arm_state(const struct live_hub_view *hub, uint32_t arm, struct live_buffer *out)
+{
+    uint32_t const epoch = hub->eliminated == NULL ? 0 : hub->eliminated[arm];
+    if (epoch > 0)
+        live_buffer_format(out, "eliminated in epoch %" PRIu32 "\n", epoch);
+    else if (hub->spreads != NULL)
+        live_buffer_format(out, "spread between sites %.4f\n", hub->spreads[arm]);
+    else if (hub->votes != NULL && !tacit_bits_has(hub->active, arm))
+        live_buffer_add(out, "voted out\n");
+    else
+        live_buffer_add(out, "in\n");
+}
+
 static void write_arm_rows(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_view const *const hub = status->hub;
     for (uint32_t arm = 0; arm < status->config->arm_count; arm++) {
-        uint32_t const epoch = hub->eliminated == NULL ? 0 : hub->eliminated[arm];
         live_buffer_add(out, "<tr><td>");
         add_escaped(out, status->config->arm_names[arm]);
         live_buffer_add(out, "<td>");
@@ -228,13 +254,10 @@ static void write_arm_rows(const struct live_status *status, struct live_buffer 
         if (hub->intervals != NULL)
             live_buffer_format(out, " in [%.4f, %.4f]", hub->intervals->lowers[arm],
                                hub->intervals->uppers[arm]);
+        if (hub->votes != NULL)
+            live_buffer_format(out, "%" PRIu32 " of %" PRIu32, hub->votes[arm], hub->votes_needed);
         live_buffer_add(out, "<td>");
-        if (epoch > 0)
-            live_buffer_format(out, "eliminated in epoch %" PRIu32 "\n", epoch);
-        else if (hub->spreads != NULL)
-            live_buffer_format(out, "spread between sites %.4f\n", hub->spreads[arm]);
-        else
-            live_buffer_add(out, "in\n");
+        write_arm_state(hub, arm, out);
     }
 }
 
@@ -264,17 +287,12 @@ static void write_answer(const struct live_status *status, struct live_buffer *o
     live_buffer_free(&answer);
 }
 
-static void write_page(const struct live_status *status, struct live_buffer *out)
+static void write_rounds(const struct live_hub_view *hub, struct live_buffer *out)
 {
-    struct live_hub_view const *const hub = status->hub;
-    live_buffer_add(out, "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=2>"
-                         "<title>tacit</title><style>body{font:16px system-ui;max-width:44rem;"
-                         "margin:2rem auto;padding:0 1rem;color-scheme:light dark}table{width:100%;"
-                         "border-collapse:collapse}td,th{text-align:left;padding:.3rem;"
-                         "border-bottom:1px solid #8884}</style><h1>");
-    add_escaped(out, status->config->federation);
-    live_buffer_format(out, "</h1><p>%s, epoch %" PRIu32 ", ", phase(status), hub->epoch);
-    if (status->hub->judges)
+    if (hub->votes != NULL)
+        live_buffer_format(out, "%" PRIu32 " arms left, %" PRIu32 " sites have voted",
+                           hub->active_count, hub->report_count);
+    else if (hub->judges)
         live_buffer_format(
             out,
             hub->intervals == NULL
@@ -285,6 +303,19 @@ static void write_page(const struct live_status *status, struct live_buffer *out
         live_buffer_add(out, "each site has its own estimates; below, what the sites have told");
     else
         live_buffer_add(out, "each site judges for itself and knows which arms are in");
+}
+
+static void write_page(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_hub_view const *const hub = status->hub;
+    live_buffer_add(out, "<!doctype html><meta charset=utf-8><meta http-equiv=refresh content=2>"
+                         "<title>tacit</title><style>body{font:16px system-ui;max-width:44rem;"
+                         "margin:2rem auto;padding:0 1rem;color-scheme:light dark}table{width:100%;"
+                         "border-collapse:collapse}td,th{text-align:left;padding:.3rem;"
+                         "border-bottom:1px solid #8884}</style><h1>");
+    add_escaped(out, status->config->federation);
+    live_buffer_format(out, "</h1><p>%s, epoch %" PRIu32 ", ", phase(status), hub->epoch);
+    write_rounds(hub, out);
     write_winner(status, out);
     live_buffer_format(out, "; %s the broker\n",
                        status->is_connected ? "connected to" : "<b>not connected</b> to");
@@ -296,7 +327,8 @@ static void write_page(const struct live_status *status, struct live_buffer *out
     live_buffer_add(out, "</table>");
     if (!hub->judges && hub->means == NULL)
         return;
-    live_buffer_add(out, "<table><tr><th>arm<th>noised mean<th>\n");
+    live_buffer_format(out, "<table><tr><th>arm<th>%s<th>\n",
+                       hub->votes == NULL ? "noised mean" : "votes against it");
     write_arm_rows(status, out);
     live_buffer_add(out, "</table>");
     write_answer(status, out);
@@ -318,6 +350,9 @@ static void write_metrics(const struct live_status *status, struct live_buffer *
                            "tacit_hub_arm_lower{arm=\"%" PRIu32 "\"} %.6g\n"
                            "tacit_hub_arm_upper{arm=\"%" PRIu32 "\"} %.6g\n",
                            arm, hub->intervals->lowers[arm], arm, hub->intervals->uppers[arm]);
+    for (uint32_t arm = 0; hub->votes != NULL && arm < status->config->arm_count; arm++)
+        live_buffer_format(out, "tacit_hub_arm_votes{arm=\"%" PRIu32 "\"} %" PRIu32 "\n", arm,
+                           hub->votes[arm]);
     live_buffer_format(out,
                        "tacit_hub_messages_accepted_total %" PRIu64
                        "\ntacit_hub_messages_refused_total %" PRIu64 "\ntacit_hub_connected %d\n",

@@ -2,6 +2,8 @@
 #include <string.h>
 #include "tacit/commit.h"
 
+#define NAME_BYTES_MAX 4096u /* of a federation; no name is longer */
+
 static const uint8_t nothing[TACIT_SHA256_BYTES];
 
 static void put_number(struct tacit_hmac *hmac, uint64_t number)
@@ -21,8 +23,10 @@ void tacit_commit_domain(const char *federation, const uint8_t agreement[TACIT_S
                          uint8_t domain[TACIT_SHA256_BYTES])
 {
     struct tacit_sha256 sha = tacit_sha256_init();
-    size_t const length = strlen(federation);
+    size_t length = 0;
     uint8_t bytes[8];
+    while (length < NAME_BYTES_MAX && federation[length] != '\0')
+        length++;
     for (unsigned i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)((uint64_t)length >> (8 * i));
     tacit_sha256_update(&sha, bytes, sizeof bytes);

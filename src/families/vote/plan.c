@@ -16,42 +16,18 @@ void vote_free_plan(void *plan)
 
 /* ---- Votes ---- */
 
-static uint32_t binomial_votes(const struct vote_keys *keys, uint32_t players)
-{
-    uint32_t const honest = players - keys->liars;
-    uint32_t const needed = tacit_vote_needed(honest, keys->delta, keys->eta);
-    return needed == 0 ? players + 1 : needed + keys->liars;
-}
-
-/* m and eta of the file's rule. b liars: b votes more. */
+/* m and eta of the file's rule. */
 static void settle_votes(const struct vote_keys *keys, struct vote_plan *plan)
 {
-    uint32_t const players = plan->world.player_count;
-    uint32_t const honest = players - keys->liars;
-    plan->eta = keys->eta;
-    switch (keys->rule) {
-    case VOTE_RULE_FLOOR:
-        plan->world.votes_needed = tacit_vote_floor(keys->delta, keys->eta) + keys->liars;
-        return;
-    case VOTE_RULE_COMMITTEE:
-        plan->world.votes_needed = tacit_vote_committee(keys->delta, keys->eta) + keys->liars;
-        return;
-    case VOTE_RULE_BINOMIAL:
-        plan->world.votes_needed = binomial_votes(keys, players);
-        return;
-    case VOTE_RULE_CHEAPEST: {
-        struct tacit_vote_choice const choice =
-            tacit_vote_recommend(honest, keys->delta, &plan->world.subroutine);
-        plan->world.votes_needed = choice.needed + keys->liars;
-        plan->eta = choice.eta;
-        return;
-    }
-    case VOTE_RULE_NUMBER:
-        plan->world.votes_needed = keys->votes;
-        if (keys->eta <= 0 && keys->votes > keys->liars && keys->votes <= players)
-            plan->eta = tacit_vote_eta(honest, keys->votes - keys->liars, keys->delta);
-        return;
-    }
+    struct vote_threshold const threshold = {.rule = keys->rule,
+                                             .delta = keys->delta,
+                                             .eta = keys->eta,
+                                             .votes = keys->votes,
+                                             .liars = keys->liars};
+    struct tacit_vote_choice const choice =
+        vote_rule_settle(&threshold, plan->world.player_count, &plan->world.subroutine);
+    plan->world.votes_needed = choice.needed;
+    plan->eta = choice.eta;
 }
 
 static enum tacit_status settle_failure(struct tacit_experiment *experiment,
@@ -133,21 +109,8 @@ static bool groups_have_players(const struct vote_world *world)
 
 static void state_sound(const struct tacit_experiment *experiment, struct tacit_text *text)
 {
-    if (!experiment->mechanism.noisy) {
-        tacit_text_add(text,
-                       "Only votes leave a player, at public ticks; without noise there is no "
-                       "formal protection of individual rewards. eta is a confidence "
-                       "parameter of the vote, not a privacy level.");
-        return;
-    }
-    tacit_text_add(text, "Each single reward loses at most epsilon = ");
-    tacit_text_add_nano(text, tacit_mechanism_cost_nano(&experiment->mechanism));
-    tacit_text_add(text, " (replace-one: its value), against everybody who sees all votes and all "
-                         "that is played: both are functions of sums with exact discrete Laplace "
-                         "noise, drawn once, kept locally and used only after the coordinator has "
-                         "granted the draw. Not protected: who is there, when, and which arms are "
-                         "played; several rewards of one person add up. eta is a confidence "
-                         "parameter of the vote, not a privacy level.");
+    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
+    vote_rule_state(mechanism->noisy ? tacit_mechanism_cost_nano(mechanism) : 0, text);
 }
 
 static void state_sums(const struct tacit_experiment *experiment, struct tacit_text *text)

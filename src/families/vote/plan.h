@@ -2,16 +2,8 @@
 #ifndef TACIT_FAMILIES_VOTE_PLAN_H
 #define TACIT_FAMILIES_VOTE_PLAN_H
 #include "play.h"
+#include "rule.h"
 #include "tacit/family.h"
-
-/* How the number of votes is found. */
-enum vote_rule {
-    VOTE_RULE_FLOOR,     /* the paper's */
-    VOTE_RULE_COMMITTEE, /* ceil, of players fixed in advance */
-    VOTE_RULE_BINOMIAL,  /* any m of N */
-    VOTE_RULE_CHEAPEST,  /* m and eta by tacit_vote_recommend */
-    VOTE_RULE_NUMBER     /* as the file says */
-};
 
 struct vote_keys {
     struct tacit_best_arm_config subroutine; /* without arms and failure */

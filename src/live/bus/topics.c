@@ -29,6 +29,12 @@ struct live_topic live_topic_down(const char *federation, const char *protocol)
     return make(federation, "down", "", protocol);
 }
 
+struct live_topic live_topic_down_of(const char *federation, const char *site, const char *protocol)
+{
+    TACIT_ASSERT(*site != 0);
+    return make(federation, "down", site, protocol);
+}
+
 struct live_topic live_topic_to(const char *federation, const char *site, const char *what)
 {
     TACIT_ASSERT(*what != 0);
@@ -68,6 +74,16 @@ bool live_topic_peer_from(const char *topic, const char *federation, const char 
     (void)snprintf(before, sizeof before, "tacit/v1/%s/peer/", federation);
     (void)snprintf(after, sizeof after, "/%s/%s", to, protocol);
     return name_between(topic, before, after, from);
+}
+
+bool live_topic_is_down_of(const char *topic, const char *federation, const char *protocol)
+{
+    char before[LIVE_TOPIC_BYTES];
+    char after[LIVE_TOPIC_BYTES];
+    char site[65];
+    (void)snprintf(before, sizeof before, "tacit/v1/%s/down/", federation);
+    (void)snprintf(after, sizeof after, "/%s", protocol);
+    return name_between(topic, before, after, site);
 }
 
 bool live_topic_site(const char *topic, const char *federation, const char *protocol, char site[65])

@@ -13,6 +13,10 @@ struct live_topic live_topic_up(const char *federation, const char *site, const 
 struct live_topic live_topic_all_up(const char *federation, const char *protocol);
 /* tacit/v1/FEDERATION/down/PROTOCOL: the standing order, retained. */
 struct live_topic live_topic_down(const char *federation, const char *protocol);
+/* tacit/v1/FEDERATION/down/SITE/PROTOCOL: what stands of one site, for all, retained; SITE "+": of
+ * each. */
+struct live_topic live_topic_down_of(const char *federation, const char *site,
+                                     const char *protocol);
 /* tacit/v1/FEDERATION/to/SITE/PROTOCOL and …/announce: to one site; the announcement is retained.
  */
 struct live_topic live_topic_to(const char *federation, const char *site, const char *what);
@@ -22,6 +26,8 @@ struct live_topic live_topic_peer(const char *federation, const char *from, cons
 /* The FROM of a peer topic to this site; false if it is none. */
 bool live_topic_peer_from(const char *topic, const char *federation, const char *to,
                           const char *protocol, char from[65]);
+/* Is it a topic of live_topic_down_of? */
+bool live_topic_is_down_of(const char *topic, const char *federation, const char *protocol);
 /* The SITE of an up topic; false if it is none of this federation. */
 bool live_topic_site(const char *topic, const char *federation, const char *protocol,
                      char site[65]);

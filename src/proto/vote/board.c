@@ -284,6 +284,20 @@ bool tacit_vote_board_counts(const struct tacit_vote_board *board, uint32_t play
     return counts_here((struct tacit_vote_board *)(uintptr_t)board, player);
 }
 
+struct tacit_vote_message tacit_vote_board_row(const struct tacit_vote_board *board,
+                                               uint32_t player)
+{
+    TACIT_ASSERT(board != NULL);
+    TACIT_ASSERT(player < board->player_count);
+    uint64_t const *const row = row_of((struct tacit_vote_board *)(uintptr_t)board, player);
+    return (struct tacit_vote_message){.kind = TACIT_VOTE_MARKS,
+                                       .from = player,
+                                       .to = TACIT_EVERYONE,
+                                       .run_id = board->run_id,
+                                       .reset = row[0],
+                                       .marks = row + 1};
+}
+
 void tacit_vote_board_look(const struct tacit_vote_board *board, struct tacit_vote_board_view *view)
 {
     TACIT_ASSERT(board != NULL);

@@ -242,6 +242,31 @@ static enum tacit_status release(struct tacit_vote_private *player,
     return TACIT_OK;
 }
 
+static void put_number(struct tacit_sha256 *sha, uint64_t number)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    tacit_sha256_update(sha, bytes, sizeof bytes);
+}
+
+void tacit_vote_private_digest(const struct tacit_vote_private *player,
+                               uint8_t digest[TACIT_SHA256_BYTES])
+{
+    TACIT_ASSERT(player != NULL);
+    TACIT_ASSERT(player->phase == PHASE_WAITING);
+    struct tacit_vote_private *const read = (struct tacit_vote_private *)(uintptr_t)player;
+    struct tacit_sha256 sha = tacit_sha256_init();
+    put_number(&sha, player->cell);
+    put_number(&sha, player->rung - player->rung_before);
+    for (uint32_t arm = next_active(read, 0); arm < arms_of(read);
+         arm = next_active(read, arm + 1)) {
+        put_number(&sha, arm);
+        put_number(&sha, (uint64_t)noised_of(read, arm)[player->epoch - 1]);
+    }
+    tacit_sha256_final(&sha, digest);
+}
+
 /* ---- Judging ---- */
 
 /* Pulls of the releases 1 .. e, which all arms of the set have. */
@@ -430,8 +455,11 @@ static void on_start(struct tacit_vote_private *player, struct tacit_vote_privat
     }
     if (player->phase == PHASE_WAITING)
         ask_for_grant(player, update);
-    if (player->marks_sent > 0 && player->vote_us == TACIT_NEVER)
-        player->vote_us = next_tick(player); /* nobody knows whether it left: again */
+    /* Nobody knows whether the vote left: again. A tick of before may be one of another clock. */
+    if (player->marks_sent > 0 || player->vote_us != TACIT_NEVER)
+        player->vote_us = next_tick(player);
+    if (player->retry_us != TACIT_NEVER)
+        player->retry_us = player->now_us + RETRY_US;
     show_plan(player, update);
 }
 
@@ -547,7 +575,7 @@ enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
 {
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(board != NULL);
-    TACIT_ASSERT(event->now_us >= player->now_us);
+    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= player->now_us);
     *update = (struct tacit_vote_private_update){.deadline_us = TACIT_NEVER};
     enum tacit_status status = TACIT_OK;
     uint64_t const now_before = player->now_us;
@@ -577,16 +605,23 @@ enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
     return status;
 }
 
-/* By the noised sums that are granted: those of this epoch are not, while the player waits. */
+/* Those of this epoch are not granted, while the player waits. */
+int64_t tacit_vote_private_total(const struct tacit_vote_private *player, uint32_t arm)
+{
+    TACIT_ASSERT(arm < arms_of(player));
+    int64_t const *const noised = noised_of((struct tacit_vote_private *)(uintptr_t)player, arm);
+    int64_t sum = 0;
+    for (uint64_t i = 0; i + 1 < player->epoch; i++)
+        sum += noised[i];
+    return sum;
+}
+
 static uint32_t exploit_arm(struct tacit_vote_private *player)
 {
-    uint64_t const granted = player->epoch - 1;
     uint32_t best = next_active(player, 0);
     int64_t best_sum = 0;
     for (uint32_t arm = best; arm < arms_of(player); arm = next_active(player, arm + 1)) {
-        int64_t sum = 0;
-        for (uint64_t i = 0; i < granted; i++)
-            sum += noised_of(player, arm)[i];
+        int64_t const sum = tacit_vote_private_total(player, arm);
         if (arm == best || sum > best_sum) {
             best = arm;
             best_sum = sum;
@@ -598,6 +633,19 @@ static uint32_t exploit_arm(struct tacit_vote_private *player)
 bool tacit_vote_private_is_decided(const struct tacit_vote_private *player)
 {
     return player->active_count == 1;
+}
+
+struct tacit_vote_private_glance tacit_vote_private_glance(const struct tacit_vote_private *player)
+{
+    TACIT_ASSERT(player != NULL);
+    return (struct tacit_vote_private_glance){
+        .cell = player->cell,
+        .decided = player->active_count == 1,
+        .waiting = player->phase == PHASE_WAITING,
+        .halted = player->phase == PHASE_HALTED,
+        .pulling = player->phase == PHASE_PULLING,
+        .vote_us = player->vote_us,
+        .deadline_us = player->vote_us < player->retry_us ? player->vote_us : player->retry_us};
 }
 
 void tacit_vote_private_look(const struct tacit_vote_private *player,

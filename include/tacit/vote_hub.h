@@ -1,0 +1,200 @@
+/* Private votes over a hub: who may vote from a draw, and where votes are kept (LIVE-TRUST 1 with
+ * tacit/vote.h). A site holds a private player, a board and what it has committed to; the hub holds
+ * a board, and of each site the last commitment that it granted.
+ *
+ * A site commits to each draw and does nothing with it, and reads no board, before the hub's grant.
+ * Its vote goes to the hub with the commitment that was granted last. The hub joins it to what it
+ * has of that player and says all of it to everyone: so the word about a player only grows, whoever
+ * speaks in its name, and of two copies of a site one goes on.
+ *
+ * Pure functions of (state, event, entropy), as in tacit/elim.h. */
+#ifndef TACIT_VOTE_HUB_H
+#define TACIT_VOTE_HUB_H
+#include "tacit/vote.h"
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+enum tacit_vote_letter_kind {
+    TACIT_VOTE_HELLO,   /* site -> hub: the last grant that I know of; what now? */
+    TACIT_VOTE_COMMIT,  /* site -> hub: may this draw be used? */
+    TACIT_VOTE_CAST,    /* site -> hub: the arms that I have eliminated since the reset */
+    TACIT_VOTE_GRANTED, /* hub -> site: it may; to a HELLO: that is the last one */
+    TACIT_VOTE_REFUSED, /* hub -> site: another one was granted */
+    TACIT_VOTE_ROW,     /* hub -> everyone: all that this player has eliminated */
+    TACIT_VOTE_ANEW     /* hub -> everyone: everything from the start (DSER4) */
+};
+
+/* A plain struct. marks belong to the sender's state and stay valid until its next step. Every kind
+ * is of a fixed size for K arms. */
+struct tacit_vote_letter {
+    enum tacit_vote_letter_kind kind;
+    uint32_t from; /* site, or TACIT_HUB */
+    uint32_t to;   /* site, TACIT_HUB or TACIT_EVERYONE */
+    uint64_t run_id;
+    uint32_t cell;                          /* draws of the site; 0 in ROW and ANEW */
+    uint32_t player;                        /* ROW: whose */
+    uint64_t reset;                         /* CAST, ROW, ANEW: resets so far */
+    const uint64_t *marks;                  /* CAST, ROW: K bits; else NULL */
+    uint8_t commitment[TACIT_SHA256_BYTES]; /* COMMIT, GRANTED: it; HELLO, CAST, REFUSED: the head;
+                                               zeros: none was granted yet */
+    uint8_t previous[TACIT_SHA256_BYTES];   /* COMMIT: the one before it */
+};
+
+/* ---- Site ------------------------------------------------------------------------------------ */
+
+struct tacit_vote_site_config {
+    struct tacit_vote_private_config player;
+    struct tacit_vote_board_config board; /* of the same run, N and K */
+    uint8_t domain[TACIT_SHA256_BYTES];   /* of its commitments (tacit_commit_domain) */
+    uint64_t horizon;         /* pulls; after them it plays the best and learns no more */
+    uint32_t cells_max;       /* draws that the site allows, at least 1 */
+    bool goes_on;             /* resets may come: a single arm ends nothing */
+    uint64_t resend_after_us; /* > 0: what was not answered is said again */
+};
+
+struct tacit_vote_site_event {
+    uint64_t now_us; /* >= the last one; START may come with a new clock */
+    enum tacit_event_kind kind;
+    const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
+    union {
+        struct tacit_reward reward;             /* REWARD */
+        uint64_t exploited_count;               /* EXPLOITED */
+        const struct tacit_vote_letter *letter; /* RECEIVE */
+    } as;
+};
+
+struct tacit_vote_site_update {
+    bool persist;
+    bool has_draw; /* a draw was committed to: the ledger's row, one a cell */
+    uint32_t cell; /* if has_draw */
+    uint32_t letter_count;
+    struct tacit_vote_letter
+        letters[2]; /* COMMIT or HELLO, and CAST; marks valid until next step */
+    bool replan;    /* the plan below replaces the one before; it may be empty */
+    uint32_t plan_count;
+    const struct tacit_pull_block *plan; /* in arm order; valid until the next step */
+    bool on_tick;                        /* the deadline is a public tick at which a vote leaves */
+    uint64_t deadline_us;                /* TACIT_NEVER: no timer */
+};
+
+struct tacit_vote_site_view {
+    struct tacit_vote_private_view player;
+    struct tacit_vote_board_view board;
+    bool is_decided;   /* one arm is left of the voted set, for good */
+    bool is_finished;  /* all pulls of the run are played */
+    bool is_committed; /* the newest draw waits for its grant */
+    bool is_blocked;   /* another state of this site was granted; nothing leaves from here */
+    bool is_spent;     /* no draw is allowed any more: cells_max, the budget, or the ladder's end */
+    uint32_t granted;  /* the newest draw that may be used; 0: none */
+    uint64_t pull_count;
+    const uint64_t *said; /* K: the vote as it left last */
+    bool is_heard;        /* the hub has said it to everyone */
+    uint8_t head[TACIT_SHA256_BYTES];
+    struct tacit_commit commit; /* if is_committed */
+};
+
+struct tacit_vote_site; /* opaque, relocatable */
+
+/* Bytes of a state: O(K + board). Errors: 0 if the configuration is not valid. */
+size_t tacit_vote_site_size(const struct tacit_vote_site_config *config);
+
+/* Errors: TACIT_INVALID, *site untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_vote_site_init(struct tacit_vote_site *site,
+                                       const struct tacit_vote_site_config *config);
+
+/* Are these bytes a state of this configuration? Errors: TACIT_MALFORMED. Cost: O(N K). */
+enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size_t size,
+                                        const struct tacit_vote_site_config *config);
+
+/* One step. START (after init, a restart, or when the hub is there again) says and asks again what
+ * is open. REWARD and EXPLOITED as in tacit/vote.h. RECEIVE: rows and resets go to the board, which
+ * is read at once, or after the grant that is waited for; a grant lets the draw be used; a refusal
+ * blocks. TIMEOUT: a tick, or something to say again.
+ * Errors: TACIT_STRANGER (not of this run, not from the hub, not to this site), TACIT_MALFORMED (no
+ *   such player or arm), TACIT_UNEXPECTED (a grant of what was not asked; a kind that only a hub
+ *   takes), TACIT_INVALID (a reward that was not planned); nothing is changed then.
+ *   TACIT_ENTROPY: nothing was drawn, or not committed to; a timeout tries again. TACIT_BUDGET: the
+ *   draw was refused. Cost: O(K) an epoch's end, O(K/64) a row. */
+enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
+                                       const struct tacit_vote_site_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct tacit_vote_site_update *update);
+
+/* As tacit_vote_private_total. */
+int64_t tacit_vote_site_total(const struct tacit_vote_site *site, uint32_t arm);
+
+/* Shows a state without changing it. Cost: O(K epochs). */
+void tacit_vote_site_look(const struct tacit_vote_site *site, struct tacit_vote_site_view *view);
+
+/* ---- Hub ------------------------------------------------------------------------------------- */
+
+struct tacit_vote_hub_config {
+    struct tacit_vote_board_config board;
+    uint32_t
+        reset_after_s; /* DSER4: a coin each second resets after so long in the mean; 0: none */
+};
+
+enum tacit_vote_hub_event_kind {
+    TACIT_VOTE_HUB_START,   /* after init, after a restart */
+    TACIT_VOTE_HUB_RECEIVE, /* a letter came */
+    TACIT_VOTE_HUB_TIMEOUT
+};
+
+struct tacit_vote_hub_event {
+    uint64_t now_us; /* >= the last one; START may come with a new clock */
+    enum tacit_vote_hub_event_kind kind;
+    const struct tacit_vote_letter *letter; /* RECEIVE */
+};
+
+struct tacit_vote_hub_update {
+    bool persist;
+    bool send;
+    struct tacit_vote_letter letter; /* marks valid until the next step */
+    uint32_t arms_out;               /* arms that this step voted out */
+    uint64_t deadline_us;            /* TACIT_NEVER: no timer */
+};
+
+struct tacit_vote_hub_view {
+    struct tacit_vote_board_view board;
+    bool is_decided;         /* one arm is left of the voted set, for good */
+    uint32_t voter_count;    /* players with a mark of the present reset that counts */
+    const uint64_t *voters;  /* N */
+    const uint64_t *flagged; /* N: two states of this site were seen */
+    const uint32_t *cells;   /* N: newest draw that was granted to each; 0: none */
+};
+
+struct tacit_vote_hub; /* opaque, relocatable */
+
+/* Bytes of a state: O(board + N). Errors: 0 if the configuration is not valid. */
+size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config);
+
+/* Errors: TACIT_INVALID, *hub untouched. Requires: 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_vote_hub_init(struct tacit_vote_hub *hub,
+                                      const struct tacit_vote_hub_config *config);
+
+/* Are these bytes a state of this configuration? Errors: TACIT_MALFORMED. Cost: O(N K). */
+enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t size,
+                                       const struct tacit_vote_hub_config *config);
+
+/* One step. A COMMIT is granted if it follows the head of its site, and then is the head: persist
+ * comes before the grant leaves. A CAST counts if it names the head or the one before it. A HELLO
+ * is answered with the head: granted if it is that, or refused. Errors: TACIT_STRANGER (not of this
+ * run, not a site; a vote of one that has none; a commitment or vote of another state than the one
+ * that was granted: the site is flagged, and an answer may leave), TACIT_MALFORMED,
+ * TACIT_UNEXPECTED. TACIT_ENTROPY: no coin was flipped; soon again. Cost: O(1) a commitment,
+ * O(K/64) a vote, O(N K) a reset. */
+enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
+                                      const struct tacit_vote_hub_event *event,
+                                      const struct tacit_entropy *entropy,
+                                      struct tacit_vote_hub_update *update);
+
+/* What stands of this player, to be said again; false: it has no marks. Ensures: as update->letter.
+ * Requires: player < N. Cost: O(K/64). */
+bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
+                        struct tacit_vote_letter *letter);
+/* The same of the last reset; false: there was none. */
+bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_letter *letter);
+
+/* Shows a state without changing it. Cost: O(1). */
+void tacit_vote_hub_look(const struct tacit_vote_hub *hub, struct tacit_vote_hub_view *view);
+#endif

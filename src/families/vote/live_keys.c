@@ -1,0 +1,183 @@
+/* From the coordinator's file to the run that it announces. */
+#include "live_keys.h"
+#include "../../config/reader.h"
+#include "rule.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICK_MS 1000u         /* unless the file says another */
+#define TICK_MS_MAX 3600000u  /* an hour */
+#define RESET_S_MAX 31536000u /* a year */
+
+const char *const vote_run_keys[] = {"accuracy", "delta",         "eta",     "votes",
+                                     "liars",    "reset_after_s", "tick_ms", NULL};
+
+struct run_keys {
+    double accuracy;
+    struct vote_threshold threshold;
+    uint32_t reset_after_s;
+    uint32_t tick_ms;
+};
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* A rule's word, or a number of votes. */
+static void read_votes(struct config_reader *reader, const struct config_node *run,
+                       struct vote_threshold *threshold)
+{
+    static const struct config_choice rules[] = {{"committee", VOTE_RULE_COMMITTEE},
+                                                 {"binomial", VOTE_RULE_BINOMIAL},
+                                                 {"cheapest", VOTE_RULE_CHEAPEST},
+                                                 {NULL, 0}};
+    struct config_node const *const votes = config_node_member(run, "votes");
+    int rule = VOTE_RULE_COMMITTEE;
+    if (votes != NULL && votes->kind == CONFIG_SCALAR && votes->text[0] >= '0' &&
+        votes->text[0] <= '9') {
+        config_reader_u32(reader, run, "run.votes", false, 1, TACIT_AGENTS_MAX, &threshold->votes);
+        rule = VOTE_RULE_NUMBER;
+    } else {
+        config_reader_choice(reader, run, "run.votes", false, rules, &rule);
+    }
+    threshold->rule = (enum vote_rule)rule;
+    bool const derives = rule == VOTE_RULE_CHEAPEST || rule == VOTE_RULE_NUMBER;
+    if (derives && threshold->eta > 0)
+        config_reader_fail(reader, config_node_member(run, "eta"), "run.eta",
+                           "follows from votes; allowed: eta with votes: committee or binomial, or "
+                           "votes: cheapest or a number without it");
+    if (!derives && threshold->eta <= 0)
+        config_reader_fail(reader, run, "run.eta",
+                           "is missing: the failure that each player allows itself, like 0.5; or "
+                           "give votes: a number of votes, or cheapest");
+}
+
+static void read_failures(struct config_reader *reader, const struct config_node *run,
+                          struct vote_threshold *threshold)
+{
+    struct config_range const inside = {0, 1, true, false};
+    config_reader_number(reader, run, "run.delta", false, inside, &threshold->delta);
+    config_reader_number(reader, run, "run.eta", false, inside, &threshold->eta);
+    if (reader->status == TACIT_OK && (threshold->delta >= 1 || threshold->eta >= 1))
+        config_reader_fail(reader, run, threshold->eta >= 1 ? "run.eta" : "run.delta",
+                           "1 is certain failure; allowed: above 0 and below 1");
+}
+
+/* Votes have no rounds that wait for anybody. */
+static void refuse_idle_keys(struct config_reader *reader, const struct config_node *run)
+{
+    static const struct {
+        const char *name;
+        const char *key;
+    } idle[] = {{"quorum", "run.quorum"}, {"deadline_s", "run.deadline_s"}};
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
+        struct config_node const *const node = config_node_member(run, idle[i].name);
+        if (node != NULL)
+            config_reader_fail(reader, node, idle[i].key,
+                               "votes have no rounds that wait for sites; allowed: leave it out");
+    }
+}
+
+void vote_read_run(struct config_reader *reader, const struct config_node *root,
+                   struct tacit_config_coordinator *coordinator)
+{
+    struct config_node const *const run = config_node_member(root, "run");
+    struct run_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
+    if (keys == NULL) {
+        reader->status = TACIT_MEMORY;
+        return;
+    }
+    *keys = (struct run_keys){.threshold.delta = 0.05, .tick_ms = TICK_MS};
+    coordinator->keys = keys;
+    config_reader_number(reader, run, "run.accuracy", true,
+                         (struct config_range){0, 1, true, false}, &keys->accuracy);
+    read_failures(reader, run, &keys->threshold);
+    config_reader_u32(reader, run, "run.liars", false, 0, coordinator->site_count - 1,
+                      &keys->threshold.liars);
+    config_reader_u32(reader, run, "run.reset_after_s", false, 1, RESET_S_MAX,
+                      &keys->reset_after_s);
+    config_reader_u32(reader, run, "run.tick_ms", false, 1, TICK_MS_MAX, &keys->tick_ms);
+    if (reader->status == TACIT_OK)
+        read_votes(reader, run, &keys->threshold);
+    if (reader->status == TACIT_OK)
+        refuse_idle_keys(reader, run);
+}
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+static enum tacit_status refuse(const struct tacit_config_coordinator *file, const char *key,
+                                const char *text, struct tacit_error *error)
+{
+    tacit_config_error(file->document, key, text, error);
+    return TACIT_INVALID;
+}
+
+static enum tacit_status check_votes(const struct tacit_config_coordinator *file,
+                                     const struct tacit_wire_vote_run *run,
+                                     struct tacit_error *error)
+{
+    char text[200];
+    if (run->eta <= 0)
+        return refuse(file, "run.votes",
+                      "the votes must be more than the liars, and no more than the sites", error);
+    if (run->votes_needed > run->agent_count) {
+        (void)snprintf(text, sizeof text,
+                       "%u votes are needed and there are %u sites; allowed: a smaller eta, more "
+                       "sites, or votes: cheapest",
+                       run->votes_needed, run->agent_count);
+        return refuse(file, "run.votes", text, error);
+    }
+    if (run->reset_after_s > 0 && run->accuracy < run->eta / run->arm_count) {
+        (void)snprintf(text, sizeof text,
+                       "%g is below eta/K = %.4g, where Theorem 4 (DSER4) says nothing; allowed "
+                       "with resets: at least that",
+                       run->accuracy, run->eta / run->arm_count);
+        return refuse(file, "run.accuracy", text, error);
+    }
+    return TACIT_OK;
+}
+
+enum tacit_status vote_hub_settings_new(struct live_hub_config *hub,
+                                        const struct tacit_config_coordinator *file,
+                                        const struct tacit_network *network,
+                                        struct tacit_error *error)
+{
+    struct run_keys const *const keys = file->keys;
+    struct tacit_best_arm_config const subroutine = {
+        .kind = TACIT_BEST_ARM_SUCCESSIVE, .arm_count = hub->arm_count, .accuracy = keys->accuracy};
+    struct tacit_wire_vote_run *const made = calloc(1, sizeof *made);
+    TACIT_ASSERT(network == NULL);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    struct tacit_vote_choice const choice =
+        vote_rule_settle(&keys->threshold, hub->site_count, &subroutine);
+    bool const has_committee = keys->threshold.rule == VOTE_RULE_COMMITTEE;
+    *made = (struct tacit_wire_vote_run){.run_id = hub->run_id,
+                                         .agent_count = hub->site_count,
+                                         .arm_count = hub->arm_count,
+                                         .horizon = hub->horizon,
+                                         .accuracy = keys->accuracy,
+                                         .eta = choice.eta,
+                                         .votes_needed = choice.needed,
+                                         .committee = has_committee ? choice.needed : 0,
+                                         .reset_after_s = keys->reset_after_s,
+                                         .tick_ms = keys->tick_ms};
+    hub->settings = made;
+    enum tacit_status const status = check_votes(file, made, error);
+    if (status != TACIT_OK)
+        vote_hub_settings_free(hub);
+    return status;
+}
+
+void vote_hub_settings_free(struct live_hub_config *hub)
+{
+    free((void *)(uintptr_t)hub->settings);
+    hub->settings = NULL;
+}
+
+struct tacit_wire_vote_run vote_hub_run(const struct live_hub_config *hub, uint32_t site)
+{
+    TACIT_ASSERT(hub->settings != NULL);
+    struct tacit_wire_vote_run run = *(const struct tacit_wire_vote_run *)hub->settings;
+    run.agent = site;
+    return run;
+}

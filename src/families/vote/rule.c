@@ -1,0 +1,66 @@
+/* Rules for the number of votes: the experiment's file and the coordinator's have the same. */
+#include "rule.h"
+#include "tacit/privacy.h"
+
+static uint32_t binomial_votes(const struct vote_threshold *threshold, uint32_t players)
+{
+    uint32_t const honest = players - threshold->liars;
+    uint32_t const needed = tacit_vote_needed(honest, threshold->delta, threshold->eta);
+    return needed == 0 ? players + 1 : needed + threshold->liars;
+}
+
+static double eta_of_number(const struct vote_threshold *threshold, uint32_t players)
+{
+    if (threshold->eta > 0 || threshold->votes <= threshold->liars || threshold->votes > players)
+        return threshold->eta;
+    return tacit_vote_eta(players - threshold->liars, threshold->votes - threshold->liars,
+                          threshold->delta);
+}
+
+struct tacit_vote_choice vote_rule_settle(const struct vote_threshold *threshold,
+                                          uint32_t player_count,
+                                          const struct tacit_best_arm_config *subroutine)
+{
+    uint32_t const liars = threshold->liars;
+    TACIT_ASSERT(liars < player_count);
+    struct tacit_vote_choice choice = {.eta = threshold->eta};
+    switch (threshold->rule) {
+    case VOTE_RULE_FLOOR:
+        choice.needed = tacit_vote_floor(threshold->delta, threshold->eta) + liars;
+        break;
+    case VOTE_RULE_COMMITTEE:
+        choice.needed = tacit_vote_committee(threshold->delta, threshold->eta) + liars;
+        break;
+    case VOTE_RULE_BINOMIAL:
+        choice.needed = binomial_votes(threshold, player_count);
+        break;
+    case VOTE_RULE_CHEAPEST:
+        choice = tacit_vote_recommend(player_count - liars, threshold->delta, subroutine);
+        choice.needed += liars;
+        break;
+    case VOTE_RULE_NUMBER:
+        choice.needed = threshold->votes;
+        choice.eta = eta_of_number(threshold, player_count);
+        break;
+    }
+    return choice;
+}
+
+void vote_rule_state(uint64_t epsilon_nano, struct tacit_text *text)
+{
+    if (epsilon_nano == 0) {
+        tacit_text_add(text,
+                       "Only votes leave a player, at public ticks; without noise there is no "
+                       "formal protection of individual rewards. eta is a confidence "
+                       "parameter of the vote, not a privacy level.");
+        return;
+    }
+    tacit_text_add(text, "Each single reward loses at most epsilon = ");
+    tacit_text_add_nano(text, epsilon_nano);
+    tacit_text_add(text, " (replace-one: its value), against everybody who sees all votes and all "
+                         "that is played: both are functions of sums with exact discrete Laplace "
+                         "noise, drawn once, kept locally and used only after the coordinator has "
+                         "granted the draw. Not protected: who is there, when, and which arms are "
+                         "played; several rewards of one person add up. eta is a confidence "
+                         "parameter of the vote, not a privacy level.");
+}

@@ -1,0 +1,32 @@
+/* How many votes it takes, and what each player allows itself for it. */
+#ifndef TACIT_FAMILIES_VOTE_RULE_H
+#define TACIT_FAMILIES_VOTE_RULE_H
+#include "tacit/vote.h"
+
+/* How the number of votes is found. */
+enum vote_rule {
+    VOTE_RULE_FLOOR,     /* the paper's */
+    VOTE_RULE_COMMITTEE, /* ceil, of players fixed in advance */
+    VOTE_RULE_BINOMIAL,  /* any m of N */
+    VOTE_RULE_CHEAPEST,  /* m and eta by tacit_vote_recommend */
+    VOTE_RULE_NUMBER     /* as the file says */
+};
+
+struct vote_threshold {
+    enum vote_rule rule;
+    double delta;
+    double eta;     /* 0: not given */
+    uint32_t votes; /* NUMBER */
+    uint32_t liars; /* b: so many players may say what they like; as many votes more */
+};
+
+/* m and eta of the rule; m > N: votes never suffice. eta 0: there is none (NUMBER without eta, and
+ * votes that are not more than the liars or more than the players). samples is not filled.
+ * Requires: fewer liars than players. */
+struct tacit_vote_choice vote_rule_settle(const struct vote_threshold *threshold,
+                                          uint32_t player_count,
+                                          const struct tacit_best_arm_config *subroutine);
+
+/* What private votes promise. epsilon_nano 0: without noise. */
+void vote_rule_state(uint64_t epsilon_nano, struct tacit_text *text);
+#endif

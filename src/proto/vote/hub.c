@@ -1,0 +1,382 @@
+/* The hub of private votes: grants draws, keeps the board, says what stands of each player. */
+#include "tacit/vote_hub.h"
+#include <string.h>
+
+#define COIN_US 1000000u /* a second: how often the coin of DSER4 is flipped */
+
+struct tacit_vote_hub {
+    uint64_t run_id;
+    uint64_t player_count;
+    uint64_t arm_count;
+    uint64_t reset_after_s;
+    uint64_t now_us;
+    uint64_t coin_us; /* when the coin is flipped next; TACIT_NEVER: there is none */
+    uint64_t voter_count;
+    /* voters W(N) | flagged W(N) | cells N halves | heads N | board */
+    uint64_t words[];
+};
+
+_Static_assert(sizeof(struct tacit_commit_head) == 8 * sizeof(uint64_t), "a head is eight words");
+
+/* ---- Layout ---- */
+
+static size_t set_words(const struct tacit_vote_hub *hub)
+{
+    return TACIT_BITS_WORDS(hub->player_count);
+}
+
+static uint64_t *voters_of(struct tacit_vote_hub *hub)
+{
+    return hub->words;
+}
+
+static uint64_t *flagged_of(struct tacit_vote_hub *hub)
+{
+    return hub->words + set_words(hub);
+}
+
+static uint32_t *cells_of(struct tacit_vote_hub *hub)
+{
+    return (uint32_t *)(void *)(hub->words + 2 * set_words(hub));
+}
+
+static size_t words_before_heads(uint64_t player_count)
+{
+    return 2 * TACIT_BITS_WORDS(player_count) + (player_count + 1) / 2;
+}
+
+static struct tacit_commit_head *heads_of(struct tacit_vote_hub *hub)
+{
+    return (struct tacit_commit_head *)(void *)(hub->words + words_before_heads(hub->player_count));
+}
+
+static struct tacit_vote_board *board_of(const struct tacit_vote_hub *hub)
+{
+    return (struct tacit_vote_board *)(uintptr_t)(hub->words +
+                                                  words_before_heads(hub->player_count) +
+                                                  8 * hub->player_count);
+}
+
+size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config)
+{
+    TACIT_ASSERT(config != NULL);
+    size_t const board = tacit_vote_board_size(&config->board);
+    if (board == 0)
+        return 0;
+    uint64_t const players = config->board.player_count;
+    return sizeof(struct tacit_vote_hub) +
+           (words_before_heads(players) + 8 * players) * sizeof(uint64_t) + board;
+}
+
+/* ---- Saying ---- */
+
+static struct tacit_vote_letter letter_of(const struct tacit_vote_hub *hub,
+                                          enum tacit_vote_letter_kind kind, uint32_t to)
+{
+    return (struct tacit_vote_letter){
+        .kind = kind, .from = TACIT_HUB, .to = to, .run_id = hub->run_id};
+}
+
+/* The head of a site, as an answer to its letter. */
+static void answer(struct tacit_vote_hub *hub, enum tacit_vote_letter_kind kind,
+                   const struct tacit_vote_letter *letter, struct tacit_vote_hub_update *update)
+{
+    update->send = true;
+    update->letter = letter_of(hub, kind, letter->from);
+    update->letter.cell = letter->cell;
+    memcpy(update->letter.commitment, heads_of(hub)[letter->from].head,
+           sizeof update->letter.commitment);
+}
+
+/* Two states of a site were seen. It stays said. */
+static enum tacit_status flag(struct tacit_vote_hub *hub, uint32_t site,
+                              struct tacit_vote_hub_update *update)
+{
+    if (!tacit_bits_has(flagged_of(hub), site)) {
+        tacit_bits_add(flagged_of(hub), site);
+        update->persist = true;
+    }
+    return TACIT_STRANGER;
+}
+
+/* ---- Letters of sites ---- */
+
+static enum tacit_status on_commit(struct tacit_vote_hub *hub,
+                                   const struct tacit_vote_letter *letter,
+                                   struct tacit_vote_hub_update *update)
+{
+    switch (tacit_commit_ask(&heads_of(hub)[letter->from], letter->commitment, letter->previous)) {
+    case TACIT_COMMIT_GRANTED: /* durable before it is said */
+        cells_of(hub)[letter->from] = letter->cell;
+        update->persist = true;
+        answer(hub, TACIT_VOTE_GRANTED, letter, update);
+        return TACIT_OK;
+    case TACIT_COMMIT_AGAIN:
+        answer(hub, TACIT_VOTE_GRANTED, letter, update);
+        return TACIT_OK;
+    case TACIT_COMMIT_LATE:
+        return TACIT_OK;
+    case TACIT_COMMIT_REFUSED:
+        answer(hub, TACIT_VOTE_REFUSED, letter, update);
+        break;
+    }
+    return flag(hub, letter->from, update);
+}
+
+static bool is_same(const uint8_t *a, const uint8_t *b)
+{
+    return memcmp(a, b, TACIT_SHA256_BYTES) == 0;
+}
+
+static bool is_nothing(const uint8_t *hash)
+{
+    static const uint8_t nothing[TACIT_SHA256_BYTES];
+    return is_same(hash, nothing);
+}
+
+/* Nothing is said to whoever is just one grant behind: that may be a letter that comes late. */
+static enum tacit_status on_hello(struct tacit_vote_hub *hub,
+                                  const struct tacit_vote_letter *letter,
+                                  struct tacit_vote_hub_update *update)
+{
+    struct tacit_commit_head const *const head = &heads_of(hub)[letter->from];
+    bool const is_head = is_same(letter->commitment, head->head);
+    if (is_head && !is_nothing(head->head))
+        answer(hub, TACIT_VOTE_GRANTED, letter, update);
+    if (is_head || (is_same(letter->commitment, head->before) && !is_nothing(head->before)))
+        return TACIT_OK;
+    answer(hub, TACIT_VOTE_REFUSED, letter, update);
+    return flag(hub, letter->from, update);
+}
+
+/* All marks of the players are of the present reset, or count nothing. */
+static void note_voter(struct tacit_vote_hub *hub, const struct tacit_vote_message *row)
+{
+    struct tacit_vote_board_view view;
+    tacit_vote_board_look(board_of(hub), &view);
+    if (row->reset != view.reset || tacit_bits_has(voters_of(hub), row->from) ||
+        tacit_bits_next(row->marks, (uint32_t)hub->arm_count, 0) == hub->arm_count)
+        return;
+    tacit_bits_add(voters_of(hub), row->from);
+    hub->voter_count++;
+}
+
+static uint32_t voted_count(const struct tacit_vote_hub *hub)
+{
+    struct tacit_vote_board_view view;
+    tacit_vote_board_look(board_of(hub), &view);
+    return view.voted_count;
+}
+
+/* A vote is a function of granted draws: it names the last grant, or the one before it, when a new
+ * one has overtaken it. What it says is joined, and all that stands of the player is said. */
+static enum tacit_status on_cast(struct tacit_vote_hub *hub, const struct tacit_vote_letter *letter,
+                                 struct tacit_vote_hub_update *update)
+{
+    struct tacit_commit_head const *const head = &heads_of(hub)[letter->from];
+    uint32_t const before = voted_count(hub);
+    uint32_t marks_new;
+    struct tacit_vote_board_view view;
+    tacit_vote_board_look(board_of(hub), &view);
+    if (is_nothing(letter->commitment) || !tacit_vote_board_counts(board_of(hub), letter->from) ||
+        letter->reset > view.reset)
+        return TACIT_STRANGER;
+    if (!is_same(letter->commitment, head->head) && !is_same(letter->commitment, head->before)) {
+        answer(hub, TACIT_VOTE_REFUSED, letter, update);
+        return flag(hub, letter->from, update);
+    }
+    struct tacit_vote_message const vote = {.kind = TACIT_VOTE_MARKS,
+                                            .from = letter->from,
+                                            .to = TACIT_EVERYONE,
+                                            .run_id = letter->run_id,
+                                            .reset = letter->reset,
+                                            .marks = letter->marks};
+    enum tacit_status const status = tacit_vote_board_take(board_of(hub), &vote, &marks_new);
+    if (status != TACIT_OK)
+        return status;
+    struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), letter->from);
+    note_voter(hub, &row);
+    update->persist = true;
+    update->arms_out = before - voted_count(hub);
+    update->send = tacit_vote_hub_row(hub, letter->from, &update->letter);
+    return TACIT_OK;
+}
+
+static enum tacit_status on_receive(struct tacit_vote_hub *hub,
+                                    const struct tacit_vote_letter *letter,
+                                    struct tacit_vote_hub_update *update)
+{
+    if (letter->run_id != hub->run_id || letter->from >= hub->player_count ||
+        letter->to != TACIT_HUB)
+        return TACIT_STRANGER;
+    switch (letter->kind) {
+    case TACIT_VOTE_HELLO:
+        return on_hello(hub, letter, update);
+    case TACIT_VOTE_COMMIT:
+        return letter->cell == 0 ? TACIT_MALFORMED : on_commit(hub, letter, update);
+    case TACIT_VOTE_CAST:
+        return letter->marks == NULL ? TACIT_MALFORMED : on_cast(hub, letter, update);
+    case TACIT_VOTE_GRANTED:
+    case TACIT_VOTE_REFUSED:
+    case TACIT_VOTE_ROW:
+    case TACIT_VOTE_ANEW:
+        break;
+    }
+    return TACIT_UNEXPECTED;
+}
+
+/* ---- Resets ---- */
+
+static enum tacit_status reset(struct tacit_vote_hub *hub, struct tacit_vote_hub_update *update)
+{
+    struct tacit_vote_board_view view;
+    tacit_vote_board_look(board_of(hub), &view);
+    struct tacit_vote_message const anew = {.kind = TACIT_VOTE_RESET,
+                                            .from = TACIT_HUB,
+                                            .to = TACIT_EVERYONE,
+                                            .run_id = hub->run_id,
+                                            .reset = view.reset + 1};
+    enum tacit_status const status = tacit_vote_board_take(board_of(hub), &anew, NULL);
+    TACIT_ASSERT(status == TACIT_OK);
+    memset(voters_of(hub), 0, set_words(hub) * sizeof(uint64_t));
+    hub->voter_count = 0;
+    update->persist = true;
+    update->send = tacit_vote_hub_anew(hub, &update->letter);
+    TACIT_ASSERT(update->send);
+    return TACIT_OK;
+}
+
+/* DSER4: with equal chance in each second, whatever was voted (Alg. DSER4; the paper's phi is per
+ * sample, which a hub does not see). */
+static enum tacit_status flip_coin(struct tacit_vote_hub *hub, const struct tacit_entropy *entropy,
+                                   struct tacit_vote_hub_update *update)
+{
+    uint64_t chance = 1;
+    if (hub->now_us < hub->coin_us)
+        return TACIT_OK;
+    hub->coin_us = hub->now_us + COIN_US;
+    enum tacit_status const status = tacit_entropy_below(entropy, hub->reset_after_s, &chance);
+    return status == TACIT_OK && chance == 0 ? reset(hub, update) : status;
+}
+
+/* ---- Public functions ---- */
+
+enum tacit_status tacit_vote_hub_init(struct tacit_vote_hub *hub,
+                                      const struct tacit_vote_hub_config *config)
+{
+    TACIT_ASSERT(hub != NULL);
+    size_t const size = tacit_vote_hub_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(hub, 0, size);
+    hub->run_id = config->board.run_id;
+    hub->player_count = config->board.player_count;
+    hub->arm_count = config->board.arm_count;
+    hub->reset_after_s = config->reset_after_s;
+    hub->coin_us = TACIT_NEVER;
+    return tacit_vote_board_init(board_of(hub), &config->board);
+}
+
+/* Voters are those with marks of the present reset. */
+static bool voters_are_right(struct tacit_vote_hub *hub)
+{
+    struct tacit_vote_board_view view;
+    uint64_t count = 0;
+    tacit_vote_board_look(board_of(hub), &view);
+    for (uint32_t player = 0; player < hub->player_count; player++) {
+        struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
+        bool const votes = row.reset == view.reset &&
+                           tacit_bits_next(row.marks, (uint32_t)hub->arm_count, 0) < hub->arm_count;
+        if (votes != tacit_bits_has(voters_of(hub), player))
+            return false;
+        count += votes ? 1u : 0u;
+    }
+    return count == hub->voter_count;
+}
+
+enum tacit_status tacit_vote_hub_check(const struct tacit_vote_hub *hub, size_t size,
+                                       const struct tacit_vote_hub_config *config)
+{
+    TACIT_ASSERT(hub != NULL);
+    size_t const wanted = tacit_vote_hub_size(config);
+    if (wanted == 0 || size != wanted || hub->run_id != config->board.run_id ||
+        hub->player_count != config->board.player_count ||
+        hub->arm_count != config->board.arm_count || hub->reset_after_s != config->reset_after_s)
+        return TACIT_MALFORMED;
+    struct tacit_vote_hub *const read = (struct tacit_vote_hub *)(uintptr_t)hub;
+    uint32_t const players = (uint32_t)hub->player_count;
+    enum tacit_status const status = tacit_vote_board_check(
+        board_of(hub), tacit_vote_board_size(&config->board), &config->board);
+    if (status != TACIT_OK)
+        return status;
+    for (uint32_t player = 0; player < players; player++)
+        if ((cells_of(read)[player] == 0) != is_nothing(heads_of(read)[player].head))
+            return TACIT_MALFORMED;
+    bool const is_possible = tacit_bits_within(voters_of(read), voters_of(read), players) &&
+                             tacit_bits_within(flagged_of(read), flagged_of(read), players) &&
+                             voters_are_right(read);
+    return is_possible ? TACIT_OK : TACIT_MALFORMED;
+}
+
+enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
+                                      const struct tacit_vote_hub_event *event,
+                                      const struct tacit_entropy *entropy,
+                                      struct tacit_vote_hub_update *update)
+{
+    TACIT_ASSERT(hub != NULL);
+    TACIT_ASSERT(event->kind == TACIT_VOTE_HUB_START || event->now_us >= hub->now_us);
+    *update = (struct tacit_vote_hub_update){0};
+    enum tacit_status status = TACIT_OK;
+    uint64_t const now_before = hub->now_us;
+    hub->now_us = event->now_us;
+    switch (event->kind) {
+    case TACIT_VOTE_HUB_START:
+        hub->coin_us = hub->reset_after_s > 0 ? hub->now_us + COIN_US : TACIT_NEVER;
+        break;
+    case TACIT_VOTE_HUB_RECEIVE:
+        status = on_receive(hub, event->letter, update);
+        break;
+    case TACIT_VOTE_HUB_TIMEOUT:
+        status = flip_coin(hub, entropy, update);
+        break;
+    }
+    if (event->kind == TACIT_VOTE_HUB_RECEIVE && status != TACIT_OK && !update->persist)
+        hub->now_us = now_before; /* refused: byte for byte as before */
+    update->deadline_us = hub->coin_us;
+    return status;
+}
+
+bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
+                        struct tacit_vote_letter *letter)
+{
+    TACIT_ASSERT(hub != NULL);
+    struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
+    *letter = letter_of(hub, TACIT_VOTE_ROW, TACIT_EVERYONE);
+    letter->player = player;
+    letter->reset = row.reset;
+    letter->marks = row.marks;
+    return tacit_bits_next(row.marks, (uint32_t)hub->arm_count, 0) < hub->arm_count;
+}
+
+bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_letter *letter)
+{
+    TACIT_ASSERT(hub != NULL);
+    struct tacit_vote_board_view view;
+    tacit_vote_board_look(board_of(hub), &view);
+    *letter = letter_of(hub, TACIT_VOTE_ANEW, TACIT_EVERYONE);
+    letter->reset = view.reset;
+    return view.reset > 0;
+}
+
+void tacit_vote_hub_look(const struct tacit_vote_hub *hub, struct tacit_vote_hub_view *view)
+{
+    TACIT_ASSERT(hub != NULL);
+    TACIT_ASSERT(view != NULL);
+    struct tacit_vote_hub *const read = (struct tacit_vote_hub *)(uintptr_t)hub;
+    *view = (struct tacit_vote_hub_view){.voter_count = (uint32_t)hub->voter_count,
+                                         .voters = voters_of(read),
+                                         .flagged = flagged_of(read),
+                                         .cells = cells_of(read)};
+    tacit_vote_board_look(board_of(hub), &view->board);
+    view->is_decided = hub->reset_after_s == 0 && view->board.voted_count == 1;
+}

@@ -1,0 +1,575 @@
+/* A site of private votes: a player, its board, and the chain of what it has committed to
+ * (LIVE-TRUST 1.1-1.5). Before the grant of a draw nothing uses it: the player reads no board, and
+ * what comes meanwhile waits there. */
+#include "tacit/vote_hub.h"
+#include <string.h>
+
+struct tacit_vote_site {
+    uint64_t horizon;
+    uint64_t cells_max;
+    uint64_t goes_on;
+    uint64_t resend_after_us;
+    uint8_t domain[TACIT_SHA256_BYTES];
+    uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted; zeros: none */
+    struct tacit_commit commit;       /* if committed */
+    uint64_t run_id;
+    uint64_t player_id;
+    uint64_t arm_count;
+    uint64_t player_bytes;
+    uint64_t now_us;
+    uint64_t
+        resend_us; /* what waits for an answer is said again then; TACIT_NEVER: nothing waits */
+    uint64_t pull_count;
+    uint64_t granted;
+    uint64_t said_reset;
+    uint64_t committed;
+    uint64_t blocked;
+    uint64_t unheard; /* the vote has left, and has not come back from the hub */
+    /* said W | player | board */
+    uint64_t words[];
+};
+
+/* ---- Layout ---- */
+
+static size_t width_of(const struct tacit_vote_site *site)
+{
+    return TACIT_BITS_WORDS(site->arm_count);
+}
+
+static uint64_t *said_of(struct tacit_vote_site *site)
+{
+    return site->words;
+}
+
+static struct tacit_vote_private *player_of(const struct tacit_vote_site *site)
+{
+    return (struct tacit_vote_private *)(uintptr_t)(site->words + width_of(site));
+}
+
+static struct tacit_vote_board *board_of(const struct tacit_vote_site *site)
+{
+    return (struct tacit_vote_board *)((uintptr_t)player_of(site) + site->player_bytes);
+}
+
+static bool config_is_valid(const struct tacit_vote_site_config *config)
+{
+    return config->player.run_id == config->board.run_id &&
+           config->player.player_count == config->board.player_count &&
+           config->player.arm_count == config->board.arm_count && config->horizon >= 1 &&
+           config->horizon <= TACIT_HORIZON_MAX && config->cells_max >= 1 &&
+           config->resend_after_us > 0 && config->resend_after_us < TACIT_NEVER / 4;
+}
+
+size_t tacit_vote_site_size(const struct tacit_vote_site_config *config)
+{
+    TACIT_ASSERT(config != NULL);
+    size_t const player = tacit_vote_private_size(&config->player);
+    size_t const board = tacit_vote_board_size(&config->board);
+    if (player == 0 || board == 0 || !config_is_valid(config))
+        return 0;
+    return sizeof(struct tacit_vote_site) +
+           TACIT_BITS_WORDS(config->player.arm_count) * sizeof(uint64_t) + player + board;
+}
+
+/* ---- Looking ---- */
+
+static struct tacit_vote_private_glance glance(const struct tacit_vote_site *site)
+{
+    return tacit_vote_private_glance(player_of(site));
+}
+
+static struct tacit_vote_board_view board_view(const struct tacit_vote_site *site)
+{
+    struct tacit_vote_board_view view;
+    tacit_vote_board_look(board_of(site), &view);
+    return view;
+}
+
+/* One arm is left for everybody, and no reset will bring the others back. */
+static bool is_over(const struct tacit_vote_site *site)
+{
+    return site->goes_on == 0 && board_view(site).voted_count == 1;
+}
+
+/* No further draw is allowed: what would be played for it would be in vain. */
+static bool is_spent(const struct tacit_vote_site *site)
+{
+    struct tacit_vote_private_glance const player = glance(site);
+    return player.halted || (player.cell >= site->cells_max && !player.waiting && !player.decided);
+}
+
+static bool may_explore(const struct tacit_vote_site *site)
+{
+    return site->blocked == 0 && site->pull_count < site->horizon && !is_over(site) &&
+           !is_spent(site);
+}
+
+/* ---- Saying ---- */
+
+static struct tacit_vote_letter *add_letter(const struct tacit_vote_site *site,
+                                            enum tacit_vote_letter_kind kind,
+                                            struct tacit_vote_site_update *update)
+{
+    TACIT_ASSERT(update->letter_count < sizeof update->letters / sizeof update->letters[0]);
+    struct tacit_vote_letter *const letter = &update->letters[update->letter_count++];
+    *letter = (struct tacit_vote_letter){.kind = kind,
+                                         .from = (uint32_t)site->player_id,
+                                         .to = TACIT_HUB,
+                                         .run_id = site->run_id,
+                                         .cell = (uint32_t)glance(site).cell};
+    return letter;
+}
+
+/* What was said waits for an answer. */
+static void await(struct tacit_vote_site *site)
+{
+    site->resend_us = site->now_us + site->resend_after_us;
+}
+
+/* "May this draw be used?", or, with none, "Is this the last that was granted?" */
+static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *update)
+{
+    bool const committed = site->committed != 0;
+    struct tacit_vote_letter *const letter =
+        add_letter(site, committed ? TACIT_VOTE_COMMIT : TACIT_VOTE_HELLO, update);
+    memcpy(letter->commitment, committed ? site->commit.commitment : site->head,
+           sizeof letter->commitment);
+    if (committed)
+        memcpy(letter->previous, site->commit.previous, sizeof letter->previous);
+    if (committed || site->blocked != 0)
+        await(site);
+}
+
+/* The vote as it left last. A blocked site says nothing more. */
+static void cast(struct tacit_vote_site *site, struct tacit_vote_site_update *update)
+{
+    if (site->blocked != 0)
+        return;
+    struct tacit_vote_letter *const letter = add_letter(site, TACIT_VOTE_CAST, update);
+    letter->reset = site->said_reset;
+    letter->marks = said_of(site);
+    memcpy(letter->commitment, site->head, sizeof letter->commitment);
+    await(site);
+}
+
+/* Ensures: after a draw, that it is committed to in the same write. */
+static enum tacit_status commit_draw(struct tacit_vote_site *site, const struct tacit_entropy *keys,
+                                     struct tacit_vote_site_update *update)
+{
+    struct tacit_vote_private_glance const player = glance(site);
+    uint8_t digest[TACIT_SHA256_BYTES];
+    if (!player.waiting || site->committed != 0)
+        return TACIT_OK;
+    struct tacit_commit_scope const scope = {.domain = site->domain,
+                                             .run_id = site->run_id,
+                                             .site = (uint32_t)site->player_id,
+                                             .epoch = (uint32_t)player.cell};
+    tacit_vote_private_digest(player_of(site), digest);
+    enum tacit_status const status =
+        tacit_commit_make(&scope, site->head, digest, sizeof digest, keys, &site->commit);
+    update->persist = true;
+    if (status != TACIT_OK) {
+        await(site);
+        return status;
+    }
+    /* Sums never leave, so nothing will be opened: the salt is of no more use to anybody. */
+    memset(site->commit.salt, 0, sizeof site->commit.salt);
+    site->committed = 1;
+    update->has_draw = true;
+    update->cell = (uint32_t)player.cell;
+    ask(site, update);
+    return TACIT_OK;
+}
+
+static void show_plan(const struct tacit_vote_site *site,
+                      const struct tacit_vote_private_update *made,
+                      struct tacit_vote_site_update *update)
+{
+    bool const explores = may_explore(site);
+    update->replan = true;
+    update->plan = made->plan;
+    update->plan_count = explores ? made->plan_count : 0;
+}
+
+static void void_plan(struct tacit_vote_site_update *update)
+{
+    update->replan = true;
+    update->plan_count = 0;
+}
+
+/* ---- The player's steps ---- */
+
+static void note_vote(struct tacit_vote_site *site, const struct tacit_vote_message *vote,
+                      struct tacit_vote_site_update *update)
+{
+    memcpy(said_of(site), vote->marks, width_of(site) * sizeof(uint64_t));
+    site->said_reset = vote->reset;
+    site->unheard = 1;
+    cast(site, update);
+}
+
+static enum tacit_status step_player(struct tacit_vote_site *site, struct tacit_vote_event event,
+                                     const struct tacit_entropy *entropy,
+                                     struct tacit_vote_site_update *update)
+{
+    struct tacit_vote_private_update made;
+    event.now_us = site->now_us;
+    enum tacit_status const status =
+        tacit_vote_private_step(player_of(site), board_of(site), &event, entropy, &made);
+    update->persist = update->persist || made.persist || made.persist_board;
+    if (made.replan)
+        show_plan(site, &made, update);
+    if (made.send)
+        note_vote(site, &made.message, update);
+    return status;
+}
+
+static enum tacit_status read_board(struct tacit_vote_site *site,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_vote_site_update *update)
+{
+    enum tacit_status const status =
+        step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_OFFER}, entropy, update);
+    if (!glance(site).pulling || is_over(site)) /* the arms that were left had all their rewards */
+        void_plan(update);
+    return status;
+}
+
+/* ---- Handlers ---- */
+
+static enum tacit_status on_start(struct tacit_vote_site *site, const struct tacit_entropy *entropy,
+                                  const struct tacit_entropy *keys,
+                                  struct tacit_vote_site_update *update)
+{
+    enum tacit_status status =
+        step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy, update);
+    if (site->resend_us != TACIT_NEVER)
+        await(site); /* a time of before may be one of another clock */
+    if (glance(site).waiting && site->committed == 0)
+        return commit_draw(site, keys, update);
+    ask(site, update);
+    return status;
+}
+
+/* Beyond the horizon rewards enter nothing. */
+static void count_pulls(struct tacit_vote_site *site, uint64_t count,
+                        struct tacit_vote_site_update *update)
+{
+    uint64_t const left = site->horizon - site->pull_count;
+    site->pull_count += count < left ? count : left;
+    update->persist = true;
+    if (site->pull_count == site->horizon && left > 0)
+        void_plan(update);
+}
+
+static enum tacit_status on_reward(struct tacit_vote_site *site, const struct tacit_reward *reward,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_vote_site_update *update)
+{
+    if (!may_explore(site) || reward->count > site->horizon - site->pull_count)
+        return TACIT_INVALID;
+    enum tacit_status const status = step_player(
+        site, (struct tacit_vote_event){.kind = TACIT_EVENT_REWARD, .as.reward = *reward}, entropy,
+        update);
+    if (status == TACIT_BUDGET)
+        void_plan(update);
+    if (update->persist)
+        count_pulls(site, reward->count, update);
+    return status;
+}
+
+static bool is_nothing(const uint8_t hash[TACIT_SHA256_BYTES])
+{
+    static const uint8_t nothing[TACIT_SHA256_BYTES];
+    return memcmp(hash, nothing, sizeof nothing) == 0;
+}
+
+/* This state is the one that was granted last, after all. */
+static enum tacit_status unblock(struct tacit_vote_site *site, const struct tacit_entropy *entropy,
+                                 struct tacit_vote_site_update *update)
+{
+    if (site->blocked == 0)
+        return TACIT_OK;
+    site->blocked = 0;
+    update->persist = true;
+    return step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_START}, entropy, update);
+}
+
+/* The draw may be used; then the board is read, which has waited. */
+static enum tacit_status on_granted(struct tacit_vote_site *site,
+                                    const struct tacit_vote_letter *letter,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_vote_site_update *update)
+{
+    if (memcmp(letter->commitment, site->head, sizeof site->head) == 0)
+        return site->committed != 0 ? TACIT_OK : unblock(site, entropy, update);
+    if (site->committed == 0 ||
+        memcmp(letter->commitment, site->commit.commitment, sizeof site->head) != 0)
+        return TACIT_UNEXPECTED;
+    struct tacit_vote_message const grant = {.kind = TACIT_VOTE_GRANT,
+                                             .from = TACIT_HUB,
+                                             .to = (uint32_t)site->player_id,
+                                             .run_id = site->run_id,
+                                             .cell = glance(site).cell};
+    memcpy(site->head, site->commit.commitment, sizeof site->head);
+    memset(&site->commit, 0, sizeof site->commit);
+    site->committed = 0;
+    site->blocked = 0;
+    site->granted = grant.cell;
+    if (site->unheard == 0)
+        site->resend_us = TACIT_NEVER;
+    update->persist = true;
+    enum tacit_status const status = step_player(
+        site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE, .as.message = &grant}, entropy,
+        update);
+    TACIT_ASSERT(status == TACIT_OK);
+    return read_board(site, entropy, update);
+}
+
+/* Another state of this site goes on: nothing is played, nothing leaves, until the hub says that it
+ * was this one. */
+static enum tacit_status on_refused(struct tacit_vote_site *site,
+                                    const struct tacit_vote_letter *letter,
+                                    struct tacit_vote_site_update *update)
+{
+    /* A commitment that is refused follows another head than the hub's: else the word is late. */
+    if (memcmp(letter->commitment, site->head, sizeof site->head) == 0 ||
+        (site->committed != 0 &&
+         memcmp(letter->commitment, site->commit.commitment, sizeof site->head) == 0))
+        return TACIT_UNEXPECTED;
+    if (site->blocked != 0)
+        return TACIT_OK;
+    site->blocked = 1;
+    await(site); /* the word may be late: asked again, the hub says so */
+    update->persist = true;
+    void_plan(update);
+    return TACIT_OK;
+}
+
+static bool contains(const uint64_t *all, const uint64_t *some, size_t words)
+{
+    uint64_t missing = 0;
+    for (size_t i = 0; i < words; i++)
+        missing |= some[i] & ~all[i];
+    return missing == 0;
+}
+
+/* Has the hub all that this site has said? */
+static void note_heard(struct tacit_vote_site *site, const struct tacit_vote_letter *row,
+                       struct tacit_vote_site_update *update)
+{
+    if (site->unheard == 0 || row->player != site->player_id ||
+        (row->reset == site->said_reset && !contains(row->marks, said_of(site), width_of(site))) ||
+        row->reset < site->said_reset)
+        return;
+    site->unheard = 0;
+    if (site->committed == 0)
+        site->resend_us = TACIT_NEVER;
+    update->persist = true;
+}
+
+static enum tacit_status on_board(struct tacit_vote_site *site,
+                                  const struct tacit_vote_letter *letter,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_vote_site_update *update)
+{
+    bool const is_row = letter->kind == TACIT_VOTE_ROW;
+    struct tacit_vote_message const message = {.kind = is_row ? TACIT_VOTE_MARKS : TACIT_VOTE_RESET,
+                                               .from = is_row ? letter->player : TACIT_HUB,
+                                               .to = TACIT_EVERYONE,
+                                               .run_id = letter->run_id,
+                                               .reset = letter->reset,
+                                               .marks = letter->marks};
+    enum tacit_status const status = tacit_vote_board_take(board_of(site), &message, NULL);
+    if (status != TACIT_OK)
+        return status;
+    update->persist = true;
+    if (is_row)
+        note_heard(site, letter, update);
+    if (glance(site).waiting)
+        return TACIT_OK;
+    return read_board(site, entropy, update);
+}
+
+static enum tacit_status on_receive(struct tacit_vote_site *site,
+                                    const struct tacit_vote_letter *letter,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_vote_site_update *update)
+{
+    if (letter->run_id != site->run_id || letter->from != TACIT_HUB ||
+        (letter->to != site->player_id && letter->to != TACIT_EVERYONE))
+        return TACIT_STRANGER;
+    switch (letter->kind) {
+    case TACIT_VOTE_GRANTED:
+        return is_nothing(letter->commitment) ? TACIT_MALFORMED
+                                              : on_granted(site, letter, entropy, update);
+    case TACIT_VOTE_REFUSED:
+        return on_refused(site, letter, update);
+    case TACIT_VOTE_ROW:
+    case TACIT_VOTE_ANEW:
+        return on_board(site, letter, entropy, update);
+    case TACIT_VOTE_HELLO:
+    case TACIT_VOTE_COMMIT:
+    case TACIT_VOTE_CAST:
+        break;
+    }
+    return TACIT_UNEXPECTED;
+}
+
+static enum tacit_status on_timeout(struct tacit_vote_site *site,
+                                    const struct tacit_entropy *entropy,
+                                    const struct tacit_entropy *keys,
+                                    struct tacit_vote_site_update *update)
+{
+    bool const is_due = site->now_us >= site->resend_us;
+    enum tacit_status status =
+        step_player(site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT}, entropy, update);
+    if (!is_due || status != TACIT_OK)
+        return status;
+    site->resend_us = TACIT_NEVER;
+    if (glance(site).waiting && site->committed == 0)
+        return commit_draw(site, keys, update);
+    bool const has_cast = update->letter_count > 0;
+    if (site->committed != 0 || site->blocked != 0)
+        ask(site, update);
+    if (site->unheard != 0 && !has_cast)
+        cast(site, update);
+    return TACIT_OK;
+}
+
+static void set_deadline(const struct tacit_vote_site *site, struct tacit_vote_site_update *update)
+{
+    struct tacit_vote_private_glance const player = glance(site);
+    update->deadline_us =
+        player.deadline_us < site->resend_us ? player.deadline_us : site->resend_us;
+    update->on_tick = update->deadline_us != TACIT_NEVER && update->deadline_us == player.vote_us;
+}
+
+/* ---- Public functions ---- */
+
+enum tacit_status tacit_vote_site_init(struct tacit_vote_site *site,
+                                       const struct tacit_vote_site_config *config)
+{
+    TACIT_ASSERT(site != NULL);
+    size_t const size = tacit_vote_site_size(config);
+    if (size == 0)
+        return TACIT_INVALID;
+    memset(site, 0, size);
+    site->horizon = config->horizon;
+    site->cells_max = config->cells_max;
+    site->goes_on = config->goes_on ? 1 : 0;
+    site->resend_after_us = config->resend_after_us;
+    memcpy(site->domain, config->domain, sizeof site->domain);
+    site->run_id = config->player.run_id;
+    site->player_id = config->player.player_id;
+    site->arm_count = config->player.arm_count;
+    site->player_bytes = tacit_vote_private_size(&config->player);
+    site->resend_us = TACIT_NEVER;
+    enum tacit_status status = tacit_vote_private_init(player_of(site), &config->player);
+    if (status == TACIT_OK)
+        status = tacit_vote_board_init(board_of(site), &config->board);
+    return status;
+}
+
+static bool is_of_config(const struct tacit_vote_site *site,
+                         const struct tacit_vote_site_config *config)
+{
+    return site->horizon == config->horizon && site->cells_max == config->cells_max &&
+           site->goes_on == (config->goes_on ? 1u : 0u) &&
+           site->resend_after_us == config->resend_after_us &&
+           memcmp(site->domain, config->domain, sizeof site->domain) == 0 &&
+           site->run_id == config->player.run_id && site->player_id == config->player.player_id &&
+           site->arm_count == config->player.arm_count &&
+           site->player_bytes == tacit_vote_private_size(&config->player);
+}
+
+static bool is_possible(const struct tacit_vote_site *site)
+{
+    struct tacit_vote_private_glance const player = glance(site);
+    return site->committed <= 1 && site->blocked <= 1 && site->unheard <= 1 &&
+           site->pull_count <= site->horizon && site->granted <= player.cell &&
+           player.cell <= UINT32_MAX && (site->committed == 0 || player.waiting) &&
+           (site->committed == 0 || !is_nothing(site->commit.commitment)) &&
+           (site->granted == 0) == is_nothing(site->head);
+}
+
+enum tacit_status tacit_vote_site_check(const struct tacit_vote_site *site, size_t size,
+                                        const struct tacit_vote_site_config *config)
+{
+    TACIT_ASSERT(site != NULL);
+    size_t const wanted = tacit_vote_site_size(config);
+    if (wanted == 0 || size != wanted || !is_of_config(site, config))
+        return TACIT_MALFORMED;
+    enum tacit_status status =
+        tacit_vote_private_check(player_of(site), site->player_bytes, &config->player);
+    if (status == TACIT_OK)
+        status = tacit_vote_board_check(board_of(site), tacit_vote_board_size(&config->board),
+                                        &config->board);
+    if (status == TACIT_OK && !is_possible(site))
+        status = TACIT_MALFORMED;
+    return status;
+}
+
+enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
+                                       const struct tacit_vote_site_event *event,
+                                       const struct tacit_entropy *entropy,
+                                       struct tacit_vote_site_update *update)
+{
+    TACIT_ASSERT(site != NULL);
+    TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= site->now_us);
+    struct tacit_entropy const *const keys = event->keys == NULL ? entropy : event->keys;
+    uint64_t const now_before = site->now_us;
+    enum tacit_status status = TACIT_UNEXPECTED;
+    *update = (struct tacit_vote_site_update){.deadline_us = TACIT_NEVER};
+    site->now_us = event->now_us;
+    switch (event->kind) {
+    case TACIT_EVENT_START:
+        status = on_start(site, entropy, keys, update);
+        break;
+    case TACIT_EVENT_REWARD:
+        status = on_reward(site, &event->as.reward, entropy, update);
+        break;
+    case TACIT_EVENT_EXPLOITED:
+        count_pulls(site, event->as.exploited_count, update);
+        status = TACIT_OK;
+        break;
+    case TACIT_EVENT_RECEIVE:
+        status = on_receive(site, event->as.letter, entropy, update);
+        break;
+    case TACIT_EVENT_TIMEOUT:
+        status = on_timeout(site, entropy, keys, update);
+        break;
+    case TACIT_EVENT_OFFER: /* it has a plan */
+        break;
+    }
+    if (status == TACIT_OK && event->kind != TACIT_EVENT_START)
+        status = commit_draw(site, keys, update);
+    if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
+        site->now_us = now_before;
+    set_deadline(site, update);
+    return status;
+}
+
+int64_t tacit_vote_site_total(const struct tacit_vote_site *site, uint32_t arm)
+{
+    return tacit_vote_private_total(player_of(site), arm);
+}
+
+void tacit_vote_site_look(const struct tacit_vote_site *site, struct tacit_vote_site_view *view)
+{
+    TACIT_ASSERT(site != NULL);
+    TACIT_ASSERT(view != NULL);
+    *view = (struct tacit_vote_site_view){.board = board_view(site),
+                                          .is_decided = is_over(site),
+                                          .is_finished = site->pull_count == site->horizon,
+                                          .is_committed = site->committed != 0,
+                                          .is_blocked = site->blocked != 0,
+                                          .is_spent = is_spent(site),
+                                          .granted = (uint32_t)site->granted,
+                                          .pull_count = site->pull_count,
+                                          .said = site->words,
+                                          .is_heard = site->unheard == 0,
+                                          .commit = site->commit};
+    tacit_vote_private_look(player_of(site), &view->player);
+    memcpy(view->head, site->head, sizeof view->head);
+}

@@ -1,0 +1,515 @@
+#!/usr/bin/env python3
+"""Elimination by votes: a run that ends with one arm for everybody, whoever was idle, late or away; kills, crashes,
+copies and clones that ask at once: one commitment a draw is granted, nothing is drawn anew, no vote is taken back. See
+support.py."""
+import collections
+import functools
+import math
+import os
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import support
+import wire
+from support import IS_LONG, Application, main, require, seeded, wait_for
+
+MEANS = [0.125, 0.875, 0.8, 0.5]
+LONG_MEANS = [0.125, 0.875, 0.84, 0.5]  # more epochs
+BEST = 1
+HELLO, COMMIT, CAST, GRANTED, REFUSED, ROW, ANEW = range(16, 23)
+COPY = "copy"
+LEFT = 3  # pulls that a copy has still to serve
+
+
+# ---- Messages (src/wire/vote.proto) ----
+
+def kind_of(body):
+    return next((number for number in wire.fields(body) if 16 <= number < 32), None)
+
+
+def part(body, number):
+    """A field of what a message of this kind holds."""
+    return wire.fields(wire.fields(body)[kind_of(body)])[number]
+
+
+def cell_of(body):
+    return wire.fields(body)[4]
+
+
+def marks_of(body):
+    return int.from_bytes(part(body, {CAST: 2, ROW: 3}[kind_of(body)]), "little")
+
+
+# ---- A federation ----
+
+class Votes(support.Federation):
+    """Any three sites that agree are enough; rewards are their arm's mean."""
+
+    def __init__(self, means=MEANS, sites=5, votes=3, horizon=1000000, epsilon=1000.0, **run):
+        self.run_keys = {"accuracy": 0.02, "delta": 0.05, "votes": votes, "tick_ms": 50, **run}
+        super().__init__(means, sites=sites, horizon=horizon, epsilon=epsilon, strangers=("late-reader",))
+        self.allow_access("late-reader", "read tacit/v1/#")
+
+    def run_section(self, **values):
+        return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, **self.run_keys, **values}
+
+    def write_coordinator(self, run, name="coordinator", **more):
+        super().write_coordinator(run, name, protocol="votes", **more)
+
+    def write_agent(self, site, policy, name=None, **more):
+        super().write_agent(site, policy, name, protocol="votes", **more)
+
+    def letter(self, rest, body, **options):
+        return super().letter(rest, body, **{"family": 3, **options})
+
+    def said(self, rest, kind):
+        """What passed the broker on these topics, in order, without repetitions by retained state."""
+        return [body for topic, body in list(self.tap.seen)
+                if topic == self.topic(rest) and kind_of(body) == kind]
+
+    def commits(self, site):
+        """{cell: set of commitments that were asked for}"""
+        found = collections.defaultdict(set)
+        for body in self.said(f"up/{site}/votes", COMMIT):
+            found[cell_of(body)].add(part(body, 1))
+        return found
+
+    def grants(self, site):
+        """{cell: set of commitments that were granted}; an answer to HELLO names the last of them."""
+        found = collections.defaultdict(set)
+        for body in self.said(f"to/{site}/votes", GRANTED):
+            found[cell_of(body)].add(part(body, 1))
+        return found
+
+    def two_states(self):
+        return {site["name"] for site in wait_for("status", self.status)["sites"] if site["two_states"]}
+
+    def have_all_decided(self, sites=None):
+        return all(self.phase(site) == "decided" for site in sites or self.sites)
+
+
+def test(function):
+    """A test over federations of this kind."""
+    @functools.wraps(function)
+    def over_votes(federation_of):
+        function(functools.partial(federation_of, kind=Votes))
+    return support.test(over_votes)
+
+
+def check_rows(federation):
+    """Of fixed length; a word about a player only grows."""
+    for site in federation.sites:
+        rows = federation.said(f"down/{site}/votes", ROW)
+        require(len({len(row) for row in rows}) <= 1, f"{site}: rows of different lengths")
+        for before, after in zip(rows, rows[1:]):
+            require(marks_of(before) & ~marks_of(after) == 0, f"{site}: a vote was taken back")
+            require(not marks_of(after) >> BEST & 1, f"{site} votes against the best arm")
+
+
+def check_draws(federation, site, outboxes):
+    """One commitment a cell is granted, which is one of the ledger's rows; what is granted was asked for."""
+    commits, grants = federation.commits(site), federation.grants(site)
+    for cell, granted in grants.items():
+        require(len(granted) == 1, f"{site}: {len(granted)} draws of cell {cell} were granted")
+        require(granted <= commits[cell], f"{site}: cell {cell} was granted and never asked for")
+    for name in outboxes:
+        for cell, (body, epsilon, _) in federation.outbox(name).items():
+            require(kind_of(body) == COMMIT and cell_of(body) == cell, f"{name}: row {cell} is no commitment")
+            require(epsilon == round(federation.epsilon * 1e9), f"{name}: row {cell} costs {epsilon}")
+            require(commits[cell] == {part(body, 1)} or len(outboxes) > 1,
+                    f"{name}: cell {cell} was drawn {len(commits[cell])} times")
+    return sum(map(len, commits.values()))
+
+
+def check_end(federation):
+    """All of one mind; every acknowledged reward is counted; one draw a cell, in ledger, outbox and on the wire."""
+    status = wait_for("the run ends", federation.is_finished, 60)
+    wait_for("all sites know", federation.have_all_decided, 60)
+    require(status["winner"] == f"arm {BEST}", f"the winner is {status['winner']}")
+    require(status["active_arms"] == 1, f"{status}")
+    federation.end_applications()
+    for application in federation.applications:
+        site = application.site
+        one = federation.site_status(site)
+        require(one["winner"] == f"arm {BEST}" and one["active_arms"] == [f"arm {BEST}"], f"{site}: {one}")
+        require(one["pulls"] == sum(application.counts.values()), f"{site}: {one['pulls']}, {application.counts}")
+        require(federation.get(site, "/v1/ledger")["spent"] in (0, federation.epsilon), f"{site} spent too much")
+    check_rows(federation)
+    for site in federation.sites:
+        federation.stop(site)
+        check_draws(federation, site, [site])
+    federation.stop("coordinator")
+    return status
+
+
+# ---- Runs ----
+
+@test
+def run_ends_with_one_arm_for_idle_and_late_players_too(federation_of):
+    """Three sites are busy, one is idle, one comes when all is over and the broker has forgotten everything."""
+    federation = federation_of()
+    busy, idle, late = federation.sites[:3], federation.sites[3], federation.sites[4]
+    federation.start_all(["coordinator", *busy, idle])
+    federation.apply(busy)
+    wait_for("the run ends", federation.is_finished, 60)
+    wait_for("all that are there know", lambda: federation.have_all_decided([*busy, idle]), 20)
+    status = federation.site_status(idle)
+    require(status["pulls"] == 0 and status["sent_bytes"] > 0, f"{status}")
+    require(not federation.get(idle, "/v1/ledger")["releases"], "the idle site has drawn")
+    federation.kill("broker")
+    federation.wipe_broker()
+    federation.start("broker")
+    federation.start(late)
+    wait_for("who comes late knows", lambda: federation.phase(late) == "decided", 40)
+    require(federation.site_status(late)["winner"] == f"arm {BEST}", "another winner")
+    federation.apply([late], allowance=0)
+    sites = {site["name"]: site for site in federation.status()["sites"]}
+    require(all(sites[site]["reported"] for site in busy) and not sites[idle]["reported"], f"{sites}")
+    require(all(arm["votes"] >= 3 or arm["in"] for arm in federation.status()["arms"]), "out without votes")
+    page = federation_page(federation)
+    require("votes against it" in page and "wins" in page, page)
+    check_end(federation)
+
+
+def federation_page(federation):
+    connection = support.UnixConnection(federation.socket_of("coordinator"))
+    connection.request("GET", "/")
+    return connection.getresponse().read().decode()
+
+
+@test
+def player_that_has_decided_for_itself_waits_for_the_others(federation_of):
+    federation = federation_of()
+    alone = federation.sites[0]
+    federation.start_all()
+    federation.apply([alone])
+    wait_for("it has told its arm from the others",
+             lambda: (federation.site_status(alone) or {}).get("active_arms") == [f"arm {BEST}"], 60)
+    time.sleep(0.5)
+    status = federation.site_status(alone)
+    require(status["phase"] == "waiting" and status["waits_for"]["for"] == "the other sites", f"{status}")
+    require(not federation.is_finished() and federation.phase(federation.sites[1]) == "exploring", "it is over")
+    federation.apply(federation.sites[1:])
+    check_end(federation)
+
+
+@test
+def kill_9_of_anybody_takes_no_vote_back_and_draws_nothing_anew(federation_of):
+    federation = federation_of()
+    kills = 60 if IS_LONG else 12
+    rng = seeded()
+    federation.start_all()
+    federation.apply(allowance=1, batch=20)
+    everybody = ["broker", "coordinator", *federation.sites]
+    for number in range(1, kills + 1):
+        time.sleep(rng.uniform(0.05, 0.3))
+        victim = rng.choice(everybody)
+        federation.kill(victim)
+        if victim == "broker" and rng.random() < 0.5:
+            federation.wipe_broker()
+        federation.start(victim)
+        federation.allow(20000 ** (number / kills))
+    federation.allow(math.inf)
+    check_end(federation)
+
+
+def crash_everywhere(federation, point):
+    """Site i dies at the i-th passage of the point, the coordinator at the first; each comes back, and goes on."""
+    federation.start_all([])
+    for number, name in enumerate(["coordinator", *federation.sites], 1):
+        federation.start(name, TACIT_CRASH_AT=f"{point}:{number}")
+    federation.apply(batch=20)
+    deaths = 0
+    end = time.monotonic() + 60
+    while not federation.is_finished() and time.monotonic() < end:
+        for name in ["coordinator", *federation.sites]:
+            if federation.processes[name].poll() is not None:
+                require(federation.processes[name].returncode == -signal.SIGKILL, f"{name} ended")
+                deaths += 1
+                federation.start(name)
+        time.sleep(0.02)
+    for name in ["coordinator", *federation.sites]:
+        if federation.processes[name].poll() is not None:
+            federation.start(name)
+    check_end(federation)
+    require(deaths >= 3, f"{deaths} deaths: no test")
+
+
+@test
+def crash_before_a_commit_draws_nothing_anew(federation_of):
+    crash_everywhere(federation_of(), "before-commit")
+
+
+@test
+def crash_after_a_commit_draws_nothing_anew(federation_of):
+    crash_everywhere(federation_of(), "after-commit")
+
+
+@test
+def crash_before_sending_draws_nothing_anew(federation_of):
+    crash_everywhere(federation_of(), "before-send")
+
+
+@test
+def crash_at_a_release_draws_nothing_anew(federation_of):
+    crash_everywhere(federation_of(), "release")
+
+
+# ---- Copies ----
+
+class Trial:
+    """One site of a federation is copied while its plan is nearly served."""
+
+    def __init__(self, federation):
+        self.federation = federation
+        self.site = federation.sites[0]
+        federation.write_agent(self.site, federation.policy(), name=COPY)
+        federation.start_all()
+        federation.apply([self.site], allowance=0, batch=10)
+        self.application = federation.applications[0]
+        wait_for("it explores", lambda: federation.phase(self.site) == "exploring")
+
+    def folder(self, name):
+        return self.federation.folder / f"state-{name}"
+
+    def status(self, name=None):
+        return wait_for("status", lambda: self.federation.site_status(name or self.site))
+
+    def wait_for_plan(self):
+        wait_for("it has a plan", lambda: self.status()["phase"] == "exploring" and self.status()["unserved"] > LEFT, 40)
+
+    def copy(self, end):
+        """When all but a few pulls of the plan are served."""
+        self.wait_for_plan()
+        self.application.allowance = self.application.counts["planned"] + self.status()["unserved"] - LEFT
+        wait_for("the plan is served", lambda: self.application.counts["planned"] >= self.application.allowance, 40)
+        self.application.allowance = 0
+        end(self.site)
+        shutil.rmtree(self.folder(COPY), ignore_errors=True)
+        shutil.copytree(self.folder(self.site), self.folder(COPY))
+
+    def wait_for_cell(self, cell):
+        wait_for(f"cell {cell} is granted", lambda: cell in self.federation.grants(self.site), 40)
+
+
+def restore_hastily(federation, with_hub):
+    """The original votes on; an old copy of it is started in its place, with an application that asks at once."""
+    trial = Trial(federation)
+    for _ in range(4 if IS_LONG else 2):
+        trial.wait_for_plan()
+        cell = trial.status()["release_epoch"] + 1
+        trial.copy(federation.stop)
+        federation.start(trial.site)
+        wait_for("it is back", lambda: federation.phase(trial.site) == "exploring")
+        trial.application.allowance = trial.application.counts["planned"] + LEFT + 1  # the draw, and one more
+        trial.wait_for_cell(cell)
+        wait_for("it goes on", lambda: trial.status()["phase"] != "waiting")
+        trial.application.allowance = 0
+        federation.kill(trial.site)
+        if not with_hub:
+            federation.kill("coordinator")
+        before = len(federation.commits(trial.site)[cell])
+        casts = len(federation.said(f"up/{trial.site}/votes", CAST))
+        federation.start(COPY)
+        hasty = Application(federation, COPY, batch=20)
+        hasty.start()
+        if not with_hub:
+            wait_for("the copy draws", lambda: "waits for its grant" in federation.log(COPY))
+            federation.start("coordinator")
+        wait_for("the copy stops", lambda: federation.phase(COPY) == "blocked", 40)
+        status = trial.status(COPY)
+        time.sleep(0.5)
+        hasty.over = True
+        hasty.join(20)
+        federation.kill(COPY)
+        require(status["trouble"] and status["release_epoch"] < cell, f"{status}")
+        require(" two-states: " in federation.log(COPY), "it stops in silence")
+        require(len(federation.commits(trial.site)[cell]) == before + 1, "the copy did not draw: no test")
+        late = [body for body in federation.said(f"up/{trial.site}/votes", CAST)[casts:]
+                if part(body, 3) not in set().union(*federation.grants(trial.site).values())]
+        require(not late, "a vote of a draw that was not granted")
+        (federation.folder / f"{COPY}.log").unlink()
+        federation.start(trial.site)
+        wait_for("the original goes on", lambda: federation.phase(trial.site) == "exploring", 40)
+    require(federation.two_states() == {trial.site}, f"{federation.two_states()}")
+    require(f"two states of site {trial.site}" in federation.log("coordinator"), "no word of the hub")
+    finish(federation, trial)
+
+
+def finish(federation, trial, keep=()):
+    """All others play; nobody's vote was taken back, and one draw a cell was granted."""
+    trial.application.allowance = math.inf
+    federation.apply(federation.sites[1:])
+    wait_for("the run ends", federation.is_finished, 60)
+    wait_for("all sites know", lambda: federation.have_all_decided([site for site in federation.sites
+                                                                    if site not in keep]), 60)
+    federation.end_applications()
+    check_rows(federation)
+    for site in federation.sites:
+        federation.stop(site)
+    drawn = check_draws(federation, trial.site, [trial.site, COPY])
+    for site in federation.sites[1:]:
+        check_draws(federation, site, [site])
+    print(f"           {drawn} draws of {trial.site} committed, "
+          f"{len(federation.grants(trial.site))} granted", flush=True)
+
+
+@test
+def hasty_restore_with_the_hub_there_draws_nothing_that_counts(federation_of):
+    restore_hastily(federation_of(LONG_MEANS if IS_LONG else MEANS), with_hub=True)
+
+
+@test
+def hasty_restore_without_the_hub_draws_nothing_that_counts(federation_of):
+    restore_hastily(federation_of(LONG_MEANS if IS_LONG else MEANS), with_hub=False)
+
+
+@test
+def of_two_clones_at_once_one_is_granted(federation_of):
+    """In every other try the hub comes when both have drawn."""
+    federation = federation_of(LONG_MEANS if IS_LONG else MEANS)
+    trial = Trial(federation)
+    both = 0
+    tries = 4 if IS_LONG else 2
+    for number in range(tries):
+        trial.wait_for_plan()
+        cell = trial.status()["release_epoch"] + 1
+        trial.copy(federation.stop)
+        if number % 2 == 0:
+            federation.kill("coordinator")
+        clone = Application(federation, COPY, batch=20)
+        federation.start(trial.site)
+        federation.start(COPY)
+        trial.application.allowance = trial.application.counts["planned"] + LEFT
+        clone.start()
+        if number % 2 == 0:
+            wait_for("both have drawn", lambda: len(federation.commits(trial.site)[cell]) == 2 or
+                     both_have_drawn(federation, trial.site), 40)
+            federation.start("coordinator")
+        trial.wait_for_cell(cell)
+        wait_for("one is blocked", lambda: "blocked" in (federation.phase(trial.site), federation.phase(COPY)), 40)
+        trial.application.allowance = 0
+        clone.over = True
+        clone.join(20)
+        is_copy = federation.phase(trial.site) == "blocked"
+        both += len(federation.commits(trial.site)[cell]) > 1
+        federation.kill(trial.site)
+        federation.kill(COPY)
+        if is_copy:
+            shutil.rmtree(trial.folder(trial.site))
+            shutil.copytree(trial.folder(COPY), trial.folder(trial.site))
+        federation.start(trial.site)
+        trial.wait_for_plan()
+    require(both >= tries // 2, f"both drew in {both} of {tries} tries only")
+    finish(federation, trial)
+
+
+def both_have_drawn(federation, site):
+    return all("waits for its grant" in federation.log(name).rsplit("started", 1)[-1] for name in (site, COPY))
+
+
+@test
+def old_state_takes_no_vote_back(federation_of):
+    """A site has voted; a state of before its vote, and one with half of it, come back: what stands stays."""
+    federation = federation_of()
+    trial = Trial(federation)
+    states = [federation.folder / "empty-vote"]
+    federation.stop(trial.site)
+    shutil.copytree(trial.folder(trial.site), states[0])
+    federation.start(trial.site)
+    trial.application.allowance = math.inf
+    wait_for("it votes", lambda: federation.said(f"down/{trial.site}/votes", ROW), 40)
+    trial.application.allowance = 0
+    time.sleep(0.3)
+    federation.stop(trial.site)
+    states.append(federation.folder / "some-vote")
+    shutil.copytree(trial.folder(trial.site), states[1])
+    federation.start(trial.site)
+    trial.application.allowance = math.inf
+    wait_for("it has voted all out", lambda: stands(federation, trial.site) == 0b1101, 40)
+    federation.end_applications()
+    federation.applications.clear()
+    federation.kill(trial.site)
+    for state in states:
+        shutil.rmtree(trial.folder(trial.site))
+        shutil.copytree(state, trial.folder(trial.site))
+        federation.start(trial.site)
+        wait_for("it is back", lambda: federation.phase(trial.site) in ("exploring", "blocked"), 20)
+        time.sleep(1)
+        require(stands(federation, trial.site) == 0b1101, "a vote was taken back")
+        require(retained(federation, trial.site) == 0b1101, "who comes late hears less")
+        federation.kill(trial.site)
+    check_rows(federation)
+
+
+def stands(federation, site):
+    rows = federation.said(f"down/{site}/votes", ROW)
+    return marks_of(rows[-1]) if rows else 0
+
+
+def retained(federation, site):
+    """What the broker tells somebody who comes now."""
+    client = federation.client("late-reader")
+    client.subscribe(federation.topic(f"down/{site}/votes"))
+    while True:
+        kind, body = client.receive()
+        if kind >> 4 == 3:
+            client.close()
+            length = int.from_bytes(body[:2], "big")
+            at = 2 + length + (2 if kind & 6 else 0)
+            return marks_of(wire.body_of(body[at + 1 + body[at]:]))
+
+
+# ---- Hostile ----
+
+@test
+def hostile_bytes_are_refused_and_nobody_dies(federation_of):
+    federation = federation_of()
+    federation.start_all()
+    wait_for("all are there", lambda: all(map(federation.has_joined, federation.sites)), 20)
+    site, rng = federation.sites[1], random.Random(5)
+    federation.kill(site)  # somebody has its key
+    liar = federation.client(site)
+    garbage = [bytes(rng.randrange(256) for _ in range(rng.randrange(200))) for _ in range(30)]
+    head = b"\x0d" + (1).to_bytes(4, "little") + b"\x15" + (1).to_bytes(4, "little") + b"\x19" + \
+        (1).to_bytes(8, "little") + b"\x25" + (0).to_bytes(4, "little")
+    cast = head + wire.field(18, b"\x09" + bytes(8) + wire.field(2, b"\x0d" + bytes(7)) + wire.field(3, bytes(32)))
+    bad = [*garbage, cast, cast[:-1], cast + b"\0", cast.replace(b"\x15\x01", b"\x15\x02")]
+    before = federation.status()["refused"]
+    for body in bad:
+        for payload in (body, federation.letter(f"up/{site}/votes", body)):
+            liar.publish(federation.topic(f"up/{site}/votes"), payload)
+    wait_for("all are refused", lambda: federation.status()["refused"] == before + 2 * len(bad), 20)
+    for rest in (f"down/{site}/votes", "down/votes", f"up/{federation.sites[0]}/votes"):
+        require(liar.publish(federation.topic(rest), cast, retain=True) == wire.REFUSED_BY_ACL, f"{rest} is open")
+    require(federation.status()["reports"] == 0, "a vote without a draw counts")
+    federation.apply([one for one in federation.sites if one != site])
+    wait_for("the run ends", federation.is_finished, 60)
+    federation.end_applications()
+
+
+# ---- The demo ----
+
+@test
+def demo_of_many_mostly_idle_players_ends_by_itself(_):
+    demo = pathlib.Path(__file__).resolve().parents[2] / "examples/live/demo.py"
+    sites = 40 if IS_LONG else 20
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, demo, support.TACIT, "--protocol", "votes", "--sites", str(sites)],
+                          capture_output=True, text=True, timeout=170, check=False,
+                          env={key: value for key, value in os.environ.items() if not key.startswith("TACIT_TEST")})
+    print(f"           {sites} players in {time.monotonic() - started:.1f} s", flush=True)
+    require(done.returncode == 0, f"{done.returncode}: {done.stdout}{done.stderr}")
+    lines = done.stdout.splitlines()
+    require(lines[0] == "protocol: votes", lines[0])
+    require(any(line.startswith("Winner: number, by the votes of") for line in lines), done.stdout)
+    require(f"{sites * 4 // 5} idle shops" in done.stdout and ", 0 draws of noise" in done.stdout, done.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,883 @@
+/* Votes over a hub: what is granted, what a refused state may do, that rows only grow; and a swarm
+ * in which letters are lost, repeated and reordered, and sites die, come back old, and run twice.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/vote_hub.h"
+
+#define RUN 77u
+#define ARMS 3u
+#define SITES 5u
+#define COPIES 2u /* processes that speak in the name of a site */
+#define NEEDED 2u
+#define TICK_US 1000u
+#define RESEND_US 50000u
+#define QUEUE_MAX 4096u
+#define CELLS_MAX 64u
+
+static const double means[ARMS] = {0.2, 0.9, 0.3};
+
+/* ---- A world --------------------------------------------------------------------------------- */
+
+struct letter {
+    struct tacit_vote_letter letter;
+    uint64_t marks;
+    uint32_t copy; /* who sent it */
+};
+
+/* A process: what it knows, and what is on its disk. */
+struct process {
+    bool runs;
+    struct tacit_vote_site *memory;
+    struct tacit_vote_site *disk;
+    struct tacit_vote_site *backup;
+    uint64_t left[ARMS];
+    uint64_t deadline_us;
+    uint32_t draws; /* the ledger's newest row */
+};
+
+struct world {
+    struct tacit_vote_site_config config;
+    struct tacit_vote_hub_config hub_config;
+    size_t site_bytes;
+    size_t hub_bytes;
+    struct process processes[SITES][COPIES];
+    struct tacit_vote_hub *hub;
+    struct tacit_vote_hub *hub_disk;
+    struct letter queue[QUEUE_MAX];
+    uint32_t queue_count;
+    struct tacit_rng noise;
+    struct tacit_rng chance;
+    uint64_t now_us;
+    uint64_t rows[SITES]; /* as the hub said them last */
+    uint8_t granted[SITES][CELLS_MAX][TACIT_SHA256_BYTES];
+    uint64_t refusals;
+    uint64_t draws;
+    bool entropy_fails;
+};
+
+static enum tacit_status fill(void *context, void *bytes, size_t size)
+{
+    struct world *const world = context;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->noise);
+    return world->entropy_fails ? TACIT_ENTROPY : entropy.fill(entropy.context, bytes, size);
+}
+
+static uint64_t below(struct world *world, uint64_t bound)
+{
+    return tacit_rng_below(&world->chance, bound);
+}
+
+static struct tacit_vote_site_config config_of(const struct world *world, uint32_t site)
+{
+    struct tacit_vote_site_config config = world->config;
+    config.player.player_id = site;
+    return config;
+}
+
+static void open_world(struct world *world, double epsilon, uint64_t seed)
+{
+    struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, epsilon, 0, 1};
+    memset(world, 0, sizeof *world);
+    world->config = (struct tacit_vote_site_config){
+        .player = {.run_id = RUN,
+                   .player_count = SITES,
+                   .arm_count = ARMS,
+                   .accuracy = 0.25,
+                   .failure = 0.1,
+                   .growth = 2,
+                   .budget_nano = 1000 * TACIT_NANO,
+                   .tick_us = TICK_US},
+        .board = {.run_id = RUN, .player_count = SITES, .arm_count = ARMS, .votes_needed = NEEDED},
+        .horizon = 1000000,
+        .cells_max = CELLS_MAX - 1,
+        .resend_after_us = RESEND_US};
+    assert_int_equal(tacit_mechanism_init(&world->config.player.mechanism, &mechanism), TACIT_OK);
+    world->hub_config.board = world->config.board;
+    world->site_bytes = tacit_vote_site_size(&world->config);
+    world->hub_bytes = tacit_vote_hub_size(&world->hub_config);
+    assert_true(world->site_bytes > 0 && world->hub_bytes > 0);
+    world->noise = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
+    world->chance = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_REWARD);
+    for (uint32_t site = 0; site < SITES; site++)
+        for (uint32_t copy = 0; copy < COPIES; copy++) {
+            struct tacit_vote_site_config const config = config_of(world, site);
+            struct process *const process = &world->processes[site][copy];
+            process->memory = calloc(1, world->site_bytes);
+            process->disk = calloc(1, world->site_bytes);
+            process->backup = calloc(1, world->site_bytes);
+            assert_int_equal(tacit_vote_site_init(process->memory, &config), TACIT_OK);
+            memcpy(process->disk, process->memory, world->site_bytes);
+            memcpy(process->backup, process->memory, world->site_bytes);
+            process->deadline_us = TACIT_NEVER;
+        }
+    world->hub = calloc(1, world->hub_bytes);
+    world->hub_disk = calloc(1, world->hub_bytes);
+    assert_int_equal(tacit_vote_hub_init(world->hub, &world->hub_config), TACIT_OK);
+    memcpy(world->hub_disk, world->hub, world->hub_bytes);
+}
+
+static void close_world(struct world *world)
+{
+    for (uint32_t site = 0; site < SITES; site++)
+        for (uint32_t copy = 0; copy < COPIES; copy++) {
+            free(world->processes[site][copy].memory);
+            free(world->processes[site][copy].disk);
+            free(world->processes[site][copy].backup);
+        }
+    free(world->hub);
+    free(world->hub_disk);
+}
+
+static void post(struct world *world, const struct tacit_vote_letter *letter, uint32_t copy)
+{
+    if (world->queue_count == QUEUE_MAX)
+        return; /* lost */
+    struct letter *const made = &world->queue[world->queue_count++];
+    *made = (struct letter){.letter = *letter, .copy = copy};
+    if (letter->marks != NULL)
+        made->marks = letter->marks[0];
+}
+
+/* ---- Sites ----------------------------------------------------------------------------------- */
+
+/* Persist, send, plan. A death before the write loses the step; after it, the letters. */
+static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
+                              struct tacit_vote_site_event event)
+{
+    struct process *const process = &world->processes[site][copy];
+    struct tacit_vote_site_config const config = config_of(world, site);
+    struct tacit_entropy const entropy = {.fill = fill, .context = world};
+    struct tacit_vote_site_update update;
+    event.now_us = world->now_us;
+    enum tacit_status const status =
+        tacit_vote_site_step(process->memory, &event, &entropy, &update);
+    assert_int_equal(tacit_vote_site_check(process->memory, world->site_bytes, &config), TACIT_OK);
+    if (!update.persist)
+        assert_false(update.has_draw);
+    if (update.persist)
+        memcpy(process->disk, process->memory, world->site_bytes);
+    if (update.has_draw) {
+        assert_int_equal(update.cell, process->draws + 1); /* a row a cell, never another one */
+        process->draws = update.cell;
+        world->draws++;
+    }
+    for (uint32_t i = 0; i < update.letter_count; i++)
+        post(world, &update.letters[i], copy);
+    if (update.replan)
+        memset(process->left, 0, sizeof process->left);
+    for (uint32_t i = 0; update.replan && i < update.plan_count; i++)
+        process->left[update.plan[i].arm] = update.plan[i].count;
+    process->deadline_us = update.deadline_us;
+    return status;
+}
+
+static struct tacit_vote_site_view look(const struct world *world, uint32_t site, uint32_t copy)
+{
+    struct tacit_vote_site_view view;
+    tacit_vote_site_look(world->processes[site][copy].memory, &view);
+    return view;
+}
+
+static void start(struct world *world, uint32_t site, uint32_t copy)
+{
+    struct process *const process = &world->processes[site][copy];
+    process->runs = true;
+    memset(process->left, 0, sizeof process->left);
+    memcpy(process->memory, process->disk, world->site_bytes);
+    process->draws = (uint32_t)look(world, site, copy).player.cell;
+    (void)step(world, site, copy, (struct tacit_vote_site_event){.kind = TACIT_EVENT_START});
+}
+
+/* All that is left of one arm at once, with its expected sum. */
+static enum tacit_status play(struct world *world, uint32_t site, uint32_t copy)
+{
+    struct process *const process = &world->processes[site][copy];
+    for (uint32_t arm = 0; arm < ARMS; arm++) {
+        uint64_t const count = process->left[arm];
+        if (count == 0)
+            continue;
+        process->left[arm] = 0;
+        return step(world, site, copy,
+                    (struct tacit_vote_site_event){
+                        .kind = TACIT_EVENT_REWARD,
+                        .as.reward = {.arm = arm,
+                                      .count = count,
+                                      .sum.steps = (int64_t)(means[arm] * (double)count *
+                                                             (double)TACIT_STEPS)}});
+    }
+    return TACIT_OK;
+}
+
+static enum tacit_status hear(struct world *world, uint32_t site, uint32_t copy,
+                              const struct letter *letter)
+{
+    struct tacit_vote_letter said = letter->letter;
+    said.marks = said.marks == NULL ? NULL : &letter->marks;
+    return step(world, site, copy,
+                (struct tacit_vote_site_event){.kind = TACIT_EVENT_RECEIVE, .as.letter = &said});
+}
+
+/* ---- The hub --------------------------------------------------------------------------------- */
+
+static void check_said(struct world *world, const struct tacit_vote_letter *said)
+{
+    static const uint8_t nothing[TACIT_SHA256_BYTES];
+    if (said->kind == TACIT_VOTE_ROW) { /* a word about a player only grows */
+        assert_true((said->marks[0] & world->rows[said->player]) == world->rows[said->player]);
+        world->rows[said->player] = said->marks[0];
+    }
+    if (said->kind == TACIT_VOTE_GRANTED) { /* one commitment a cell, for ever */
+        assert_true(said->cell < CELLS_MAX);
+        uint8_t *const before = world->granted[said->to][said->cell];
+        if (memcmp(before, nothing, sizeof nothing) != 0)
+            assert_memory_equal(before, said->commitment, sizeof nothing);
+        memcpy(before, said->commitment, sizeof nothing);
+    }
+    world->refusals += said->kind == TACIT_VOTE_REFUSED;
+}
+
+static enum tacit_status step_hub(struct world *world, struct tacit_vote_hub_event event)
+{
+    struct tacit_entropy const entropy = {.fill = fill, .context = world};
+    struct tacit_vote_hub_update update;
+    event.now_us = world->now_us;
+    enum tacit_status const status = tacit_vote_hub_step(world->hub, &event, &entropy, &update);
+    assert_int_equal(tacit_vote_hub_check(world->hub, world->hub_bytes, &world->hub_config),
+                     TACIT_OK);
+    if (update.persist)
+        memcpy(world->hub_disk, world->hub, world->hub_bytes);
+    if (update.send) {
+        check_said(world, &update.letter);
+        post(world, &update.letter, 0);
+    }
+    return status;
+}
+
+static enum tacit_status tell_hub(struct world *world, const struct letter *letter)
+{
+    struct tacit_vote_letter said = letter->letter;
+    said.marks = said.marks == NULL ? NULL : &letter->marks;
+    return step_hub(world,
+                    (struct tacit_vote_hub_event){.kind = TACIT_VOTE_HUB_RECEIVE, .letter = &said});
+}
+
+/* All that stands, as when the broker is there again. */
+static void say_all(struct world *world)
+{
+    struct tacit_vote_letter letter;
+    (void)step_hub(world, (struct tacit_vote_hub_event){.kind = TACIT_VOTE_HUB_START});
+    for (uint32_t site = 0; site < SITES; site++)
+        if (tacit_vote_hub_row(world->hub, site, &letter))
+            post(world, &letter, 0);
+}
+
+static void deliver(struct world *world, const struct letter *letter)
+{
+    struct tacit_vote_letter const *const said = &letter->letter;
+    if (said->to == TACIT_HUB)
+        (void)tell_hub(world, letter);
+    for (uint32_t site = 0; said->to != TACIT_HUB && site < SITES; site++)
+        for (uint32_t copy = 0; copy < COPIES; copy++)
+            if ((said->to == TACIT_EVERYONE || said->to == site) &&
+                world->processes[site][copy].runs)
+                (void)hear(world, site, copy, letter);
+}
+
+/* In order, until nothing is under way. */
+static void deliver_all(struct world *world)
+{
+    while (world->queue_count > 0) {
+        struct letter const first = world->queue[0];
+        memmove(world->queue, world->queue + 1, --world->queue_count * sizeof first);
+        deliver(world, &first);
+    }
+}
+
+static void pass(struct world *world, uint64_t us)
+{
+    world->now_us += us;
+    for (uint32_t site = 0; site < SITES; site++)
+        for (uint32_t copy = 0; copy < COPIES; copy++)
+            if (world->processes[site][copy].runs &&
+                world->now_us >= world->processes[site][copy].deadline_us)
+                (void)step(world, site, copy,
+                           (struct tacit_vote_site_event){.kind = TACIT_EVENT_TIMEOUT});
+}
+
+static void play_all(struct world *world, uint32_t site, uint32_t copy)
+{
+    struct process const *const process = &world->processes[site][copy];
+    while (process->left[0] + process->left[1] + process->left[2] > 0)
+        (void)play(world, site, copy);
+}
+
+/* The first letter of this kind that is under way, taken out. */
+static struct letter take(struct world *world, enum tacit_vote_letter_kind kind)
+{
+    for (uint32_t i = 0; i < world->queue_count; i++) {
+        struct letter const found = world->queue[i];
+        if (found.letter.kind != kind)
+            continue;
+        memmove(world->queue + i, world->queue + i + 1, (--world->queue_count - i) * sizeof found);
+        return found;
+    }
+    fail_msg("no letter of kind %d", (int)kind);
+    return (struct letter){0};
+}
+
+static bool is_under_way(const struct world *world, enum tacit_vote_letter_kind kind)
+{
+    for (uint32_t i = 0; i < world->queue_count; i++)
+        if (world->queue[i].letter.kind == kind)
+            return true;
+    return false;
+}
+
+/* ---- One step after the other ---------------------------------------------------------------- */
+
+static void nothing_leaves_before_the_grant_but_the_commitment(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1, 1);
+    start(&world, 0, 0);
+    deliver_all(&world);
+    play_all(&world, 0, 0);
+    struct letter const commit = take(&world, TACIT_VOTE_COMMIT);
+    assert_int_equal(world.queue_count, 0);
+    assert_true(look(&world, 0, 0).is_committed);
+    pass(&world, 40 * TICK_US);
+    assert_int_equal(world.queue_count, 0); /* ticks go by */
+    assert_int_equal(tell_hub(&world, &commit), TACIT_OK);
+    deliver_all(&world);
+    assert_false(look(&world, 0, 0).is_committed);
+    assert_int_equal(look(&world, 0, 0).granted, 1);
+    close_world(&world);
+}
+
+/* Until two arms are out for this site alone. */
+static void play_until_it_votes(struct world *world, uint32_t site, uint32_t copy)
+{
+    for (int i = 0; i < 20 && !is_under_way(world, TACIT_VOTE_CAST); i++) {
+        play_all(world, site, copy);
+        deliver_all(world);
+        pass(world, TICK_US);
+    }
+    assert_true(is_under_way(world, TACIT_VOTE_CAST));
+}
+
+static void vote_leaves_on_the_tick_and_comes_back_to_all(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1000, 2);
+    start(&world, 0, 0);
+    start(&world, 1, 0);
+    deliver_all(&world);
+    world.now_us = 10 * TICK_US + 1;
+    play_all(&world, 0, 0);
+    deliver_all(&world);
+    assert_true(look(&world, 0, 0).player.active_count < ARMS); /* in its first epoch */
+    assert_int_equal(world.processes[0][0].deadline_us, 11 * TICK_US);
+    pass(&world, TICK_US - 2);
+    assert_false(is_under_way(&world, TACIT_VOTE_CAST));
+    pass(&world, 1);
+    assert_true(is_under_way(&world, TACIT_VOTE_CAST));
+    assert_false(look(&world, 0, 0).is_heard);
+    deliver_all(&world);
+    assert_true(look(&world, 0, 0).is_heard);
+    assert_true(look(&world, 1, 0).board.mark_count > 0);
+    close_world(&world);
+}
+
+static void vote_that_is_lost_is_said_again_until_it_is_heard(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1000, 3);
+    start(&world, 0, 0);
+    deliver_all(&world);
+    play_until_it_votes(&world, 0, 0);
+    struct letter const first = take(&world, TACIT_VOTE_CAST);
+    world.queue_count = 0; /* lost, with all else */
+    pass(&world, RESEND_US);
+    struct letter const again = take(&world, TACIT_VOTE_CAST);
+    assert_int_equal(again.marks, first.marks);
+    assert_int_equal(tell_hub(&world, &again), TACIT_OK);
+    deliver_all(&world);
+    pass(&world, 2 * RESEND_US);
+    assert_false(is_under_way(&world, TACIT_VOTE_CAST));
+    close_world(&world);
+}
+
+static void late_joiner_learns_all_from_what_stands(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1000, 4);
+    for (uint32_t site = 0; site < NEEDED; site++) {
+        start(&world, site, 0);
+        deliver_all(&world);
+        for (int i = 0; i < 10; i++) {
+            play_all(&world, site, 0);
+            deliver_all(&world);
+            pass(&world, TICK_US);
+            deliver_all(&world);
+        }
+    }
+    struct tacit_vote_hub_view view;
+    tacit_vote_hub_look(world.hub, &view);
+    assert_true(view.is_decided);
+    assert_int_equal(view.voter_count, NEEDED);
+    start(&world, 4, 0); /* it has played nothing, and knows of nothing */
+    assert_false(look(&world, 4, 0).is_decided);
+    say_all(&world);
+    deliver_all(&world);
+    struct tacit_vote_site_view const late = look(&world, 4, 0);
+    assert_true(late.is_decided);
+    assert_true(tacit_bits_has(late.board.voted, 1));
+    assert_int_equal(late.pull_count, 0);
+    close_world(&world);
+}
+
+static void idle_player_never_finishes_alone(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1000, 5);
+    start(&world, 0, 0);
+    start(&world, 1, 0);
+    for (int i = 0; i < 10; i++) {
+        play_all(&world, 0, 0);
+        deliver_all(&world);
+        pass(&world, TICK_US);
+        deliver_all(&world);
+    }
+    assert_true(look(&world, 0, 0).player.decided); /* for itself .. */
+    assert_false(look(&world, 0, 0).is_decided);    /* .. and one vote of two is no decision */
+    assert_false(look(&world, 1, 0).is_decided);
+    close_world(&world);
+}
+
+static void board_waits_for_the_grant(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1, 6);
+    start(&world, 0, 0);
+    deliver_all(&world);
+    play_all(&world, 0, 0);
+    struct letter const commit = take(&world, TACIT_VOTE_COMMIT);
+    for (uint32_t player = 1; player <= NEEDED; player++) {
+        struct letter const row = {.letter = {.kind = TACIT_VOTE_ROW,
+                                              .from = TACIT_HUB,
+                                              .to = TACIT_EVERYONE,
+                                              .run_id = RUN,
+                                              .player = player,
+                                              .marks = &row.marks},
+                                   .marks = 1};
+        assert_int_equal(hear(&world, 0, 0, &row), TACIT_OK);
+    }
+    assert_int_equal(look(&world, 0, 0).board.voted_count, ARMS - 1);
+    assert_int_equal(look(&world, 0, 0).player.active_count, ARMS); /* not read yet */
+    assert_int_equal(tell_hub(&world, &commit), TACIT_OK);
+    deliver_all(&world);
+    assert_false(tacit_bits_has(look(&world, 0, 0).player.active, 0));
+    close_world(&world);
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+/* Both have the same rewards; each draws its own noise. */
+static void of_two_clones_one_is_granted_and_the_other_blocked(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1, 7);
+    start(&world, 0, 0);
+    deliver_all(&world);
+    play_all(&world, 0, 0);
+    struct letter const first = take(&world, TACIT_VOTE_COMMIT);
+    start(&world, 0, 1); /* from a fresh disk, as the original was */
+    play_all(&world, 0, 1);
+    struct letter const second = take(&world, TACIT_VOTE_COMMIT);
+    assert_memory_not_equal(first.letter.commitment, second.letter.commitment, 32);
+    assert_int_equal(tell_hub(&world, &second), TACIT_OK);
+    assert_int_equal(tell_hub(&world, &first), TACIT_STRANGER);
+    deliver_all(&world);
+    assert_true(look(&world, 0, 0).is_blocked);
+    assert_false(look(&world, 0, 1).is_blocked);
+    assert_int_equal(world.processes[0][0].left[0] + world.processes[0][0].left[1], 0);
+    struct tacit_vote_hub_view view;
+    tacit_vote_hub_look(world.hub, &view);
+    assert_true(tacit_bits_has(view.flagged, 0));
+    assert_false(tacit_bits_has(view.flagged, 1));
+    assert_int_equal(view.cells[0], 1);
+    close_world(&world);
+}
+
+/* A draw that was refused leaves nothing: not even a vote of it, however long one waits. */
+static void blocked_site_says_nothing_more(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1000, 8);
+    start(&world, 0, 0);
+    start(&world, 0, 1);
+    deliver_all(&world);
+    play_all(&world, 0, 0);
+    deliver_all(&world);
+    play_all(&world, 0, 1);
+    deliver_all(&world);
+    assert_true(look(&world, 0, 1).is_blocked);
+    world.processes[0][0].runs = false;
+    for (int i = 0; i < 20; i++) {
+        pass(&world, RESEND_US);
+        while (world.queue_count > 0) {
+            struct letter const said = world.queue[0];
+            memmove(world.queue, world.queue + 1, --world.queue_count * sizeof said);
+            assert_true(said.letter.kind == TACIT_VOTE_COMMIT ||
+                        said.letter.kind == TACIT_VOTE_REFUSED);
+            deliver(&world, &said);
+        }
+    }
+    assert_true(look(&world, 0, 1).is_blocked);
+    close_world(&world);
+}
+
+/* An old state says an old vote: nobody loses a mark by it. */
+static void old_state_cannot_take_a_vote_back(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1000, 9);
+    start(&world, 0, 0);
+    deliver_all(&world);
+    play_until_it_votes(&world, 0, 0);
+    deliver_all(&world);
+    uint64_t const before = world.rows[0];
+    assert_true(before != 0);
+    struct tacit_vote_letter old = {
+        .kind = TACIT_VOTE_CAST, .from = 0, .to = TACIT_HUB, .run_id = RUN, .cell = 1};
+    struct letter letter = {.letter = old, .marks = 0};
+    letter.letter.marks = &letter.marks;
+    memcpy(letter.letter.commitment, look(&world, 0, 0).head, TACIT_SHA256_BYTES);
+    assert_int_equal(tell_hub(&world, &letter), TACIT_OK);
+    assert_int_equal(world.rows[0], before);
+    memset(letter.letter.commitment, 5, TACIT_SHA256_BYTES); /* of a state that was not granted */
+    letter.marks = 7;
+    assert_int_equal(tell_hub(&world, &letter), TACIT_STRANGER);
+    assert_int_equal(world.rows[0], before);
+    close_world(&world);
+}
+
+static void site_whose_hub_says_it_was_granted_after_all_goes_on(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1, 10);
+    start(&world, 0, 0);
+    deliver_all(&world);
+    play_all(&world, 0, 0);
+    struct letter refusal = {
+        .letter = {
+            .kind = TACIT_VOTE_REFUSED, .from = TACIT_HUB, .to = 0, .run_id = RUN, .cell = 1}};
+    memset(refusal.letter.commitment, 9, TACIT_SHA256_BYTES);
+    assert_int_equal(hear(&world, 0, 0, &refusal), TACIT_OK);
+    assert_true(look(&world, 0, 0).is_blocked);
+    deliver_all(&world); /* its commitment arrives */
+    assert_false(look(&world, 0, 0).is_blocked);
+    assert_int_equal(look(&world, 0, 0).granted, 1);
+    struct tacit_vote_private_view const player = look(&world, 0, 0).player;
+    assert_true(player.epoch == 2 || player.decided); /* it is judged, and goes on */
+    close_world(&world);
+}
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static void expect_unchanged(struct world *world, struct letter letter, enum tacit_status status)
+{
+    struct tacit_vote_site *const before = malloc(world->site_bytes);
+    memcpy(before, world->processes[0][0].memory, world->site_bytes);
+    assert_int_equal(hear(world, 0, 0, &letter), status);
+    assert_memory_equal(before, world->processes[0][0].memory, world->site_bytes);
+    free(before);
+}
+
+static void hostile_letters_leave_a_site_unchanged(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1, 11);
+    start(&world, 0, 0);
+    deliver_all(&world);
+    struct letter const good = {.letter = {.kind = TACIT_VOTE_ROW,
+                                           .from = TACIT_HUB,
+                                           .to = TACIT_EVERYONE,
+                                           .run_id = RUN,
+                                           .player = 1,
+                                           .marks = &good.marks},
+                                .marks = 1};
+    struct letter bad = good;
+    bad.letter.run_id++;
+    expect_unchanged(&world, bad, TACIT_STRANGER);
+    bad = good;
+    bad.letter.from = 1; /* another site's word is not the hub's */
+    expect_unchanged(&world, bad, TACIT_STRANGER);
+    bad = good;
+    bad.letter.to = 3;
+    expect_unchanged(&world, bad, TACIT_STRANGER);
+    bad = good;
+    bad.letter.player = SITES;
+    expect_unchanged(&world, bad, TACIT_STRANGER);
+    bad = good;
+    bad.marks = 1u << ARMS; /* no such arm */
+    expect_unchanged(&world, bad, TACIT_MALFORMED);
+    bad = good;
+    bad.letter.kind = TACIT_VOTE_CAST; /* only a hub takes it */
+    expect_unchanged(&world, bad, TACIT_UNEXPECTED);
+    bad.letter.kind = TACIT_VOTE_GRANTED; /* of nothing that was asked */
+    expect_unchanged(&world, bad, TACIT_MALFORMED);
+    memset(bad.letter.commitment, 3, TACIT_SHA256_BYTES);
+    expect_unchanged(&world, bad, TACIT_UNEXPECTED);
+    assert_int_equal(step(&world, 0, 0,
+                          (struct tacit_vote_site_event){.kind = TACIT_EVENT_REWARD,
+                                                         .as.reward = {.arm = ARMS, .count = 1}}),
+                     TACIT_INVALID);
+    close_world(&world);
+}
+
+static void hostile_letters_leave_the_hub_unchanged(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1, 12);
+    world.hub_config.board.committee = (const uint64_t[]){3}; /* the first two */
+    assert_int_equal(tacit_vote_hub_init(world.hub, &world.hub_config), TACIT_OK);
+    struct letter const good = {.letter = {.kind = TACIT_VOTE_CAST,
+                                           .from = 2,
+                                           .to = TACIT_HUB,
+                                           .run_id = RUN,
+                                           .cell = 1,
+                                           .marks = &good.marks},
+                                .marks = 1};
+    struct letter bad[6];
+    for (size_t i = 0; i < 6; i++)
+        bad[i] = good;
+    bad[0].letter.run_id++;
+    bad[1].letter.from = SITES;
+    bad[2].letter.kind = TACIT_VOTE_ROW;
+    memset(bad[3].letter.commitment, 1, TACIT_SHA256_BYTES); /* whose marks do not count */
+    bad[4].letter.from = 1;
+    bad[4].letter.reset = 1; /* of a reset that was not */
+    bad[5].letter.kind = TACIT_VOTE_COMMIT;
+    bad[5].letter.cell = 0;
+    static const enum tacit_status wanted[6] = {TACIT_STRANGER, TACIT_STRANGER, TACIT_UNEXPECTED,
+                                                TACIT_STRANGER, TACIT_STRANGER, TACIT_MALFORMED};
+    memcpy(world.hub_disk, world.hub, world.hub_bytes);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(tell_hub(&world, &bad[i]), wanted[i]);
+        assert_memory_equal(world.hub, world.hub_disk, world.hub_bytes);
+    }
+    close_world(&world);
+}
+
+static void without_entropy_a_draw_is_neither_lost_nor_committed_to_twice(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1, 13);
+    start(&world, 0, 0);
+    deliver_all(&world);
+    world.entropy_fails = true;
+    play_all(&world, 0, 0);
+    assert_int_equal(world.queue_count, 0);
+    assert_int_equal(look(&world, 0, 0).player.cell, 0);
+    world.entropy_fails = false;
+    start(&world, 0, 0); /* dead and back, with the clock at nought */
+    pass(&world, 2000000);
+    assert_true(is_under_way(&world, TACIT_VOTE_COMMIT));
+    assert_int_equal(world.draws, 1);
+    close_world(&world);
+}
+
+static void draws_end_where_the_site_says_so(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 0.01, 14);
+    world.config.cells_max = 1;
+    struct tacit_vote_site_config const config = config_of(&world, 0);
+    assert_int_equal(tacit_vote_site_init(world.processes[0][0].disk, &config), TACIT_OK);
+    start(&world, 0, 0);
+    play_all(&world, 0, 0);
+    deliver_all(&world);
+    assert_true(look(&world, 0, 0).is_spent || look(&world, 0, 0).player.decided);
+    assert_int_equal(world.processes[0][0].left[0], 0);
+    assert_int_equal(world.draws, 1);
+    close_world(&world);
+}
+
+static void coin_of_the_hub_resets_everybody_whatever_was_voted(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1000, 15);
+    world.config.goes_on = true;
+    world.hub_config.reset_after_s = 3;
+    assert_int_equal(tacit_vote_hub_init(world.hub, &world.hub_config), TACIT_OK);
+    struct tacit_vote_site_config const config = config_of(&world, 0);
+    assert_int_equal(tacit_vote_site_init(world.processes[0][0].disk, &config), TACIT_OK);
+    start(&world, 0, 0);
+    say_all(&world);
+    play_until_it_votes(&world, 0, 0);
+    deliver_all(&world);
+    assert_int_equal(tacit_bits_count(world.rows, ARMS) > 0, 1);
+    struct tacit_vote_hub_view view;
+    uint32_t resets = 0;
+    for (int second = 0; second < 300; second++) {
+        world.now_us += 1000000;
+        (void)step_hub(&world, (struct tacit_vote_hub_event){.kind = TACIT_VOTE_HUB_TIMEOUT});
+        resets += is_under_way(&world, TACIT_VOTE_ANEW);
+        memset(world.rows, 0, sizeof world.rows);
+        deliver_all(&world);
+    }
+    tacit_vote_hub_look(world.hub, &view);
+    assert_int_equal(view.board.reset, resets);
+    assert_in_range(resets, 60, 140); /* 100 expected, sd 8: false alarm below 1e-5 */
+    assert_int_equal(look(&world, 0, 0).board.reset, resets);
+    assert_int_equal(look(&world, 0, 0).player.active_count, ARMS);
+    assert_int_equal(view.voter_count, 0);
+    assert_false(view.is_decided);
+    close_world(&world);
+}
+
+/* ---- A swarm --------------------------------------------------------------------------------- */
+
+static void happen_at_random(struct world *world)
+{
+    uint32_t const site = (uint32_t)below(world, SITES);
+    uint32_t const copy = (uint32_t)below(world, 10) == 0 ? 1 : 0;
+    struct process *const process = &world->processes[site][copy];
+    switch (below(world, 24)) {
+    case 0: /* dead: what was not written is gone */
+        process->runs = false;
+        break;
+    case 1: /* an old state comes back */
+        if (below(world, 4) == 0)
+            memcpy(process->disk, process->backup, world->site_bytes);
+        start(world, site, copy);
+        break;
+    case 2:
+        memcpy(process->backup, world->processes[site][0].disk, world->site_bytes);
+        break;
+    case 3: /* a clone of what stands now */
+        memcpy(world->processes[site][1].disk, world->processes[site][0].disk, world->site_bytes);
+        start(world, site, 1);
+        break;
+    case 4: /* so does the hub */
+        memcpy(world->hub, world->hub_disk, world->hub_bytes);
+        say_all(world);
+        break;
+    case 5:
+    case 6:
+        pass(world, below(world, 2 * RESEND_US));
+        break;
+    case 7:
+    case 8:
+    case 9:
+        if (process->runs)
+            (void)play(world, site, copy);
+        else
+            start(world, site, copy);
+        break;
+    default: /* any letter: lost, delivered, or delivered and still under way */
+        if (world->queue_count > 0) {
+            uint32_t const at = (uint32_t)below(world, world->queue_count);
+            struct letter const letter = world->queue[at];
+            uint64_t const fate = below(world, 8);
+            if (fate != 0)
+                world->queue[at] = world->queue[--world->queue_count];
+            if (fate != 1)
+                deliver(world, &letter);
+        }
+        break;
+    }
+}
+
+/* Whoever is left with the newest state goes on; the others stay blocked. */
+static void calm_down(struct world *world)
+{
+    for (uint32_t site = 0; site < SITES; site++)
+        for (uint32_t copy = 0; copy < COPIES; copy++)
+            start(world, site, copy);
+    for (int i = 0; i < 200; i++) {
+        say_all(world);
+        deliver_all(world);
+        for (uint32_t site = 0; site < SITES; site++)
+            for (uint32_t copy = 0; copy < COPIES; copy++)
+                play_all(world, site, copy);
+        deliver_all(world);
+        pass(world, RESEND_US);
+    }
+}
+
+static void nothing_is_drawn_twice_whatever_happens(void **state)
+{
+    (void)state;
+    char const *const wanted = getenv("SCHEDULES");
+    uint64_t const schedules = wanted == NULL ? 200 : strtoull(wanted, NULL, 10);
+    uint64_t refusals = 0;
+    uint64_t decided = 0;
+    for (uint64_t seed = 0; seed < schedules; seed++) {
+        struct world world;
+        open_world(&world, 1, 1000 + seed);
+        for (uint32_t site = 0; site < SITES; site++)
+            start(&world, site, 0);
+        for (int i = 0; i < 600; i++)
+            happen_at_random(&world);
+        calm_down(&world);
+        struct tacit_vote_hub_view view;
+        tacit_vote_hub_look(world.hub, &view);
+        decided += view.is_decided;
+        if (view.is_decided)
+            assert_true(tacit_bits_has(view.board.voted, 1));
+        for (uint32_t site = 0; site < SITES; site++)
+            for (uint32_t copy = 0; copy < COPIES; copy++)
+                assert_int_equal(look(&world, site, copy).is_decided, view.is_decided);
+        refusals += world.refusals;
+        close_world(&world);
+    }
+    assert_true(refusals > schedules); /* else it was no test */
+    assert_true(decided * 10 >
+                schedules * 9); /* a granted state may be lost for good: its site is missing */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_leaves_before_the_grant_but_the_commitment),
+        cmocka_unit_test(vote_leaves_on_the_tick_and_comes_back_to_all),
+        cmocka_unit_test(vote_that_is_lost_is_said_again_until_it_is_heard),
+        cmocka_unit_test(late_joiner_learns_all_from_what_stands),
+        cmocka_unit_test(idle_player_never_finishes_alone),
+        cmocka_unit_test(board_waits_for_the_grant),
+        cmocka_unit_test(of_two_clones_one_is_granted_and_the_other_blocked),
+        cmocka_unit_test(blocked_site_says_nothing_more),
+        cmocka_unit_test(old_state_cannot_take_a_vote_back),
+        cmocka_unit_test(site_whose_hub_says_it_was_granted_after_all_goes_on),
+        cmocka_unit_test(hostile_letters_leave_a_site_unchanged),
+        cmocka_unit_test(hostile_letters_leave_the_hub_unchanged),
+        cmocka_unit_test(without_entropy_a_draw_is_neither_lost_nor_committed_to_twice),
+        cmocka_unit_test(draws_end_where_the_site_says_so),
+        cmocka_unit_test(coin_of_the_hub_resets_everybody_whatever_was_voted),
+        cmocka_unit_test(nothing_is_drawn_twice_whatever_happens),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* The wire form of votes: every letter survives the trip, its length says its kind and the number
+ * of arms and nothing else, and a peer's bytes are taken only in the one form that we write.
+ *
+ * Run under a sanitizer this also shows that no refusal leaks or reads too far: every buffer is
+ * exactly as long as its letter. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "tacit/wire_vote.h"
+
+#define ARMS_MAX 200u
+#define AGENTS 40u
+#define KINDS (TACIT_VOTE_ANEW + 1)
+
+static const uint32_t arm_counts[] = {1, 10, 64, 65, ARMS_MAX};
+#define ARM_COUNTS (sizeof arm_counts / sizeof arm_counts[0])
+
+static uint64_t marks[TACIT_BITS_WORDS(ARMS_MAX)];
+
+static bool has_marks(enum tacit_vote_letter_kind kind)
+{
+    return kind == TACIT_VOTE_CAST || kind == TACIT_VOTE_ROW;
+}
+
+/* Every third arm, in a letter with all that its kind has. */
+static struct tacit_vote_letter sample(enum tacit_vote_letter_kind kind, uint32_t arm_count)
+{
+    bool const is_of_site = kind <= TACIT_VOTE_CAST;
+    bool const is_broadcast = kind >= TACIT_VOTE_ROW;
+    struct tacit_vote_letter letter = {.kind = kind,
+                                       .from = is_of_site ? 7 : TACIT_HUB,
+                                       .to = is_of_site ? TACIT_HUB : 7,
+                                       .run_id = UINT64_C(0x0123456789abcdef),
+                                       .cell = is_broadcast ? 0 : 3,
+                                       .player = kind == TACIT_VOTE_ROW ? AGENTS - 1 : 0};
+    memset(marks, 0, sizeof marks);
+    for (uint32_t arm = 0; arm < arm_count; arm += 3)
+        tacit_bits_add(marks, arm);
+    if (has_marks(kind))
+        letter.marks = marks;
+    if (has_marks(kind) || kind == TACIT_VOTE_ANEW)
+        letter.reset = 2;
+    if (!is_broadcast)
+        memset(letter.commitment, 0xa5, sizeof letter.commitment);
+    if (kind == TACIT_VOTE_COMMIT)
+        memset(letter.previous, 0x3c, sizeof letter.previous);
+    return letter;
+}
+
+struct coded {
+    uint8_t *bytes;
+    size_t size;
+};
+
+static struct coded encode(const struct tacit_vote_letter *letter, uint32_t arm_count)
+{
+    struct coded coded = {.size = tacit_wire_vote_bytes(letter->kind, arm_count)};
+    coded.bytes = malloc(coded.size);
+    assert_non_null(coded.bytes);
+    assert_int_equal(tacit_wire_vote_encode(letter, arm_count, coded.bytes), TACIT_OK);
+    return coded;
+}
+
+static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                struct tacit_vote_letter **found)
+{
+    uint8_t *const exact = malloc(size > 0 ? size : 1);
+    assert_non_null(exact);
+    memcpy(exact, bytes, size);
+    *found = NULL;
+    enum tacit_status const status =
+        tacit_wire_vote_decode(exact, size, arm_count, AGENTS, 7, found);
+    free(exact); /* what was found stands by itself */
+    return status;
+}
+
+static void expect_refused(const uint8_t *bytes, size_t size, uint32_t arm_count)
+{
+    struct tacit_vote_letter *found;
+    assert_int_equal(decode(bytes, size, arm_count, &found), TACIT_MALFORMED);
+    assert_null(found);
+}
+
+static void letters_survive_the_trip(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARM_COUNTS; i++)
+        for (int kind = 0; kind < (int)KINDS; kind++) {
+            struct tacit_vote_letter const sent =
+                sample((enum tacit_vote_letter_kind)kind, arm_counts[i]);
+            struct coded const coded = encode(&sent, arm_counts[i]);
+            struct tacit_vote_letter *found;
+            assert_int_equal(decode(coded.bytes, coded.size, arm_counts[i], &found), TACIT_OK);
+            assert_int_equal(found->kind, sent.kind);
+            assert_int_equal(found->from, sent.from);
+            assert_int_equal(found->to, 7);
+            assert_true(found->run_id == sent.run_id && found->reset == sent.reset);
+            assert_int_equal(found->cell, sent.cell);
+            assert_int_equal(found->player, sent.player);
+            assert_memory_equal(found->commitment, sent.commitment, sizeof sent.commitment);
+            assert_memory_equal(found->previous, sent.previous, sizeof sent.previous);
+            assert_true((found->marks != NULL) == has_marks(sent.kind));
+            if (found->marks != NULL)
+                assert_memory_equal(found->marks, marks,
+                                    TACIT_BITS_WORDS(arm_counts[i]) * sizeof marks[0]);
+            assert_true(tacit_wire_vote_is(found, (uint32_t)kind + 1, sent.cell));
+            assert_false(tacit_wire_vote_is(found, (uint32_t)kind, sent.cell));
+            assert_false(tacit_wire_vote_is(found, (uint32_t)kind + 1, sent.cell + 1));
+            free(found);
+            free(coded.bytes);
+        }
+}
+
+/* A vote of no arm is as long as one of all. */
+static void length_is_a_function_of_kind_and_arms(void **state)
+{
+    (void)state;
+    struct tacit_vote_letter letter = sample(TACIT_VOTE_CAST, ARMS_MAX);
+    memset(marks, 0, sizeof marks);
+    struct coded const none = encode(&letter, ARMS_MAX);
+    tacit_bits_fill(marks, ARMS_MAX);
+    letter.reset = UINT64_MAX;
+    letter.cell = UINT32_MAX;
+    struct coded const all = encode(&letter, ARMS_MAX);
+    assert_int_equal(none.size, all.size);
+    free(none.bytes);
+    free(all.bytes);
+}
+
+/* One bit of any byte, one byte less or more: refused, or taken as other values in our own form. */
+static void damaged_bytes_are_refused_or_are_another_letter(void **state)
+{
+    (void)state;
+    uint32_t refused = 0;
+    for (int kind = 0; kind < (int)KINDS; kind++) {
+        struct tacit_vote_letter const sent = sample((enum tacit_vote_letter_kind)kind, 10);
+        struct coded const coded = encode(&sent, 10);
+        for (size_t size = 0; size < coded.size; size++)
+            expect_refused(coded.bytes, size, 10);
+        uint8_t *const longer = calloc(1, coded.size + 1);
+        memcpy(longer, coded.bytes, coded.size);
+        expect_refused(longer, coded.size + 1, 10);
+        free(longer);
+        for (size_t bit = 0; bit < 8 * coded.size; bit++) {
+            struct tacit_vote_letter *found;
+            coded.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+            if (decode(coded.bytes, coded.size, 10, &found) == TACIT_OK) {
+                struct coded const again = encode(found, 10);
+                assert_memory_equal(again.bytes, coded.bytes, coded.size);
+                free(again.bytes);
+                free(found);
+            } else {
+                refused++;
+            }
+            coded.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+        }
+        free(coded.bytes);
+    }
+    assert_true(refused > 500);
+}
+
+static void expect_letter_refused(struct tacit_vote_letter letter, uint32_t arm_count)
+{
+    struct coded const coded = encode(&letter, arm_count);
+    expect_refused(coded.bytes, coded.size, arm_count);
+    free(coded.bytes);
+}
+
+static void letters_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_vote_letter letter = sample(TACIT_VOTE_ROW, 10);
+    letter.player = AGENTS;
+    expect_letter_refused(letter, 10);
+    letter = sample(TACIT_VOTE_ROW, 10);
+    letter.cell = 1;
+    expect_letter_refused(letter, 10);
+    letter = sample(TACIT_VOTE_CAST, 10);
+    letter.from = AGENTS;
+    expect_letter_refused(letter, 10);
+    letter = sample(TACIT_VOTE_CAST, 10);
+    marks[0] |= 1u << 10; /* the eleventh of ten arms */
+    expect_letter_refused(letter, 10);
+    letter = sample(TACIT_VOTE_COMMIT, 10);
+    memset(letter.commitment, 0, sizeof letter.commitment);
+    expect_letter_refused(letter, 10);
+    letter = sample(TACIT_VOTE_COMMIT, 10);
+    letter.cell = 0;
+    expect_letter_refused(letter, 10);
+    letter = sample(TACIT_VOTE_GRANTED, 10);
+    memset(letter.commitment, 0, sizeof letter.commitment);
+    expect_letter_refused(letter, 10);
+    letter = sample(TACIT_VOTE_ANEW, 10);
+    letter.reset = 0;
+    expect_letter_refused(letter, 10);
+    letter = sample(TACIT_VOTE_ROW, 10); /* of a run with more arms */
+    struct coded const coded = encode(&letter, 10);
+    expect_refused(coded.bytes, coded.size, 65);
+    coded.bytes[1] = 2; /* another version */
+    expect_refused(coded.bytes, coded.size, 10);
+    free(coded.bytes);
+}
+
+/* ---- The run --------------------------------------------------------------------------------- */
+
+static const struct tacit_wire_vote_run good = {.run_id = 5,
+                                                .agent = 2,
+                                                .agent_count = AGENTS,
+                                                .arm_count = 3,
+                                                .horizon = 1000,
+                                                .epsilon_nano = 1000000000,
+                                                .accuracy = 0.25,
+                                                .eta = 0.9,
+                                                .votes_needed = 29,
+                                                .committee = 29,
+                                                .reset_after_s = 60,
+                                                .tick_ms = 100};
+
+static enum tacit_status trip(const struct tacit_wire_vote_run *run, const char *word,
+                              uint32_t version, struct tacit_wire_vote_run *found)
+{
+    static const char *const names[] = {"a", "b", "c"};
+    uint8_t parameters[TACIT_WIRE_VOTE_PARAMETERS_BYTES];
+    tacit_wire_vote_parameters_encode(run, parameters);
+    struct tacit_wire_announcement announcement = {
+        .agreement = {.protocol = word,
+                      .family = TACIT_WIRE_VOTE_FAMILY,
+                      .protocol_version = version,
+                      .agent_count = run->agent_count,
+                      .arm_count = run->arm_count,
+                      .arms = names,
+                      .hi = 1,
+                      .horizon = run->horizon,
+                      .epsilon_nano = run->epsilon_nano,
+                      .parameters = parameters,
+                      .parameters_size = sizeof parameters},
+        .agent = run->agent};
+    tacit_wire_run(run->run_id, announcement.agreement.run);
+    return tacit_wire_vote_run_decode(&announcement, found);
+}
+
+static void run_survives_the_trip(void **state)
+{
+    (void)state;
+    struct tacit_wire_vote_run found;
+    memset(&found, 0, sizeof found);
+    assert_int_equal(trip(&good, "votes", 1, &found), TACIT_OK);
+    assert_true(found.run_id == 5 && found.horizon == 1000 && found.epsilon_nano == 1000000000);
+    assert_true(found.accuracy == 0.25 && found.eta == 0.9);
+    assert_int_equal(found.votes_needed, 29);
+    assert_int_equal(found.committee, 29);
+    assert_int_equal(found.reset_after_s, 60);
+    assert_int_equal(found.tick_ms, 100);
+    assert_int_equal(found.agent, 2);
+}
+
+static void runs_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_wire_vote_run bad[9];
+    struct tacit_wire_vote_run found;
+    for (size_t i = 0; i < 9; i++)
+        bad[i] = good;
+    bad[0].accuracy = 0;
+    bad[1].accuracy = 1.5;
+    bad[2].eta = 1;
+    bad[3].votes_needed = 0;
+    bad[4].votes_needed = AGENTS + 1;
+    bad[5].committee = 28; /* fewer than must vote */
+    bad[6].committee = AGENTS + 1;
+    bad[7].tick_ms = 0;
+    bad[8].epsilon_nano = 0;
+    for (size_t i = 0; i < 9; i++)
+        assert_int_equal(trip(&bad[i], "votes", 1, &found), TACIT_MALFORMED);
+    assert_int_equal(trip(&good, "vote", 1, &found), TACIT_MALFORMED);
+    assert_int_equal(trip(&good, "votes", 2, &found), TACIT_MALFORMED);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(letters_survive_the_trip),
+        cmocka_unit_test(length_is_a_function_of_kind_and_arms),
+        cmocka_unit_test(damaged_bytes_are_refused_or_are_another_letter),
+        cmocka_unit_test(letters_that_cannot_be_are_refused),
+        cmocka_unit_test(run_survives_the_trip),
+        cmocka_unit_test(runs_that_cannot_be_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
