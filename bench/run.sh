@@ -41,6 +41,8 @@ echo
 echo "Learners with an index: K = 100, T = 1e6"
 "$build/bench/bench_index"
 echo
+"$build/bench/bench_votes"
+echo
 echo "Generalised linear bandits: the full synthetic run, N = 200, T = 2000, d = 10, K = 25, D = 0.0775"
 "$build/bench/bench_glm"
 echo

@@ -12,6 +12,8 @@
 #define BLOCK 256u          /* players that are drawn ahead */
 #define AHEAD 6u            /* so many of them are on their way to the cache */
 #define LINE_BYTES 64u
+#define NEAR_BYTES (1u << 17) /* racers of so many bytes are in the cache anyhow */
+#define QUIET_SLACK 1e-9      /* far above what rounding can do to a spread of sums */
 
 /* What differs from player to player; its sums follow, then its order. */
 struct racer {
@@ -36,6 +38,7 @@ struct track {
     unsigned char *racers;
     size_t racer_bytes;
     double *two_alpha; /* by rounds; 0: not computed yet */
+    double *quiet;     /* the same, of quiet_spread */
     double *gaps;      /* K, where means stay; else NULL */
     double *means;
     uint32_t *arms;
@@ -79,6 +82,7 @@ static void leave_track(struct track *track)
     free(track->board);
     free(track->racers);
     free(track->two_alpha);
+    free(track->quiet);
     free(track->gaps);
     free(track->means);
     free(track->arms);
@@ -137,9 +141,10 @@ static enum tacit_status set_track(struct track *track)
     track->board = malloc(tacit_vote_board_size(&board));
     track->racers = calloc(world->player_count, bytes);
     track->two_alpha = calloc(TABLE_ROUNDS, sizeof(double));
+    track->quiet = calloc(TABLE_ROUNDS, sizeof(double));
     track->arms = calloc(world->player_count, sizeof track->arms[0]);
     if (track->board == NULL || track->racers == NULL || track->two_alpha == NULL ||
-        track->arms == NULL)
+        track->quiet == NULL || track->arms == NULL)
         return TACIT_MEMORY;
     if (tacit_vote_board_init(track->board, &board) != TACIT_OK)
         return TACIT_INVALID;
@@ -244,36 +249,48 @@ static uint64_t best_of(struct racer *racer, double *best_mean)
     return best;
 }
 
-/* The largest gap: division by the rounds keeps the order of the sums. */
+/* Difference of the largest and the smallest sum of the running arms. */
 static double spread_of(struct racer *racer)
 {
     double const *const sums = sums_of(racer);
-    double const rounds = (double)racer->rounds;
     double low = sums[__builtin_ctzll(racer->remaining)];
     double high = low;
-    for (uint64_t left = racer->remaining; left != 0; left &= left - 1) {
+    for (uint64_t left = racer->remaining & (racer->remaining - 1); left != 0; left &= left - 1) {
         double const sum = sums[__builtin_ctzll(left)];
         low = sum < low ? sum : low;
         high = sum > high ? sum : high;
     }
-    return high / rounds - low / rounds;
+    return high - low;
+}
+
+/* ser3, ser4: with a spread of the sums below this nobody goes, whatever rounding does. */
+static double quiet_spread(struct track *track, uint64_t rounds)
+{
+    if (rounds < TABLE_ROUNDS && track->quiet[rounds] != 0)
+        return track->quiet[rounds];
+    double const gap = two_alpha(track, rounds) - track->world->subroutine.accuracy;
+    double quiet = gap * (double)rounds;
+    quiet -= fabs(quiet) * QUIET_SLACK + QUIET_SLACK;
+    if ((double)rounds < track->log_start)
+        quiet = INFINITY;
+    if (rounds < TABLE_ROUNDS)
+        track->quiet[rounds] = quiet;
+    return quiet;
 }
 
 /* The arms that the rule of the kind eliminates now. */
 static uint64_t losers_of(struct track *track, struct racer *racer)
 {
     const struct tacit_best_arm_config *const config = &track->world->subroutine;
+    if (track->shuffles && spread_of(racer) < quiet_spread(track, racer->rounds))
+        return 0;
     double const rounds = (double)racer->rounds;
     double best_mean = 0;
-    if (track->shuffles && rounds < track->log_start)
-        return 0;
     if (config->kind == TACIT_BEST_ARM_NAIVE && racer->rounds < track->quota)
         return 0;
     bool const is_naive = config->kind == TACIT_BEST_ARM_NAIVE;
     double const bar = is_naive ? 0 : two_alpha(track, racer->rounds);
     double const bonus = track->shuffles ? config->accuracy : 0.0;
-    if (track->shuffles && spread_of(racer) + bonus < bar)
-        return 0;
     uint64_t const best = best_of(racer, &best_mean);
     if (is_naive)
         return racer->remaining & ~best;
@@ -434,8 +451,10 @@ static void play_block(struct track *track)
         players[i] = vote_clock_active(&track->clock, track->world);
     for (uint32_t i = BLOCK; i < BLOCK + AHEAD; i++)
         players[i] = players[BLOCK - 1];
+    bool const fetches = track->racer_bytes * track->world->player_count > NEAR_BYTES;
     for (uint32_t i = 0; i < BLOCK && goes_on(track); i++) {
-        fetch(track, players[i + AHEAD]);
+        if (fetches)
+            fetch(track, players[i + AHEAD]);
         if (track->outcome->samples >= track->clock.next_reset)
             reset_all(track);
         activate(track, players[i]);
