@@ -20,6 +20,9 @@ TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite liv
 echo "== trainings on MNIST and CIFAR-10"
 build-test/tests/learn_long
 
+echo "== 10,000 cases of each best-arm subroutine against its twin"
+TACIT_TEST_LONG=1 build-test/tests/oracle_best_arm_oracle
+
 echo "== 100,000 schedules with backups and clones"
 SCHEDULES=100000 build-test/tests/unit_elim_grants
 SCHEDULES=20000 build-test/tests/unit_vote_hub

@@ -128,7 +128,10 @@ static bool play_case(enum tacit_best_arm_kind kind, uint32_t number, double fac
 static void choices_are_those_of_the_twin(void **state)
 {
     (void)state;
-    for (uint32_t number = 0; number < CASES; number++) {
+    char const *const wish = getenv("TACIT_TEST_LONG"); /* 1: so many for each of the nine */
+    bool const is_long = wish != NULL && strcmp(wish, "1") == 0;
+    uint32_t const cases = is_long ? CASES * TACIT_BEST_ARM_KINDS : CASES;
+    for (uint32_t number = 0; number < cases; number++) {
         enum tacit_best_arm_kind const kind =
             (enum tacit_best_arm_kind)(number % TACIT_BEST_ARM_KINDS);
         if (!play_case(kind, number, 1.0, false))
