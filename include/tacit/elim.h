@@ -411,34 +411,4 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
 
 /* Shows a hub's state without changing it. Cost: O(1). */
 void tacit_elim_hub_look(const struct tacit_elim_hub *hub, struct tacit_elim_hub_view *view);
-
-/* ---- Statement ------------------------------------------------------------------------------- */
-
-/* Who is sent what. */
-enum tacit_elim_statement_network {
-    TACIT_ELIM_STATEMENT_STAR,   /* to the coordinator: the sums of each agent */
-    TACIT_ELIM_STATEMENT_GRAPH,  /* to every other agent: the sums of each agent */
-    TACIT_ELIM_STATEMENT_HYBRID, /* on the way to a sink: the same; to the coordinator: totals */
-    TACIT_ELIM_STATEMENT_ALONE   /* nothing */
-};
-
-/* What a run promises. */
-struct tacit_elim_promise {
-    enum tacit_privacy_mode mode;
-    enum tacit_elim_statement_network network;
-    bool waits; /* agents play while they wait for the reports of others */
-    bool noisy;
-    uint64_t epsilon_nano;       /* per reward */
-    uint64_t paper_epsilon_nano; /* the letter eps of the paper; 0 if there is none */
-    uint32_t agent_count;
-    uint32_t report_count; /* N: agents that upload in a round */
-    bool clipped;          /* rewards are clipped to the public range */
-    bool bounded;          /* rewards are known to lie in the range without clipping */
-    bool live;             /* a site's own daemon with entropy of the operating system */
-    bool settled;          /* live: every reward is counted at a fixed time after its decision */
-};
-
-/* Writes the statement in plain words: epsilon per reward, what is protected, against whom, what is
- * not. Ensures: text->bytes is a few sentences, without line breaks. */
-void tacit_elim_statement(const struct tacit_elim_promise *statement, struct tacit_text *text);
 #endif

@@ -883,42 +883,42 @@ static void ledger_agrees_with_the_twin_on_a_million_random_spends(void **state)
 #define REST                                                                                       \
     LIMITS "This was a simulation: its random numbers come from a seed and are not private."
 
-static void expect_statement(const struct tacit_elim_promise *statement, const char *expected)
+static void expect_statement(const struct tacit_promise *statement, const char *expected)
 {
     char bytes[TACIT_STATEMENT_BYTES];
     struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
-    tacit_elim_statement(statement, &text);
+    tacit_promise_state(statement, &text);
     assert_string_equal(bytes, expected);
     assert_false(text.truncated);
     assert_null(strchr(bytes, '\n'));
 }
 
-static struct tacit_elim_promise paper_statement(void)
+static struct tacit_promise paper_statement(void)
 {
-    return (struct tacit_elim_promise){.mode = TACIT_PRIVACY_PAPER,
-                                       .noisy = true,
-                                       .epsilon_nano = 50 * TACIT_NANO,
-                                       .paper_epsilon_nano = TACIT_NANO,
-                                       .agent_count = 50,
-                                       .report_count = 50,
-                                       .bounded = true};
+    return (struct tacit_promise){.mode = TACIT_PRIVACY_PAPER,
+                                  .noisy = true,
+                                  .epsilon_nano = 50 * TACIT_NANO,
+                                  .paper_epsilon_nano = TACIT_NANO,
+                                  .agent_count = 50,
+                                  .report_count = 50,
+                                  .bounded = true};
 }
 
-static struct tacit_elim_promise sound_statement(uint64_t epsilon_nano)
+static struct tacit_promise sound_statement(uint64_t epsilon_nano)
 {
-    return (struct tacit_elim_promise){.mode = TACIT_PRIVACY_SOUND,
-                                       .noisy = true,
-                                       .epsilon_nano = epsilon_nano,
-                                       .agent_count = 50,
-                                       .report_count = 50,
-                                       .clipped = true};
+    return (struct tacit_promise){.mode = TACIT_PRIVACY_SOUND,
+                                  .noisy = true,
+                                  .epsilon_nano = epsilon_nano,
+                                  .agent_count = 50,
+                                  .report_count = 50,
+                                  .clipped = true};
 }
 
 static void statement_without_noise(void **state)
 {
     (void)state;
-    struct tacit_elim_promise const none = {.mode = TACIT_PRIVACY_NONE};
-    struct tacit_elim_promise infinite = sound_statement(0);
+    struct tacit_promise const none = {.mode = TACIT_PRIVACY_NONE};
+    struct tacit_promise infinite = sound_statement(0);
     infinite.noisy = false;
     const char *const expected = "No noise is added: nothing protects the rewards. The sums of the "
                                  "rewards of each epoch leave the agents as they are.";
@@ -929,7 +929,7 @@ static void statement_without_noise(void **state)
 static void statement_of_the_paper_with_full_participation(void **state)
 {
     (void)state;
-    struct tacit_elim_promise const statement = paper_statement();
+    struct tacit_promise const statement = paper_statement();
     expect_statement(
         &statement,
         "Each single reward is protected with epsilon = 50" AGAINST FORMAL
@@ -940,7 +940,7 @@ static void statement_of_the_paper_with_full_participation(void **state)
 static void statement_of_the_paper_with_partial_participation(void **state)
 {
     (void)state;
-    struct tacit_elim_promise statement = paper_statement();
+    struct tacit_promise statement = paper_statement();
     statement.report_count = 13;
     statement.paper_epsilon_nano = TACIT_NANO / 10;
     statement.epsilon_nano = 13 * TACIT_NANO / 10;
@@ -954,7 +954,7 @@ static void statement_of_the_paper_with_partial_participation(void **state)
 static void statement_of_the_paper_with_unbounded_rewards_takes_the_promise_back(void **state)
 {
     (void)state;
-    struct tacit_elim_promise statement = paper_statement();
+    struct tacit_promise statement = paper_statement();
     statement.bounded = false;
     expect_statement(
         &statement, NOT_BOUNDED
@@ -966,7 +966,7 @@ static void statement_of_the_paper_with_unbounded_rewards_takes_the_promise_back
 static void statement_of_the_sound_way(void **state)
 {
     (void)state;
-    struct tacit_elim_promise const statement = sound_statement(1500000001);
+    struct tacit_promise const statement = sound_statement(1500000001);
     expect_statement(&statement, "Each single reward is protected with epsilon = "
                                  "1.500000001" AGAINST SOUND_NOISE REST);
 }
@@ -979,7 +979,7 @@ static void statement_of_the_sound_way(void **state)
 static void statement_of_a_live_site_says_what_the_times_of_rewards_are(void **state)
 {
     (void)state;
-    struct tacit_elim_promise statement = sound_statement(TACIT_NANO);
+    struct tacit_promise statement = sound_statement(TACIT_NANO);
     statement.live = true;
     expect_statement(
         &statement,
@@ -1000,16 +1000,16 @@ static void statement_of_a_live_site_says_who_holds_its_releases(void **state)
     static const char *const sentences[] = {
         COPIES_WITH("the coordinator"), COPIES_WITH("one of its neighbours"),
         COPIES_WITH("the next site on the way to the sink (of a sink: the coordinator)")};
-    static const enum tacit_elim_statement_network networks[] = {
-        TACIT_ELIM_STATEMENT_STAR, TACIT_ELIM_STATEMENT_GRAPH, TACIT_ELIM_STATEMENT_HYBRID};
+    static const enum tacit_audience networks[] = {TACIT_AUDIENCE_STAR, TACIT_AUDIENCE_GRAPH,
+                                                   TACIT_AUDIENCE_HYBRID};
     (void)state;
     for (size_t i = 0; i < 3; i++) {
         char memory[TACIT_STATEMENT_BYTES];
         struct tacit_text text = tacit_text_init(memory, sizeof memory);
-        struct tacit_elim_promise statement = sound_statement(TACIT_NANO);
+        struct tacit_promise statement = sound_statement(TACIT_NANO);
         statement.live = true;
         statement.network = networks[i];
-        tacit_elim_statement(&statement, &text);
+        tacit_promise_state(&statement, &text);
         assert_non_null(strstr(memory, sentences[i]));
     }
 }
@@ -1017,8 +1017,8 @@ static void statement_of_a_live_site_says_who_holds_its_releases(void **state)
 static void statement_calls_an_epsilon_above_10_formal(void **state)
 {
     (void)state;
-    struct tacit_elim_promise const at_10 = sound_statement(10 * TACIT_NANO);
-    struct tacit_elim_promise const above = sound_statement(10 * TACIT_NANO + 1);
+    struct tacit_promise const at_10 = sound_statement(10 * TACIT_NANO);
+    struct tacit_promise const above = sound_statement(10 * TACIT_NANO + 1);
     expect_statement(&at_10,
                      "Each single reward is protected with epsilon = 10" AGAINST SOUND_NOISE REST);
     expect_statement(&above, "Each single reward is protected with epsilon = "
@@ -1047,8 +1047,8 @@ static void statement_calls_an_epsilon_above_10_formal(void **state)
 static void statement_of_a_graph_names_all_other_agents(void **state)
 {
     (void)state;
-    struct tacit_elim_promise statement = paper_statement();
-    statement.network = TACIT_ELIM_STATEMENT_GRAPH;
+    struct tacit_promise statement = paper_statement();
+    statement.network = TACIT_AUDIENCE_GRAPH;
     expect_statement(&statement,
                      EACH_REWARD("50", "the network") FORMAL AMONG_ALL LETTER PAPER_NOISE REST);
     statement.waits = true;
@@ -1060,8 +1060,8 @@ static void statement_of_a_graph_names_all_other_agents(void **state)
 static void statement_of_a_sound_hybrid_names_who_is_on_the_way(void **state)
 {
     (void)state;
-    struct tacit_elim_promise statement = sound_statement(TACIT_NANO);
-    statement.network = TACIT_ELIM_STATEMENT_HYBRID;
+    struct tacit_promise statement = sound_statement(TACIT_NANO);
+    statement.network = TACIT_AUDIENCE_HYBRID;
     statement.waits = true;
     expect_statement(&statement, "Each single reward is protected with epsilon = "
                                  "1" AGAINST AMONG_COMPONENTS SOUND_NOISE REST);
@@ -1070,8 +1070,8 @@ static void statement_of_a_sound_hybrid_names_who_is_on_the_way(void **state)
 static void statement_of_a_paper_hybrid_takes_back_the_waiting(void **state)
 {
     (void)state;
-    struct tacit_elim_promise statement = paper_statement();
-    statement.network = TACIT_ELIM_STATEMENT_HYBRID;
+    struct tacit_promise statement = paper_statement();
+    statement.network = TACIT_AUDIENCE_HYBRID;
     statement.waits = true;
     expect_statement(&statement,
                      "Each single reward is protected with epsilon = "
@@ -1082,8 +1082,8 @@ static void statement_of_a_paper_hybrid_takes_back_the_waiting(void **state)
 static void statement_of_agents_alone_sends_nothing(void **state)
 {
     (void)state;
-    struct tacit_elim_promise statement = paper_statement();
-    statement.network = TACIT_ELIM_STATEMENT_ALONE;
+    struct tacit_promise statement = paper_statement();
+    statement.network = TACIT_AUDIENCE_ALONE;
     statement.report_count = 1;
     statement.epsilon_nano = TACIT_NANO;
     expect_statement(
@@ -1100,20 +1100,20 @@ static void statement_without_noise_says_who_is_sent_what(void **state)
     static const char bare[] = "No noise is added: nothing protects the rewards. The sums of the "
                                "rewards of each epoch leave the agents as they are.";
     static const struct {
-        enum tacit_elim_statement_network network;
+        enum tacit_audience network;
         const char *more;
-    } cases[] = {{TACIT_ELIM_STATEMENT_STAR, ""},
-                 {TACIT_ELIM_STATEMENT_GRAPH, " Every agent is sent those of every other agent."},
-                 {TACIT_ELIM_STATEMENT_HYBRID,
+    } cases[] = {{TACIT_AUDIENCE_STAR, ""},
+                 {TACIT_AUDIENCE_GRAPH, " Every agent is sent those of every other agent."},
+                 {TACIT_AUDIENCE_HYBRID,
                   " The agents on the way to the sink of a component, and the sink, see those of "
                   "single agents; the coordinator is sent the total of each component."}};
     for (uint32_t i = 0; i < COUNT(cases); i++) {
-        struct tacit_elim_promise const statement = {.network = cases[i].network};
+        struct tacit_promise const statement = {.network = cases[i].network};
         char expected[TACIT_STATEMENT_BYTES];
         (void)snprintf(expected, sizeof expected, "%s%s", bare, cases[i].more);
         expect_statement(&statement, expected);
     }
-    struct tacit_elim_promise const alone = {.network = TACIT_ELIM_STATEMENT_ALONE};
+    struct tacit_promise const alone = {.network = TACIT_AUDIENCE_ALONE};
     expect_statement(&alone,
                      "No noise is added. Each agent learns by itself and sends nothing; "
                      "nothing protects its rewards from those who see which arms it plays.");
@@ -1122,9 +1122,9 @@ static void statement_without_noise_says_who_is_sent_what(void **state)
 static void statement_of_the_largest_numbers_fits(void **state)
 {
     (void)state;
-    struct tacit_elim_promise statement = paper_statement();
+    struct tacit_promise statement = paper_statement();
     statement.bounded = false;
-    statement.network = TACIT_ELIM_STATEMENT_HYBRID; /* the longest */
+    statement.network = TACIT_AUDIENCE_HYBRID; /* the longest */
     statement.live = true;
     statement.waits = true;
     statement.epsilon_nano = UINT64_MAX;
@@ -1133,7 +1133,7 @@ static void statement_of_the_largest_numbers_fits(void **state)
     statement.report_count = UINT32_MAX - 1;
     char bytes[TACIT_STATEMENT_BYTES];
     struct tacit_text text = tacit_text_init(bytes, sizeof bytes);
-    tacit_elim_statement(&statement, &text);
+    tacit_promise_state(&statement, &text);
     assert_false(text.truncated);
     assert_int_equal(text.size, strlen(bytes));
     assert_non_null(strstr(bytes, "epsilon = 18446744073.709551615 "));

@@ -39,12 +39,12 @@ static double epsilon_per_reward(const struct tacit_experiment *experiment, uint
     return config->epsilon * report_count;
 }
 
-static enum tacit_elim_statement_network statement_network(enum tacit_config_network network)
+static enum tacit_audience statement_network(enum tacit_config_network network)
 {
-    return network == TACIT_CONFIG_GRAPH    ? TACIT_ELIM_STATEMENT_GRAPH
-           : network == TACIT_CONFIG_HYBRID ? TACIT_ELIM_STATEMENT_HYBRID
-           : network == TACIT_CONFIG_ALONE  ? TACIT_ELIM_STATEMENT_ALONE
-                                            : TACIT_ELIM_STATEMENT_STAR;
+    return network == TACIT_CONFIG_GRAPH    ? TACIT_AUDIENCE_GRAPH
+           : network == TACIT_CONFIG_HYBRID ? TACIT_AUDIENCE_HYBRID
+           : network == TACIT_CONFIG_ALONE  ? TACIT_AUDIENCE_ALONE
+                                            : TACIT_AUDIENCE_STAR;
 }
 
 static void state_privacy(struct tacit_experiment *experiment, uint32_t report_count)
@@ -53,7 +53,7 @@ static void state_privacy(struct tacit_experiment *experiment, uint32_t report_c
     struct tacit_mechanism const *const mechanism = &experiment->mechanism;
     enum tacit_env_kind const kind = experiment->sim.env.kind;
     bool const is_paper = config->privacy == TACIT_PRIVACY_PAPER;
-    struct tacit_elim_promise const statement = {
+    struct tacit_promise const statement = {
         .mode = config->privacy,
         .network = statement_network(config->network.kind),
         .waits = delay_of(experiment) > 0,
@@ -67,7 +67,7 @@ static void state_privacy(struct tacit_experiment *experiment, uint32_t report_c
         .bounded = kind == TACIT_ENV_BERNOULLI || kind == TACIT_ENV_CONSTANT ||
                    (kind == TACIT_ENV_LOGGED && tacit_experiment_rewards_within(experiment, 0, 1))};
     struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    tacit_elim_statement(&statement, &text);
+    tacit_promise_state(&statement, &text);
 }
 
 /* ---- Schedule ---- */

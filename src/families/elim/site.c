@@ -648,12 +648,12 @@ static uint32_t site_rank(const struct live_site *site, const struct live_site_c
     return count;
 }
 
-static enum tacit_elim_statement_network statement_network(const struct tacit_wire_elim_run *run)
+static enum tacit_audience statement_network(const struct tacit_wire_elim_run *run)
 {
     if (run == NULL || run->network == NULL)
-        return TACIT_ELIM_STATEMENT_STAR;
-    return run->network->collection == TACIT_ELIM_SPREAD ? TACIT_ELIM_STATEMENT_GRAPH
-                                                         : TACIT_ELIM_STATEMENT_HYBRID;
+        return TACIT_AUDIENCE_STAR;
+    return run->network->collection == TACIT_ELIM_SPREAD ? TACIT_AUDIENCE_GRAPH
+                                                         : TACIT_AUDIENCE_HYBRID;
 }
 
 static void site_state(const struct live_site *site, const struct live_site_config *config,
@@ -664,18 +664,17 @@ static void site_state(const struct live_site *site, const struct live_site_conf
     struct elim_core_site own;
     if (core_site_of(config, &own) != TACIT_OK)
         return;
-    struct tacit_elim_promise const promise = {.mode = TACIT_PRIVACY_SOUND,
-                                               .network = statement_network(run),
-                                               .noisy = true,
-                                               .epsilon_nano =
-                                                   tacit_mechanism_cost_nano(&own.mechanism),
-                                               .agent_count = agents,
-                                               .report_count = agents,
-                                               .clipped = true,
-                                               .bounded = true,
-                                               .live = true,
-                                               .settled = config->settles};
-    tacit_elim_statement(&promise, text);
+    struct tacit_promise const promise = {.mode = TACIT_PRIVACY_SOUND,
+                                          .network = statement_network(run),
+                                          .noisy = true,
+                                          .epsilon_nano = tacit_mechanism_cost_nano(&own.mechanism),
+                                          .agent_count = agents,
+                                          .report_count = agents,
+                                          .clipped = true,
+                                          .bounded = true,
+                                          .live = true,
+                                          .settled = config->settles};
+    tacit_promise_state(&promise, text);
 }
 
 const struct live_site_ops elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,

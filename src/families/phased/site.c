@@ -6,7 +6,6 @@
 #include "../../live/messages.h"
 #include "core.h"
 #include "live.h"
-#include "tacit/elim.h"
 #include "tacit/privacy.h"
 
 struct live_site {
@@ -434,18 +433,17 @@ static void site_state(const struct live_site *site, const struct live_site_conf
     if (core_site_of(config, &own) != TACIT_OK)
         return;
     uint32_t const agents = site == NULL ? 0 : phased_core_run(site->core)->schedule.agent_count;
-    struct tacit_elim_promise const promise = {.mode = TACIT_PRIVACY_SOUND,
-                                               .network = TACIT_ELIM_STATEMENT_STAR,
-                                               .noisy = true,
-                                               .epsilon_nano =
-                                                   tacit_mechanism_cost_nano(&own.mechanism),
-                                               .agent_count = agents,
-                                               .report_count = agents,
-                                               .clipped = true,
-                                               .bounded = true,
-                                               .live = true,
-                                               .settled = config->settles};
-    tacit_elim_statement(&promise, text);
+    struct tacit_promise const promise = {.mode = TACIT_PRIVACY_SOUND,
+                                          .network = TACIT_AUDIENCE_STAR,
+                                          .noisy = true,
+                                          .epsilon_nano = tacit_mechanism_cost_nano(&own.mechanism),
+                                          .agent_count = agents,
+                                          .report_count = agents,
+                                          .clipped = true,
+                                          .bounded = true,
+                                          .live = true,
+                                          .settled = config->settles};
+    tacit_promise_state(&promise, text);
 }
 
 const struct live_site_ops phased_site_ops = {.word = TACIT_WIRE_PHASED_WORD,
