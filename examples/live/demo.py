@@ -219,7 +219,7 @@ def tell_estimates(federation, seconds):
     firsts = [site["estimates"][0]["name"] for site in sites]
     first = max(ARMS, key=firsts.count)
     mean = sum(one[first] for one in estimates) / len(SITES)
-    print(f"\nBest so far: {first} (estimate {mean:.4f}, spread between hospitals {spreads[first]:.4f}), first at "
+    print(f"\nBest so far: {first} (estimate {mean:.4f}, spread between hospitals {spreads[first]:.1e}), first at "
           f"{firsts.count(first)} of {len(SITES)} hospitals; {sum(site['pulls'] for site in sites):,} pulls in "
           f"{seconds:.1f} s\n")
     for site, state in zip(SITES, sites, strict=True):

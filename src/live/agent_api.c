@@ -293,6 +293,12 @@ static void metrics(void *context, struct live_buffer *text)
                        "\ntacit_agent_spent_nano_epsilon %" PRIu64 "\ntacit_agent_connected %d\n",
                        api.decisions, api.rewards, bus.sent_bytes, agent->refused_count,
                        view.spent_nano, live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
+    if (view.estimates == NULL)
+        return;
+    for (uint32_t arm = 0; arm < agent->config->site.arm_count; arm++)
+        live_buffer_format(text, "tacit_agent_estimate{arm=\"%" PRIu32 "\"} %.9g\n", arm,
+                           view.estimates[arm]);
+    live_buffer_format(text, "tacit_agent_estimate_spread %.9g\n", view.estimate_spread);
 }
 
 static bool is_healthy(void *context, struct tacit_error *error)

@@ -334,6 +334,20 @@ static void write_page(const struct live_status *status, struct live_buffer *out
     write_answer(status, out);
 }
 
+/* Where the sites have estimates: the pulls of each, and how far apart they are. */
+static void write_told_metrics(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_hub_view const *const hub = status->hub;
+    for (uint32_t site = 0; hub->pulls_told != NULL && site < status->config->site_count; site++)
+        live_buffer_format(out, "tacit_hub_site_pulls{site=\"%s\"} %" PRIu64 "\n",
+                           status->config->sites[site], hub->pulls_told[site]);
+    for (uint32_t arm = 0; hub->spreads != NULL && arm < status->config->arm_count; arm++)
+        live_buffer_format(out,
+                           "tacit_hub_mean{arm=\"%" PRIu32 "\"} %.9g\n"
+                           "tacit_hub_spread{arm=\"%" PRIu32 "\"} %.9g\n",
+                           arm, hub->means[arm], arm, hub->spreads[arm]);
+}
+
 static void write_metrics(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_view const *const hub = status->hub;
@@ -357,6 +371,7 @@ static void write_metrics(const struct live_status *status, struct live_buffer *
                        "tacit_hub_messages_accepted_total %" PRIu64
                        "\ntacit_hub_messages_refused_total %" PRIu64 "\ntacit_hub_connected %d\n",
                        status->accepted_count, status->refused_count, status->is_connected ? 1 : 0);
+    write_told_metrics(status, out);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */

@@ -130,7 +130,7 @@ def check_average(federation):
     for _ in range(20):
         stop_all_sites(federation)
         states = [check_site(federation, site) for site in federation.sites]
-        if check_edges(states):
+        if check_edges(states) and all(state["exchanges"] > 0 for state in states):
             break
         for site in federation.sites:
             federation.start(site)
@@ -138,11 +138,10 @@ def check_average(federation):
             wait_for(f"{site} is back", lambda site=site: federation.site_status(site))
         time.sleep(random.random() / 2)
     else:
-        raise AssertionError("something is always in flight")
+        raise AssertionError("something is always in flight, or a site exchanges nothing")
     for arm in range(len(MEANS)):
         apart = math.fsum(state["theta"][arm] - state["mean"][arm] for state in states)
         require(abs(apart) < 1e-9, f"arm {arm}: the mean of theta is {apart} away from that of X~")
-    require(all(state["exchanges"] > 0 for state in states), "a site has exchanged nothing")
     return states
 
 
@@ -634,6 +633,36 @@ def statement_says_what_leaves_and_what_copies_cost(federation_of):
                   "given the times at which rewards arrive", "copies of the disk cost no epsilon",
                   "A copy of the running memory (a cloned virtual machine) would draw again"):
         require(words in said, f"not said: {words}\n{said}")
+
+
+def text_at(federation, name, path):
+    connection = UnixConnection(federation.socket_of(name))
+    connection.request("GET", path)
+    said = connection.getresponse().read().decode()
+    connection.close()
+    return said
+
+
+@test
+def page_status_and_metrics_tell_the_estimates_and_how_far_they_are_apart(federation_of):
+    federation = gossips(federation_of, sites=2, network={"kind": "path"}, horizon=60)
+    federation.start_all()
+    require("estimates" not in wait_for("it answers", lambda: federation.site_status("site-0")), "estimates of nothing")
+    federation.apply(batch=1)
+    status = wait_for("all is over", federation.is_finished, 60)
+    federation.end_applications()
+    site = federation.site_status("site-0")
+    require([one["name"] for one in site["estimates"]] == ["arm 1", "arm 0", "arm 2"], f"{site}")
+    require(site["estimate_spread"] >= 0 and site["winner"] is None and site["phase"] == "finished", f"{site}")
+    require([one["pulls"] for one in status["sites"]] == [63, 63] and status["winner"] == "arm 1", f"{status}")
+    require(all(one["spread"] >= 0 and abs(one["mean"] - mean) < 0.1 for one, mean in
+                zip(status["arms"], MEANS, strict=True)), f"{status['arms']}")
+    metrics = text_at(federation, "site-0", "/metrics")
+    require('tacit_agent_estimate{arm="1"} 0.8' in metrics and "tacit_agent_estimate_spread " in metrics, metrics)
+    metrics = text_at(federation, "coordinator", "/metrics")
+    require('tacit_hub_site_pulls{site="site-1"} 63' in metrics and 'tacit_hub_spread{arm="1"} ' in metrics, metrics)
+    page = text_at(federation, "coordinator", "/")
+    require("what the sites have told" in page and "spread between sites" in page and "arm 1</b> wins" in page, page)
 
 
 # ---- The demo ----
