@@ -17,6 +17,11 @@ tools/run_tests.sh build-clang --quiet
 echo "== long live tests"
 TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite live --timeout-multiplier 4
 
+echo "== Flower in its own simulation, where flwr is installed (FLOWER_PYTHON: an interpreter that has it)"
+tools/build.sh build-python -Dtests=false -Dpython=true
+tools/build_python.sh build-python
+PYTHONPATH=build-python/site:python/tests TACIT_PROGRAM=build-python/tacit "${FLOWER_PYTHON:-python3}" python/tests/test_flower.py
+
 echo "== trainings on MNIST and CIFAR-10"
 build-test/tests/learn_long
 

@@ -63,7 +63,11 @@ def main():
         sound = run(path, "privacy.mode=sound", "privacy.epsilon=40", "training.model=logistic")
         require(mean(sound, "accuracy") < 0.5, f"honest noise on 7,850 numbers: {mean(sound, 'accuracy')}")
         require(mean(sound, "bits_per_coordinate") == 64, "an int64 a coordinate")
-        for setting, words in (("training.data=imagenet", "mnist, cifar10"),
+        small = ("training.model=logistic", "training.features=4", "training.optimizer=sgd", "training.rate=0.5")
+        few = run(path, *small)
+        require(mean(few, "accuracy") > 0.5, f"16 features: {mean(few, 'accuracy')}")
+        require(mean(few, "bytes") == 12 * 5 * 2 * 4 * 170, "170 numbers")
+        for setting, words in (("training.features=29", "as many as"), ("training.data=imagenet", "mnist, cifar10"),
                                ("training.clip=2", "belongs to privacy mode: sound"),
                                ("training.sensitivity=1", "belongs to privacy mode: paper"),
                                ("training.rate=0", "training.rate"),

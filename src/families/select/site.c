@@ -452,8 +452,8 @@ static void site_state(const struct live_site *site, const struct live_site_conf
     (void)site;
     (void)snprintf(line, sizeof line,
                    "Sound mode: all updates of this site together, in any number of rounds, are "
-                   "%.6g-differentially private for its whole data set (any data set against any "
-                   "other of the same size class), ",
+                   "%.6g-differentially private for its whole data set, whatever it is "
+                   "replaced by, ",
                    config->budget);
     tacit_text_add(text, line);
     (void)snprintf(line, sizeof line,

@@ -24,6 +24,7 @@ struct training_keys {
     bool is_dominant;     /* a quarter of each user's rows has one label (READINGS P5.12) */
     double sensitivity;   /* paper mode: Delta f of one coordinate */
     double clip;          /* sound mode: C, the L1 norm of an update */
+    uint32_t features;    /* S > 0: a picture is the means of its S x S parts */
 };
 
 void training_read_keys(struct config_reader *reader, const struct config_node *root,

@@ -9,7 +9,7 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
 {
     static const char *const names[] = {"data",        "model", "batch_norm", "optimizer",
                                         "rate",        "batch", "epochs",     "batches_max",
-                                        "sensitivity", "clip",  NULL};
+                                        "sensitivity", "clip",  "features",   NULL};
     static const struct config_choice sets[] = {
         {"mnist", TRAINING_MNIST}, {"cifar10", TRAINING_CIFAR10}, {NULL, 0}};
     static const struct config_choice models[] = {{"logistic", TACIT_MODEL_LOGISTIC},
@@ -61,6 +61,7 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
     config_reader_number(reader, training, "training.sensitivity", false, positive,
                          &keys->sensitivity);
     config_reader_number(reader, training, "training.clip", false, positive, &keys->clip);
+    config_reader_u32(reader, training, "training.features", false, 1, 32, &keys->features);
     struct config_node const *const clip = config_node_member(training, "clip");
     struct config_node const *const sensitivity = config_node_member(training, "sensitivity");
     if (clip != NULL && config->privacy != TACIT_PRIVACY_SOUND)
@@ -130,6 +131,53 @@ static enum tacit_status read_cifar10(const struct tacit_experiment *experiment,
     return status;
 }
 
+/* ---- Features that are fixed beforehand, so that they tell nothing of anybody's data ---- */
+
+/* The mean of the pixels of one of side x side parts of a picture. */
+static uint8_t mean_of(const uint8_t *pixels, uint32_t height, uint32_t width, uint32_t side,
+                       uint32_t row, uint32_t column)
+{
+    uint64_t sum = 0;
+    uint64_t count = 0;
+    for (uint32_t y = row * height / side; y < (row + 1) * height / side; y++)
+        for (uint32_t x = column * width / side; x < (column + 1) * width / side; x++, count++)
+            sum += pixels[(size_t)y * width + x];
+    TACIT_ASSERT(count > 0);
+    return (uint8_t)((sum + count / 2) / count);
+}
+
+/* In place: what is written never reaches what is still to be read. */
+static void shrink(struct tacit_images *images, uint32_t side)
+{
+    size_t const plane = (size_t)images->height * images->width;
+    size_t at = 0;
+    for (size_t i = 0; i < (size_t)images->count * images->channels; i++) {
+        uint8_t parts[32 * 32];
+        for (uint32_t place = 0; place < side * side; place++)
+            parts[place] = mean_of(images->pixels + i * plane, images->height, images->width, side,
+                                   place / side, place % side);
+        memcpy(images->pixels + at, parts, (size_t)side * side);
+        at += (size_t)side * side;
+    }
+    images->height = images->width = side;
+}
+
+static enum tacit_status make_features(const struct tacit_experiment *experiment,
+                                       struct training_plan *plan, struct tacit_error *error)
+{
+    uint32_t const side = plan->keys.features;
+    if (side == 0)
+        return TACIT_OK;
+    if (plan->keys.model == TACIT_MODEL_CNN || side > plan->lessons.height)
+        return tacit_experiment_refuse(experiment, "training.features",
+                                       "allowed: for logistic and mlp, and at most as many as "
+                                       "the pictures have rows",
+                                       error);
+    shrink(&plan->lessons, side);
+    shrink(&plan->exam, side);
+    return TACIT_OK;
+}
+
 enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
                                      const struct training_keys *keys, struct training_plan *plan,
                                      struct tacit_error *error)
@@ -137,9 +185,10 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
     plan->keys = *keys;
     plan->mode =
         experiment->config->epsilon > 1e9 ? TACIT_PRIVACY_NONE : experiment->config->privacy;
-    enum tacit_status const status = keys->data == TRAINING_MNIST
-                                         ? read_mnist(experiment, plan, error)
-                                         : read_cifar10(experiment, plan, error);
+    enum tacit_status status = keys->data == TRAINING_MNIST ? read_mnist(experiment, plan, error)
+                                                            : read_cifar10(experiment, plan, error);
+    if (status == TACIT_OK)
+        status = make_features(experiment, plan, error);
     if (status != TACIT_OK)
         return status;
     plan->model = (struct tacit_model){
