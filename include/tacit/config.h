@@ -108,6 +108,7 @@ struct tacit_config_family {
     /* The files of the daemons; NULL: the family is not live. In the same way: further keys in
      * `run` of the coordinator's file and in `policy` of a site's, read after everything else into
      * ->keys. A site's need not have any. */
+    bool live_is_open; /* live it protects nothing: its files have no epsilon and no budget */
     const char *const *run_keys;
     void (*read_run)(struct config_reader *reader, const struct config_node *root,
                      struct tacit_config_coordinator *coordinator);

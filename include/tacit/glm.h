@@ -103,6 +103,9 @@ double tacit_glm_rounds_bound(const struct tacit_glm_model *model, uint64_t n, d
 double tacit_glm_suboptimality(const struct tacit_glm_model *model, uint64_t n);
 double tacit_glm_gradient_norm(const struct tacit_glm_model *model, uint64_t n);
 
+/* Lemma 9: |theta - theta*| in the norm of A, after an update with n observations. */
+double tacit_glm_radius(const struct tacit_glm_model *model, uint64_t n);
+
 /* ---- Messages ----------------------------------------------------------------------------------
  */
 

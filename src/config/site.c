@@ -295,6 +295,17 @@ static void check_all_keys(struct config_reader *reader, const struct config_nod
     config_reader_keys(reader, map, section, keys);
 }
 
+/* An epsilon where nothing is protected would be a promise that nobody keeps. */
+static void refuse_epsilon(struct config_reader *reader, const struct config_node *map,
+                           const char *key, bool is_open)
+{
+    struct config_node const *const node = config_node_member(map, leaf_of(key));
+    if (is_open && node != NULL)
+        config_reader_fail(reader, node, key,
+                           "this protocol protects nothing when it is live; allowed: without this "
+                           "key");
+}
+
 /* ---- Agent ---- */
 
 static void read_policy(struct config_reader *reader, const struct config_node *root,
@@ -311,8 +322,11 @@ static void read_policy(struct config_reader *reader, const struct config_node *
         return;
     check_all_keys(reader, policy, "policy", has_rounds ? keys : without_rounds,
                    agent->family->policy_keys);
-    config_reader_number(reader, policy, "policy.epsilon", true, epsilon, &agent->epsilon);
-    config_reader_number(reader, policy, "policy.budget", true, epsilon, &agent->budget);
+    bool const is_open = agent->family->live_is_open;
+    refuse_epsilon(reader, policy, "policy.epsilon", is_open);
+    refuse_epsilon(reader, policy, "policy.budget", is_open);
+    config_reader_number(reader, policy, "policy.epsilon", !is_open, epsilon, &agent->epsilon);
+    config_reader_number(reader, policy, "policy.budget", !is_open, epsilon, &agent->budget);
     config_reader_u32(reader, policy, "policy.agents_max", true, 1, TACIT_AGENTS_MAX,
                       &agent->agents_max);
     if (has_rounds)
@@ -420,7 +434,9 @@ static void read_run(struct config_reader *reader, const struct config_node *roo
     config_reader_u64(reader, run, "run.id", false, 1, UINT64_MAX, &coordinator->run_id);
     config_reader_u64(reader, run, "run.horizon", true, 1, TACIT_HORIZON_MAX,
                       &coordinator->horizon);
-    config_reader_number(reader, run, "run.epsilon", true,
+    bool const is_open = coordinator->family->live_is_open;
+    refuse_epsilon(reader, run, "run.epsilon", is_open);
+    config_reader_number(reader, run, "run.epsilon", !is_open,
                          (struct config_range){1e-6, 1e6, false, false}, &coordinator->epsilon);
     if (config_node_member(run, "range") != NULL) /* else [0, 1] */
         read_range(reader, run, "run.range", &coordinator->lo, &coordinator->hi);

@@ -5,6 +5,7 @@
 #include "agent_step.h"
 #include "agent_times.h"
 #include "daemon/entropy.h"
+#include "model_json.h"
 #include "tacit/privacy.h"
 #include <inttypes.h>
 #include <string.h>
@@ -34,19 +35,55 @@ static enum tacit_status keep(struct agent *agent, const struct live_decision_an
     return status;
 }
 
-static enum tacit_status decide(void *context, const struct live_decision_request *request,
+/* Also of a decision that was made before: it says what it said then. */
+static void tell_choice(const struct agent *agent, struct live_decision_answer *answer)
+{
+    struct live_choice choice;
+    if (answer->row.kind != LIVE_DECISION_CHOSEN ||
+        !agent->config->protocol->tell(answer->row.kept, answer->row.kept_size, &choice))
+        return;
+    answer->is_chosen = true;
+    answer->model = choice.model;
+    answer->probability = choice.probability;
+}
+
+/* Contexts belong to protocols that choose by them, and those choose by nothing else. */
+static enum tacit_status offer(struct agent *agent, struct live_decision_request *request)
+{
+    bool const is_wanted = agent->config->protocol->tell != NULL;
+    if (is_wanted != (request->contexts != NULL))
+        return TACIT_MALFORMED;
+    if (!is_wanted)
+        return TACIT_OK;
+    if (agent->site == NULL)
+        return TACIT_UNEXPECTED;
+    if (request->unit != NULL || request->unavailable != NULL)
+        return TACIT_MALFORMED;
+    struct tacit_offer const made = {request->context_count, request->dimension, request->contexts};
+    enum tacit_status const status = agent_offer(agent, &made, request);
+    return status == TACIT_INVALID ? TACIT_MALFORMED : status;
+}
+
+static enum tacit_status decide(void *context, const struct live_decision_request *asked,
                                 uint64_t at_ms, struct live_decision_answer *answer)
 {
     struct agent *const agent = context;
+    struct live_decision_request made = *asked;
+    struct live_decision_request const *const request = &made;
+    enum tacit_status offered = offer(agent, &made);
+    if (offered != TACIT_OK)
+        return offered;
     (void)agent_expire(agent); /* a place that is free again is served now */
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
     struct live_fallback const fallback = agent_fallback(agent);
     enum tacit_status const status =
         live_decisions_decide(agent->decisions, request, &fallback, at_ms, &entropy, answer);
+    if (status == TACIT_OK)
+        tell_choice(agent, answer);
     if (status != TACIT_OK || !answer->is_new)
         return status;
     /* A pull beside the plan is a pull all the same; beyond T the core counts no more. */
-    if (answer->row.kind != LIVE_DECISION_PLANNED)
+    if (answer->row.kind != LIVE_DECISION_PLANNED && answer->row.kind != LIVE_DECISION_CHOSEN)
         agent_count_played(agent, 1);
     return keep(agent, answer);
 }
@@ -65,7 +102,7 @@ static enum live_reward_answer reward(void *context, uint64_t id, double value, 
         (value < agent->config->site.lo || value > agent->config->site.hi))
         agent->clipped_count++;
     if (outcome.fills)
-        agent_fill_place(agent, outcome.row.arm, value);
+        agent_fill_place(agent, &outcome.row, value);
     return outcome.answer;
 }
 
@@ -204,6 +241,15 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
     (void)json_object_set_new(status, "radius", json_real(waiting.radius));
 }
 
+static void add_model(const struct live_model *model, json_t *status)
+{
+    struct live_buffer text = {0};
+    live_model_write(model, &text);
+    if (!text.failed)
+        (void)json_object_set_new(status, "model", json_loadb(text.bytes, text.size, 0, NULL));
+    live_buffer_free(&text);
+}
+
 static json_t *status(void *context)
 {
     struct agent *const agent = context;
@@ -223,6 +269,8 @@ static json_t *status(void *context)
         (json_int_t)bus.sent, "refused_messages", (json_int_t)agent->refused_count);
     if (made != NULL)
         add_waiting(agent, &view, made);
+    if (made != NULL && view.model != NULL)
+        add_model(view.model, made);
     if (made != NULL)
         add_peers(agent, &view, made);
     if (made != NULL)

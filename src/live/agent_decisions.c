@@ -15,12 +15,14 @@
 
 /* ---- Pulls and rewards for the core ---------------------------------------------------------- */
 
-void agent_fill_place(struct agent *agent, uint32_t arm, double value)
+void agent_fill_place(struct agent *agent, const struct live_decision_row *row, double value)
 {
     struct live_site_event event = {.kind = LIVE_SITE_REWARD};
-    TACIT_ASSERT(arm < agent->config->site.arm_count);
-    event.as.reward.arm = arm;
+    TACIT_ASSERT(row->arm < agent->config->site.arm_count);
+    event.as.reward.arm = row->arm;
     event.as.reward.value = value;
+    event.as.reward.kept = row->kept;
+    event.as.reward.kept_size = row->kept_size;
     if (agent->site != NULL)
         (void)agent_step(agent, event);
 }
@@ -45,7 +47,7 @@ static void on_change(void *context, const struct live_decision_change *change)
         break;
     case LIVE_CHANGE_SETTLED:
         agent_store_row(agent, change->row);
-        agent_fill_place(agent, change->row->arm, change->value);
+        agent_fill_place(agent, change->row, change->value);
         break;
     case LIVE_CHANGE_FORGOTTEN:
         agent->has_forgotten = true;

@@ -4,8 +4,8 @@
 #define TACIT_LIVE_AGENT_DECISIONS_H
 #include "agent_state.h"
 
-/* A place of the plan has its reward. */
-void agent_fill_place(struct agent *agent, uint32_t arm, double value);
+/* A place of the plan, or a choice by contexts, has its reward. */
+void agent_fill_place(struct agent *agent, const struct live_decision_row *row, double value);
 /* A decision was closed without a reward: its place is free again, and the pull was played. */
 void agent_give_back(struct agent *agent, const struct live_decision_row *row);
 

@@ -222,7 +222,8 @@ static uint64_t carry_out(struct agent *agent, const struct live_site_update *up
     return leftovers.count;
 }
 
-enum tacit_status agent_step(struct agent *agent, struct live_site_event event)
+static enum tacit_status step(struct agent *agent, struct live_site_event event,
+                              struct live_decision_request *choice)
 {
     struct live_site_ops const *const protocol = agent->config->protocol;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_NOISE);
@@ -244,11 +245,29 @@ enum tacit_status agent_step(struct agent *agent, struct live_site_event event)
         live_log(LIVE_LOG_WARNING, "entropy",
                  "the system gives no randomness: nothing was drawn; it is tried again");
     hold_release(agent, &before, &after, &update, event.now_us);
+    if (choice != NULL) {
+        choice->is_chosen = update.has_choice;
+        choice->choice = update.choice;
+        choice->kept = update.kept;
+        choice->kept_size = update.kept_size;
+    }
     uint64_t const leftovers = carry_out(agent, &update, event.now_us);
     if (leftovers > 0) /* they are pulls all the same, from now on beside the plan */
         agent_count_played(agent, leftovers);
     note_end(agent, &before, &after);
     return status;
+}
+
+enum tacit_status agent_step(struct agent *agent, struct live_site_event event)
+{
+    return step(agent, event, NULL);
+}
+
+enum tacit_status agent_offer(struct agent *agent, const struct tacit_offer *offer,
+                              struct live_decision_request *choice)
+{
+    return step(agent, (struct live_site_event){.kind = LIVE_SITE_OFFER, .as.offer = *offer},
+                choice);
 }
 
 void agent_say_trouble(struct agent *agent)

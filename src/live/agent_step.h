@@ -5,6 +5,10 @@
 
 /* Feeds the core and carries its update out within this round; the time is added. Requires: the
  * site has joined a run. */
+/* As agent_step; *choice is filled where the protocol chooses: its bytes stand until the next step.
+ */
+enum tacit_status agent_offer(struct agent *agent, const struct tacit_offer *offer,
+                              struct live_decision_request *choice);
 enum tacit_status agent_step(struct agent *agent, struct live_site_event event);
 
 /* Pulls were played whose rewards enter nothing; without a site they count nowhere. */

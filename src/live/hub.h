@@ -79,6 +79,7 @@ struct live_hub_view {
     const struct live_hub_intervals *intervals; /* NULL: the family has none */
     const uint32_t *votes;   /* K: sites that have voted the arm out; NULL: there are no votes */
     uint32_t votes_needed;   /* if votes */
+    const struct live_model *model;             /* NULL: the protocol learns none */
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
 };
 

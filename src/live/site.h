@@ -8,8 +8,7 @@
  * daemon serves the plan one decision at a time (elimination, indices in phases, votes, gossip,
  * whose plan is a single pull). Those that choose by what comes with the request are offered its
  * contexts (LIVE_SITE_OFFER); what they answer, and the bytes that they want back with the reward,
- * are kept with the decision's id. No family that is live chooses so yet, and the daemon makes no
- * offers: its API takes no contexts. */
+ * are kept with the decision's id (generalised linear bandits). */
 #ifndef TACIT_LIVE_SITE_H
 #define TACIT_LIVE_SITE_H
 #include "tacit/base.h"
@@ -140,7 +139,7 @@ struct live_site_update {
     bool has_task; /* replaces the one under way */
     struct live_task task;
     const struct live_file *file; /* to be kept in the state directory for people; NULL: none */
-    bool has_choice;              /* OFFER: this arm, and what is to be kept for its reward */
+    bool has_choice;              /* OFFER: this arm, and what is to be kept, which `tell` reads */
     uint32_t choice;
     const uint8_t *kept;
     size_t kept_size;
@@ -148,7 +147,25 @@ struct live_site_update {
     bool deadline_is_tick; /* it is public: neither before nor later by chance */
 };
 
+/* What a choice that was kept says of itself. */
+struct live_choice {
+    uint64_t model;     /* number of the model that chose; 0: before the first */
+    double probability; /* with which this arm was chosen */
+};
+
 /* ---- Views ----------------------------------------------------------------------------------- */
+
+/* A model that was learnt: coefficients, and the ellipsoid of those that cannot be told apart from
+ * them: (theta - coefficients)' A (theta - coefficients) <= radius^2. */
+struct live_model {
+    uint64_t number; /* of the update; 0: none yet */
+    uint64_t observation_count;
+    uint32_t dimension;
+    const char *const *names;   /* of the coordinates */
+    const double *coefficients; /* d */
+    const double *inverse;      /* A^-1: d rows, as tacit/linalg.h has them */
+    double radius;
+};
 
 struct live_neighbour {
     uint32_t agent;
@@ -191,6 +208,7 @@ struct live_site_view {
     double estimate_spread;  /* of the largest of them: how far from a neighbour's it was at most
                                 when they last met */
     uint64_t spent_nano;
+    const struct live_model *model; /* NULL: the protocol learns none */
     const uint64_t *missing; /* A: sites whose word is waited for; NULL: it is not known here */
     uint32_t missing_count;
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
@@ -229,6 +247,9 @@ struct live_site_ops {
      * changed; TACIT_ENTROPY: a later event tries again. */
     enum tacit_status (*step)(struct live_site *site, const struct live_site_event *event,
                               const struct tacit_entropy *entropy, struct live_site_update *update);
+    /* Families that choose by contexts: what kept bytes say. NULL: the family has a plan. Errors:
+     * false: they are none of its. */
+    bool (*tell)(const uint8_t *kept, size_t size, struct live_choice *choice);
     void (*place)(const struct live_site *site, struct live_site_place *place);
     void (*look)(const struct live_site *site, struct live_site_view *view);
     /* The arms to fall back to, best first, into room for K. Ensures: the result is their number.

@@ -1,7 +1,10 @@
 /* The coordinator's status: for machines and for people. Shows what the network has seen anyway. */
 #include "status_page.h"
 #include "api/api_json.h"
+#include "model_json.h"
+#include "tacit/linalg.h"
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
@@ -195,6 +198,10 @@ static void write_json(const struct live_status *status, struct live_buffer *out
     add_sites(status, out);
     live_buffer_add(out, ", ");
     add_arms(status, out);
+    if (status->hub->model != NULL) {
+        live_buffer_add(out, ", \"model\": ");
+        live_model_write(status->hub->model, out);
+    }
     live_buffer_add(out, "}\n");
 }
 
@@ -287,6 +294,24 @@ static void write_answer(const struct live_status *status, struct live_buffer *o
     live_buffer_free(&answer);
 }
 
+/* Each coefficient, and what the ellipsoid leaves of it. */
+static void write_model(const struct live_model *model, struct live_buffer *out)
+{
+    size_t const stride = TACIT_LINALG_STRIDE(model->dimension);
+    live_buffer_format(out,
+                       "<p>Model %" PRIu64 ", of %" PRIu64
+                       " rewards\n<table><tr><th>feature<th>coefficient<th>\n",
+                       model->number, model->observation_count);
+    for (uint32_t i = 0; i < model->dimension; i++) {
+        double const half = model->radius * sqrt(model->inverse[i * stride + i]);
+        live_buffer_add(out, "<tr><td>");
+        add_escaped(out, model->names[i]);
+        live_buffer_format(out, "<td>%.4f<td>[%.4f, %.4f]\n", model->coefficients[i],
+                           model->coefficients[i] - half, model->coefficients[i] + half);
+    }
+    live_buffer_add(out, "</table>");
+}
+
 static void write_rounds(const struct live_hub_view *hub, struct live_buffer *out)
 {
     if (hub->votes != NULL)
@@ -325,7 +350,9 @@ static void write_page(const struct live_status *status, struct live_buffer *out
                                                : "is in epoch");
     write_site_rows(status, out);
     live_buffer_add(out, "</table>");
-    if (!hub->judges && hub->means == NULL)
+    if (status->hub->model != NULL)
+        write_model(status->hub->model, out);
+    if ((!hub->judges && hub->means == NULL) || status->hub->model != NULL)
         return;
     live_buffer_format(out, "<table><tr><th>arm<th>%s<th>\n",
                        hub->votes == NULL ? "noised mean" : "votes against it");

@@ -11,15 +11,15 @@ static const struct config_choice variants[] = {
     {"one-ucb", TACIT_GLM_ONE_UCB}, {"n-ucb", TACIT_GLM_N_UCB},
     {"n-ons", TACIT_GLM_N_ONS},     {"dislinucb", TACIT_GLM_DISLINUCB},
     {"random", TACIT_GLM_RANDOM},   {NULL, 0}};
-static const struct config_choice explorations[] = {{"theory", TACIT_GLM_THEORY},
-                                                    {"practical", TACIT_GLM_PRACTICAL},
-                                                    {"constant", TACIT_GLM_CONSTANT},
-                                                    {NULL, 0}};
-static const struct config_choice links[] = {{"logistic", TACIT_LINALG_LOGISTIC},
-                                             {"probit", TACIT_LINALG_PROBIT},
-                                             {"poisson", TACIT_LINALG_POISSON},
-                                             {"identity", TACIT_LINALG_IDENTITY},
-                                             {NULL, 0}};
+const struct config_choice glm_explorations[] = {{"theory", TACIT_GLM_THEORY},
+                                                 {"practical", TACIT_GLM_PRACTICAL},
+                                                 {"constant", TACIT_GLM_CONSTANT},
+                                                 {NULL, 0}};
+const struct config_choice glm_links[] = {{"logistic", TACIT_LINALG_LOGISTIC},
+                                          {"probit", TACIT_LINALG_PROBIT},
+                                          {"poisson", TACIT_LINALG_POISSON},
+                                          {"identity", TACIT_LINALG_IDENTITY},
+                                          {NULL, 0}};
 static const struct config_choice sources[] = {
     {"sphere", TACIT_CONTEXT_SPHERE}, {"pool", TACIT_CONTEXT_POOL}, {NULL, 0}};
 static const struct config_range positive = {0, VALUE_MAX, true, false};
@@ -43,7 +43,8 @@ static void read_environment(struct config_reader *reader, const struct config_n
                       TACIT_LINALG_DIMENSION_MAX, &keys->dimension);
     config_reader_u32(reader, contextual, "environment.contextual.arms", true, 2,
                       TACIT_GLM_ARMS_MAX, &keys->arm_count);
-    config_reader_choice(reader, contextual, "environment.contextual.link", false, links, &link);
+    config_reader_choice(reader, contextual, "environment.contextual.link", false, glm_links,
+                         &link);
     config_reader_choice(reader, contextual, "environment.contextual.source", false, sources,
                          &source);
     keys->link = (enum tacit_linalg_link)link;
@@ -156,7 +157,7 @@ void glm_read_keys(struct config_reader *reader, const struct config_node *root,
     config->keys = keys;
     config_reader_keys(reader, protocol, "protocol", names);
     config_reader_choice(reader, protocol, "protocol.variant", false, variants, &variant);
-    config_reader_choice(reader, protocol, "protocol.exploration", false, explorations,
+    config_reader_choice(reader, protocol, "protocol.exploration", false, glm_explorations,
                          &exploration);
     config_reader_choice(reader, protocol, "protocol.shared", false, shared, &every_pull);
     keys->variant = (enum tacit_glm_variant)variant;

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char statement[] =
+const char glm_statement[] =
     "none: clients send gradients, and a gradient of one sample reveals it; the matrices of their "
     "contexts are sent too. Nothing here protects a context or a reward.";
 
@@ -103,7 +103,7 @@ enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct taci
     if (status != TACIT_OK)
         return status;
     struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
-    tacit_text_add(&text, statement);
+    tacit_text_add(&text, glm_statement);
     bool const is_alone = keys->variant == TACIT_GLM_N_UCB || keys->variant == TACIT_GLM_N_ONS ||
                           keys->variant == TACIT_GLM_RANDOM;
     experiment->server_links = is_alone ? 0 : experiment->config->agent_count;

@@ -2,6 +2,7 @@
  * what follows. */
 #ifndef TACIT_FAMILIES_GLM_PLAN_H
 #define TACIT_FAMILIES_GLM_PLAN_H
+#include "../../config/reader.h"
 #include "tacit/family.h"
 #include "tacit/glm_private.h"
 
@@ -69,10 +70,16 @@ struct glm_plan {
 
 /* ---- keys.c ---- */
 
+extern const struct config_choice glm_links[];
+extern const struct config_choice glm_explorations[];
+
 void glm_read_keys(struct config_reader *reader, const struct config_node *root,
                    struct tacit_config *config);
 
 /* ---- plan.c ---- */
+
+/* What the paper's protocol protects: nothing. */
+extern const char glm_statement[];
 
 enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
 

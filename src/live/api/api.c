@@ -1,5 +1,6 @@
 /* Endpoints of the decision API, and the answers that are held for a round. */
 #include "api.h"
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +29,8 @@ struct held {
 struct live_api {
     struct live_api_agent agent;
     struct live_arm_names names;
-    uint64_t *unavailable; /* room for one request's set */
+    uint64_t *unavailable; /* room for one request's set, .. */
+    double *contexts;      /* .. and for its contexts */
     struct held *first;    /* in order of arrival */
     struct held **end;
     size_t held_count;
@@ -58,8 +60,9 @@ static void add_decision(const struct live_api *api, const struct live_decision_
         [LIVE_DECISION_PLANNED] = ", \"kind\": \"planned\"",
         [LIVE_DECISION_EXPLOIT] = ", \"kind\": \"exploit\"",
         [LIVE_DECISION_COMMITTED] = ", \"kind\": \"committed\"",
+        [LIVE_DECISION_CHOSEN] = ", \"kind\": \"chosen\"",
     };
-    TACIT_ASSERT(row->kind <= LIVE_DECISION_COMMITTED);
+    TACIT_ASSERT(row->kind <= LIVE_DECISION_CHOSEN);
     TACIT_ASSERT(row->arm < api->names.arm_count);
     live_buffer_add(text, "{\"id\": \"");
     live_buffer_add_u64(text, row->id);
@@ -82,10 +85,17 @@ static unsigned code_of(enum tacit_status status, const char **error)
     case TACIT_MEMORY:
         *error = "too many decisions are open; report rewards, or wait until open ones expire";
         return TOO_MANY;
-    case TACIT_OK:
     case TACIT_MALFORMED:
-    case TACIT_STRANGER:
+        *error =
+            "contexts do not fit: a protocol that chooses by contexts takes one for each arm, of "
+            "as many finite numbers as the run has features, none longer than the run allows, "
+            "without unit and unavailable; others take none";
+        return BAD_REQUEST;
     case TACIT_UNEXPECTED:
+        *error = "no run has been announced yet: what the contexts mean is not known";
+        return UNAVAILABLE;
+    case TACIT_OK:
+    case TACIT_STRANGER:
     case TACIT_BUDGET:
     case TACIT_ENTROPY:
     case TACIT_IO:
@@ -106,7 +116,8 @@ static unsigned decide(struct live_api *api, const json_t *value, uint64_t now_m
                        struct live_api_reply *reply, struct tacit_error *error)
 {
     struct live_decision_request request;
-    if (!live_api_read_decision(&api->names, value, api->unavailable, &request, error))
+    struct live_api_room const room = {api->unavailable, api->contexts};
+    if (!live_api_read_decision(&api->names, value, &room, &request, error))
         return BAD_REQUEST;
     struct live_decision_answer answer;
     reply->promises = true;
@@ -120,6 +131,9 @@ static unsigned decide(struct live_api *api, const json_t *value, uint64_t now_m
     }
     api->counts.decisions++;
     add_decision(api, &answer.row, &reply->text);
+    if (answer.is_chosen)
+        live_buffer_format(&reply->text, ", \"model\": %" PRIu64 ", \"probability\": %.17g",
+                           answer.model, answer.probability);
     live_buffer_add(&reply->text, "}");
     return OK;
 }
@@ -547,10 +561,12 @@ enum tacit_status live_api_new(struct live_api **api, const struct live_api_conf
         return TACIT_MEMORY;
     opened->agent = config->agent;
     opened->end = &opened->first;
+    opened->contexts =
+        calloc((size_t)config->arm_count * LIVE_API_DIMENSION_MAX, sizeof opened->contexts[0]);
     opened->unavailable =
         calloc(TACIT_BITS_WORDS(config->arm_count), sizeof opened->unavailable[0]);
     enum tacit_status const status =
-        opened->unavailable == NULL
+        opened->unavailable == NULL || opened->contexts == NULL
             ? TACIT_MEMORY
             : live_arm_names_init(&opened->names, config->arm_count, config->arm_names);
     if (status != TACIT_OK) {
@@ -568,6 +584,7 @@ void live_api_free(struct live_api *api)
     live_api_release(api, false);
     live_arm_names_free(&api->names);
     free(api->unavailable);
+    free(api->contexts);
     free(api);
 }
 

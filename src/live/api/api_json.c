@@ -259,8 +259,41 @@ static bool read_unavailable(const struct live_arm_names *names, const json_t *v
     return true;
 }
 
+static bool wrong_contexts(struct tacit_error *error)
+{
+    return wrong(error,
+                 "contexts must be a list of one vector for each arm, all of the same length, "
+                 "1 to 64 finite numbers");
+}
+
+/* One row an arm. What they mean is the protocol's: it refuses those that are too long for it. */
+static bool read_contexts(const struct live_arm_names *names, const json_t *value, double *contexts,
+                          struct live_decision_request *request, struct tacit_error *error)
+{
+    size_t const count = json_array_size(value); /* 0 if it is no list */
+    size_t const dimension = json_array_size(json_array_get(value, 0));
+    if (count != names->arm_count || dimension == 0 || dimension > LIVE_API_DIMENSION_MAX)
+        return wrong_contexts(error);
+    for (size_t k = 0; k < count; k++) {
+        json_t const *const row = json_array_get(value, k);
+        if (json_array_size(row) != dimension)
+            return wrong_contexts(error);
+        for (size_t i = 0; i < dimension; i++) {
+            json_t const *const number = json_array_get(row, i);
+            double const x = json_number_value(number);
+            if (!json_is_number(number) || !isfinite(x))
+                return wrong_contexts(error);
+            contexts[k * dimension + i] = x;
+        }
+    }
+    request->contexts = contexts;
+    request->context_count = (uint32_t)count;
+    request->dimension = (uint32_t)dimension;
+    return true;
+}
+
 static bool read_decision_member(const struct live_arm_names *names, const char *member,
-                                 const json_t *value, uint64_t *unavailable,
+                                 const json_t *value, const struct live_api_room *room,
                                  struct live_decision_request *request, struct tacit_error *error)
 {
     if (strcmp(member, "key") == 0)
@@ -268,21 +301,24 @@ static bool read_decision_member(const struct live_arm_names *names, const char 
     if (strcmp(member, "unit") == 0)
         return read_text(value, member, &request->unit, error);
     if (strcmp(member, "unavailable") == 0)
-        return read_unavailable(names, value, unavailable, request, error);
-    return wrong_member(error, member, "key, unit, unavailable");
+        return read_unavailable(names, value, room->unavailable, request, error);
+    if (strcmp(member, "contexts") == 0)
+        return read_contexts(names, value, room->contexts, request, error);
+    return wrong_member(error, member, "key, unit, unavailable, contexts");
 }
 
 bool live_api_read_decision(const struct live_arm_names *names, const json_t *value,
-                            uint64_t *unavailable, struct live_decision_request *request,
+                            const struct live_api_room *room, struct live_decision_request *request,
                             struct tacit_error *error)
 {
     *request = (struct live_decision_request){0};
     if (!json_is_object(value))
-        return wrong(error, "a request is an object: {\"key\"?, \"unit\"?, \"unavailable\"?}");
+        return wrong(error, "a request is an object: {\"key\"?, \"unit\"?, \"unavailable\"?, "
+                            "\"contexts\"?}");
     json_t *const object = (json_t *)value; /* its iterators want no const; they change nothing */
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
-        if (!read_decision_member(names, json_object_iter_key(at), json_object_iter_value(at),
-                                  unavailable, request, error))
+        if (!read_decision_member(names, json_object_iter_key(at), json_object_iter_value(at), room,
+                                  request, error))
             return false;
     }
     return true;

@@ -54,10 +54,18 @@ void live_arm_names_free(struct live_arm_names *names);
  */
 json_t *live_api_read_body(const uint8_t *body, size_t size, struct tacit_error *error);
 
-/* {"key"?, "unit"?, "unavailable"?}. The request's texts belong to the JSON, its set is
- * `unavailable`, TACIT_BITS_WORDS(K). */
+/* Room for what a request says: TACIT_BITS_WORDS(K) words, and K LIVE_API_DIMENSION_MAX numbers. */
+struct live_api_room {
+    uint64_t *unavailable;
+    double *contexts;
+};
+
+#define LIVE_API_DIMENSION_MAX 64u
+
+/* {"key"?, "unit"?, "unavailable"?, "contexts"?}. The request's texts belong to the JSON, its set
+ * and its contexts to the room. */
 bool live_api_read_decision(const struct live_arm_names *names, const json_t *value,
-                            uint64_t *unavailable, struct live_decision_request *request,
+                            const struct live_api_room *room, struct live_decision_request *request,
                             struct tacit_error *error);
 
 struct live_api_reward {

@@ -121,7 +121,7 @@ static struct entry *new_entry(const struct live_decision_row *row)
 {
     size_t const key_size = row->key == NULL ? 0 : strlen(row->key) + 1;
     size_t const unit_size = row->unit == NULL ? 0 : strlen(row->unit) + 1;
-    struct entry *const entry = malloc(sizeof *entry + key_size + unit_size);
+    struct entry *const entry = malloc(sizeof *entry + key_size + unit_size + row->kept_size);
     if (entry == NULL)
         return NULL;
     char *const texts = (char *)(entry + 1);
@@ -130,6 +130,8 @@ static struct entry *new_entry(const struct live_decision_row *row)
         entry->row.key = memcpy(texts, row->key, key_size);
     if (row->unit != NULL)
         entry->row.unit = memcpy(texts + key_size, row->unit, unit_size);
+    if (row->kept_size > 0)
+        entry->row.kept = memcpy(texts + key_size + unit_size, row->kept, row->kept_size);
     return entry;
 }
 
@@ -394,12 +396,16 @@ static enum tacit_status record(struct live_decisions *decisions,
     struct live_decision_row const row = {
         .id = decisions->next_id,
         .arm = choice->arm,
-        .kind = (uint8_t)(choice->is_planned ? LIVE_DECISION_PLANNED : kind_beside_plan),
+        .kind = (uint8_t)(request->is_chosen   ? LIVE_DECISION_CHOSEN
+                          : choice->is_planned ? LIVE_DECISION_PLANNED
+                                               : kind_beside_plan),
         .state = LIVE_DECISION_OPEN,
         .opened_ms = now_ms,
         .deadline_ms = later(now_ms, decisions->wait.wait_ms),
         .key = request->key,
         .unit = request->unit,
+        .kept = request->kept,
+        .kept_size = request->kept_size,
     };
     if (!reserve(decisions))
         return TACIT_MEMORY;
@@ -462,7 +468,7 @@ void live_decisions_free(struct live_decisions *decisions)
 static bool row_is_allowed(const struct live_decisions *decisions,
                            const struct live_decision_row *row)
 {
-    return row->arm < decisions->config.arm_count && row->kind <= LIVE_DECISION_COMMITTED &&
+    return row->arm < decisions->config.arm_count && row->kind <= LIVE_DECISION_CHOSEN &&
            row->state <= LIVE_DECISION_HELD && row->id < UINT64_MAX &&
            (row->state == LIVE_DECISION_HELD ? row->kind == LIVE_DECISION_PLANNED
                                              : row->value == 0) &&
@@ -559,8 +565,11 @@ enum tacit_status live_decisions_decide(struct live_decisions *decisions,
     }
     if ((uint64_t)decisions->open_planned + decisions->open_other >= decisions->config.open_max)
         return TACIT_MEMORY;
-    struct choice choice;
-    enum tacit_status const status = choose(decisions, request, fallback, entropy, &choice);
+    struct choice choice = {.arm = request->choice};
+    enum tacit_status status = TACIT_OK;
+    TACIT_ASSERT(!request->is_chosen || request->choice < decisions->config.arm_count);
+    if (!request->is_chosen)
+        status = choose(decisions, request, fallback, entropy, &choice);
     if (status != TACIT_OK)
         return status;
     return record(decisions, request, &choice,
@@ -580,7 +589,7 @@ static void take_reward(struct live_decisions *decisions, struct entry *entry, d
         entry->row.value = value;
     } else {
         close_entry(decisions, entry, LIVE_DECISION_REWARDED, true, now_ms);
-        outcome->fills = is_planned;
+        outcome->fills = is_planned || entry->row.kind == LIVE_DECISION_CHOSEN;
     }
     outcome->is_changed = true;
 }

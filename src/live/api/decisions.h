@@ -18,9 +18,10 @@
 #define LIVE_EXPIRED_MAX 256u   /* changes in one call of live_decisions_expire */
 
 enum live_decision_kind {
-    LIVE_DECISION_PLANNED,  /* its reward enters the epoch's sum */
-    LIVE_DECISION_EXPLOIT,  /* beside the plan: the best noised arm; its reward enters nothing */
-    LIVE_DECISION_COMMITTED /* the protocol is over here: the last arm, or after the horizon */
+    LIVE_DECISION_PLANNED,   /* its reward enters the epoch's sum */
+    LIVE_DECISION_EXPLOIT,   /* beside the plan: the best noised arm; its reward enters nothing */
+    LIVE_DECISION_COMMITTED, /* the protocol is over here: the last arm, or after the horizon */
+    LIVE_DECISION_CHOSEN     /* by its contexts: its reward is learnt, whenever it comes in time */
 };
 
 /* A row's deadline_ms is when its state ends: an open decision loses its place or is settled, a
@@ -82,6 +83,15 @@ struct live_decision_request {
     const char *unit; /* sticky: the same unit keeps its arm while that is active, and the unit is
                          not forgotten (units_max); or NULL */
     const uint64_t *unavailable; /* arms that cannot be played now, TACIT_BITS_WORDS(K); or NULL */
+    const double
+        *contexts; /* one row an arm of `dimension` numbers, as the caller gave it; or NULL */
+    uint32_t context_count;
+    uint32_t dimension;
+    /* What the protocol made of the contexts: this arm, and what is kept for its reward. */
+    bool is_chosen;
+    uint32_t choice;
+    const uint8_t *kept;
+    size_t kept_size;
 };
 
 /* What the core says about exploitation right now. */
@@ -93,6 +103,9 @@ struct live_fallback {
 };
 
 struct live_decision_answer {
+    bool is_chosen;               /* by contexts: .. */
+    uint64_t model;               /* .. by this model, .. */
+    double probability;           /* .. with this probability; the agent fills them in */
     struct live_decision_row row; /* texts belong to the decisions; valid until the next call */
     bool is_new;                  /* false: the key was known; nothing to store */
     bool unit_is_new;             /* store (unit, arm) */

@@ -77,9 +77,11 @@ struct live_decision_row {
     uint8_t state;      /* enum live_decision_state */
     uint64_t opened_ms; /* times: of the state's clock (daemon/state_clock.h) */
     uint64_t deadline_ms;
-    double value;     /* of a reward that waits for its time; else 0 */
-    const char *key;  /* idempotency key or NULL */
-    const char *unit; /* unit key or NULL; never leaves the site */
+    double value;        /* of a reward that waits for its time; else 0 */
+    const char *key;     /* idempotency key or NULL */
+    const char *unit;    /* unit key or NULL; never leaves the site */
+    const uint8_t *kept; /* what the protocol wants back with the reward (the chosen context), .. */
+    size_t kept_size;    /* .. which never leaves the site either; 0: nothing */
 };
 enum tacit_status
 live_store_put_decision(struct live_store *store,

@@ -100,8 +100,9 @@ void store_bind_text(struct live_store *store, sqlite3_stmt *row, int place, con
 void store_bind_blob(struct live_store *store, sqlite3_stmt *row, int place, const void *bytes,
                      size_t size)
 {
-    TACIT_ASSERT(place > 0 && size > 0);
-    note_binding(store, sqlite3_bind_blob64(row, place, bytes, size, SQLITE_STATIC));
+    TACIT_ASSERT(place > 0);
+    note_binding(store, size == 0 ? sqlite3_bind_null(row, place)
+                                  : sqlite3_bind_blob64(row, place, bytes, size, SQLITE_STATIC));
 }
 
 enum tacit_status store_run(struct live_store *store, enum store_statement which, const char *what)

@@ -39,11 +39,12 @@
     X(STORE_RELEASES, "SELECT number, epsilon_nano, bytes, acknowledged, made_unix_s, sum"         \
                       " FROM releases ORDER BY number")                                            \
     X(STORE_PUT_DECISION, "INSERT OR REPLACE INTO decisions(id, arm, kind, state, opened_ms,"      \
-                          " deadline_ms, value, key, unit, sum)"                                   \
-                          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")                      \
+                          " deadline_ms, value, key, unit, kept, sum)"                             \
+                          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                 \
     X(STORE_DROP_DECISION, "DELETE FROM decisions WHERE id = ?1")                                  \
-    X(STORE_DECISIONS, "SELECT id, arm, kind, state, opened_ms, deadline_ms, value, key, unit,"    \
-                       " sum FROM decisions ORDER BY id")                                          \
+    X(STORE_DECISIONS,                                                                             \
+      "SELECT id, arm, kind, state, opened_ms, deadline_ms, value, key, unit, kept,"               \
+      " sum FROM decisions ORDER BY id")                                                           \
     X(STORE_PUT_UNIT, "INSERT OR REPLACE INTO units(unit, arm, sum) VALUES(?1, ?2, ?3)")           \
     X(STORE_DROP_UNIT, "DELETE FROM units WHERE unit = ?1")                                        \
     X(STORE_UNITS, "SELECT unit, arm, sum FROM units ORDER BY number")                             \

@@ -33,6 +33,7 @@ static void decision_sum(struct live_store *store, const struct live_decision_ro
     store_sum_number(store, bits_of(row->value));
     store_sum_text(store, row->key);
     store_sum_text(store, row->unit);
+    store_sum_bytes(store, row->kept, row->kept_size);
 }
 
 enum tacit_status live_store_put_decision(struct live_store *store,
@@ -60,7 +61,8 @@ enum tacit_status live_store_put_decision(struct live_store *store,
     store_bind_number(store, put, 7, bits_of(row->value));
     store_bind_text(store, put, 8, row->key);
     store_bind_text(store, put, 9, row->unit);
-    store_bind_blob(store, put, 10, sum, sizeof sum);
+    store_bind_blob(store, put, 10, row->kept, row->kept_size);
+    store_bind_blob(store, put, 11, sum, sizeof sum);
     return store_run(store, STORE_PUT_DECISION, "put a decision");
 }
 
@@ -86,9 +88,11 @@ static enum tacit_status decision_read(struct live_store *store, sqlite3_stmt *r
         .value = real_of(store_number_at(rows, 6)),
         .key = store_text_at(rows, 7),
         .unit = store_text_at(rows, 8),
+        .kept = sqlite3_column_blob(rows, 9),
+        .kept_size = (size_t)sqlite3_column_bytes(rows, 9),
     };
     decision_sum(store, row);
-    return store_sum_compare(store, rows, 9, "decisions");
+    return store_sum_compare(store, rows, 10, "decisions");
 }
 
 enum tacit_status live_store_decisions(struct live_store *store,

@@ -45,7 +45,7 @@ static const struct {
                   " kind INTEGER NOT NULL CHECK(kind BETWEEN 0 AND 255),"
                   " state INTEGER NOT NULL CHECK(state BETWEEN 0 AND 255),"
                   " opened_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL,"
-                  " value INTEGER NOT NULL, key TEXT, unit TEXT,"
+                  " value INTEGER NOT NULL, key TEXT, unit TEXT, kept BLOB,"
                   " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
     /* A unit that is put again gets a new number: numbers go from the oldest to the newest. */
     {"units", "CREATE TABLE units(number INTEGER PRIMARY KEY,"

@@ -196,6 +196,11 @@ double glm_model_radius(const struct tacit_glm_model *model, uint64_t n)
     return radius;
 }
 
+double tacit_glm_radius(const struct tacit_glm_model *model, uint64_t n)
+{
+    return glm_model_radius(model, n);
+}
+
 double glm_fixed_square(const struct tacit_glm_model *model, uint64_t n, double log_det,
                         double theta_norm)
 {

@@ -1,0 +1,282 @@
+#!/usr/bin/env python3
+"""Decisions by contexts: three clients and a hub over a broker end with the model of the simulator on the same events,
+to the bit, whoever is killed in the midst of an update; requests that do not fit are refused; only what was chosen is
+kept. See support.py."""
+import http.client
+import json
+import math
+import os
+import pathlib
+import random
+import sqlite3
+import struct
+import subprocess
+import tempfile
+import time
+
+from support import IS_LONG, TACIT, UnixConnection, call, federation as base, main, require, test, wait_for
+
+EVENTS = os.path.abspath(os.environ["TACIT_GLM_EVENTS_PROGRAM"])
+SITES = ["clinic-0", "clinic-1", "clinic-2"]
+ARMS = ["low", "middle", "high"]
+FEATURES = ["constant", "age", "dose"]
+D = len(FEATURES)
+
+
+class Trial(base.Federation):
+    def __init__(self, threshold=0.6, horizon=400, explore=0, **policy):
+        super().__init__(TACIT, pathlib.Path(tempfile.mkdtemp(prefix="tacit-glm-")), "trial", SITES, ARMS)
+        self.threshold, self.horizon, self.explore = threshold, horizon, explore
+        self.events, self.random, self.keys, self.updates = [], random.Random(7), 0, 0
+        persistence = self.folder / "persistence"
+        persistence.mkdir()
+        self.make_certificates()
+        self.write_broker("--persistence", persistence)
+        self.write_coordinator({"features": FEATURES, "threshold": threshold, "horizon": horizon, "explore": explore,
+                                "deadline_s": 600}, protocol="glm-ucb")
+        for site in SITES:
+            self.write_agent(site, {"privacy": "none", "features": FEATURES, "range": [0, 1], "agents_max": 5,
+                                    "rounds_max": 10000, "pulls_max": 10 ** 6, **policy}, protocol="glm-ucb")
+
+    # What support.py asks of a federation
+
+    def close(self):
+        for process in self.processes.values():
+            if process.poll() is None:
+                process.kill()
+                process.wait(10)
+
+    def log(self, name):
+        return (self.folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
+
+    def check_sanitizers(self):
+        for path in self.folder.glob("*.log"):
+            said = path.read_text(encoding="utf-8", errors="replace")
+            require("Sanitizer" not in said and "runtime error:" not in said, f"a sanitizer speaks in {path}")
+
+    def start_all(self):
+        self.start("broker")
+        time.sleep(0.3)
+        for name in ("coordinator", *SITES):
+            self.start(name)
+        for site in SITES:
+            wait_for(f"{site} has joined", lambda site=site: "model" in (self.site_status(site) or {}), 60)
+
+    # Applications
+
+    def ask(self, site, method, path, body=None):
+        """Until it is answered, whoever dies in between."""
+        for _ in range(1000):
+            connection = UnixConnection(self.socket_of(site))
+            try:
+                code, answer = call(connection, method, path, body)
+                if code != 503:
+                    return code, answer
+            except (OSError, ValueError, http.client.HTTPException):
+                pass
+            finally:
+                connection.close()
+            time.sleep(0.02)
+        raise AssertionError(f"{site} does not answer")
+
+    def contexts(self):
+        made = []
+        for _ in ARMS:
+            x = [self.random.gauss(0, 1) for _ in range(D)]
+            length = math.sqrt(sum(value * value for value in x))
+            made.append([value / length * 0.999 for value in x])
+        return made
+
+    def decide(self, index):
+        contexts = self.contexts()
+        self.keys += 1
+        code, decision = self.ask(SITES[index], "POST", "/v1/decisions", {"key": f"k{self.keys}", "contexts": contexts})
+        require(code == 200, f"{code} {decision}")
+        require(decision["kind"] == "chosen" and decision["name"] == ARMS[decision["arm"]], f"{decision}")
+        return contexts, decision
+
+    def reward(self, index, contexts, decision):
+        chosen = contexts[decision["arm"]]
+        mean = 1 / (1 + math.exp(-(0.3 * chosen[0] - 0.7 * chosen[1] + 0.6 * chosen[2])))
+        value = int(self.random.random() < mean)
+        code, answer = self.ask(SITES[index], "POST", "/v1/rewards", {"id": decision["id"], "reward": value})
+        require(code == 200 and answer["status"] in ("accepted", "repeated"), f"{code} {answer}")
+        self.events.append((index, contexts, decision["arm"], value))
+
+    def step(self, index):
+        self.reward(index, *self.decide(index))
+
+    def is_updating(self, index):
+        return self.ask(SITES[index], "GET", "/v1/status")[1]["phase"] == "waiting"
+
+    def is_settled(self):
+        """Everybody has the hub's newest model, and no update is under way."""
+        states = [self.site_status(site) for site in SITES]
+        hub = self.status()
+        if hub is None or None in states:
+            return False
+        return (all(one["phase"] != "waiting" for one in states) and
+                {one["model"]["number"] for one in states} == {hub["model"]["number"]})
+
+    def play(self, count, during=None):
+        """One event after another; an update is over before the next one, so that the order is that of the
+        simulator. `during(number)` is called while the number-th update is under way."""
+        before = self.updates
+        for step in range(count):
+            self.step(step % len(SITES))
+            if self.is_updating(step % len(SITES)):
+                self.updates += 1
+                if during is not None:
+                    during(self.updates)
+                wait_for("the update is over", self.is_settled, 120)
+        return self.updates - before
+
+    def kept(self, site):
+        """Stops the agent, and reads what is kept with its decisions."""
+        self.processes[site].terminate()
+        self.processes[site].wait(10)
+        database = sqlite3.connect(f"file:{self.folder}/state-{site}/state.db?mode=ro", uri=True)
+        rows = [row[0] for row in database.execute("SELECT kept FROM decisions ORDER BY id")]
+        database.close()
+        return rows
+
+    def check_model(self):
+        """The hub's model is the simulator's of the same events."""
+        lines = [f"{len(SITES)} {D} {self.horizon} {self.threshold!r} {self.explore!r}"]
+        for index, contexts, arm, value in self.events:
+            numbers = " ".join(repr(x) for row in contexts for x in row)
+            lines.append(f"{index} {len(contexts)} {numbers} {arm} {value}")
+        done = subprocess.run([EVENTS], input="\n".join(lines) + "\n", capture_output=True, text=True, check=False)
+        require(done.returncode == 0, f"the simulator: {done.stderr}")
+        sync, count, *numbers = done.stdout.split()
+        model = self.status()["model"]
+        require(model["number"] == int(sync) and model["observations"] == int(count),
+                f"{model['number']} updates of {model['observations']} rewards, not {sync} of {count}")
+        found = [one["value"] for one in model["coefficients"]]
+        expected = [float(number) for number in numbers[:D]]
+        require(found == expected, f"{found} is not {expected}")  # the same bits
+        matrix = [[float(numbers[D + i * D + j]) for j in range(D)] for i in range(D)]
+        for i in range(D):  # A A^-1 = I: the ellipsoid is that of the same matrix
+            for j in range(D):
+                product = sum(matrix[i][k] * model["inverse"][k][j] for k in range(D))
+                require(abs(product - (i == j)) < 1e-9, f"the matrix differs at {i}, {j}: {product}")
+        require([one["name"] for one in model["coefficients"]] == FEATURES, "the features")
+        require(all(one["lower"] < one["value"] < one["upper"] for one in model["coefficients"]), "the ellipsoid")
+        return model
+
+
+def trial_of(federation_of, **options):
+    """A federation of contexts in the hands of support.py, which closes and removes it."""
+    return federation_of(kind=Trial, **options)
+
+
+# ---- Tests ----
+
+@test
+def the_live_model_is_that_of_the_simulator(federation_of):
+    trial = trial_of(federation_of)
+    trial.start_all()
+    updates = trial.play(120 if IS_LONG else 45)
+    require(updates >= 3, f"{updates} updates")
+    model = trial.check_model()
+    for site in SITES:
+        require(trial.site_status(site)["model"]["number"] == model["number"], f"{site} has another model")
+
+
+@test
+def kills_in_the_midst_of_updates_change_no_bit(federation_of):
+    trial = trial_of(federation_of, threshold=0.3)
+    trial.start_all()
+    deaths = {name: 0 for name in ("coordinator", *SITES)}
+    order = list(deaths)
+    wanted = 10 if IS_LONG else 1
+
+    def kill(number):
+        name = order[number % len(order)]
+        if deaths[name] >= wanted:
+            return
+        time.sleep(trial.random.uniform(0, 0.05))
+        trial.processes[name].kill()
+        trial.processes[name].wait(10)
+        deaths[name] += 1
+        trial.start(name)
+
+    for _ in range(100):
+        trial.play(3 * len(SITES), during=kill)
+        if min(deaths.values()) >= wanted:
+            break
+    require(min(deaths.values()) >= wanted, f"{deaths}")
+    trial.check_model()
+
+
+@test
+def requests_that_do_not_fit_are_refused(federation_of):
+    trial = trial_of(federation_of)
+    trial.start_all()
+    good = [[0.1, 0.2, 0.3], [0, 0, 1], [1, 0, 0]]
+    bad = [{}, {"contexts": good[:2]}, {"contexts": []}, {"contexts": 3}, {"contexts": [[0.1, 0.2], [0, 1], [1, 0]]},
+           {"contexts": [[0.1, 0.2, 0.3], [0, 0, 1], [1, 0]]}, {"contexts": [["a", 0, 0], *good[1:]]},
+           {"contexts": [[0.9, 0.9, 0.9], *good[1:]]}, {"contexts": [[1e308, 1e308, 0], *good[1:]]},
+           {"contexts": good, "unit": "ann"}, {"contexts": good, "unavailable": ["low"]}]
+    for request in bad:
+        code, answer = trial.ask(SITES[0], "POST", "/v1/decisions", request)
+        require(code == 400 and "contexts" in answer["error"], f"{request}: {code} {answer}")
+    raw = '{"contexts": [[NaN, 0, 0], [0, 0, 1], [1, 0, 0]]}'
+    connection = UnixConnection(trial.socket_of(SITES[0]))
+    connection.request("POST", "/v1/decisions", raw)
+    require(connection.getresponse().status == 400, "NaN was taken")
+    connection.close()
+    code, first = trial.ask(SITES[0], "POST", "/v1/decisions", {"key": "same", "contexts": good})
+    require(code == 200 and first["probability"] == 1 and first["model"] == 0, f"{code} {first}")
+    code, again = trial.ask(SITES[0], "POST", "/v1/decisions", {"key": "same", "contexts": good[::-1]})
+    require(again == first, f"the same key was answered with {again}, not {first}")
+
+
+@test
+def only_the_chosen_context_is_kept_and_nothing_else_of_it_leaves(federation_of):
+    trial = trial_of(federation_of)
+    trial.start_all()
+    contexts, decision = trial.decide(0)
+    kept = trial.kept(SITES[0])[0]
+    require(len(kept) == 24 + 8 * D, f"{len(kept)} bytes are kept")
+    for arm, row in enumerate(contexts):
+        is_there = bytes_of(row) in kept
+        require(is_there == (arm == decision["arm"]), f"arm {arm} kept: {is_there}")
+    trial.start(SITES[0])
+    trial.reward(0, contexts, decision)  # after a restart: the reward finds its context
+    state = trial.ask(SITES[0], "GET", "/v1/status")[1]
+    require(state["pulls"] == 1, f"{state}")
+
+
+def bytes_of(row):
+    return struct.pack(f"<{len(row)}d", *row)
+
+
+@test
+def exploration_is_answered_with_its_probability_and_logged(federation_of):
+    trial = trial_of(federation_of, explore=0.5)
+    trial.start_all()
+    seen = set()
+    for _ in range(30):
+        contexts, decision = trial.decide(0)
+        seen.add(round(decision["probability"], 9))
+    require(seen == {round(0.5 / 3, 9), round(0.5 / 3 + 0.5, 9)}, f"{seen}")
+    kept = trial.kept(SITES[0])
+    require(all(bytes_of(row) in kept[-1] for row in contexts), "a context is not in the log")
+
+
+@test
+def a_site_refuses_features_that_are_not_its_own(federation_of):
+    trial = trial_of(federation_of)
+    text = (trial.folder / f"{SITES[1]}.yaml").read_text()
+    (trial.folder / f"{SITES[1]}.yaml").write_text(text.replace(json.dumps(FEATURES), json.dumps(FEATURES[::-1])))
+    trial.start("broker")
+    time.sleep(0.3)
+    for name in ("coordinator", *SITES[:2]):
+        trial.start(name)
+    refused = wait_for("it refuses", lambda: (trial.site_status(SITES[1]) or {}).get("refusal"), 30)
+    require("features" in refused, refused)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
