@@ -20,6 +20,7 @@ import tempfile
 import threading
 import time
 
+import contexts
 import training
 import votes
 from federation import Federation, UnixConnection, call
@@ -259,7 +260,7 @@ def main():
     parser.add_argument("--network", choices=NETWORKS)
     parser.add_argument("--sites", type=int, default=40, help="of votes, another story: votes.py")
     options = parser.parse_args()
-    live = [*PROTOCOLS, "select", "votes"]
+    live = [*PROTOCOLS, "glm-ucb", "select", "votes"]
     if options.protocol not in live:
         parser.error(f"the protocol '{options.protocol}' is not live; those that are: {', '.join(live)}")
     if options.protocol == "select":  # no arms and no patients: a model
@@ -271,6 +272,11 @@ def main():
         print("protocol: votes", flush=True)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped on request"))
         votes.play(options.tacit, options.sites, options.horizon or 100000, options.epsilon or 1.0)
+        return
+    if options.protocol == "glm-ucb":  # chooses by contexts: other applications, another story
+        print("protocol: glm-ucb", flush=True)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped on request"))
+        contexts.run(options.tacit, options.horizon or contexts.HORIZON)
         return
     protocol = PROTOCOLS[options.protocol]
     options.horizon = options.horizon or protocol.horizon

@@ -708,6 +708,37 @@ static void a_new_plan_turns_what_it_does_not_cover_into_exploitation(void **sta
     bench_close(&bench);
 }
 
+/* Its reward is given to the protocol with what was kept, also after a restart; it takes no place of
+ * the plan. */
+static void what_contexts_chose_keeps_them_until_its_reward(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    uint8_t const kept[] = {1, 2, 3, 250};
+    struct live_decision_request const request = {
+        .key = "k", .is_chosen = true, .choice = 1, .kept = kept, .kept_size = sizeof kept};
+    struct live_decision_answer answer;
+    struct live_decisions_view view;
+    assert_int_equal(live_decisions_decide(bench.decisions, &request, &bench.fallback, bench.now_ms,
+                                           &bench.entropy, &answer),
+                     TACIT_OK);
+    assert_true(answer.is_new && answer.row.kind == LIVE_DECISION_CHOSEN && answer.row.arm == 1);
+    assert_memory_equal(answer.row.kept, kept, sizeof kept);
+    live_decisions_look(bench.decisions, &view);
+    assert_true(view.open_planned == 0 && view.open_other == 1);
+    struct live_decisions *const other = live_decisions_new(&bench.config);
+    assert_int_equal(live_decisions_restore(other, &answer.row), TACIT_OK);
+    struct live_reward_outcome const outcome =
+        live_decisions_reward(other, answer.row.id, 0.5, bench.now_ms);
+    assert_true(outcome.answer == LIVE_REWARD_ACCEPTED && outcome.fills && outcome.is_changed);
+    assert_int_equal(outcome.row.kept_size, sizeof kept);
+    assert_memory_equal(outcome.row.kept, kept, sizeof kept);
+    assert_false(live_decisions_reward(other, answer.row.id, 0.5, bench.now_ms).fills);
+    live_decisions_free(other);
+    bench_close(&bench);
+}
+
 static void restored_rows_that_contradict_are_refused(void **state)
 {
     (void)state;
@@ -725,7 +756,7 @@ static void restored_rows_that_contradict_are_refused(void **state)
     text[LIVE_KEY_BYTES_MAX + 1] = '\0';
     bad[0].id = 7;
     bad[1].arm = ARMS;
-    bad[2].kind = 3;
+    bad[2].kind = LIVE_DECISION_CHOSEN + 1;
     bad[3].state = 5;
     bad[4].key = "k";
     bad[5].key = "";
@@ -1489,6 +1520,7 @@ int main(void)
         cmocka_unit_test(no_more_than_open_max_are_open),
         cmocka_unit_test(failing_entropy_changes_nothing),
         cmocka_unit_test(a_new_plan_turns_what_it_does_not_cover_into_exploitation),
+        cmocka_unit_test(what_contexts_chose_keeps_them_until_its_reward),
         cmocka_unit_test(restored_rows_that_contradict_are_refused),
         cmocka_unit_test(restored_rows_come_in_any_order),
         cmocka_unit_test(a_late_reward_enters_nothing_and_its_place_is_filled_once),
