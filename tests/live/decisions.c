@@ -708,8 +708,8 @@ static void a_new_plan_turns_what_it_does_not_cover_into_exploitation(void **sta
     bench_close(&bench);
 }
 
-/* Its reward is given to the protocol with what was kept, also after a restart; it takes no place of
- * the plan. */
+/* Its reward is given to the protocol with what was kept, also after a restart; it takes no place
+ * of the plan. */
 static void what_contexts_chose_keeps_them_until_its_reward(void **state)
 {
     (void)state;
