@@ -8,65 +8,29 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <jansson.h>
-#include "../support/process.h"
-#include "../support/temp.h"
-
-#define OPTIONS_MAX 12u
-
-static char folder[TEMP_PATH_BYTES];
-static char file[TEMP_PATH_BYTES];
+#include "../support/on_file.h"
 
 static int open_folder(void **state)
 {
     (void)state;
-    temp_directory_make(folder);
-    temp_path(file, folder, "phased.yaml");
-    temp_file_write(folder, "means.csv", "0.3766,0.3626,0.34,0.3355,0.3087\n");
-    temp_file_write(folder, "phased.yaml",
-                    "name: phased\nseed: 4\nruns: 60\nhorizon: 1000000\n"
-                    "environment: {kind: bernoulli, means: means.csv}\nagents: 3\n"
-                    "protocol: {kind: phased-index}\n"
-                    "privacy: {mode: sound, epsilon: 1}\ncost: {server_link: 25}\n");
+    on_file_open("phased.yaml", "name: phased\nseed: 4\nruns: 60\nhorizon: 1000000\n"
+                                "environment: {kind: bernoulli, means: means.csv}\nagents: 3\n"
+                                "protocol: {kind: phased-index}\n"
+                                "privacy: {mode: sound, epsilon: 1}\ncost: {server_link: 25}\n");
+    on_file_write("means.csv", "0.3766,0.3626,0.34,0.3355,0.3087\n");
     return 0;
-}
-
-static int close_folder(void **state)
-{
-    (void)state;
-    temp_directory_remove(folder);
-    return 0;
-}
-
-static struct process_result tacit(const char *command, const char *const *options)
-{
-    const char *arguments[OPTIONS_MAX + 4] = {process_tacit(), command, file};
-    for (uint32_t i = 0; options[i] != NULL; i++) {
-        assert_true(i < OPTIONS_MAX);
-        arguments[3 + i] = options[i];
-    }
-    struct process_plan const plan = {.arguments = arguments};
-    return process_run(&plan);
 }
 
 static json_t *run(const char *first, const char *second)
 {
     struct process_result result =
-        tacit("run", (const char *const[]){"--json", "--quiet", first, second, NULL});
+        on_file_run("run", (const char *const[]){"--json", "--quiet", first, second, NULL});
     if (result.code != 0)
         fail_msg("code %d: %s", result.code, result.err);
     json_t *const json = json_loads(result.out, 0, NULL);
     assert_non_null(json);
     process_free(&result);
     return json;
-}
-
-static double metric(const json_t *json, const char *name)
-{
-    json_t const *const value = json_object_get(json_object_get(json, "metrics"), name);
-    if (!json_is_number(json_object_get(value, "mean")))
-        fail_msg("no %s", name);
-    return json_number_value(json_object_get(value, "mean"));
 }
 
 /* EXACT-BOUNDS 9 expects 1,289 and 7,806; half widths of 60 runs are about 60 and 350. Fixed seed;
@@ -77,14 +41,14 @@ static void regrets_are_those_expected(void **state)
     json_t *const index = run(NULL, NULL);
     json_t *const exact = run("--set=protocol={kind: elimination, bounds: exact}", NULL);
     json_t *const letter = run("--set=protocol={kind: elimination}", NULL);
-    assert_in_range((uint64_t)metric(index, "regret"), 1089, 1489);
-    assert_in_range((uint64_t)metric(exact, "regret"), 6806, 8806);
-    assert_true(metric(letter, "regret") > 1.6 * metric(exact, "regret"));
-    assert_true(metric(letter, "regret") > 4 * metric(index, "regret"));
-    assert_true(metric(index, "scalars") < 3 * metric(letter, "scalars"));
-    assert_true(metric(index, "cost") == 75 * metric(index, "rounds"));
-    assert_true(metric(exact, "single_arm_fraction") == 1);
-    assert_true(metric(exact, "cost_all_edges") == metric(exact, "cost"));
+    assert_in_range((uint64_t)on_file_metric(index, "regret"), 1089, 1489);
+    assert_in_range((uint64_t)on_file_metric(exact, "regret"), 6806, 8806);
+    assert_true(on_file_metric(letter, "regret") > 1.6 * on_file_metric(exact, "regret"));
+    assert_true(on_file_metric(letter, "regret") > 4 * on_file_metric(index, "regret"));
+    assert_true(on_file_metric(index, "scalars") < 3 * on_file_metric(letter, "scalars"));
+    assert_true(on_file_metric(index, "cost") == 75 * on_file_metric(index, "rounds"));
+    assert_true(on_file_metric(exact, "single_arm_fraction") == 1);
+    assert_true(on_file_metric(exact, "cost_all_edges") == on_file_metric(exact, "cost"));
     json_decref(index);
     json_decref(exact);
     json_decref(letter);
@@ -104,7 +68,7 @@ static void with_a_confidence_both_decide_for_the_best_arm(void **state)
     for (int i = 0; i < 2; i++) {
         json_t *const json = run(protocols[i], NULL);
         assert_true(is_decided(json));
-        assert_true(metric(json, "best_arm_fraction") == 1);
+        assert_true(on_file_metric(json, "best_arm_fraction") == 1);
         json_decref(json);
     }
 }
@@ -117,7 +81,7 @@ static void an_early_answer_names_what_cannot_be_told_apart(void **state)
     json_t const *const answer = json_object_get(json, "answer");
     assert_false(is_decided(json));
     assert_true(json_array_size(json_object_get(answer, "arms")) >= 2);
-    assert_true(metric(json, "single_arm_fraction") < 0.5);
+    assert_true(on_file_metric(json, "single_arm_fraction") < 0.5);
     json_decref(json);
 }
 
@@ -127,9 +91,9 @@ static void runs_do_not_depend_on_threads(void **state)
     static const char *const protocols[] = {"--set=protocol.growth=1.5",
                                             "--set=protocol={kind: elimination, bounds: exact}"};
     for (int i = 0; i < 2; i++) {
-        struct process_result one = tacit(
+        struct process_result one = on_file_run(
             "run", (const char *const[]){"--json", "--quiet", "--threads=1", protocols[i], NULL});
-        struct process_result three = tacit(
+        struct process_result three = on_file_run(
             "run", (const char *const[]){"--json", "--quiet", "--threads=3", protocols[i], NULL});
         assert_int_equal(one.code, 0);
         assert_string_equal(one.out, three.out);
@@ -163,7 +127,7 @@ static const struct {
 
 static void refuse(const char *first, const char *second, const char *says)
 {
-    struct process_result result = tacit("check", (const char *const[]){first, second, NULL});
+    struct process_result result = on_file_run("check", (const char *const[]){first, second, NULL});
     if (result.code != 2 || strstr(result.err, says) == NULL)
         fail_msg("%s: code %d: %s", first, result.code, result.err);
     assert_int_equal(process_line_count(result.err), 1);
@@ -191,7 +155,7 @@ static void a_horizon_below_the_first_plan_is_refused_with_the_least_one(void **
     for (int i = 0; i < 2; i++) {
         char setting[64];
         struct process_result result =
-            tacit("run", (const char *const[]){protocols[i], "--set=horizon=3", NULL});
+            on_file_run("run", (const char *const[]){protocols[i], "--set=horizon=3", NULL});
         assert_int_equal(result.code, 2);
         char const *const said = strstr(result.err, "allowed: at least ");
         assert_non_null(said);
@@ -200,7 +164,7 @@ static void a_horizon_below_the_first_plan_is_refused_with_the_least_one(void **
         process_free(&result);
         (void)snprintf(setting, sizeof setting, "--set=horizon=%lu", least);
         json_t *const json = run(protocols[i], setting);
-        assert_true(metric(json, "rounds") >= 1);
+        assert_true(on_file_metric(json, "rounds") >= 1);
         json_decref(json);
         (void)snprintf(setting, sizeof setting, "--set=horizon=%lu", least - 1);
         refuse(protocols[i], setting, "is too short for the first plan");
@@ -210,13 +174,13 @@ static void a_horizon_below_the_first_plan_is_refused_with_the_least_one(void **
 static void check_says_what_it_promises(void **state)
 {
     (void)state;
-    struct process_result result = tacit("check", (const char *const[]){NULL});
+    struct process_result result = on_file_run("check", (const char *const[]){NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "is in at most one noised sum"));
     assert_non_null(strstr(result.out, "first plan "));
     assert_non_null(strstr(result.out, "with chance 0.95"));
     process_free(&result);
-    result = tacit("check", (const char *const[]){"--set=privacy={mode: none}", NULL});
+    result = on_file_run("check", (const char *const[]){"--set=privacy={mode: none}", NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "Nothing is protected"));
     process_free(&result);
@@ -225,7 +189,7 @@ static void check_says_what_it_promises(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, on_file_close)
         TEST(regrets_are_those_expected),
         TEST(with_a_confidence_both_decide_for_the_best_arm),
         TEST(an_early_answer_names_what_cannot_be_told_apart),

@@ -9,46 +9,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
-#include <jansson.h>
-#include "../support/process.h"
-#include "../support/temp.h"
-
-#define OPTIONS_MAX 12u
-
-static char folder[TEMP_PATH_BYTES];
-static char file[TEMP_PATH_BYTES];
+#include "../support/on_file.h"
 
 static int open_folder(void **state)
 {
     (void)state;
-    temp_directory_make(folder);
-    temp_path(file, folder, "votes.yaml");
-    temp_file_write(folder, "means.csv", "0.7,0.5,0.3,0.1,0.1,0.1,0.1,0.1,0.1,0.1\n");
-    temp_file_write(folder, "votes.yaml",
-                    "name: votes\nseed: 4\nruns: 6\nhorizon: 100000000\n"
-                    "environment: {kind: bernoulli, means: means.csv}\nagents: 64\n"
-                    "network: {kind: broadcast}\n"
-                    "protocol: {kind: votes, subroutine: ser3, epsilon: 0.25, eta: 0.9}\n"
-                    "privacy: {mode: paper}\n");
+    on_file_open("votes.yaml",
+                 "name: votes\nseed: 4\nruns: 6\nhorizon: 100000000\n"
+                 "environment: {kind: bernoulli, means: means.csv}\nagents: 64\n"
+                 "network: {kind: broadcast}\n"
+                 "protocol: {kind: votes, subroutine: ser3, epsilon: 0.25, eta: 0.9}\n"
+                 "privacy: {mode: paper}\n");
+    on_file_write("means.csv", "0.7,0.5,0.3,0.1,0.1,0.1,0.1,0.1,0.1,0.1\n");
     return 0;
-}
-
-static int close_folder(void **state)
-{
-    (void)state;
-    temp_directory_remove(folder);
-    return 0;
-}
-
-static struct process_result tacit(const char *command, const char *const *options)
-{
-    const char *arguments[OPTIONS_MAX + 4] = {process_tacit(), command, file};
-    for (uint32_t i = 0; options[i] != NULL; i++) {
-        assert_true(i < OPTIONS_MAX);
-        arguments[3 + i] = options[i];
-    }
-    struct process_plan const plan = {.arguments = arguments};
-    return process_run(&plan);
 }
 
 static void wrong_keys_are_refused_in_words(void **state)
@@ -77,7 +50,7 @@ static void wrong_keys_are_refused_in_words(void **state)
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         struct process_result result =
-            tacit("check", (const char *const[]){wrong[i].setting, NULL});
+            on_file_run("check", (const char *const[]){wrong[i].setting, NULL});
         if (result.code != 2 || strstr(result.err, wrong[i].says) == NULL)
             fail_msg("%s: code %d: %s", wrong[i].setting, result.code, result.err);
         assert_int_equal(process_line_count(result.err), 1);
@@ -89,7 +62,7 @@ static void wrong_keys_are_refused_in_words(void **state)
 static void a_committee_needs_its_seats(void **state)
 {
     (void)state;
-    struct process_result result = tacit(
+    struct process_result result = on_file_run(
         "check", (const char *const[]){"--set=agents=20", "--set=protocol.votes=committee", NULL});
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "a committee of 29 is needed and there are 20 agents"));
@@ -99,7 +72,7 @@ static void a_committee_needs_its_seats(void **state)
 static void check_says_what_the_votes_are_worth(void **state)
 {
     (void)state;
-    struct process_result result = tacit("check", (const char *const[]){NULL});
+    struct process_result result = on_file_run("check", (const char *const[]){NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "not a privacy level"));
     assert_non_null(strstr(result.out, "28 of 64 players"));
@@ -107,7 +80,7 @@ static void check_says_what_the_votes_are_worth(void **state)
     assert_non_null(strstr(result.out, "(not kept)"));
     assert_non_null(strstr(result.out, "at most 279 (Theorem 1: m K - 1)"));
     process_free(&result);
-    result = tacit("check", (const char *const[]){"--set=protocol.votes=binomial", NULL});
+    result = on_file_run("check", (const char *const[]){"--set=protocol.votes=binomial", NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "62 of 64 players"));
     assert_null(strstr(result.out, "(not kept)"));
@@ -120,7 +93,7 @@ static void check_says_what_the_votes_are_worth(void **state)
 static void check_prints_the_theorems_and_the_cheapest_votes(void **state)
 {
     (void)state;
-    struct process_result result = tacit("check", (const char *const[]){NULL});
+    struct process_result result = on_file_run("check", (const char *const[]){NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "p*        0.01562"));
     double samples = 0;
@@ -144,19 +117,19 @@ static void check_prints_the_theorems_and_the_cheapest_votes(void **state)
 static void resets_need_an_accuracy_that_theorem_4_speaks_of(void **state)
 {
     (void)state;
-    struct process_result result =
-        tacit("check",
-              (const char *const[]){"--set=protocol={kind: votes, subroutine: ser4, reset: 1e-5, "
-                                    "eta: 0.9, epsilon: 0.0899}",
-                                    NULL});
+    struct process_result result = on_file_run(
+        "check",
+        (const char *const[]){"--set=protocol={kind: votes, subroutine: ser4, reset: 1e-5, "
+                              "eta: 0.9, epsilon: 0.0899}",
+                              NULL});
     assert_int_equal(result.code, 2);
     assert_non_null(strstr(result.err, "protocol.epsilon"));
     assert_non_null(strstr(result.err, "below eta/K = 0.09"));
     process_free(&result);
-    result = tacit("check",
-                   (const char *const[]){"--set=protocol={kind: votes, subroutine: ser4, reset: "
-                                         "1e-5, eta: 0.9, epsilon: 0.09}",
-                                         NULL});
+    result = on_file_run(
+        "check", (const char *const[]){"--set=protocol={kind: votes, subroutine: ser4, reset: "
+                                       "1e-5, eta: 0.9, epsilon: 0.09}",
+                                       NULL});
     assert_int_equal(result.code, 0);
     assert_non_null(strstr(result.out, "phi T (m K - 1) = 2.79e+05 messages"));
     process_free(&result);
@@ -166,8 +139,7 @@ static double metric(const char *text, const char *name)
 {
     json_t *const root = json_loads(text, 0, NULL);
     assert_non_null(root);
-    json_t *const metric = json_object_get(json_object_get(root, "metrics"), name);
-    double const mean = json_number_value(json_object_get(metric, "mean"));
+    double const mean = on_file_metric(root, name);
     json_decref(root);
     return mean;
 }
@@ -176,9 +148,9 @@ static void runs_do_not_depend_on_threads(void **state)
 {
     (void)state;
     struct process_result const one =
-        tacit("run", (const char *const[]){"--json", "--quiet", "--threads=1", NULL});
+        on_file_run("run", (const char *const[]){"--json", "--quiet", "--threads=1", NULL});
     struct process_result const two =
-        tacit("run", (const char *const[]){"--json", "--quiet", "--threads=2", NULL});
+        on_file_run("run", (const char *const[]){"--json", "--quiet", "--threads=2", NULL});
     assert_int_equal(one.code, 0);
     assert_string_equal(one.out, two.out);
     assert_true(metric(one.out, "messages") <= 279);
@@ -193,8 +165,8 @@ static void runs_do_not_depend_on_threads(void **state)
 static void the_uniform_baseline_plays_to_the_horizon(void **state)
 {
     (void)state;
-    struct process_result result =
-        tacit("run", (const char *const[]){"--json", "--quiet", "--set=horizon=400000", NULL});
+    struct process_result result = on_file_run(
+        "run", (const char *const[]){"--json", "--quiet", "--set=horizon=400000", NULL});
     assert_int_equal(result.code, 0);
     assert_true(metric(result.out, "samples") < 100000);
     json_t *const root = json_loads(result.out, 0, NULL);
@@ -216,14 +188,15 @@ static void players_may_differ_and_means_may_move(void **state)
     for (uint32_t player = 0; player < 64; player++)
         at += snprintf(at, sizeof rows - (size_t)(at - rows), "%s\n",
                        player < 40 ? "0.7,0.3,0.1" : "0.3,0.7,0.1");
-    temp_file_write(folder, "means.csv", rows);
-    struct process_result result = tacit("run", (const char *const[]){"--json", "--quiet", NULL});
+    on_file_write("means.csv", rows);
+    struct process_result result =
+        on_file_run("run", (const char *const[]){"--json", "--quiet", NULL});
     assert_int_equal(result.code, 0);
     assert_true(metric(result.out, "answer_share") > 0.95);
     assert_true(fabs(metric(result.out, "best_arm_fraction") - 40.0 / 64) < 0.05);
     assert_non_null(strstr(result.out, "\"arms\": [\"arm 0\"]"));
     process_free(&result);
-    temp_file_write(folder, "means.csv", "0.7,0.1,0.6\n");
+    on_file_write("means.csv", "0.7,0.1,0.6\n");
     static const struct {
         const char *setting;
         const char *says;
@@ -231,7 +204,7 @@ static void players_may_differ_and_means_may_move(void **state)
         {"--set=protocol.switches=1", "Assumption 4  fails: arm 0 is ahead on average until"},
         {"--set=environment.drift={per_sample: -1e-5}", "Assumption 4  holds to T: arm 0"}};
     for (size_t i = 0; i < 2; i++) {
-        result = tacit("check", (const char *const[]){cases[i].setting, NULL});
+        result = on_file_run("check", (const char *const[]){cases[i].setting, NULL});
         assert_int_equal(result.code, 0);
         assert_non_null(strstr(result.out, cases[i].says));
         process_free(&result);
@@ -254,11 +227,11 @@ static double profile(const char *text, const char *name, size_t row)
 static void a_report_says_what_became_of_arms_and_of_players(void **state)
 {
     (void)state;
-    struct process_result result =
-        tacit("run", (const char *const[]){"--json", "--quiet",
-                                           "--set=activation={kind: groups, groups: [{share: 0.5, "
-                                           "events: 0.8}, {share: 0.5, events: 0.2}]}",
-                                           NULL});
+    struct process_result result = on_file_run(
+        "run", (const char *const[]){"--json", "--quiet",
+                                     "--set=activation={kind: groups, groups: [{share: 0.5, "
+                                     "events: 0.8}, {share: 0.5, events: 0.2}]}",
+                                     NULL});
     assert_int_equal(result.code, 0);
     double samples = 0;
     for (size_t arm = 0; arm < 10; arm++)
@@ -289,18 +262,19 @@ static void a_report_says_what_became_of_arms_and_of_players(void **state)
 static void baselines_send_what_the_paper_counts(void **state)
 {
     (void)state;
-    temp_file_write(folder, "votes.yaml",
-                    "name: votes\nseed: 4\nruns: 6\nhorizon: 100000000\n"
-                    "environment: {kind: bernoulli, means: means.csv}\nagents: 64\n"
-                    "network: {kind: broadcast}\n"
-                    "protocol: {kind: votes, subroutine: ugapec, epsilon: 0.25, sharing: all}\n"
-                    "privacy: {mode: paper}\n");
-    struct process_result all = tacit("run", (const char *const[]){"--json", "--quiet", NULL});
+    on_file_write("votes.yaml",
+                  "name: votes\nseed: 4\nruns: 6\nhorizon: 100000000\n"
+                  "environment: {kind: bernoulli, means: means.csv}\nagents: 64\n"
+                  "network: {kind: broadcast}\n"
+                  "protocol: {kind: votes, subroutine: ugapec, epsilon: 0.25, sharing: all}\n"
+                  "privacy: {mode: paper}\n");
+    struct process_result all =
+        on_file_run("run", (const char *const[]){"--json", "--quiet", NULL});
     assert_int_equal(all.code, 0);
     assert_true(metric(all.out, "messages") == metric(all.out, "samples"));
     assert_true(metric(all.out, "messages_per_receiver") == 63 * metric(all.out, "samples"));
     process_free(&all);
-    struct process_result none = tacit(
+    struct process_result none = on_file_run(
         "run", (const char *const[]){"--json", "--quiet", "--set=protocol.sharing=none", NULL});
     assert_int_equal(none.code, 0);
     assert_true(metric(none.out, "messages") == 0);
@@ -320,9 +294,9 @@ static void sums_and_randomised_rewards_keep_the_epsilon_of_private_votes(void *
         char protocol[160];
         (void)snprintf(protocol, sizeof protocol,
                        "--set=protocol={kind: votes, epsilon: 0.25, sharing: %s}", sharings[i]);
-        struct process_result result =
-            tacit("run", (const char *const[]){"--json", "--quiet", protocol,
-                                               "--set=privacy={mode: sound, epsilon: 1}", NULL});
+        struct process_result result = on_file_run(
+            "run", (const char *const[]){"--json", "--quiet", protocol,
+                                         "--set=privacy={mode: sound, epsilon: 1}", NULL});
         assert_int_equal(result.code, 0);
         assert_non_null(strstr(result.out, "\"epsilon_per_reward\": 1,"));
         assert_non_null(strstr(result.out, "Each single reward") == NULL
@@ -343,12 +317,12 @@ static void sums_and_randomised_rewards_keep_the_epsilon_of_private_votes(void *
 static void private_votes_start_again_at_resets(void **state)
 {
     (void)state;
-    struct process_result result =
-        tacit("run", (const char *const[]){"--json", "--quiet", "--runs=2", "--set=horizon=300000",
-                                           "--set=agents=29",
-                                           "--set=protocol={kind: votes, subroutine: ser4, reset: "
-                                           "1e-5, eta: 0.9, epsilon: 0.25, switches: 1}",
-                                           "--set=privacy={mode: sound, epsilon: 1}", NULL});
+    struct process_result result = on_file_run(
+        "run", (const char *const[]){"--json", "--quiet", "--runs=2", "--set=horizon=300000",
+                                     "--set=agents=29",
+                                     "--set=protocol={kind: votes, subroutine: ser4, reset: "
+                                     "1e-5, eta: 0.9, epsilon: 0.25, switches: 1}",
+                                     "--set=privacy={mode: sound, epsilon: 1}", NULL});
     assert_int_equal(result.code, 0);
     assert_true(metric(result.out, "samples") == 300000);
     assert_true(metric(result.out, "resets") >= 1);
@@ -356,10 +330,53 @@ static void private_votes_start_again_at_resets(void **state)
     process_free(&result);
 }
 
+/* The coordinator's file of a live run: what is wrong is said with its place. */
+static void daemon_files_are_refused_in_words(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *run;
+        const char *more;
+        const char *says;
+    } wrong[] = {
+        {"votes: 1", "", "run.accuracy: missing"},
+        {"accuracy: 0, votes: 1", "", "above 0 and up to 1"},
+        {"accuracy: 0.1", "", "run.eta: is missing"},
+        {"accuracy: 0.1, eta: 1", "", "1 is certain failure"},
+        {"accuracy: 0.1, eta: 0.1, votes: 2", "", "run.eta: follows from votes"},
+        {"accuracy: 0.1, votes: 3", "", "no more than the sites"},
+        {"accuracy: 0.1, eta: 0.9", "", "29 votes are needed and there are 2 sites"},
+        {"accuracy: 0.1, votes: floor", "", "allowed: committee, binomial, cheapest"},
+        {"accuracy: 0.1, votes: 1, quorum: 1", "", "run.quorum: votes have no rounds"},
+        {"accuracy: 0.1, votes: 1, deadline_s: 9", "", "run.deadline_s: votes have no rounds"},
+        {"accuracy: 0.1, votes: 1, rounds: 3", "", "run.rounds: unknown key"},
+        {"accuracy: 0.1, votes: 1, liars: 2", "", "from 0 to 1"},
+        {"accuracy: 0.001, eta: 0.1, reset_after_s: 9", "", "below eta/K"},
+        {"accuracy: 0.1, votes: 1, tick_ms: 0", "", "run.tick_ms"},
+        {"accuracy: 0.1, votes: 1", "network: {kind: ring}\n", "is no network for votes"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        char text[1024];
+        (void)snprintf(
+            text, sizeof text,
+            "federation: trial\nprotocol: votes\nstate: state\n"
+            "broker: {host: 127.0.0.1, port: 1, ca: ca.crt, certificate: c.crt, "
+            "key: c.key}\nsites: [north, south]\narms: [left, right]\nstatus: {port: 8080}\n"
+            "run: {horizon: 1000, epsilon: 1, %s}\n%s",
+            wrong[i].run, wrong[i].more);
+        on_file_write("votes.yaml", text);
+        struct process_result result = on_file_start("coordinator");
+        if (result.code != 2 || strstr(result.err, wrong[i].says) == NULL)
+            fail_msg("%s: code %d: %s", wrong[i].run, result.code, result.err);
+        assert_int_equal(process_line_count(result.err), 1);
+        process_free(&result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, on_file_close)
         TEST(wrong_keys_are_refused_in_words),
         TEST(a_committee_needs_its_seats),
         TEST(check_says_what_the_votes_are_worth),
@@ -372,6 +389,7 @@ int main(void)
         TEST(the_uniform_baseline_plays_to_the_horizon),
         TEST(players_may_differ_and_means_may_move),
         TEST(a_report_says_what_became_of_arms_and_of_players),
+        TEST(daemon_files_are_refused_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -218,11 +218,11 @@ def kill_9_of_anybody_takes_no_vote_back_and_draws_nothing_anew(federation_of):
     check_end(federation)
 
 
-def crash_everywhere(federation, point):
-    """Site i dies at the i-th passage of the point, the coordinator at the first; each comes back, and goes on."""
+def crash_everywhere(federation, points):
+    """Each dies at one of the points, site i at its i-th passage; each comes back, and goes on."""
     federation.start_all([])
     for number, name in enumerate(["coordinator", *federation.sites], 1):
-        federation.start(name, TACIT_CRASH_AT=f"{point}:{number}")
+        federation.start(name, TACIT_CRASH_AT=f"{points[number % len(points)]}:{number}")
     federation.apply(batch=20)
     deaths = 0
     end = time.monotonic() + 60
@@ -241,23 +241,11 @@ def crash_everywhere(federation, point):
 
 
 @test
-def crash_before_a_commit_draws_nothing_anew(federation_of):
-    crash_everywhere(federation_of(), "before-commit")
-
-
-@test
-def crash_after_a_commit_draws_nothing_anew(federation_of):
-    crash_everywhere(federation_of(), "after-commit")
-
-
-@test
-def crash_before_sending_draws_nothing_anew(federation_of):
-    crash_everywhere(federation_of(), "before-send")
-
-
-@test
-def crash_at_a_release_draws_nothing_anew(federation_of):
-    crash_everywhere(federation_of(), "release")
+def crash_at_any_step_draws_nothing_anew(federation_of):
+    points = ["before-commit", "after-commit", "before-send", "release"]
+    crash_everywhere(federation_of(), points)
+    for point in points if IS_LONG else ():
+        crash_everywhere(federation_of(), [point])
 
 
 # ---- Copies ----
@@ -491,6 +479,39 @@ def hostile_bytes_are_refused_and_nobody_dies(federation_of):
     federation.apply([one for one in federation.sites if one != site])
     wait_for("the run ends", federation.is_finished, 60)
     federation.end_applications()
+
+
+# ---- Resets ----
+
+@test
+def resets_bring_all_arms_back_for_everybody(federation_of):
+    """A coin a second, every other one of which resets: votes count for one reset, and nothing is decided for good."""
+    federation = federation_of(votes=2, accuracy=0.05, reset_after_s=2)
+    busy, idle = federation.sites[:2], federation.sites[2:]
+    federation.start_all()
+    federation.apply(busy)
+
+    def resets():
+        return [part(body, 1) for body in federation.said("down/votes", ANEW)]
+
+    def votes():
+        return {part(body, 2) for site in busy for body in federation.said(f"down/{site}/votes", ROW)}
+    wait_for("votes of several resets", lambda: len(votes()) >= 3, 60)
+    require(resets() == sorted(set(resets())), f"resets {resets()}")
+    require(votes() <= {0, *resets()}, f"votes of {votes()}, resets {resets()}")
+    require(federation.status()["phase"] != "finished", "it has ended")
+    count = len(resets())
+    wait_for("a reset", lambda: len(resets()) > count, 40)
+    status = federation.status()
+    require(status["epoch"] >= count + 2, f"{status}")
+    late = idle[-1]
+    federation.kill(late)
+    federation.start(late)
+    wait_for("it is back", lambda: federation.phase(late) == "exploring", 20)
+    federation.end_applications()
+    for site in federation.sites:
+        federation.stop(site)
+        check_draws(federation, site, [site])
 
 
 # ---- The demo ----

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/wire_bytes.h"
 #include <math.h>
 #include "tacit/wire.h"
 
@@ -38,16 +39,9 @@ static struct tacit_wire_announcement sample(void)
     return announcement;
 }
 
-struct coded {
-    uint8_t *bytes;
-    size_t size;
-};
-
-static struct coded encode(const struct tacit_wire_announcement *announcement)
+static struct wire_bytes encode(const struct tacit_wire_announcement *announcement)
 {
-    struct coded coded = {.size = tacit_wire_announcement_bytes(announcement)};
-    coded.bytes = malloc(coded.size);
-    assert_non_null(coded.bytes);
+    struct wire_bytes const coded = wire_bytes_new(tacit_wire_announcement_bytes(announcement));
     assert_int_equal(tacit_wire_announcement_encode(announcement, coded.bytes), TACIT_OK);
     return coded;
 }
@@ -81,7 +75,7 @@ static void expect_equal(const struct tacit_wire_announcement *a,
 static void expect_trip(const struct tacit_wire_announcement *announcement)
 {
     struct tacit_wire_announcement *found = NULL;
-    struct coded const coded = encode(announcement);
+    struct wire_bytes const coded = encode(announcement);
     assert_int_equal(tacit_wire_announcement_decode(coded.bytes, coded.size, &found), TACIT_OK);
     free(coded.bytes); /* what was found stands by itself */
     expect_equal(found, announcement);
@@ -92,9 +86,7 @@ static void expect_trip(const struct tacit_wire_announcement *announcement)
 static void expect_refused(const uint8_t *bytes, size_t size)
 {
     struct tacit_wire_announcement *found = NULL;
-    uint8_t *const exact = malloc(size > 0 ? size : 1);
-    assert_non_null(exact);
-    memcpy(exact, bytes, size);
+    uint8_t *const exact = wire_bytes_exact(bytes, size);
     assert_int_equal(tacit_wire_announcement_decode(exact, size, &found), TACIT_MALFORMED);
     assert_null(found);
     free(exact);
@@ -145,28 +137,18 @@ static void bytes_are_as_published(void **state)
                                  "1d02000000" /* the site */
                                  "22020405";
     struct tacit_wire_announcement const announcement = sample();
-    struct coded const coded = encode(&announcement);
-    char found[2 * 200 + 1];
+    struct wire_bytes const coded = encode(&announcement);
     (void)state;
-    assert_true(coded.size <= 200);
-    for (size_t i = 0; i < coded.size; i++)
-        (void)snprintf(found + 2 * i, 3, "%02x", coded.bytes[i]);
-    assert_string_equal(found, golden);
+    wire_bytes_expect(coded, golden);
     free(coded.bytes);
 }
 
 static void another_length_is_refused(void **state)
 {
     struct tacit_wire_announcement const announcement = sample();
-    struct coded const coded = encode(&announcement);
-    uint8_t longer[256] = {0};
+    struct wire_bytes const coded = encode(&announcement);
     (void)state;
-    for (size_t size = 0; size < coded.size; size++)
-        expect_refused(coded.bytes, size);
-    memcpy(longer, coded.bytes, coded.size);
-    expect_refused(longer, coded.size + 1);
-    longer[coded.size] = 0x2a; /* an unknown field 5, of no bytes */
-    expect_refused(longer, coded.size + 2);
+    wire_bytes_expect_length(coded, 0x2a, expect_refused); /* an unknown field 5, of no bytes */
     free(coded.bytes);
 }
 
@@ -229,7 +211,7 @@ static void what_cannot_be_is_refused(void **state)
     struct tacit_wire_announcement const announcement = sample();
     (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
-        struct coded const coded = encode(&announcement);
+        struct wire_bytes const coded = encode(&announcement);
         uint8_t before[8];
         memcpy(before, coded.bytes + wrongs[i].at, wrongs[i].size);
         put(coded.bytes + wrongs[i].at, wrongs[i].value, wrongs[i].size);
@@ -276,14 +258,14 @@ static void names_of_arms_are_texts(void **state)
 static void a_flipped_bit_does_no_harm(void **state)
 {
     struct tacit_wire_announcement const announcement = sample();
-    struct coded const coded = encode(&announcement);
+    struct wire_bytes const coded = encode(&announcement);
     size_t taken = 0;
     (void)state;
     for (size_t bit = 0; bit < 8 * coded.size; bit++) {
         struct tacit_wire_announcement *found = NULL;
         coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
         if (tacit_wire_announcement_decode(coded.bytes, coded.size, &found) == TACIT_OK) {
-            struct coded const again = encode(found);
+            struct wire_bytes const again = encode(found);
             assert_int_equal(again.size, coded.size);
             assert_memory_equal(again.bytes, coded.bytes, coded.size);
             free(again.bytes);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/wire_bytes.h"
 #include "tacit/random.h"
 #include "tacit/wire.h"
 
@@ -53,16 +54,9 @@ static void expect_equal(const struct tacit_wire_envelope *a, const struct tacit
     assert_memory_equal(a->signature, b->signature, sizeof a->signature);
 }
 
-struct coded {
-    uint8_t *bytes;
-    size_t size;
-};
-
-static struct coded encode(const struct tacit_wire_envelope *envelope)
+static struct wire_bytes encode(const struct tacit_wire_envelope *envelope)
 {
-    struct coded coded = {.size = tacit_wire_envelope_bytes(envelope)};
-    coded.bytes = malloc(coded.size);
-    assert_non_null(coded.bytes);
+    struct wire_bytes const coded = wire_bytes_new(tacit_wire_envelope_bytes(envelope));
     tacit_wire_envelope_encode(envelope, coded.bytes);
     return coded;
 }
@@ -70,7 +64,7 @@ static struct coded encode(const struct tacit_wire_envelope *envelope)
 static void expect_trip(const struct tacit_wire_envelope *envelope)
 {
     struct tacit_wire_envelope found;
-    struct coded const coded = encode(envelope);
+    struct wire_bytes const coded = encode(envelope);
     assert_true(coded.size - envelope->body_size <= TACIT_WIRE_ENVELOPE_BYTES_MAX);
     assert_int_equal(tacit_wire_envelope_decode(coded.bytes, coded.size, &found), TACIT_OK);
     expect_equal(&found, envelope);
@@ -84,9 +78,7 @@ static void expect_refused(const uint8_t *bytes, size_t size)
 {
     struct tacit_wire_envelope found;
     struct tacit_wire_envelope before;
-    uint8_t *const exact = malloc(size > 0 ? size : 1);
-    assert_non_null(exact);
-    memcpy(exact, bytes, size);
+    uint8_t *const exact = wire_bytes_exact(bytes, size);
     memset(&found, 0x5a, sizeof found);
     memcpy(&before, &found, sizeof found);
     assert_int_equal(tacit_wire_envelope_decode(exact, size, &found), TACIT_MALFORMED);
@@ -140,28 +132,18 @@ static void bytes_are_as_published(void **state)
         "6204626f6479"       /* body */
         "6a00";              /* not signed */
     struct tacit_wire_envelope const envelope = sample();
-    struct coded const coded = encode(&envelope);
-    char found[2 * 200 + 1];
+    struct wire_bytes const coded = encode(&envelope);
     (void)state;
-    assert_true(coded.size <= 200);
-    for (size_t i = 0; i < coded.size; i++)
-        (void)snprintf(found + 2 * i, 3, "%02x", coded.bytes[i]);
-    assert_string_equal(found, golden);
+    wire_bytes_expect(coded, golden);
     free(coded.bytes);
 }
 
 static void another_length_is_refused(void **state)
 {
     struct tacit_wire_envelope const envelope = sample();
-    struct coded const coded = encode(&envelope);
-    uint8_t longer[256] = {0};
+    struct wire_bytes const coded = encode(&envelope);
     (void)state;
-    for (size_t size = 0; size < coded.size; size++)
-        expect_refused(coded.bytes, size);
-    memcpy(longer, coded.bytes, coded.size);
-    expect_refused(longer, coded.size + 1);
-    longer[coded.size] = 0x72; /* an unknown field 14, of no bytes */
-    expect_refused(longer, coded.size + 2);
+    wire_bytes_expect_length(coded, 0x72, expect_refused); /* an unknown field 14, of no bytes */
     free(coded.bytes);
 }
 
@@ -169,7 +151,7 @@ static void another_length_is_refused(void **state)
 static void another_form_is_refused(void **state)
 {
     struct tacit_wire_envelope const envelope = sample();
-    struct coded const coded = encode(&envelope);
+    struct wire_bytes const coded = encode(&envelope);
     uint8_t other[256];
     (void)state;
     memcpy(other, coded.bytes, coded.size);
@@ -211,7 +193,7 @@ static void what_cannot_be_is_refused(void **state)
     struct tacit_wire_envelope const envelope = sample();
     (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
-        struct coded const coded = encode(&envelope);
+        struct wire_bytes const coded = encode(&envelope);
         assert_int_not_equal(coded.bytes[wrongs[i].at], wrongs[i].byte);
         coded.bytes[wrongs[i].at] = wrongs[i].byte;
         expect_refused(coded.bytes, coded.size);
@@ -222,7 +204,7 @@ static void what_cannot_be_is_refused(void **state)
 static void a_signature_is_of_64_bytes_or_none(void **state)
 {
     struct tacit_wire_envelope const envelope = sample();
-    struct coded const coded = encode(&envelope);
+    struct wire_bytes const coded = encode(&envelope);
     uint8_t other[512];
     (void)state;
     for (uint8_t size = 1; size < 128; size++) {
@@ -239,14 +221,14 @@ static void a_signature_is_of_64_bytes_or_none(void **state)
 static void a_flipped_bit_does_no_harm(void **state)
 {
     struct tacit_wire_envelope const envelope = sample();
-    struct coded const coded = encode(&envelope);
+    struct wire_bytes const coded = encode(&envelope);
     size_t taken = 0;
     (void)state;
     for (size_t bit = 0; bit < 8 * coded.size; bit++) {
         struct tacit_wire_envelope found;
         coded.bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
         if (tacit_wire_envelope_decode(coded.bytes, coded.size, &found) == TACIT_OK) {
-            struct coded const again = encode(&found);
+            struct wire_bytes const again = encode(&found);
             assert_int_equal(again.size, coded.size);
             assert_memory_equal(again.bytes, coded.bytes, coded.size);
             free(again.bytes);

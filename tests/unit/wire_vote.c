@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/wire_bytes.h"
 #include "tacit/wire_vote.h"
 
 #define ARMS_MAX 200u
@@ -51,16 +52,9 @@ static struct tacit_vote_letter sample(enum tacit_vote_letter_kind kind, uint32_
     return letter;
 }
 
-struct coded {
-    uint8_t *bytes;
-    size_t size;
-};
-
-static struct coded encode(const struct tacit_vote_letter *letter, uint32_t arm_count)
+static struct wire_bytes encode(const struct tacit_vote_letter *letter, uint32_t arm_count)
 {
-    struct coded coded = {.size = tacit_wire_vote_bytes(letter->kind, arm_count)};
-    coded.bytes = malloc(coded.size);
-    assert_non_null(coded.bytes);
+    struct wire_bytes const coded = wire_bytes_new(tacit_wire_vote_bytes(letter->kind, arm_count));
     assert_int_equal(tacit_wire_vote_encode(letter, arm_count, coded.bytes), TACIT_OK);
     return coded;
 }
@@ -68,9 +62,7 @@ static struct coded encode(const struct tacit_vote_letter *letter, uint32_t arm_
 static enum tacit_status decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
                                 struct tacit_vote_letter **found)
 {
-    uint8_t *const exact = malloc(size > 0 ? size : 1);
-    assert_non_null(exact);
-    memcpy(exact, bytes, size);
+    uint8_t *const exact = wire_bytes_exact(bytes, size);
     *found = NULL;
     enum tacit_status const status =
         tacit_wire_vote_decode(exact, size, arm_count, AGENTS, 7, found);
@@ -92,7 +84,7 @@ static void letters_survive_the_trip(void **state)
         for (int kind = 0; kind < (int)KINDS; kind++) {
             struct tacit_vote_letter const sent =
                 sample((enum tacit_vote_letter_kind)kind, arm_counts[i]);
-            struct coded const coded = encode(&sent, arm_counts[i]);
+            struct wire_bytes const coded = encode(&sent, arm_counts[i]);
             struct tacit_vote_letter *found;
             assert_int_equal(decode(coded.bytes, coded.size, arm_counts[i], &found), TACIT_OK);
             assert_int_equal(found->kind, sent.kind);
@@ -121,11 +113,11 @@ static void length_is_a_function_of_kind_and_arms(void **state)
     (void)state;
     struct tacit_vote_letter letter = sample(TACIT_VOTE_CAST, ARMS_MAX);
     memset(marks, 0, sizeof marks);
-    struct coded const none = encode(&letter, ARMS_MAX);
+    struct wire_bytes const none = encode(&letter, ARMS_MAX);
     tacit_bits_fill(marks, ARMS_MAX);
     letter.reset = UINT64_MAX;
     letter.cell = UINT32_MAX;
-    struct coded const all = encode(&letter, ARMS_MAX);
+    struct wire_bytes const all = encode(&letter, ARMS_MAX);
     assert_int_equal(none.size, all.size);
     free(none.bytes);
     free(all.bytes);
@@ -138,7 +130,7 @@ static void damaged_bytes_are_refused_or_are_another_letter(void **state)
     uint32_t refused = 0;
     for (int kind = 0; kind < (int)KINDS; kind++) {
         struct tacit_vote_letter const sent = sample((enum tacit_vote_letter_kind)kind, 10);
-        struct coded const coded = encode(&sent, 10);
+        struct wire_bytes const coded = encode(&sent, 10);
         for (size_t size = 0; size < coded.size; size++)
             expect_refused(coded.bytes, size, 10);
         uint8_t *const longer = calloc(1, coded.size + 1);
@@ -149,7 +141,7 @@ static void damaged_bytes_are_refused_or_are_another_letter(void **state)
             struct tacit_vote_letter *found;
             coded.bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
             if (decode(coded.bytes, coded.size, 10, &found) == TACIT_OK) {
-                struct coded const again = encode(found, 10);
+                struct wire_bytes const again = encode(found, 10);
                 assert_memory_equal(again.bytes, coded.bytes, coded.size);
                 free(again.bytes);
                 free(found);
@@ -165,7 +157,7 @@ static void damaged_bytes_are_refused_or_are_another_letter(void **state)
 
 static void expect_letter_refused(struct tacit_vote_letter letter, uint32_t arm_count)
 {
-    struct coded const coded = encode(&letter, arm_count);
+    struct wire_bytes const coded = encode(&letter, arm_count);
     expect_refused(coded.bytes, coded.size, arm_count);
     free(coded.bytes);
 }
@@ -198,7 +190,7 @@ static void letters_that_cannot_be_are_refused(void **state)
     letter.reset = 0;
     expect_letter_refused(letter, 10);
     letter = sample(TACIT_VOTE_ROW, 10); /* of a run with more arms */
-    struct coded const coded = encode(&letter, 10);
+    struct wire_bytes const coded = encode(&letter, 10);
     expect_refused(coded.bytes, coded.size, 65);
     coded.bytes[1] = 2; /* another version */
     expect_refused(coded.bytes, coded.size, 10);
