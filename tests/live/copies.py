@@ -5,7 +5,7 @@ support.py."""
 import shutil
 import sys
 
-from copying import COPY, SITE, Trial, clone_often, restore_often
+from copying import COPY, SITE, Trial, clone_often, lose_log_often, restore_often
 from support import IS_LONG, main, require, test
 
 TRIES = 13 if IS_LONG else 3
@@ -70,23 +70,7 @@ def site_whose_log_is_an_older_one_says_so_and_does_not_start(federation_of):
 
 @test
 def site_without_its_log_and_witness_releases_nothing_anew(federation_of):
-    """As if the process had ended by itself: then it is the hub that finds it out."""
-    trial = Trial(federation_of)
-    federation = trial.federation
-    tries = 12 if IS_LONG else 2
-    for _ in range(tries):
-        epoch = trial.epoch()
-        trial.copy(federation.kill)
-        trial.release(epoch)
-        federation.kill(SITE)
-        shutil.rmtree(trial.folder(COPY))
-        shutil.copytree(trial.folder(SITE), trial.folder(COPY))
-        for name in ("state.db-wal", "state.db-witness"):
-            (trial.folder(COPY) / name).unlink()
-        trial.play_copy(epoch, "log and witness deleted")
-        federation.start(SITE)
-        trial.end_round(epoch)
-    trial.end("log and witness deleted", tries)
+    lose_log_often(Trial(federation_of), 12 if IS_LONG else 2)
 
 
 if __name__ == "__main__":

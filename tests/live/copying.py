@@ -57,7 +57,7 @@ class Trial:
         return status if status and status["epoch"] >= epoch else None
 
     def has_left(self, site, left, application):
-        """An application whose state was that of a clone may be answered with decisions of before: it goes on."""
+        """A state that is put back may have less of the plan served than the application knows: it goes on."""
         is_idle = application.counts["planned"] >= application.allowance
         status = self.federation.site_status(site)
         if not status or status["open"] > 0:
@@ -117,7 +117,7 @@ class Trial:
         federation = self.federation
         before = len(self.commits().get(epoch, ()))
         federation.start(COPY)
-        hasty = Application(federation, COPY, batch=20)
+        hasty = Application(federation, COPY, batch=20, prefix=f"copy {time.monotonic()} ")
         hasty.start()
         if kind == "down":
             wait_for("the copy draws", lambda: "waits for its grant" in federation.log(COPY))
@@ -263,7 +263,7 @@ def clone_often(trial, tries):
         trial.copy(federation.stop)
         if number % 2 == 0:
             trial.kill_holders()
-        clone = Application(federation, COPY, batch=20)
+        clone = Application(federation, COPY, batch=20, prefix=f"clone {number} ")
         federation.start(SITE)
         federation.start(COPY)
         trial.application.allowance = math.inf
@@ -291,3 +291,21 @@ def clone_often(trial, tries):
         trial.end_round(epoch)
     trial.end(f"clones ({dict(granted)} granted; both drew in {both} tries)", tries)
     require(both >= tries // 2, f"both drew in {both} tries only")
+
+
+def lose_log_often(trial, tries):
+    """And the witness, as if the process had ended by itself: then it is the holders that find it out."""
+    federation = trial.federation
+    for _ in range(tries):
+        epoch = trial.epoch()
+        trial.copy(federation.kill)
+        trial.release(epoch)
+        federation.kill(SITE)
+        shutil.rmtree(trial.folder(COPY))
+        shutil.copytree(trial.folder(SITE), trial.folder(COPY))
+        for name in ("state.db-wal", "state.db-witness"):
+            (trial.folder(COPY) / name).unlink()
+        trial.play_copy(epoch, "log and witness deleted")
+        federation.start(SITE)
+        trial.end_round(epoch)
+    trial.end("log and witness deleted", tries)

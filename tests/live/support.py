@@ -253,8 +253,9 @@ class Federation(federation.Federation):
 class Application(threading.Thread):
     """Asks, plays, rewards; asks again with the same keys until it is answered, whoever dies in between."""
 
-    def __init__(self, trial, site, allowance=math.inf, batch=100):
+    def __init__(self, trial, site, allowance=math.inf, batch=100, prefix=""):
         super().__init__(daemon=True)
+        self.prefix = prefix  # of its keys
         self.federation, self.site, self.allowance, self.batch = trial, site, allowance, batch
         self.counts = {"planned": 0, "exploit": 0, "committed": 0}  # decisions whose reward was acknowledged
         self.asked = 0
@@ -278,7 +279,7 @@ class Application(threading.Thread):
         raise InterruptedError("aborted")
 
     def serve(self, count):
-        keys = [{"key": f"{self.asked + i}"} for i in range(count)]
+        keys = [{"key": f"{self.prefix}{self.asked + i}"} for i in range(count)]
         self.asked += count
         decisions = self.ask("/v1/decisions/batch", {"requests": keys})["decisions"]
         rewards = [{"id": one["id"], "reward": self.federation.means[one["arm"]]} for one in decisions]
