@@ -41,6 +41,10 @@ extern const struct command command_status;
 extern const struct command command_train;
 extern const struct command command_pki;
 extern const struct command command_broker_config;
+extern const struct command command_manual;
+
+/* All of them, in the order of "tacit --help"; NULL ends the list. */
+extern const struct command *const commands_all[];
 
 /* Hands options and words to `take`, one by one, `into` beside them. --help is answered here, and
  * ends the program; so does what is wrong, with code 2. */

@@ -3,17 +3,20 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct command *const commands[] = {
-    &command_run,       &command_check, &command_compare, &command_plan,
-    &command_reproduce, &command_data,  &command_agent,   &command_coordinator,
-    &command_status,    &command_train, &command_pki,     &command_broker_config};
+const struct command *const commands_all[] = {&command_run,       &command_check,
+                                              &command_compare,   &command_plan,
+                                              &command_reproduce, &command_data,
+                                              &command_agent,     &command_coordinator,
+                                              &command_status,    &command_train,
+                                              &command_pki,       &command_broker_config,
+                                              &command_manual,    NULL};
 
 static void print_help(FILE *out)
 {
     (void)fprintf(out, "Usage: tacit COMMAND [ARGUMENTS]\n\n"
                        "Private, communication-efficient federated bandits.\n\n");
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        (void)fprintf(out, "  %-14s %s\n", commands[i]->name, commands[i]->summary);
+    for (size_t i = 0; commands_all[i] != NULL; i++)
+        (void)fprintf(out, "  %-14s %s\n", commands_all[i]->name, commands_all[i]->summary);
     (void)fprintf(out, "\n'tacit COMMAND --help' explains a command; 'tacit --version' says which "
                        "tacit this is.\n");
 }
@@ -33,12 +36,12 @@ int main(int argument_count, char **arguments)
         (void)printf("tacit %s\n", TACIT_VERSION);
         return EXIT_DONE;
     }
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(commands[i]->name, name) == 0)
-            return commands[i]->run(commands[i], argument_count - 1, arguments + 1);
+    for (size_t i = 0; commands_all[i] != NULL; i++)
+        if (strcmp(commands_all[i]->name, name) == 0)
+            return commands_all[i]->run(commands_all[i], argument_count - 1, arguments + 1);
     (void)fprintf(stderr, "tacit: unknown command '%s'; allowed:", name);
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        (void)fprintf(stderr, "%s %s", i == 0 ? "" : ",", commands[i]->name);
+    for (size_t i = 0; commands_all[i] != NULL; i++)
+        (void)fprintf(stderr, "%s %s", i == 0 ? "" : ",", commands_all[i]->name);
     (void)fprintf(stderr, "\n");
     return EXIT_WRONG_INPUT;
 }

@@ -1,0 +1,204 @@
+/* tacit manual: the man page and the completions of shells, from the same tables that parse the
+ * words. */
+#include "commands.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- The man page ---------------------------------------------------------------------------- */
+
+/* Text of a man page: what roff would take for its own is written so that it does not. */
+static void put_roff(const char *text)
+{
+    bool at_line_start = true;
+    for (; *text != '\0'; text++) {
+        if (at_line_start && (*text == '.' || *text == '\''))
+            (void)fputs("\\&", stdout);
+        if (*text == '\\')
+            (void)fputs("\\e", stdout);
+        else if (*text == '-')
+            (void)fputs("\\-", stdout);
+        else if (*text != '\v')
+            (void)putchar(*text);
+        at_line_start = *text == '\n';
+    }
+}
+
+static void put_options(const struct command *command)
+{
+    for (const struct argp_option *option = command->options; option->name != NULL; option++) {
+        (void)printf(".TP\n\\fB\\-%c\\fR, \\fB\\-\\-", option->key);
+        put_roff(option->name);
+        (void)fputs("\\fR", stdout);
+        if (option->arg != NULL) {
+            (void)fputs("=\\fI", stdout);
+            put_roff(option->arg);
+            (void)fputs("\\fR", stdout);
+        }
+        (void)putchar('\n');
+        put_roff(option->doc);
+        (void)putchar('\n');
+    }
+}
+
+static void put_command(const struct command *command)
+{
+    char const *words = command->words == NULL ? "" : command->words;
+    (void)printf(".SS tacit %s\n", command->name);
+    while (words != NULL) {
+        size_t const length = strcspn(words, "\n");
+        char line[256];
+        (void)snprintf(line, sizeof line, "%.*s", (int)length, words);
+        (void)printf(".B tacit %s\n[OPTION...] ", command->name);
+        put_roff(line);
+        (void)fputs("\n.br\n", stdout);
+        words = words[length] == '\n' ? words + length + 1 : NULL;
+    }
+    (void)fputs(".PP\n", stdout);
+    put_roff(command->help);
+    (void)putchar('\n');
+    put_options(command);
+}
+
+static void put_man(void)
+{
+    (void)printf(".TH TACIT 1 \"\" \"tacit %s\" \"User Commands\"\n"
+                 ".SH NAME\ntacit \\- private, communication\\-efficient federated bandits\n"
+                 ".SH SYNOPSIS\n.B tacit\n\\fICOMMAND\\fR [ARGUMENTS]\n.SH COMMANDS\n",
+                 TACIT_VERSION);
+    for (uint32_t i = 0; commands_all[i] != NULL; i++)
+        put_command(commands_all[i]);
+    (void)fputs(".SH EXIT STATUS\n0 done, 1 it could not be done, 2 wrong input, 130 stopped by "
+                "Ctrl\\-C.\n",
+                stdout);
+}
+
+/* ---- Completions ----------------------------------------------------------------------------- */
+
+static void put_bash(void)
+{
+    (void)fputs("# bash completion of tacit\n_tacit()\n{\n"
+                "    local word=\"${COMP_WORDS[COMP_CWORD]}\" options=\"\"\n    COMPREPLY=()\n"
+                "    if [ \"$COMP_CWORD\" = 1 ]; then\n        options=\"",
+                stdout);
+    for (uint32_t i = 0; commands_all[i] != NULL; i++)
+        (void)printf("%s%s", i == 0 ? "" : " ", commands_all[i]->name);
+    (void)fputs("\"\n    else\n        case \"${COMP_WORDS[1]}\" in\n", stdout);
+    for (uint32_t i = 0; commands_all[i] != NULL; i++) {
+        (void)printf("        %s) options=\"", commands_all[i]->name);
+        for (const struct argp_option *option = commands_all[i]->options; option->name != NULL;
+             option++)
+            (void)printf("%s--%s%s", option == commands_all[i]->options ? "" : " ", option->name,
+                         option->arg == NULL ? "" : "=");
+        (void)fputs("\" ;;\n", stdout);
+    }
+    (void)fputs("        esac\n    fi\n"
+                "    if [ \"$COMP_CWORD\" = 1 ] || [ \"${word#-}\" != \"$word\" ]; then\n"
+                "        COMPREPLY=($(compgen -W \"$options\" -- \"$word\"))\n"
+                "        [ \"${COMPREPLY[0]%=}\" = \"${COMPREPLY[0]-}\" ] || compopt -o nospace "
+                "2>/dev/null\n    fi\n}\ncomplete -o default -F _tacit tacit\n",
+                stdout);
+}
+
+/* Text in single quotes; `also` is a character that a backslash must stand before. */
+static void put_quoted(const char *text, const char *escaped, const char *quote)
+{
+    (void)putchar('\'');
+    for (; *text != '\0'; text++) {
+        if (*text == '\'') {
+            (void)fputs(quote, stdout);
+            continue;
+        }
+        if (strchr(escaped, *text) != NULL)
+            (void)putchar('\\');
+        (void)putchar(*text);
+    }
+    (void)putchar('\'');
+}
+
+static void put_zsh(void)
+{
+    (void)fputs("#compdef tacit\n_tacit() {\n    local -a commands\n    commands=(\n", stdout);
+    for (uint32_t i = 0; commands_all[i] != NULL; i++) {
+        (void)printf("        %s:", commands_all[i]->name);
+        put_quoted(commands_all[i]->summary, ":", "'\\''");
+        (void)putchar('\n');
+    }
+    (void)fputs("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
+                "        return\n    fi\n    case $words[2] in\n",
+                stdout);
+    for (uint32_t i = 0; commands_all[i] != NULL; i++) {
+        (void)printf("    %s)\n        _arguments", commands_all[i]->name);
+        for (const struct argp_option *option = commands_all[i]->options; option->name != NULL;
+             option++) {
+            (void)printf(" \\\n            '--%s%s['", option->name,
+                         option->arg == NULL ? "" : "=");
+            put_quoted(option->doc, "[]:", "'\\''");
+            (void)printf("']%s%s%s'", option->arg == NULL ? "" : ":",
+                         option->arg == NULL ? "" : option->arg,
+                         option->arg == NULL ? "" : ":_files");
+        }
+        (void)fputs(" \\\n            '*:file:_files' ;;\n", stdout);
+    }
+    (void)fputs("    esac\n}\n_tacit \"$@\"\n", stdout);
+}
+
+static void put_fish(void)
+{
+    (void)fputs("# fish completion of tacit\n", stdout);
+    for (uint32_t i = 0; commands_all[i] != NULL; i++) {
+        (void)printf("complete -c tacit -n __fish_use_subcommand -a %s -d ", commands_all[i]->name);
+        put_quoted(commands_all[i]->summary, "\\", "\\'");
+        (void)putchar('\n');
+    }
+    for (uint32_t i = 0; commands_all[i] != NULL; i++)
+        for (const struct argp_option *option = commands_all[i]->options; option->name != NULL;
+             option++) {
+            (void)printf("complete -c tacit -n '__fish_seen_subcommand_from %s' -s %c -l %s%s -d ",
+                         commands_all[i]->name, option->key, option->name,
+                         option->arg == NULL ? "" : " -r");
+            put_quoted(option->doc, "\\", "\\'");
+            (void)putchar('\n');
+        }
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    void (*put)(void);
+} formats[] = {{"man", put_man}, {"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
+
+static void take(const struct command *command, void *into, int key, char *value)
+{
+    const char **const format = into;
+    if (key == COMMAND_WORD && *format == NULL)
+        *format = value;
+    else if (key == COMMAND_WORD || *format == NULL)
+        command_refuse_usage(command, "one of man, bash, zsh and fish is needed");
+}
+
+static int manual_command(const struct command *command, int word_count, char **words)
+{
+    const char *format = NULL;
+    command_parse(command, &format, word_count, words);
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (strcmp(formats[i].word, format) == 0) {
+            formats[i].put();
+            return fflush(stdout) == 0 && ferror(stdout) == 0 ? EXIT_DONE : EXIT_FAILED;
+        }
+    command_refuse_usage(command, "one of man, bash, zsh and fish is needed");
+}
+
+static const struct argp_option options[] = {COMMAND_LAST_OPTIONS};
+
+const struct command command_manual = {
+    .name = "manual",
+    .summary = "print the man page, or the completions of a shell",
+    .options = options,
+    .words = "man|bash|zsh|fish",
+    .help = "Print the man page of tacit, or what a shell needs to complete its words. 'make "
+            "install' puts them where they are looked for.",
+    .take = take,
+    .run = manual_command,
+};

@@ -1,0 +1,154 @@
+/* `tacit manual`: what it prints says what --help says, and shells take it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../support/process.h"
+
+static struct process_result run(const char *const *words)
+{
+    struct process_plan const plan = {.arguments = words};
+    return process_run(&plan);
+}
+
+static struct process_result tacit(const char *first, const char *second)
+{
+    return run((const char *const[]){process_tacit(), first, second, NULL});
+}
+
+/* Calls `found` for each command of "tacit --help". */
+static uint32_t each_command(void (*found)(const char *command, const char *context),
+                             const char *context)
+{
+    struct process_result help = tacit("--help", NULL);
+    uint32_t count = 0;
+    assert_int_equal(help.code, 0);
+    for (const char *line = help.out; (line = strstr(line, "\n  ")) != NULL; line += 3) {
+        char command[64];
+        assert_int_equal(sscanf(line, " %63s", command), 1);
+        found(command, context);
+        count++;
+    }
+    process_free(&help);
+    return count;
+}
+
+/* Long options as --help prints them: "      --out=DIR" or "  -o, --out=DIR". */
+static void each_option(const char *command,
+                        void (*found)(const char *option, const char *command, const char *text),
+                        const char *text)
+{
+    struct process_result help = tacit(command, "--help");
+    assert_int_equal(help.code, 0);
+    for (const char *at = help.out; (at = strstr(at, ", --")) != NULL; at += 4) {
+        char option[64];
+        assert_int_equal(sscanf(at + 4, "%63[a-z]", option), 1);
+        found(option, command, text);
+    }
+    process_free(&help);
+}
+
+static void option_is_in_man(const char *option, const char *command, const char *text)
+{
+    char section[128];
+    char wanted[128];
+    (void)snprintf(section, sizeof section, ".SS tacit %s\n", command);
+    (void)snprintf(wanted, sizeof wanted, "\\-\\-%s\\fR", option);
+    char const *const start = strstr(text, section);
+    assert_non_null(start);
+    char const *const next = strstr(start + 1, "\n.SS ");
+    char const *const found = strstr(start, wanted);
+    if (found == NULL || (next != NULL && found > next))
+        fail_msg("%s of %s is not in the man page", option, command);
+}
+
+static void command_is_in_man(const char *command, const char *text)
+{
+    each_option(command, option_is_in_man, text);
+}
+
+static void the_man_page_has_every_option(void **state)
+{
+    struct process_result man = tacit("manual", "man");
+    (void)state;
+    assert_int_equal(man.code, 0);
+    assert_true(each_command(command_is_in_man, man.out) >= 10);
+    process_free(&man);
+}
+
+/* Completes "tacit WORD" or "tacit COMMAND WORD" in a real bash. */
+static struct process_result complete(const char *command, const char *word)
+{
+    char script[1024];
+    (void)snprintf(script, sizeof script,
+                   "eval \"$('%s' manual bash)\"; COMP_WORDS=(tacit %s %s); COMP_CWORD=%d; _tacit; "
+                   "printf '%%s\\n' \"${COMPREPLY[@]}\"",
+                   process_tacit(), command, word, *command == '\0' ? 1 : 2);
+    return run((const char *const[]){"/bin/bash", "-c", script, NULL});
+}
+
+static void assert_completes(const char *command, const char *word, const char *wanted)
+{
+    struct process_result result = complete(command, word);
+    assert_int_equal(result.code, 0);
+    char line[128];
+    (void)snprintf(line, sizeof line, "%s\n", wanted);
+    if (strstr(result.out, line) == NULL)
+        fail_msg("'%s %s' becomes '%s', not '%s'", command, word, result.out, wanted);
+    process_free(&result);
+}
+
+static void command_completes(const char *command, const char *context)
+{
+    (void)context;
+    assert_completes("", command, command);
+    assert_completes(command, "--hel", "--help");
+}
+
+static void bash_completes_commands_and_options(void **state)
+{
+    (void)state;
+    (void)each_command(command_completes, NULL);
+    assert_completes("run", "--ru", "--runs=");
+    assert_completes("compare", "--ov", "--over=");
+}
+
+static void the_other_shells_hear_of_every_command(void **state)
+{
+    static const char *const shells[] = {"zsh", "fish"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct process_result result = tacit("manual", shells[i]);
+        assert_int_equal(result.code, 0);
+        assert_non_null(strstr(result.out, "compare"));
+        assert_non_null(strstr(result.out, i == 0 ? "--over=[" : "-l over"));
+        process_free(&result);
+    }
+}
+
+static void another_word_is_refused(void **state)
+{
+    static const char *const words[] = {NULL, "info"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct process_result result = tacit("manual", words[i]);
+        assert_int_equal(result.code, 2);
+        assert_non_null(strstr(result.err, "one of man, bash, zsh and fish is needed"));
+        process_free(&result);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_man_page_has_every_option),
+        cmocka_unit_test(bash_completes_commands_and_options),
+        cmocka_unit_test(the_other_shells_hear_of_every_command),
+        cmocka_unit_test(another_word_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
