@@ -65,12 +65,17 @@ def watch(federation):
         time.sleep(0.05)
 
 
-def tell(federation, rounds, seconds):
+def examine(federation):
+    """How good the model is on new rows: {"accuracy", "loss", "rows"}."""
     said = subprocess.run([federation.tacit, "train", "--classes", str(CLASSES), "--data",
                            federation.folder / "exam.csv", "--examine",
                            federation.folder / "state-coordinator/model.f32"],
                           capture_output=True, check=True, text=True).stdout
-    exam = json.loads(said)
+    return json.loads(said)
+
+
+def tell(federation, rounds, seconds):
+    exam = examine(federation)
     print(f"\nModel: right on {exam['accuracy']:.1%} of {exam['rows']} new rows after {rounds} rounds in "
           f"{seconds:.1f} s\n")
     for site in SITES:
@@ -78,6 +83,7 @@ def tell(federation, rounds, seconds):
         print(f"{site}: spent {ledger['spent']:.3f} of {ledger['budget']:g} epsilon for its whole data set in "
               f"{len(ledger['releases'])} updates; {state['sent_bytes']:,} bytes in {state['sent_messages']} messages "
               f"left the site")
+    return exam
 
 
 def play(tacit):
@@ -88,7 +94,8 @@ def play(tacit):
     try:
         set_up(federation)
         rounds, seconds = watch(federation)
-        tell(federation, rounds, seconds)
+        exam = tell(federation, rounds, seconds)
     finally:
         federation.stop_all()
     shutil.rmtree(folder)
+    return exam
