@@ -285,10 +285,15 @@ static void a_player_without_an_arm_in_common_takes_the_voted_set(void **state)
     struct site site;
     open_site(&site, INFINITY, 0);
     start(&site);
+    for (uint32_t arm = 0; arm < ARMS; arm++) /* nobody goes in the first epoch */
+        reward(&site, arm, site.left[arm], (int64_t)site.left[arm] * TACIT_STEPS / 2);
+    grant(&site, 1, TACIT_HUB);
+    assert_int_equal(view_of(&site).active_count, ARMS);
     while (!view_of(&site).decided) {
         assert_int_equal(play_plan(&site), TACIT_OK);
         assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
     }
+    assert_true(view_of(&site).epoch > 1);
     assert_int_equal(view_of(&site).active[0], 2);
     assert_int_equal(site.last.plan_count, 0);
     uint64_t const first = tacit_bounds_first_rung(1, INFINITY, log(4.0 * ARMS / 0.5), 0.25);
@@ -340,6 +345,59 @@ static void a_reset_starts_the_ladder_over_new_rewards(void **state)
     }
 }
 
+/* What was voted before a reset is no vote any more, nor is it said again. */
+static void a_reset_takes_back_the_players_votes(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, INFINITY, 0);
+    start(&site);
+    for (uint64_t reset = 0; reset < 2; reset++) {
+        while (view_of(&site).active_count == ARMS) {
+            assert_int_equal(play_plan(&site), TACIT_OK);
+            assert_int_equal(grant(&site, view_of(&site).cell, TACIT_HUB), TACIT_OK);
+        }
+        site.now_us = site.last.deadline_us;
+        happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_TIMEOUT});
+        assert_true(site.last.send);
+        assert_int_equal(site.last.message.reset, reset);
+        assert_int_equal(site.last.marks_new, tacit_bits_count(site.last.message.marks, ARMS));
+        struct tacit_vote_message const message = {.kind = TACIT_VOTE_RESET,
+                                                   .from = TACIT_HUB,
+                                                   .to = TACIT_EVERYONE,
+                                                   .run_id = RUN,
+                                                   .reset = reset + 1};
+        assert_int_equal(happen(&site, (struct tacit_vote_event){.kind = TACIT_EVENT_RECEIVE,
+                                                                 .as.message = &message}),
+                         TACIT_OK);
+        assert_int_equal(view_of(&site).dropped[0], 0);
+        start(&site);
+        assert_int_equal(site.last.deadline_us, TACIT_NEVER); /* no vote stands */
+    }
+    close_site(&site);
+}
+
+/* The exact sums are erased in the step that draws: no word of the state is one of them. */
+static void after_the_draw_no_exact_sum_is_left(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, UINT64_C(1000000000));
+    start(&site);
+    int64_t sums[ARMS];
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        sums[arm] = (int64_t)site.left[arm] * 1000 + (int64_t)arm;
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        assert_int_equal(reward(&site, arm, site.left[arm], sums[arm]), TACIT_OK);
+    assert_true(view_of(&site).waiting);
+    size_t const words = tacit_vote_private_size(&site.config) / sizeof(int64_t);
+    int64_t const *const all = (int64_t const *)(void const *)site.player;
+    for (size_t i = 0; i < words; i++)
+        for (uint32_t arm = 0; arm < ARMS; arm++)
+            assert_true(all[i] != sums[arm]);
+    close_site(&site);
+}
+
 static void hostile_rewards_are_refused(void **state)
 {
     (void)state;
@@ -366,6 +424,8 @@ int main(void)
         cmocka_unit_test(every_epoch_costs_epsilon_of_other_rewards),
         cmocka_unit_test(a_player_without_an_arm_in_common_takes_the_voted_set),
         cmocka_unit_test(a_reset_starts_the_ladder_over_new_rewards),
+        cmocka_unit_test(a_reset_takes_back_the_players_votes),
+        cmocka_unit_test(after_the_draw_no_exact_sum_is_left),
         cmocka_unit_test(hostile_rewards_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -346,6 +346,7 @@ static void nothing_leaves_before_its_grant_or_off_the_tick(void **state)
     }
     simple(&site, TACIT_EVENT_START); /* asks again, draws nothing again */
     assert_true(site.last.commit);
+    assert_int_equal(site.last.deadline_us, TACIT_NEVER); /* nothing was granted: nothing is due */
     assert_int_equal(view_of(&site).cell, 1);
     assert_int_equal(grant(&site, 2, 0), TACIT_UNEXPECTED);
     assert_int_equal(grant(&site, 0, 0), TACIT_UNEXPECTED);
@@ -446,6 +447,52 @@ static void a_block_ends_when_the_arms_that_are_left_are_done(void **state)
     close_site(&site);
 }
 
+/* The exact sums are erased in the step that draws: no word of the state is one of them. */
+static void after_the_draw_no_exact_sum_is_left(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, BUDGET);
+    simple(&site, TACIT_EVENT_START);
+    assert_int_equal(play_block(&site), TACIT_OK);
+    assert_true(view_of(&site).waiting);
+    size_t const words = tacit_vote_sums_size(&site.config) / sizeof(int64_t);
+    int64_t const *const all = (int64_t const *)(void const *)site.player;
+    for (size_t i = 0; i < words; i++)
+        for (int64_t arm = 0; arm < (int64_t)ARMS; arm++)
+            assert_true(all[i] != (int64_t)BLOCK * (arm + 1) * 1000);
+    close_site(&site);
+}
+
+/* The second block has two arms: nothing of the first one is said again for the others. */
+static void a_release_has_the_arms_of_its_block_only(void **state)
+{
+    (void)state;
+    struct site site;
+    open_site(&site, 1, BUDGET);
+    simple(&site, TACIT_EVENT_START);
+    play_block(&site);
+    grant(&site, 1, 0);
+    site.now_us = TICK_US;
+    simple(&site, TACIT_EVENT_TIMEOUT);
+    assert_int_equal(site.last.release.arms[0], 31);
+    others_end_three_arms(&site);
+    simple(&site, TACIT_EVENT_OFFER);
+    play_block(&site);
+    grant(&site, 2, pool_view(site.pool).release_count);
+    site.now_us = 2 * TICK_US;
+    simple(&site, TACIT_EVENT_TIMEOUT);
+    assert_int_equal(site.last.release.arms[0], 3);
+    for (uint32_t arm = 2; arm < ARMS; arm++)
+        assert_int_equal(site.last.release.sums[arm], 0);
+    int64_t sums[ARMS];
+    memcpy(sums, site.last.release.sums, sizeof sums);
+    sums[4] = 1; /* a sum of an arm that it does not have */
+    assert_int_equal(take(site.pool, site.last.release.number, sums, 3), TACIT_MALFORMED);
+    assert_int_equal(tacit_vote_pool_take(site.pool, &site.last.release), TACIT_OK);
+    close_site(&site);
+}
+
 static void a_failed_draw_is_tried_again_and_charged_once(void **state)
 {
     (void)state;
@@ -503,6 +550,8 @@ int main(void)
         cmocka_unit_test(after_a_restart_the_same_bytes_leave_before_the_next_draw),
         cmocka_unit_test(a_partial_sum_leaves_no_trace),
         cmocka_unit_test(a_block_ends_when_the_arms_that_are_left_are_done),
+        cmocka_unit_test(after_the_draw_no_exact_sum_is_left),
+        cmocka_unit_test(a_release_has_the_arms_of_its_block_only),
         cmocka_unit_test(a_failed_draw_is_tried_again_and_charged_once),
         cmocka_unit_test(without_budget_nothing_is_drawn),
         cmocka_unit_test(hostile_rewards_are_refused),

@@ -139,13 +139,11 @@ static void start_ladder(struct tacit_vote_private *player)
     player->rung = tacit_bounds_first_rung(1, epsilon_of(player), level, FIRST_RADIUS);
 }
 
-/* All arms of the set, from the start of the ladder; what was noised before says nothing any more.
- * The plan is the next one's business (open_plan). */
+/* All arms of the set, from the start of the ladder; what was noised before says nothing any more,
+ * and is written over before it is read. The plan is the next one's business (open_plan). */
 static void start_afresh(struct tacit_vote_private *player)
 {
     player->active_count = tacit_bits_count(active_of(player), arms_of(player));
-    memset(noised_of(player, 0), 0,
-           (size_t)arms_of(player) * TACIT_BOUNDS_RELEASES_MAX * sizeof(uint64_t));
     start_ladder(player);
 }
 
