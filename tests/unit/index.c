@@ -239,6 +239,44 @@ static void parameters_out_of_range_and_foreign_bytes_are_refused(void **state)
     free(core.agent);
 }
 
+/* In steps a reward may be all that its pulls could give, and no step more. */
+static void sums_in_steps_reach_as_far_as_their_pulls(void **state)
+{
+    (void)state;
+    struct tacit_index_config config = config_of(TACIT_ARMS_MOSS);
+    config.scale.kind = TACIT_SCALE_STEPS;
+    config.bounded = false; /* steps are, by themselves */
+    struct core core;
+    core_open(&core, &config);
+    assert_int_equal(step(&core, start()), TACIT_OK);
+    assert_int_equal(core.update.plan_count, 1);
+    struct tacit_index_event all = reward(core.update.plan->arm, 1, 0);
+    all.as.reward.sum.steps = TACIT_STEPS + 1;
+    assert_int_equal(step(&core, all), TACIT_INVALID);
+    all.as.reward.sum.steps = TACIT_STEPS;
+    assert_int_equal(step(&core, all), TACIT_OK);
+    assert_true(core.update.persist);
+    free(core.agent);
+}
+
+/* A plan that stands waits for nothing. */
+static void with_a_plan_there_is_no_deadline(void **state)
+{
+    (void)state;
+    struct tacit_index_config const config = config_of(TACIT_ARMS_THOMPSON);
+    struct core core;
+    core_open(&core, &config);
+    core.source.fails = true;
+    assert_int_equal(step(&core, start()), TACIT_ENTROPY);
+    core.source.fails = false;
+    core.now_us += RETRY_US;
+    assert_int_equal(step(&core, (struct tacit_index_event){.kind = TACIT_EVENT_TIMEOUT}),
+                     TACIT_OK);
+    assert_int_equal(core.update.plan_count, 1);
+    assert_true(core.update.deadline_us == TACIT_NEVER);
+    free(core.agent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +284,8 @@ int main(void)
         cmocka_unit_test(rewards_that_the_plan_did_not_ask_for_are_refused_without_trace),
         cmocka_unit_test(pulls_outside_the_plan_take_slots_and_teach_nothing),
         cmocka_unit_test(entropy_that_fails_is_asked_again_at_the_timeout),
+        cmocka_unit_test(sums_in_steps_reach_as_far_as_their_pulls),
+        cmocka_unit_test(with_a_plan_there_is_no_deadline),
         cmocka_unit_test(parameters_out_of_range_and_foreign_bytes_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
