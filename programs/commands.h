@@ -34,6 +34,7 @@ extern const struct command command_check;
 extern const struct command command_compare;
 extern const struct command command_plan;
 extern const struct command command_reproduce;
+extern const struct command command_bound;
 extern const struct command command_data;
 extern const struct command command_agent;
 extern const struct command command_coordinator;

@@ -3,13 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct command *const commands_all[] = {&command_run,       &command_check,
-                                              &command_compare,   &command_plan,
-                                              &command_reproduce, &command_data,
-                                              &command_agent,     &command_coordinator,
-                                              &command_status,    &command_train,
-                                              &command_pki,       &command_broker_config,
-                                              &command_manual,    NULL};
+const struct command *const commands_all[] = {
+    &command_run,           &command_check,     &command_compare,
+    &command_plan,          &command_reproduce, &command_data,
+    &command_bound,         &command_agent,     &command_coordinator,
+    &command_status,        &command_train,     &command_pki,
+    &command_broker_config, &command_manual,    NULL};
 
 static void print_help(FILE *out)
 {

@@ -306,6 +306,47 @@ static void answers_that_are_about_something_else_change_nothing(void **state)
     star_free(&star);
 }
 
+/* A copy that is behind asks with a head that was never granted here, or of long ago. */
+static void a_hello_that_shows_another_head_is_refused_and_flagged(void **state)
+{
+    struct phased_setup const setup = granting_setup(2);
+    struct star star = star_new(&setup);
+    (void)state;
+    assert_int_equal(phased_step(star.a, phased_start()), TACIT_OK);
+    assert_int_equal(said(star.a), TACIT_PHASED_HELLO);
+    struct tacit_phased_message *const hello = phased_keep(star.a);
+    assert_int_equal(phased_step(star.hub, phased_receive(hello)), TACIT_OK);
+    assert_int_equal(said(star.hub), TACIT_PHASED_ORDER);
+    struct tacit_commit other = *hello->commit;
+    other.commitment[5] ^= 4;
+    struct tacit_phased_message lie = *hello;
+    lie.commit = &other;
+    assert_int_equal(phased_step(star.hub, phased_receive(&lie)), TACIT_FORKED);
+    assert_int_equal(said(star.hub), TACIT_PHASED_REFUSAL);
+    assert_true(tacit_bits_has(phased_hub_view(star.hub).flagged, 0));
+    free(hello);
+    star_free(&star);
+}
+
+/* The hub may be gone for good. */
+static void a_draw_that_waits_at_T_is_asked_for_only_so_often(void **state)
+{
+    struct phased_setup const setup = granting_setup(2);
+    struct star star = star_new(&setup);
+    uint32_t asked = 0;
+    (void)state;
+    assert_int_equal(phased_play(star.a), TACIT_OK);
+    uint64_t const left = setup.schedule.horizon - phased_agent_view(star.a).pull_count;
+    assert_int_equal(phased_step(star.a, phased_exploited(left)), TACIT_OK);
+    while (star.a->update.deadline_us != TACIT_NEVER && asked < 100) {
+        star.a->now_us = star.a->update.deadline_us;
+        assert_int_equal(phased_step(star.a, phased_timeout()), TACIT_OK);
+        asked += star.a->update.send ? 1 : 0;
+    }
+    assert_in_range(asked, 5, 20);
+    star_free(&star);
+}
+
 static void entropy_that_fails_commits_to_nothing(void **state)
 {
     struct phased_setup const setup = granting_setup(2);
@@ -359,6 +400,8 @@ int main(void)
         cmocka_unit_test(a_report_that_does_not_open_its_grant_is_kept_apart),
         cmocka_unit_test(a_draw_that_waits_at_T_is_granted_and_reported),
         cmocka_unit_test(answers_that_are_about_something_else_change_nothing),
+        cmocka_unit_test(a_hello_that_shows_another_head_is_refused_and_flagged),
+        cmocka_unit_test(a_draw_that_waits_at_T_is_asked_for_only_so_often),
         cmocka_unit_test(entropy_that_fails_commits_to_nothing),
         cmocka_unit_test(without_grants_the_words_of_grants_are_not_expected),
     };

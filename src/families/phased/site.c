@@ -356,10 +356,10 @@ static const char *trouble_of(const struct live_site *site,
 {
     struct tacit_ledger ledger = *agent->ledger;
     uint64_t const cost_nano = tacit_mechanism_cost_nano(&site->mechanism);
-    if (agent->blocked && agent->committed)
+    if (agent->blocked)
         return "blocked: the coordinator has granted another release of this site instead; either "
-               "this state is a copy or an old one, and nothing is released from it, or the "
-               "coordinator does not say what is true";
+               "this state is a copy or an old one, and nothing is released from it, or the state "
+               "of the coordinator is old, or it does not say what is true";
     if (!agent->halted)
         return NULL;
     return tacit_ledger_spend(&ledger, agent->round, cost_nano) != TACIT_OK
@@ -400,7 +400,7 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .active_count = active_count,
                                     .pull_count = agent.pull_count,
                                     .is_committed = agent.committed,
-                                    .is_blocked = agent.blocked && agent.committed,
+                                    .is_blocked = agent.blocked,
                                     .trouble = trouble_of(site, &agent),
                                     .draw_number = agent.draw_round,
                                     .release_number = agent.release_round,

@@ -602,6 +602,8 @@ static enum tacit_status on_refusal(struct tacit_phased_agent *agent,
     if (status != TACIT_OK || agent->phase == PHASE_HALTED)
         return status;
     bool const is_waiting = agent->phase == PHASE_COMMITTED;
+    if (is_waiting && refusal->round != agent->draw_round)
+        return TACIT_OK; /* the answer to a question of a round before, repeated on its way */
     bool const is_other = is_waiting ? !is_commitment(refusal, agent->commit.commitment)
                                      : !is_commitment(refusal, agent->head);
     update->persist = is_other != agent->blocked;
@@ -680,13 +682,16 @@ static uint64_t resend_pause_us(struct tacit_phased_agent *agent, bool sends)
     return agent->config.resend_after_us << doublings;
 }
 
-/* A finished agent tries to hand in its last report for a while: the hub may be gone for good. */
+/* An agent at T asks for a grant, or tries to hand in its last report, for a while: the hub may be
+ * gone for good. */
 static bool wants_timer(const struct tacit_phased_agent *agent)
 {
-    return (agent->phase == PHASE_FINISHED && owes_report(agent) &&
-            agent->unanswered_count < LAST_REPORT_TRIES) ||
-           agent->phase == PHASE_IDLE || agent->phase == PHASE_WAITING ||
-           agent->phase == PHASE_RELEASING || agent->phase == PHASE_COMMITTED;
+    bool const is_at_end = agent->pull_count == agent->config.horizon;
+    bool const is_patient = !is_at_end || agent->unanswered_count < LAST_REPORT_TRIES;
+    bool const is_settling =
+        agent->phase == PHASE_COMMITTED || (agent->phase == PHASE_FINISHED && owes_report(agent));
+    return (is_settling && is_patient) || agent->phase == PHASE_IDLE ||
+           agent->phase == PHASE_WAITING || agent->phase == PHASE_RELEASING;
 }
 
 enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,

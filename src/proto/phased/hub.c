@@ -283,7 +283,8 @@ static enum tacit_status on_commit(struct tacit_phased_hub *hub,
     case TACIT_COMMIT_AGAIN:
         send_head(hub, TACIT_PHASED_GRANT, commit, update);
         return TACIT_OK;
-    case TACIT_COMMIT_LATE:
+    case TACIT_COMMIT_LATE: /* repeated on its way; or a copy asks, and is to hear of the other */
+        send_head(hub, TACIT_PHASED_REFUSAL, commit, update);
         return TACIT_OK;
     case TACIT_COMMIT_REFUSED:
         send_head(hub, TACIT_PHASED_REFUSAL, commit, update);
@@ -338,6 +339,20 @@ static enum tacit_status on_report(struct tacit_phased_hub *hub,
     return TACIT_OK;
 }
 
+/* Does it follow the present order, and show a head that was never granted here? What is held of it
+ * is then its last grant, or the one before, whose successor is on its way; of an agent that is
+ * behind a HELLO may be older than that. */
+static bool shows_another_head(struct tacit_phased_hub *hub,
+                               const struct tacit_phased_message *hello, uint32_t round)
+{
+    if (!hub->config.has_grants || hello->commit == NULL || hello->round != round)
+        return false;
+    struct tacit_commit_head const *const head = &heads_of(hub)[hello->from];
+    uint8_t const *const shown = hello->commit->commitment;
+    return memcmp(shown, head->head, TACIT_SHA256_BYTES) != 0 &&
+           memcmp(shown, head->before, TACIT_SHA256_BYTES) != 0;
+}
+
 static enum tacit_status on_hello(struct tacit_phased_hub *hub,
                                   const struct tacit_phased_message *hello,
                                   struct tacit_phased_update *update)
@@ -345,6 +360,10 @@ static enum tacit_status on_hello(struct tacit_phased_hub *hub,
     struct tacit_phased_judge_view const judge = judge_view(hub);
     if (hub->phase == PHASE_NEW || hello->round > order_round(&judge))
         return TACIT_UNEXPECTED;
+    if (shows_another_head(hub, hello, order_round(&judge))) {
+        send_head(hub, TACIT_PHASED_REFUSAL, hello, update);
+        return flag(hub, hello->from, update);
+    }
     if (hello->round < order_round(&judge) || hub->config.answers_all)
         send_order(hub, hello->from, update);
     return TACIT_OK;

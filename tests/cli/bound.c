@@ -1,0 +1,115 @@
+/* tacit bound: the golden bounds through the program as a user calls it, and what is refused. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include "../support/process.h"
+#include "tacit/bounds.h"
+
+#define OPTIONS_MAX 12u
+
+static struct process_result bound(const char *const *options)
+{
+    const char *arguments[OPTIONS_MAX + 3] = {process_tacit(), "bound"};
+    for (uint32_t i = 0; options[i] != NULL; i++) {
+        assert_true(i < OPTIONS_MAX);
+        arguments[2 + i] = options[i];
+    }
+    struct process_plan const plan = {.arguments = arguments};
+    return process_run(&plan);
+}
+
+static json_t *answer(const char *const *options)
+{
+    struct process_result result = bound(options);
+    if (result.code != 0)
+        fail_msg("code %d: %s", result.code, result.err);
+    json_t *const json = json_loads(result.out, 0, NULL);
+    assert_non_null(json);
+    process_free(&result);
+    return json;
+}
+
+static void expect_near(const json_t *json, const char *name, double expected)
+{
+    double const value = json_number_value(json_object_get(json, name));
+    if (!(fabs(value - expected) <= 1e-9))
+        fail_msg("%s: %.12g, not %.12g", name, value, expected);
+}
+
+/* EXACT-BOUNDS 9. */
+static void golden_bounds_are_printed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *pulls, *noises, *sum, *epsilon, *level;
+        double lower, upper, radius;
+    } golden[] = {
+        {"2500", "50", "987234304", "0.1", "20", 0.0993017603304, 0.657325138697, 0.281317779056},
+        {"9000", "3", "9154068480", "1", "20", 0.957054758514, 0.980137260295, 0.0333781463665},
+        {"1000000", "0", "394893721600", "inf", "20", 0.373538863242, 0.379667718012,
+         0.00316227766017},
+        {"3", "3", "-786432", "1", "12", 0, 1, 6.32028600076}};
+    for (size_t i = 0; i < sizeof golden / sizeof golden[0]; i++) {
+        json_t *const json = answer((const char *const[]){
+            "--json", "--pulls", golden[i].pulls, "--noises", golden[i].noises, "--epsilon",
+            golden[i].epsilon, "--level", golden[i].level, "--sum", golden[i].sum, NULL});
+        expect_near(json, "lower", golden[i].lower);
+        expect_near(json, "upper", golden[i].upper);
+        expect_near(json, "radius", golden[i].radius);
+        json_decref(json);
+    }
+}
+
+static void a_confidence_is_the_level_of_all_arms_at_all_looks(void **state)
+{
+    (void)state;
+    json_t *json = answer((const char *const[]){"-j", "-n", "400", "--mean", "0.5", NULL});
+    expect_near(json, "level", log(2 * 1 * 2 / 0.05));
+    expect_near(json, "mean", 0.5);
+    json_decref(json);
+    json = answer(
+        (const char *const[]){"-j", "-n400", "--mean=0.5", "-c0.9", "--arms=5", "--look=3", NULL});
+    expect_near(json, "level", tacit_bounds_level(5, 3, 0.1));
+    json_decref(json);
+}
+
+static void what_cannot_be_is_refused_with_what_is_allowed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *options[8];
+        const char *says;
+    } bad[] = {{{"--mean=0.5"}, "--pulls is missing"},
+               {{"-n5"}, "--mean and --sum"},
+               {{"-n5", "--mean=0.5", "--sum=4"}, "--mean and --sum"},
+               {{"-n5", "--mean=0.5", "-m2"}, "--noises"},
+               {{"-n5", "--mean=0.5", "-e1"}, "--noises"},
+               {{"-n1.5", "--mean=0.5"}, "whole number"},
+               {{"-n5", "--mean=0.5", "-c1"}, "--confidence"},
+               {{"-n5", "--mean=nan"}, "--mean"},
+               {{"-n5", "--mean=0.5", "word"}, "no words"}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct process_result result = bound(bad[i].options);
+        assert_int_equal(result.code, 2);
+        if (strstr(result.err, bad[i].says) == NULL)
+            fail_msg("%zu: %s", i, result.err);
+        assert_int_equal(process_line_count(result.err), 1);
+        process_free(&result);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(golden_bounds_are_printed),
+        cmocka_unit_test(a_confidence_is_the_level_of_all_arms_at_all_looks),
+        cmocka_unit_test(what_cannot_be_is_refused_with_what_is_allowed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
