@@ -37,6 +37,7 @@ build: dependencies ## build the program: build/tacit
 
 run: build ## three hospitals learn together, privately: result on the terminal, report in out/hospital
 	$(BUILD)/tacit run experiments/hospital/hospital.yaml --out out/hospital
+	$(BUILD)/tacit compare experiments/hospital/hospital.yaml --over 'protocol={kind: phased-index},{kind: elimination}' --out out/hospital-paper
 
 live: dependencies-live build ## a live federation on this machine: broker, coordinator, three agents; PROTOCOL=WORD; ends by itself
 	@python3 examples/live/demo.py $(BUILD)/tacit --protocol $(or $(PROTOCOL),elimination)

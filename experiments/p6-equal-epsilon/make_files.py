@@ -19,17 +19,26 @@ ALGORITHMS = {
 }
 
 
-def write(name, title, setting, protocol, privacy):
+# Other families at the same epsilon: protocol, network, runs, horizon (None: slots of a site), what it is.
+OTHERS = {
+    "gossip": ("{kind: gossip-ucb, release: doubling}", "{kind: complete}", 12, None, "gossip, every site a neighbour of all"),
+    "votes": ("{kind: votes, sharing: sums, epsilon: 0.01, delta: 0.05}", "{kind: broadcast}", 40, 50 * 200000,
+              "elimination by votes with noised sums, an answer within 0.01 of the best"),
+}
+
+
+def write(name, title, setting, protocol, privacy, network="{kind: star}", runs=None, length=None):
     environment, agents, horizon, _, _ = SETTINGS[setting]
+    runs, horizon = runs or RUNS[setting], length or horizon
     pathlib.Path(f"{name}.yaml").write_text(f"""\
 # {title}.
 name: {name}
 seed: 1
-runs: {RUNS[setting]}
+runs: {runs}
 horizon: {horizon}
 agents: {agents}
 environment: {environment}
-network: {{kind: star}}
+network: {network}
 protocol: {protocol}
 privacy: {privacy}
 """)
@@ -42,6 +51,11 @@ def main():
                 name = f"{setting}_{word}_eps{epsilon.replace('.', '')}"
                 write(name, f"{what}: {title}, epsilon {epsilon} per reward", setting, protocol,
                       f"{{mode: sound, epsilon: {epsilon}}}")
+    for word, (protocol, network, runs, length, title) in OTHERS.items():
+        for epsilon in SETTINGS["uniform"][3]:
+            name = f"uniform_{word}_eps{epsilon.replace('.', '')}"
+            write(name, f"{SETTINGS['uniform'][4]}: {title}, epsilon {epsilon} per reward", "uniform", protocol,
+                  f"{{mode: sound, epsilon: {epsilon}}}", network, runs, length)
     write("hospital_pooled", "five arms of the hospitals: one KL-UCB that sees every reward, not private", "hospital",
           "{kind: index, index: kl-ucb, sharing: pooled}", "{mode: none}")
     pathlib.Path("visits.csv").write_text("0.03" + 9 * ",0.02" + "\n")

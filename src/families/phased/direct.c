@@ -1,6 +1,7 @@
 #include "direct.h"
 #include <stdlib.h>
 #include <string.h>
+#include "tacit/wire_phased.h"
 
 #define PULLS_BETWEEN_STOP_CHECKS UINT64_C(65536)
 
@@ -73,9 +74,9 @@ const struct tacit_phased_judge *phased_direct_judge(const struct phased_direct 
 
 struct tacit_sim_cost phased_message_cost(enum tacit_phased_message_kind kind, uint64_t blocks)
 {
-    return (struct tacit_sim_cost){
-        .scalars = kind == TACIT_PHASED_REPORT ? blocks : 0,
-        .bytes = 8 * (5 + (kind == TACIT_PHASED_ORDER ? 2 * blocks + 1 : blocks))};
+    struct tacit_phased_message const message = {.kind = kind, .block_count = (uint32_t)blocks};
+    return (struct tacit_sim_cost){.scalars = kind == TACIT_PHASED_REPORT ? blocks : 0,
+                                   .bytes = tacit_wire_phased_bytes(&message)};
 }
 
 /* `messages` alike, each to so many receivers. */

@@ -30,7 +30,6 @@ enum tacit_status phased_direct_play(struct phased_direct *direct, uint32_t inde
 /* Of the last run. */
 const struct tacit_phased_judge *phased_direct_judge(const struct phased_direct *direct);
 
-/* EXACT-BOUNDS 5.6: scalars are the noised sums. Bytes: 8 a number, with the five numbers that say
- * from whom, which run, kind and round it is of, and what is known of the other. */
+/* EXACT-BOUNDS 5.6: scalars are the noised sums. Bytes: on the wire, without grants. */
 struct tacit_sim_cost phased_message_cost(enum tacit_phased_message_kind kind, uint64_t blocks);
 #endif

@@ -22,13 +22,15 @@ const struct tacit_metric phased_metrics[] = {
                                       "a broadcast counts once per receiver", TACIT_METRIC_TRAFFIC},
     [PHASED_SCALARS] = {"scalars", "Scalars", "numbers", "noised sums inside the messages",
                         TACIT_METRIC_TRAFFIC},
-    [PHASED_BYTES] = {"bytes", "Bytes", "bytes", "8 a number, with five numbers of a header",
+    [PHASED_BYTES] = {"bytes", "Bytes", "bytes", "what the wire format needs",
                       TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
     [PHASED_SINGLE_ARM_FRACTION] = {"single_arm_fraction", "Ended with one arm", "",
                                     "all others' intervals are below its own", 0},
     [PHASED_BEST_ARM_FRACTION] = {"best_arm_fraction", "Found the best arm", "",
                                   "the last leader is the best", 0},
     [PHASED_SAMPLES] = {"samples", "Samples", "pulls", "rewards that entered estimates", 0},
+    [PHASED_FLOOR] = {"floor", "Floor for central noise", "reward",
+                      "for long runs with one noise for all; 0: rewards are not 0 or 1", 0},
     [PHASED_METRIC_COUNT] = {.name = NULL}};
 
 /* ---- Its runs ---- */
@@ -60,6 +62,7 @@ static enum tacit_status run_play(void *run, uint32_t index, struct tacit_sim_ro
     metrics[PHASED_SINGLE_ARM_FRACTION] = outcome.decided ? 1 : 0;
     metrics[PHASED_BEST_ARM_FRACTION] = outcome.best ? 1 : 0;
     metrics[PHASED_SAMPLES] = outcome.samples;
+    metrics[PHASED_FLOOR] = outcome.floor;
     return TACIT_OK;
 }
 

@@ -30,6 +30,7 @@ enum phased_metric {
     PHASED_SINGLE_ARM_FRACTION,
     PHASED_BEST_ARM_FRACTION,
     PHASED_SAMPLES,
+    PHASED_FLOOR,
     PHASED_METRIC_COUNT
 };
 extern const struct tacit_metric phased_metrics[];

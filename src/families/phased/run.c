@@ -304,6 +304,18 @@ static void rank(struct phased_run *run, const struct tacit_phased_judge_view *j
     }
 }
 
+/* Azize et al. 2025, Theorem 1: what nobody goes below for long runs who noises once, for all sites
+ * together. A reference line only where sites differ. */
+static double floor_of(const struct phased_run *run)
+{
+    struct phased_sim const *const sim = run->sim;
+    double const pulls = (double)sim->schedule.agent_count * (double)sim->schedule.horizon;
+    return sim->common.env.kind == TACIT_ENV_BERNOULLI
+               ? tacit_bounds_floor(run->instance.global_means, run->arm_count, pulls,
+                                    sim->schedule.epsilon_per_reward)
+               : 0;
+}
+
 static void write_outcome(struct phased_run *run, const struct tacit_sim_totals *totals,
                           struct tacit_sim_row *row, struct phased_outcome *outcome)
 {
@@ -316,6 +328,7 @@ static void write_outcome(struct phased_run *run, const struct tacit_sim_totals 
                                        .rounds = judge.round_count,
                                        .links = (double)judge.round_count * run->agent_count,
                                        .samples = run->samples,
+                                       .floor = floor_of(run),
                                        .decided = row->ranked_count == 1,
                                        .best = judge.leader != TACIT_NO_ARM &&
                                                run->instance.gaps[judge.leader] < 1e-12};
