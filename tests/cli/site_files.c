@@ -68,7 +68,19 @@ struct wrong {
         (words), true, (number), (instead), (place), (allowed)                                     \
     }
 
+/* A line more, so that what is wrong stands one line further down. */
+#define GLM_POLICY(text) "protocol: glm-ucb\npolicy: {" text ", range: [0, 1],"
+
 static const struct wrong cases[] = {
+    /* Contexts: nothing is private, and the files say so. */
+    AGENT("epsilon where nothing is private", 7, GLM_POLICY("epsilon: 1, features: [a]"),
+          "@:8: policy.epsilon: ", "protects nothing"),
+    AGENT("budget where nothing is private", 7, GLM_POLICY("budget: 1, features: [a]"),
+          "@:8: policy.budget: ", "protects nothing"),
+    AGENT("a site that does not say that it knows", 7, GLM_POLICY("features: [a]"),
+          "@:8: policy.privacy: ", "missing"),
+    AGENT("a site without features", 7, GLM_POLICY("privacy: none"),
+          "@:8: policy.features: ", "a list of 1 to 64 names"),
     /* Keys */
     AGENT("unknown key names the nearest", 11, "logg: {format: text}",
           "@:11: logg: ", "did you mean 'log'? (allowed: federation, protocol, site, state, "),

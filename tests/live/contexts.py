@@ -11,6 +11,7 @@ import random
 import sqlite3
 import struct
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -276,6 +277,21 @@ def a_site_refuses_features_that_are_not_its_own(federation_of):
         trial.start(name)
     refused = wait_for("it refuses", lambda: (trial.site_status(SITES[1]) or {}).get("refusal"), 30)
     require("features" in refused, refused)
+
+
+# ---- The demo ----
+
+@test
+def demo_ends_by_itself_with_the_model(_):
+    demo = pathlib.Path(__file__).resolve().parents[2] / "examples/live/demo.py"
+    done = subprocess.run([sys.executable, demo, TACIT, "--protocol", "glm-ucb", "--horizon", "80"],
+                          capture_output=True, text=True, timeout=170, check=False)
+    require(done.returncode == 0, f"{done.returncode}: {done.stdout}{done.stderr}")
+    lines = done.stdout.splitlines()
+    require(lines[0] == "protocol: glm-ucb", lines[0])
+    require(any(line.startswith("Model ") and "240 patients" in line for line in lines), done.stdout)
+    require(sum(" in [" in line for line in lines) == 4, done.stdout)
+    require("This protocol protects nothing." in done.stdout, done.stdout)
 
 
 if __name__ == "__main__":

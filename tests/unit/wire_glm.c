@@ -1,0 +1,338 @@
+/* The wire form of generalised linear bandits: every message survives the trip, and a peer's bytes
+ * are taken only in the one form that we write. Under a sanitizer this also shows that no refusal
+ * leaks or reads too far: every buffer is exactly as long as its message. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/random.h"
+#include "tacit/wire_glm.h"
+
+#define D 5u
+#define CLIENTS 70u
+#define SHAPES 9u
+
+struct sample {
+    struct tacit_glm_message message;
+    double vector[TACIT_LINALG_STRIDE(D)];
+    double target[TACIT_LINALG_STRIDE(D)];
+    double matrix[TACIT_LINALG_MATRIX(D)];
+    double steps[TACIT_LINALG_MATRIX(D)];
+    uint64_t participants[TACIT_BITS_WORDS(CLIENTS)];
+};
+
+static void fill_symmetric(struct tacit_rng *rng, double *matrix)
+{
+    for (uint32_t i = 0; i < D; i++)
+        for (uint32_t j = 0; j <= i; j++) {
+            double const value = tacit_rng_normal(rng);
+            matrix[i * TACIT_LINALG_STRIDE(D) + j] = value;
+            matrix[j * TACIT_LINALG_STRIDE(D) + i] = value;
+        }
+}
+
+/* Every kind, with and without what it may leave out. */
+static void make(struct sample *sample, uint32_t shape)
+{
+    static const enum tacit_glm_message_kind kinds[SHAPES] = {
+        TACIT_GLM_HELLO,    TACIT_GLM_TRIGGER, TACIT_GLM_FREEZE,
+        TACIT_GLM_FROZEN,   TACIT_GLM_ITERATE, TACIT_GLM_GRADIENT,
+        TACIT_GLM_GRADIENT, TACIT_GLM_COMMIT,  TACIT_GLM_COMMIT};
+    struct tacit_rng rng = tacit_rng_stream(5, shape, 0, TACIT_PURPOSE_NOISE);
+    memset(sample, 0, sizeof *sample);
+    for (uint32_t i = 0; i < D; i++) {
+        sample->vector[i] = tacit_rng_normal(&rng);
+        sample->target[i] = tacit_rng_normal(&rng);
+    }
+    fill_symmetric(&rng, sample->matrix);
+    fill_symmetric(&rng, sample->steps);
+    tacit_bits_fill(sample->participants, CLIENTS);
+    enum tacit_glm_message_kind const kind = kinds[shape];
+    bool const is_commit = kind == TACIT_GLM_COMMIT;
+    bool const is_of_hub =
+        kind == TACIT_GLM_FREEZE || kind == TACIT_GLM_ITERATE || kind == TACIT_GLM_COMMIT;
+    sample->message = (struct tacit_glm_message){.kind = kind,
+                                                 .from = is_of_hub ? TACIT_HUB : CLIENTS - 1,
+                                                 .to = 3,
+                                                 .sync = 7,
+                                                 .run_id = tacit_rng_next(&rng),
+                                                 .attempt = 2,
+                                                 .round = 9,
+                                                 .digest = tacit_rng_next(&rng),
+                                                 .slot = 1234567890123,
+                                                 .count = 99,
+                                                 .squares = shape == 8 ? 0.25 : 0,
+                                                 .regret = shape == 8 ? 1e-9 : 0};
+    if (kind == TACIT_GLM_ITERATE || kind == TACIT_GLM_GRADIENT || is_commit)
+        sample->message.vector = sample->vector;
+    if (kind == TACIT_GLM_FROZEN || shape == 6 || is_commit)
+        sample->message.matrix = sample->matrix;
+    if (is_commit) {
+        sample->message.target = sample->target;
+        sample->message.participants = sample->participants;
+    }
+    if (shape == 8)
+        sample->message.steps = sample->steps;
+}
+
+static uint8_t *encode(const struct tacit_glm_message *message, size_t *size)
+{
+    *size = tacit_wire_glm_bytes(message, D, CLIENTS);
+    uint8_t *const bytes = malloc(*size);
+    assert_non_null(bytes);
+    assert_int_equal(tacit_wire_glm_encode(message, D, CLIENTS, bytes), TACIT_OK);
+    return bytes;
+}
+
+static void same_numbers(const double *left, const double *right, size_t count)
+{
+    assert_true((left == NULL) == (right == NULL));
+    if (left != NULL)
+        assert_memory_equal(left, right, count * sizeof *left);
+}
+
+static void every_message_survives_the_trip(void **state)
+{
+    (void)state;
+    for (uint32_t shape = 0; shape < SHAPES; shape++) {
+        struct sample sample;
+        struct tacit_glm_message *back;
+        size_t size;
+        make(&sample, shape);
+        struct tacit_glm_message const *const message = &sample.message;
+        uint8_t *const bytes = encode(message, &size);
+        assert_true(size <= tacit_wire_glm_bytes_max(D, CLIENTS));
+        assert_int_equal(tacit_wire_glm_decode(bytes, size, D, CLIENTS, 3, &back), TACIT_OK);
+        assert_true(back->kind == message->kind && back->from == message->from && back->to == 3);
+        assert_true(back->sync == 7 && back->run_id == message->run_id && back->attempt == 2);
+        assert_true(back->round == 9 && back->digest == message->digest && back->count == 99);
+        assert_true(back->slot == message->slot && back->squares == message->squares &&
+                    back->regret == message->regret);
+        same_numbers(back->vector, message->vector, D);
+        same_numbers(back->target, message->target, D);
+        same_numbers(back->matrix, message->matrix, TACIT_LINALG_MATRIX(D));
+        same_numbers(back->steps, message->steps, TACIT_LINALG_MATRIX(D));
+        assert_true((back->participants == NULL) == (message->participants == NULL));
+        if (back->participants != NULL)
+            assert_memory_equal(back->participants, message->participants,
+                                sizeof sample.participants);
+        assert_true(back->inverse == NULL);
+        assert_true(tacit_wire_glm_is(back, tacit_wire_glm_kind(message->kind), 7));
+        assert_false(tacit_wire_glm_is(back, tacit_wire_glm_kind(message->kind), 8));
+        free(back);
+        free(bytes);
+    }
+}
+
+/* Whatever is taken is what we would have written: no byte may be another, none may be missing. */
+static void one_form_of_each_message_is_taken(void **state)
+{
+    (void)state;
+    for (uint32_t shape = 0; shape < SHAPES; shape++) {
+        struct sample sample;
+        size_t size;
+        make(&sample, shape);
+        uint8_t *const bytes = encode(&sample.message, &size);
+        for (size_t cut = 0; cut < size; cut++) {
+            struct tacit_glm_message *back;
+            uint8_t *const shorter = malloc(cut + 1);
+            memcpy(shorter, bytes, cut);
+            /* Cut where a field ends it is the message without that field, which cores refuse. */
+            if (tacit_wire_glm_decode(shorter, cut, D, CLIENTS, 3, &back) == TACIT_OK) {
+                assert_true(tacit_wire_glm_bytes(back, D, CLIENTS) == cut);
+                assert_true(back->participants == NULL || back->steps == NULL);
+                free(back);
+            }
+            free(shorter);
+        }
+        for (size_t i = 0; i < 8 * size; i++) {
+            struct tacit_glm_message *back;
+            bytes[i / 8] ^= (uint8_t)(1u << (i % 8));
+            if (tacit_wire_glm_decode(bytes, size, D, CLIENTS, 3, &back) == TACIT_OK) {
+                size_t again;
+                uint8_t *const ours = encode(back, &again);
+                assert_int_equal(again, size);
+                assert_memory_equal(ours, bytes, size);
+                free(ours);
+                free(back);
+            }
+            bytes[i / 8] ^= (uint8_t)(1u << (i % 8));
+        }
+        free(bytes);
+    }
+}
+
+static void what_does_not_fit_this_run_is_refused(void **state)
+{
+    (void)state;
+    struct sample sample;
+    struct tacit_glm_message *back;
+    size_t size;
+    make(&sample, 7);
+    uint8_t *bytes = encode(&sample.message, &size);
+    assert_int_equal(tacit_wire_glm_decode(bytes, size, D + 1, CLIENTS, 3, &back), TACIT_MALFORMED);
+    assert_int_equal(tacit_wire_glm_decode(bytes, size, D, CLIENTS + 64, 3, &back),
+                     TACIT_MALFORMED);
+    assert_int_equal(tacit_wire_glm_decode(bytes, size, D, CLIENTS - 1, 3, &back),
+                     TACIT_MALFORMED); /* a participant beyond the last */
+    free(bytes);
+    double const bad[] = {NAN, INFINITY, -INFINITY};
+    for (uint32_t i = 0; i < 3; i++)
+        for (uint32_t where = 0; where < 4; where++) {
+            make(&sample, 8);
+            double *const places[] = {&sample.vector[2], &sample.target[4], &sample.matrix[0],
+                                      &sample.message.regret};
+            *places[where] = bad[i];
+            bytes = encode(&sample.message, &size);
+            assert_int_equal(tacit_wire_glm_decode(bytes, size, D, CLIENTS, 3, &back),
+                             TACIT_MALFORMED);
+            free(bytes);
+        }
+}
+
+/* ---- The sound mode ---- */
+
+static void private_messages_survive_and_have_one_form(void **state)
+{
+    (void)state;
+    int64_t sums[TACIT_GLM_PRIVATE_SUMS(D)];
+    double theta[TACIT_LINALG_STRIDE(D)] = {1, -2, 3, 0.5, 1e-300};
+    double matrix[TACIT_LINALG_MATRIX(D)] = {0};
+    struct tacit_rng rng = tacit_rng_stream(6, 0, 0, TACIT_PURPOSE_NOISE);
+    fill_symmetric(&rng, matrix);
+    for (size_t i = 0; i < TACIT_GLM_PRIVATE_SUMS(D); i++)
+        sums[i] = (int64_t)tacit_rng_next(&rng);
+    for (uint32_t shape = 0; shape < 2; shape++) {
+        struct tacit_glm_private_message const message = {
+            .kind = shape == 0 ? TACIT_GLM_PRIVATE_RELEASE : TACIT_GLM_PRIVATE_MODEL,
+            .from = shape == 0 ? 4 : TACIT_HUB,
+            .run_id = 11,
+            .batch = 6,
+            .sums = shape == 0 ? sums : NULL,
+            .theta = shape == 0 ? NULL : theta,
+            .matrix = shape == 0 ? NULL : matrix};
+        size_t const size = tacit_wire_glm_private_bytes(&message, D);
+        uint8_t *const bytes = malloc(size);
+        struct tacit_glm_private_message *back;
+        assert_int_equal(tacit_wire_glm_private_encode(&message, D, bytes), TACIT_OK);
+        assert_int_equal(tacit_wire_glm_private_decode(bytes, size, D, TACIT_HUB, &back), TACIT_OK);
+        assert_true(back->kind == message.kind && back->from == message.from && back->batch == 6);
+        if (shape == 0)
+            assert_memory_equal(back->sums, sums, sizeof sums);
+        else
+            assert_memory_equal(back->matrix, matrix, sizeof matrix);
+        same_numbers(back->theta, message.theta, D);
+        free(back);
+        for (size_t i = 0; i < 8 * size; i++) {
+            bytes[i / 8] ^= (uint8_t)(1u << (i % 8));
+            if (tacit_wire_glm_private_decode(bytes, size, D, TACIT_HUB, &back) == TACIT_OK) {
+                uint8_t *const ours = malloc(size);
+                assert_int_equal(tacit_wire_glm_private_bytes(back, D), size);
+                assert_int_equal(tacit_wire_glm_private_encode(back, D, ours), TACIT_OK);
+                assert_memory_equal(ours, bytes, size);
+                free(ours);
+                free(back);
+            }
+            bytes[i / 8] ^= (uint8_t)(1u << (i % 8));
+        }
+        assert_int_equal(tacit_wire_glm_private_decode(bytes, size, D + 1, TACIT_HUB, &back),
+                         TACIT_MALFORMED);
+        assert_int_equal(tacit_wire_glm_private_decode(bytes, size - 1, D, TACIT_HUB, &back),
+                         TACIT_MALFORMED);
+        free(bytes);
+    }
+}
+
+/* ---- The run ---- */
+
+static const char *const features[] = {"constant", "age", "dose"};
+static const char *const arm_names[] = {"low", "high"};
+
+static struct tacit_wire_announcement announce(const struct tacit_glm_model *model,
+                                               const char *const *names, uint8_t *parameters)
+{
+    struct tacit_wire_announcement made = {
+        .agreement = {.protocol = TACIT_WIRE_GLM_WORD,
+                      .family = TACIT_WIRE_GLM_FAMILY,
+                      .protocol_version = TACIT_WIRE_GLM_VERSION,
+                      .agent_count = model->client_count,
+                      .arm_count = 2,
+                      .arms = arm_names,
+                      .hi = 1,
+                      .horizon = model->horizon,
+                      .parameters = parameters,
+                      .parameters_size = tacit_wire_glm_parameters_bytes(model, names)},
+        .agent = 1};
+    tacit_wire_run(model->run_id, made.agreement.run);
+    tacit_wire_glm_parameters_encode(model, names, parameters);
+    return made;
+}
+
+/* Dimension, names, norm, link, constants: each changes the digest that every message carries. */
+static void the_digest_covers_everything_that_both_reckon_with(void **state)
+{
+    (void)state;
+    static const char *const others[] = {"constant", "age", "weight"};
+    uint8_t digests[8][TACIT_WIRE_DIGEST_BYTES];
+    for (uint32_t change = 0; change < 8; change++) {
+        struct tacit_glm_model model =
+            tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 3, 3, 100);
+        uint8_t parameters[512];
+        model.run_id = 5;
+        model.dimension = change == 1 ? 2 : 3;
+        model.link = change == 2 ? TACIT_LINALG_PROBIT : model.link;
+        model.norm_bound = change == 3 ? 2 : model.norm_bound;
+        model.curvature *= change == 4 ? 1.0000001 : 1;
+        model.noise_bound *= change == 5 ? 2 : 1;
+        model.lambda = change == 6 ? 3 : model.lambda;
+        struct tacit_wire_announcement const made =
+            announce(&model, change == 7 ? others : features, parameters);
+        assert_int_equal(tacit_wire_agreement_digest(&made.agreement, digests[change]), TACIT_OK);
+        for (uint32_t before = 0; before < change; before++)
+            assert_memory_not_equal(digests[before], digests[change], sizeof digests[0]);
+    }
+}
+
+static void a_run_survives_and_others_are_refused(void **state)
+{
+    (void)state;
+    struct tacit_glm_model model =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, 3, 3, 100);
+    uint8_t parameters[512];
+    struct tacit_wire_glm_run *run;
+    model.run_id = 5;
+    model.clock = TACIT_GLM_COUNTS;
+    model.explore = 0.1;
+    struct tacit_wire_announcement const good = announce(&model, features, parameters);
+    assert_int_equal(tacit_wire_glm_run_decode(&good, &run), TACIT_OK);
+    assert_true(run->client_id == 1 && run->model.dimension == 3 && run->model.run_id == 5);
+    assert_true(run->model.explore == 0.1 && run->model.clock == TACIT_GLM_COUNTS);
+    assert_true(run->model.curvature == model.curvature && run->model.horizon == 100);
+    assert_string_equal(run->features[2], "dose");
+    free(run);
+    for (uint32_t wrong = 0; wrong < 5; wrong++) {
+        struct tacit_wire_announcement bad = good;
+        bad.agreement.family += wrong == 0 ? 1u : 0u;
+        bad.agreement.protocol_version += wrong == 1 ? 1u : 0u;
+        bad.agreement.epsilon_nano = wrong == 2 ? 1 : 0; /* it protects nothing */
+        bad.agreement.parameters_size -= wrong == 3 ? 1u : 0u;
+        bad.place_size = wrong == 4 ? 1 : 0;
+        assert_int_equal(tacit_wire_glm_run_decode(&bad, &run), TACIT_MALFORMED);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_message_survives_the_trip),
+        cmocka_unit_test(one_form_of_each_message_is_taken),
+        cmocka_unit_test(what_does_not_fit_this_run_is_refused),
+        cmocka_unit_test(private_messages_survive_and_have_one_form),
+        cmocka_unit_test(the_digest_covers_everything_that_both_reckon_with),
+        cmocka_unit_test(a_run_survives_and_others_are_refused)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
