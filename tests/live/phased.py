@@ -122,7 +122,7 @@ def check_outbox(federation, site, ledger, orders, rounds):
 
 @test
 def undisturbed_run_decides_and_says_what_it_knows(federation_of):
-    for rule in ("index", "elimination"):
+    for rule in ("index", "elimination") if IS_LONG else ("index",):
         federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125], rule=rule)
         federation.start_all()
         federation.apply()
@@ -198,7 +198,7 @@ class Keeper(threading.Thread):
 
 @test
 def crash_at_every_step_loses_nothing(federation_of):
-    for point in ("before-commit", "after-commit", "after-send"):
+    for point in ("before-commit", "after-commit", "after-send") if IS_LONG else ("before-commit", "after-send"):
         federation = made_by(federation_of, [0.875, 0.5, 0.125])
         federation.start_all([])
         keeper = Keeper(federation, point)
