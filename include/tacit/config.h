@@ -97,6 +97,7 @@ struct tacit_config_family {
     const char *const *own_environments; /* further words of environment.kind: the section is then
                                             the family's to read, all of its keys */
     const char *const *environment_keys; /* further keys in `environment`, of every kind */
+    bool privacy_may_miss;               /* `privacy` may be left out: mode none */
     const char *const *privacy_keys;     /* further keys in `privacy` */
     bool reads_epsilon;                  /* privacy.epsilon is the family's to read */
     /* Reads the section `protocol`, but for its kind, and the keys above; says what is wrong by

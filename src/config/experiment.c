@@ -421,7 +421,8 @@ static void read_privacy(struct config_reader *reader, const struct config_node 
                          struct tacit_config *config)
 {
     static const char *const keys[] = {"mode", "epsilon", "range", NULL};
-    bool const may_miss = config->family->modes == 1u << TACIT_PRIVACY_NONE;
+    bool const may_miss =
+        config->family->modes == 1u << TACIT_PRIVACY_NONE || config->family->privacy_may_miss;
     struct config_node const *const privacy = config_reader_map(reader, root, "privacy", !may_miss);
     config->epsilon = INFINITY;
     if (privacy == NULL)

@@ -891,6 +891,26 @@ static struct process_result run_with(const char *directory, const char *command
     return process_run(&plan);
 }
 
+/* Where nothing is private by default the section may be left out. */
+static void a_contextual_experiment_needs_no_privacy_section(void **state)
+{
+    static const struct wrong right = {
+        .name = "right",
+        .file =
+            "name: g\nseed: 1\nruns: 1\nhorizon: 50\nagents: 2\nenvironment: {kind: contextual, "
+            "contextual: {dimension: 3, arms: 4}}\nprotocol: {kind: glm-ucb, threshold: 1}\n"};
+    static const char *const no_options[OPTIONS_MAX] = {NULL};
+    char directory[TEMP_PATH_BYTES];
+    (void)state;
+    temp_directory_make(directory);
+    write_case(directory, &right);
+    struct process_result result = run_with(directory, "check", no_options);
+    assert_int_equal(result.code, 0);
+    assert_string_equal(result.err, "");
+    process_free(&result);
+    temp_directory_remove(directory);
+}
+
 static void limits_are_allowed(void **state)
 {
     static const char *const rights[][OPTIONS_MAX] = {
@@ -1022,9 +1042,13 @@ static void least_horizon_is_least(void **state)
 int main(void)
 {
     static const struct CMUnitTest others[] = {
-        cmocka_unit_test(wrong_usage),        cmocka_unit_test(no_command),
-        cmocka_unit_test(too_many_settings),  cmocka_unit_test(hostile_files),
-        cmocka_unit_test(limits_are_allowed), cmocka_unit_test(least_horizon_is_least),
+        cmocka_unit_test(wrong_usage),
+        cmocka_unit_test(no_command),
+        cmocka_unit_test(too_many_settings),
+        cmocka_unit_test(hostile_files),
+        cmocka_unit_test(a_contextual_experiment_needs_no_privacy_section),
+        cmocka_unit_test(limits_are_allowed),
+        cmocka_unit_test(least_horizon_is_least),
     };
     static struct CMUnitTest tests[CASE_COUNT + sizeof others / sizeof others[0]];
     for (size_t i = 0; i < CASE_COUNT; i++)

@@ -15,6 +15,7 @@ const struct tacit_family glm_family = {
              .environments = 0,
              .modes = 1u << TACIT_PRIVACY_NONE | 1u << TACIT_PRIVACY_SOUND,
              .privacy_keys = privacy_keys,
+             .privacy_may_miss = true,
              .own_environments = environments,
              .read = glm_read_keys,
              .live_is_open = true,
