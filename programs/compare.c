@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define FILES_MAX 64u
@@ -396,7 +397,10 @@ static bool make_kept(struct grid *grid, struct tacit_error *error)
     if (out == NULL)
         return true;
     (void)snprintf(grid->kept, sizeof grid->kept, "%s/cells", out);
-    if (tacit_report_try(out, error) == TACIT_OK && tacit_report_try(grid->kept, error) == TACIT_OK)
+    if (tacit_report_try(out, error) == TACIT_OK &&
+        tacit_report_try(grid->kept, error) == TACIT_OK &&
+        (mkdir(out, 0777) == 0 || errno == EEXIST) &&
+        (mkdir(grid->kept, 0777) == 0 || errno == EEXIST))
         return true;
     (void)fprintf(stderr, "tacit compare: --out: %s\n", error->text);
     return false;

@@ -281,13 +281,13 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
         return list(shelf);
     if (arguments->id_count == 0)
         (void)want(shelf, NULL);
+    status = prepare_all(shelf, arguments->fast, &error);
+    if (status != TACIT_OK)
+        return complain(&error, status);
     if (arguments->out != NULL && tacit_report_try(arguments->out, &error) != TACIT_OK) {
         (void)fprintf(stderr, "tacit reproduce: --out: %s\n", error.text);
         return EXIT_FAILED;
     }
-    status = prepare_all(shelf, arguments->fast, &error);
-    if (status != TACIT_OK)
-        return complain(&error, status);
     status = run_all(shelf, arguments);
     if (status == TACIT_INTERRUPTED) {
         (void)fprintf(stderr, "tacit reproduce: stopped; nothing was written\n");

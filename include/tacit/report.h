@@ -116,8 +116,8 @@ enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out
 /* Writes the short table that a terminal shows. Errors: TACIT_IO. */
 enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *out);
 
-/* Can files be written into this directory? Makes it where it does not exist: what would fail after
- * hours fails before. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
+/* Can files be written into this directory? What would fail after hours fails before. Leaves none
+ * behind where there was none. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status tacit_report_try(const char *directory, struct tacit_error *error);
 
 /* Writes summary.json, curve.csv, runs.csv, figure.svg and report.html into `directory`, which is

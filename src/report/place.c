@@ -57,12 +57,15 @@ enum tacit_status tacit_report_try(const char *directory, struct tacit_error *er
 {
     struct report_place place;
     TACIT_ASSERT(directory != NULL);
+    bool const was_there = access(directory, F_OK) == 0;
     enum tacit_status status = report_place_open(&place, directory, error);
     if (status != TACIT_OK)
         return status;
     if (faccessat(place.handle, ".", W_OK | X_OK, AT_EACCESS) != 0)
         status = refuse(&place, "", strerror(errno));
     report_place_close(&place);
+    if (!was_there)
+        (void)rmdir(directory);
     return status;
 }
 

@@ -869,7 +869,7 @@ static void interrupt_before_anything_is_finished(void **state)
     assert_stopped(&result);
     assert_non_null(strstr(result.err, "0 of 1 runs were finished; there are no results\n"));
     assert_string_equal(result.out, "");
-    assert_int_equal(rmdir(bench->out), 0); /* tried before the runs; nothing lies in it */
+    assert_int_equal(access(bench->out, F_OK), -1);
     process_free(&result);
 }
 
