@@ -73,7 +73,7 @@ class Trial:
         for site in self.federation.sites:
             if self.epoch() == epoch:
                 self.serve(site)
-        wait_for(f"the end of round {epoch}", lambda: self.is_over(epoch), 40)
+        wait_for(f"the end of round {epoch}", lambda: self.is_over(epoch), 60)
 
     def serve_others(self):
         for site in self.federation.sites:
@@ -276,19 +276,18 @@ def clone_often(trial, tries):
         trial.application.allowance = 0
         clone.over = True
         clone.join(20)
-        federation.kill(COPY if winner == SITE else SITE)
-        wait_for(f"report {epoch}", lambda: epoch in trial.left(), 60)
-        federation.kill(winner)
+        federation.kill(SITE)
+        federation.kill(COPY)
         drawn = {trial.in_ledger(outbox[epoch][0]) for outbox in map(trial.outbox, (SITE, COPY)) if epoch in outbox}
-        require(trial.left()[epoch] <= drawn, f"epoch {epoch}: what left is in neither ledger")
         both += len(drawn) > 1
-        trial.check()
         granted[winner] += 1
         if winner == COPY:
             shutil.rmtree(trial.folder(SITE))
             shutil.move(trial.folder(COPY), trial.folder(SITE))
         federation.start(SITE)
-        trial.end_round(epoch)
+        trial.end_round(epoch)  # which takes the report
+        require(trial.left()[epoch] <= drawn, f"epoch {epoch}: what left is in neither ledger")
+        trial.check()
     trial.end(f"clones ({dict(granted)} granted; both drew in {both} tries)", tries)
     require(both >= tries // 2, f"both drew in {both} tries only")
 
