@@ -35,6 +35,14 @@ class Trial:
         self.application = self.federation.applications[2]
         self.drawn = collections.Counter()  # by kind: draws of epochs that were released before
 
+    def apply_anew(self, prefix):
+        """Another application for the site that is copied."""
+        applications = self.federation.applications
+        applications.remove(self.application)
+        self.application = Application(self.federation, SITE, allowance=0, batch=20, prefix=prefix)
+        applications.append(self.application)
+        self.application.start()
+
     # The others
 
     def epoch(self):
@@ -248,6 +256,26 @@ def one_that_was_granted(trial, epoch):
     return None
 
 
+def granted_or_refused(trial, epoch):
+    return one_that_was_granted(trial, epoch) or trial.federation.phase(SITE) == "blocked"
+
+
+def winner_of(trial, epoch):
+    """Two with one certificate take the connection from each other: if that goes on, one is tried after the other."""
+    federation = trial.federation
+    end = time.monotonic() + 15
+    while time.monotonic() < end:
+        if one_that_was_granted(trial, epoch):
+            return one_that_was_granted(trial, epoch)
+        time.sleep(0.05)
+    federation.kill(COPY)
+    if wait_for("it is granted or refused", lambda: granted_or_refused(trial, epoch), 60) == SITE:
+        return SITE
+    federation.kill(SITE)
+    federation.start(COPY)
+    return wait_for("the other one is granted", lambda: one_that_was_granted(trial, epoch), 60)
+
+
 def have_both_drawn(federation):
     return all((federation.site_status(name) or {}).get("waits_for", {}).get("for") == "the grant of its release"
                for name in (SITE, COPY))
@@ -271,11 +299,11 @@ def clone_often(trial, tries):
         if number % 2 == 0:
             wait_for("both have drawn", lambda: have_both_drawn(federation), 40)
             trial.start_holders()
-        winner = wait_for("one of them is granted", lambda: one_that_was_granted(trial, epoch), 60)
+        winner = winner_of(trial, epoch)
         time.sleep(1)  # two with one certificate take the connection from each other
-        trial.application.allowance = 0
-        clone.over = True
-        clone.join(20)
+        for application in (trial.application, clone):  # nothing is in flight when the states change
+            application.over = True
+            application.join(10)
         federation.kill(SITE)
         federation.kill(COPY)
         drawn = {trial.in_ledger(outbox[epoch][0]) for outbox in map(trial.outbox, (SITE, COPY)) if epoch in outbox}
@@ -285,6 +313,7 @@ def clone_often(trial, tries):
             shutil.rmtree(trial.folder(SITE))
             shutil.move(trial.folder(COPY), trial.folder(SITE))
         federation.start(SITE)
+        trial.apply_anew(f"after {number} ")
         trial.end_round(epoch)  # which takes the report
         require(trial.left()[epoch] <= drawn, f"epoch {epoch}: what left is in neither ledger")
         trial.check()
