@@ -416,6 +416,49 @@ static void vote_that_is_lost_is_said_again_until_it_is_heard(void **state)
     close_world(&world);
 }
 
+/* Another state's row, or an older one: the vote is not there yet. */
+static void row_without_the_vote_is_no_answer_to_it(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1000, 3);
+    start(&world, 0, 0);
+    deliver_all(&world);
+    play_until_it_votes(&world, 0, 0);
+    struct letter const cast = take(&world, TACIT_VOTE_CAST);
+    world.queue_count = 0;
+    struct letter row = {
+        .letter = {.kind = TACIT_VOTE_ROW, .from = TACIT_HUB, .to = TACIT_EVERYONE, .run_id = RUN}};
+    row.letter.marks = &row.marks;
+    row.marks = cast.marks & (cast.marks - 1); /* one mark is missing */
+    assert_int_equal(hear(&world, 0, 0, &row), TACIT_OK);
+    assert_false(look(&world, 0, 0).is_heard);
+    row.marks = cast.marks;
+    assert_int_equal(hear(&world, 0, 0, &row), TACIT_OK);
+    assert_true(look(&world, 0, 0).is_heard);
+    close_world(&world);
+}
+
+/* The vote is due when the refusal comes. */
+static void vote_of_a_blocked_site_stays_where_it_is(void **state)
+{
+    (void)state;
+    struct world world;
+    open_world(&world, 1000, 2);
+    start(&world, 0, 0);
+    deliver_all(&world);
+    play_all(&world, 0, 0);
+    deliver_all(&world);
+    assert_true(world.processes[0][0].deadline_us < TACIT_NEVER); /* a vote waits for its tick */
+    struct letter refusal = {
+        .letter = {.kind = TACIT_VOTE_REFUSED, .from = TACIT_HUB, .to = 0, .run_id = RUN}};
+    memset(refusal.letter.commitment, 9, TACIT_SHA256_BYTES);
+    assert_int_equal(hear(&world, 0, 0, &refusal), TACIT_OK);
+    pass(&world, TICK_US);
+    assert_false(is_under_way(&world, TACIT_VOTE_CAST));
+    close_world(&world);
+}
+
 static void late_joiner_learns_all_from_what_stands(void **state)
 {
     (void)state;
@@ -865,6 +908,8 @@ int main(void)
         cmocka_unit_test(nothing_leaves_before_the_grant_but_the_commitment),
         cmocka_unit_test(vote_leaves_on_the_tick_and_comes_back_to_all),
         cmocka_unit_test(vote_that_is_lost_is_said_again_until_it_is_heard),
+        cmocka_unit_test(row_without_the_vote_is_no_answer_to_it),
+        cmocka_unit_test(vote_of_a_blocked_site_stays_where_it_is),
         cmocka_unit_test(late_joiner_learns_all_from_what_stands),
         cmocka_unit_test(idle_player_never_finishes_alone),
         cmocka_unit_test(board_waits_for_the_grant),
