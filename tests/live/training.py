@@ -268,10 +268,6 @@ def commands_that_misbehave_do_not_stop_the_run(federation_of):
 @test
 def what_a_site_keeps_does_not_leave(federation_of):
     """Two lives of a site that differ in everything that it may hide; the same noise: the same bytes leave."""
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="tacit-tape-"))
-    tape = folder / "tape"
-    for kind in ("noise", "keys"):
-        (folder / f"tape.{kind}").write_bytes(random.Random(kind).randbytes(1 << 23))
     said = []
     for body in ("leave([float('nan')] * numbers)", "leave([1e-30] * numbers)"):
         trial = Training(sites=2, users=2, rounds=2, numbers=9000, budget=400.0, quorum=2)
@@ -282,8 +278,10 @@ def what_a_site_keeps_does_not_leave(federation_of):
             file = trial.folder / f"{site}.yaml"
             lines = [line for line in file.read_text().splitlines() if not line.startswith("training:")]
             file.write_text("\n".join([*lines, f"training: {json.dumps(own)}"]) + "\n")
+        for kind in ("noise", "keys"):
+            (trial.folder / f"tape.{kind}").write_bytes(random.Random(kind).randbytes(1 << 23))
         trial.start_all(["coordinator", "site-1"])
-        trial.start("site-0", TACIT_TEST_TAPE=str(tape))
+        trial.start("site-0", TACIT_TEST_TAPE=str(trial.folder / "tape"))
         trial.wait_for_end()
         check_secrets(trial, MARKER, struct.pack("<f", 1e-30))
         words = collections.defaultdict(set)
