@@ -18,7 +18,7 @@
 #define TACIT_DOUBLING_H
 #include "tacit/base.h"
 #include "tacit/core.h"
-#include "tacit/phased.h"
+#include "tacit/phases.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
 
@@ -89,8 +89,8 @@ struct tacit_doubling_update {
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
 struct tacit_doubling_config {
-    struct tacit_phased_schedule schedule; /* rule index, without a confidence */
-    struct tacit_mechanism mechanism;      /* sound; its epsilon is the schedule's or more */
+    struct tacit_phases schedule;     /* rule index, without a confidence */
+    struct tacit_mechanism mechanism; /* sound; its epsilon is the schedule's or more */
     uint64_t run_id;
     uint32_t agent_id;
     uint32_t neighbour_count;

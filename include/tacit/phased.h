@@ -18,49 +18,15 @@
 #include "tacit/bounds.h"
 #include "tacit/commit.h"
 #include "tacit/core.h"
+#include "tacit/phases.h"
 #include "tacit/privacy.h"
 #include "tacit/random.h"
 
 #define TACIT_PHASED_ROUNDS_MAX (UINT32_C(1) << 24)
 #define TACIT_PHASED_PAUSE_US_MAX (UINT64_C(1) << 56)
-#define TACIT_PHASED_ARMS_PER_ROUND 4u
-#define TACIT_PHASED_GROWTH 2.0
 #define TACIT_PHASED_GUARD_DELTA 0.05 /* of the guard's intervals where there is no confidence */
 
-/* ---- Schedule and judge ---------------------------------------------------------------------- */
-
-enum tacit_phased_rule {
-    TACIT_PHASED_INDEX,      /* EXACT-BOUNDS 5 */
-    TACIT_PHASED_ELIMINATION /* EXACT-BOUNDS 4; decides at delta = 1/T without a confidence */
-};
-
-/* Public to all. */
-struct tacit_phased_schedule {
-    enum tacit_phased_rule rule;
-    uint32_t arm_count;        /* K */
-    uint32_t agent_count;      /* M */
-    uint64_t horizon;          /* T; M T R < 2^62 */
-    double epsilon_per_reward; /* in [1e-6, 1e6], of the noise as it is drawn; the smallest one of
-                                * all sites. INFINITY: no noise */
-    double growth;             /* of the ladder, in (1, 4]; with it 64 rungs must reach T */
-    uint32_t arms_per_round;   /* B >= 2; elimination ignores it */
-    double confidence; /* 1 - delta, in [0.5, 1): decide. 0: play for regret, or delta = 1/T */
-    /* A guard (of the index): with the confidence, or 95 %, the means of all that was played add up
-     * to no less than those of as many pulls of guard_arm, less guard_loss a pull, at all times.
-     * Its arm is played alone until the others may be. */
-    uint32_t guard_arm;
-    double guard_loss; /* in (0, 1), a part of the range; 0: no guard */
-};
-
-/* Is every parameter in its range, and do sums and ladder stay within theirs? */
-bool tacit_phased_schedule_is_valid(const struct tacit_phased_schedule *schedule);
-
-/* S_1: each arm's pulls per site in the first plan. Requires: a valid schedule. */
-uint64_t tacit_phased_first_rung(const struct tacit_phased_schedule *schedule);
-
-/* Smallest T at which the first plan fits: K S_1. Below it nothing is ever released. With a guard:
- * at which all arms get a release. */
-uint64_t tacit_phased_horizon_min(const struct tacit_phased_schedule *schedule);
+/* ---- Judge ----------------------------------------------------------------------------------- */
 
 struct tacit_phased_judge; /* opaque, relocatable */
 
@@ -84,16 +50,16 @@ struct tacit_phased_judge_view {
 };
 
 /* Bytes of a state: O(K log T). Errors: 0 if the schedule is not valid. */
-size_t tacit_phased_judge_size(const struct tacit_phased_schedule *schedule);
+size_t tacit_phased_judge_size(const struct tacit_phases *schedule);
 
 /* The first plan stands, unless K = 1 or it does not fit (finished, no leader).
  * Errors: TACIT_INVALID, *judge untouched. Requires: 8-byte aligned memory of …_size bytes. */
 enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
-                                          const struct tacit_phased_schedule *schedule);
+                                          const struct tacit_phases *schedule);
 
 /* Are these bytes a state of this schedule? Errors: TACIT_MALFORMED. */
 enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *judge, size_t size,
-                                           const struct tacit_phased_schedule *schedule);
+                                           const struct tacit_phases *schedule);
 
 /* Closes the round that stands: `agents` sites reported, sums[i] is what they say of block i of the
  * plan, added up. 0 agents: the same plan stands again with new rewards. Makes the next plan, or
@@ -263,7 +229,7 @@ void tacit_phased_agent_look(const struct tacit_phased_agent *agent,
 
 struct tacit_phased_hub_config {
     uint64_t run_id;
-    struct tacit_phased_schedule schedule;
+    struct tacit_phases schedule;
     struct tacit_mechanism mechanism; /* what an honest sum may be; the hub draws no noise */
     uint32_t quorum;                  /* reports that suffice once the deadline is over; 0: all */
     uint64_t round_timeout_us;        /* from the order to the deadline of a round; 0: none */

@@ -43,13 +43,13 @@ struct tacit_wire_phased_run {
     uint64_t run_id;
     uint32_t agent;
     uint64_t epsilon_nano;
-    struct tacit_phased_schedule schedule; /* of the hub's judge */
+    struct tacit_phases schedule; /* of the hub's judge */
 };
 
 #define TACIT_WIRE_PHASED_PARAMETERS_BYTES 42u
 
 /* The part of the agreement that only this family has. */
-void tacit_wire_phased_parameters_encode(const struct tacit_phased_schedule *schedule,
+void tacit_wire_phased_parameters_encode(const struct tacit_phases *schedule,
                                          uint8_t bytes[TACIT_WIRE_PHASED_PARAMETERS_BYTES]);
 
 /* The run that an announcement speaks of. Errors: TACIT_MALFORMED (another protocol or version of

@@ -356,11 +356,11 @@ bool tacit_wire_phased_is(const struct tacit_phased_message *message, uint32_t k
 
 /* ---- The run ---- */
 
-void tacit_wire_phased_parameters_encode(const struct tacit_phased_schedule *schedule,
+void tacit_wire_phased_parameters_encode(const struct tacit_phases *schedule,
                                          uint8_t bytes[TACIT_WIRE_PHASED_PARAMETERS_BYTES])
 {
     Tacit__V2__PhasedParameters message = TACIT__V2__PHASED_PARAMETERS__INIT;
-    message.rule = schedule->rule == TACIT_PHASED_ELIMINATION ? 1 : 0;
+    message.rule = schedule->rule == TACIT_PHASES_ELIMINATION ? 1 : 0;
     message.arms_per_round = schedule->arms_per_round;
     message.growth = schedule->growth;
     message.confidence = schedule->confidence;
@@ -372,7 +372,7 @@ void tacit_wire_phased_parameters_encode(const struct tacit_phased_schedule *sch
 
 /* Errors: TACIT_MALFORMED, TACIT_MEMORY. */
 static enum tacit_status take_parameters(const struct tacit_wire_agreement *agreement,
-                                         struct tacit_phased_schedule *schedule)
+                                         struct tacit_phases *schedule)
 {
     uint8_t ours[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
     if (agreement->parameters_size != sizeof ours)
@@ -382,7 +382,7 @@ static enum tacit_status take_parameters(const struct tacit_wire_agreement *agre
     if (message == NULL)
         return TACIT_MALFORMED;
     bool const is_possible = message->rule <= 1;
-    schedule->rule = message->rule == 1 ? TACIT_PHASED_ELIMINATION : TACIT_PHASED_INDEX;
+    schedule->rule = message->rule == 1 ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX;
     schedule->arms_per_round = message->arms_per_round;
     schedule->growth = message->growth;
     schedule->confidence = message->confidence;
@@ -414,7 +414,7 @@ enum tacit_status tacit_wire_phased_run_decode(const struct tacit_wire_announcem
     enum tacit_status const status = take_parameters(agreement, &made.schedule);
     if (status != TACIT_OK)
         return status;
-    if (made.agent >= made.schedule.agent_count || !tacit_phased_schedule_is_valid(&made.schedule))
+    if (made.agent >= made.schedule.agent_count || !tacit_phases_is_valid(&made.schedule))
         return TACIT_MALFORMED;
     *run = made;
     return TACIT_OK;

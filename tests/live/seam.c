@@ -507,10 +507,10 @@ static struct phased_hub_settings phased_settings = {.schedule = {.arm_count = A
                                                                   .growth = 2,
                                                                   .confidence = 0.95}};
 
-static int choose_phased(enum tacit_phased_rule rule)
+static int choose_phased(enum tacit_phases_rule rule)
 {
     phased_settings.schedule.rule = rule;
-    phased_settings.schedule.arms_per_round = rule == TACIT_PHASED_INDEX ? 3 : 0;
+    phased_settings.schedule.arms_per_round = rule == TACIT_PHASES_INDEX ? 3 : 0;
     return choose(&(struct family){&phased_site_ops, &phased_hub_ops, &phased_settings,
                                    tacit_wire_phased_kind(TACIT_PHASED_COMMIT),
                                    tacit_wire_phased_kind(TACIT_PHASED_REPORT)});
@@ -519,13 +519,13 @@ static int choose_phased(enum tacit_phased_rule rule)
 static int choose_index(void **state)
 {
     (void)state;
-    return choose_phased(TACIT_PHASED_INDEX);
+    return choose_phased(TACIT_PHASES_INDEX);
 }
 
 static int choose_exact_elimination(void **state)
 {
     (void)state;
-    return choose_phased(TACIT_PHASED_ELIMINATION);
+    return choose_phased(TACIT_PHASES_ELIMINATION);
 }
 
 int main(void)

@@ -110,12 +110,12 @@ int main(int count, char **words)
                            .arm_count = arms,
                            .means = means,
                            .sd = strtod(words[8], NULL)}},
-        .schedule = {.rule = drops ? TACIT_PHASED_ELIMINATION : TACIT_PHASED_INDEX,
+        .schedule = {.rule = drops ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX,
                      .arm_count = arms,
                      .agent_count = (uint32_t)strtoul(words[3], NULL, 10),
                      .horizon = horizon,
                      .epsilon_per_reward = mechanism.epsilon_per_reward,
-                     .growth = TACIT_PHASED_GROWTH,
+                     .growth = TACIT_PHASES_GROWTH,
                      .arms_per_round = drops ? 0 : (arms < 4 ? arms : 4),
                      .confidence = strtod(words[7], NULL)}};
     TACIT_ASSERT(sim.common.agent_count <= AGENTS_MAX);

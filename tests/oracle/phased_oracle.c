@@ -20,7 +20,7 @@
 /* ---- The twin: stupid on purpose ---- */
 
 struct twin {
-    struct tacit_phased_schedule schedule;
+    struct tacit_phases schedule;
     uint64_t t;
     bool finished, decided;
     uint32_t leader;
@@ -30,17 +30,17 @@ struct twin {
     uint64_t planned[ARMS]; /* new pulls of each arm in the plan that stands; 0: not in it */
 };
 
-static bool twin_eliminates(const struct tacit_phased_schedule *schedule)
+static bool twin_eliminates(const struct tacit_phases *schedule)
 {
-    return schedule->rule == TACIT_PHASED_ELIMINATION;
+    return schedule->rule == TACIT_PHASES_ELIMINATION;
 }
 
-static double twin_delta(const struct tacit_phased_schedule *schedule)
+static double twin_delta(const struct tacit_phases *schedule)
 {
     return schedule->confidence > 0 ? 1 - schedule->confidence : 1.0 / (double)schedule->horizon;
 }
 
-static double twin_first_level(const struct tacit_phased_schedule *schedule)
+static double twin_first_level(const struct tacit_phases *schedule)
 {
     return schedule->confidence > 0 || twin_eliminates(schedule)
                ? log(4.0 * schedule->arm_count / twin_delta(schedule))
@@ -48,7 +48,7 @@ static double twin_first_level(const struct tacit_phased_schedule *schedule)
 }
 
 /* S_e, from the bottom each time. */
-static uint64_t twin_rung(const struct tacit_phased_schedule *schedule, uint32_t e)
+static uint64_t twin_rung(const struct tacit_phases *schedule, uint32_t e)
 {
     uint64_t rung = 1;
     if (e == 0)
@@ -81,7 +81,7 @@ static void twin_issue(struct twin *twin)
     }
 }
 
-static void twin_begin(struct twin *twin, const struct tacit_phased_schedule *schedule)
+static void twin_begin(struct twin *twin, const struct tacit_phases *schedule)
 {
     memset(twin, 0, sizeof *twin);
     twin->schedule = *schedule;
@@ -280,17 +280,17 @@ static void play_round(struct twin *twin, struct phased_core *hub, struct phased
     tally->rounds++;
 }
 
-static struct tacit_phased_schedule random_schedule(struct tacit_rng *rng)
+static struct tacit_phases random_schedule(struct tacit_rng *rng)
 {
     double const epsilons[] = {INFINITY, 10, 1, 0.2, 0.05};
     double const growths[] = {1.5, 2, 2, 3, 4};
-    struct tacit_phased_schedule schedule = {
-        .arm_count = 2 + (uint32_t)tacit_rng_below(rng, ARMS - 1),
-        .agent_count = 1 + (uint32_t)tacit_rng_below(rng, PHASED_AGENTS_MAX),
-        .epsilon_per_reward = epsilons[tacit_rng_below(rng, 5)],
-        .growth = growths[tacit_rng_below(rng, 5)],
-        .confidence = tacit_rng_below(rng, 2) == 0 ? 0 : 0.9};
-    schedule.rule = tacit_rng_below(rng, 3) == 0 ? TACIT_PHASED_ELIMINATION : TACIT_PHASED_INDEX;
+    struct tacit_phases schedule = {.arm_count = 2 + (uint32_t)tacit_rng_below(rng, ARMS - 1),
+                                    .agent_count =
+                                        1 + (uint32_t)tacit_rng_below(rng, PHASED_AGENTS_MAX),
+                                    .epsilon_per_reward = epsilons[tacit_rng_below(rng, 5)],
+                                    .growth = growths[tacit_rng_below(rng, 5)],
+                                    .confidence = tacit_rng_below(rng, 2) == 0 ? 0 : 0.9};
+    schedule.rule = tacit_rng_below(rng, 3) == 0 ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX;
     schedule.arms_per_round = 2 + (uint32_t)tacit_rng_below(rng, schedule.arm_count - 1);
     schedule.horizon = 1 + tacit_rng_below(rng, tacit_rng_below(rng, 3) == 0 ? 500 : 200000);
     return schedule;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "tacit/phased.h"
 #include "../../src/families/gossip/plan.h"
 #include "../support/network.h"
 
@@ -47,7 +48,7 @@ static void open_bench(struct bench *bench, uint64_t seed, uint32_t agents, uint
              .env = {TACIT_ENV_BERNOULLI, agents, arms, bench->means, 0, {NULL, NULL, false}}},
         .doubles = true,
         .graph = &bench->network->graph,
-        .schedule = {.rule = TACIT_PHASED_INDEX,
+        .schedule = {.rule = TACIT_PHASES_INDEX,
                      .arm_count = arms,
                      .agent_count = agents,
                      .horizon = horizon,
@@ -55,7 +56,7 @@ static void open_bench(struct bench *bench, uint64_t seed, uint32_t agents, uint
                      .growth = 2,
                      .arms_per_round = arms < 4 ? arms : 4}};
     assert_int_equal(tacit_mechanism_init(&bench->plan.mechanism, &mechanism), TACIT_OK);
-    assert_true(tacit_phased_schedule_is_valid(&bench->plan.schedule));
+    assert_true(tacit_phases_is_valid(&bench->plan.schedule));
 }
 
 static struct gossip_doubling_run *play(struct bench *bench, struct tacit_sim_row **row,
@@ -94,7 +95,7 @@ static struct tacit_doubling_view view_of(const struct gossip_doubling_run *run,
  * rounds that agree. */
 static uint32_t rounds_of_a_hub(const struct bench *bench, const struct gossip_doubling_run *run)
 {
-    struct tacit_phased_schedule const *const schedule = &bench->plan.schedule;
+    struct tacit_phases const *const schedule = &bench->plan.schedule;
     struct tacit_phased_judge *const judge = malloc(tacit_phased_judge_size(schedule));
     struct tacit_doubling_view const view = view_of(run, 0);
     struct tacit_phased_judge_view hub;

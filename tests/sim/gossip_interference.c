@@ -329,7 +329,7 @@ static struct transcript play_doubling(int world, uint32_t seed)
         .doubles = true,
         .graph = &network->graph,
         .faults = &faults,
-        .schedule = {.rule = TACIT_PHASED_INDEX,
+        .schedule = {.rule = TACIT_PHASES_INDEX,
                      .arm_count = ARMS,
                      .agent_count = AGENTS,
                      .horizon = point,

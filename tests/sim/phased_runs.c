@@ -19,7 +19,7 @@ static const double rows[AGENTS_MAX * ARMS] = {0.2, 0.5, 0.8, 0.4, 0.6, 0.3, 0.3
                                                0.6, 0.6, 0.7, 0.2, 0.4, 0.5, 0.7, 0.4, 0.5, 0.5};
 static uint64_t points[POINTS];
 
-static struct phased_sim sim_of(enum tacit_phased_rule rule, double epsilon, double confidence,
+static struct phased_sim sim_of(enum tacit_phases_rule rule, double epsilon, double confidence,
                                 uint64_t horizon)
 {
     struct phased_sim sim = {
@@ -170,12 +170,12 @@ static void compare(const struct phased_sim *sim)
 static void runs_are_those_of_a_loop_around_the_judge(void **state)
 {
     (void)state;
-    for (int rule = TACIT_PHASED_INDEX; rule <= TACIT_PHASED_ELIMINATION; rule++) {
+    for (int rule = TACIT_PHASES_INDEX; rule <= TACIT_PHASES_ELIMINATION; rule++) {
         for (int confidence = 0; confidence < 2; confidence++) {
             struct phased_sim sim =
-                sim_of((enum tacit_phased_rule)rule, 1, confidence == 0 ? 0 : 0.95, 20000);
+                sim_of((enum tacit_phases_rule)rule, 1, confidence == 0 ? 0 : 0.95, 20000);
             compare(&sim);
-            sim = sim_of((enum tacit_phased_rule)rule, INFINITY, confidence == 0 ? 0 : 0.9, 3000);
+            sim = sim_of((enum tacit_phases_rule)rule, INFINITY, confidence == 0 ? 0 : 0.9, 3000);
             compare(&sim);
         }
     }
@@ -193,7 +193,7 @@ static void a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit(
     static const struct phased_observer nobody = {.context = NULL};
     (void)state;
     for (int i = 0; i < 6; i++) {
-        struct phased_sim sim = sim_of(i % 2 == 0 ? TACIT_PHASED_INDEX : TACIT_PHASED_ELIMINATION,
+        struct phased_sim sim = sim_of(i % 2 == 0 ? TACIT_PHASES_INDEX : TACIT_PHASES_ELIMINATION,
                                        i < 4 ? 1 : INFINITY, i < 2 ? 0 : 0.95, 20000);
         sim.schedule.guard_loss = i == 0 ? 0.1 : 0;
         enum tacit_status status;
@@ -261,8 +261,8 @@ static struct tacit_sim_faults faults_of(struct tacit_rng *rng, uint64_t horizon
 static bool play_with_faults(uint32_t seed)
 {
     struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE);
-    enum tacit_phased_rule const rule =
-        tacit_rng_bernoulli(&rng, 0.5) ? TACIT_PHASED_INDEX : TACIT_PHASED_ELIMINATION;
+    enum tacit_phases_rule const rule =
+        tacit_rng_bernoulli(&rng, 0.5) ? TACIT_PHASES_INDEX : TACIT_PHASES_ELIMINATION;
     uint64_t const horizon = 3000 + tacit_rng_below(&rng, 20000);
     double const confidence = tacit_rng_bernoulli(&rng, 0.5) ? 0.9 : 0;
     struct phased_sim sim = sim_of(rule, 1, confidence, horizon);

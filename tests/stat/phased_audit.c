@@ -57,12 +57,12 @@ static struct tacit_mechanism mechanism(void)
 
 static void set_up(struct world *world)
 {
-    struct tacit_phased_schedule const schedule = {.arm_count = ARMS,
-                                                   .agent_count = 1,
-                                                   .horizon = 400,
-                                                   .epsilon_per_reward = EPSILON,
-                                                   .growth = 2,
-                                                   .arms_per_round = 2};
+    struct tacit_phases const schedule = {.arm_count = ARMS,
+                                          .agent_count = 1,
+                                          .horizon = 400,
+                                          .epsilon_per_reward = EPSILON,
+                                          .growth = 2,
+                                          .arms_per_round = 2};
     struct tacit_phased_agent_config const agent = {.run_id = 1,
                                                     .agent_count = 1,
                                                     .arm_count = ARMS,

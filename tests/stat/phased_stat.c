@@ -14,7 +14,7 @@
 #include "tacit/phased.h"
 
 struct world {
-    struct tacit_phased_schedule schedule;
+    struct tacit_phases schedule;
     const double *means;
 };
 
@@ -155,13 +155,13 @@ static void mean_regrets_of_elimination_are_those_expected(void **state)
 {
     (void)state;
     struct world world = world_of(visits, 10, 50, 200000, 1);
-    world.schedule.rule = TACIT_PHASED_ELIMINATION;
+    world.schedule.rule = TACIT_PHASES_ELIMINATION;
     expect_mean_regret(&world, 120, 7616);
     world = world_of(hospitals, 5, 3, 1000000, 1);
-    world.schedule.rule = TACIT_PHASED_ELIMINATION;
+    world.schedule.rule = TACIT_PHASES_ELIMINATION;
     expect_mean_regret(&world, 120, 7806);
     world = world_of(hospitals, 5, 3, 1000000, INFINITY);
-    world.schedule.rule = TACIT_PHASED_ELIMINATION;
+    world.schedule.rule = TACIT_PHASES_ELIMINATION;
     expect_mean_regret(&world, 120, 7494);
 }
 
@@ -171,10 +171,10 @@ static void decisions_are_wrong_no_more_often_than_stated(void **state)
     double const means[] = {0.5, 0.7, 0.55, 0.6};
     struct world world = world_of(means, 4, 5, 100000, 0.5);
     world.schedule.confidence = 0.9;
-    for (int rule = TACIT_PHASED_INDEX; rule <= TACIT_PHASED_ELIMINATION; rule++) {
+    for (int rule = TACIT_PHASES_INDEX; rule <= TACIT_PHASES_ELIMINATION; rule++) {
         uint32_t wrong = 0;
         uint32_t decided = 0;
-        world.schedule.rule = (enum tacit_phased_rule)rule;
+        world.schedule.rule = (enum tacit_phases_rule)rule;
         for (uint32_t run = 0; run < 1000; run++) {
             struct result const result = play(&world, run);
             decided += result.decided ? 1 : 0;

@@ -10,7 +10,7 @@
 #define PHASED_RESEND_US 100u
 
 struct phased_setup {
-    struct tacit_phased_schedule schedule;
+    struct tacit_phases schedule;
     const double *means; /* K, of all sites */
     uint64_t seed;
     uint64_t budget_nano;

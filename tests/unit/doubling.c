@@ -53,7 +53,7 @@ static const uint32_t neighbours[] = {0, 2}; /* of agent 1, in the middle of a p
 
 static struct tacit_doubling_config config_of(double epsilon, uint64_t horizon)
 {
-    struct tacit_doubling_config config = {.schedule = {.rule = TACIT_PHASED_INDEX,
+    struct tacit_doubling_config config = {.schedule = {.rule = TACIT_PHASES_INDEX,
                                                         .arm_count = ARMS,
                                                         .agent_count = AGENTS,
                                                         .horizon = horizon,
@@ -153,7 +153,7 @@ static void blocks_double_and_hold_the_rewards_since_the_last_one(void **state)
     (void)state;
     struct bench bench;
     open_bench(&bench, (double)INFINITY, 100000);
-    uint64_t const first = tacit_phased_first_rung(&bench.config.schedule);
+    uint64_t const first = tacit_phases_first_rung(&bench.config.schedule);
     assert_int_equal(bench.update.plan_count, ARMS);
     for (uint32_t arm = 0; arm < ARMS; arm++)
         assert_true(bench.update.plan[arm].arm == arm && bench.update.plan[arm].count == first);
@@ -532,7 +532,7 @@ static void configurations_that_cannot_be_are_refused(void **state)
     bad[2].hop_us = 0;
     bad[3].ask_us = 0;
     bad[4].quorum = AGENTS + 1;
-    bad[5].schedule.rule = TACIT_PHASED_ELIMINATION;
+    bad[5].schedule.rule = TACIT_PHASES_ELIMINATION;
     bad[6].schedule.confidence = 0.95;
     bad[7].schedule.horizon = 0;
     bad[8].schedule.epsilon_per_reward = 1.5; /* less noise than is drawn: bounds would not hold */

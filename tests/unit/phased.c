@@ -413,7 +413,7 @@ static void deaths_in_every_step_change_no_byte(void **state)
     double const confidences[] = {0, 0.95, 0};
     for (size_t i = 0; i < 3; i++) {
         struct phased_setup setup = setup_of(2, 30000, confidences[i]);
-        setup.schedule.rule = i == 2 ? TACIT_PHASED_ELIMINATION : TACIT_PHASED_INDEX;
+        setup.schedule.rule = i == 2 ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX;
         struct tacit_phased_hub_config const config = phased_hub_config(&setup);
         uint32_t rounds = 0;
         uint32_t rounds_again = 0;
@@ -535,7 +535,7 @@ static void horizon_below_the_first_plan_ends_at_once_without_a_leader(void **st
 {
     (void)state;
     struct phased_setup setup = setup_of(3, 1, 0.9);
-    uint64_t const least = tacit_phased_horizon_min(&setup.schedule);
+    uint64_t const least = tacit_phases_horizon_min(&setup.schedule);
     setup.schedule.horizon = least - 1;
     struct phased_core *hub = phased_hub_new(&setup);
     assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
@@ -557,7 +557,7 @@ static void schedules_out_of_range_are_refused(void **state)
 {
     (void)state;
     struct phased_setup const setup = setup_of(3, 100000, 0);
-    struct tacit_phased_schedule bad[15];
+    struct tacit_phases bad[15];
     for (size_t i = 0; i < 15; i++)
         bad[i] = setup.schedule;
     bad[0].arm_count = 0;
@@ -575,8 +575,8 @@ static void schedules_out_of_range_are_refused(void **state)
     bad[11].agent_count = 5;
     bad[12].growth = 1.01; /* 64 rungs do not reach T */
     bad[13].growth = (double)NAN;
-    bad[14].rule = (enum tacit_phased_rule)2;
-    assert_true(tacit_phased_schedule_is_valid(&setup.schedule));
+    bad[14].rule = (enum tacit_phases_rule)2;
+    assert_true(tacit_phases_is_valid(&setup.schedule));
     for (size_t i = 0; i < 15; i++) {
         uint64_t memory[2] = {1, 2};
         assert_int_equal(tacit_phased_judge_size(&bad[i]), 0);
@@ -604,7 +604,7 @@ static void round_without_reports_is_repeated_with_the_same_plan(void **state)
     assert_int_equal(again.round_count, 0);
     assert_int_equal(again.slots, 2 * first.slots);
     assert_int_equal(again.plan_count, first.plan_count);
-    assert_int_equal(again.plan[2].count, tacit_phased_first_rung(&setup.schedule));
+    assert_int_equal(again.plan[2].count, tacit_phases_first_rung(&setup.schedule));
     assert_int_equal(again.leader, TACIT_NO_ARM);
     free(judge);
 }

@@ -229,7 +229,7 @@ static void plans_that_are_no_plans_are_refused(void **state)
 static const struct tacit_wire_phased_run sample_run = {.run_id = UINT64_C(0x0123456789abcdef),
                                                         .agent = 2,
                                                         .epsilon_nano = TACIT_NANO / 2,
-                                                        .schedule = {.rule = TACIT_PHASED_INDEX,
+                                                        .schedule = {.rule = TACIT_PHASES_INDEX,
                                                                      .arm_count = 5,
                                                                      .agent_count = 3,
                                                                      .horizon = 400000,
@@ -269,7 +269,7 @@ static void the_run_survives_the_trip(void **state)
         struct tacit_wire_phased_run wanted = sample_run;
         wanted.schedule.guard_loss = i == 0 ? 0.02 : 0;
         wanted.schedule.guard_arm = i == 0 ? 3 : 0;
-        wanted.schedule.rule = i == 2 ? TACIT_PHASED_ELIMINATION : TACIT_PHASED_INDEX;
+        wanted.schedule.rule = i == 2 ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX;
         struct tacit_wire_announcement const announcement = announce(&wanted, parameters);
         assert_int_equal(tacit_wire_phased_run_decode(&announcement, &run), TACIT_OK);
         assert_true(run.run_id == wanted.run_id && run.epsilon_nano == wanted.epsilon_nano);

@@ -54,13 +54,12 @@ static enum tacit_status settle_mechanism(struct tacit_experiment *experiment,
 }
 
 static enum tacit_status check_size(const struct tacit_experiment *experiment,
-                                    const struct tacit_phased_schedule *schedule,
-                                    struct tacit_error *error)
+                                    const struct tacit_phases *schedule, struct tacit_error *error)
 {
     struct tacit_doubling_config const one = {
         .schedule = *schedule, .mechanism = experiment->mechanism, .hop_us = 1, .ask_us = 1};
     char text[200];
-    uint64_t const least = tacit_phased_horizon_min(schedule);
+    uint64_t const least = tacit_phases_horizon_min(schedule);
     if (least > schedule->horizon) {
         (void)snprintf(text, sizeof text,
                        "%llu is too short for the first rung of %u arms at %u agents; allowed: at "
@@ -82,21 +81,21 @@ enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,
 {
     struct gossip_keys const *const keys = experiment->config->keys;
     uint32_t const arms = experiment->sim.env.arm_count;
-    uint32_t const usual = arms < TACIT_PHASED_ARMS_PER_ROUND ? arms : TACIT_PHASED_ARMS_PER_ROUND;
+    uint32_t const usual = arms < TACIT_PHASES_ARMS_PER_ROUND ? arms : TACIT_PHASES_ARMS_PER_ROUND;
     enum tacit_status const status = settle_mechanism(experiment, error);
     if (status != TACIT_OK)
         return status;
     plan->mechanism = experiment->mechanism;
     plan->quorum = keys->quorum;
-    plan->schedule = (struct tacit_phased_schedule){
-        .rule = TACIT_PHASED_INDEX,
+    plan->schedule = (struct tacit_phases){
+        .rule = TACIT_PHASES_INDEX,
         .arm_count = arms,
         .agent_count = experiment->sim.agent_count,
         .horizon = experiment->sim.horizon,
         .epsilon_per_reward = plan->mechanism.noisy
                                   ? (double)plan->mechanism.epsilon_nano / (double)TACIT_NANO
                                   : (double)INFINITY,
-        .growth = TACIT_PHASED_GROWTH,
+        .growth = TACIT_PHASES_GROWTH,
         .arms_per_round = keys->arms_per_round > 0 ? keys->arms_per_round
                           : usual < 2              ? 2
                                                    : usual};
@@ -104,7 +103,7 @@ enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,
     if (keys->arms_per_round > arms)
         return tacit_experiment_refuse(experiment, "protocol.arms_per_round",
                                        "there are fewer arms; allowed: from 2 to all", error);
-    if (!tacit_phased_schedule_is_valid(&plan->schedule))
+    if (!tacit_phases_is_valid(&plan->schedule))
         return tacit_experiment_refuse(
             experiment, "horizon",
             "sums of all rewards must stay below 2^62 steps: agents times horizon below 2^42 (and "
@@ -118,8 +117,8 @@ enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,
 void gossip_print_doubling(const struct tacit_experiment *experiment, FILE *out)
 {
     struct gossip_plan const *const plan = experiment->plan;
-    struct tacit_phased_schedule const *const schedule = &plan->schedule;
-    uint64_t const first = tacit_phased_first_rung(schedule);
+    struct tacit_phases const *const schedule = &plan->schedule;
+    uint64_t const first = tacit_phases_first_rung(schedule);
     double rungs = 0;
     for (uint64_t rung = first; rung <= schedule->horizon; rungs++)
         rung = tacit_bounds_next_rung(rung, schedule->growth);

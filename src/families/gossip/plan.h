@@ -37,7 +37,7 @@ struct gossip_plan {
     struct tacit_gossip_rule rule; /* trees only */
     const struct tacit_graph *graph;
     /* doubling only */
-    struct tacit_phased_schedule schedule;
+    struct tacit_phases schedule;
     struct tacit_mechanism mechanism;
     uint32_t quorum;
     const struct tacit_sim_faults *faults; /* NULL: nothing fails; tests */

@@ -32,7 +32,7 @@ bool phased_core_fits(uint32_t arm_count)
 static struct tacit_phased_agent_config agent_config(const struct phased_core *core,
                                                      const struct phased_core_site *site)
 {
-    struct tacit_phased_schedule const *const schedule = &core->run.schedule;
+    struct tacit_phases const *const schedule = &core->run.schedule;
     struct tacit_phased_agent_config config = {.run_id = core->run.run_id,
                                                .agent_id = core->run.agent,
                                                .agent_count = schedule->agent_count,

@@ -26,7 +26,7 @@ bool phased_direct_may_play(const struct phased_sim *sim)
 {
     return sim->faults == NULL && sim->observer == NULL && !sim->has_grants &&
            sim->schedule.arm_count > 1 &&
-           tacit_phased_horizon_min(&sim->schedule) <= sim->schedule.horizon;
+           tacit_phases_horizon_min(&sim->schedule) <= sim->schedule.horizon;
 }
 
 struct phased_direct *phased_direct_new(const struct phased_sim *sim, enum tacit_status *status)

@@ -13,7 +13,7 @@ struct phased_observer {
 
 struct phased_sim {
     struct tacit_sim common;
-    struct tacit_phased_schedule schedule;
+    struct tacit_phases schedule;
     struct tacit_mechanism mechanism;
     double server_link_cost;
     uint32_t quorum;           /* of the hub, as the two below; 0: all */

@@ -29,7 +29,7 @@ struct live_hub {
     char note[NOTE_BYTES];
 };
 
-static const struct tacit_phased_schedule *schedule_of(const struct live_hub_config *config)
+static const struct tacit_phases *schedule_of(const struct live_hub_config *config)
 {
     struct phased_hub_settings const *const settings = config->settings;
     TACIT_ASSERT(settings != NULL);
@@ -82,7 +82,7 @@ static const char *hub_too_large(const struct live_hub_config *config)
 
 static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
-    struct tacit_phased_schedule const *const schedule = schedule_of(config);
+    struct tacit_phases const *const schedule = schedule_of(config);
     (void)fprintf(out, "rule %d arms_per_round %u growth %.17g confidence %.17g\n",
                   (int)schedule->rule, schedule->arms_per_round, schedule->growth,
                   schedule->confidence);
@@ -184,7 +184,7 @@ static struct tacit_phased_hub_view core_view(const struct live_hub *hub)
 static bool is_left(const struct live_hub *hub, const struct tacit_phased_judge_view *judge,
                     double bar, uint32_t arm)
 {
-    if (schedule_of(hub->config)->rule == TACIT_PHASED_ELIMINATION)
+    if (schedule_of(hub->config)->rule == TACIT_PHASES_ELIMINATION)
         return judge->eliminated[arm] == 0;
     return judge->decided ? arm == judge->leader : hub->uppers[arm] >= bar;
 }
@@ -359,7 +359,7 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
 static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 {
     struct tacit_phased_hub_view const core = core_view(hub);
-    bool const drops = schedule_of(hub->config)->rule == TACIT_PHASED_ELIMINATION;
+    bool const drops = schedule_of(hub->config)->rule == TACIT_PHASES_ELIMINATION;
     *view = (struct live_hub_view){
         .judges = true,
         .is_finished = core.judge.finished,

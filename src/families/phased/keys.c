@@ -11,7 +11,7 @@ void phased_read_growth(struct config_reader *reader, const struct config_node *
 {
     struct config_node const *const given = config_node_member(protocol, "confidence");
     char key[40];
-    *growth = TACIT_PHASED_GROWTH;
+    *growth = TACIT_PHASES_GROWTH;
     *confidence = 0;
     (void)snprintf(key, sizeof key, "%s.growth", section);
     config_reader_number(reader, protocol, key, false, (struct config_range){1, 4, true, false},
@@ -63,7 +63,7 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
         reader->status = TACIT_MEMORY;
         return;
     }
-    *keys = (struct phased_keys){.growth = TACIT_PHASED_GROWTH};
+    *keys = (struct phased_keys){.growth = TACIT_PHASES_GROWTH};
     config->keys = keys;
     config_reader_keys(reader, protocol, "protocol", index_keys);
     phased_read_index(reader, protocol, "protocol", keys);

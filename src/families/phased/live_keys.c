@@ -21,11 +21,11 @@ static void read_rule(struct config_reader *reader, const struct config_node *ru
                       struct run_keys *keys)
 {
     static const struct config_choice choices[] = {
-        {"index", TACIT_PHASED_INDEX}, {"elimination", TACIT_PHASED_ELIMINATION}, {NULL, 0}};
+        {"index", TACIT_PHASES_INDEX}, {"elimination", TACIT_PHASES_ELIMINATION}, {NULL, 0}};
     static const char *const of_index[] = {"arms_per_round", "guard"};
-    keys->rule = TACIT_PHASED_INDEX;
+    keys->rule = TACIT_PHASES_INDEX;
     config_reader_choice(reader, run, "run.rule", false, choices, &keys->rule);
-    for (int i = 0; i < 2 && keys->rule == TACIT_PHASED_ELIMINATION; i++) {
+    for (int i = 0; i < 2 && keys->rule == TACIT_PHASES_ELIMINATION; i++) {
         struct config_node const *const node = config_node_member(run, of_index[i]);
         char name[40];
         (void)snprintf(name, sizeof name, "run.%s", of_index[i]);
@@ -43,7 +43,7 @@ void phased_read_run(struct config_reader *reader, const struct config_node *roo
         reader->status = TACIT_MEMORY;
         return;
     }
-    *keys = (struct run_keys){.keys = {.growth = TACIT_PHASED_GROWTH}};
+    *keys = (struct run_keys){.keys = {.growth = TACIT_PHASES_GROWTH}};
     coordinator->keys = keys;
     read_rule(reader, run, keys);
     phased_read_index(reader, run, "run", &keys->keys);
@@ -72,32 +72,32 @@ static uint32_t find_arm(const struct tacit_config_coordinator *file, const char
 
 static enum tacit_status settle(const struct live_hub_config *hub,
                                 const struct tacit_config_coordinator *file,
-                                struct tacit_phased_schedule *schedule, struct tacit_error *error)
+                                struct tacit_phases *schedule, struct tacit_error *error)
 {
     struct run_keys const *const given = file->keys;
     struct phased_keys const *const keys = &given->keys;
-    bool const drops = given->rule == TACIT_PHASED_ELIMINATION;
-    uint32_t const usual = hub->arm_count < TACIT_PHASED_ARMS_PER_ROUND
+    bool const drops = given->rule == TACIT_PHASES_ELIMINATION;
+    uint32_t const usual = hub->arm_count < TACIT_PHASES_ARMS_PER_ROUND
                                ? (hub->arm_count < 2 ? 2 : hub->arm_count)
-                               : TACIT_PHASED_ARMS_PER_ROUND;
+                               : TACIT_PHASES_ARMS_PER_ROUND;
     if (keys->arms_per_round > hub->arm_count)
         return refuse(file, "run.arms_per_round", "more than there are arms", error);
     uint32_t const guard = keys->guard == NULL ? 0 : find_arm(file, keys->guard);
     if (guard == hub->arm_count)
         return refuse(file, "run.guard.arm", "no arm of the list has this name", error);
-    *schedule = (struct tacit_phased_schedule){
-        .rule = drops ? TACIT_PHASED_ELIMINATION : TACIT_PHASED_INDEX,
-        .arm_count = hub->arm_count,
-        .agent_count = hub->site_count,
-        .horizon = hub->horizon,
-        .epsilon_per_reward = hub->epsilon,
-        .growth = keys->growth,
-        .arms_per_round = drops                      ? 0
-                          : keys->arms_per_round > 0 ? keys->arms_per_round
-                                                     : usual,
-        .confidence = keys->confidence,
-        .guard_arm = guard,
-        .guard_loss = keys->guard_loss};
+    *schedule =
+        (struct tacit_phases){.rule = drops ? TACIT_PHASES_ELIMINATION : TACIT_PHASES_INDEX,
+                              .arm_count = hub->arm_count,
+                              .agent_count = hub->site_count,
+                              .horizon = hub->horizon,
+                              .epsilon_per_reward = hub->epsilon,
+                              .growth = keys->growth,
+                              .arms_per_round = drops                      ? 0
+                                                : keys->arms_per_round > 0 ? keys->arms_per_round
+                                                                           : usual,
+                              .confidence = keys->confidence,
+                              .guard_arm = guard,
+                              .guard_loss = keys->guard_loss};
     char text[PHASED_REFUSAL_BYTES];
     char const *const key = phased_schedule_refusal(schedule, text);
     if (key == NULL)

@@ -56,12 +56,12 @@ static enum tacit_status settle_mechanism(struct tacit_experiment *experiment,
 
 /* ---- What does not fit ---- */
 
-static const char *refuse_schedule(const struct tacit_phased_schedule *schedule,
+static const char *refuse_schedule(const struct tacit_phases *schedule,
                                    char text[PHASED_REFUSAL_BYTES])
 {
-    struct tacit_phased_schedule usual = *schedule;
-    usual.growth = TACIT_PHASED_GROWTH;
-    bool const is_growth = tacit_phased_schedule_is_valid(&usual);
+    struct tacit_phases usual = *schedule;
+    usual.growth = TACIT_PHASES_GROWTH;
+    bool const is_growth = tacit_phases_is_valid(&usual);
     (void)snprintf(text, PHASED_REFUSAL_BYTES, "%s",
                    is_growth
                        ? "an arm has at most 64 releases, and with this growth they do not reach "
@@ -73,16 +73,16 @@ static const char *refuse_schedule(const struct tacit_phased_schedule *schedule,
 }
 
 /* A run whose first plan does not fit learns nothing and tells nobody (EXACT-BOUNDS 4.5, 5.2). */
-static const char *refuse_horizon(const struct tacit_phased_schedule *schedule,
+static const char *refuse_horizon(const struct tacit_phases *schedule,
                                   char text[PHASED_REFUSAL_BYTES])
 {
-    struct tacit_phased_schedule longer = *schedule;
-    uint64_t needed = tacit_phased_horizon_min(schedule);
+    struct tacit_phases longer = *schedule;
+    uint64_t needed = tacit_phases_horizon_min(schedule);
     if (needed <= schedule->horizon)
         return NULL;
     while (needed > longer.horizon && needed <= TACIT_HORIZON_MAX) {
         longer.horizon = needed; /* delta = 1/T: a longer horizon needs a little more */
-        needed = tacit_phased_horizon_min(&longer);
+        needed = tacit_phases_horizon_min(&longer);
     }
     if (needed > TACIT_HORIZON_MAX)
         (void)snprintf(text, PHASED_REFUSAL_BYTES,
@@ -97,19 +97,19 @@ static const char *refuse_horizon(const struct tacit_phased_schedule *schedule,
     return "horizon";
 }
 
-const char *phased_schedule_refusal(const struct tacit_phased_schedule *schedule,
+const char *phased_schedule_refusal(const struct tacit_phases *schedule,
                                     char text[PHASED_REFUSAL_BYTES])
 {
-    return tacit_phased_schedule_is_valid(schedule) ? refuse_horizon(schedule, text)
-                                                    : refuse_schedule(schedule, text);
+    return tacit_phases_is_valid(schedule) ? refuse_horizon(schedule, text)
+                                           : refuse_schedule(schedule, text);
 }
 
 /* ---- The plan ---- */
 
 /* Only rule, arms_per_round, growth and confidence of `schedule` are looked at. */
 static enum tacit_status settle(struct tacit_experiment *experiment,
-                                const struct tacit_phased_schedule *schedule,
-                                struct phased_sim *sim, struct tacit_error *error)
+                                const struct tacit_phases *schedule, struct phased_sim *sim,
+                                struct tacit_error *error)
 {
     enum tacit_status const status = settle_mechanism(experiment, error);
     if (status != TACIT_OK)
@@ -136,8 +136,8 @@ enum tacit_status phased_settle_elimination(struct tacit_experiment *experiment,
                                             double confidence, struct phased_sim *sim,
                                             struct tacit_error *error)
 {
-    struct tacit_phased_schedule const schedule = {
-        .rule = TACIT_PHASED_ELIMINATION, .growth = growth, .confidence = confidence};
+    struct tacit_phases const schedule = {
+        .rule = TACIT_PHASES_ELIMINATION, .growth = growth, .confidence = confidence};
     return settle(experiment, &schedule, sim, error);
 }
 
@@ -175,9 +175,9 @@ enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct t
                                        "no such arm; allowed: a name in the data, or a number "
                                        "from 0",
                                        error);
-    uint32_t const usual = arms < TACIT_PHASED_ARMS_PER_ROUND ? arms : TACIT_PHASED_ARMS_PER_ROUND;
-    struct tacit_phased_schedule const schedule = {
-        .rule = TACIT_PHASED_INDEX,
+    uint32_t const usual = arms < TACIT_PHASES_ARMS_PER_ROUND ? arms : TACIT_PHASES_ARMS_PER_ROUND;
+    struct tacit_phases const schedule = {
+        .rule = TACIT_PHASES_INDEX,
         .arms_per_round = keys->arms_per_round > 0 ? keys->arms_per_round : usual,
         .growth = keys->growth,
         .confidence = keys->confidence,
@@ -190,21 +190,21 @@ enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct t
 
 enum tacit_status phased_print_limits(const struct phased_sim *sim, FILE *out)
 {
-    struct tacit_phased_schedule const *const schedule = &sim->schedule;
-    uint64_t const first = tacit_phased_first_rung(schedule);
+    struct tacit_phases const *const schedule = &sim->schedule;
+    uint64_t const first = tacit_phases_first_rung(schedule);
     uint64_t rung = first;
     double releases = 0;
     for (; rung <= schedule->horizon && releases < TACIT_BOUNDS_RELEASES_MAX; releases++)
         rung = tacit_bounds_next_rung(rung, schedule->growth);
     double const agents = (double)schedule->agent_count;
     double const sums = agents * releases * schedule->arm_count;
-    bool const drops = schedule->rule == TACIT_PHASED_ELIMINATION;
+    bool const drops = schedule->rule == TACIT_PHASES_ELIMINATION;
     double const rounds = drops ? releases : 1 + (releases - 1) * schedule->arm_count;
     (void)fprintf(out, "At most, in one run of %llu slots:\n",
                   (unsigned long long)schedule->horizon);
     (void)fprintf(out, "  first plan %llu pulls of each arm at each agent: %llu slots\n",
                   (unsigned long long)first,
-                  (unsigned long long)tacit_phased_horizon_min(schedule));
+                  (unsigned long long)tacit_phases_horizon_min(schedule));
     (void)fprintf(out, "  releases  %.0f of an arm, each of %.3g times as many pulls in all\n",
                   releases, schedule->growth);
     (void)fprintf(out, "  rounds    %.0f\n", rounds);

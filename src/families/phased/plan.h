@@ -52,7 +52,7 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
 /* What the cores would refuse of this schedule, and a horizon that the first plan does not fit: the
  * key (of an experiment's file), and in words why. NULL: nothing. */
 #define PHASED_REFUSAL_BYTES 240u
-const char *phased_schedule_refusal(const struct tacit_phased_schedule *schedule,
+const char *phased_schedule_refusal(const struct tacit_phases *schedule,
                                     char text[PHASED_REFUSAL_BYTES]);
 
 /* Fills what runs of elimination with exact bounds need, sets the mechanism and the statement;

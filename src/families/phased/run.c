@@ -244,7 +244,7 @@ void phased_run_free(struct phased_run *run)
 
 /* ---- What a run came to ---- */
 
-double phased_confidence(const struct tacit_phased_schedule *schedule)
+double phased_confidence(const struct tacit_phases *schedule)
 {
     return schedule->confidence > 0 ? schedule->confidence : CONFIDENCE_SHOWN;
 }
@@ -254,7 +254,7 @@ double phased_confidence(const struct tacit_phased_schedule *schedule)
 static bool is_left(const struct phased_run *run, const struct tacit_phased_judge_view *judge,
                     double bar, uint32_t arm)
 {
-    if (run->sim->schedule.rule == TACIT_PHASED_ELIMINATION)
+    if (run->sim->schedule.rule == TACIT_PHASES_ELIMINATION)
         return judge->eliminated[arm] == 0;
     return judge->decided ? arm == judge->leader : run->intervals[arm].upper >= bar;
 }

@@ -30,5 +30,5 @@ enum tacit_status phased_run_play(struct phased_run *run, uint32_t index, struct
                                   atomic_bool *stop, bool *healed, struct phased_outcome *outcome);
 
 /* The confidence of the intervals that an answer comes from: the schedule's, or 95 %. */
-double phased_confidence(const struct tacit_phased_schedule *schedule);
+double phased_confidence(const struct tacit_phases *schedule);
 #endif

@@ -5,6 +5,6 @@
 #include "tacit/phased.h"
 
 struct phased_hub_settings {
-    struct tacit_phased_schedule schedule; /* all of it */
+    struct tacit_phases schedule; /* all of it */
 };
 #endif

@@ -372,9 +372,9 @@ static const char *trouble_of(const struct live_site *site,
 static uint32_t find_active(const struct live_site *site,
                             const struct tacit_phased_agent_view *agent)
 {
-    struct tacit_phased_schedule const *const schedule = &phased_core_run(site->core)->schedule;
+    struct tacit_phases const *const schedule = &phased_core_run(site->core)->schedule;
     uint32_t const arms = schedule->arm_count;
-    bool const drops = schedule->rule == TACIT_PHASED_ELIMINATION && agent->block_count > 0;
+    bool const drops = schedule->rule == TACIT_PHASES_ELIMINATION && agent->block_count > 0;
     memset(site->active, 0, TACIT_BITS_WORDS(arms) * sizeof *site->active);
     if (agent->last && agent->leader != TACIT_NO_ARM) {
         tacit_bits_add(site->active, agent->leader);

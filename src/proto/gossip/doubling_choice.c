@@ -5,19 +5,6 @@
 
 #define FAR 1e-9 /* an arm is far below where not even rounding could lift it */
 
-uint32_t doubling_climb(const struct tacit_phased_schedule *schedule, uint64_t *rungs)
-{
-    uint64_t rung = tacit_phased_first_rung(schedule);
-    for (uint32_t count = 1; count <= TACIT_BOUNDS_RELEASES_MAX; count++) {
-        if (rungs != NULL)
-            rungs[count - 1] = rung;
-        if (rung > schedule->horizon || rung == TACIT_HORIZON_MAX)
-            return count;
-        rung = tacit_bounds_next_rung(rung, schedule->growth);
-    }
-    return 0;
-}
-
 /* ---- Levels ---- */
 
 uint32_t doubling_level(struct tacit_doubling_agent *agent, uint32_t arm)

@@ -51,8 +51,8 @@ static bool mechanism_is_valid(const struct tacit_doubling_config *config)
 
 static bool config_is_valid(const struct tacit_doubling_config *config)
 {
-    struct tacit_phased_schedule const *const schedule = &config->schedule;
-    if (!tacit_phased_schedule_is_valid(schedule) || schedule->rule != TACIT_PHASED_INDEX ||
+    struct tacit_phases const *const schedule = &config->schedule;
+    if (!tacit_phases_is_valid(schedule) || schedule->rule != TACIT_PHASES_INDEX ||
         schedule->confidence > 0 || !mechanism_is_valid(config) ||
         config->agent_id >= schedule->agent_count ||
         config->neighbour_count >= schedule->agent_count ||
@@ -72,7 +72,7 @@ size_t tacit_doubling_size(const struct tacit_doubling_config *config)
 {
     if (!config_is_valid(config))
         return 0;
-    size_t const rungs = doubling_climb(&config->schedule, NULL);
+    size_t const rungs = tacit_phases_climb(&config->schedule, NULL);
     size_t const arms = config->schedule.arm_count;
     size_t const cells = arms * config->schedule.agent_count;
     size_t const words = rungs + 3 * arms + 3 * (size_t)config->neighbour_count + cells * rungs;
@@ -92,26 +92,12 @@ void tacit_doubling_memory_init(struct tacit_doubling_memory *memory,
     memset(memory, 0, tacit_doubling_memory_size(config));
 }
 
-/* Member by member: gaps keep the zeros of the state. */
-static void copy_schedule(struct tacit_phased_schedule *copy,
-                          const struct tacit_phased_schedule *schedule)
-{
-    copy->rule = schedule->rule;
-    copy->arm_count = schedule->arm_count;
-    copy->agent_count = schedule->agent_count;
-    copy->horizon = schedule->horizon;
-    copy->epsilon_per_reward = schedule->epsilon_per_reward;
-    copy->growth = schedule->growth;
-    copy->arms_per_round = schedule->arms_per_round;
-    copy->confidence = schedule->confidence;
-}
-
 /* The head of a state of this configuration, its words aside. */
 static void make_head(struct tacit_doubling_agent *agent,
                       const struct tacit_doubling_config *config)
 {
     memset(agent, 0, sizeof *agent);
-    copy_schedule(&agent->schedule, &config->schedule);
+    tacit_phases_copy(&agent->schedule, &config->schedule);
     tacit_mechanism_copy(&agent->mechanism, &config->mechanism);
     agent->ledger = tacit_ledger_init(tacit_mechanism_cost_nano(&config->mechanism));
     agent->run_id = config->run_id;
@@ -122,7 +108,7 @@ static void make_head(struct tacit_doubling_agent *agent,
     agent->neighbour_count = config->neighbour_count;
     agent->quorum = quorum_of(config);
     agent->guards_lives = config->guards_lives;
-    agent->rung_count = doubling_climb(&config->schedule, NULL);
+    agent->rung_count = tacit_phases_climb(&config->schedule, NULL);
     agent->leader = TACIT_NO_ARM;
     agent->speak_us = TACIT_NEVER;
     agent->ask_at_us = TACIT_NEVER;
@@ -136,7 +122,7 @@ enum tacit_status tacit_doubling_init(struct tacit_doubling_agent *agent,
         return TACIT_INVALID;
     memset(agent, 0, size);
     make_head(agent, config);
-    (void)doubling_climb(&config->schedule, doubling_rungs(agent));
+    (void)tacit_phases_climb(&config->schedule, doubling_rungs(agent));
     for (uint32_t i = 0; i < config->neighbour_count; i++)
         doubling_edges(agent)[i].neighbour = config->neighbours[i];
     return TACIT_OK;
@@ -158,7 +144,7 @@ static bool same_config(struct tacit_doubling_agent *agent,
         agent->rung_count != head.rung_count)
         return false;
     uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
-    (void)doubling_climb(&config->schedule, rungs);
+    (void)tacit_phases_climb(&config->schedule, rungs);
     if (memcmp(rungs, doubling_rungs(agent), agent->rung_count * sizeof rungs[0]) != 0)
         return false;
     for (uint32_t i = 0; i < config->neighbour_count; i++)

@@ -20,7 +20,7 @@ struct doubling_edge {
 };
 
 struct tacit_doubling_agent {
-    struct tacit_phased_schedule schedule;
+    struct tacit_phases schedule;
     struct tacit_mechanism mechanism;
     struct tacit_ledger ledger;
     uint64_t run_id;
@@ -168,8 +168,4 @@ uint32_t doubling_level(struct tacit_doubling_agent *agent, uint32_t arm);
 /* Makes the next plan from what is known: blocks that others have and this agent has not, else what
  * the index says; nothing while blocks of others are missing. Sets phase, plan, leader, means. */
 void doubling_choose(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory);
-
-/* S_1, .., S_E: up to the first one beyond T. Result: E, 0 where 64 do not get there. rungs may be
- * NULL. */
-uint32_t doubling_climb(const struct tacit_phased_schedule *schedule, uint64_t *rungs);
 #endif

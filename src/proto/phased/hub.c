@@ -78,7 +78,7 @@ static struct tacit_phased_judge_view judge_view(const struct tacit_phased_hub *
 
 static bool config_is_valid(const struct tacit_phased_hub_config *config)
 {
-    return tacit_phased_schedule_is_valid(&config->schedule) &&
+    return tacit_phases_is_valid(&config->schedule) &&
            config->quorum <= config->schedule.agent_count &&
            config->round_timeout_us <= TACIT_PHASED_PAUSE_US_MAX &&
            config->mechanism.mode == TACIT_PRIVACY_SOUND &&
@@ -102,7 +102,7 @@ static void copy_config(struct tacit_phased_hub_config *copy,
                         const struct tacit_phased_hub_config *config)
 {
     copy->run_id = config->run_id;
-    phased_schedule_copy(&copy->schedule, &config->schedule);
+    tacit_phases_copy(&copy->schedule, &config->schedule);
     tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
     copy->quorum = config->quorum;
     copy->round_timeout_us = config->round_timeout_us;

@@ -3,10 +3,6 @@
 #define TACIT_PHASED_INTERNAL_H
 #include "tacit/phased.h"
 
-/* Copies member by member: the gaps between the members of *copy keep their bytes. */
-void phased_schedule_copy(struct tacit_phased_schedule *copy,
-                          const struct tacit_phased_schedule *schedule);
-
 /* What a commitment is to: arm, pulls and noised sum of each block of the plan. Cost: O(blocks). */
 void phased_release_digest(const struct tacit_pull_block *blocks, const int64_t *sums,
                            uint32_t block_count, uint8_t digest[TACIT_SHA256_BYTES]);

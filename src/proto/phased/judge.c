@@ -5,12 +5,10 @@
 #include <string.h>
 #include "internal.h"
 
-#define STEPS_MAX 0x1p62  /* of all rewards together */
-#define NOISE_SCALES 60.0 /* tacit_mechanism_plausible */
-#define FAR 1e-9          /* an arm is far below where not even rounding could lift it */
+#define FAR 1e-9 /* an arm is far below where not even rounding could lift it */
 
 struct tacit_phased_judge {
-    struct tacit_phased_schedule schedule;
+    struct tacit_phases schedule;
     uint64_t slots;      /* of a site, in all plans so far */
     uint64_t pull_count; /* released, of all sites and arms */
     uint32_t rung_count; /* S_1, .., S_E: the last one is the first beyond T */
@@ -84,108 +82,27 @@ static struct tacit_phased_judge *writable(const struct tacit_phased_judge *judg
 
 /* ---- Schedule ---- */
 
-void phased_schedule_copy(struct tacit_phased_schedule *copy,
-                          const struct tacit_phased_schedule *schedule)
+static bool eliminates(const struct tacit_phases *schedule)
 {
-    copy->rule = schedule->rule;
-    copy->arm_count = schedule->arm_count;
-    copy->agent_count = schedule->agent_count;
-    copy->horizon = schedule->horizon;
-    copy->epsilon_per_reward = schedule->epsilon_per_reward;
-    copy->growth = schedule->growth;
-    copy->arms_per_round = schedule->arms_per_round;
-    copy->confidence = schedule->confidence;
-    copy->guard_arm = schedule->guard_loss > 0 ? schedule->guard_arm : 0;
-    copy->guard_loss = schedule->guard_loss;
-}
-
-static bool eliminates(const struct tacit_phased_schedule *schedule)
-{
-    return schedule->rule == TACIT_PHASED_ELIMINATION;
+    return schedule->rule == TACIT_PHASES_ELIMINATION;
 }
 
 /* Are the intervals meant to hold at all times? */
-static bool decides(const struct tacit_phased_schedule *schedule)
+static bool decides(const struct tacit_phases *schedule)
 {
     return eliminates(schedule) || schedule->confidence > 0;
 }
 
-/* 4.2 */
-static double delta_of(const struct tacit_phased_schedule *schedule)
-{
-    return schedule->confidence > 0 ? 1 - schedule->confidence : 1 / (double)schedule->horizon;
-}
-
-/* 4.1: width 1/4; 5.1: width 1/2. */
-uint64_t tacit_phased_first_rung(const struct tacit_phased_schedule *schedule)
-{
-    double const arms = schedule->arm_count;
-    double const level = decides(schedule) ? log(4 * arms / delta_of(schedule)) : log(10 * arms);
-    double const width = eliminates(schedule) ? 0.25 : 0.5;
-    return tacit_bounds_first_rung(schedule->agent_count, schedule->epsilon_per_reward, level,
-                                   width);
-}
-
-static bool is_guarded(const struct tacit_phased_schedule *schedule)
+static bool is_guarded(const struct tacit_phases *schedule)
 {
     return schedule->guard_loss > 0;
 }
 
-/* With a guard its arm alone is played first, until the others' first pulls cannot do harm. */
-uint64_t tacit_phased_horizon_min(const struct tacit_phased_schedule *schedule)
+size_t tacit_phased_judge_size(const struct tacit_phases *schedule)
 {
-    uint64_t const first = tacit_phased_first_rung(schedule);
-    uint64_t const others = (schedule->arm_count - 1) * first; /* 2^16 times 2^40 fits */
-    uint64_t alone = first;
-    if (is_guarded(schedule))
-        while ((double)others > schedule->guard_loss * (double)alone && alone < TACIT_HORIZON_MAX)
-            alone = tacit_bounds_next_rung(alone, schedule->growth);
-    return others + alone;
-}
-
-/* Rungs up to the first one beyond T; 0 where 64 do not get there. Writes them if asked to. */
-static uint32_t climb(const struct tacit_phased_schedule *schedule, uint64_t *rungs)
-{
-    uint64_t rung = tacit_phased_first_rung(schedule);
-    for (uint32_t count = 1; count <= TACIT_BOUNDS_RELEASES_MAX; count++) {
-        if (rungs != NULL)
-            rungs[count - 1] = rung;
-        if (rung > schedule->horizon || rung == TACIT_HORIZON_MAX)
-            return count;
-        rung = tacit_bounds_next_rung(rung, schedule->growth);
-    }
-    return 0;
-}
-
-bool tacit_phased_schedule_is_valid(const struct tacit_phased_schedule *schedule)
-{
-    double const epsilon = schedule->epsilon_per_reward;
-    double const confidence = schedule->confidence;
-    bool const has_epsilon =
-        (epsilon >= 1e-6 && epsilon <= TACIT_EPSILON_MAX) || (isinf(epsilon) && epsilon > 0);
-    bool const has_confidence =
-        (confidence >= 0 && confidence <= 0) || (confidence >= 0.5 && confidence < 1);
-    bool const has_rule = eliminates(schedule) ||
-                          (schedule->rule == TACIT_PHASED_INDEX && schedule->arms_per_round >= 2);
-    bool const has_guard = !is_guarded(schedule) ? schedule->guard_loss >= 0
-                                                 : !eliminates(schedule) &&
-                                                       schedule->guard_arm < schedule->arm_count &&
-                                                       schedule->guard_loss < 1;
-    if (!has_epsilon || !has_confidence || !has_rule || !has_guard || schedule->arm_count < 1 ||
-        schedule->arm_count > TACIT_ARMS_MAX || schedule->agent_count < 1 ||
-        schedule->agent_count > TACIT_AGENTS_MAX || schedule->horizon < 1 ||
-        schedule->horizon > TACIT_HORIZON_MAX || !(schedule->growth > 1 && schedule->growth <= 4))
-        return false;
-    double const noise = isinf(epsilon) ? 0 : NOISE_SCALES / epsilon; /* as large as is plausible */
-    double const rewards = (double)schedule->agent_count * ((double)schedule->horizon + noise);
-    return rewards * (double)TACIT_STEPS < STEPS_MAX && climb(schedule, NULL) > 0;
-}
-
-size_t tacit_phased_judge_size(const struct tacit_phased_schedule *schedule)
-{
-    if (!tacit_phased_schedule_is_valid(schedule))
+    if (!tacit_phases_is_valid(schedule))
         return 0;
-    size_t const rungs = climb(schedule, NULL);
+    size_t const rungs = tacit_phases_climb(schedule, NULL);
     size_t const arms = schedule->arm_count;
     return sizeof(struct tacit_phased_judge) +
            (rungs + 7 * arms + 3 * rungs * arms) * sizeof(uint64_t);
@@ -254,7 +171,7 @@ static double level_of(struct tacit_phased_judge *judge, uint32_t arm)
 {
     if (decides(&judge->schedule))
         return tacit_bounds_level(judge->schedule.arm_count, (uint32_t)releases_of(judge)[arm],
-                                  delta_of(&judge->schedule));
+                                  tacit_phases_delta(&judge->schedule));
     return log(judge->pull_count > 3 ? (double)judge->pull_count : 3);
 }
 
@@ -365,15 +282,15 @@ static void mean_released(struct tacit_phased_judge *judge)
 }
 
 enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
-                                          const struct tacit_phased_schedule *schedule)
+                                          const struct tacit_phases *schedule)
 {
     size_t const size = tacit_phased_judge_size(schedule);
     if (size == 0)
         return TACIT_INVALID;
     memset(judge, 0, size);
-    phased_schedule_copy(&judge->schedule, schedule);
-    judge->rung_count = climb(schedule, NULL);
-    (void)climb(schedule, rungs_of(judge));
+    tacit_phases_copy(&judge->schedule, schedule);
+    judge->rung_count = tacit_phases_climb(schedule, NULL);
+    (void)tacit_phases_climb(schedule, rungs_of(judge));
     judge->leader = schedule->arm_count == 1 ? 0 : TACIT_NO_ARM;
     judge->played = judge->leader;
     if (schedule->arm_count == 1)
@@ -769,16 +686,16 @@ static bool eliminated_are_possible(struct tacit_phased_judge *judge)
 }
 
 enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *state, size_t size,
-                                           const struct tacit_phased_schedule *schedule)
+                                           const struct tacit_phases *schedule)
 {
     struct tacit_phased_judge *const judge = writable(state);
     if (size == 0 || size != tacit_phased_judge_size(schedule))
         return TACIT_MALFORMED;
-    struct tacit_phased_schedule copy;
+    struct tacit_phases copy;
     memset(&copy, 0, sizeof copy);
-    phased_schedule_copy(&copy, schedule);
+    tacit_phases_copy(&copy, schedule);
     uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
-    uint32_t const rung_count = climb(schedule, rungs);
+    uint32_t const rung_count = tacit_phases_climb(schedule, rungs);
     if (memcmp(&judge->schedule, &copy, sizeof copy) != 0 || judge->rung_count != rung_count ||
         memcmp(rungs_of(judge), rungs, rung_count * sizeof rungs[0]) != 0)
         return TACIT_MALFORMED;

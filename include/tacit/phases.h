@@ -1,0 +1,55 @@
+/* Play in phases (EXACT-BOUNDS 4 and 5): what is agreed before the first pull, and the ladder of
+ * sizes that each arm climbs. Pure functions.
+ *
+ * A sites (agents), K arms, T slots per site, S_e pulls per site after e releases of an arm. */
+#ifndef TACIT_PHASES_H
+#define TACIT_PHASES_H
+#include "tacit/base.h"
+#include "tacit/bounds.h"
+
+#define TACIT_PHASES_ARMS_PER_ROUND 4u
+#define TACIT_PHASES_GROWTH 2.0
+
+enum tacit_phases_rule {
+    TACIT_PHASES_INDEX,      /* EXACT-BOUNDS 5 */
+    TACIT_PHASES_ELIMINATION /* EXACT-BOUNDS 4; decides at delta = 1/T without a confidence */
+};
+
+/* Public to all. */
+struct tacit_phases {
+    enum tacit_phases_rule rule;
+    uint32_t arm_count;        /* K */
+    uint32_t agent_count;      /* M */
+    uint64_t horizon;          /* T; M T R < 2^62 */
+    double epsilon_per_reward; /* in [1e-6, 1e6], of the noise as it is drawn; the smallest one of
+                                * all sites. INFINITY: no noise */
+    double growth;             /* of the ladder, in (1, 4]; with it 64 rungs must reach T */
+    uint32_t arms_per_round;   /* B >= 2; elimination ignores it */
+    double confidence; /* 1 - delta, in [0.5, 1): decide. 0: play for regret, or delta = 1/T */
+    /* A guard (of the index): with the confidence, or 95 %, the means of all that was played add up
+     * to no less than those of as many pulls of guard_arm, less guard_loss a pull, at all times.
+     * Its arm is played alone until the others may be. */
+    uint32_t guard_arm;
+    double guard_loss; /* in (0, 1), a part of the range; 0: no guard */
+};
+
+/* Is every parameter in its range, and do sums and ladder stay within theirs? */
+bool tacit_phases_is_valid(const struct tacit_phases *schedule);
+
+/* S_1: each arm's pulls per site in the first plan. Requires: a valid schedule. */
+uint64_t tacit_phases_first_rung(const struct tacit_phases *schedule);
+
+/* Smallest T at which the first plan fits: K S_1. Below it nothing is ever released. With a guard:
+ * at which all arms get a release. */
+uint64_t tacit_phases_horizon_min(const struct tacit_phases *schedule);
+
+/* S_1, S_2, ... up to the first one beyond T; their number, 0 where 64 do not get there. Writes
+ * them unless `rungs` is NULL. Requires: room for TACIT_BOUNDS_RELEASES_MAX of them. */
+uint32_t tacit_phases_climb(const struct tacit_phases *schedule, uint64_t *rungs);
+
+/* delta of the intervals that hold at all times: 1 - confidence, or 1/T (EXACT-BOUNDS 4.2). */
+double tacit_phases_delta(const struct tacit_phases *schedule);
+
+/* Member by member, so that a state that keeps a schedule is a function of its values alone. */
+void tacit_phases_copy(struct tacit_phases *copy, const struct tacit_phases *schedule);
+#endif

@@ -1,0 +1,103 @@
+/* The ladder of play in phases, and which parameters it takes. */
+#include "tacit/phases.h"
+#include <math.h>
+
+#define STEPS_MAX 0x1p62 /* of all rewards together */
+#define EPSILON_MAX 1e6
+#define NOISE_SCALES 60.0 /* tacit_mechanism_plausible */
+
+void tacit_phases_copy(struct tacit_phases *copy, const struct tacit_phases *schedule)
+{
+    copy->rule = schedule->rule;
+    copy->arm_count = schedule->arm_count;
+    copy->agent_count = schedule->agent_count;
+    copy->horizon = schedule->horizon;
+    copy->epsilon_per_reward = schedule->epsilon_per_reward;
+    copy->growth = schedule->growth;
+    copy->arms_per_round = schedule->arms_per_round;
+    copy->confidence = schedule->confidence;
+    copy->guard_arm = schedule->guard_loss > 0 ? schedule->guard_arm : 0;
+    copy->guard_loss = schedule->guard_loss;
+}
+
+static bool eliminates(const struct tacit_phases *schedule)
+{
+    return schedule->rule == TACIT_PHASES_ELIMINATION;
+}
+
+/* Are the intervals meant to hold at all times? */
+static bool decides(const struct tacit_phases *schedule)
+{
+    return eliminates(schedule) || schedule->confidence > 0;
+}
+
+/* 4.2 */
+double tacit_phases_delta(const struct tacit_phases *schedule)
+{
+    return schedule->confidence > 0 ? 1 - schedule->confidence : 1 / (double)schedule->horizon;
+}
+
+/* 4.1: width 1/4; 5.1: width 1/2. */
+uint64_t tacit_phases_first_rung(const struct tacit_phases *schedule)
+{
+    double const arms = schedule->arm_count;
+    double const level =
+        decides(schedule) ? log(4 * arms / tacit_phases_delta(schedule)) : log(10 * arms);
+    double const width = eliminates(schedule) ? 0.25 : 0.5;
+    return tacit_bounds_first_rung(schedule->agent_count, schedule->epsilon_per_reward, level,
+                                   width);
+}
+
+static bool is_guarded(const struct tacit_phases *schedule)
+{
+    return schedule->guard_loss > 0;
+}
+
+/* With a guard its arm alone is played first, until the others' first pulls cannot do harm. */
+uint64_t tacit_phases_horizon_min(const struct tacit_phases *schedule)
+{
+    uint64_t const first = tacit_phases_first_rung(schedule);
+    uint64_t const others = (schedule->arm_count - 1) * first; /* 2^16 times 2^40 fits */
+    uint64_t alone = first;
+    if (is_guarded(schedule))
+        while ((double)others > schedule->guard_loss * (double)alone && alone < TACIT_HORIZON_MAX)
+            alone = tacit_bounds_next_rung(alone, schedule->growth);
+    return others + alone;
+}
+
+uint32_t tacit_phases_climb(const struct tacit_phases *schedule, uint64_t *rungs)
+{
+    uint64_t rung = tacit_phases_first_rung(schedule);
+    for (uint32_t count = 1; count <= TACIT_BOUNDS_RELEASES_MAX; count++) {
+        if (rungs != NULL)
+            rungs[count - 1] = rung;
+        if (rung > schedule->horizon || rung == TACIT_HORIZON_MAX)
+            return count;
+        rung = tacit_bounds_next_rung(rung, schedule->growth);
+    }
+    return 0;
+}
+
+bool tacit_phases_is_valid(const struct tacit_phases *schedule)
+{
+    double const epsilon = schedule->epsilon_per_reward;
+    double const confidence = schedule->confidence;
+    bool const has_epsilon =
+        (epsilon >= 1e-6 && epsilon <= EPSILON_MAX) || (isinf(epsilon) && epsilon > 0);
+    bool const has_confidence =
+        (confidence >= 0 && confidence <= 0) || (confidence >= 0.5 && confidence < 1);
+    bool const has_rule = eliminates(schedule) ||
+                          (schedule->rule == TACIT_PHASES_INDEX && schedule->arms_per_round >= 2);
+    bool const has_guard = !is_guarded(schedule) ? schedule->guard_loss >= 0
+                                                 : !eliminates(schedule) &&
+                                                       schedule->guard_arm < schedule->arm_count &&
+                                                       schedule->guard_loss < 1;
+    if (!has_epsilon || !has_confidence || !has_rule || !has_guard || schedule->arm_count < 1 ||
+        schedule->arm_count > TACIT_ARMS_MAX || schedule->agent_count < 1 ||
+        schedule->agent_count > TACIT_AGENTS_MAX || schedule->horizon < 1 ||
+        schedule->horizon > TACIT_HORIZON_MAX || !(schedule->growth > 1 && schedule->growth <= 4))
+        return false;
+    double const noise = isinf(epsilon) ? 0 : NOISE_SCALES / epsilon; /* as large as is plausible */
+    double const rewards = (double)schedule->agent_count * ((double)schedule->horizon + noise);
+    return rewards * (double)TACIT_STEPS < STEPS_MAX && tacit_phases_climb(schedule, NULL) > 0;
+}
