@@ -259,7 +259,7 @@ def a_copy_with_traffic_is_blocked_and_each_round_leaves_once(federation_of):
         wait_for(f"report {epoch}", lambda epoch=epoch: epoch in federation.reports(site))
         federation.kill(site)
         federation.start(COPY)
-        hasty = Application(federation, COPY, batch=20)
+        hasty = Application(federation, COPY, batch=20, prefix=f"copy {time.monotonic()} ")
         hasty.start()
         wait_for("the copy stops", lambda: federation.phase(COPY) in ("blocked", "halted"), 40)
         status = federation.site_status(COPY)
