@@ -178,7 +178,8 @@ static void play(struct world *world, uint32_t index, bool is_durable)
         return;
     uint32_t const arm = site->plan[site->plan_count - 1].arm;
     event.as.reward.arm = arm;
-    event.as.reward.value = tacit_rng_below(&world->chance, 1000) < 1000 * means[arm] ? 1 : 0;
+    event.as.reward.value =
+        (double)tacit_rng_below(&world->chance, 1000) < 1000 * means[arm] ? 1 : 0;
     if (is_durable)
         site->plan_count--;
     assert_int_equal(step(world, index, event, is_durable), TACIT_OK);

@@ -145,7 +145,7 @@ static void step(struct town *town, uint32_t i, struct tacit_gossip_event event)
     event.now_us = town->now_us;
     enum tacit_status const status =
         tacit_gossip_agent_step(site->agent, site->memory, &event, &entropy, &update);
-    note_word(&town->transcript, status);
+    note_word(&town->transcript, (uint64_t)status);
     note_word(&town->transcript, update.deadline_us);
     site->deadline_us = update.deadline_us;
     if (update.persist) {
