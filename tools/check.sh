@@ -36,10 +36,10 @@ tools/run_tests.sh build-clang --quiet --suite unit --suite kat --suite trace
 
 # A federation of slow daemons misses the deadlines that its tests wait for: a few of them, then, that
 # take every path (rounds, neighbours, a sink, stop and restart).
-gate "address and undefined-behaviour sanitizers over the tests but long statistics, and some federations"
+gate "address and undefined-behaviour sanitizers over the tests but long ones, and some federations"
 CC=clang tools/build.sh build-asan -Dtests=true -Db_sanitize=address,undefined -Db_lundef=false
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --no-suite federation --no-suite stat
+tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --no-suite federation --no-suite stat --no-suite heavy
 export TACIT_PROGRAM=build-asan/tacit TACIT_TEST_PROGRAM=build-asan/tacit-test
 export TACIT_SIMULATED_PROGRAM=build-asan/tests/simulated
 python3 tests/live/byte_for_byte.py hooked_federation_sends_the_simulator_s_bytes

@@ -98,9 +98,8 @@ static double decided_share(const json_t *plan, double horizon)
 static void the_forecast_holds_on_fresh_runs(void **state)
 {
     (void)state;
-    static const char *const instances[] = {"0.6,0.5,0.4,0.3\n", "0.30,0.25,0.2\n",
-                                            "0.9,0.8,0.8,0.8,0.8,0.1\n"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const instances[] = {"0.6,0.5,0.4,0.3\n", "0.9,0.8,0.8,0.8,0.8,0.1\n"};
+    for (size_t i = 0; i < 2; i++) {
         temp_file_write(folder, "means.csv", instances[i]);
         json_t *const json = parse(TACIT("plan", file, "--json", "--runs=200"));
         json_t const *const plans = json_object_get(json, "plans");
