@@ -1,4 +1,4 @@
-/* The options that run, check and reproduce share. */
+/* The options that commands around experiments share. */
 #include "arguments.h"
 #include <stdio.h>
 
@@ -22,9 +22,8 @@ static void add_shorthand(const struct command *command, struct arguments *argum
     add_setting(command, arguments, setting);
 }
 
-/* False: the key is none of an option. */
-static bool take_option(const struct command *command, struct arguments *arguments, int key,
-                        const char *value)
+bool arguments_take_option(const struct command *command, struct arguments *arguments, int key,
+                           const char *value)
 {
     switch (key) {
     case 'S':
@@ -65,7 +64,7 @@ static bool take_option(const struct command *command, struct arguments *argumen
 void arguments_take_file(const struct command *command, void *into, int key, char *value)
 {
     struct arguments *const arguments = into;
-    if (take_option(command, arguments, key, value))
+    if (arguments_take_option(command, arguments, key, value))
         return;
     if (key == COMMAND_END && arguments->file == NULL)
         command_refuse(command, "no experiment file given; usage: tacit %s FILE [OPTION...]",
@@ -80,7 +79,7 @@ void arguments_take_file(const struct command *command, void *into, int key, cha
 void arguments_take_ids(const struct command *command, void *into, int key, char *value)
 {
     struct arguments *const arguments = into;
-    if (take_option(command, arguments, key, value) || key != COMMAND_WORD)
+    if (arguments_take_option(command, arguments, key, value) || key != COMMAND_WORD)
         return;
     if (arguments->id_count == ARGUMENTS_IDS_MAX)
         command_refuse(command, "too many IDs; %u are allowed", ARGUMENTS_IDS_MAX);

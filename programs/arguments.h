@@ -1,4 +1,4 @@
-/* What run, check and reproduce are told. */
+/* What run, check, reproduce, compare and plan are told. */
 #ifndef TACIT_PROGRAMS_ARGUMENTS_H
 #define TACIT_PROGRAMS_ARGUMENTS_H
 #include "commands.h"
@@ -21,6 +21,10 @@ struct arguments {
     bool json;
     bool quiet;
 };
+
+/* Takes an option that these commands share; false: the key is none of them. */
+bool arguments_take_option(const struct command *command, struct arguments *arguments, int key,
+                           const char *value);
 
 /* The `take` of run and check (one FILE) and of reproduce (IDs): fills a struct arguments of zeros.
  */

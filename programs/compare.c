@@ -1,4 +1,5 @@
 /* tacit compare: several files, or one over a grid of settings, in one run on all processors. */
+#include "arguments.h"
 #include "cell.h"
 #include "commands.h"
 #include "simulate.h"
@@ -12,7 +13,6 @@
 #include <unistd.h>
 
 #define FILES_MAX 64u
-#define SETTINGS_MAX 64u
 #define AXES_MAX 16u
 #define VALUES_MAX 1024u
 #define CELLS_MAX 100000u
@@ -28,14 +28,9 @@ struct axis {
 struct request {
     const char *files[FILES_MAX];
     uint32_t file_count;
-    char *settings[SETTINGS_MAX];
-    uint32_t setting_count;
+    struct arguments shared;
     struct axis axes[AXES_MAX];
     uint32_t axis_count;
-    uint32_t thread_count;
-    const char *out;
-    bool json;
-    bool quiet;
 };
 
 /* ---- What is asked for ----------------------------------------------------------------------- */
@@ -47,15 +42,6 @@ static char *text_of(const struct command *command, const char *format, const ch
     if (asprintf(&text, format, first, length, second) < 0)
         command_refuse(command, "%s", tacit_status_text(TACIT_MEMORY));
     return text;
-}
-
-static void add_setting(const struct command *command, struct request *request, const char *key,
-                        const char *value)
-{
-    if (request->setting_count == SETTINGS_MAX)
-        command_refuse(command, "too many settings; %u are allowed", SETTINGS_MAX);
-    request->settings[request->setting_count++] =
-        text_of(command, "%s%.*s", key, (int)strlen(value), value);
 }
 
 /* Commas inside brackets belong to the value. */
@@ -95,6 +81,16 @@ static void add_axis(const struct command *command, struct request *request, con
     free(key);
 }
 
+static void add_file(const struct command *command, struct request *request, const char *file)
+{
+    if (request->file_count == FILES_MAX)
+        command_refuse(command, "too many files; %u are allowed", FILES_MAX);
+    if (strcmp(file, "-") == 0)
+        command_refuse(command, "standard input is read once, a comparison reads its files often; "
+                                "allowed: files");
+    request->files[request->file_count++] = file;
+}
+
 static void end_request(const struct command *command, const struct request *request)
 {
     uint64_t cells = request->file_count;
@@ -111,48 +107,18 @@ static void end_request(const struct command *command, const struct request *req
 static void take(const struct command *command, void *into, int key, char *value)
 {
     struct request *const request = into;
-    switch (key) {
-    case 'O':
+    if (arguments_take_option(command, &request->shared, key, value))
+        return;
+    if (key == 'O')
         add_axis(command, request, value);
-        break;
-    case 'S':
-        add_setting(command, request, "", value);
-        break;
-    case 'r':
-        add_setting(command, request, "runs=", value);
-        break;
-    case 's':
-        add_setting(command, request, "seed=", value);
-        break;
-    case 't':
-        request->thread_count = command_number(command, "threads", value, THREADS_MAX);
-        break;
-    case 'o':
-        request->out = value;
-        break;
-    case 'j':
-        request->json = true;
-        break;
-    case 'q':
-        request->quiet = true;
-        break;
-    case COMMAND_WORD:
-        if (request->file_count == FILES_MAX)
-            command_refuse(command, "too many files; %u are allowed", FILES_MAX);
-        if (strcmp(value, "-") == 0)
-            command_refuse(command, "standard input is read once, a comparison reads its files "
-                                    "often; allowed: files");
-        request->files[request->file_count++] = value;
-        break;
-    default:
+    else if (key == COMMAND_WORD)
+        add_file(command, request, value);
+    else
         end_request(command, request);
-    }
 }
 
 static void free_request(struct request *request)
 {
-    for (uint32_t i = 0; i < request->setting_count; i++)
-        free(request->settings[i]);
     for (uint32_t i = 0; i < request->axis_count; i++)
         for (uint32_t j = 0; j < request->axes[i].count; j++)
             free(request->axes[i].words[j]);
@@ -195,17 +161,17 @@ static char *label_of(const struct grid *grid, const struct cell *cell)
 static bool fill_cell(const struct grid *grid, uint32_t index, struct cell *cell)
 {
     struct request const *const request = grid->request;
-    uint32_t const count = request->setting_count + request->axis_count;
+    uint32_t const count = request->shared.setting_count + request->axis_count;
     uint32_t rest = index;
     cell->settings = calloc(count + (size_t)1, sizeof *cell->settings);
     if (cell->settings == NULL)
         return false;
     cell->setting_count = count;
     cell->grid_count = request->axis_count;
-    for (uint32_t i = 0; i < request->setting_count; i++)
-        cell->settings[i] = request->settings[i];
+    for (uint32_t i = 0; i < request->shared.setting_count; i++)
+        cell->settings[i] = request->shared.settings[i];
     for (uint32_t i = request->axis_count; i-- > 0; rest /= request->axes[i].count)
-        cell->settings[request->setting_count + i] =
+        cell->settings[request->shared.setting_count + i] =
             request->axes[i].words[rest % request->axes[i].count];
     cell->file = request->files[rest];
     cell->label = label_of(grid, cell);
@@ -227,7 +193,7 @@ static void *work(void *argument)
             break;
         }
         uint32_t const done = atomic_fetch_add(&grid->done, 1) + 1;
-        if (!grid->request->quiet && isatty(STDERR_FILENO))
+        if (!grid->request->shared.quiet && isatty(STDERR_FILENO))
             (void)fprintf(stderr, "\r\033[K%u of %u settings", done, grid->count);
     }
     return NULL;
@@ -236,7 +202,7 @@ static void *work(void *argument)
 /* Cells side by side; where there are fewer of them than threads, each has several. */
 static enum tacit_status run_all(struct grid *grid)
 {
-    uint32_t const threads = simulate_threads(grid->request->thread_count);
+    uint32_t const threads = simulate_threads(grid->request->shared.thread_count);
     uint32_t const workers = threads < grid->count ? threads : grid->count;
     pthread_t others[THREADS_MAX];
     uint32_t started = 0;
@@ -246,7 +212,7 @@ static enum tacit_status run_all(struct grid *grid)
     (void)work(grid);
     for (uint32_t i = 0; i < started; i++)
         (void)pthread_join(others[i], NULL);
-    if (!grid->request->quiet && isatty(STDERR_FILENO))
+    if (!grid->request->shared.quiet && isatty(STDERR_FILENO))
         (void)fprintf(stderr, "\r\033[K");
     return (enum tacit_status)atomic_load(&grid->trouble);
 }
@@ -314,7 +280,7 @@ static enum tacit_status print_all(const struct request *request,
 {
     enum tacit_status status = TACIT_OK;
     errno = 0;
-    if (request->json)
+    if (request->shared.json)
         (void)fputs(comparison->json, stdout);
     else
         status = tacit_report_comparison_table(comparison, stdout);
@@ -325,10 +291,10 @@ static enum tacit_status print_all(const struct request *request,
                        errno == 0 ? tacit_status_text(status) : strerror(errno));
         return status;
     }
-    if (request->out != NULL)
-        status = tacit_report_comparison_write(comparison, request->out, error);
-    if (request->out != NULL && status == TACIT_OK && !request->json)
-        (void)printf("\nReport: %s/report.html\n", request->out);
+    if (request->shared.out != NULL)
+        status = tacit_report_comparison_write(comparison, request->shared.out, error);
+    if (request->shared.out != NULL && status == TACIT_OK && !request->shared.json)
+        (void)printf("\nReport: %s/report.html\n", request->shared.out);
     return status;
 }
 
@@ -393,7 +359,7 @@ static int code_of(const struct grid *grid, uint32_t count, bool stopped)
 /* The folder of finished cells; a place that takes no files is found before the runs. */
 static bool make_kept(struct grid *grid, struct tacit_error *error)
 {
-    char const *const out = grid->request->out;
+    char const *const out = grid->request->shared.out;
     if (out == NULL)
         return true;
     (void)snprintf(grid->kept, sizeof grid->kept, "%s/cells", out);

@@ -1,6 +1,7 @@
 /* tacit plan: which protocol over which network tells the arms of a file apart, in how many slots,
  * and what that costs. Every number is simulated: the runs of `tacit run` with the settings that
  * stand beside it. */
+#include "arguments.h"
 #include "cell.h"
 #include "commands.h"
 #include "simulate.h"
@@ -11,9 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define SETTINGS_MAX 64u
-#define THREADS_MAX 1024u
-#define RUNS 100u
+#define RUNS "runs=100"           /* unless the words say otherwise */
 #define HORIZON_GROWTH_MAX 4096.0 /* how far beyond the file's horizon is looked */
 #define HORIZON_MAX 1e12
 #define PRECISION 1.05 /* of the slots that are needed */
@@ -30,16 +29,6 @@ static const char *const networks[] = {"{kind: star}", "{kind: complete}", "{kin
 #define NETWORK_COUNT (sizeof networks / sizeof networks[0])
 #define PLANS_MAX (PROTOCOL_COUNT * NETWORK_COUNT)
 
-struct request {
-    const char *file;
-    const char *settings[SETTINGS_MAX];
-    uint32_t setting_count;
-    uint32_t run_count;
-    uint32_t thread_count;
-    bool json;
-    bool quiet;
-};
-
 struct plan {
     const char *protocol;
     const char *network;
@@ -50,7 +39,8 @@ struct plan {
 
 /* One file, and what is tried over it. */
 struct search {
-    const struct request *request;
+    const struct arguments *request;
+    uint32_t run_count;
     struct tacit_sim_control *control;
     uint64_t horizon;
     double gap;
@@ -65,36 +55,10 @@ struct search {
 
 static void take(const struct command *command, void *into, int key, char *value)
 {
-    struct request *const request = into;
-    switch (key) {
-    case 'S':
-        if (request->setting_count + 8 >= SETTINGS_MAX)
-            command_refuse(command, "too many settings; %u are allowed", SETTINGS_MAX - 8);
-        request->settings[request->setting_count++] = value;
-        break;
-    case 'r':
-        request->run_count = command_number(command, "runs", value, 100000);
-        break;
-    case 't':
-        request->thread_count = command_number(command, "threads", value, THREADS_MAX);
-        break;
-    case 'j':
-        request->json = true;
-        break;
-    case 'q':
-        request->quiet = true;
-        break;
-    case COMMAND_WORD:
-        if (request->file != NULL)
-            command_refuse(command, "one experiment file at a time; '%s' is a second one", value);
-        if (strcmp(value, "-") == 0)
-            command_refuse(command, "the file is read often, standard input once; allowed: a file");
-        request->file = value;
-        break;
-    default:
-        if (key == COMMAND_END && request->file == NULL)
-            command_refuse(command, "no experiment file given; usage: tacit plan FILE [OPTION...]");
-    }
+    struct arguments *const arguments = into;
+    arguments_take_file(command, arguments, key, value);
+    if (key == COMMAND_WORD && strcmp(value, "-") == 0)
+        command_refuse(command, "the file is read often, standard input once; allowed: a file");
 }
 
 /* ---- One simulation -------------------------------------------------------------------------- */
@@ -127,22 +91,22 @@ static struct outcome outcome_of(const json_t *root)
 static enum tacit_status try_horizon(struct search *search, const struct plan *plan, double horizon,
                                      struct outcome *outcome)
 {
-    struct request const *const request = search->request;
-    char words[4][200];
+    struct arguments const *const request = search->request;
+    char words[3][200];
     struct cell cell = {.file = request->file};
-    cell.settings = calloc(SETTINGS_MAX, sizeof *cell.settings);
+    cell.settings = calloc(request->setting_count + (size_t)5, sizeof *cell.settings);
     cell.label = strdup("");
     if (cell.settings == NULL || cell.label == NULL) {
         cell_free(&cell);
         return TACIT_MEMORY;
     }
+    cell.settings[cell.setting_count++] = RUNS;
     for (uint32_t i = 0; i < request->setting_count; i++)
         cell.settings[cell.setting_count++] = request->settings[i];
     (void)snprintf(words[0], sizeof words[0], "protocol=%s", plan->protocol);
     (void)snprintf(words[1], sizeof words[1], "network=%s", plan->network);
     (void)snprintf(words[2], sizeof words[2], "horizon=%.0f", horizon);
-    (void)snprintf(words[3], sizeof words[3], "runs=%u", request->run_count);
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; i < 3; i++)
         cell.settings[cell.setting_count++] = words[i];
     cell.settings[cell.setting_count++] = "checkpoints=2";
     enum tacit_status status =
@@ -323,7 +287,7 @@ static void print_table(const struct search *search, const char *sentence)
         "\nRounds, bytes, cost and regret at the file's horizon of %llu slots; means of %u "
         "runs. Slots needed:\nthe horizon at which 95 %% of the runs decide, to within "
         "5 %%. Run one: tacit run %s --set protocol=... --set network=...\n",
-        (unsigned long long)search->horizon, search->request->run_count, search->request->file);
+        (unsigned long long)search->horizon, search->run_count, search->request->file);
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
@@ -331,10 +295,12 @@ static void print_table(const struct search *search, const char *sentence)
 /* What is to be told apart: the best arm from the next one. */
 static bool look(struct search *search, struct tacit_error *error)
 {
-    struct request const *const request = search->request;
+    struct arguments const *const request = search->request;
+    const char *settings[ARGUMENTS_SETTINGS_MAX + 1] = {RUNS};
     struct tacit_experiment experiment;
-    enum tacit_status const status = tacit_experiment_load(
-        &experiment, request->file, request->settings, request->setting_count, error);
+    memcpy(settings + 1, request->settings, request->setting_count * sizeof *settings);
+    enum tacit_status const status = tacit_experiment_load(&experiment, request->file, settings,
+                                                           request->setting_count + 1, error);
     if (status != TACIT_OK)
         return false;
     uint32_t const arms = experiment.sim.env.arm_count;
@@ -345,6 +311,7 @@ static bool look(struct search *search, struct tacit_error *error)
         second = mean > first ? first : fmax(second, mean);
         first = fmax(first, mean);
     }
+    search->run_count = experiment.sim.run_count;
     search->horizon = experiment.config->horizon;
     search->epsilon =
         experiment.config->privacy == TACIT_PRIVACY_NONE ? INFINITY : experiment.config->epsilon;
@@ -363,7 +330,7 @@ static bool look(struct search *search, struct tacit_error *error)
 
 static int plan_command(const struct command *command, int word_count, char **words)
 {
-    struct request request = {.run_count = RUNS};
+    struct arguments request = {0};
     static struct search search;
     struct tacit_error error = {""};
     char sentence[300];

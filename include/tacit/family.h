@@ -88,6 +88,12 @@ enum tacit_status tacit_experiment_refuse(const struct tacit_experiment *experim
 enum tacit_status tacit_experiment_protect(struct tacit_experiment *experiment,
                                            double epsilon_per_reward, struct tacit_error *error);
 
+/* Settles epsilon and mechanism of a family whose sums are integers in every mode: without one that
+ * protects they leave a site without noise. Errors: TACIT_INVALID, with error->text: rewards
+ * without public bounds, epsilon out of range. */
+enum tacit_status tacit_experiment_protect_sums(struct tacit_experiment *experiment,
+                                                struct tacit_error *error);
+
 /* The logged rows behind the rewards; NULL: there are none. */
 const struct tacit_log *tacit_experiment_log(const struct tacit_experiment *experiment);
 

@@ -154,6 +154,10 @@ enum tacit_status tacit_tree_add(const struct tacit_tree_rule *rule, struct taci
 
 /* ---- Ledger ---------------------------------------------------------------------------------- */
 
+/* A decimal in billionths, rounded down: 4.1 is 4,100,000,000, though its double times 1e9 is one
+ * unit in the last place less. Requires: 0 <= value < 2^33. */
+uint64_t tacit_nano_of(double value);
+
 /* What has been spent on one data scope, in integer nano-epsilon. Within a scope, cells are
  * disjoint sets of rewards (one epoch each) and take the maximum; releases of the same cell add;
  * scopes over the same data add. Never refunds. A plain value that is persisted with the state it

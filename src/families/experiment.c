@@ -1,5 +1,6 @@
 /* From an experiment file to what the simulator runs: data, means, network, and the family's plan.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -316,6 +317,32 @@ enum tacit_status tacit_experiment_protect(struct tacit_experiment *experiment,
             "1e-6 to 1e6, or inf",
             error);
     return TACIT_OK;
+}
+
+enum tacit_status tacit_experiment_protect_sums(struct tacit_experiment *experiment,
+                                                struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    bool const is_sound = config->privacy == TACIT_PRIVACY_SOUND;
+    struct tacit_mechanism_config const mechanism = {
+        .mode = TACIT_PRIVACY_SOUND,
+        .epsilon_per_reward = is_sound ? config->epsilon : (double)INFINITY,
+        .lo = config->lo,
+        .hi = config->hi};
+    enum tacit_env_kind const kind = experiment->sim.env.kind;
+    bool const is_bounded = kind == TACIT_ENV_LOGGED
+                                ? tacit_experiment_rewards_within(experiment, 0, 1)
+                                : kind != TACIT_ENV_GAUSSIAN;
+    if (!is_bounded && !config->has_range)
+        return tacit_experiment_refuse(experiment, "privacy",
+                                       "some rewards lie outside [0, 1]; sums are counted in steps "
+                                       "of a public range; allowed: mode: sound with 'range'",
+                                       error);
+    experiment->epsilon_per_reward = mechanism.epsilon_per_reward;
+    if (tacit_mechanism_init(&experiment->mechanism, &mechanism) == TACIT_OK)
+        return TACIT_OK;
+    return tacit_experiment_refuse(experiment, "privacy.epsilon",
+                                   "epsilon per reward must be from 1e-6 to 1e6, or inf", error);
 }
 
 /* ---- Recording ---- */

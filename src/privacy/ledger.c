@@ -1,5 +1,13 @@
 /* The ledger: integer nano-epsilon, checked addition, no refunds. */
 #include "tacit/privacy.h"
+#include <math.h>
+
+uint64_t tacit_nano_of(double value)
+{
+    TACIT_ASSERT(value >= 0);
+    TACIT_ASSERT(value < 0x1p33);
+    return (uint64_t)floor(value * (double)TACIT_NANO * (1 + 0x1p-52));
+}
 
 struct tacit_ledger tacit_ledger_init(uint64_t budget_nano)
 {

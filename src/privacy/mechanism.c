@@ -54,8 +54,7 @@ enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
     if (made.noisy) {
         double const nano = config->epsilon_per_reward * (double)TACIT_NANO;
         if (config->mode == TACIT_PRIVACY_SOUND) {
-            /* 4.1 * 1e9 is one unit in the last place below 4100000000, which is what was meant. */
-            made.epsilon_nano = (uint64_t)floor(nano * (1 + 0x1p-52));
+            made.epsilon_nano = tacit_nano_of(config->epsilon_per_reward);
             set_integer_scale(&made);
         } else {
             made.epsilon_nano = (uint64_t)ceil(nano - 1e-3); /* 50 * 1.0 is 50, not 50.000000001 */

@@ -43,7 +43,7 @@ def run(command, folder):
 
 
 def main(page, source):
-    failed = 0
+    failed = ran = 0
     with tempfile.TemporaryDirectory() as scratch:
         folder = pathlib.Path(scratch) / "page"
         shutil.copytree(source, folder)
@@ -51,12 +51,15 @@ def main(page, source):
         (folder / "bin/tacit").symlink_to(os.path.abspath(os.environ["TACIT_PROGRAM"]))
         for number, (command, wanted) in enumerate(blocks(pathlib.Path(page).read_text(encoding="utf-8"))):
             got = run(command, folder)
+            ran += 1
             if fits(wanted, got):
                 print(f"[       OK ] command_{number}")
                 continue
             failed += 1
             print(f"[  FAILED  ] command_{number}\n$ {command}\n" + "\n".join(got))
-    return 1 if failed else 0
+    if ran == 0:
+        print("[  FAILED  ] the_page_has_commands")
+    return 1 if failed or ran == 0 else 0
 
 
 if __name__ == "__main__":

@@ -1141,6 +1141,19 @@ static void statement_of_the_largest_numbers_fits(void **state)
     assert_non_null(strstr(bytes, "does NOT hold"));
 }
 
+/* What a person wrote is charged, not what a double makes of it; never more. */
+static void billionths_are_those_that_were_written(void **state)
+{
+    (void)state;
+    static const struct {
+        double value;
+        uint64_t nano;
+    } cases[] = {
+        {0, 0}, {1e-9, 1}, {0.3, 300000000}, {4.1, 4100000000}, {1.9999999999, 1999999999}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_true(tacit_nano_of(cases[i].value) == cases[i].nano);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -1196,6 +1209,7 @@ int main(void)
         cmocka_unit_test(statement_of_agents_alone_sends_nothing),
         cmocka_unit_test(statement_without_noise_says_who_is_sent_what),
         cmocka_unit_test(statement_of_the_largest_numbers_fits),
+        cmocka_unit_test(billionths_are_those_that_were_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

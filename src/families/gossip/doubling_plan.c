@@ -26,33 +26,6 @@ static void state_privacy(struct tacit_experiment *experiment)
     tacit_text_add(&text, " This is a simulation: its noise comes from a seed.");
 }
 
-/* Without a mode that protects, the same integers leave a site, without noise. */
-static enum tacit_status settle_mechanism(struct tacit_experiment *experiment,
-                                          struct tacit_error *error)
-{
-    struct tacit_config const *const config = experiment->config;
-    bool const is_sound = config->privacy == TACIT_PRIVACY_SOUND;
-    struct tacit_mechanism_config const mechanism = {
-        .mode = TACIT_PRIVACY_SOUND,
-        .epsilon_per_reward = is_sound ? config->epsilon : (double)INFINITY,
-        .lo = config->lo,
-        .hi = config->hi};
-    enum tacit_env_kind const kind = experiment->sim.env.kind;
-    bool const is_bounded = kind == TACIT_ENV_LOGGED
-                                ? tacit_experiment_rewards_within(experiment, 0, 1)
-                                : kind != TACIT_ENV_GAUSSIAN;
-    if (!is_bounded && !config->has_range)
-        return tacit_experiment_refuse(experiment, "privacy",
-                                       "some rewards lie outside [0, 1]; sums are counted in steps "
-                                       "of a public range; allowed: mode: sound with 'range'",
-                                       error);
-    experiment->epsilon_per_reward = mechanism.epsilon_per_reward;
-    if (tacit_mechanism_init(&experiment->mechanism, &mechanism) == TACIT_OK)
-        return TACIT_OK;
-    return tacit_experiment_refuse(experiment, "privacy.epsilon",
-                                   "epsilon per reward must be from 1e-6 to 1e6, or inf", error);
-}
-
 static enum tacit_status check_size(const struct tacit_experiment *experiment,
                                     const struct tacit_phases *schedule, struct tacit_error *error)
 {
@@ -82,7 +55,7 @@ enum tacit_status gossip_plan_doubling(struct tacit_experiment *experiment,
     struct gossip_keys const *const keys = experiment->config->keys;
     uint32_t const arms = experiment->sim.env.arm_count;
     uint32_t const usual = arms < TACIT_PHASES_ARMS_PER_ROUND ? arms : TACIT_PHASES_ARMS_PER_ROUND;
-    enum tacit_status const status = settle_mechanism(experiment, error);
+    enum tacit_status const status = tacit_experiment_protect_sums(experiment, error);
     if (status != TACIT_OK)
         return status;
     plan->mechanism = experiment->mechanism;

@@ -29,11 +29,10 @@ static enum tacit_status core_site_of(const struct live_site_config *config,
 {
     struct tacit_mechanism_config const mechanism = {TACIT_PRIVACY_SOUND, config->epsilon,
                                                      config->lo, config->hi};
-    *made = (struct phased_core_site){
-        .federation = config->federation,
-        .budget_nano = (uint64_t)floor(config->budget * (double)TACIT_NANO * (1 + 0x1p-52)),
-        .resend_after_us = config->resend_after_us,
-        .round_max = config->rounds_max};
+    *made = (struct phased_core_site){.federation = config->federation,
+                                      .budget_nano = tacit_nano_of(config->budget),
+                                      .resend_after_us = config->resend_after_us,
+                                      .round_max = config->rounds_max};
     return tacit_mechanism_init(&made->mechanism, &mechanism);
 }
 

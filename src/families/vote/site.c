@@ -81,7 +81,7 @@ static enum tacit_status configure(struct live_site *site, const struct live_sit
                    .accuracy = run->accuracy,
                    .failure = run->eta,
                    .growth = GROWTH,
-                   .budget_nano = (uint64_t)floor(own->budget * (double)TACIT_NANO * (1 + 0x1p-52)),
+                   .budget_nano = tacit_nano_of(own->budget),
                    .tick_us = (uint64_t)run->tick_ms * 1000u},
         .board = {.run_id = run->run_id,
                   .player_count = run->agent_count,
