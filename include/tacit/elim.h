@@ -33,6 +33,10 @@ struct tacit_elim_schedule {
     double epsilon_per_reward; /* N times the paper's eps; INFINITY: no noise, second terms off */
     uint32_t round_limit;      /* R, or 0 for none */
     double gap;                /* Delta; only used with a round limit, in (0, 1] there */
+    /* Exact bounds (EXACT-BOUNDS 4) instead of C(r), and their ladder instead of the formula of
+     * S(r): integers, no round limit, everybody reports. 0: the paper's. */
+    double growth;     /* of the ladder, in (1, 4] */
+    double confidence; /* with growth: 1 - delta, in [0.5, 1); 0: delta = 1/T */
 };
 
 /* N = ceil(p M), forgiving the rounding of p: 0.55 * 100 is 55. Requires: 0 < p <= 1, M > 0. */
@@ -42,12 +46,14 @@ uint32_t tacit_elim_report_count(double participation, uint32_t agent_count);
 double tacit_elim_target_gap(const struct tacit_elim_schedule *schedule, uint32_t epoch);
 
 /* S(r) after epoch r, given |I^(r-1)| and S(r-1) (Alg. 1 l. 4; READINGS P1.1-4): the ceiling of the
- * formula, never below S(r-1). Saturates at TACIT_HORIZON_MAX. */
+ * formula, never below S(r-1). With exact bounds the r-th rung of the ladder (EXACT-BOUNDS 4.1),
+ * whoever is active. Saturates at TACIT_HORIZON_MAX. */
 uint64_t tacit_elim_pulls(const struct tacit_elim_schedule *schedule, uint32_t epoch,
                           uint32_t active_count, uint64_t pulls_before);
 
 /* C(r) for `pulls` = S(r) > 0 and `reports` aggregated agents (Alg. 1 l. 5). reports is N unless
- * some are missing; the radius always uses the number that was really averaged (PRIVACY.md A.3). */
+ * some are missing; the radius always uses the number that was really averaged (PRIVACY.md A.3).
+ * With exact bounds c(N, m, L_r) of all pulls so far, from which no interval is wider. */
 double tacit_elim_radius(const struct tacit_elim_schedule *schedule, uint32_t epoch,
                          uint32_t active_count, uint64_t pulls, uint32_t reports);
 
@@ -79,10 +85,12 @@ struct tacit_elim_message {
     uint32_t from; /* agent, or TACIT_HUB */
     uint32_t to;   /* agent, TACIT_HUB or TACIT_EVERYONE */
     uint64_t run_id;
-    uint32_t epoch; /* HELLO: last order known, 0 for none; else the epoch, from 1 */
-    uint32_t seen;  /* ORDER to one agent: last epoch whose report the hub holds from it; else 0 */
-    bool last;      /* ORDER: no epoch follows; play the one arm until T */
-    uint64_t pulls; /* S(r): pulls of each active arm since the start of the run */
+    uint32_t epoch;  /* HELLO: last order known, 0 for none; else the epoch, from 1 */
+    uint32_t seen;   /* ORDER to one agent: last epoch whose report the hub holds from it; else 0 */
+    bool last;       /* ORDER: no epoch follows; play the one arm until T */
+    uint32_t leader; /* ORDER, with exact bounds: 1 + the arm to play while waiting, and at the end
+                      * where an epoch does not fit; 0: none */
+    uint64_t pulls;  /* S(r): pulls of each active arm since the start of the run */
     const uint64_t *arms;      /* ORDER, REPORT, DATA: active set, TACIT_BITS_WORDS(K); else NULL */
     const uint64_t *uploaders; /* ORDER: who reports, TACIT_BITS_WORDS(A); NULL: everybody */
     uint32_t
@@ -179,7 +187,8 @@ struct tacit_elim_agent_view {
     uint32_t active_count;
     uint64_t pulls;         /* S(r) of the last order accepted */
     uint64_t pull_count;    /* pulls acknowledged so far, exploration and exploitation */
-    uint32_t exploit_arm;   /* best noised history mean of the active arms; lowest index on ties */
+    uint32_t exploit_arm;   /* the order's leader; without one the best noised history mean of the
+                             * active arms, lowest index on ties */
     uint64_t release_epoch; /* last epoch whose sums were noised, and granted; 0: none */
     const union tacit_sum *noised; /* K noised history sums of these releases */
     const struct tacit_ledger *ledger;
@@ -221,6 +230,13 @@ struct tacit_elim_message tacit_elim_agent_draw(const struct tacit_elim_agent *a
 /* Shows an agent's state without changing it. Cost: O(K). */
 void tacit_elim_agent_look(const struct tacit_elim_agent *agent,
                            struct tacit_elim_agent_view *view);
+
+/* What is known of an arm's mean, on the scale of the public range. */
+struct tacit_elim_interval {
+    double mean; /* over the releases in use; 0 before the first round */
+    double lower;
+    double upper;
+};
 
 /* ---- Peer ------------------------------------------------------------------------------------ */
 
@@ -289,6 +305,8 @@ struct tacit_elim_peer_view {
     const uint64_t *arms;
     uint32_t active_count;
     double radius;
+    bool is_exact;   /* exact bounds: tacit_elim_peer_interval is there */
+    uint32_t leader; /* with them; TACIT_NO_ARM: none yet */
     const double *means;
     const uint32_t *eliminated;
 };
@@ -344,6 +362,13 @@ struct tacit_elim_message tacit_elim_peer_release(const struct tacit_elim_peer *
 /* Shows a peer's state without changing it. Cost: O(K + A/64). */
 void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_peer_view *view);
 
+/* The arm's interval that is valid at all times, from the releases of all members: the chance that
+ * any arm's is wrong at any of its looks is at most 1 - confidence. Of an arm that was dropped,
+ * that of its last look; [0, 1] before the first round. Requires: SPREAD with exact bounds, arm <
+ * K, 0 < confidence < 1. Source: EXACT-BOUNDS 3 (v). Cost: two bounds. */
+struct tacit_elim_interval tacit_elim_peer_interval(const struct tacit_elim_peer *peer,
+                                                    uint32_t arm, double confidence);
+
 /* ---- Hub ------------------------------------------------------------------------------------- */
 
 struct tacit_elim_hub_config {
@@ -380,6 +405,8 @@ struct tacit_elim_hub_view {
     const uint32_t *seen;       /* A: last epoch whose report is held from each agent */
     uint64_t pulls;             /* S(r) of the present epoch */
     double radius;              /* C(r) of the last test; 0 before */
+    bool is_exact;              /* exact bounds: tacit_elim_hub_interval is there */
+    uint32_t leader;            /* with them; TACIT_NO_ARM: none yet */
     const double *means;        /* K aggregated means of the last round */
     const uint32_t *eliminated; /* K: the epoch in which the arm was eliminated; 0: still active */
     const uint64_t *flagged;    /* A: who spoke from two states; NULL without grants */
@@ -411,4 +438,8 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
 
 /* Shows a hub's state without changing it. Cost: O(1). */
 void tacit_elim_hub_look(const struct tacit_elim_hub *hub, struct tacit_elim_hub_view *view);
+
+/* As tacit_elim_peer_interval, from all reports that came. Requires: exact bounds. */
+struct tacit_elim_interval tacit_elim_hub_interval(const struct tacit_elim_hub *hub, uint32_t arm,
+                                                   double confidence);
 #endif

@@ -65,10 +65,12 @@ struct tacit_wire_elim_run {
     uint32_t report_count;                         /* N */
     uint32_t round_limit;                          /* of the schedule; 0: none */
     double gap;                                    /* in (0, 1] */
+    double growth;                                 /* of exact bounds; 0: the paper's */
+    double confidence;                             /* with a growth; 0: none */
     const struct tacit_wire_elim_network *network; /* NULL: a star */
 };
 
-#define TACIT_WIRE_ELIM_PARAMETERS_BYTES 29u
+#define TACIT_WIRE_ELIM_PARAMETERS_BYTES 47u
 
 /* The part of the agreement that only this family has. */
 void tacit_wire_elim_parameters_encode(const struct tacit_wire_elim_run *run,

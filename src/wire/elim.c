@@ -74,7 +74,8 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
                (message->commit == NULL ? 0 : HASH_FIELD);
     case TACIT_ELIM_ORDER:
         return (1 + 4) + (1 + 8) + (1 + 4) + arms +
-               (message->uploaders == NULL ? 0 : wire_field_bytes(wire_set_bytes(agent_count)));
+               (message->uploaders == NULL ? 0 : wire_field_bytes(wire_set_bytes(agent_count))) +
+               (message->leader == 0 ? 0 : 1 + 4);
     case TACIT_ELIM_REPORT:
         return (1 + 8) + arms + wire_field_bytes(message->sum_count * sizeof(int64_t)) +
                (message->agents == 0 ? 0 : 1 + 4) + report_commit_bytes(message);
@@ -233,6 +234,8 @@ static void fill_order(struct encoding *encoding)
     order->pulls = encoding->message->pulls;
     order->seen = encoding->message->seen;
     order->arms = arms_of(encoding);
+    order->has_leader = encoding->message->leader > 0;
+    order->leader = encoding->message->leader;
     if (encoding->message->uploaders != NULL) {
         order->has_uploaders = 1;
         order->uploaders = uploaders_of(encoding);
@@ -479,7 +482,11 @@ static bool take_order(const Tacit__V2__ElimOrder *order, struct parts *parts)
     parts->message.last = order->last == 1;
     parts->message.pulls = order->pulls;
     parts->message.seen = order->seen;
+    parts->message.leader = order->has_leader ? order->leader : 0;
     if (order->last > 1 || !take_arms(order->arms, parts))
+        return false;
+    if (order->has_leader && (order->leader == 0 || order->leader > parts->arm_count ||
+                              !tacit_bits_has(parts->message.arms, order->leader - 1)))
         return false;
     if (!order->has_uploaders)
         return true;

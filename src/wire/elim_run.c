@@ -1,5 +1,6 @@
 /* What elimination adds to an announcement: parameters that all sites share, and the place of one
  * site among its neighbours (elim.proto). */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "form.h"
@@ -22,6 +23,8 @@ void tacit_wire_elim_parameters_encode(const struct tacit_wire_elim_run *run,
     message.round_limit = run->round_limit;
     message.gap = run->gap;
     message.gather_timeout_s = network == NULL ? 0 : network->gather_timeout_s;
+    message.growth = run->growth;
+    message.confidence = run->confidence;
     size_t const written = tacit__v2__elim_parameters__pack(&message, bytes);
     TACIT_ASSERT(written == TACIT_WIRE_ELIM_PARAMETERS_BYTES);
 }
@@ -97,13 +100,26 @@ enum tacit_status tacit_wire_elim_place_encode(const struct tacit_wire_elim_run 
 
 /* ---- Decoding: parameters ---- */
 
+/* The paper's bounds, or exact ones: everybody reports, and there is no round limit. */
+static bool bounds_are_possible(const Tacit__V2__ElimParameters *message)
+{
+    bool const has_confidence = message->confidence >= 0.5 && message->confidence < 1;
+    bool const has_none =
+        message->confidence >= 0 && message->confidence <= 0 && !signbit(message->confidence);
+    if (message->growth >= 0 && message->growth <= 0)
+        return has_none && !signbit(message->growth);
+    return message->growth > 1 && message->growth <= 4 && (has_confidence || has_none) &&
+           message->round_limit == 0;
+}
+
 static bool parameters_are_possible(const Tacit__V2__ElimParameters *message,
                                     const struct tacit_wire_announcement *announcement)
 {
     return message->network <= NETWORK_GATHER && message->report_count >= 1 &&
            message->report_count <= announcement->agreement.agent_count &&
            message->round_limit < TACIT_ELIM_EPOCHS_MAX && message->gap > 0 && message->gap <= 1 &&
-           (message->network != NETWORK_STAR || message->gather_timeout_s == 0);
+           (message->network != NETWORK_STAR || message->gather_timeout_s == 0) &&
+           bounds_are_possible(message);
 }
 
 /* Ensures: *run has all but its network; of that only what is in the parameters, in *network. */
@@ -132,6 +148,8 @@ static enum tacit_status take_parameters(const struct tacit_wire_announcement *a
                                         .report_count = message->report_count,
                                         .round_limit = message->round_limit,
                                         .gap = message->gap,
+                                        .growth = message->growth,
+                                        .confidence = message->confidence,
                                         .network = is_star ? NULL : network};
     bool is_good = parameters_are_possible(message, announcement);
     tacit__v2__elim_parameters__free_unpacked(message, NULL);

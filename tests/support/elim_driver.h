@@ -27,6 +27,8 @@ struct driver_setup {
     uint64_t round_timeout_us;
     bool answers_all;
     bool has_grants; /* of both */
+    double growth;   /* of exact bounds; 0: the paper's */
+    double confidence;
 };
 
 /* A stream whose fills number fail_from, .., fail_from + fail_count - 1, counted from 0, fail. */

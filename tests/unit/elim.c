@@ -1535,6 +1535,7 @@ static void state_is_a_function_of_the_values_of_its_configuration_alone(void **
         memset(hub.domain, 5, sizeof hub.domain);
         hub.schedule.epsilon_per_reward = hub.schedule.gap = 1;
         hub.schedule.round_limit = 1;
+        hub.schedule.growth = hub.schedule.confidence = 0;
         struct tacit_mechanism const mechanism = driver_mechanism(&setup);
         tacit_mechanism_copy(&agent.mechanism, &mechanism);
         tacit_mechanism_copy(&hub.mechanism, &mechanism);
@@ -2008,7 +2009,7 @@ static void arm_exactly_two_radii_below_the_best_goes_and_one_just_above_stays(v
     (void)state;
     uint32_t exact = 0;
     for (uint64_t horizon = 2000; horizon < 2100; horizon++) {
-        struct tacit_elim_schedule const schedule = {2, 1, horizon, INFINITY, 0, 0};
+        struct tacit_elim_schedule const schedule = {2, 1, horizon, INFINITY, 0, 0, 0, 0};
         uint64_t const pulls = tacit_elim_pulls(&schedule, 1, 2, 0);
         double const threshold = 2 * tacit_elim_radius(&schedule, 1, 2, pulls, 1);
         double const at = sum_with_mean(threshold, pulls);

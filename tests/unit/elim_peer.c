@@ -294,6 +294,7 @@ static void state_is_a_function_of_the_values_of_its_configuration_alone(void **
         config.members = NULL;
         config.schedule.epsilon_per_reward = config.schedule.gap = 1;
         config.schedule.round_limit = 1;
+        config.schedule.growth = config.schedule.confidence = 0;
         config.slot_us = config.round_us = config.gather_timeout_us = config.rows_max = 1;
         config.has_clock = true;
         struct tacit_mechanism const mechanism = driver_mechanism(&setup.base);

@@ -851,6 +851,31 @@ static void bits_beyond_the_last_arm_or_agent_are_refused(void **state)
     }
 }
 
+static void leader_of_an_order_survives_the_trip_if_it_is_in(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    make(&sample, ORDER, 65, 5);
+    size_t const without = size_of(&sample);
+    for (uint32_t leader = 1; leader <= 66; leader++) {
+        struct tacit_elim_message *message = NULL;
+        sample.message.leader = leader;
+        size_t const size = size_of(&sample);
+        uint8_t *const bytes = encode(&sample);
+        assert_int_equal(size, without + 5); /* a tag and four bytes */
+        if (leader > 65 || (leader - 1) % 3 == 1) {
+            expect_refused(&sample, bytes, size);
+        } else {
+            assert_int_equal(decode(&sample, bytes, size, &message), TACIT_OK);
+            assert_int_equal(message->leader, leader);
+        }
+        memset(bytes + size - 4, 0, 4); /* 0 is no leader: it is left out */
+        expect_refused(&sample, bytes, size);
+        free(message);
+        free(bytes);
+    }
+}
+
 static void order_whose_last_is_neither_0_nor_1_is_refused(void **state)
 {
     (void)state;
@@ -1416,6 +1441,7 @@ int main(void)
         cmocka_unit_test(sender_outside_the_federation_or_epoch_too_large_is_refused),
         cmocka_unit_test(message_for_another_number_of_arms_or_agents_is_refused),
         cmocka_unit_test(bits_beyond_the_last_arm_or_agent_are_refused),
+        cmocka_unit_test(leader_of_an_order_survives_the_trip_if_it_is_in),
         cmocka_unit_test(order_whose_last_is_neither_0_nor_1_is_refused),
         cmocka_unit_test(report_whose_sums_do_not_match_its_arms_is_refused),
         cmocka_unit_test(report_of_a_sink_that_counts_nobody_or_too_many_is_refused),

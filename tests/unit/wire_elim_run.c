@@ -25,7 +25,15 @@ static const struct tacit_wire_elim_run sample = {.run_id = UINT64_C(0x012345678
                                                   .gap = 0.25};
 
 /* Where a field's bytes begin, after its tag; src/wire/elim.proto, ElimParameters. */
-enum { NETWORK_AT = 1, REPORT_COUNT_AT = 6, ROUND_LIMIT_AT = 11, GAP_AT = 16, TIMEOUT_AT = 25 };
+enum {
+    NETWORK_AT = 1,
+    REPORT_COUNT_AT = 6,
+    ROUND_LIMIT_AT = 11,
+    GAP_AT = 16,
+    TIMEOUT_AT = 25,
+    GROWTH_AT = 30,
+    CONFIDENCE_AT = 39
+};
 
 static void expect_equal(const struct tacit_wire_elim_run *a, const struct tacit_wire_elim_run *b)
 {
@@ -38,6 +46,8 @@ static void expect_equal(const struct tacit_wire_elim_run *a, const struct tacit
     assert_int_equal(a->report_count, b->report_count);
     assert_int_equal(a->round_limit, b->round_limit);
     assert_true(a->gap == b->gap);
+    assert_true(a->growth == b->growth);
+    assert_true(a->confidence == b->confidence);
 }
 
 static void put(uint8_t *bytes, uint64_t value, size_t size)
@@ -114,7 +124,22 @@ static void parameters_survive_the_trip(void **state)
          .report_count = 1,
          .gap = 1},
         {UINT64_MAX, TACIT_AGENTS_MAX - 1, TACIT_AGENTS_MAX, TACIT_ARMS_MAX, TACIT_HORIZON_MAX,
-         UINT64_MAX, TACIT_AGENTS_MAX, TACIT_ELIM_EPOCHS_MAX - 1, 0x1p-1074, NULL},
+         UINT64_MAX, TACIT_AGENTS_MAX, TACIT_ELIM_EPOCHS_MAX - 1, 0x1p-1074, 0, 0, NULL},
+        {.agent_count = 9,
+         .arm_count = 4,
+         .horizon = 100,
+         .epsilon_nano = 1,
+         .report_count = 9,
+         .gap = 1,
+         .growth = 1.0000000000000002,
+         .confidence = 0.9999999999999999},
+        {.agent_count = 9,
+         .arm_count = 4,
+         .horizon = 100,
+         .epsilon_nano = 1,
+         .report_count = 9,
+         .gap = 1,
+         .growth = 4},
     };
     (void)state;
     for (size_t i = 0; i <= sizeof limits / sizeof limits[0]; i++) {
@@ -132,11 +157,13 @@ static void parameters_survive_the_trip(void **state)
 /* Others may implement the format: these bytes do not change within version 1. */
 static void bytes_of_parameters_are_as_published(void **state)
 {
-    static const char golden[] = "0d00000000"         /* a star */
-                                 "1502000000"         /* reports */
-                                 "1d04000000"         /* rounds */
-                                 "21000000000000d03f" /* gap 0.25 */
-                                 "2d00000000";        /* no sink waits */
+    static const char golden[] = "0d00000000"          /* a star */
+                                 "1502000000"          /* reports */
+                                 "1d04000000"          /* rounds */
+                                 "21000000000000d03f"  /* gap 0.25 */
+                                 "2d00000000"          /* no sink waits */
+                                 "310000000000000000"  /* the paper's bounds, .. */
+                                 "390000000000000000"; /* .. without a confidence */
     uint8_t bytes[PARAMETERS];
     char text[2 * PARAMETERS + 1];
     (void)state;
@@ -173,7 +200,12 @@ static void impossible_parameters_are_refused(void **state)
         {GAP_AT, word_of(1.0000000000000002), 8},
         {GAP_AT, word_of(INFINITY), 8},
         {GAP_AT, word_of((double)NAN), 8},
-        {TIMEOUT_AT, 1, 4}, /* a star has no sinks */
+        {TIMEOUT_AT, 1, 4},         /* a star has no sinks */
+        {GROWTH_AT, word_of(2), 8}, /* with a round limit */
+        {GROWTH_AT, word_of(-0.0), 8},
+        {GROWTH_AT, word_of((double)NAN), 8},
+        {CONFIDENCE_AT, word_of(0.9), 8}, /* without a growth */
+        {CONFIDENCE_AT, word_of(-0.0), 8},
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrongs / sizeof wrongs[0]; i++) {
@@ -184,6 +216,27 @@ static void impossible_parameters_are_refused(void **state)
     }
 }
 
+static void impossible_exact_bounds_are_refused(void **state)
+{
+    double const growths[] = {1, 0.5, -2, 4.000000000000001, INFINITY, (double)NAN};
+    double const confidences[] = {0.49, 1, -0.9, INFINITY, (double)NAN};
+    struct tacit_wire_elim_run exact = sample;
+    uint8_t bytes[PARAMETERS];
+    (void)state;
+    exact.round_limit = 0;
+    exact.growth = 2;
+    for (size_t i = 0; i < sizeof growths / sizeof growths[0]; i++) {
+        tacit_wire_elim_parameters_encode(&exact, bytes);
+        put(bytes + GROWTH_AT, word_of(growths[i]), 8);
+        expect_parameters_refused(&exact, bytes, sizeof bytes);
+    }
+    for (size_t i = 0; i < sizeof confidences / sizeof confidences[0]; i++) {
+        tacit_wire_elim_parameters_encode(&exact, bytes);
+        put(bytes + CONFIDENCE_AT, word_of(confidences[i]), 8);
+        expect_parameters_refused(&exact, bytes, sizeof bytes);
+    }
+}
+
 static void another_length_or_form_of_parameters_is_refused(void **state)
 {
     uint8_t bytes[PARAMETERS + 5] = {0};
@@ -191,7 +244,7 @@ static void another_length_or_form_of_parameters_is_refused(void **state)
     tacit_wire_elim_parameters_encode(&sample, bytes);
     for (size_t size = 0; size < PARAMETERS; size++)
         expect_parameters_refused(&sample, bytes, size);
-    bytes[PARAMETERS] = 0x35; /* an unknown field 6 */
+    bytes[PARAMETERS] = 0x45; /* an unknown field 8 */
     expect_parameters_refused(&sample, bytes, PARAMETERS + 5);
     for (size_t i = 0; i < 5; i++) { /* two of the same size change places */
         uint8_t const kept = bytes[REPORT_COUNT_AT - 1 + i];
@@ -715,6 +768,7 @@ int main(void)
         cmocka_unit_test(parameters_survive_the_trip),
         cmocka_unit_test(bytes_of_parameters_are_as_published),
         cmocka_unit_test(impossible_parameters_are_refused),
+        cmocka_unit_test(impossible_exact_bounds_are_refused),
         cmocka_unit_test(another_length_or_form_of_parameters_is_refused),
         cmocka_unit_test(another_protocol_or_version_is_refused),
         cmocka_unit_test(a_place_over_a_star_is_refused),

@@ -102,6 +102,7 @@ static double message_bytes(const struct elim_sim *sim, enum tacit_elim_message_
     struct tacit_elim_message const message = {.kind = kind,
                                                .sum_count = is_order ? 0 : arms,
                                                .agents = sim->network == NULL ? 0 : 1,
+                                               .leader = is_order && sim->growth > 0 ? 1 : 0,
                                                .uploaders =
                                                    is_order && !all_report ? everybody : NULL,
                                                .origins = everybody};

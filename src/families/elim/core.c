@@ -99,7 +99,9 @@ static struct tacit_elim_peer_config peer_config(const struct elim_core *core,
                      .horizon = run->horizon,
                      .epsilon_per_reward = (double)run->epsilon_nano / (double)TACIT_NANO,
                      .round_limit = run->round_limit,
-                     .gap = run->gap},
+                     .gap = run->gap,
+                     .growth = run->growth,
+                     .confidence = run->confidence},
         .rows_max = rows_max(run),
         .slot_us = SLOT_US,
         .gather_timeout_us = (uint64_t)network->gather_timeout_s * 1000000u};
@@ -293,8 +295,10 @@ double elim_core_radius(const struct elim_core *core)
     struct tacit_elim_schedule const schedule = {.arm_count = run->arm_count,
                                                  .report_count = reports,
                                                  .horizon = run->horizon,
-                                                 .epsilon_per_reward = (double)run->epsilon_nano /
-                                                                       (double)TACIT_NANO};
+                                                 .epsilon_per_reward =
+                                                     (double)run->epsilon_nano / (double)TACIT_NANO,
+                                                 .growth = run->growth,
+                                                 .confidence = run->confidence};
     struct tacit_elim_agent_view view;
     elim_core_look(core, &view);
     if (view.epoch == 0 || view.pulls == 0 || view.last)

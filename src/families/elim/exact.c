@@ -1,6 +1,8 @@
-/* Elimination with exact bounds (`bounds: exact`, EXACT-BOUNDS 4; ours): a rule of play in phases,
- * whose runs families/phased plays. What they come to is told in this family's metrics. */
+/* Elimination with exact bounds (`bounds: exact`, EXACT-BOUNDS 4; ours). Over a star it is a rule
+ * of play in phases, whose runs families/phased plays; what they come to is told in this family's
+ * metrics. Over graphs and hybrids its judges are those of this family's cores. */
 #include "plan.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include "../../config/reader.h"
 #include "../phased/plan.h"
@@ -13,32 +15,57 @@ struct either_run {
 
 /* ---- Keys ---- */
 
-static void refuse_with_paper(struct config_reader *reader, const struct config_node *protocol)
+static void refuse_with_paper(struct config_reader *reader, const struct config_node *map,
+                              const char *section)
 {
     static const char *const names[] = {"growth", "confidence"};
-    static const char *const keys[] = {"protocol.growth", "protocol.confidence"};
+    char key[40];
     for (int i = 0; i < 2; i++) {
-        struct config_node const *const node = config_node_member(protocol, names[i]);
+        struct config_node const *const node = config_node_member(map, names[i]);
+        (void)snprintf(key, sizeof key, "%s.%s", section, names[i]);
         if (node != NULL)
-            config_reader_fail(reader, node, keys[i], "belongs to bounds: exact");
+            config_reader_fail(reader, node, key, "belongs to bounds: exact");
     }
 }
 
-/* EXACT-BOUNDS 4.6: neither participation below 1 nor a round limit is defined. */
+void elim_read_bounds(struct config_reader *reader, const struct config_node *map,
+                      const char *section, struct elim_keys *keys)
+{
+    static const struct config_choice choices[] = {{"paper", 0}, {"exact", 1}, {NULL, 0}};
+    char key[40];
+    int exact = 0;
+    (void)snprintf(key, sizeof key, "%s.bounds", section);
+    config_reader_choice(reader, map, key, false, choices, &exact);
+    keys->is_exact = exact == 1;
+    if (keys->is_exact)
+        phased_read_growth(reader, map, section, &keys->growth, &keys->confidence);
+    else
+        refuse_with_paper(reader, map, section);
+}
+
+void elim_refuse_beside_exact(struct config_reader *reader, const struct config_node *map,
+                              const char *section, uint32_t round_limit, double participation)
+{
+    char key[40];
+    (void)snprintf(key, sizeof key, "%s.rounds", section);
+    if (round_limit > 0)
+        config_reader_fail(reader, config_node_member(map, "rounds"), key,
+                           "exact bounds know no round limit; allowed: none");
+    (void)snprintf(key, sizeof key, "%s.participation", section);
+    if (participation < 1)
+        config_reader_fail(reader, config_node_member(map, "participation"), key,
+                           "exact bounds are for all agents; allowed: 1");
+}
+
 static void refuse_with_exact(struct config_reader *reader, const struct config_node *root,
                               const struct tacit_config *config, const struct elim_keys *keys)
 {
     struct config_node const *const protocol = config_node_member(root, "protocol");
-    struct config_node const *const network = config_node_member(root, "network");
-    if (keys->round_limit > 0)
-        config_reader_fail(reader, config_node_member(protocol, "rounds"), "protocol.rounds",
-                           "exact bounds know no round limit; allowed: none");
-    if (keys->participation < 1)
-        config_reader_fail(reader, config_node_member(protocol, "participation"),
-                           "protocol.participation", "exact bounds are for all agents; allowed: 1");
-    if (config->network.kind != TACIT_CONFIG_STAR)
-        config_reader_fail(reader, network, "network.kind",
-                           "bounds: exact is simulated over a star only; allowed: star");
+    elim_refuse_beside_exact(reader, protocol, "protocol", keys->round_limit, keys->participation);
+    if (keys->components_alike)
+        config_reader_fail(reader, config_node_member(protocol, "component_weights"),
+                           "protocol.component_weights",
+                           "exact bounds are for the mean over all agents; allowed: agents");
     if (config->privacy == TACIT_PRIVACY_PAPER)
         config_reader_fail(reader, config_node_member(root, "privacy"), "privacy.mode",
                            "bounds: exact counts in integers, with epsilon per reward; allowed: "
@@ -48,17 +75,9 @@ static void refuse_with_exact(struct config_reader *reader, const struct config_
 void elim_read_exact(struct config_reader *reader, const struct config_node *root,
                      const struct tacit_config *config, struct elim_keys *keys)
 {
-    static const struct config_choice choices[] = {{"paper", 0}, {"exact", 1}, {NULL, 0}};
-    struct config_node const *const protocol = config_node_member(root, "protocol");
-    int exact = 0;
-    config_reader_choice(reader, protocol, "protocol.bounds", false, choices, &exact);
-    keys->is_exact = exact == 1;
-    if (keys->is_exact) {
-        phased_read_growth(reader, protocol, "protocol", &keys->growth, &keys->confidence);
+    elim_read_bounds(reader, config_node_member(root, "protocol"), "protocol", keys);
+    if (keys->is_exact)
         refuse_with_exact(reader, root, config, keys);
-    } else {
-        refuse_with_paper(reader, protocol);
-    }
 }
 
 /* ---- The plan ---- */
@@ -71,6 +90,23 @@ enum tacit_status elim_plan_exact(struct tacit_experiment *experiment, struct ta
     return plan->exact == NULL ? TACIT_MEMORY
                                : phased_settle_elimination(experiment, keys->growth,
                                                            keys->confidence, plan->exact, error);
+}
+
+enum tacit_status elim_check_ladder(const struct tacit_experiment *experiment,
+                                    struct tacit_error *error)
+{
+    struct elim_plan const *const plan = experiment->plan;
+    struct elim_sim const *const sim = &plan->sim;
+    struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
+                                        .arm_count = sim->common.env.arm_count,
+                                        .agent_count = sim->report_count,
+                                        .horizon = sim->common.horizon,
+                                        .epsilon_per_reward = sim->epsilon_per_reward,
+                                        .growth = sim->growth,
+                                        .confidence = sim->confidence};
+    char text[PHASED_REFUSAL_BYTES];
+    char const *const key = phased_schedule_refusal(&phases, text);
+    return key == NULL ? TACIT_OK : tacit_experiment_refuse(experiment, key, text, error);
 }
 
 enum tacit_status elim_print_limits(const struct tacit_experiment *experiment, FILE *out)

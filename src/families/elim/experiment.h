@@ -63,6 +63,8 @@ struct elim_sim {
     uint32_t report_count; /* N: agents averaged in a round; each on its own: 1 */
     uint32_t round_limit;  /* R, or 0 */
     double gap;            /* Delta for R; 0: the true smallest gap of each run's means */
+    double growth;         /* of exact bounds, over graphs and hybrids; 0: the paper's */
+    double confidence;     /* with them; 0: delta = 1/T */
     struct tacit_mechanism mechanism;
     double epsilon_per_reward; /* in S and C; INFINITY switches the second terms off */
     double server_link_cost;   /* c1 */

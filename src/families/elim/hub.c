@@ -68,8 +68,9 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
     struct elim_hub_settings const *const settings = elim_hub_settings(config);
     struct tacit_elim_network const *const network = settings->network;
-    (void)fprintf(out, "reports %u rounds %u gap %.17g\n", settings->report_count,
-                  settings->round_limit, settings->gap);
+    (void)fprintf(out, "reports %u rounds %u gap %.17g growth %.17g confidence %.17g\n",
+                  settings->report_count, settings->round_limit, settings->gap, settings->growth,
+                  settings->confidence);
     if (network == NULL)
         return;
     (void)fprintf(out, "network %d %d\n", (int)network->collection, network->components_alike);

@@ -39,7 +39,9 @@ static struct tacit_wire_elim_run run_of(const struct live_hub_config *config,
                                         .epsilon_nano = epsilon_nano,
                                         .report_count = settings->report_count,
                                         .round_limit = settings->round_limit,
-                                        .gap = settings->gap};
+                                        .gap = settings->gap,
+                                        .growth = settings->growth,
+                                        .confidence = settings->confidence};
 }
 
 /* What all sites of a network have in common. Requires: there is one. */
@@ -155,6 +157,7 @@ static bool order_fits(const struct live_hub_config *config)
     static const uint64_t anybody;
     struct tacit_elim_message const order = {
         .kind = TACIT_ELIM_ORDER,
+        .leader = elim_hub_settings(config)->growth > 0 ? 1 : 0,
         .uploaders =
             elim_hub_settings(config)->report_count < config->site_count ? &anybody : NULL};
     return tacit_wire_elim_bytes(&order, config->arm_count, config->site_count) <=

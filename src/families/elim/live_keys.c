@@ -1,18 +1,21 @@
 /* From the coordinator's file to the settings of the hub. */
 #include "live_keys.h"
 #include "../../config/reader.h"
+#include "../phased/plan.h"
 #include "plan.h"
 #include "settings.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const elim_run_keys[] = {"participation", "rounds", "gap", NULL};
+const char *const elim_run_keys[] = {"participation", "rounds",     "gap", "bounds",
+                                     "growth",        "confidence", NULL};
 
 struct run_keys {
     double participation;
     uint32_t round_limit;
     double gap;
+    struct elim_keys bounds; /* is_exact, growth, confidence */
 };
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -64,6 +67,9 @@ void elim_read_run(struct config_reader *reader, const struct config_node *root,
     config_reader_number(reader, run, "run.participation", false,
                          (struct config_range){0, 1, true, false}, &keys->participation);
     read_rounds(reader, run, keys);
+    elim_read_bounds(reader, run, "run", &keys->bounds);
+    if (reader->status == TACIT_OK && keys->bounds.is_exact)
+        elim_refuse_beside_exact(reader, run, "run", keys->round_limit, keys->participation);
     if (reader->status == TACIT_OK)
         check_network(reader, run, coordinator, keys);
 }
@@ -93,6 +99,27 @@ static enum tacit_status check_horizon(const struct live_hub_config *hub,
     return TACIT_INVALID;
 }
 
+/* The same with exact bounds, and what else their ladder asks for. */
+static enum tacit_status check_exact(const struct live_hub_config *hub,
+                                     struct config_document *document, struct tacit_error *error)
+{
+    struct elim_hub_settings const *const settings = elim_hub_settings(hub);
+    struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
+                                        .arm_count = hub->arm_count,
+                                        .agent_count = hub->site_count,
+                                        .horizon = hub->horizon,
+                                        .epsilon_per_reward = hub->epsilon,
+                                        .growth = settings->growth,
+                                        .confidence = settings->confidence};
+    char text[PHASED_REFUSAL_BYTES];
+    char const *const key = phased_schedule_refusal(&phases, text);
+    if (key == NULL)
+        return TACIT_OK;
+    tacit_config_error(document, strcmp(key, "horizon") == 0 ? "run.horizon" : "run.growth", text,
+                       error);
+    return TACIT_INVALID;
+}
+
 /* What hub->settings points to. */
 struct held {
     struct elim_hub_settings settings; /* first */
@@ -115,10 +142,14 @@ enum tacit_status elim_hub_settings_new(struct live_hub_config *hub,
         made->network = elim_network(network, false);
         made->settings.network = &made->network;
     }
+    made->settings.growth = keys->bounds.is_exact ? keys->bounds.growth : 0;
+    made->settings.confidence = keys->bounds.confidence;
     hub->settings = &made->settings;
     if (hub->quorum > made->settings.report_count)
         hub->quorum = made->settings.report_count;
-    enum tacit_status const status = check_horizon(hub, file->document, error);
+    enum tacit_status const status = keys->bounds.is_exact
+                                         ? check_exact(hub, file->document, error)
+                                         : check_horizon(hub, file->document, error);
     if (status != TACIT_OK)
         elim_hub_settings_free(hub);
     return status;

@@ -85,7 +85,9 @@ struct tacit_elim_schedule elim_schedule(const struct tacit_experiment *experime
                                         .horizon = sim->common.horizon,
                                         .epsilon_per_reward = sim->epsilon_per_reward,
                                         .round_limit = sim->round_limit,
-                                        .gap = gap > 0 && gap <= 1 ? gap : 1};
+                                        .gap = gap > 0 && gap <= 1 ? gap : 1,
+                                        .growth = sim->growth,
+                                        .confidence = sim->confidence};
 }
 
 static enum tacit_status check_gap(const struct tacit_experiment *experiment,
@@ -194,6 +196,8 @@ static void fill_plan(const struct tacit_experiment *experiment, uint32_t report
                                   .report_count = report_count,
                                   .round_limit = keys->round_limit,
                                   .gap = keys->gap,
+                                  .growth = keys->is_exact ? keys->growth : 0,
+                                  .confidence = keys->is_exact ? keys->confidence : 0,
                                   .mechanism = experiment->mechanism,
                                   .has_grants = experiment->config->privacy == TACIT_PRIVACY_SOUND,
                                   .epsilon_per_reward = experiment->epsilon_per_reward,
@@ -203,6 +207,26 @@ static void fill_plan(const struct tacit_experiment *experiment, uint32_t report
         return;
     plan->network = elim_network(experiment->network, keys->components_alike);
     plan->sim.network = &plan->network;
+}
+
+/* Exact bounds reckon with the noise as it is drawn. */
+static double epsilon_drawn(const struct tacit_experiment *experiment)
+{
+    struct tacit_mechanism const *const mechanism = &experiment->mechanism;
+    return mechanism->noisy ? (double)mechanism->epsilon_nano / (double)TACIT_NANO
+                            : (double)INFINITY;
+}
+
+static enum tacit_status protect(struct tacit_experiment *experiment, uint32_t report_count,
+                                 struct tacit_error *error)
+{
+    if (!keys_of(experiment)->is_exact)
+        return tacit_experiment_protect(experiment, epsilon_per_reward(experiment, report_count),
+                                        error);
+    enum tacit_status const status = tacit_experiment_protect_sums(experiment, error);
+    if (status == TACIT_OK)
+        experiment->epsilon_per_reward = epsilon_drawn(experiment);
+    return status;
 }
 
 static uint32_t server_links(const struct tacit_experiment *experiment, uint32_t report_count)
@@ -223,16 +247,16 @@ enum tacit_status elim_make_plan(struct tacit_experiment *experiment, struct tac
     experiment->plan = plan;
     if (plan == NULL)
         return TACIT_MEMORY;
-    if (keys_of(experiment)->is_exact)
+    bool const is_exact = keys_of(experiment)->is_exact;
+    if (is_exact && config->network.kind == TACIT_CONFIG_STAR)
         return elim_plan_exact(experiment, error);
-    enum tacit_status status =
-        tacit_experiment_protect(experiment, epsilon_per_reward(experiment, report_count), error);
+    enum tacit_status status = protect(experiment, report_count, error);
     if (status != TACIT_OK)
         return status;
     state_privacy(experiment, report_count);
     experiment->server_links = server_links(experiment, report_count);
     fill_plan(experiment, report_count, plan);
-    status = check_gap(experiment, error);
+    status = is_exact ? elim_check_ladder(experiment, error) : check_gap(experiment, error);
     if (status == TACIT_OK)
         status = check_horizon(experiment, error);
     return status == TACIT_OK ? check_cores(experiment, error) : status;

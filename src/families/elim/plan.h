@@ -20,7 +20,7 @@ struct elim_keys {
 struct elim_plan {
     struct elim_sim sim;
     struct tacit_elim_network network; /* sim.network points here, or is NULL */
-    struct phased_sim *exact;          /* bounds: exact; then nothing else matters. NULL: paper */
+    struct phased_sim *exact;          /* exact bounds over a star; then nothing else matters */
 };
 
 /* ---- keys.c ---- */
@@ -46,13 +46,27 @@ enum tacit_status elim_print_bounds(const struct tacit_experiment *experiment, F
 
 /* ---- exact.c ---- */
 
-/* Reads bounds, growth and confidence; refuses what has no meaning beside them. Requires: the other
+/* Reads bounds, growth and confidence of a map that is called `section`; growth and confidence
+ * belong to exact ones. */
+void elim_read_bounds(struct config_reader *reader, const struct config_node *map,
+                      const char *section, struct elim_keys *keys);
+
+/* EXACT-BOUNDS 4.6: exact bounds know no round limit and are for all agents. */
+void elim_refuse_beside_exact(struct config_reader *reader, const struct config_node *map,
+                              const char *section, uint32_t round_limit, double participation);
+
+/* The same for an experiment; refuses what has no meaning beside them. Requires: the other
  * keys are read. */
 void elim_read_exact(struct config_reader *reader, const struct config_node *root,
                      const struct tacit_config *config, struct elim_keys *keys);
 
-/* Fills plan->exact, sets mechanism and statement. Requires: experiment->plan is there. */
+/* Over a star: fills plan->exact, sets mechanism and statement. Requires: experiment->plan is
+ * there. */
 enum tacit_status elim_plan_exact(struct tacit_experiment *experiment, struct tacit_error *error);
+
+/* Refuses what the ladder of exact bounds does not allow. Requires: experiment->plan is filled. */
+enum tacit_status elim_check_ladder(const struct tacit_experiment *experiment,
+                                    struct tacit_error *error);
 
 /* elim_print_bounds, or what exact bounds come to. */
 enum tacit_status elim_print_limits(const struct tacit_experiment *experiment, FILE *out);

@@ -26,7 +26,9 @@ struct tacit_elim_schedule elim_hub_schedule(const struct live_hub_config *confi
                                         .horizon = config->horizon,
                                         .epsilon_per_reward = config->epsilon,
                                         .round_limit = settings->round_limit,
-                                        .gap = settings->gap};
+                                        .gap = settings->gap,
+                                        .growth = settings->growth,
+                                        .confidence = settings->confidence};
 }
 
 uint64_t elim_first_epoch(const struct tacit_elim_schedule *schedule)

@@ -8,6 +8,8 @@ struct elim_hub_settings {
     uint32_t report_count;                    /* N */
     uint32_t round_limit;                     /* 0: none */
     double gap;                               /* 1 without a round limit */
+    double growth;                            /* of exact bounds; 0: the paper's */
+    double confidence;                        /* with them; 0: delta = 1/T */
     const struct tacit_elim_network *network; /* of peers; NULL: a star */
 };
 

@@ -35,6 +35,7 @@ struct tacit_elim_agent {
     uint32_t epoch;
     uint32_t active_count;
     uint32_t unanswered_count; /* messages since the last word from the hub */
+    uint32_t leader;           /* 1 + that of the order, with exact bounds; 0: none */
     bool last;                 /* the order said that no epoch follows */
     bool upload;               /* this epoch's report is asked for */
     bool reported;             /* the hub holds it */
@@ -214,6 +215,15 @@ static void plan_round_robin(struct tacit_elim_agent *agent, uint64_t slots)
     }
 }
 
+/* EXACT-BOUNDS 6: waiting took slots, too, and the plan does not fit any more. The leader until T,
+ * and nothing is released. */
+static void plan_leader(struct tacit_elim_agent *agent)
+{
+    TACIT_ASSERT(agent->cut && agent->leader > 0);
+    agent->left_count = agent->config.horizon - agent->pull_count;
+    left_of(agent)[agent->leader - 1] = agent->left_count;
+}
+
 /* Opens the plan that brings every active arm to S(r), cut at T. */
 static void plan_exploration(struct tacit_elim_agent *agent)
 {
@@ -231,7 +241,10 @@ static void plan_exploration(struct tacit_elim_agent *agent)
     agent->left_count = agent->cut ? 0 : need;
     if (agent->cut) {
         memset(left_of(agent), 0, arms * sizeof(uint64_t));
-        plan_round_robin(agent, slots);
+        if (agent->leader > 0)
+            plan_leader(agent);
+        else
+            plan_round_robin(agent, slots);
     }
 }
 
@@ -526,7 +539,7 @@ static enum tacit_status on_reward(struct tacit_elim_agent *agent,
     left_of(agent)[arm] -= count;
     agent->left_count -= count;
     agent->pull_count += count;
-    if (!agent->last) {
+    if (!agent->last && !(agent->cut && agent->leader > 0)) { /* those enter no sum */
         done_of(agent)[arm] += count;
         tacit_sum_add(&agent->config.mechanism.scale, &exact_of(agent)[arm], event->as.reward.sum);
     }
@@ -555,6 +568,14 @@ static enum tacit_status on_exploited(struct tacit_elim_agent *agent, uint64_t c
     return TACIT_OK;
 }
 
+/* None, or an arm that is still in. */
+static bool leader_fits(const struct tacit_elim_agent *agent,
+                        const struct tacit_elim_message *order)
+{
+    return order->leader == 0 || (order->leader <= agent->config.arm_count &&
+                                  tacit_bits_has(order->arms, order->leader - 1));
+}
+
 static enum tacit_status check_order(struct tacit_elim_agent *agent,
                                      const struct tacit_elim_message *order)
 {
@@ -571,7 +592,7 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
     uint32_t const count = tacit_bits_count(order->arms, arms);
     /* An arm set only shrinks, and S(r) only grows. */
     if (count == 0 || !tacit_bits_within(order->arms, arms_of(agent), arms) ||
-        order->pulls < agent->pulls || (order->last && count != 1))
+        order->pulls < agent->pulls || (order->last && count != 1) || !leader_fits(agent, order))
         return TACIT_MALFORMED;
     /* With grants each report is a draw of its own: an epoch without pulls has none. */
     if (agent->config.has_grants && !order->last && order->pulls == agent->pulls)
@@ -621,6 +642,7 @@ static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_m
     agent->epoch = order->epoch;
     agent->pulls = order->pulls;
     agent->last = order->last;
+    agent->leader = order->leader;
     agent->reported = false;
     agent->unanswered_count = 0;
     agent->upload = !order->last && (order->uploaders == NULL ||
@@ -843,6 +865,8 @@ static bool history_is_possible(struct tacit_elim_agent *agent)
            tacit_bits_within(arms_of(agent), arms_of(agent), arms) &&
            agent->active_count == tacit_bits_count(arms_of(agent), arms) &&
            agent->active_count >= 1 && (!agent->last || agent->active_count == 1) &&
+           agent->leader <= arms &&
+           (agent->leader == 0 || tacit_bits_has(arms_of(agent), agent->leader - 1)) &&
            ledger->budget_nano == agent->config.budget_nano &&
            tacit_ledger_spent_nano(ledger) <= ledger->budget_nano &&
            ledger->open_cell == agent->draw_epoch && ledger->release_count <= agent->draw_epoch &&
@@ -858,8 +882,9 @@ static bool pulls_are_possible(struct tacit_elim_agent *agent)
     for (uint32_t arm = 0; arm < agent->config.arm_count; arm++) {
         uint64_t const left = left_of(agent)[arm];
         uint64_t const done = done_of(agent)[arm];
+        bool const is_exploited = agent->last || (agent->cut && agent->leader == arm + 1);
         if (left > horizon || done > horizon || done > agent->pulls ||
-            (left > agent->pulls - done && !agent->last) ||
+            (left > agent->pulls - done && !is_exploited) ||
             (left > 0 && !tacit_bits_has(arms_of(agent), arm)))
             return false;
         left_count += left; /* 2^16 arms of 2^40 pulls: 2^56 fits */
@@ -910,9 +935,12 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *state, s
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
-/* The best noised history; all active arms share one number of released pulls. */
-static uint32_t best_noised_arm(struct tacit_elim_agent *agent)
+/* The leader of the order; else the best noised history: all active arms share one number of
+ * released pulls. */
+static uint32_t arm_to_exploit(struct tacit_elim_agent *agent)
 {
+    if (agent->leader > 0)
+        return agent->leader - 1;
     uint32_t const arms = agent->config.arm_count;
     union tacit_sum const *const noised = noised_of(agent);
     bool const is_real = agent->config.mechanism.scale.kind == TACIT_SCALE_REAL;
@@ -972,7 +1000,7 @@ void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_el
         .active_count = agent->active_count,
         .pulls = agent->pulls,
         .pull_count = agent->pull_count,
-        .exploit_arm = best_noised_arm(agent),
+        .exploit_arm = arm_to_exploit(agent),
         .release_epoch = agent->release_epoch,
         .noised = noised_of(agent),
         .ledger = &agent->ledger};

@@ -688,9 +688,51 @@ static void average(struct elim_peer_step *step, double *means)
         means[arm] /= members;
 }
 
+/* The same with exact bounds: the integers as they are. */
+static void add_up(struct elim_peer_step *step, int64_t *totals)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    uint32_t const arm_count = peer->config.agent.arm_count;
+    uint32_t const agents = agent_count(peer);
+    uint64_t const *const arms = elim_peer_arms(peer, peer->half);
+    uint64_t const *const known = elim_peer_set(peer, ELIM_KNOWN);
+    memset(totals, 0, arm_count * sizeof *totals);
+    for (uint32_t origin = tacit_bits_next(known, agents, 0); origin < agents;
+         origin = tacit_bits_next(known, agents, origin + 1)) {
+        union tacit_sum const *sum = elim_table_row(step->table, peer->half, origin);
+        for (uint32_t arm = tacit_bits_next(arms, arm_count, 0); arm < arm_count;
+             arm = tacit_bits_next(arms, arm_count, arm + 1))
+            totals[arm] += (sum++)->steps;
+    }
+}
+
+_Static_assert(sizeof(int64_t) == sizeof(double), "a table keeps totals where it keeps means");
+
+/* As below; the words of the shared means hold totals. */
+static void aggregate_exactly(struct elim_peer_step *step)
+{
+    struct tacit_elim_peer const *const peer = step->peer;
+    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    int64_t *const totals = elim_judge_totals(&judge);
+    void *const shared = elim_table_means(step->table);
+    if (!peer->everyone) {
+        add_up(step, totals);
+        return;
+    }
+    if (step->table->mean_epoch != peer->epoch) {
+        add_up(step, shared);
+        step->table->mean_epoch = peer->epoch;
+    }
+    memcpy(totals, shared, peer->config.agent.arm_count * sizeof *totals);
+}
+
 void elim_peer_aggregate(struct elim_peer_step *step)
 {
     struct tacit_elim_peer const *const peer = step->peer;
+    if (elim_is_exact(&peer->config.schedule)) {
+        aggregate_exactly(step);
+        return;
+    }
     double *const means = elim_peer_judge(peer).means;
     if (!peer->everyone) {
         average(step, means);

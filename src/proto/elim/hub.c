@@ -15,6 +15,7 @@ struct tacit_elim_hub {
     enum phase phase;
     uint32_t missing_count;     /* reports that are asked for and not here */
     uint32_t covered_count;     /* agents whose sums are in the reports that are here */
+    uint64_t judge_words;       /* of the judge's parts */
     bool weighted;              /* sinks report for their components */
     bool overdue;               /* the deadline is over: the quorum suffices from now on */
     struct tacit_commit answer; /* scratch: the head that a GRANT or REFUSAL shows */
@@ -43,8 +44,7 @@ static double *means_of(struct tacit_elim_hub *hub)
 
 static uint64_t *agents_of(struct tacit_elim_hub *hub, uint32_t set)
 {
-    return hub->words + elim_judge_words(hub->config.schedule.arm_count) +
-           set * TACIT_BITS_WORDS(hub->config.agent_count);
+    return hub->words + hub->judge_words + set * TACIT_BITS_WORDS(hub->config.agent_count);
 }
 
 static uint64_t *uploaders_of(struct tacit_elim_hub *hub)
@@ -133,13 +133,21 @@ static bool weights_are_valid(const struct tacit_elim_hub_config *config)
            elim_sums_fit(&config->mechanism, config->agent_count, config->schedule.horizon);
 }
 
+/* Exact bounds are for the mean over all agents, each weighing as much as any other. */
+static bool exact_is_valid(const struct tacit_elim_hub_config *config)
+{
+    return config->schedule.report_count == config->agent_count && !config->components_alike &&
+           elim_totals_fit(&config->mechanism, &config->schedule);
+}
+
 static bool config_is_valid(const struct tacit_elim_hub_config *config)
 {
     return elim_schedule_is_valid(&config->schedule) && config->agent_count >= 1 &&
            config->agent_count <= TACIT_AGENTS_MAX &&
            config->schedule.report_count <= config->agent_count &&
            config->quorum <= config->schedule.report_count &&
-           config->round_timeout_us <= TACIT_ELIM_PAUSE_US_MAX && weights_are_valid(config);
+           config->round_timeout_us <= TACIT_ELIM_PAUSE_US_MAX && weights_are_valid(config) &&
+           (!elim_is_exact(&config->schedule) || exact_is_valid(config));
 }
 
 size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config)
@@ -148,7 +156,7 @@ size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config)
         return 0;
     size_t const arms = config->schedule.arm_count;
     size_t const words =
-        elim_judge_words(config->schedule.arm_count) + 3 * TACIT_BITS_WORDS(config->agent_count) +
+        elim_judge_words(&config->schedule) + 3 * TACIT_BITS_WORDS(config->agent_count) +
         numbers_words(config->agent_count) + config->agent_count * arms + grants_words(config);
     return sizeof(struct tacit_elim_hub) + words * sizeof(uint64_t);
 }
@@ -188,6 +196,7 @@ enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
         return TACIT_INVALID;
     memset(hub, 0, size);
     copy_config(&hub->config, config);
+    hub->judge_words = elim_judge_words(&config->schedule);
     struct elim_judge_parts const judge = judge_of(hub);
     elim_judge_init(&judge);
     hub->deadline_us = TACIT_NEVER;
@@ -218,6 +227,23 @@ static void send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_eli
 }
 
 /* ---- Aggregation ---- */
+
+/* The same with exact bounds: the integers are added up as they are. */
+static void add_up(struct tacit_elim_hub *hub)
+{
+    struct elim_judge_parts const judge = judge_of(hub);
+    uint32_t const arms = hub->config.schedule.arm_count;
+    uint32_t const agents = hub->config.agent_count;
+    int64_t *const totals = elim_judge_totals(&judge);
+    memset(totals, 0, arms * sizeof *totals);
+    for (uint32_t agent = tacit_bits_next(received_of(hub), agents, 0); agent < agents;
+         agent = tacit_bits_next(received_of(hub), agents, agent + 1)) {
+        union tacit_sum const *sum = row_of(hub, agent);
+        for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
+             arm = tacit_bits_next(active_of(hub), arms, arm + 1))
+            totals[arm] += (sum++)->steps;
+    }
+}
 
 /* l. 12, over the agents that reported (READINGS P1.8, P1.10). A sink's report is the sum over its
  * component: divided by S(r) alone it weighs as many agents as are in it (P1.16). */
@@ -359,7 +385,10 @@ static bool is_complete_with(const struct tacit_elim_hub *hub, uint32_t reports,
 static void close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
 {
     struct elim_judge_parts const judge = judge_of(hub);
-    aggregate(hub);
+    if (elim_is_exact(&hub->config.schedule))
+        add_up(hub);
+    else
+        aggregate(hub);
     elim_judge_close_round(&judge, hub->covered_count);
     await_reports(hub);
     send_order(hub, TACIT_EVERYONE, update);
@@ -714,7 +743,7 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_
     if (size == 0 || size != tacit_elim_hub_size(config) ||
         *(const unsigned char *)&hub->overdue > 1 ||
         *(const unsigned char *)&hub->weighted > 1 || /* any byte, on a disk */
-        !same_config(hub, config))
+        hub->judge_words != elim_judge_words(&config->schedule) || !same_config(hub, config))
         return TACIT_MALFORMED;
     struct elim_judge_parts const judge = judge_of(hub);
     bool const has_flags = !config->has_grants ||
@@ -728,6 +757,7 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
 {
     struct tacit_elim_hub *const hub = (struct tacit_elim_hub *)(uintptr_t)state;
     bool const collects = hub->phase == PHASE_COLLECTING;
+    bool const is_exact = elim_is_exact(&hub->config.schedule);
     struct elim_judge_parts const judge = judge_of(hub);
     *view = (struct tacit_elim_hub_view){
         .epoch = hub->judge.epoch,
@@ -744,7 +774,16 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .seen = seen_of(hub),
         .pulls = hub->judge.pulls,
         .radius = hub->judge.radius,
+        .leader = hub->judge.leader > 0 ? hub->judge.leader - 1 : TACIT_NO_ARM,
+        .is_exact = is_exact,
         .means = judge.means,
         .eliminated = judge.eliminated,
         .flagged = hub->config.has_grants ? flagged_of(hub) : NULL};
+}
+
+struct tacit_elim_interval tacit_elim_hub_interval(const struct tacit_elim_hub *state, uint32_t arm,
+                                                   double confidence)
+{
+    struct elim_judge_parts const judge = judge_of((struct tacit_elim_hub *)(uintptr_t)state);
+    return elim_judge_interval(&judge, arm, confidence);
 }

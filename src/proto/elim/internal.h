@@ -3,6 +3,7 @@
 #ifndef TACIT_ELIM_INTERNAL_H
 #define TACIT_ELIM_INTERNAL_H
 #include "tacit/elim.h"
+#include "tacit/phases.h"
 
 /* A part of its owner's state. */
 struct elim_judge {
@@ -12,6 +13,10 @@ struct elim_judge {
     uint32_t active_count;
     uint32_t round_count; /* epochs whose reports were collected */
     bool finished;        /* no epoch follows */
+    /* With exact bounds: */
+    uint32_t leader;     /* 1 + the arm with the largest y; 0: none yet */
+    uint32_t rung_count; /* of the ladder */
+    uint64_t slots;      /* of an agent, in all plans so far */
 };
 
 /* Where the judge of a state has its parts. */
@@ -22,10 +27,11 @@ struct elim_judge_parts {
     uint64_t *final;      /* W(K): the one arm of the last order; survivors stay in active */
     double *means;        /* K: aggregated means of the last round */
     uint32_t *eliminated; /* K: the epoch of elimination; 0: still active */
+    uint64_t *exact;      /* with exact bounds: rungs E | agents in each round E | totals E x K */
 };
 
-/* Words that the four arrays need, in this order. */
-size_t elim_judge_words(uint32_t arm_count);
+/* Words that the arrays need, in this order. */
+size_t elim_judge_words(const struct tacit_elim_schedule *schedule);
 
 /* The parts of a judge whose arrays begin at words. */
 struct elim_judge_parts elim_judge_at(struct elim_judge *judge,
@@ -37,7 +43,8 @@ void elim_judge_init(const struct elim_judge_parts *parts);
 /* Goes to the next epoch in which something is pulled, or to the end. */
 void elim_judge_begin_epoch(const struct elim_judge_parts *parts);
 
-/* l. 12-16 with the means of the round in place, averaged over so many agents. */
+/* l. 12-16 with the means of the round in place, averaged over so many agents; with exact bounds
+ * with the totals. */
 void elim_judge_close_round(const struct elim_judge_parts *parts, uint32_t agents_averaged);
 
 /* The order that stands, without addresses. */
@@ -47,6 +54,43 @@ struct tacit_elim_message elim_judge_order(const struct elim_judge_parts *parts)
 bool elim_judge_is_possible(const struct elim_judge_parts *parts);
 
 bool elim_schedule_is_valid(const struct tacit_elim_schedule *schedule);
+
+/* ---- judge_exact.c ---- */
+
+bool elim_is_exact(const struct tacit_elim_schedule *schedule);
+
+/* The ladder. Requires: exact bounds. */
+struct tacit_phases elim_phases(const struct tacit_elim_schedule *schedule);
+
+/* Are growth and confidence possible, and all that goes with them? */
+bool elim_exact_is_valid(const struct tacit_elim_schedule *schedule);
+
+/* Rungs of the ladder, and words of a judge's parts; 0 with the paper's bounds. Requires: valid. */
+uint32_t elim_exact_rungs(const struct tacit_elim_schedule *schedule);
+size_t elim_exact_words(const struct tacit_elim_schedule *schedule);
+
+/* Do totals of so many agents, as large as anybody would take them for honest, stay below 2^62? */
+bool elim_totals_fit(const struct tacit_mechanism *mechanism,
+                     const struct tacit_elim_schedule *schedule);
+
+/* K history sums of the round that stands, of all who reported together: whoever collects writes
+ * those of the active arms. Requires, here and below: exact bounds. */
+int64_t *elim_judge_totals(const struct elim_judge_parts *parts);
+
+void elim_exact_init(const struct elim_judge_parts *parts);
+
+/* EXACT-BOUNDS 4.3 with the totals of so many agents. */
+void elim_exact_eliminate(const struct elim_judge_parts *parts, uint32_t agents);
+
+/* Does the plan of the judge's new epoch fit (4.5)? If so its slots are taken. */
+bool elim_exact_goes_on(const struct elim_judge_parts *parts);
+
+/* The arm's interval that is valid at all times (3 v). */
+struct tacit_elim_interval elim_judge_interval(const struct elim_judge_parts *parts, uint32_t arm,
+                                               double confidence);
+
+/* Could a step have left these? */
+bool elim_exact_is_possible(const struct elim_judge_parts *parts);
 
 /* Do the sums of so many agents, as large as anybody would take them for honest, add up to an
  * integer of 64 bits? Requires: agent_count > 0. */

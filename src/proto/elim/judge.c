@@ -6,10 +6,15 @@
 
 _Static_assert(sizeof(double) == sizeof(uint64_t), "means are stored as words");
 
-size_t elim_judge_words(uint32_t arm_count)
+/* Two epochs fit a word; K words are plenty. */
+static size_t common_words(uint32_t arm_count)
 {
-    /* Two epochs fit a word; K words are plenty. */
     return 2 * TACIT_BITS_WORDS(arm_count) + 2 * (size_t)arm_count;
+}
+
+size_t elim_judge_words(const struct tacit_elim_schedule *schedule)
+{
+    return common_words(schedule->arm_count) + elim_exact_words(schedule);
 }
 
 struct elim_judge_parts elim_judge_at(struct elim_judge *judge,
@@ -22,18 +27,25 @@ struct elim_judge_parts elim_judge_at(struct elim_judge *judge,
                                      .final = words + set,
                                      .means = (double *)(words + 2 * set),
                                      .eliminated =
-                                         (uint32_t *)(words + 2 * set + schedule->arm_count)};
+                                         (uint32_t *)(words + 2 * set + schedule->arm_count),
+                                     .exact = words + common_words(schedule->arm_count)};
 }
 
 void elim_judge_init(const struct elim_judge_parts *parts)
 {
     parts->judge->active_count = parts->schedule->arm_count;
     tacit_bits_fill(parts->active, parts->schedule->arm_count);
+    if (elim_is_exact(parts->schedule))
+        elim_exact_init(parts);
 }
 
 /* l. 13-15: all at once against one maximum; the best arm itself never goes (READINGS P1.5). */
 static void eliminate(const struct elim_judge_parts *parts, uint32_t agents_averaged)
 {
+    if (elim_is_exact(parts->schedule)) {
+        elim_exact_eliminate(parts, agents_averaged);
+        return;
+    }
     struct elim_judge *const judge = parts->judge;
     uint32_t const arms = parts->schedule->arm_count;
     double const *const means = parts->means;
@@ -75,7 +87,8 @@ static void begin_epoch(const struct elim_judge_parts *parts, uint32_t agents_av
         schedule->round_limit > 0 ? schedule->round_limit : TACIT_ELIM_EPOCHS_MAX - 1;
     for (;;) {
         judge->epoch++;
-        if (judge->active_count == 1 || judge->epoch > limit) {
+        bool const is_over = judge->active_count == 1 || judge->epoch > limit;
+        if (is_over || (elim_is_exact(schedule) && !elim_exact_goes_on(parts))) {
             finish(parts);
             return;
         }
@@ -109,6 +122,7 @@ struct tacit_elim_message elim_judge_order(const struct elim_judge_parts *parts)
                                        .from = TACIT_HUB,
                                        .epoch = judge->epoch,
                                        .last = judge->finished,
+                                       .leader = judge->leader,
                                        .pulls = judge->pulls,
                                        .arms = judge->finished ? parts->final : parts->active};
 }
@@ -136,6 +150,10 @@ bool elim_judge_is_possible(const struct elim_judge_parts *parts)
         judge->pulls > TACIT_HORIZON_MAX || judge->round_count > judge->epoch ||
         !arms_are_possible(parts))
         return false;
+    if (elim_is_exact(parts->schedule)
+            ? !elim_exact_is_possible(parts)
+            : judge->leader > 0 || judge->rung_count > 0 || judge->slots > 0)
+        return false;
     if (judge->finished)
         return judge->epoch >= 1 && judge->epoch <= TACIT_ELIM_EPOCHS_MAX && final_count == 1;
     return judge->epoch < TACIT_ELIM_EPOCHS_MAX && final_count == 0 &&
@@ -149,7 +167,8 @@ bool elim_schedule_is_valid(const struct tacit_elim_schedule *schedule)
            schedule->horizon >= 1 && schedule->horizon <= TACIT_HORIZON_MAX &&
            schedule->epsilon_per_reward > 0 &&
            schedule->round_limit < TACIT_ELIM_EPOCHS_MAX && /* the last order is epoch R + 1 */
-           (schedule->round_limit == 0 || (schedule->gap > 0 && schedule->gap <= 1));
+           (schedule->round_limit == 0 || (schedule->gap > 0 && schedule->gap <= 1)) &&
+           elim_exact_is_valid(schedule);
 }
 
 bool elim_sums_fit(const struct tacit_mechanism *mechanism, uint32_t agent_count, uint64_t horizon)
@@ -168,4 +187,6 @@ void elim_schedule_copy(struct tacit_elim_schedule *copy,
     copy->epsilon_per_reward = schedule->epsilon_per_reward;
     copy->round_limit = schedule->round_limit;
     copy->gap = schedule->gap;
+    copy->growth = schedule->growth;
+    copy->confidence = schedule->confidence;
 }

@@ -20,7 +20,7 @@ static struct elim_peer_layout layout_of(const struct tacit_elim_peer_config *co
     size_t const set_count = 3u + (has_members || gathers ? 1u : 0u) + (gathers ? 1u : 0u);
     struct elim_peer_layout at;
     at.judge = tacit_elim_agent_size(&config->agent) / sizeof(uint64_t);
-    at.own = at.judge + (gathers ? 0 : elim_judge_words(config->agent.arm_count));
+    at.own = at.judge + (gathers ? 0 : elim_judge_words(&config->schedule));
     at.report = at.own + arms;
     at.neighbours = at.report + arms;
     at.work = at.neighbours + (config->neighbour_count + 1u) / 2;
@@ -128,7 +128,9 @@ static bool schedule_is_valid(const struct tacit_elim_peer_config *config)
            (elim_schedule_is_valid(&config->schedule) &&
             config->schedule.arm_count == config->agent.arm_count &&
             config->schedule.horizon == config->agent.horizon &&
-            config->schedule.report_count == members);
+            config->schedule.report_count == members &&
+            (!elim_is_exact(&config->schedule) ||
+             elim_totals_fit(&config->agent.mechanism, &config->schedule)));
 }
 
 static bool config_is_valid(const struct tacit_elim_peer_config *config)
@@ -743,6 +745,16 @@ void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_
     view->arms = judge.active;
     view->active_count = peer->judge.active_count;
     view->radius = peer->judge.radius;
+    view->is_exact = elim_is_exact(&peer->config.schedule);
+    view->leader = peer->judge.leader > 0 ? peer->judge.leader - 1 : TACIT_NO_ARM;
     view->means = judge.means;
     view->eliminated = judge.eliminated;
+}
+
+struct tacit_elim_interval tacit_elim_peer_interval(const struct tacit_elim_peer *peer,
+                                                    uint32_t arm, double confidence)
+{
+    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    TACIT_ASSERT(peer->config.collection == TACIT_ELIM_SPREAD);
+    return elim_judge_interval(&judge, arm, confidence);
 }

@@ -1,6 +1,7 @@
 /* How long an epoch is and how sure it makes us: S(r) and C(r) of Li, Song, Alg. 1. */
 #include "tacit/elim.h"
 #include <math.h>
+#include "internal.h"
 
 uint32_t tacit_elim_report_count(double participation, uint32_t agent_count)
 {
@@ -30,9 +31,21 @@ static double noise_divisor(const struct tacit_elim_schedule *schedule, double r
     return sqrt(reports) * schedule->epsilon_per_reward;
 }
 
+/* EXACT-BOUNDS 4.1: S_r. */
+static uint64_t rung_of(const struct tacit_elim_schedule *schedule, uint32_t epoch)
+{
+    struct tacit_phases const phases = elim_phases(schedule);
+    uint64_t rung = tacit_phases_first_rung(&phases);
+    for (uint32_t e = 1; e < epoch && rung < TACIT_HORIZON_MAX; e++)
+        rung = tacit_bounds_next_rung(rung, schedule->growth);
+    return rung;
+}
+
 uint64_t tacit_elim_pulls(const struct tacit_elim_schedule *schedule, uint32_t epoch,
                           uint32_t active_count, uint64_t pulls_before)
 {
+    if (elim_is_exact(schedule))
+        return rung_of(schedule, epoch);
     double const gap = tacit_elim_target_gap(schedule, epoch);
     double const reports = schedule->report_count;
     /* l. 4: |I^(r-1)| in the first term, K in the second (READINGS P1.4) */
@@ -53,6 +66,12 @@ double tacit_elim_radius(const struct tacit_elim_schedule *schedule, uint32_t ep
 {
     TACIT_ASSERT(pulls > 0);
     TACIT_ASSERT(reports > 0);
+    if (elim_is_exact(schedule)) {
+        struct tacit_phases const phases = elim_phases(schedule);
+        return tacit_bounds_radius(
+            reports * pulls, (uint64_t)reports * epoch, schedule->epsilon_per_reward,
+            tacit_bounds_level(schedule->arm_count, epoch, tacit_phases_delta(&phases)));
+    }
     double const samples = (double)reports * (double)pulls;
     /* l. 5 */
     double radius = sqrt(log_term(active_count, epoch, schedule->horizon) / (2 * samples));

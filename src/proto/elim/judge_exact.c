@@ -1,0 +1,263 @@
+/* Elimination with exact bounds (EXACT-BOUNDS 4; ours) where reports are histories: what all agents
+ * together have released of each arm after each round, the interval that follows, and who goes.
+ *
+ * A history sum of round r holds the noise of at most r releases; the difference of two rounds in
+ * which everybody reported, that of the releases between them. All active arms have the same
+ * counts, so one suffix (2.5) is that of all, and both bounds rise with y: the arm with the largest
+ * y has the largest lower bound, and a few upper bounds say who is below it. */
+#include <math.h>
+#include <string.h>
+#include "internal.h"
+
+#define TOTAL_MAX (INT64_C(1) << 62) /* differences of two totals fit 64 bits */
+
+_Static_assert(sizeof(int64_t) == sizeof(uint64_t), "totals are stored as words");
+
+bool elim_is_exact(const struct tacit_elim_schedule *schedule)
+{
+    return schedule->growth > 0;
+}
+
+struct tacit_phases elim_phases(const struct tacit_elim_schedule *schedule)
+{
+    TACIT_ASSERT(elim_is_exact(schedule));
+    return (struct tacit_phases){.rule = TACIT_PHASES_ELIMINATION,
+                                 .arm_count = schedule->arm_count,
+                                 .agent_count = schedule->report_count,
+                                 .horizon = schedule->horizon,
+                                 .epsilon_per_reward = schedule->epsilon_per_reward,
+                                 .growth = schedule->growth,
+                                 .confidence = schedule->confidence};
+}
+
+bool elim_exact_is_valid(const struct tacit_elim_schedule *schedule)
+{
+    if (!elim_is_exact(schedule))
+        return schedule->growth >= 0 && schedule->confidence >= 0 && schedule->confidence <= 0;
+    struct tacit_phases const phases = elim_phases(schedule);
+    return schedule->round_limit == 0 && tacit_phases_is_valid(&phases);
+}
+
+bool elim_totals_fit(const struct tacit_mechanism *mechanism,
+                     const struct tacit_elim_schedule *schedule)
+{
+    union tacit_sum const most = {.steps = TOTAL_MAX / schedule->report_count};
+    return mechanism->scale.kind != TACIT_SCALE_REAL &&
+           !tacit_mechanism_plausible(mechanism, most, schedule->horizon,
+                                      TACIT_BOUNDS_RELEASES_MAX);
+}
+
+uint32_t elim_exact_rungs(const struct tacit_elim_schedule *schedule)
+{
+    if (!elim_is_exact(schedule))
+        return 0;
+    struct tacit_phases const phases = elim_phases(schedule);
+    return tacit_phases_climb(&phases, NULL);
+}
+
+size_t elim_exact_words(const struct tacit_elim_schedule *schedule)
+{
+    return elim_exact_rungs(schedule) * (2 + (size_t)schedule->arm_count);
+}
+
+/* ---- What is known ---- */
+
+/* S_1, S_2, .. */
+static uint64_t *rungs_of(const struct elim_judge_parts *parts)
+{
+    return parts->exact;
+}
+
+/* How many agents reported in each round. */
+static uint64_t *agents_of(const struct elim_judge_parts *parts)
+{
+    return parts->exact + parts->judge->rung_count;
+}
+
+static int64_t *totals_of(const struct elim_judge_parts *parts, uint32_t round)
+{
+    size_t const arms = parts->schedule->arm_count;
+    TACIT_ASSERT(round >= 1 && round <= parts->judge->rung_count);
+    return (int64_t *)(parts->exact + 2 * (size_t)parts->judge->rung_count) + (round - 1) * arms;
+}
+
+int64_t *elim_judge_totals(const struct elim_judge_parts *parts)
+{
+    return totals_of(parts, parts->judge->epoch);
+}
+
+void elim_exact_init(const struct elim_judge_parts *parts)
+{
+    struct tacit_phases const phases = elim_phases(parts->schedule);
+    parts->judge->rung_count = tacit_phases_climb(&phases, NULL);
+    (void)tacit_phases_climb(&phases, rungs_of(parts));
+}
+
+/* Which releases of an arm are used at a look: the sums of the rounds first + 1, .., round. */
+struct window {
+    uint32_t first; /* 0: all of them */
+    uint64_t pulls; /* N */
+    uint64_t noises;
+};
+
+/* 2.5, by counts alone. A round without somebody has no difference to one with all of them: the
+ * whole history is used, of those who are in it. */
+static struct window window_of(const struct elim_judge_parts *parts, uint32_t round, double level)
+{
+    struct tacit_bounds_sum parted[TACIT_BOUNDS_RELEASES_MAX];
+    uint32_t first[TACIT_BOUNDS_RELEASES_MAX];
+    uint64_t const all = parts->schedule->report_count;
+    uint64_t const *const agents = agents_of(parts);
+    uint64_t const *const rungs = rungs_of(parts);
+    uint32_t count = 0;
+    uint32_t last = 0;
+    if (agents[round - 1] < all)
+        return (struct window){0, agents[round - 1] * rungs[round - 1], agents[round - 1] * round};
+    for (uint32_t i = 1; i <= round; i++) {
+        if (agents[i - 1] < all)
+            continue;
+        uint64_t const before = last == 0 ? 0 : rungs[last - 1];
+        parted[count] = (struct tacit_bounds_sum){.pulls = all * (rungs[i - 1] - before),
+                                                  .noises = all * (i - last)};
+        first[count++] = last;
+        last = i;
+    }
+    struct tacit_bounds_sum sum;
+    uint32_t const from =
+        tacit_bounds_suffix(parted, count, parts->schedule->epsilon_per_reward, level, &sum);
+    return (struct window){first[from], sum.pulls, sum.noises};
+}
+
+static struct tacit_bounds_sum sum_in(const struct elim_judge_parts *parts, uint32_t arm,
+                                      uint32_t round, const struct window *window)
+{
+    int64_t const before = window->first == 0 ? 0 : totals_of(parts, window->first)[arm];
+    return (struct tacit_bounds_sum){.pulls = window->pulls,
+                                     .noises = window->noises,
+                                     .steps = totals_of(parts, round)[arm] - before};
+}
+
+/* ---- Who goes ---- */
+
+/* 4.3: largest y of those left, lowest index on ties. Ensures: the means are those y. */
+static uint32_t take_means(const struct elim_judge_parts *parts, const struct window *window)
+{
+    uint32_t const arms = parts->schedule->arm_count;
+    uint32_t best = tacit_bits_next(parts->active, arms, 0);
+    for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(parts->active, arms, arm + 1)) {
+        struct tacit_bounds_sum const sum = sum_in(parts, arm, parts->judge->epoch, window);
+        parts->means[arm] = tacit_bounds_mean(&sum);
+        if (parts->means[arm] > parts->means[best])
+            best = arm;
+    }
+    return best;
+}
+
+/* 4.3: UCB below the largest LCB, strictly, all at once. */
+static void drop_below(const struct elim_judge_parts *parts, const struct window *window,
+                       double level, double lower)
+{
+    struct elim_judge *const judge = parts->judge;
+    uint32_t const arms = parts->schedule->arm_count;
+    double const epsilon = parts->schedule->epsilon_per_reward;
+    int64_t out = INT64_MIN; /* a sum up to which arms go, and .. */
+    int64_t in = INT64_MAX;  /* .. from which they stay */
+    for (uint32_t arm = tacit_bits_next(parts->active, arms, 0); arm < arms;
+         arm = tacit_bits_next(parts->active, arms, arm + 1)) {
+        struct tacit_bounds_sum const sum = sum_in(parts, arm, judge->epoch, window);
+        if (sum.steps > out && sum.steps < in) {
+            if (tacit_bounds_upper(&sum, epsilon, level) < lower)
+                out = sum.steps;
+            else
+                in = sum.steps;
+        }
+        if (sum.steps <= out) {
+            tacit_bits_remove(parts->active, arm);
+            parts->eliminated[arm] = judge->epoch;
+            judge->active_count--;
+        }
+    }
+}
+
+void elim_exact_eliminate(const struct elim_judge_parts *parts, uint32_t agents)
+{
+    struct elim_judge *const judge = parts->judge;
+    struct tacit_phases const phases = elim_phases(parts->schedule);
+    double const level =
+        tacit_bounds_level(parts->schedule->arm_count, judge->epoch, tacit_phases_delta(&phases));
+    double const epsilon = parts->schedule->epsilon_per_reward;
+    agents_of(parts)[judge->epoch - 1] = agents;
+    struct window const window = window_of(parts, judge->epoch, level);
+    uint32_t const leader = take_means(parts, &window);
+    struct tacit_bounds_sum const best = sum_in(parts, leader, judge->epoch, &window);
+    judge->radius = tacit_bounds_radius(window.pulls, window.noises, epsilon, level);
+    judge->leader = leader + 1;
+    drop_below(parts, &window, level, tacit_bounds_lower(&best, epsilon, level));
+    TACIT_ASSERT(tacit_bits_has(parts->active, leader)); /* its UCB is not below its LCB */
+}
+
+bool elim_exact_goes_on(const struct elim_judge_parts *parts)
+{
+    struct elim_judge *const judge = parts->judge;
+    uint64_t const *const rungs = rungs_of(parts);
+    if (judge->epoch > judge->rung_count)
+        return false;
+    uint64_t const before = judge->epoch == 1 ? 0 : rungs[judge->epoch - 2];
+    uint64_t const slots = (rungs[judge->epoch - 1] - before) * judge->active_count;
+    bool const fits = slots <= parts->schedule->horizon - judge->slots;
+    /* 4.5: a plan that does not fit is not issued; before there is a leader agents cut it. */
+    if (!fits && judge->leader > 0)
+        return false;
+    judge->slots = fits ? judge->slots + slots : parts->schedule->horizon;
+    return true;
+}
+
+/* ---- Intervals ---- */
+
+struct tacit_elim_interval elim_judge_interval(const struct elim_judge_parts *parts, uint32_t arm,
+                                               double confidence)
+{
+    struct tacit_elim_schedule const *const schedule = parts->schedule;
+    uint32_t const dropped = parts->eliminated[arm];
+    uint32_t const round = dropped > 0 ? dropped : parts->judge->round_count;
+    TACIT_ASSERT(elim_is_exact(schedule));
+    TACIT_ASSERT(arm < schedule->arm_count);
+    if (round == 0)
+        return (struct tacit_elim_interval){0, 0, 1};
+    double const level = tacit_bounds_level(schedule->arm_count, round, 1 - confidence);
+    struct window const window = window_of(parts, round, level);
+    struct tacit_bounds_sum const sum = sum_in(parts, arm, round, &window);
+    double const epsilon = schedule->epsilon_per_reward;
+    return (struct tacit_elim_interval){tacit_bounds_mean(&sum),
+                                        tacit_bounds_lower(&sum, epsilon, level),
+                                        tacit_bounds_upper(&sum, epsilon, level)};
+}
+
+/* ---- Checking a state from a disk ---- */
+
+bool elim_exact_is_possible(const struct elim_judge_parts *parts)
+{
+    struct elim_judge const *const judge = parts->judge;
+    struct tacit_elim_schedule const *const schedule = parts->schedule;
+    uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
+    struct tacit_phases const phases = elim_phases(schedule);
+    uint32_t const count = tacit_phases_climb(&phases, rungs);
+    if (judge->rung_count != count || memcmp(rungs, rungs_of(parts), count * sizeof *rungs) != 0 ||
+        judge->round_count > count || (judge->leader == 0) != (judge->round_count == 0) ||
+        judge->leader > schedule->arm_count || judge->slots > schedule->horizon ||
+        (!judge->finished && judge->epoch > count) ||
+        judge->epoch != judge->round_count + (judge->epoch > 0 ? 1 : 0))
+        return false;
+    if (judge->leader > 0 && !tacit_bits_has(parts->active, judge->leader - 1))
+        return false;
+    for (uint32_t round = 1; round <= judge->round_count; round++) {
+        uint64_t const agents = agents_of(parts)[round - 1];
+        if (agents < 1 || agents > schedule->report_count)
+            return false;
+        for (uint32_t arm = 0; arm < schedule->arm_count; arm++)
+            if (totals_of(parts, round)[arm] >= TOTAL_MAX ||
+                totals_of(parts, round)[arm] <= -TOTAL_MAX)
+                return false;
+    }
+    return true;
+}
