@@ -200,6 +200,21 @@ static void add_estimates(struct agent *agent, const struct live_site_view *view
     (void)json_object_set_new(status, "estimate_spread", json_real(view->estimate_spread));
 }
 
+/* Of a site that judges for itself: where the means are, whoever looks when. */
+static void add_intervals(const struct agent *agent, const struct live_site_view *view,
+                          json_t *status)
+{
+    if (view->confidence <= 0)
+        return;
+    json_t *const list = json_array();
+    for (uint32_t arm = 0; list != NULL && arm < agent->config->site.arm_count; arm++)
+        (void)json_array_append_new(list, json_pack("{s:s, s:f, s:f}", "name",
+                                                    agent->config->site.arm_names[arm], "lower",
+                                                    view->lowers[arm], "upper", view->uppers[arm]));
+    (void)json_object_set_new(status, "confidence", json_real(view->confidence));
+    (void)json_object_set_new(status, "intervals", list);
+}
+
 /* Seconds, to the millisecond. */
 static json_t *seconds(uint64_t ms)
 {
@@ -275,6 +290,7 @@ static json_t *status(void *context)
         add_peers(agent, &view, made);
     if (made != NULL)
         add_estimates(agent, &view, made);
+    add_intervals(agent, &view, made);
     return made;
 }
 
@@ -341,6 +357,11 @@ static void metrics(void *context, struct live_buffer *text)
                        "\ntacit_agent_spent_nano_epsilon %" PRIu64 "\ntacit_agent_connected %d\n",
                        api.decisions, api.rewards, bus.sent_bytes, agent->refused_count,
                        view.spent_nano, live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
+    for (uint32_t arm = 0; view.confidence > 0 && arm < agent->config->site.arm_count; arm++)
+        live_buffer_format(text,
+                           "tacit_agent_arm_lower{arm=\"%" PRIu32 "\"} %.6g\n"
+                           "tacit_agent_arm_upper{arm=\"%" PRIu32 "\"} %.6g\n",
+                           arm, view.lowers[arm], arm, view.uppers[arm]);
     if (view.estimates == NULL)
         return;
     for (uint32_t arm = 0; arm < agent->config->site.arm_count; arm++)

@@ -207,6 +207,9 @@ struct live_site_view {
                                 it has no estimates at any time */
     double estimate_spread;  /* of the largest of them: how far from a neighbour's it was at most
                                 when they last met */
+    double confidence;       /* of the intervals; 0: the site judges no arms, or has no intervals */
+    const double *lowers; /* K: means are in these intervals, all of them at all times, as parts */
+    const double *uppers; /* of the public range */
     uint64_t spent_nano;
     const struct live_model *model; /* NULL: the protocol learns none */
     const uint64_t *missing; /* A: sites whose word is waited for; NULL: it is not known here */

@@ -110,13 +110,14 @@ def rows_heard(federation):
 
 # The simulator
 
-def simulated(federation, network):
+def simulated(federation, network, protocol=None):
     """One run of the experiment file that says the same: rounds, epochs of elimination by arm, regret."""
+    limited = f"{{kind: elimination, rounds: {federation.rounds}, gap: {federation.gap}}}"
     (federation.folder / "means.csv").write_text(",".join(map(repr, federation.means)) + "\n")
     (federation.folder / "case.yaml").write_text(
         f"name: case\nhorizon: {federation.horizon}\nagents: {len(federation.sites)}\nruns: 1\n"
         f"environment: {{kind: constant, means: means.csv}}\nnetwork: {json.dumps(network)}\n"
-        f"protocol: {{kind: elimination, rounds: {federation.rounds}, gap: {federation.gap}}}\n"
+        f"protocol: {protocol or limited}\n"
         f"privacy: {{mode: sound, epsilon: {federation.epsilon}}}\n")
     done = subprocess.run([TACIT, "run", str(federation.folder / "case.yaml"), "--json"], capture_output=True, text=True,
                           check=False)
@@ -139,7 +140,7 @@ def played(federation):
     return dict(found.pop())
 
 
-def check_simulated(federation, network):
+def check_simulated(federation, network, protocol=None):
     """The same rounds as in the simulator, over the same network and over a star: arm by arm the same last epoch, and
     the same S(r) in it, which at these constant rewards is what the arm costs."""
     rounds, pulls = played(federation), 0
@@ -148,10 +149,10 @@ def check_simulated(federation, network):
     regret = sum((best - mean) * rounds[epoch][0] for mean, epoch in zip(federation.means, last, strict=True))
     out = [None if mean == best else epoch for mean, epoch in zip(federation.means, last, strict=True)]
     for other in (network, {"kind": "star"}):
-        count, eliminated, cost = simulated(federation, other)
+        count, eliminated, cost = simulated(federation, other, protocol)
         require((count, eliminated) == (len(rounds), out), f"{rounds}, but simulated {count}, {eliminated}")
         require(abs(cost - len(federation.sites) * regret) < 1e-6, f"{rounds}, but simulated a regret of {cost}")
-    for epoch, (found, active) in sorted(rounds.items()):
+    for epoch, (found, active) in sorted(rounds.items() if protocol is None else ()):
         pulls = federation.pulls(epoch, len(active), pulls)
         require(found == pulls, f"epoch {epoch}: S(r) is {found}, not {pulls}")
 
@@ -195,6 +196,64 @@ def two_stars_of_four_report_through_their_sinks(federation_of):
     require(not any(reports[site] for site in federation.sites if site not in ("site-0", "site-4")),
             "a site that is no sink reported to the hub")
     require(all(len(said) == 1 for site in reports.values() for said in site.values()), "two reports of one epoch")
+
+
+EXACT = "{kind: elimination, bounds: exact}"
+
+
+def exactly(federation_of, network):
+    """The same with exact bounds: their own ladder, and no limit of rounds."""
+    federation = federation_of(LONG, sites=8)
+    run = federation.run_section(bounds="exact")
+    for name in ("rounds", "gap") + (("quorum",) if network is RING else ()):
+        del run[name]
+    federation.write_coordinator(run)
+    federation.write_network(network, "--persistence", federation.persistence)
+    federation.allow_access("tap", "read tacit/v1/#")
+    return federation
+
+
+def check_intervals(means, confidence, intervals):
+    """Every mean is in its interval, and the best one is known."""
+    require(confidence == 0.95, f"confidence {confidence}")
+    for mean, (lower, upper) in zip(means, intervals, strict=True):
+        require(0 <= lower <= mean <= upper <= 1, f"{mean} is not in [{lower}, {upper}]")
+    require(intervals[0][0] > max(upper for _, upper in intervals[1:]), f"{intervals} do not tell the arms apart")
+
+
+def metrics_of(federation, name):
+    connection = UnixConnection(federation.socket_of(name))
+    connection.request("GET", "/metrics")
+    return connection.getresponse().read().decode()
+
+
+@test
+def ring_with_exact_bounds_decides_alike_and_shows_intervals(federation_of):
+    federation = exactly(federation_of, RING)
+    federation.start_all()
+    federation.apply()
+    wait_for("all sites decide", lambda: all_decided(federation), 120)
+    shown = [federation.site_status(site) for site in federation.sites]
+    found = [(status["confidence"], status["intervals"]) for status in shown]
+    require(all(one == found[0] for one in found), f"sites show other intervals: {found}")
+    require([arm["name"] for arm in found[0][1]] == ["arm 0", "arm 1", "arm 2"], f"{found[0]}")
+    check_intervals(LONG, found[0][0], [(arm["lower"], arm["upper"]) for arm in found[0][1]])
+    told = metrics_of(federation, "site-0")
+    require(f'tacit_agent_arm_lower{{arm="0"}} {found[0][1][0]["lower"]:.6g}' in told, told)
+    require(check_peers(federation) > 1, "one round only")
+    check_simulated(federation, RING, EXACT)
+
+
+@test
+def hybrid_with_exact_bounds_decides_as_simulated(federation_of):
+    federation = exactly(federation_of, TWO_STARS)
+    federation.start_all()
+    federation.apply()
+    wait_for("the hub decides", federation.is_finished, 120)
+    status = federation.status()
+    check_intervals(LONG, status["confidence"], [(arm["lower"], arm["upper"]) for arm in status["arms"]])
+    require(check_peers(federation) == status["rounds"] > 1, "sites and hub count other rounds")
+    check_simulated(federation, TWO_STARS, EXACT)
 
 
 @test

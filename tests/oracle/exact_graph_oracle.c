@@ -21,6 +21,7 @@
 #define AGENTS_MAX 8u
 #define LOOKS 64u
 #define RUNS 160u
+#define FAULTY_SEEDS 120u
 #define STANDARD_ERRORS 4.0
 #define SEED UINT64_C(1414)
 
@@ -574,11 +575,83 @@ static void where_nobody_waits_the_runs_are_those_of_a_star(void **state)
     }
 }
 
+/* ---- Faults ---- */
+
+static double chance(struct tacit_rng *rng, double share_of_worlds, double max)
+{
+    bool const is_on = tacit_rng_bernoulli(rng, share_of_worlds);
+    double const value = max * tacit_rng_uniform(rng);
+    return is_on ? value : 0;
+}
+
+static struct tacit_sim_faults faults_of(struct tacit_rng *rng, uint64_t horizon)
+{
+    return (struct tacit_sim_faults){
+        .loss = chance(rng, 0.6, 0.4),
+        .duplication = chance(rng, 0.6, 0.5),
+        .delay_us_max = tacit_rng_bernoulli(rng, 0.7) ? tacit_rng_below(rng, 500) : 0,
+        .agent_crash = chance(rng, 0.7, 0.1),
+        .hub_crash = chance(rng, 0.6, 0.1),
+        .down_us_max = 1 + tacit_rng_below(rng, 500),
+        .plan_parts = 1 + (uint32_t)tacit_rng_below(rng, 4),
+        .noise_failure = chance(rng, 0.4, 0.02),
+        .healed_at_us = horizon / 2 + tacit_rng_below(rng, horizon)};
+}
+
+/* Everybody ends, and judges that hear the same decide the same. Result: was there a round? */
+static bool play_with_faults(uint32_t seed)
+{
+    struct tacit_rng rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_INSTANCE);
+    struct setting setting = settings[seed % SETTING_COUNT];
+    setting.horizon = 2000 + tacit_rng_below(&rng, 10000);
+    struct world *const world = world_new(&setting);
+    struct tacit_elim_network const network = network_for_sim(world->network, setting.collection);
+    uint64_t const points[] = {setting.horizon};
+    struct elim_sim sim = sim_of(world, &network, points);
+    struct tacit_sim_faults const faults = faults_of(&rng, setting.horizon);
+    bool const gathers = setting.collection == TACIT_ELIM_GATHER;
+    sim.common.seed = seed;
+    sim.faults = &faults;
+    sim.hub_answers_all = true;
+    if (gathers && tacit_rng_bernoulli(&rng, 0.5)) { /* rounds without everybody */
+        sim.quorum = 1 + (uint32_t)tacit_rng_below(&rng, world->agents);
+        sim.round_timeout_us = 1 + tacit_rng_below(&rng, setting.horizon);
+        sim.gather_timeout_us = 1 + sim.round_timeout_us / 2;
+    }
+    enum tacit_status status;
+    atomic_bool stop = false;
+    bool healed = false;
+    struct elim_run *const run = elim_run_new(&sim, &status);
+    struct tacit_sim_row *const row = tacit_sim_row_new(&sim.common, ELIM_METRIC_COUNT);
+    assert_non_null(run);
+    assert_non_null(row);
+    assert_int_equal(elim_run_play(run, 0, row, &stop, &healed), TACIT_OK);
+    if (!healed)
+        fail_msg("seed %u: an agent did not end", seed);
+    assert_true(row->metrics[ELIM_SAMPLES] <= (double)world->agents * (double)setting.horizon);
+    assert_true(row->metrics[ELIM_REGRET] >= 0);
+    bool const has_rounds = row->metrics[ELIM_ROUNDS] >= 1;
+    free(row);
+    elim_run_free(run);
+    world_free(world);
+    return has_rounds;
+}
+
+static void every_agent_ends_whatever_fails(void **state)
+{
+    uint32_t with_rounds = 0;
+    (void)state;
+    for (uint32_t seed = 1; seed <= FAULTY_SEEDS; seed++)
+        with_rounds += play_with_faults(seed) ? 1 : 0;
+    assert_true(with_rounds > FAULTY_SEEDS / 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(simulator_agrees_with_the_naive_twin),
         cmocka_unit_test(where_nobody_waits_the_runs_are_those_of_a_star),
+        cmocka_unit_test(every_agent_ends_whatever_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

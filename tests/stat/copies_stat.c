@@ -203,13 +203,14 @@ static void let_lie(struct audited *audited)
 
 /* ---- Worlds ---------------------------------------------------------------------------------- */
 
-static void set_pulls(struct audited *audited)
+static void set_pulls(struct audited *audited, double growth)
 {
     struct tacit_elim_schedule const schedule = {.arm_count = ARMS,
                                                  .report_count = AGENTS,
                                                  .horizon = HORIZON,
                                                  .epsilon_per_reward = 1,
-                                                 .gap = 1};
+                                                 .gap = 1,
+                                                 .growth = growth};
     audited->pulls[1] = tacit_elim_pulls(&schedule, 1, ARMS, 0);
     audited->pulls[2] = tacit_elim_pulls(&schedule, 2, ARMS, audited->pulls[1]);
     assert_true(ARMS * audited->pulls[2] < HORIZON);
@@ -223,15 +224,17 @@ static void set_network(struct audited *audited, const struct tacit_graph_spec *
     audited->sim.network = &audited->sim_network;
 }
 
-/* spec: NULL: a star. Copies come while agent 0 explores for the first time. */
+/* spec: NULL: a star. growth: of exact bounds; 0: the paper's. Copies come while agent 0 explores
+ * for the first time. */
 static struct audited *audited_new(const struct tacit_graph_spec *spec,
-                                   enum tacit_elim_collection collection, bool has_liars)
+                                   enum tacit_elim_collection collection, bool has_liars,
+                                   double growth)
 {
     struct audited *const audited = calloc(1, sizeof *audited);
     struct tacit_mechanism_config const config = {TACIT_PRIVACY_SOUND, 1, 0, 1};
     enum tacit_status status;
     assert_non_null(audited);
-    set_pulls(audited);
+    set_pulls(audited, growth);
     audited->means[0] = audited->means[1] = 0.5;
     audited->points[0] = HORIZON;
     audited->copied[0] = 1;
@@ -261,6 +264,7 @@ static struct audited *audited_new(const struct tacit_graph_spec *spec,
                                                     .means = audited->means},
                                      .report_count = AGENTS,
                                      .epsilon_per_reward = 1,
+                                     .growth = growth,
                                      .has_grants = true,
                                      .hub_answers_all = true,
                                      .faults = &audited->faults,
@@ -301,9 +305,9 @@ static const struct tacit_graph_spec ring = {.kind = TACIT_GRAPH_RING, .agent_co
 static const struct tacit_graph_spec path = {.kind = TACIT_GRAPH_PATH, .agent_count = AGENTS};
 
 static void expect_within(const char *name, const struct tacit_graph_spec *spec,
-                          enum tacit_elim_collection collection)
+                          enum tacit_elim_collection collection, double growth)
 {
-    struct audited *const audited = audited_new(spec, collection, false);
+    struct audited *const audited = audited_new(spec, collection, false, growth);
     struct audit_finding const finding = audit_runs(audited, RELEASES);
     print_row(name, &finding);
     assert_true(finding.epsilon_lower <= 1);
@@ -315,7 +319,7 @@ static void expect_within(const char *name, const struct tacit_graph_spec *spec,
 static void expect_refuted(const char *name, const struct tacit_graph_spec *spec,
                            enum tacit_elim_collection collection)
 {
-    struct audited *const audited = audited_new(spec, collection, true);
+    struct audited *const audited = audited_new(spec, collection, true, 0);
     struct audit_finding const finding = audit_runs(audited, 2 * RELEASES);
     print_row(name, &finding);
     assert_true(finding.epsilon_lower > 1.1);
@@ -326,19 +330,27 @@ static void expect_refuted(const char *name, const struct tacit_graph_spec *spec
 static void copies_over_a_star_stay_within_epsilon(void **state)
 {
     (void)state;
-    expect_within("star: backups and clones of a site", NULL, TACIT_ELIM_SPREAD);
+    expect_within("star: backups and clones of a site", NULL, TACIT_ELIM_SPREAD, 0);
 }
 
 static void copies_on_a_ring_stay_within_epsilon(void **state)
 {
     (void)state;
-    expect_within("ring: backups and clones of a site", &ring, TACIT_ELIM_SPREAD);
+    expect_within("ring: backups and clones of a site", &ring, TACIT_ELIM_SPREAD, 0);
 }
 
 static void copies_in_a_hybrid_stay_within_epsilon(void **state)
 {
     (void)state;
-    expect_within("hybrid: backups and clones of a site", &path, TACIT_ELIM_GATHER);
+    expect_within("hybrid: backups and clones of a site", &path, TACIT_ELIM_GATHER, 0);
+}
+
+static void copies_with_exact_bounds_stay_within_epsilon(void **state)
+{
+    (void)state;
+    expect_within("ring, exact bounds: backups and clones", &ring, TACIT_ELIM_SPREAD, 2);
+    if (effort() > 1)
+        expect_within("hybrid, exact bounds: backups and clones", &path, TACIT_ELIM_GATHER, 2);
 }
 
 static void grants_that_are_given_twice_are_refuted(void **state)
@@ -486,6 +498,7 @@ int main(void)
         cmocka_unit_test(copies_over_a_star_stay_within_epsilon),
         cmocka_unit_test(copies_on_a_ring_stay_within_epsilon),
         cmocka_unit_test(copies_in_a_hybrid_stay_within_epsilon),
+        cmocka_unit_test(copies_with_exact_bounds_stay_within_epsilon),
         cmocka_unit_test(grants_that_are_given_twice_are_refuted),
         cmocka_unit_test(time_of_sampling_seen_to_a_microsecond_tells_nothing_on_the_tick),
         cmocka_unit_test(release_that_leaves_when_it_is_drawn_is_refuted),

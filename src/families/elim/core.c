@@ -313,6 +313,22 @@ bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer
     return is_peer(core);
 }
 
+bool elim_core_judges_exactly(const struct elim_core *core, uint32_t *rounds)
+{
+    struct tacit_elim_peer_view view;
+    if (!elim_core_look_at_peer(core, &view) || !view.is_exact)
+        return false;
+    *rounds = view.round_count;
+    return true;
+}
+
+struct tacit_elim_interval elim_core_interval(const struct elim_core *core, uint32_t arm,
+                                              double confidence)
+{
+    TACIT_ASSERT(is_peer(core));
+    return tacit_elim_peer_interval(state_of(core), arm, confidence);
+}
+
 struct tacit_elim_message elim_core_release(const struct elim_core *core)
 {
     if (!is_peer(core))

@@ -53,6 +53,13 @@ double elim_core_radius(const struct elim_core *core);
 /* Over a network of peers: false over a star. */
 bool elim_core_look_at_peer(const struct elim_core *core, struct tacit_elim_peer_view *view);
 
+/* Does it judge by exact bounds? Then *rounds: how many it has judged. */
+bool elim_core_judges_exactly(const struct elim_core *core, uint32_t *rounds);
+
+/* tacit_elim_peer_interval. Requires: it judges exactly. */
+struct tacit_elim_interval elim_core_interval(const struct elim_core *core, uint32_t arm,
+                                              double confidence);
+
 /* The newest release: of a peer tacit_elim_peer_release, over a star tacit_elim_agent_draw.
  * Requires: over a star, that it waits for its grant. */
 struct tacit_elim_message elim_core_release(const struct elim_core *core);

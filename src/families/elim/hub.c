@@ -22,7 +22,10 @@ struct live_hub {
     uint32_t *told_epochs; /* without a core, by site */
     uint64_t *nobody;      /* the same: the empty set of sites */
     struct live_messages out;
-    uint64_t deadline_us; /* as it stands */
+    uint64_t deadline_us;                /* as it stands */
+    struct live_hub_intervals intervals; /* with exact bounds, as they were noted last */
+    double *lowers;                      /* K, as uppers, in one block; else NULL */
+    double *uppers;
     char note[NOTE_BYTES];
 };
 
@@ -96,8 +99,41 @@ static void hub_free(struct live_hub *hub)
     free(hub->weights);
     free(hub->told_epochs);
     free(hub->nobody);
+    free(hub->lowers);
     live_messages_free(&hub->out);
     free(hub);
+}
+
+/* With exact bounds, once a round: what may be said of the arms from now on. */
+static void note_intervals(struct live_hub *hub)
+{
+    double const confidence = elim_confidence_shown(elim_hub_settings(hub->config)->confidence);
+    struct tacit_elim_hub_view view;
+    if (hub->lowers == NULL)
+        return;
+    tacit_elim_hub_look(hub->core, &view);
+    for (uint32_t arm = 0; arm < hub->config->arm_count; arm++) {
+        struct tacit_elim_interval const interval =
+            tacit_elim_hub_interval(hub->core, arm, confidence);
+        hub->lowers[arm] = interval.lower;
+        hub->uppers[arm] = interval.upper;
+    }
+    hub->intervals = (struct live_hub_intervals){.confidence = confidence,
+                                                 .lowers = hub->lowers,
+                                                 .uppers = hub->uppers,
+                                                 .leader = view.leader};
+}
+
+static enum tacit_status make_room_for_intervals(struct live_hub *hub)
+{
+    uint32_t const arms = hub->config->arm_count;
+    if (elim_hub_settings(hub->config)->growth <= 0)
+        return TACIT_OK;
+    hub->lowers = calloc(2 * (size_t)arms, sizeof *hub->lowers);
+    if (hub->lowers == NULL)
+        return TACIT_MEMORY;
+    hub->uppers = hub->lowers + arms;
+    return TACIT_OK;
 }
 
 static enum tacit_status open_core(struct live_hub *hub, const void *bytes, size_t size)
@@ -115,7 +151,7 @@ static enum tacit_status open_core(struct live_hub *hub, const void *bytes, size
     if (hub->core_size == 0 || (size != 0 && size != hub->core_size))
         return TACIT_MALFORMED;
     hub->core = calloc(1, hub->core_size);
-    if (hub->core == NULL)
+    if (hub->core == NULL || make_room_for_intervals(hub) != TACIT_OK)
         return TACIT_MEMORY;
     if (size == 0)
         return tacit_elim_hub_init(hub->core, &config);
@@ -147,6 +183,7 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
         hub_free(made);
         return status;
     }
+    note_intervals(made);
     *hub = made;
     return TACIT_OK;
 }
@@ -237,6 +274,8 @@ static enum tacit_status step_core(struct live_hub *hub, const struct tacit_elim
         event->kind == TACIT_EVENT_RECEIVE && made.send && made.message.to == TACIT_EVERYONE;
     update->persist = update->persist || made.persist;
     update->deadline_us = made.deadline_us;
+    if (made.send && made.message.to == TACIT_EVERYONE)
+        note_intervals(hub);
     if (made.send)
         send_order(hub, &made.message, ends_round ? event->as.message->from : NOBODY, event->now_us,
                    entropy, update);
@@ -335,6 +374,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .seen = core.seen,
                                    .means = core.means,
                                    .eliminated = core.eliminated,
+                                   .intervals = hub->lowers == NULL ? NULL : &hub->intervals,
                                    .flagged = core.flagged};
 }
 

@@ -1,6 +1,11 @@
 /* The coordinator's settings of epoch elimination. */
 #include "settings.h"
 
+double elim_confidence_shown(double confidence)
+{
+    return confidence > 0 ? confidence : 0.95;
+}
+
 struct elim_hub_settings elim_hub_settings_make(double participation, uint32_t site_count,
                                                 uint32_t round_limit, double gap)
 {

@@ -13,6 +13,9 @@ struct elim_hub_settings {
     const struct tacit_elim_network *network; /* of peers; NULL: a star */
 };
 
+/* Of intervals and answers: what the file asks for, or 95 %. */
+double elim_confidence_shown(double confidence);
+
 /* Over a star. gap has a meaning with a round limit only. */
 struct elim_hub_settings elim_hub_settings_make(double participation, uint32_t site_count,
                                                 uint32_t round_limit, double gap);

@@ -3,6 +3,7 @@
 #include "../../live/messages.h"
 #include "../../live/site.h"
 #include "core.h"
+#include "settings.h"
 #include "live.h"
 #include "tacit/privacy.h"
 #include <math.h>
@@ -22,8 +23,11 @@ struct live_site {
     struct live_neighbour *neighbours;
     uint64_t *missing;
     uint64_t *nobody;
-    uint64_t *flagged;     /* W(A): sites that spoke from two states */
-    char *trouble;         /* TROUBLE_BYTES */
+    uint64_t *flagged; /* W(A): sites that spoke from two states */
+    char *trouble;     /* TROUBLE_BYTES */
+    double *lowers;    /* K, as uppers; both in one block */
+    double *uppers;
+    uint32_t noted_rounds; /* after so many they were noted */
     bool plan_is_held;     /* a peer that has released nothing yet, and has not asked around */
     uint64_t answers_us;   /* until then */
     uint64_t deadline_us;  /* as the core said it */
@@ -60,6 +64,7 @@ static void site_free(struct live_site *site)
     free(site->nobody);
     free(site->flagged);
     free(site->trouble);
+    free(site->lowers);
     free(site);
 }
 
@@ -69,6 +74,29 @@ static void describe_neighbours(struct live_site *site)
     for (uint32_t i = 0; network != NULL && i < network->neighbour_count; i++)
         site->neighbours[i] =
             (struct live_neighbour){network->neighbours[i].agent, network->neighbours[i].site};
+}
+
+/* Of a site that judges by exact bounds: once a round, what may be said of the arms. */
+static void note_intervals(struct live_site *site)
+{
+    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
+    double const confidence = elim_confidence_shown(run->confidence);
+    uint32_t rounds = 0;
+    if (!elim_core_judges_exactly(site->core, &rounds))
+        return;
+    for (uint32_t arm = 0; arm < run->arm_count; arm++) {
+        struct tacit_elim_interval const interval = elim_core_interval(site->core, arm, confidence);
+        site->lowers[arm] = interval.lower;
+        site->uppers[arm] = interval.upper;
+    }
+    site->noted_rounds = rounds;
+}
+
+static void note_new_intervals(struct live_site *site)
+{
+    uint32_t rounds = 0;
+    if (elim_core_judges_exactly(site->core, &rounds) && rounds != site->noted_rounds)
+        note_intervals(site);
 }
 
 /* Around a core, which it takes over. */
@@ -93,12 +121,16 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
     made->nobody = calloc(words, sizeof *made->nobody);
     made->flagged = calloc(words, sizeof *made->flagged);
     made->trouble = calloc(1, TROUBLE_BYTES);
+    made->lowers = calloc(2 * (size_t)run->arm_count, sizeof *made->lowers);
     if (made->plan == NULL || made->neighbours == NULL || made->missing == NULL ||
-        made->nobody == NULL || made->flagged == NULL || made->trouble == NULL) {
+        made->nobody == NULL || made->flagged == NULL || made->trouble == NULL ||
+        made->lowers == NULL) {
         site_free(made);
         return TACIT_MEMORY;
     }
+    made->uppers = made->lowers + run->arm_count;
     describe_neighbours(made);
+    note_intervals(made);
     *site = made;
     return TACIT_OK;
 }
@@ -338,6 +370,7 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
     elim_core_look(site->core, &before);
     event.keys = site->keys;
     enum tacit_status const status = elim_core_step(site->core, &event, entropy, &made);
+    note_new_intervals(site);
     elim_core_look(site->core, &after);
     bool const is_first_order = before.epoch == 0 && after.epoch > 0;
     update->persist = update->persist || made.persist;
@@ -557,6 +590,12 @@ static void look_around(const struct live_site *site, struct live_site_view *vie
             tacit_bits_add(site->flagged, site->neighbours[rank].agent);
     view->flagged = site->flagged;
     view->flagged_count = tacit_bits_count(site->flagged, run->agent_count);
+    uint32_t rounds;
+    if (!elim_core_judges_exactly(site->core, &rounds))
+        return;
+    view->confidence = elim_confidence_shown(run->confidence);
+    view->lowers = site->lowers;
+    view->uppers = site->uppers;
 }
 
 /* Who has refused its release. */

@@ -738,6 +738,7 @@ void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_
                                tacit_bits_has(view->agent.arms, peer->exploit_arm);
     if (is_own_choice) /* and not out since */
         view->agent.exploit_arm = peer->exploit_arm;
+    view->leader = TACIT_NO_ARM;
     if (!is_judge)
         return;
     view->round_count = peer->judge.round_count;
