@@ -54,6 +54,26 @@ static void regrets_are_those_expected(void **state)
     json_decref(letter);
 }
 
+/* Where nobody waits a graph plays what a star plays; alone everybody learns on its own. */
+static void exact_bounds_play_over_any_network(void **state)
+{
+    (void)state;
+    static const char exact[] = "--set=protocol={kind: elimination, bounds: exact}";
+    json_t *const star = run(exact, "--set=network.kind=star");
+    json_t *const complete = run(exact, "--set=network.kind=complete");
+    json_t *const alone = run("--set=protocol={kind: elimination, bounds: exact, confidence: 0.9}",
+                              "--set=network.kind=alone");
+    assert_true(on_file_metric(complete, "regret") == on_file_metric(star, "regret"));
+    assert_true(on_file_metric(complete, "rounds") == on_file_metric(star, "rounds"));
+    assert_true(on_file_metric(complete, "samples") == on_file_metric(star, "samples"));
+    assert_true(on_file_metric(complete, "links") > 0);
+    assert_true(on_file_metric(alone, "cost") <= 0);
+    assert_true(on_file_metric(alone, "regret") > on_file_metric(star, "regret"));
+    json_decref(star);
+    json_decref(complete);
+    json_decref(alone);
+}
+
 static bool is_decided(const json_t *json)
 {
     return json_is_true(json_object_get(json_object_get(json, "answer"), "decided"));
@@ -140,8 +160,11 @@ static void what_cannot_be_is_refused_in_words(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         refuse(wrong[i].setting, NULL, wrong[i].says);
-    refuse("--set=protocol={kind: elimination, bounds: exact}", "--set=network.kind=ring",
-           "over a star only");
+    refuse("--set=protocol={kind: elimination, bounds: exact, component_weights: components}",
+           "--set=network={kind: hybrid, components: [{agents: 3, kind: ring}]}",
+           "allowed: agents");
+    refuse("--set=protocol={kind: elimination, bounds: exact, growth: 1.001}",
+           "--set=network.kind=ring", "protocol.growth");
     refuse("--set=protocol={kind: elimination, bounds: exact}", "--set=privacy.mode=paper",
            "allowed: sound, none");
 }
@@ -191,6 +214,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, on_file_close)
         TEST(regrets_are_those_expected),
+        TEST(exact_bounds_play_over_any_network),
         TEST(with_a_confidence_both_decide_for_the_best_arm),
         TEST(an_early_answer_names_what_cannot_be_told_apart),
         TEST(runs_do_not_depend_on_threads),
