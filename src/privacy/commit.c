@@ -67,6 +67,32 @@ enum tacit_status tacit_commit_make(const struct tacit_commit_scope *scope,
     return TACIT_OK;
 }
 
+/* So that a state does not depend on the machine's byte order. */
+static uint64_t first_bytes(const uint8_t commitment[TACIT_SHA256_BYTES])
+{
+    uint64_t word = 0;
+    for (size_t i = 0; i < sizeof word; i++)
+        word |= (uint64_t)commitment[i] << (8 * i);
+    return word;
+}
+
+static void grant(struct tacit_commit_head *head, const uint8_t commitment[TACIT_SHA256_BYTES])
+{
+    memmove(head->trail + 1, head->trail, sizeof head->trail - sizeof head->trail[0]);
+    head->trail[0] = first_bytes(head->before);
+    memcpy(head->before, head->head, sizeof head->before);
+    memcpy(head->head, commitment, sizeof head->head);
+}
+
+static bool is_late(const struct tacit_commit_head *head,
+                    const uint8_t commitment[TACIT_SHA256_BYTES])
+{
+    bool is_known = is_same(commitment, head->before);
+    for (size_t i = 0; i < TACIT_COMMIT_TRAIL; i++)
+        is_known = is_known || (head->trail[i] != 0 && head->trail[i] == first_bytes(commitment));
+    return is_known;
+}
+
 enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
                                           const uint8_t commitment[TACIT_SHA256_BYTES],
                                           const uint8_t previous[TACIT_SHA256_BYTES])
@@ -76,11 +102,10 @@ enum tacit_commit_answer tacit_commit_ask(struct tacit_commit_head *head,
     if (is_same(commitment, head->head))
         return TACIT_COMMIT_AGAIN;
     if (is_same(previous, head->head)) {
-        memcpy(head->before, head->head, sizeof head->before);
-        memcpy(head->head, commitment, sizeof head->head);
+        grant(head, commitment);
         return TACIT_COMMIT_GRANTED;
     }
-    return is_same(commitment, head->before) ? TACIT_COMMIT_LATE : TACIT_COMMIT_REFUSED;
+    return is_late(head, commitment) ? TACIT_COMMIT_LATE : TACIT_COMMIT_REFUSED;
 }
 
 bool tacit_commit_opens(const struct tacit_commit_head *head,

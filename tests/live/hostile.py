@@ -4,6 +4,7 @@ nothing. See support.py."""
 import heapq
 import math
 import random
+import signal
 import struct
 import sys
 import threading
@@ -233,6 +234,35 @@ def messages_that_come_again_late_and_in_disorder_change_nothing(federation_of):
     echo.join(5)
     require(echo.trouble is None, f"{echo.trouble}")
     require(echo.said > 300, f"only {echo.said} messages came again")
+
+
+@test
+def order_that_a_full_queue_swallowed_is_asked_for_within_seconds(federation_of):
+    """A broker drops what is too much for a site that hears slowly, and nobody is told. Twenty announcements at once make
+    a site ask twenty times: its patience must not grow with them."""
+    federation = federation_of([0.875, 0.5, 0.25], strangers=["echo"])
+    federation.allow_access("echo", "readwrite tacit/v1/#")
+    federation.start_all()
+    federation.apply(["site-0"], allowance=federation.all_to(1))
+    wait_for("the first report is in", lambda: (federation.status() or {"reports": 0})["reports"] == 1)
+    echo, site = federation.client("echo"), federation.processes["site-0"]
+    topic = federation.topic("to/site-0/announce")
+    announced = next(payload for name, payload in federation.tap.letters if name == topic)
+    asked = federation.status()["accepted"]
+    for _ in range(20):
+        echo.publish(topic, announced)
+    wait_for("it has asked for each", lambda: federation.status()["accepted"] >= asked + 20)
+    site.send_signal(signal.SIGSTOP)
+    for _ in range(3000):
+        echo.publish(federation.topic("to/site-0/elimination"), b"x")
+    federation.apply(["site-1", "site-2"], allowance=federation.all_to(1))
+    wait_for("epoch 2", lambda: federation.is_at(2), 60)
+    echo.close()
+    site.send_signal(signal.SIGCONT)
+    wait_for("the queue was full", lambda: "being dropped for client site-0" in federation.log("broker"))
+    wait_for("site-0 has the order", lambda: (federation.site_status("site-0") or {"epoch": 0})["epoch"] == 2, 30)
+    federation.allow(math.inf)
+    check_end(federation)
 
 
 @test

@@ -32,6 +32,7 @@ TACIT = os.path.abspath(os.environ["TACIT_PROGRAM"])
 TACIT_TEST = os.environ.get("TACIT_TEST_PROGRAM")
 IS_LONG = os.environ.get("TACIT_TEST_LONG") == "1"
 EPSILON = 1000.0  # noise of about a thousandth of a reward
+LINES_TOLD = 12  # of each log, when a test fails
 SANITIZER_WORDS = ("Sanitizer", "runtime error:")
 
 
@@ -374,6 +375,20 @@ def seeded():
     return random.Random(int(os.environ.get("TACIT_TEST_SEED", "1")))
 
 
+def tell(one):
+    """What a test that failed leaves for its reader, who may have nothing else: who lives, what it says of itself, and
+    its last words."""
+    for name, process in sorted(one.processes.items()):
+        code = process.poll()
+        print(f"-- {name}: " + ("runs" if code is None else f"ended with {code}"))
+        try:
+            status = one.status() if name == "coordinator" else one.site_status(name) if name in one.sites else ""
+        except Exception as trouble:  # perhaps it is what failed
+            status = trouble
+        print(f"   {status}")
+        print("\n".join("   " + line for line in one.log(name).splitlines()[-LINES_TOLD:]))
+
+
 def run_one(function):
     made = []
 
@@ -390,6 +405,8 @@ def run_one(function):
     except Exception:
         failed = True
         traceback.print_exc(file=sys.stdout)
+        for one in made:
+            tell(one)
     for one in made:
         one.close()
     try:

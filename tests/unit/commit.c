@@ -123,7 +123,7 @@ static bool opens(const struct tacit_commit_head *head, struct tacit_commit_scop
 static void a_commitment_opens_to_what_was_committed_and_to_nothing_else(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_NOISE);
-    struct tacit_commit_head head = {{0}, {0}};
+    struct tacit_commit_head head = {{0}, {0}, {0}};
     struct tacit_commit made = commit_to(&rng, first, 4, "12 34");
     uint8_t other_domain[BYTES] = {9};
     (void)state;
@@ -152,7 +152,7 @@ static void clones_with_equal_randomness_do_not_open_each_other(void **state)
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_NOISE);
     struct tacit_rng same = rng;
     struct tacit_rng again = rng;
-    struct tacit_commit_head head = {{0}, {0}};
+    struct tacit_commit_head head = {{0}, {0}, {0}};
     (void)state;
     struct tacit_commit const one = commit_to(&rng, first, 1, "100");
     struct tacit_commit const two = commit_to(&same, first, 1, "101");
@@ -199,7 +199,7 @@ static void without_entropy_nothing_is_committed(void **state)
 static void a_holder_grants_along_one_chain(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(6, 0, 0, TACIT_PURPOSE_NOISE);
-    struct tacit_commit_head head = {{0}, {0}};
+    struct tacit_commit_head head = {{0}, {0}, {0}};
     (void)state;
     struct tacit_commit const one = commit_to(&rng, first, 1, "1");
     struct tacit_commit const clone = commit_to(&rng, first, 1, "2");
@@ -219,12 +219,37 @@ static void a_holder_grants_along_one_chain(void **state)
     assert_memory_equal(head.head, two.commitment, BYTES);
 }
 
+/* Nobody who has one state is said to have two because a network was slow. */
+static void what_was_granted_long_ago_is_late_and_no_other_state(void **state)
+{
+    struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_NOISE);
+    struct tacit_commit_head head = {{0}, {0}, {0}};
+    struct tacit_commit chain[TACIT_COMMIT_TRAIL + 3];
+    size_t const count = sizeof chain / sizeof chain[0];
+    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        chain[i] = commit_to(&rng, i == 0 ? first : chain[i - 1].commitment, (uint32_t)i + 1, "1");
+        assert_int_equal(tacit_commit_ask(&head, chain[i].commitment, chain[i].previous),
+                         TACIT_COMMIT_GRANTED);
+    }
+    struct tacit_commit_head const before = head;
+    for (size_t i = 1; i + 1 < count; i++)
+        assert_int_equal(tacit_commit_ask(&head, chain[i].commitment, chain[i].previous),
+                         TACIT_COMMIT_LATE);
+    assert_int_equal(tacit_commit_ask(&head, chain[0].commitment, chain[0].previous),
+                     TACIT_COMMIT_REFUSED); /* forgotten */
+    struct tacit_commit const clone = commit_to(&rng, chain[4].commitment, 6, "2");
+    assert_int_equal(tacit_commit_ask(&head, clone.commitment, clone.previous),
+                     TACIT_COMMIT_REFUSED);
+    assert_memory_equal(&head, &before, sizeof head);
+}
+
 /* A mid-epoch clone that takes the order of the next epoch commits first: its head is the first's,
  * not the present one. Grants that were keyed by (site, epoch) would let it through. */
 static void a_clone_that_skips_an_epoch_is_refused(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_NOISE);
-    struct tacit_commit_head head = {{0}, {0}};
+    struct tacit_commit_head head = {{0}, {0}, {0}};
     (void)state;
     struct tacit_commit const one = commit_to(&rng, first, 1, "1");
     assert_int_equal(tacit_commit_ask(&head, one.commitment, one.previous), TACIT_COMMIT_GRANTED);
@@ -244,6 +269,7 @@ int main(void)
         cmocka_unit_test(equal_releases_have_different_commitments),
         cmocka_unit_test(without_entropy_nothing_is_committed),
         cmocka_unit_test(a_holder_grants_along_one_chain),
+        cmocka_unit_test(what_was_granted_long_ago_is_late_and_no_other_state),
         cmocka_unit_test(a_clone_that_skips_an_epoch_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1157,12 +1157,30 @@ static void word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not(
     pass_deadline(&agent);
     assert_int_equal(agent.update.deadline_us, agent.now_us + 32 * DRIVER_RESEND_US);
     tell(&agent, word_of(1, 10, all_3, 0), TACIT_OK);
+    assert_int_equal(agent.update.deadline_us,
+                     agent.now_us + DRIVER_RESEND_US); /* this pause, too */
     pass_deadline(&agent);
     assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
     pass_deadline(&agent);
     assert_int_equal(agent.update.deadline_us, agent.now_us + 2 * DRIVER_RESEND_US);
     give_order(&agent, 2, 20, all_3); /* so does a new order, whoever it is for */
     driver_play(&agent, means_3, 0);
+    assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
+    driver_close(&agent);
+}
+
+/* An announcement that comes twenty times is twenty connections. */
+static void many_starts_at_once_and_one_answer_leave_no_long_pause(void **state)
+{
+    (void)state;
+    struct driver_setup const setup = noisy_setup();
+    struct driver_core agent = waiting_agent(&setup, 10);
+    for (uint32_t i = 0; i < 20; i++)
+        driver_expect(&agent, driver_start(), TACIT_OK);
+    assert_int_equal(agent.update.deadline_us, agent.now_us + 64 * DRIVER_RESEND_US);
+    tell(&agent, word_of(1, 10, all_3, 0), TACIT_OK);
+    assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
+    tell(&agent, word_of(1, 10, all_3, 0), TACIT_OK); /* nothing puts it off again */
     assert_int_equal(agent.update.deadline_us, agent.now_us + DRIVER_RESEND_US);
     driver_close(&agent);
 }
@@ -3248,6 +3266,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(agent_whose_report_is_held_says_hello_until_the_hub_holds_it_no_more),
     cmocka_unit_test(new_order_asks_for_a_new_report_whatever_the_hub_holds_of_the_one_before),
     cmocka_unit_test(word_of_the_hub_ends_the_doubling_and_a_repeated_broadcast_does_not),
+    cmocka_unit_test(many_starts_at_once_and_one_answer_leave_no_long_pause),
     cmocka_unit_test(longest_pause_doubles_without_overflow),
     cmocka_unit_test(hub_that_has_seen_more_than_was_released_halts_the_agent_in_each_phase),
     cmocka_unit_test(any_order_to_an_old_copy_finds_it_out),

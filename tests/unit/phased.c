@@ -324,8 +324,10 @@ static void report_is_said_again_with_the_same_bytes_until_the_hub_has_it(void *
     struct tacit_phased_message seen = order_of(1, two_blocks, 2);
     seen.to = 0;
     seen.seen = 1;
+    assert_int_equal(agent->update.deadline_us, agent->now_us + 32 * PHASED_RESEND_US);
     assert_int_equal(phased_step(agent, phased_receive(&seen)), TACIT_OK);
     assert_true(phased_agent_view(agent).reported);
+    assert_int_equal(agent->update.deadline_us, agent->now_us + PHASED_RESEND_US); /* it is there */
     agent->now_us += 100 * PHASED_RESEND_US;
     assert_int_equal(phased_step(agent, phased_timeout()), TACIT_OK);
     assert_int_equal(agent->update.message.kind, TACIT_PHASED_HELLO);

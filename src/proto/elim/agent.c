@@ -807,6 +807,15 @@ static uint64_t resend_pause_us(struct tacit_elim_agent *agent, bool sends)
     return agent->config.resend_after_us << doublings;
 }
 
+/* The hub is there after all: the long pause that silence had brought about is over, too. Else
+ * whatever it says next, if that gets lost, is asked for only at the end of it. */
+static void hasten(struct tacit_elim_agent *agent)
+{
+    uint64_t const soon_us = agent->now_us + agent->config.resend_after_us;
+    if (agent->deadline_us > soon_us)
+        agent->deadline_us = soon_us;
+}
+
 /* An agent at T asks for a grant, or tries to hand in its last report, for a while: the hub may be
  * gone for good. */
 static bool wants_timer(const struct tacit_elim_agent *agent)
@@ -828,6 +837,7 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
     check_invariants(agent);
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     enum phase const before = agent->phase;
+    uint32_t const unanswered_count = agent->unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
     check_invariants(agent);
     if (status == TACIT_OK || update->persist) {
@@ -839,6 +849,8 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
             agent->deadline_us = TACIT_NEVER;
         else if (restart)
             agent->deadline_us = event->now_us + resend_pause_us(agent, update->send);
+        else if (agent->unanswered_count < unanswered_count)
+            hasten(agent);
     }
     update->deadline_us = agent->deadline_us;
     return status;

@@ -5,11 +5,13 @@
 #include <string.h>
 #include "peer_state.h"
 
-_Static_assert(sizeof(struct elim_peer_holding) == 9 * sizeof(uint64_t), "a holding is nine words");
+#define HOLDING_WORDS (sizeof(struct elim_peer_holding) / sizeof(uint64_t))
+
+_Static_assert(sizeof(struct elim_peer_holding) % sizeof(uint64_t) == 0, "holdings are words");
 
 size_t elim_peer_holding_words(uint32_t neighbour_count)
 {
-    return 9 * (size_t)neighbour_count + 2 * TACIT_BITS_WORDS(neighbour_count);
+    return HOLDING_WORDS * neighbour_count + 2 * TACIT_BITS_WORDS(neighbour_count);
 }
 
 struct elim_peer_holding *elim_peer_holdings(const struct tacit_elim_peer *state)

@@ -98,8 +98,6 @@ static union tacit_sum *row_of(struct tacit_elim_hub *hub, uint32_t agent)
            agent * arms;
 }
 
-_Static_assert(sizeof(struct tacit_commit_head) == 8 * sizeof(uint64_t), "a head is eight words");
-
 /* What was granted to each agent. */
 static struct tacit_commit_head *heads_of(struct tacit_elim_hub *hub)
 {
@@ -116,9 +114,9 @@ static uint64_t *flagged_of(struct tacit_elim_hub *hub)
 /* Words of both. */
 static size_t grants_words(const struct tacit_elim_hub_config *config)
 {
-    return config->has_grants
-               ? 8 * (size_t)config->agent_count + TACIT_BITS_WORDS(config->agent_count)
-               : 0;
+    return config->has_grants ? TACIT_COMMIT_HEAD_WORDS * config->agent_count +
+                                    TACIT_BITS_WORDS(config->agent_count)
+                              : 0;
 }
 
 /* Sinks speak for all agents together, and all of them. */

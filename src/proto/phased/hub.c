@@ -5,8 +5,6 @@
 #include <string.h>
 #include "internal.h"
 
-#define HEAD_WORDS (sizeof(struct tacit_commit_head) / sizeof(uint64_t))
-
 enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };
 
 struct tacit_phased_hub {
@@ -90,9 +88,10 @@ size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
     if (!config_is_valid(config))
         return 0;
     size_t const agents = config->schedule.agent_count;
-    size_t const words = TACIT_BITS_WORDS(agents) + seen_words((uint32_t)agents) +
-                         (agents + 1) * config->schedule.arm_count +
-                         (config->has_grants ? HEAD_WORDS * agents + TACIT_BITS_WORDS(agents) : 0);
+    size_t const words =
+        TACIT_BITS_WORDS(agents) + seen_words((uint32_t)agents) +
+        (agents + 1) * config->schedule.arm_count +
+        (config->has_grants ? TACIT_COMMIT_HEAD_WORDS * agents + TACIT_BITS_WORDS(agents) : 0);
     return sizeof(struct tacit_phased_hub) + tacit_phased_judge_size(&config->schedule) +
            words * sizeof(uint64_t);
 }

@@ -16,8 +16,6 @@ struct tacit_vote_hub {
     uint64_t words[];
 };
 
-_Static_assert(sizeof(struct tacit_commit_head) == 8 * sizeof(uint64_t), "a head is eight words");
-
 /* ---- Layout ---- */
 
 static size_t set_words(const struct tacit_vote_hub *hub)
@@ -54,7 +52,7 @@ static struct tacit_vote_board *board_of(const struct tacit_vote_hub *hub)
 {
     return (struct tacit_vote_board *)(uintptr_t)(hub->words +
                                                   words_before_heads(hub->player_count) +
-                                                  8 * hub->player_count);
+                                                  TACIT_COMMIT_HEAD_WORDS * hub->player_count);
 }
 
 size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config)
@@ -65,7 +63,8 @@ size_t tacit_vote_hub_size(const struct tacit_vote_hub_config *config)
         return 0;
     uint64_t const players = config->board.player_count;
     return sizeof(struct tacit_vote_hub) +
-           (words_before_heads(players) + 8 * players) * sizeof(uint64_t) + board;
+           (words_before_heads(players) + TACIT_COMMIT_HEAD_WORDS * players) * sizeof(uint64_t) +
+           board;
 }
 
 /* ---- Saying ---- */
