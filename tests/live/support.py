@@ -32,6 +32,7 @@ TACIT = os.path.abspath(os.environ["TACIT_PROGRAM"])
 TACIT_TEST = os.environ.get("TACIT_TEST_PROGRAM")
 IS_LONG = os.environ.get("TACIT_TEST_LONG") == "1"
 EPSILON = 1000.0  # noise of about a thousandth of a reward
+PATIENCE = 3  # limits are meant for a machine that has nothing else to do
 LINES_TOLD = 12  # of each log, when a test fails
 SANITIZER_WORDS = ("Sanitizer", "runtime error:")
 
@@ -46,13 +47,13 @@ def require(condition, text):
 
 
 def wait_for(what, condition, seconds=20):
-    end = time.monotonic() + seconds
+    end = time.monotonic() + PATIENCE * seconds
     while time.monotonic() < end:
         value = condition()
         if value:
             return value
         time.sleep(0.02)
-    raise AssertionError(f"after {seconds} s still not: {what}")
+    raise AssertionError(f"after {PATIENCE * seconds} s still not: {what}")
 
 
 # ---- A federation ----
