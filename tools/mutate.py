@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Changes one place of the sources at a time and counts the changes that no quick test notices.
 
-usage: mutate.py [--count N] [--seed N] [--minutes M] [--seconds S] [--scratch DIR] [GLOB...]
-       mutate.py --place FILE:LINE:COLUMN:RULE [--scratch DIR]
+usage: mutate.py [--count N] [--seed N] [--jobs N] [--minutes M] [--seconds S] [--scratch DIR] [--log FILE] [GLOB...]
+       mutate.py --place FILE:LINE:COLUMN:RULE... [--scratch DIR]
 
 Works in a clone of what is committed, under $TMPDIR (--scratch: there, and it stays for the next run).
 Of a change, first the object is built: the same machine code is an equivalent change. Then the tests of
-the mutated room run, and only if they pass the other quick ones that link it. Ends with a table of the
-survivors and how to replay each. Exit code 1: more than one in twenty survived.
+the mutated room run, and only if they pass the other quick ones that link it, those first that notice
+most in least time. N changes are tried besides those that do not build and those that change nothing.
+Ends with a table of the survivors and how to replay each. Exit code 1: more than one in twenty survived.
 """
-import argparse, collections, concurrent.futures, functools, json, os, pathlib, random, re, shlex, signal, subprocess, sys, tempfile, threading, time
+import argparse, collections, concurrent.futures, functools, json, os, pathlib, random, re, shlex, shutil, signal, subprocess, sys, tempfile, threading, time
 
 # What is changed, by number: pattern, replacement. A number is part of a place: add at the end.
 RULES = [(r"<=", "<"), (r">=", ">"), (r"(?<![<-])<(?![<=])(?= )", "<="), (r"(?<![->])>(?![>=])(?= )", ">="),
@@ -21,7 +22,6 @@ SOURCES = ["src/proto/**/*.c", "src/privacy/*.c", "src/wire/*.c", "src/live/stor
 QUICK = ["unit", "kat", "trace", "sim", "stat", "oracle", "cli", "live"]
 SKIP = ("//", "/*", "*", "#", "_Static_assert", "TACIT_ASSERT", "TACIT_IMPLIES")
 FIRST_SECONDS = 30  # a test that takes longer is not among the first
-WORKERS = os.cpu_count() or 1
 
 Place = collections.namedtuple("Place", "file line column rule start end new before after")
 
@@ -49,16 +49,20 @@ def name(place):
 class Scratch:
     """A clone with a build directory, and what its tests are."""
 
-    def __init__(self, origin, directory, seconds_max):
+    def __init__(self, origin, directory, seconds_max, jobs):
+        self.jobs = jobs
         self.root = pathlib.Path(directory).resolve()
         if not (self.root / ".git").exists():
             subprocess.run(["git", "clone", "-q", str(origin), str(self.root)], check=True)
         head = subprocess.run(["git", "-C", str(origin), "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
         self.git("fetch", "-q", str(origin), head.stdout.strip())
         self.git("checkout", "-q", "-f", head.stdout.strip())
-        self.build = self.root / "build-test"
-        subprocess.run(["tools/build.sh", "build-test", "-Dtests=true"], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
-        told = subprocess.run(["meson", "introspect", "--tests", "build-test"], cwd=self.root, capture_output=True, text=True, check=True)
+        self.build = self.root / "build-mutate"
+        # Linking is most of the work of a change: nothing for debuggers, and the quick linker if there is one.
+        linker = {"CC_LD": "mold"} if shutil.which("mold") else {}
+        subprocess.run(["tools/build.sh", self.build.name, "-Dtests=true", "-Ddebug=false"], cwd=self.root, check=True,
+                       stdout=subprocess.DEVNULL, env={**os.environ, **linker})
+        told = subprocess.run(["meson", "introspect", "--tests", self.build.name], cwd=self.root, capture_output=True, text=True, check=True)
         self.tests = [t for t in json.loads(told.stdout) if self.is_quick(t)]
         for test in self.tests:
             test["id"] = test["suite"][0].split(":")[-1] + "/" + test["name"]
@@ -110,16 +114,14 @@ class Scratch:
     def measure(self):
         """How long each test takes unchanged; those that fail without any change are left out, and it says so."""
         kept = self.build / "mutate-seconds.json"
-        if kept.exists():
-            seconds = json.loads(kept.read_text())
-            self.tests = [t for t in self.tests if t["id"] in seconds]
-            return seconds
-        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
-            results = list(pool.map(lambda t: self.run(t, 3 * t["timeout"]), self.tests))
-        for test, (passes, _) in zip(self.tests, results):
+        seconds = json.loads(kept.read_text()) if kept.exists() else {}
+        new = [t for t in self.tests if t["id"] not in seconds]
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            results = list(pool.map(lambda t: self.run(t, 3 * t["timeout"]), new))
+        for test, (passes, _) in zip(new, results):
             if not passes:
                 print(f"left out, because it fails unchanged: {test['id']}", flush=True)
-        seconds = {t["id"]: s for t, (passes, s) in zip(self.tests, results) if passes}
+        seconds.update({t["id"]: s for t, (passes, s) in zip(new, results) if passes})
         self.tests = [t for t in self.tests if t["id"] in seconds]
         kept.write_text(json.dumps(seconds))
         return seconds
@@ -127,7 +129,7 @@ class Scratch:
     # ---- One change ----
 
     def ninja(self, targets):
-        done = subprocess.run(["ninja", "-C", str(self.build), "--quiet", *targets], capture_output=True, text=True)
+        done = subprocess.run(["ninja", "-C", str(self.build), "--quiet", f"-j{self.jobs}", *targets], capture_output=True, text=True)
         return done.returncode == 0
 
     def object_of(self, file):
@@ -155,7 +157,8 @@ class Scratch:
         return source.exists() and (f'"tacit/{room}.h"' in source.read_text() or f"/{room}/" in source.read_text())
 
     def in_order(self, tests):
-        return sorted(tests, key=lambda t: (-self.kills[t["id"]], self.seconds[t["id"]]))
+        """Those first that notice most changes in a second."""
+        return sorted(tests, key=lambda t: (self.seconds[t["id"]] + 1) / (self.kills[t["id"]] + 1))
 
     def killer(self, tests):
         """The name of a test that notices the change, or None."""
@@ -168,7 +171,7 @@ class Scratch:
                 found.append(test["id"])
                 stop.set()
 
-        with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
             list(pool.map(one, self.in_order(tests)))
         return found[0] if found else None
 
@@ -187,7 +190,7 @@ class Scratch:
             if self.code(target) == before:
                 return "equivalent", None
             others = [t for t in linked if t not in first and self.seconds[t["id"]] <= self.seconds_max]
-            at_once = self.in_order(first)[:3]
+            at_once = self.in_order(first)[:2]
             by = self.killer(at_once) or self.killer([t for t in first if t not in at_once]) or self.killer(others)
         finally:
             path.write_text(text)
@@ -201,9 +204,17 @@ def chosen(root, options):
     files = sorted({p for pattern in options.globs or SOURCES for p in root.glob(pattern)})
     pool = [p for f in files for p in places(root, f)]
     if options.place:
-        return [p for p in pool + [q for q in places(root, root / options.place.split(":")[0])] if name(p) == options.place][:1]
+        pool = [p for file in sorted({word.split(":")[0] for word in options.place}) for p in places(root, root / file)]
+        return [p for p in pool if name(p) in options.place]
     print(f"{len(files)} files, {len(pool)} places", flush=True)
-    return random.Random(options.seed).sample(pool, min(options.count, len(pool)))
+    return random.Random(options.seed).sample(pool, len(pool))
+
+
+def earlier(log):
+    """What became of the places of an interrupted run."""
+    if not log or not os.path.exists(log):
+        return {}
+    return {words[1]: words[0] for words in map(str.split, open(log))}
 
 
 def report(outcomes):
@@ -224,7 +235,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--place")
+    parser.add_argument("--place", nargs="+")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--log", help="where places and what became of them are kept; those that are there are not tried again")
     parser.add_argument("--scratch")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no change after this time")
     parser.add_argument("--seconds", type=float, default=float("inf"), help="of other rooms' tests, leave out those that take longer")
@@ -232,19 +245,29 @@ def main():
     options = parser.parse_args()
     origin = pathlib.Path(__file__).resolve().parent.parent
     with tempfile.TemporaryDirectory(prefix="tacit-mutate-") as temporary:
-        scratch = Scratch(origin, options.scratch or temporary, options.seconds)
+        scratch = Scratch(origin, options.scratch or temporary, options.seconds, options.jobs)
         end, outcomes = time.monotonic() + 60 * options.minutes, []
         todo = chosen(scratch.root, options)
         if not todo:
             sys.exit("no such place: its line may have moved")
+        known = earlier(options.log)
         for place in todo:
+            if not options.place and sum(what in ("killed", "survived") for _, what in outcomes) == options.count:
+                break
+            if name(place) in known:
+                outcomes.append((place, known[name(place)]))
+                continue
             if time.monotonic() > end:
                 print("out of time")
                 break
             begin = time.monotonic()
             what, by = scratch.try_change(place)
             outcomes.append((place, what))
-            print(f"{what:10} {name(place):50} {time.monotonic() - begin:4.0f} s  {by or ''}", flush=True)
+            line = f"{what:10} {name(place):50} {time.monotonic() - begin:4.0f} s  {by or ''}"
+            print(line, flush=True)
+            if options.log:
+                with open(options.log, "a") as log:
+                    log.write(line + "\n")
     sys.exit(0 if report(outcomes) else 1)
 
 
