@@ -50,6 +50,7 @@ enum tacit_status tacit_gaussian_init(struct tacit_gaussian *gaussian, uint64_t 
     uint32_t const k = bit_length(variance) / 2;
     wide const quotient = divide_up(variance, (wide)1 << k);
     *gaussian = (struct tacit_gaussian){.scale_log2 = k, .quotient = (uint64_t)quotient};
+    TACIT_ASSERT(gaussian->quotient > 0);
     return TACIT_OK;
 }
 
@@ -64,6 +65,7 @@ double tacit_gaussian_variance(const struct tacit_gaussian *gaussian)
 static enum tacit_status accept(wide numerator, uint64_t denominator,
                                 const struct tacit_entropy *entropy, bool *heads)
 {
+    TACIT_ASSERT(denominator > 0);
     enum tacit_status status = TACIT_OK;
     *heads = true;
     while (numerator >= denominator && *heads && status == TACIT_OK) {
@@ -146,5 +148,6 @@ enum tacit_status tacit_rho_ledger_spend(struct tacit_rho_ledger *ledger, uint32
         return TACIT_BUDGET;
     ledger->group_nano[group] += more;
     ledger->release_count++;
+    TACIT_ASSERT(tacit_rho_ledger_spent_nano(ledger) <= ledger->budget_nano);
     return TACIT_OK;
 }

@@ -44,6 +44,8 @@ enum tacit_status tacit_ledger_spend(struct tacit_ledger *ledger, uint64_t cell,
         return TACIT_BUDGET;
     next.gross_nano += nano;
     next.release_count++;
+    TACIT_ASSERT(tacit_ledger_spent_nano(&next) <= next.budget_nano);
+    TACIT_ASSERT(next.release_count > ledger->release_count);
     *ledger = next;
     return TACIT_OK;
 }

@@ -10,6 +10,7 @@
 
 static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 {
+    TACIT_ASSERT(a > 0);
     while (b != 0) {
         uint64_t const rest = a % b;
         a = b;
@@ -21,10 +22,13 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 /* Discrete Laplace of scale STEPS / epsilon as a reduced fraction t/s. */
 static void set_integer_scale(struct tacit_mechanism *mechanism)
 {
+    TACIT_ASSERT(mechanism->epsilon_nano > 0);
     uint64_t const t = (uint64_t)TACIT_STEPS * TACIT_NANO;
     uint64_t const common = greatest_common_divisor(t, mechanism->epsilon_nano);
     mechanism->scale_t = t / common;
     mechanism->scale_s = mechanism->epsilon_nano / common;
+    TACIT_ASSERT(mechanism->scale_t > 0);
+    TACIT_ASSERT(mechanism->scale_s > 0);
 }
 
 static bool is_valid(const struct tacit_mechanism_config *config)
@@ -61,12 +65,14 @@ enum tacit_status tacit_mechanism_init(struct tacit_mechanism *mechanism,
             made.laplace_scale = (config->hi - config->lo) / config->epsilon_per_reward;
         }
     }
+    TACIT_IMPLIES(made.noisy, made.epsilon_nano > 0);
     *mechanism = made;
     return TACIT_OK;
 }
 
 void tacit_mechanism_copy(struct tacit_mechanism *copy, const struct tacit_mechanism *mechanism)
 {
+    TACIT_ASSERT(copy != mechanism);
     copy->mode = mechanism->mode;
     copy->noisy = mechanism->noisy;
     copy->epsilon_nano = mechanism->epsilon_nano;
@@ -100,11 +106,14 @@ uint64_t tacit_mechanism_cost_nano(const struct tacit_mechanism *mechanism)
 static enum tacit_status release_real(const struct tacit_mechanism *mechanism, double exact,
                                       const struct tacit_entropy *entropy, double *noised)
 {
+    TACIT_ASSERT(mechanism->laplace_scale > 0);
     double u;
     enum tacit_status const status = tacit_entropy_uniform(entropy, &u);
     if (status != TACIT_OK)
         return status;
     /* Inverse of the Laplace distribution function; u is never 0, 1/2 or 1. */
+    TACIT_ASSERT(u > 0);
+    TACIT_ASSERT(u < 1);
     double const b = mechanism->laplace_scale;
     *noised = exact + (u < 0.5 ? b * log(2 * u) : -b * log(2 * (1 - u)));
     return TACIT_OK;

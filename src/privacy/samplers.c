@@ -30,6 +30,7 @@ enum tacit_status tacit_bernoulli_exp(uint64_t numerator, uint64_t denominator,
 static enum tacit_status truncated_geometric(uint64_t t, const struct tacit_entropy *entropy,
                                              uint64_t *u)
 {
+    TACIT_ASSERT(t > 0);
     bool accepted = false;
     uint64_t draw = 0;
     while (!accepted) {
@@ -40,6 +41,7 @@ static enum tacit_status truncated_geometric(uint64_t t, const struct tacit_entr
             return status;
     }
     *u = draw;
+    TACIT_ASSERT(*u < t);
     return TACIT_OK;
 }
 

@@ -23,12 +23,14 @@ static uint32_t lowest_bit(uint64_t number)
  * intervals. */
 static uint32_t share_count(enum tacit_privacy_mode mode, uint64_t leaf_max)
 {
+    TACIT_ASSERT(leaf_max > 0);
     return mode == TACIT_PRIVACY_PAPER ? bit_length(leaf_max - 1) : bit_length(leaf_max);
 }
 
 /* Epsilon of one interval. Sound: whole nano-epsilons, so that the shares do not add up to more. */
 static double share_of(const struct tacit_mechanism *whole, double epsilon, uint32_t shares)
 {
+    TACIT_ASSERT(shares > 0);
     if (whole->mode == TACIT_PRIVACY_SOUND)
         return (double)(whole->epsilon_nano / shares) / (double)TACIT_NANO;
     return epsilon / shares;
@@ -57,6 +59,8 @@ enum tacit_status tacit_tree_rule_init(struct tacit_tree_rule *rule,
                 ? made.node.epsilon_nano * levels
                 : (whole.epsilon_nano * levels + made.share_count - 1) / made.share_count;
     }
+    TACIT_ASSERT(made.level_count >= 1);
+    TACIT_ASSERT(made.level_count <= 64);
     *rule = made;
     return TACIT_OK;
 }
@@ -70,6 +74,7 @@ uint64_t tacit_tree_cost_nano(const struct tacit_tree_rule *rule)
 
 size_t tacit_tree_size(const struct tacit_tree_rule *rule)
 {
+    TACIT_ASSERT(rule->level_count >= 1);
     return sizeof(struct tacit_tree) + rule->level_count * sizeof(struct tacit_tree_node);
 }
 
@@ -106,6 +111,7 @@ enum tacit_status tacit_tree_add(const struct tacit_tree_rule *rule, struct taci
                                  uint64_t leaf, union tacit_sum reward,
                                  const struct tacit_entropy *entropy, union tacit_sum *total)
 {
+    TACIT_ASSERT(tree->leaf <= rule->leaf_max);
     TACIT_ASSERT(leaf > tree->leaf);
     if (leaf > rule->leaf_max)
         return TACIT_BUDGET;
@@ -139,6 +145,7 @@ enum tacit_status tacit_tree_add(const struct tacit_tree_rule *rule, struct taci
     tree->held |= UINT64_C(1) << low;
     tree->nodes[low] = (struct tacit_tree_node){last, sum};
     tree->leaf = leaf;
+    TACIT_ASSERT(tacit_bits_word_count(tree->held) <= rule->level_count);
     *total = sum;
     return TACIT_OK;
 }

@@ -58,6 +58,7 @@ static uint64_t *arms_of(struct tacit_elim_agent *agent)
 
 static uint64_t *column_of(struct tacit_elim_agent *agent, uint32_t column)
 {
+    TACIT_ASSERT(column < (agent->config.has_grants ? 8u : 7u));
     size_t const arms = agent->config.arm_count;
     return agent->words + TACIT_BITS_WORDS(arms) + column * arms;
 }
@@ -127,6 +128,7 @@ size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
 void elim_agent_config_copy(struct tacit_elim_agent_config *copy,
                             const struct tacit_elim_agent_config *config)
 {
+    TACIT_ASSERT(copy != config);
     copy->run_id = config->run_id;
     copy->agent_id = config->agent_id;
     copy->agent_count = config->agent_count;
@@ -184,6 +186,15 @@ static void set_phase(struct tacit_elim_agent *agent, enum phase next)
 
 static void check_invariants(struct tacit_elim_agent *agent)
 {
+    TACIT_ASSERT(agent->active_count <= agent->config.arm_count);
+    TACIT_ASSERT(agent->epoch <= TACIT_ELIM_EPOCHS_MAX);
+    TACIT_ASSERT(agent->release_epoch <= agent->draw_epoch);
+    TACIT_ASSERT(agent->draw_epoch <= agent->epoch);
+    TACIT_IMPLIES(agent->draw_epoch > agent->release_epoch, agent->config.has_grants);
+    TACIT_IMPLIES(agent->blocked, agent->config.has_grants);
+    TACIT_IMPLIES(agent->last, agent->active_count == 1);
+    TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->config.horizon);
+    TACIT_IMPLIES(agent->phase == PHASE_IDLE, agent->epoch == 0);
     TACIT_ASSERT(agent->active_count >= 1);
     TACIT_ASSERT(agent->pull_count <= agent->config.horizon);
     TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
@@ -198,6 +209,8 @@ static void check_invariants(struct tacit_elim_agent *agent)
 /* Gives `slots` pulls to the active arms in turn, by index, none beyond its need. */
 static void plan_round_robin(struct tacit_elim_agent *agent, uint64_t slots)
 {
+    TACIT_ASSERT(agent->active_count > 0);
+    TACIT_ASSERT(slots <= agent->config.horizon - agent->pull_count);
     uint32_t const arms = agent->config.arm_count;
     uint64_t *const left = left_of(agent);
     uint64_t const *const done = done_of(agent);
@@ -227,6 +240,8 @@ static void plan_leader(struct tacit_elim_agent *agent)
 /* Opens the plan that brings every active arm to S(r), cut at T. */
 static void plan_exploration(struct tacit_elim_agent *agent)
 {
+    TACIT_ASSERT(!agent->last);
+    TACIT_ASSERT(agent->left_count == 0);
     uint32_t const arms = agent->config.arm_count;
     uint64_t const *const done = done_of(agent);
     uint64_t const slots = agent->config.horizon - agent->pull_count;
@@ -251,19 +266,24 @@ static void plan_exploration(struct tacit_elim_agent *agent)
 /* l. 17: the last arm until T. */
 static void plan_last_arm(struct tacit_elim_agent *agent)
 {
+    TACIT_ASSERT(agent->last);
+    TACIT_ASSERT(agent->active_count == 1);
     uint32_t const arm = tacit_bits_next(arms_of(agent), agent->config.arm_count, 0);
+    TACIT_ASSERT(arm < agent->config.arm_count);
     agent->left_count = agent->config.horizon - agent->pull_count;
     left_of(agent)[arm] = agent->left_count;
 }
 
 static void start_waiting(struct tacit_elim_agent *agent)
 {
+    TACIT_ASSERT(agent->left_count == 0);
     bool const is_over = agent->pull_count == agent->config.horizon;
     set_phase(agent, is_over ? PHASE_FINISHED : PHASE_WAITING);
 }
 
 static void fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(update->plan_count == 0);
     uint32_t const arms = agent->config.arm_count;
     uint32_t count = 0;
     for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
@@ -274,6 +294,8 @@ static void fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *
         plan_of(agent)[count].count = left_of(agent)[arm];
         count++;
     }
+    TACIT_ASSERT(count >= 1);
+    TACIT_ASSERT(count <= agent->active_count);
     update->plan = plan_of(agent);
     update->plan_count = count;
 }
@@ -305,6 +327,8 @@ static const struct tacit_commit *commit_of(const struct tacit_elim_agent *agent
 
 static void send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(agent->config.has_grants);
+    TACIT_ASSERT(!update->send);
     TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
     update->send = true;
     update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_COMMIT,
@@ -338,12 +362,15 @@ static struct tacit_elim_message report_with(struct tacit_elim_agent *agent,
 
 static void send_report(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(agent->upload);
+    TACIT_ASSERT(!update->send);
     update->send = true;
     update->message = report_with(agent, noised_of(agent));
 }
 
 static void send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(!update->send);
     update->send = true;
     update->message = (struct tacit_elim_message){.kind = TACIT_ELIM_HELLO,
                                                   .from = agent->config.agent_id,
@@ -375,6 +402,7 @@ static bool owes_report(const struct tacit_elim_agent *agent)
 /* l. 9: noise for the sum of each active arm, into the report's column. All arms or none. */
 static enum tacit_status draw(struct tacit_elim_agent *agent, const struct tacit_entropy *entropy)
 {
+    TACIT_ASSERT(agent->left_count == 0);
     uint32_t const arms = agent->config.arm_count;
     for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
          arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
@@ -389,6 +417,7 @@ static enum tacit_status draw(struct tacit_elim_agent *agent, const struct tacit
 /* l. 10: what was drawn joins the history, and the exact sums are gone. */
 static void add_drawn(struct tacit_elim_agent *agent, union tacit_sum *history)
 {
+    TACIT_ASSERT(agent->draw_epoch <= agent->epoch);
     uint32_t const arms = agent->config.arm_count;
     struct tacit_scale const *const scale = &agent->config.mechanism.scale;
     for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
@@ -403,6 +432,7 @@ static void add_drawn(struct tacit_elim_agent *agent, union tacit_sum *history)
 static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum *history,
                            const union tacit_sum *drawn, uint8_t digest[TACIT_SHA256_BYTES])
 {
+    TACIT_ASSERT(agent->left_count == 0);
     uint32_t const arms = agent->config.arm_count;
     struct tacit_pull_block *const scratch = plan_of(agent); /* no plan is open: 2 K words */
     union tacit_sum *const packed = (union tacit_sum *)(void *)scratch;
@@ -412,6 +442,7 @@ static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum
         packed[count] = history[arm];
         tacit_sum_add(&agent->config.mechanism.scale, &packed[count++], drawn[arm]);
     }
+    TACIT_ASSERT(count == agent->active_count);
     elim_release_digest(agent->pulls, arms_of(agent), arms, packed, count, digest);
     memset(packed, 0, count * sizeof *packed);
 }
@@ -419,6 +450,7 @@ static void digest_history(struct tacit_elim_agent *agent, const union tacit_sum
 /* Commits to the history with the draw in it. */
 static enum tacit_status commit(struct tacit_elim_agent *agent, const struct tacit_entropy *keys)
 {
+    TACIT_ASSERT(agent->config.has_grants);
     struct tacit_commit_scope const scope = {.domain = agent->config.domain,
                                              .run_id = agent->config.run_id,
                                              .site = agent->config.agent_id,
@@ -433,6 +465,7 @@ static enum tacit_status release(struct tacit_elim_agent *agent,
                                  const struct tacit_entropy *entropy,
                                  const struct tacit_entropy *keys)
 {
+    TACIT_ASSERT(agent->phase == PHASE_RELEASING);
     struct tacit_ledger ledger = agent->ledger;
     enum tacit_status status = tacit_ledger_spend(
         &ledger, agent->epoch, tacit_mechanism_cost_nano(&agent->config.mechanism));
@@ -476,6 +509,8 @@ static enum tacit_status finish_epoch(struct tacit_elim_agent *agent,
 static void take_grant(struct tacit_elim_agent *agent, bool is_closed,
                        struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
+    TACIT_ASSERT(agent->draw_epoch > agent->release_epoch);
     memcpy(noised_of(agent), pending_of(agent), agent->config.arm_count * sizeof(uint64_t));
     memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
     agent->release_epoch = agent->draw_epoch;
@@ -628,6 +663,7 @@ static bool is_beyond_policy(const struct tacit_elim_agent *agent,
 /* A word to this agent alone: the hub is there, and says whether it holds the report. */
 static void take_seen(struct tacit_elim_agent *agent, const struct tacit_elim_message *order)
 {
+    TACIT_ASSERT(order->seen <= order->epoch);
     if (order->to != agent->config.agent_id)
         return;
     if (order->epoch == agent->epoch)
@@ -638,6 +674,9 @@ static void take_seen(struct tacit_elim_agent *agent, const struct tacit_elim_me
 static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
                        struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(order->epoch > agent->epoch);
+    TACIT_ASSERT(order->pulls >= agent->pulls);
+    TACIT_ASSERT(!agent->last);
     uint32_t const arms = agent->config.arm_count;
     agent->epoch = order->epoch;
     agent->pulls = order->pulls;
@@ -801,6 +840,8 @@ static enum tacit_status handle(struct tacit_elim_agent *agent,
 /* Longer with every message that found no answer. */
 static uint64_t resend_pause_us(struct tacit_elim_agent *agent, bool sends)
 {
+    TACIT_ASSERT(agent->config.resend_after_us > 0);
+    TACIT_ASSERT(agent->config.resend_after_us <= TACIT_ELIM_PAUSE_US_MAX);
     uint32_t const doublings = agent->unanswered_count < 6 ? agent->unanswered_count : 6;
     if (sends && agent->unanswered_count < UINT32_MAX)
         agent->unanswered_count++;
@@ -840,6 +881,10 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
     uint32_t const unanswered_count = agent->unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
     check_invariants(agent);
+    TACIT_IMPLIES(status != TACIT_OK, !update->send);
+    TACIT_IMPLIES(update->send, update->message.from == agent->config.agent_id);
+    TACIT_IMPLIES(update->plan_count > 0, agent->phase == PHASE_PULLING);
+    TACIT_IMPLIES(agent->phase != before, update->persist);
     if (status == TACIT_OK || update->persist) {
         agent->now_us = event->now_us;
         bool const is_due =
@@ -957,6 +1002,7 @@ static uint32_t arm_to_exploit(struct tacit_elim_agent *agent)
     union tacit_sum const *const noised = noised_of(agent);
     bool const is_real = agent->config.mechanism.scale.kind == TACIT_SCALE_REAL;
     uint32_t best = tacit_bits_next(arms_of(agent), arms, 0);
+    TACIT_ASSERT(best < arms);
     for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(arms_of(agent), arms, arm + 1))
         if (is_real ? noised[arm].real > noised[best].real : noised[arm].steps > noised[best].steps)
             best = arm;
@@ -985,6 +1031,7 @@ struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
 struct tacit_elim_message tacit_elim_agent_draw(const struct tacit_elim_agent *state)
 {
     struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
+    TACIT_ASSERT(agent->config.has_grants);
     TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
     TACIT_ASSERT(agent->draw_epoch == agent->epoch);
     return report_with(agent, pending_of(agent));

@@ -43,6 +43,9 @@ void elim_peer_begin_collection(struct elim_peer_step *step)
 {
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    TACIT_ASSERT(agent.epoch > peer->epoch);
+    TACIT_ASSERT(!agent.last);
+    TACIT_ASSERT(peer->half < 2);
     size_t const bytes = set_bytes(peer);
     if (!spreads(peer))
         memcpy(elim_peer_set(peer, ELIM_PREVIOUS), elim_peer_set(peer, ELIM_KNOWN), bytes);
@@ -82,6 +85,8 @@ struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
                                          enum tacit_elim_message_kind kind, uint32_t to,
                                          uint32_t epoch)
 {
+    TACIT_ASSERT(to != step->peer->config.agent.agent_id);
+    TACIT_ASSERT(epoch <= TACIT_ELIM_EPOCHS_MAX);
     struct tacit_elim_peer *const peer = step->peer;
     struct tacit_elim_message *const message = &step->update->message;
     step->update->send = true;
@@ -99,6 +104,8 @@ struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
 static void say_data(struct elim_peer_step *step, uint32_t to, uint32_t epoch,
                      const uint64_t *origins)
 {
+    TACIT_ASSERT(epoch == step->peer->epoch || epoch == step->peer->previous_epoch);
+    TACIT_ASSERT(epoch > 0);
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const half = epoch == peer->epoch ? peer->half : peer->half ^ 1u;
     uint32_t const arms = peer->config.agent.arm_count;
@@ -117,6 +124,7 @@ static void say_data(struct elim_peer_step *step, uint32_t to, uint32_t epoch,
 /* The sum over the component, in the order of its agents. */
 void elim_peer_report_component(struct elim_peer_step *step)
 {
+    TACIT_ASSERT(elim_peer_is_sink(step->peer));
     struct tacit_elim_peer *const peer = step->peer;
     struct tacit_scale const *const scale = &peer->config.agent.mechanism.scale;
     uint64_t const *const arms = elim_peer_arms(peer, peer->half);
@@ -150,6 +158,7 @@ void elim_peer_report_component(struct elim_peer_step *step)
 /* Takes a set into the scratch of the table, where it outlives its owner's next change. */
 static uint64_t *keep_set(struct elim_peer_step *step, const uint64_t *set)
 {
+    TACIT_ASSERT(set != elim_table_scratch(step->table));
     uint64_t *const scratch = elim_table_scratch(step->table);
     memcpy(scratch, set, set_bytes(step->peer));
     return scratch;
@@ -250,6 +259,7 @@ static void add_origins(struct elim_peer_step *step, const uint64_t *origins)
         asked[i] &= ~added;
         found += tacit_bits_word_count(useful);
     }
+    TACIT_ASSERT(found <= peer->missing_count);
     peer->missing_count -= found;
     step->update->persist = true;
 }
@@ -265,6 +275,10 @@ static void wait_for_slot(struct elim_peer_step *step)
 
 void elim_peer_on_own_report(struct elim_peer_step *step, const struct tacit_elim_message *report)
 {
+    TACIT_ASSERT(report->kind == TACIT_ELIM_REPORT);
+    TACIT_ASSERT(report->epoch == step->peer->epoch);
+    TACIT_ASSERT(report->sum_count <= step->peer->config.agent.arm_count);
+    TACIT_IMPLIES(step->peer->config.agent.has_grants, report->commit != NULL);
     struct tacit_elim_peer *const peer = step->peer;
     uint32_t const self = peer->config.agent.agent_id;
     if (knows(peer, self)) {
@@ -298,6 +312,7 @@ void elim_peer_on_own_report(struct elim_peer_step *step, const struct tacit_eli
 static enum tacit_status on_advert(struct elim_peer_step *step,
                                    const struct tacit_elim_message *advert)
 {
+    TACIT_ASSERT(advert->origins != NULL);
     struct tacit_elim_peer *const peer = step->peer;
     if (!spreads(peer) || advert->epoch != peer->epoch)
         return TACIT_OK; /* the answer of a parent, or of an epoch that is closed here */
@@ -336,6 +351,7 @@ static uint64_t *previous_set(struct elim_peer_step *step)
 static enum tacit_status on_hello(struct elim_peer_step *step,
                                   const struct tacit_elim_message *hello)
 {
+    TACIT_ASSERT(hello->origins != NULL);
     struct tacit_elim_peer const *const peer = step->peer;
     bool const is_present = hello->epoch == peer->epoch;
     if (!is_present && (hello->epoch > peer->epoch || peer->previous_epoch == 0))
@@ -356,6 +372,8 @@ static enum tacit_status on_hello(struct elim_peer_step *step,
 static enum tacit_status on_request(struct elim_peer_step *step,
                                     const struct tacit_elim_message *request)
 {
+    TACIT_ASSERT(request->origins != NULL);
+    TACIT_ASSERT(request->epoch > 0);
     struct tacit_elim_peer const *const peer = step->peer;
     bool const is_present = request->epoch == peer->epoch;
     if (!spreads(peer) ||
@@ -383,6 +401,8 @@ static enum tacit_status check_new_row(const struct elim_peer_step *step,
                                        const struct tacit_elim_message *data, uint32_t origin,
                                        uint32_t rank)
 {
+    TACIT_ASSERT(origin < agent_count(step->peer));
+    TACIT_ASSERT(rank <= origin);
     struct tacit_elim_peer const *const peer = step->peer;
     union tacit_sum const *const sums = elim_message_row(data, origin, rank);
     for (uint32_t i = 0; i < data->sum_count; i++)
@@ -397,6 +417,7 @@ static enum tacit_status check_new_row(const struct elim_peer_step *step,
 static enum tacit_status check_data(struct elim_peer_step *step,
                                     const struct tacit_elim_message *data)
 {
+    TACIT_ASSERT(data->epoch == step->peer->epoch);
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const agents = agent_count(peer);
     uint32_t const arm_count = peer->config.agent.arm_count;
@@ -445,6 +466,7 @@ static bool is_asked_for(const struct tacit_elim_peer *peer, const struct tacit_
 /* Copies the rows that are new. Returns whether there are any. */
 static bool copy_rows(struct elim_peer_step *step, const struct tacit_elim_message *data)
 {
+    TACIT_ASSERT(!step->peer->closed);
     struct tacit_elim_peer *const peer = step->peer;
     uint32_t const agents = agent_count(peer);
     if (tacit_bits_within(data->origins, elim_peer_set(peer, ELIM_KNOWN), agents))
@@ -482,6 +504,7 @@ static bool is_full(const struct tacit_elim_peer *peer, const struct tacit_elim_
 
 static enum tacit_status on_data(struct elim_peer_step *step, const struct tacit_elim_message *data)
 {
+    TACIT_ASSERT(data->origins != NULL);
     struct tacit_elim_peer *const peer = step->peer;
     if (data->epoch < peer->epoch)
         return TACIT_OK; /* late: that epoch is closed here */
@@ -538,6 +561,7 @@ static uint32_t rows_wanted(const struct tacit_elim_peer *peer,
 static bool is_too_much(const struct elim_peer_step *step, uint32_t neighbour,
                         const struct tacit_elim_message *message)
 {
+    TACIT_ASSERT(neighbour < step->peer->config.neighbour_count);
     struct tacit_elim_peer const *const peer = step->peer;
     uint64_t const agents = agent_count(peer);
     bool const is_over =
@@ -552,6 +576,7 @@ static bool is_too_much(const struct elim_peer_step *step, uint32_t neighbour,
 static void count_work(struct elim_peer_step *step, uint32_t neighbour,
                        const struct tacit_elim_message *message)
 {
+    TACIT_ASSERT(neighbour < step->peer->config.neighbour_count);
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_peer_work *const work = elim_peer_work(peer);
     if (step->now_us - peer->work_since_us >= 64 * peer->config.agent.resend_after_us) {
@@ -666,6 +691,7 @@ enum tacit_status elim_peer_on_neighbour(struct elim_peer_step *step,
 
 static void average(struct elim_peer_step *step, double *means)
 {
+    TACIT_ASSERT(step->peer->pulls[step->peer->half] > 0);
     struct tacit_elim_peer const *const peer = step->peer;
     struct tacit_scale const *const scale = &peer->config.agent.mechanism.scale;
     uint32_t const arm_count = peer->config.agent.arm_count;
@@ -728,6 +754,8 @@ static void aggregate_exactly(struct elim_peer_step *step)
 
 void elim_peer_aggregate(struct elim_peer_step *step)
 {
+    TACIT_ASSERT(step->peer->missing_count == 0);
+    TACIT_ASSERT(step->peer->config.collection == TACIT_ELIM_SPREAD);
     struct tacit_elim_peer const *const peer = step->peer;
     if (elim_is_exact(&peer->config.schedule)) {
         aggregate_exactly(step);

@@ -39,6 +39,7 @@ static bool spreads(const struct tacit_elim_peer *peer)
 /* Is this peer's own release one that the neighbour grants? */
 static bool is_holder(const struct tacit_elim_peer *peer, uint32_t rank)
 {
+    TACIT_ASSERT(rank < peer->config.neighbour_count);
     return spreads(peer) || elim_peer_neighbours(peer)[rank] == peer->config.parent;
 }
 
@@ -61,6 +62,7 @@ enum tacit_status elim_peer_flag(struct elim_peer_step *step, uint32_t rank)
 /* Whom to ask next. Requires: there is somebody. */
 static uint32_t next_holder(const struct tacit_elim_peer *peer)
 {
+    TACIT_IMPLIES(spreads(peer), peer->config.neighbour_count > 0);
     if (elim_peer_is_sink(peer))
         return TACIT_HUB;
     if (!spreads(peer))
@@ -72,6 +74,8 @@ static uint32_t next_holder(const struct tacit_elim_peer *peer)
 static void say_commit(struct elim_peer_step *step, uint32_t epoch,
                        const struct tacit_commit *commit)
 {
+    TACIT_ASSERT(commit != NULL);
+    TACIT_ASSERT(epoch == step->peer->commit_epoch);
     elim_peer_say(step, TACIT_ELIM_COMMIT, next_holder(step->peer), epoch)->commit = commit;
 }
 
@@ -95,6 +99,7 @@ bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_messa
 /* Is this about the draw that waits, from somebody who was asked? */
 static bool is_about_ours(const struct tacit_elim_peer *peer, uint32_t rank)
 {
+    TACIT_ASSERT(rank < peer->config.neighbour_count);
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     bool const was_asked =
         !spreads(peer) || rank == 0 || tacit_bits_has(elim_peer_granted(peer), 0);
@@ -104,6 +109,8 @@ static bool is_about_ours(const struct tacit_elim_peer *peer, uint32_t rank)
 static enum tacit_status on_grant(struct elim_peer_step *step, uint32_t rank,
                                   const struct tacit_elim_message *grant)
 {
+    TACIT_ASSERT(grant->commit != NULL);
+    TACIT_ASSERT(grant->from < step->peer->config.agent.agent_count);
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     uint32_t const neighbours = peer->config.neighbour_count;
@@ -116,6 +123,7 @@ static enum tacit_status on_grant(struct elim_peer_step *step, uint32_t rank,
     if (peer->refuser == grant->from + 1)
         peer->refuser = 0;
     step->update->persist = true;
+    TACIT_IMPLIES(spreads(peer), tacit_bits_has(granted, 0));
     if (!spreads(peer) || tacit_bits_count(granted, neighbours) == neighbours)
         step->answer = grant;
     else if (rank == 0)
@@ -126,6 +134,8 @@ static enum tacit_status on_grant(struct elim_peer_step *step, uint32_t rank,
 static enum tacit_status on_refusal(struct elim_peer_step *step, uint32_t rank,
                                     const struct tacit_elim_message *refusal)
 {
+    TACIT_ASSERT(refusal->commit != NULL);
+    TACIT_ASSERT(refusal->from < step->peer->config.agent.agent_count);
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     if (!is_about_ours(peer, rank) || tacit_bits_has(elim_peer_granted(peer), rank) ||
@@ -149,6 +159,7 @@ static bool is_closed(const struct tacit_elim_peer *peer, uint32_t epoch)
 static void say_head(struct elim_peer_step *step, enum tacit_elim_message_kind kind,
                      const struct tacit_commit_head *head, const struct tacit_elim_message *commit)
 {
+    TACIT_ASSERT(kind == TACIT_ELIM_GRANT || kind == TACIT_ELIM_REFUSAL);
     struct tacit_elim_peer *const peer = step->peer;
     struct tacit_elim_message *const answer =
         elim_peer_say(step, kind, commit->from, commit->epoch);
@@ -162,6 +173,8 @@ static void say_head(struct elim_peer_step *step, enum tacit_elim_message_kind k
 static enum tacit_status on_commit(struct elim_peer_step *step, uint32_t rank,
                                    const struct tacit_elim_message *commit)
 {
+    TACIT_ASSERT(commit->commit != NULL);
+    TACIT_ASSERT(rank < step->peer->config.neighbour_count);
     struct elim_peer_holding *const holding = &elim_peer_holdings(step->peer)[rank];
     struct tacit_commit_head head = holding->head;
     if (commit->epoch == 0 || commit->epoch > TACIT_ELIM_EPOCHS_MAX)
@@ -192,6 +205,8 @@ static enum tacit_status on_commit(struct elim_peer_step *step, uint32_t rank,
 enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t rank,
                                           const struct tacit_elim_message *message)
 {
+    TACIT_ASSERT(rank < step->peer->config.neighbour_count);
+    TACIT_ASSERT(step->answer == NULL);
     struct tacit_elim_peer const *const peer = step->peer;
     bool const is_question = message->kind == TACIT_ELIM_COMMIT;
     bool const is_parent = !spreads(peer) && is_holder(peer, rank);
@@ -213,6 +228,8 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
                                           const struct tacit_elim_message *data, uint32_t origin,
                                           uint32_t row)
 {
+    TACIT_ASSERT(origin < step->peer->config.agent.agent_count);
+    TACIT_ASSERT(data->from != step->peer->config.agent.agent_id);
     struct tacit_elim_peer const *const peer = step->peer;
     uint32_t const rank = elim_peer_rank(peer, origin);
     if (rank == peer->config.neighbour_count)

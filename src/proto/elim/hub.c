@@ -44,6 +44,7 @@ static double *means_of(struct tacit_elim_hub *hub)
 
 static uint64_t *agents_of(struct tacit_elim_hub *hub, uint32_t set)
 {
+    TACIT_ASSERT(set <= 3);
     return hub->words + hub->judge_words + set * TACIT_BITS_WORDS(hub->config.agent_count);
 }
 
@@ -65,6 +66,7 @@ static uint64_t *next_uploaders_of(struct tacit_elim_hub *hub)
 /* Two numbers of 32 bits fit a word. */
 static uint32_t *numbers_of(struct tacit_elim_hub *hub, uint32_t column)
 {
+    TACIT_ASSERT(column < 3);
     return (uint32_t *)agents_of(hub, 3) + column * (size_t)hub->config.agent_count;
 }
 
@@ -93,6 +95,7 @@ static size_t numbers_words(uint32_t agents)
 
 static union tacit_sum *row_of(struct tacit_elim_hub *hub, uint32_t agent)
 {
+    TACIT_ASSERT(agent <= hub->config.agent_count);
     size_t const arms = hub->config.schedule.arm_count;
     return (union tacit_sum *)(agents_of(hub, 3) + numbers_words(hub->config.agent_count)) +
            agent * arms;
@@ -163,6 +166,7 @@ size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config)
 static void copy_config(struct tacit_elim_hub_config *copy,
                         const struct tacit_elim_hub_config *config)
 {
+    TACIT_ASSERT(copy != config);
     copy->run_id = config->run_id;
     copy->agent_count = config->agent_count;
     elim_schedule_copy(&copy->schedule, &config->schedule);
@@ -214,6 +218,9 @@ static bool everybody_reports(const struct tacit_elim_hub *hub)
 
 static void send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(to == TACIT_EVERYONE || to < hub->config.agent_count);
+    TACIT_ASSERT(hub->phase != PHASE_NEW);
+    TACIT_ASSERT(!update->send);
     struct elim_judge_parts const judge = judge_of(hub);
     update->send = true;
     update->message = elim_judge_order(&judge);
@@ -247,6 +254,9 @@ static void add_up(struct tacit_elim_hub *hub)
  * component: divided by S(r) alone it weighs as many agents as are in it (P1.16). */
 static void aggregate(struct tacit_elim_hub *hub)
 {
+    TACIT_ASSERT(hub->judge.pulls > 0);
+    TACIT_ASSERT(hub->covered_count > 0);
+    TACIT_ASSERT(hub->covered_count <= hub->config.agent_count);
     uint32_t const arms = hub->config.schedule.arm_count;
     uint32_t const agents = hub->config.agent_count;
     struct tacit_scale const *const scale = &hub->config.mechanism.scale;
@@ -283,6 +293,7 @@ static void await_reports(struct tacit_elim_hub *hub)
     hub->missing_count = tacit_bits_count(uploaders_of(hub), agents);
     hub->covered_count = 0;
     hub->overdue = false;
+    TACIT_ASSERT(hub->judge.finished == (hub->missing_count == 0));
     hub->phase = hub->judge.finished ? PHASE_FINISHED : PHASE_COLLECTING;
 }
 
@@ -291,6 +302,8 @@ static void await_reports(struct tacit_elim_hub *hub)
 static enum tacit_status draw_uploaders(struct tacit_elim_hub *hub,
                                         const struct tacit_entropy *entropy)
 {
+    TACIT_ASSERT(tacit_bits_next(next_uploaders_of(hub), hub->config.agent_count, 0) ==
+                 hub->config.agent_count);
     if (everybody_reports(hub)) {
         for (uint32_t agent = 0; agent < hub->config.agent_count; agent++)
             if (weights_of(hub)[agent] > 0)
@@ -344,6 +357,7 @@ static uint32_t agents_in(const struct tacit_elim_message *report)
 /* Releases whose noise is in the sums of so many agents. */
 static uint32_t releases_in(uint32_t epoch, uint32_t agents)
 {
+    TACIT_ASSERT(agents > 0);
     uint64_t const releases = (uint64_t)epoch * agents;
     return releases < UINT32_MAX ? (uint32_t)releases : UINT32_MAX;
 }
@@ -382,6 +396,7 @@ static bool is_complete_with(const struct tacit_elim_hub *hub, uint32_t reports,
 /* l. 12-16, once the reports of the round are in. */
 static void close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(hub->phase == PHASE_COLLECTING);
     struct elim_judge_parts const judge = judge_of(hub);
     if (elim_is_exact(&hub->config.schedule))
         add_up(hub);
@@ -398,6 +413,9 @@ static enum tacit_status accept_report(struct tacit_elim_hub *hub,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(!tacit_bits_has(received_of(hub), report->from));
+    TACIT_ASSERT(hub->missing_count > 0);
+    TACIT_ASSERT(hub->covered_count + agents_in(report) <= hub->config.agent_count);
     bool const completes = is_complete_with(hub, 1, agents_in(report));
     if (completes) {
         enum tacit_status const status = draw_uploaders(hub, entropy);
@@ -423,6 +441,8 @@ static enum tacit_status accept_report(struct tacit_elim_hub *hub,
 static enum tacit_status flag(struct tacit_elim_hub *hub, uint32_t agent,
                               struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(hub->config.has_grants);
+    TACIT_ASSERT(agent < hub->config.agent_count);
     update->persist = update->persist || !tacit_bits_has(flagged_of(hub), agent);
     tacit_bits_add(flagged_of(hub), agent);
     return TACIT_FORKED;
@@ -432,6 +452,9 @@ static enum tacit_status flag(struct tacit_elim_hub *hub, uint32_t agent,
 static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind kind,
                       const struct tacit_elim_message *commit, struct tacit_elim_update *update)
 {
+    TACIT_ASSERT(kind == TACIT_ELIM_GRANT || kind == TACIT_ELIM_REFUSAL);
+    TACIT_ASSERT(commit->from < hub->config.agent_count);
+    TACIT_ASSERT(!update->send);
     bool const is_open = hub->phase == PHASE_COLLECTING && commit->epoch == hub->judge.epoch;
     memset(&hub->answer, 0, sizeof hub->answer);
     memcpy(hub->answer.commitment, heads_of(hub)[commit->from].head, sizeof hub->answer.commitment);
@@ -478,6 +501,7 @@ static enum tacit_status on_commit(struct tacit_elim_hub *hub,
  * this hub. It names the sink's grant, so that it comes from the state that was granted. */
 static bool names_head(struct tacit_elim_hub *hub, const struct tacit_elim_message *report)
 {
+    TACIT_ASSERT(report->from < hub->config.agent_count);
     static const uint8_t nothing[TACIT_SHA256_BYTES];
     uint8_t const *const head = heads_of(hub)[report->from].head;
     return report->commit != NULL && memcmp(head, nothing, sizeof nothing) != 0 &&
@@ -625,13 +649,25 @@ static void set_deadline(struct tacit_elim_hub *hub, bool is_new_round)
         hub->deadline_us = full_us;
 }
 
+static void check_invariants(const struct tacit_elim_hub *hub)
+{
+    TACIT_ASSERT(hub->judge.active_count >= 1);
+    TACIT_ASSERT(hub->judge.active_count <= hub->config.schedule.arm_count);
+    TACIT_ASSERT(hub->covered_count <= hub->config.agent_count);
+    TACIT_ASSERT(hub->missing_count <= hub->config.agent_count);
+    TACIT_ASSERT((hub->phase == PHASE_COLLECTING) == (hub->missing_count > 0));
+    TACIT_ASSERT((hub->phase == PHASE_FINISHED) == hub->judge.finished);
+    TACIT_ASSERT((hub->phase == PHASE_NEW) == (hub->judge.epoch == 0));
+    TACIT_IMPLIES(hub->overdue, hub->phase == PHASE_COLLECTING);
+}
+
 enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update)
 {
     TACIT_ASSERT(event->kind == TACIT_EVENT_START || event->now_us >= hub->now_us);
-    TACIT_ASSERT(hub->judge.active_count >= 1);
+    check_invariants(hub);
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     uint32_t const epoch_before = hub->judge.epoch;
     enum tacit_status status = TACIT_OK;
@@ -658,7 +694,8 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
             set_deadline(hub, is_new_round);
     }
     update->deadline_us = hub->deadline_us;
-    TACIT_IMPLIES(hub->phase == PHASE_COLLECTING, hub->missing_count > 0);
+    check_invariants(hub);
+    TACIT_IMPLIES(status != TACIT_OK && status != TACIT_FORKED, !update->send);
     return status;
 }
 

@@ -33,6 +33,7 @@ struct elim_judge_parts elim_judge_at(struct elim_judge *judge,
 
 void elim_judge_init(const struct elim_judge_parts *parts)
 {
+    TACIT_ASSERT(parts->judge->epoch == 0);
     parts->judge->active_count = parts->schedule->arm_count;
     tacit_bits_fill(parts->active, parts->schedule->arm_count);
     if (elim_is_exact(parts->schedule))
@@ -42,6 +43,9 @@ void elim_judge_init(const struct elim_judge_parts *parts)
 /* l. 13-15: all at once against one maximum; the best arm itself never goes (READINGS P1.5). */
 static void eliminate(const struct elim_judge_parts *parts, uint32_t agents_averaged)
 {
+    TACIT_ASSERT(agents_averaged > 0);
+    TACIT_ASSERT(parts->judge->active_count >= 2);
+    TACIT_ASSERT(parts->judge->pulls > 0);
     if (elim_is_exact(parts->schedule)) {
         elim_exact_eliminate(parts, agents_averaged);
         return;
@@ -63,17 +67,20 @@ static void eliminate(const struct elim_judge_parts *parts, uint32_t agents_aver
             judge->active_count--;
         }
     }
+    TACIT_ASSERT(judge->radius > 0);
     TACIT_ASSERT(judge->active_count >= 1);
 }
 
 /* l. 17, and READINGS P1.7: the arm that is left, or the best aggregated mean of those left. */
 static void finish(const struct elim_judge_parts *parts)
 {
+    TACIT_ASSERT(!parts->judge->finished);
     uint32_t const arms = parts->schedule->arm_count;
     uint32_t best = tacit_bits_next(parts->active, arms, 0);
     for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(parts->active, arms, arm + 1))
         if (parts->means[arm] > parts->means[best])
             best = arm;
+    TACIT_ASSERT(best < arms);
     tacit_bits_add(parts->final, best);
     parts->judge->finished = true;
 }
@@ -81,6 +88,8 @@ static void finish(const struct elim_judge_parts *parts)
 /* An epoch with n_r = 0 repeats the test with its own radius and costs nothing (READINGS P1.3). */
 static void begin_epoch(const struct elim_judge_parts *parts, uint32_t agents_averaged)
 {
+    TACIT_ASSERT(!parts->judge->finished);
+    TACIT_ASSERT(parts->judge->active_count >= 1);
     struct elim_judge *const judge = parts->judge;
     struct tacit_elim_schedule const *const schedule = parts->schedule;
     uint32_t const limit =
@@ -110,13 +119,18 @@ void elim_judge_begin_epoch(const struct elim_judge_parts *parts)
 
 void elim_judge_close_round(const struct elim_judge_parts *parts, uint32_t agents_averaged)
 {
+    TACIT_ASSERT(parts->judge->epoch >= 1);
+    TACIT_ASSERT(!parts->judge->finished);
     parts->judge->round_count++;
     eliminate(parts, agents_averaged);
     begin_epoch(parts, agents_averaged);
+    TACIT_ASSERT(parts->judge->round_count <= parts->judge->epoch);
+    TACIT_ASSERT(parts->judge->epoch <= TACIT_ELIM_EPOCHS_MAX);
 }
 
 struct tacit_elim_message elim_judge_order(const struct elim_judge_parts *parts)
 {
+    TACIT_ASSERT(parts->judge->epoch <= TACIT_ELIM_EPOCHS_MAX);
     struct elim_judge const *const judge = parts->judge;
     return (struct tacit_elim_message){.kind = TACIT_ELIM_ORDER,
                                        .from = TACIT_HUB,
@@ -173,6 +187,7 @@ bool elim_schedule_is_valid(const struct tacit_elim_schedule *schedule)
 
 bool elim_sums_fit(const struct tacit_mechanism *mechanism, uint32_t agent_count, uint64_t horizon)
 {
+    TACIT_ASSERT(agent_count > 0);
     union tacit_sum const most = {.steps = INT64_MAX / agent_count};
     return mechanism->scale.kind == TACIT_SCALE_REAL ||
            !tacit_mechanism_plausible(mechanism, most, horizon, TACIT_ELIM_EPOCHS_MAX);
@@ -181,6 +196,7 @@ bool elim_sums_fit(const struct tacit_mechanism *mechanism, uint32_t agent_count
 void elim_schedule_copy(struct tacit_elim_schedule *copy,
                         const struct tacit_elim_schedule *schedule)
 {
+    TACIT_ASSERT(copy != schedule);
     copy->arm_count = schedule->arm_count;
     copy->report_count = schedule->report_count;
     copy->horizon = schedule->horizon;

@@ -18,6 +18,7 @@ static size_t row_count(const struct tacit_elim_message *message, uint32_t agent
 const union tacit_sum *elim_message_row(const struct tacit_elim_message *message, uint32_t origin,
                                         uint32_t rank)
 {
+    TACIT_ASSERT(message->sums != NULL);
     if (message->row_stride > 0)
         return message->sums + (size_t)origin * message->row_stride;
     return message->sums + (size_t)rank * message->sum_count;
@@ -42,6 +43,9 @@ void elim_release_digest(uint64_t pulls, const uint64_t *arms, uint32_t arm_coun
                          const union tacit_sum *sums, uint32_t sum_count,
                          uint8_t digest[TACIT_SHA256_BYTES])
 {
+    TACIT_ASSERT(arms != NULL);
+    TACIT_ASSERT(sums != NULL);
+    TACIT_ASSERT(sum_count <= arm_count);
     struct tacit_sha256 sha = tacit_sha256_init();
     digest_word(&sha, pulls);
     for (size_t i = 0; i < TACIT_BITS_WORDS(arm_count); i++)
@@ -93,6 +97,7 @@ static const void *copy_part(const void *from, size_t size, unsigned char **end)
 static void pack_rows(const struct tacit_elim_message *message, uint32_t agent_count,
                       union tacit_sum *rows)
 {
+    TACIT_ASSERT(message->origins != NULL);
     uint32_t rank = 0;
     for (uint32_t origin = tacit_bits_next(message->origins, agent_count, 0); origin < agent_count;
          origin = tacit_bits_next(message->origins, agent_count, origin + 1)) {
@@ -135,6 +140,8 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
                                                          uint32_t arm_count, uint32_t agent_count,
                                                          void *memory)
 {
+    TACIT_ASSERT(memory != NULL);
+    TACIT_ASSERT((const void *)message != memory);
     struct tacit_elim_message *const copy = memory;
     unsigned char *end = (unsigned char *)memory + sizeof *copy;
     *copy = *message;
@@ -147,6 +154,8 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
     copy_openings(copy, message, agent_count, end);
     end += openings_bytes(message, agent_count);
     copy->commit = copy_part(message->commit, sizeof *message->commit, &end);
+    TACIT_ASSERT((size_t)(end - (unsigned char *)memory) ==
+                 tacit_elim_message_size(message, arm_count, agent_count));
     return copy;
 }
 

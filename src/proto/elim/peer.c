@@ -34,6 +34,7 @@ static struct elim_peer_layout layout_of(const struct tacit_elim_peer_config *co
 
 static uint64_t *words_at(const struct tacit_elim_peer *state, size_t at)
 {
+    TACIT_ASSERT(at <= state->at.end);
     return ((struct tacit_elim_peer *)(uintptr_t)state)->words + at;
 }
 
@@ -70,11 +71,13 @@ struct elim_peer_work *elim_peer_work(const struct tacit_elim_peer *peer)
 
 uint64_t *elim_peer_arms(const struct tacit_elim_peer *peer, uint32_t half)
 {
+    TACIT_ASSERT(half < 2);
     return words_at(peer, peer->at.arms + half * TACIT_BITS_WORDS(peer->config.agent.arm_count));
 }
 
 uint64_t *elim_peer_set(const struct tacit_elim_peer *peer, enum elim_peer_set set)
 {
+    TACIT_ASSERT(set <= ELIM_PREVIOUS);
     size_t const words = TACIT_BITS_WORDS(peer->config.agent.agent_count);
     return words_at(peer, peer->at.sets + (size_t)set * words);
 }
@@ -159,6 +162,7 @@ size_t tacit_elim_peer_size(const struct tacit_elim_peer_config *config)
 static void copy_config(struct tacit_elim_peer_config *copy,
                         const struct tacit_elim_peer_config *config)
 {
+    TACIT_ASSERT(copy != config);
     elim_agent_config_copy(&copy->agent, &config->agent);
     copy->collection = config->collection;
     copy->neighbour_count = config->neighbour_count;
@@ -196,6 +200,7 @@ enum tacit_status tacit_elim_peer_init(struct tacit_elim_peer *peer,
         struct elim_judge_parts const judge = elim_peer_judge(peer);
         elim_judge_init(&judge);
     }
+    TACIT_ASSERT(sizeof *peer + peer->at.end * sizeof(uint64_t) == size);
     return tacit_elim_agent_init(elim_peer_agent(peer), &config->agent);
 }
 
@@ -207,6 +212,8 @@ static enum tacit_status tell_agent(struct elim_peer_step *step,
 /* The order of the judge in here. */
 static enum tacit_status give_order(struct elim_peer_step *step)
 {
+    TACIT_ASSERT(step->peer->config.collection == TACIT_ELIM_SPREAD);
+    TACIT_ASSERT(step->peer->judge.epoch >= 1);
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_judge_parts const judge = elim_peer_judge(peer);
     struct tacit_elim_message order = elim_judge_order(&judge);
@@ -221,6 +228,8 @@ static enum tacit_status give_order(struct elim_peer_step *step)
 /* The halt of an agent whose state a neighbour knows to be old. */
 static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t seen_epoch)
 {
+    TACIT_ASSERT(seen_epoch <= TACIT_ELIM_EPOCHS_MAX);
+    TACIT_ASSERT(seen_epoch >= 1);
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     struct tacit_elim_message const order = {.kind = TACIT_ELIM_ORDER,
@@ -240,6 +249,8 @@ static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t see
 static enum tacit_status give_answer(struct elim_peer_step *step,
                                      const struct tacit_elim_message *answer)
 {
+    TACIT_ASSERT(step->peer->config.agent.has_grants);
+    TACIT_ASSERT(answer->kind == TACIT_ELIM_GRANT || answer->kind == TACIT_ELIM_REFUSAL);
     struct tacit_elim_peer const *const peer = step->peer;
     struct tacit_elim_message word = *answer;
     word.from = TACIT_HUB;
@@ -255,6 +266,7 @@ static enum tacit_status give_answer(struct elim_peer_step *step,
 /* Somebody alone has no holder, and nothing of it leaves. */
 static void take_commitment(struct elim_peer_step *step, const struct tacit_elim_message *word)
 {
+    TACIT_ASSERT(word->kind == TACIT_ELIM_COMMIT);
     struct tacit_elim_message const grant = {.kind = TACIT_ELIM_GRANT, .commit = word->commit};
     if (!elim_peer_commit(step, word))
         (void)give_answer(step, &grant);
@@ -290,6 +302,8 @@ static void choose_exploit_arm(struct elim_peer_step *step)
 static void take_word(struct elim_peer_step *step, const struct tacit_elim_message *word,
                       bool is_start)
 {
+    TACIT_ASSERT(word->from == step->peer->config.agent.agent_id);
+    TACIT_ASSERT(word->to == TACIT_HUB);
     struct tacit_elim_peer *const peer = step->peer;
     bool const is_new = word->kind == TACIT_ELIM_REPORT &&
                         !tacit_bits_has(elim_peer_set(peer, ELIM_KNOWN), word->from);
@@ -413,6 +427,7 @@ static enum tacit_status on_hub(struct elim_peer_step *step, const struct tacit_
 static enum tacit_status on_receive(struct elim_peer_step *step,
                                     const struct tacit_elim_event *event)
 {
+    TACIT_ASSERT(step->answer == NULL);
     uint32_t seen_epoch = 0;
     struct tacit_elim_message const *const message = event->as.message;
     if (message->from == TACIT_HUB)
@@ -522,6 +537,12 @@ enum tacit_status tacit_elim_peer_step(struct tacit_elim_peer *peer, struct taci
         restart_clock(&step);
     enum tacit_status const status = handle(&step, event);
     TACIT_IMPLIES(update->persist_table, update->persist);
+    TACIT_ASSERT(peer->half < 2);
+    TACIT_IMPLIES(peer->epoch > 0, peer->missing_count <= peer->config.agent.agent_count);
+    TACIT_ASSERT(peer->exploit_arm < peer->config.agent.arm_count);
+    TACIT_IMPLIES(peer->epoch > 0, peer->previous_epoch < peer->epoch);
+    TACIT_IMPLIES(peer->closed, elim_peer_is_sink(peer));
+    TACIT_IMPLIES(update->send, update->message.from == peer->config.agent.agent_id);
     update->deadline_us = next_deadline(peer);
     return status;
 }

@@ -14,6 +14,7 @@ uint32_t tacit_elim_report_count(double participation, uint32_t agent_count)
 
 double tacit_elim_target_gap(const struct tacit_elim_schedule *schedule, uint32_t epoch)
 {
+    TACIT_ASSERT(epoch >= 1);
     if (schedule->round_limit == 0)
         return pow(2, -(double)epoch);                                /* l. 3 */
     return pow(schedule->gap, (double)epoch / schedule->round_limit); /* Sec. IV-B */
@@ -22,6 +23,8 @@ double tacit_elim_target_gap(const struct tacit_elim_schedule *schedule, uint32_
 /* log(8 |I| r^2 T) with the natural logarithm (READINGS P1.2). */
 static double log_term(double arms, uint32_t epoch, uint64_t horizon)
 {
+    TACIT_ASSERT(arms >= 1);
+    TACIT_ASSERT(horizon >= 1);
     return log(8 * arms * ((double)epoch * epoch) * (double)horizon);
 }
 
@@ -44,6 +47,10 @@ static uint64_t rung_of(const struct tacit_elim_schedule *schedule, uint32_t epo
 uint64_t tacit_elim_pulls(const struct tacit_elim_schedule *schedule, uint32_t epoch,
                           uint32_t active_count, uint64_t pulls_before)
 {
+    TACIT_ASSERT(epoch >= 1);
+    TACIT_ASSERT(active_count >= 1);
+    TACIT_ASSERT(schedule->report_count >= 1);
+    TACIT_ASSERT(pulls_before <= TACIT_HORIZON_MAX);
     if (elim_is_exact(schedule))
         return rung_of(schedule, epoch);
     double const gap = tacit_elim_target_gap(schedule, epoch);
@@ -64,6 +71,7 @@ uint64_t tacit_elim_pulls(const struct tacit_elim_schedule *schedule, uint32_t e
 double tacit_elim_radius(const struct tacit_elim_schedule *schedule, uint32_t epoch,
                          uint32_t active_count, uint64_t pulls, uint32_t reports)
 {
+    TACIT_ASSERT(epoch >= 1);
     TACIT_ASSERT(pulls > 0);
     TACIT_ASSERT(reports > 0);
     if (elim_is_exact(schedule)) {

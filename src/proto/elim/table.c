@@ -45,10 +45,13 @@ void tacit_elim_peer_table_init(struct tacit_elim_table *table,
     memset(table, 0, tacit_elim_peer_table_size(config));
     tacit_elim_table_init(table, agent->agent_count, agent->arm_count, is_shared);
     table->has_openings = agent->has_grants;
+    TACIT_ASSERT(table->agent_count == agent->agent_count);
 }
 
 union tacit_sum *elim_table_row(struct tacit_elim_table *table, uint32_t half, uint32_t agent)
 {
+    TACIT_ASSERT(half < 2);
+    TACIT_ASSERT(agent < table->agent_count);
     size_t const row = (size_t)half * table->agent_count + agent;
     return (union tacit_sum *)(table->words + row * table->arm_count);
 }
@@ -66,6 +69,7 @@ uint64_t *elim_table_scratch(struct tacit_elim_table *table)
 struct tacit_elim_opening *elim_table_opening(struct tacit_elim_table *table, uint32_t half,
                                               uint32_t agent)
 {
+    TACIT_ASSERT(half < 2);
     TACIT_ASSERT(table->has_openings);
     TACIT_ASSERT(agent < table->agent_count);
     uint64_t *const first = elim_table_scratch(table) + TACIT_BITS_WORDS(table->agent_count);

@@ -48,11 +48,13 @@ static uint32_t dimension_of(const struct tacit_glm_client *client)
 
 static double *matrix_at(struct tacit_glm_client *client, uint32_t index)
 {
+    TACIT_ASSERT(index <= 5);
     return client->values + index * TACIT_LINALG_MATRIX(dimension_of(client));
 }
 
 static double *vector_at(struct tacit_glm_client *client, uint32_t index)
 {
+    TACIT_ASSERT(index <= 5);
     return matrix_at(client, 5) + index * TACIT_LINALG_STRIDE(dimension_of(client));
 }
 
@@ -120,6 +122,8 @@ static struct tacit_linalg_samples samples_of(struct tacit_glm_client *client)
 
 static void keep_sample(struct tacit_glm_client *client, const double *x, double y)
 {
+    TACIT_ASSERT(client->config.model.variant != TACIT_GLM_RANDOM);
+    TACIT_ASSERT(client->sample_count < client->config.model.horizon);
     struct tacit_linalg_samples samples = samples_of(client);
     tacit_linalg_sample_put(&samples, client->sample_count, x, y);
     client->needs_double = samples.is_single ? 0 : 1;
@@ -149,6 +153,7 @@ size_t tacit_glm_client_size(const struct tacit_glm_client_config *config)
 static void copy_config(struct tacit_glm_client_config *copy,
                         const struct tacit_glm_client_config *config)
 {
+    TACIT_ASSERT(copy != config);
     glm_model_copy(&copy->model, &config->model);
     copy->client_id = config->client_id;
     copy->resend_after_us = config->resend_after_us;
@@ -238,6 +243,7 @@ enum tacit_status tacit_glm_client_init(struct tacit_glm_client *client,
 static bool contexts_are_valid(const struct tacit_glm_model *model, uint32_t arm_count,
                                const double *squares)
 {
+    TACIT_ASSERT(arm_count <= TACIT_GLM_ARMS_MAX);
     double const longest = model->context_bound * (1.0 + GLM_NORM_SLACK);
     bool is_valid = true;
     for (uint32_t k = 0; k < arm_count; k++)
@@ -249,6 +255,8 @@ static bool contexts_are_valid(const struct tacit_glm_model *model, uint32_t arm
 uint32_t glm_best_arm(uint32_t arm_count, double alpha, const double *linear,
                       const double *quadratic)
 {
+    TACIT_ASSERT(arm_count >= 1);
+    TACIT_ASSERT(arm_count <= TACIT_GLM_ARMS_MAX);
     double scores[TACIT_GLM_ARMS_MAX];
     double best = -INFINITY;
     for (uint32_t k = 0; k < arm_count; k++) {
@@ -259,6 +267,7 @@ uint32_t glm_best_arm(uint32_t arm_count, double alpha, const double *linear,
     uint32_t arm = 0;
     while (arm + 1 < arm_count && scores[arm] < best - TIE)
         arm++;
+    TACIT_ASSERT(arm < arm_count);
     return arm;
 }
 
@@ -266,6 +275,8 @@ uint32_t glm_best_arm(uint32_t arm_count, double alpha, const double *linear,
 enum tacit_status glm_explore(double share, const struct tacit_entropy *entropy, uint32_t arm_count,
                               uint32_t *arm, double *probability)
 {
+    TACIT_ASSERT(arm_count >= 1);
+    TACIT_ASSERT(*arm < arm_count);
     uint32_t const best = *arm;
     if (share > 0) {
         double coin;
@@ -280,6 +291,9 @@ enum tacit_status glm_explore(double share, const struct tacit_entropy *entropy,
             *arm = (uint32_t)other;
     }
     *probability = share / arm_count + (*arm == best ? 1.0 - share : 0.0);
+    TACIT_ASSERT(*arm < arm_count);
+    TACIT_ASSERT(*probability >= 0);
+    TACIT_ASSERT(*probability <= 1);
     return TACIT_OK;
 }
 
@@ -348,6 +362,7 @@ static void grow(struct tacit_glm_client *client, enum tacit_linalg_path path, c
 static void step_online(struct tacit_glm_client *client, enum tacit_linalg_path path,
                         const double *x, const struct growth *growth)
 {
+    TACIT_ASSERT(glm_steps_online(client->config.model.variant));
     struct tacit_glm_model const *const model = &client->config.model;
     uint32_t const d = model->dimension;
     bool const is_v3 = model->variant == TACIT_GLM_V3; /* its vector is the gradient itself */
@@ -367,6 +382,8 @@ static void step_online(struct tacit_glm_client *client, enum tacit_linalg_path 
 static void learn(struct tacit_glm_client *client, enum tacit_linalg_path path, const double *x,
                   double y, uint64_t count, const struct growth *growth)
 {
+    TACIT_ASSERT(count >= 1);
+    TACIT_ASSERT(count <= client->sample_count);
     struct tacit_glm_model const *const model = &client->config.model;
     struct tacit_linalg_mean const mean = tacit_glm_mean(model);
     struct tacit_linalg_samples const samples = samples_of(client);
@@ -395,15 +412,18 @@ static struct tacit_glm_message message_of(const struct tacit_glm_client *client
 /* The pause doubles with every message that nobody answered. */
 static void set_resend(struct tacit_glm_client *client)
 {
+    TACIT_ASSERT(client->config.resend_after_us > 0);
     uint32_t const doublings = client->unanswered_count < RESEND_DOUBLINGS_MAX
                                    ? client->unanswered_count
                                    : RESEND_DOUBLINGS_MAX;
     client->deadline_us = client->now_us + (client->config.resend_after_us << doublings);
+    TACIT_ASSERT(client->deadline_us > client->now_us);
     client->unanswered_count++;
 }
 
 static void send_trigger(struct tacit_glm_client *client, struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(!update->send);
     update->send = true;
     update->message = message_of(client, TACIT_GLM_TRIGGER);
     set_resend(client);
@@ -498,6 +518,8 @@ static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_l
     memcpy(out_matrix_of(client), own_of(client), TACIT_LINALG_MATRIX(d) * sizeof(double));
     tacit_linalg_gram(path, NULL, &samples, client->own_count, client->frozen_count, NULL,
                       out_matrix_of(client));
+    TACIT_ASSERT(client->own_count <= client->frozen_count);
+    TACIT_ASSERT(!update->send);
     update->send = true;
     update->message = message_of(client, TACIT_GLM_FROZEN);
     update->message.sync = message->sync;
@@ -513,6 +535,9 @@ static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_l
 static void fill_gradient(struct tacit_glm_client *client, enum tacit_linalg_path path,
                           const struct tacit_glm_message *message)
 {
+    TACIT_ASSERT(client->included_count <= client->frozen_count ||
+                 client->config.model.variant != TACIT_GLM_V3);
+    TACIT_IMPLIES(glm_iterates(client->config.model.variant), message->vector != NULL);
     struct tacit_glm_model const *const model = &client->config.model;
     uint32_t const d = model->dimension;
     struct tacit_linalg_mean mean = tacit_glm_mean(model);
@@ -602,6 +627,8 @@ struct derived {
 static bool derive(const struct tacit_glm_model *model, enum tacit_linalg_path path,
                    const struct tacit_glm_message *message, struct derived *derived)
 {
+    TACIT_ASSERT(message->matrix != NULL);
+    TACIT_IMPLIES(model->variant == TACIT_GLM_V3, message->steps != NULL);
     uint32_t const d = model->dimension;
     if (model->variant == TACIT_GLM_V3 && !invert(path, d, message->steps, derived->steps_inverse))
         return false;
@@ -623,6 +650,8 @@ static bool derive(const struct tacit_glm_model *model, enum tacit_linalg_path p
 static void take_model(struct tacit_glm_client *client, enum tacit_linalg_path path,
                        const struct tacit_glm_message *message, const struct derived *derived)
 {
+    TACIT_ASSERT(message->matrix != NULL);
+    TACIT_ASSERT(message->count > 0);
     struct tacit_glm_model const *const model = &client->config.model;
     uint32_t const d = model->dimension;
     size_t const matrix = TACIT_LINALG_MATRIX(d) * sizeof(double);
@@ -650,6 +679,7 @@ static void take_model(struct tacit_glm_client *client, enum tacit_linalg_path p
 /* Samples that the model does not have are learnt again, on top of it. */
 static void replay(struct tacit_glm_client *client, enum tacit_linalg_path path)
 {
+    TACIT_ASSERT(client->included_count <= client->sample_count);
     struct tacit_linalg_samples const samples = samples_of(client);
     double x[TACIT_LINALG_VECTOR_MAX];
     for (uint64_t s = client->included_count; s < client->sample_count; s++) {
@@ -719,6 +749,7 @@ static enum tacit_status on_receive(struct tacit_glm_client *client,
 /* After a restart, and when nobody answers: the trigger again, else "what now?". */
 static void ask(struct tacit_glm_client *client, struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(!update->send);
     if (client->triggered_sync == client->sync && client->frozen_sync <= client->sync) {
         send_trigger(client, update);
         return;
@@ -732,6 +763,7 @@ static void ask(struct tacit_glm_client *client, struct tacit_glm_update *update
 
 static void check_invariants(const struct tacit_glm_client *client)
 {
+    TACIT_ASSERT(client->needs_double <= 1);
     TACIT_ASSERT(client->sample_count <= client->config.model.horizon);
     TACIT_ASSERT(client->included_count <= client->sample_count);
     TACIT_ASSERT(client->frozen_count <= client->sample_count);
@@ -775,6 +807,9 @@ enum tacit_status tacit_glm_client_step(struct tacit_glm_client *client,
     }
     if (status != TACIT_OK) /* what is refused leaves no trace */
         client->now_us = before_us;
+    TACIT_IMPLIES(status != TACIT_OK, !update->persist && !update->send);
+    TACIT_IMPLIES(update->send, update->message.from == client->config.client_id);
+    TACIT_IMPLIES(update->decided, update->arm < event->as.offer.arm_count);
     update->deadline_us = client->deadline_us;
     check_invariants(client);
     return status;

@@ -66,11 +66,13 @@ static uint32_t clients_of(const struct tacit_glm_hub *hub)
 
 static double *matrix_at(struct tacit_glm_hub *hub, uint32_t index)
 {
+    TACIT_ASSERT(index <= 4);
     return hub->values + index * TACIT_LINALG_MATRIX(dimension_of(hub));
 }
 
 static double *vector_at(struct tacit_glm_hub *hub, uint32_t index)
 {
+    TACIT_ASSERT(index <= 5);
     return matrix_at(hub, 4) + index * TACIT_LINALG_STRIDE(dimension_of(hub));
 }
 
@@ -131,21 +133,25 @@ static uint64_t *counts_of(struct tacit_glm_hub *hub)
 
 static double *gram_of(struct tacit_glm_hub *hub, uint32_t client)
 {
+    TACIT_ASSERT(client <= clients_of(hub));
     return vector_at(hub, 5) + clients_of(hub) + client * TACIT_LINALG_PACKED(dimension_of(hub));
 }
 
 static double *gradient_of(struct tacit_glm_hub *hub, uint32_t client)
 {
+    TACIT_ASSERT(client <= clients_of(hub));
     return gram_of(hub, clients_of(hub)) + (size_t)client * dimension_of(hub);
 }
 
 static double *hessian_of(struct tacit_glm_hub *hub, uint32_t client)
 {
+    TACIT_ASSERT(client <= clients_of(hub));
     return gradient_of(hub, clients_of(hub)) + client * TACIT_LINALG_PACKED(dimension_of(hub));
 }
 
 static uint64_t *bits_at(struct tacit_glm_hub *hub, uint32_t index)
 {
+    TACIT_ASSERT(index < 3);
     bool const has_hessians = hub->config.model.variant == TACIT_GLM_ONE_UCB;
     double *const start = hessian_of(hub, has_hessians ? clients_of(hub) : 0);
     return (uint64_t *)(void *)start + index * TACIT_BITS_WORDS(clients_of(hub));
@@ -196,6 +202,7 @@ size_t tacit_glm_hub_size(const struct tacit_glm_hub_config *config)
 static void copy_config(struct tacit_glm_hub_config *copy,
                         const struct tacit_glm_hub_config *config)
 {
+    TACIT_ASSERT(copy != config);
     glm_model_copy(&copy->model, &config->model);
     copy->quorum = config->quorum;
     copy->resend_after_us = config->resend_after_us;
@@ -205,6 +212,7 @@ static void copy_config(struct tacit_glm_hub_config *copy,
 
 static uint32_t quorum_of(const struct tacit_glm_hub *hub)
 {
+    TACIT_ASSERT(hub->config.quorum <= clients_of(hub));
     bool const is_all = hub->config.quorum == 0 || needs_all(hub->config.model.variant);
     return is_all ? clients_of(hub) : hub->config.quorum;
 }
@@ -230,6 +238,8 @@ enum tacit_status tacit_glm_hub_init(struct tacit_glm_hub *hub,
 static void say(struct tacit_glm_hub *hub, enum tacit_glm_message_kind kind, uint32_t to,
                 struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(!update->send);
+    TACIT_ASSERT(to == TACIT_EVERYONE || to < clients_of(hub));
     update->send = true;
     update->message = (struct tacit_glm_message){.kind = kind,
                                                  .from = TACIT_HUB,
@@ -255,6 +265,8 @@ static void send_request(struct tacit_glm_hub *hub, uint32_t to, struct tacit_gl
 
 static void send_commit(struct tacit_glm_hub *hub, uint32_t to, struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(hub->sync > 0);
+    TACIT_ASSERT(hub->update_count > 0);
     enum tacit_glm_variant const variant = hub->config.model.variant;
     say(hub, TACIT_GLM_COMMIT, to, update);
     struct tacit_glm_message *const message = &update->message;
@@ -283,6 +295,7 @@ static void send_commit(struct tacit_glm_hub *hub, uint32_t to, struct tacit_glm
 /* Everybody who is asked has the full time. */
 static void set_timers(struct tacit_glm_hub *hub)
 {
+    TACIT_ASSERT(hub->config.resend_after_us > 0);
     hub->resend_us = hub->now_us + hub->config.resend_after_us;
     hub->deadline_us =
         hub->config.deadline_us > 0 ? hub->now_us + hub->config.deadline_us : TACIT_NEVER;
@@ -317,6 +330,8 @@ static void begin_sync(struct tacit_glm_hub *hub, uint64_t slot, struct tacit_gl
 
 static void begin_round(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(hub->phase == PHASE_SUMMING);
+    TACIT_ASSERT(hub->round < TACIT_GLM_ROUNDS_MAX);
     hub->round++;
     hub->digest = glm_digest(iterate_of(hub), dimension_of(hub));
     clear_answers(hub);
@@ -327,6 +342,8 @@ static void begin_round(struct tacit_glm_hub *hub, struct tacit_glm_update *upda
 /* Alg. 1 l. 12 with the cumulative A_i of those who take part; and the start of Alg. 3. */
 static void begin_rounds(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(hub->participant_count >= 1);
+    TACIT_ASSERT(hub->answer_count == hub->participant_count);
     struct tacit_glm_model const *const model = &hub->config.model;
     uint32_t const d = model->dimension;
     hub->phase = PHASE_SUMMING;
@@ -350,6 +367,7 @@ static void begin_rounds(struct tacit_glm_hub *hub, struct tacit_glm_update *upd
 
 static void abandon(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(hub->phase == PHASE_FREEZING || hub->phase == PHASE_SUMMING);
     hub->phase = PHASE_BACKOFF;
     hub->abandoned_count++;
     hub->resend_us = TACIT_NEVER;
@@ -377,6 +395,9 @@ static void derive(struct tacit_glm_hub *hub, enum tacit_linalg_path path)
 static void commit(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
                    struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(hub->phase == PHASE_SUMMING);
+    TACIT_ASSERT(hub->current > hub->sync);
+    TACIT_ASSERT(hub->round >= 1);
     memcpy(matrix_of(hub), pending_of(hub),
            TACIT_LINALG_MATRIX(dimension_of(hub)) * sizeof(double));
     memcpy(committed_of(hub), participants_of(hub),
@@ -417,6 +438,7 @@ static void accept_iterate(struct tacit_glm_hub *hub, enum tacit_linalg_path pat
 static enum tacit_status accelerate(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
                                     double *sum, struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(hub->momentum >= 1);
     struct tacit_glm_model const *const model = &hub->config.model;
     uint32_t const d = model->dimension;
     double const n = (double)hub->count;
@@ -437,6 +459,8 @@ static enum tacit_status accelerate(struct tacit_glm_hub *hub, enum tacit_linalg
         iterate_of(hub)[i] = (1.0 - mix) * ahead + mix * ahead_of(hub)[i];
         ahead_of(hub)[i] = ahead;
     }
+    TACIT_ASSERT(next > hub->momentum);
+    TACIT_ASSERT(step > 0);
     hub->momentum = next;
     begin_round(hub, update);
     return TACIT_OK;
@@ -464,6 +488,7 @@ static void turn_newton(struct tacit_glm_hub *hub, enum tacit_linalg_path path, 
 static enum tacit_status newton(struct tacit_glm_hub *hub, enum tacit_linalg_path path, double *sum,
                                 struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(hub->weight > 0);
     struct tacit_glm_model const *const model = &hub->config.model;
     uint32_t const d = model->dimension;
     tacit_linalg_add(d, model->lambda, iterate_of(hub), sum);
@@ -516,6 +541,8 @@ static void step_lazily(struct tacit_glm_hub *hub, enum tacit_linalg_path path, 
 static enum tacit_status close_round(struct tacit_glm_hub *hub, enum tacit_linalg_path path,
                                      struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(hub->answer_count == hub->participant_count);
+    TACIT_ASSERT(hub->round >= 1);
     uint32_t const d = dimension_of(hub);
     double sum[TACIT_LINALG_VECTOR_MAX] = {0};
     for (uint32_t i = 0; i < clients_of(hub); i++)
@@ -548,6 +575,9 @@ static enum tacit_status close_round(struct tacit_glm_hub *hub, enum tacit_linal
 
 static void note_answer(struct tacit_glm_hub *hub, uint32_t client)
 {
+    TACIT_ASSERT(client < clients_of(hub));
+    TACIT_ASSERT(hub->answer_count < hub->participant_count);
+    TACIT_ASSERT(!tacit_bits_has(answered_of(hub), client));
     tacit_bits_add(answered_of(hub), client);
     hub->answer_count++;
 }
@@ -556,6 +586,7 @@ static void note_answer(struct tacit_glm_hub *hub, uint32_t client)
 static bool is_awaited(struct tacit_glm_hub *hub, const struct tacit_glm_message *message,
                        enum phase phase)
 {
+    TACIT_ASSERT(message->from < clients_of(hub));
     return hub->phase == phase && message->sync == hub->current &&
            message->attempt == hub->attempt && message->round == hub->round &&
            tacit_bits_has(participants_of(hub), message->from) &&
@@ -675,6 +706,7 @@ static enum tacit_status on_receive(struct tacit_glm_hub *hub, const struct taci
 /* Those who have not answered are dropped: the next attempt is without them, or none is. */
 static void drop_silent(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
 {
+    TACIT_ASSERT(hub->phase == PHASE_FREEZING || hub->phase == PHASE_SUMMING);
     if (hub->answer_count < quorum_of(hub)) {
         abandon(hub, update);
         return;
@@ -714,6 +746,8 @@ static void on_start(struct tacit_glm_hub *hub, struct tacit_glm_update *update)
 
 static void check_invariants(const struct tacit_glm_hub *hub)
 {
+    TACIT_ASSERT(hub->phase <= PHASE_HALTED);
+    TACIT_ASSERT(hub->round <= TACIT_GLM_ROUNDS_MAX || hub->phase != PHASE_SUMMING);
     TACIT_ASSERT(hub->sync <= hub->current);
     TACIT_ASSERT(hub->answer_count <= hub->participant_count);
     TACIT_ASSERT(hub->participant_count <= hub->config.model.client_count);
@@ -747,6 +781,8 @@ enum tacit_status tacit_glm_hub_step(struct tacit_glm_hub *hub, const struct tac
     }
     if (status != TACIT_OK && hub->phase != PHASE_HALTED)
         hub->now_us = before_us;
+    TACIT_IMPLIES(status != TACIT_OK, !update->send);
+    TACIT_IMPLIES(update->send, update->message.from == TACIT_HUB);
     update->deadline_us = hub->deadline_us < hub->resend_us ? hub->deadline_us : hub->resend_us;
     check_invariants(hub);
     return status;

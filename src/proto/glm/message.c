@@ -3,6 +3,7 @@
 
 uint64_t tacit_glm_message_scalars(const struct tacit_glm_message *message, uint32_t dimension)
 {
+    TACIT_ASSERT(dimension >= 1);
     uint64_t const d = dimension;
     uint64_t count = 0;
     count += message->vector != NULL ? d : 0;

@@ -10,6 +10,7 @@
 
 void glm_model_copy(struct tacit_glm_model *copy, const struct tacit_glm_model *model)
 {
+    TACIT_ASSERT(copy != model);
     copy->run_id = model->run_id;
     copy->variant = model->variant;
     copy->exploration = model->exploration;
@@ -78,6 +79,7 @@ struct tacit_glm_model tacit_glm_model_init(enum tacit_glm_variant variant,
 
 uint64_t tacit_glm_period(uint32_t client_count, uint64_t horizon, uint64_t updates)
 {
+    TACIT_ASSERT(client_count >= 1);
     TACIT_ASSERT(updates > 0);
     if (updates <= horizon)
         return client_count * (horizon / updates);
@@ -140,6 +142,7 @@ bool tacit_glm_model_is_valid(const struct tacit_glm_model *model)
 
 double glm_base(const struct tacit_glm_model *model)
 {
+    TACIT_ASSERT(model->curvature > 0);
     switch (model->variant) {
     case TACIT_GLM_FEDGLB:
     case TACIT_GLM_V1:
@@ -171,6 +174,7 @@ double glm_step_rate(const struct tacit_glm_model *model)
 
 double tacit_glm_suboptimality(const struct tacit_glm_model *model, uint64_t n)
 {
+    TACIT_ASSERT(n > 0);
     if (model->suboptimality > 0)
         return model->suboptimality;
     return 1.0 / ((double)n * (double)n);
@@ -178,11 +182,14 @@ double tacit_glm_suboptimality(const struct tacit_glm_model *model, uint64_t n)
 
 double tacit_glm_gradient_norm(const struct tacit_glm_model *model, uint64_t n)
 {
+    TACIT_ASSERT(n > 0);
     return sqrt(2.0 * model->lambda * tacit_glm_suboptimality(model, n) / (double)n);
 }
 
 double glm_model_radius(const struct tacit_glm_model *model, uint64_t n)
 {
+    TACIT_ASSERT(model->curvature > 0);
+    TACIT_ASSERT(model->lambda > 0);
     double const c = model->curvature;
     double const lambda = model->lambda;
     double const d = model->dimension;
@@ -204,6 +211,8 @@ double tacit_glm_radius(const struct tacit_glm_model *model, uint64_t n)
 double glm_fixed_square(const struct tacit_glm_model *model, uint64_t n, double log_det,
                         double theta_norm)
 {
+    TACIT_ASSERT(log_det >= 0);
+    TACIT_ASSERT(theta_norm >= 0);
     double const c = model->curvature;
     double const r = model->noise_bound;
     double const s = model->norm_bound;
@@ -219,6 +228,8 @@ double glm_fixed_square(const struct tacit_glm_model *model, uint64_t n, double 
 /* 8 R^2/c^2 log(ways/delta sqrt(4 + 8 B/c + 64 R^4/(4 c^4 delta^2))) + 4 B/c. */
 static double online_terms(const struct tacit_glm_model *model, double bound, double ways)
 {
+    TACIT_ASSERT(bound >= 0);
+    TACIT_ASSERT(ways >= 1);
     double const c = model->curvature;
     double const r = model->noise_bound;
     double const inner = 4.0 + 8.0 / c * bound +
@@ -256,6 +267,7 @@ double glm_ucb_radius(const struct tacit_glm_model *model, uint64_t n)
 
 double glm_linear_radius(const struct tacit_glm_model *model, uint64_t n)
 {
+    TACIT_ASSERT(model->lambda > 0);
     double const d = model->dimension;
     double const spread = d * tacit_linalg_log1p((double)n / (d * model->lambda)) -
                           2.0 * tacit_linalg_log(model->delta);
@@ -274,6 +286,7 @@ double glm_exploration_scale(const struct tacit_glm_model *model)
 
 double tacit_glm_updates_bound(const struct tacit_glm_model *model)
 {
+    TACIT_ASSERT(model->horizon >= 1);
     double const slots = (double)model->horizon;
     double const observations = slots * model->client_count;
     if (glm_is_scheduled(model->variant))
@@ -289,6 +302,8 @@ double tacit_glm_updates_bound(const struct tacit_glm_model *model)
 
 double tacit_glm_rounds_bound(const struct tacit_glm_model *model, uint64_t n, double distance)
 {
+    TACIT_ASSERT(n > 0);
+    TACIT_ASSERT(distance >= 0);
     double const count = (double)n;
     double const smooth = model->lipschitz + 2.0 * model->lambda / count;
     double const ratio = smooth * distance * distance / (2.0 * tacit_glm_suboptimality(model, n));
@@ -300,6 +315,7 @@ double tacit_glm_rounds_bound(const struct tacit_glm_model *model, uint64_t n, d
 
 bool glm_is_finite(const double *values, size_t count)
 {
+    TACIT_ASSERT(values != NULL);
     for (size_t i = 0; i < count; i++)
         if (!(fabs(values[i]) <= 1e300))
             return false;
@@ -309,6 +325,7 @@ bool glm_is_finite(const double *values, size_t count)
 /* Multiplication by an odd number and a shift, a word at a time: tells iterates apart, no more. */
 uint64_t glm_digest(const double *values, size_t count)
 {
+    TACIT_ASSERT(values != NULL);
     uint64_t digest = UINT64_C(0x9e3779b97f4a7c15);
     for (size_t i = 0; i < count; i++) {
         uint64_t word;

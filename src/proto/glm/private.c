@@ -56,6 +56,7 @@ static uint32_t bit_length(uint64_t value)
 /* sigma^2 = Delta^2 2^40/(2 rho) of one release. */
 static enum tacit_status set_noise(struct tacit_glm_private_rule *rule)
 {
+    TACIT_ASSERT(rule->level_count >= 1);
     rule->rho_nano = tacit_rho_of_epsilon_nano(rule->model.epsilon, rule->model.delta);
     rule->node_rho_nano = rule->rho_nano / rule->level_count;
     if (rule->node_rho_nano == 0)
@@ -68,6 +69,7 @@ static enum tacit_status set_noise(struct tacit_glm_private_rule *rule)
  * probability 1 - 2a/3: of a symmetric matrix, and of a vector. */
 static void set_bounds(struct tacit_glm_private_rule *rule)
 {
+    TACIT_ASSERT(rule->node_count >= 1);
     struct tacit_glm_private_model const *const model = &rule->model;
     double const root = sqrt((double)model->dimension);
     double const batches = (double)model->batch_count;
@@ -75,6 +77,8 @@ static void set_bounds(struct tacit_glm_private_rule *rule)
     rule->sd = sqrt(nodes * tacit_gaussian_variance(&rule->noise)) / (double)TACIT_GLM_PRIVATE_UNIT;
     rule->shift = rule->sd * (2.0 * root + 2.0 * sqrt(log(6.0 * batches / model->failure)));
     rule->drift = rule->sd * (root + sqrt(2.0 * log(3.0 * batches / model->failure)));
+    TACIT_ASSERT(rule->shift > 0);
+    TACIT_ASSERT(rule->drift > 0);
 }
 
 enum tacit_status tacit_glm_private_rule_init(struct tacit_glm_private_rule *rule,
@@ -92,6 +96,8 @@ enum tacit_status tacit_glm_private_rule_init(struct tacit_glm_private_rule *rul
     if (set_noise(&next) != TACIT_OK)
         return TACIT_INVALID;
     set_bounds(&next);
+    TACIT_ASSERT(next.level_count >= 1);
+    TACIT_ASSERT(next.node_rho_nano > 0);
     *rule = next;
     return TACIT_OK;
 }
@@ -104,6 +110,7 @@ static double link_factor(enum tacit_linalg_link link)
 
 double glm_private_radius(const struct tacit_glm_private_rule *rule, double log_det)
 {
+    TACIT_ASSERT(rule->shift > 0);
     struct tacit_glm_private_model const *const model = &rule->model;
     double const spread = 2.0 * tacit_linalg_log(3.0 / model->failure) + log_det -
                           model->dimension * tacit_linalg_log(rule->shift);
@@ -116,6 +123,8 @@ double glm_private_radius(const struct tacit_glm_private_rule *rule, double log_
 bool glm_private_derive(enum tacit_linalg_path path, uint32_t d, const double *matrix,
                         double *inverse, double *log_det)
 {
+    TACIT_ASSERT(d >= 1);
+    TACIT_ASSERT(d <= TACIT_LINALG_DIMENSION_MAX);
     double factor[TACIT_LINALG_MATRIX_MAX];
     double reciprocal[TACIT_LINALG_VECTOR_MAX];
     if (!tacit_linalg_cholesky(path, d, matrix, 0, factor, reciprocal))
@@ -127,6 +136,7 @@ bool glm_private_derive(enum tacit_linalg_path path, uint32_t d, const double *m
 
 int64_t glm_private_sum_max(const struct tacit_glm_private_rule *rule)
 {
+    TACIT_ASSERT(rule->model.client_count >= 1);
     return (int64_t)((UINT64_C(1) << SUM_BITS) / rule->model.client_count);
 }
 
@@ -134,6 +144,7 @@ int64_t glm_private_sum_max(const struct tacit_glm_private_rule *rule)
 
 void tacit_glm_private_quantise(uint32_t dimension, const double *x, int64_t *steps)
 {
+    TACIT_ASSERT(dimension <= TACIT_LINALG_DIMENSION_MAX);
     double square = 0;
     for (uint32_t i = 0; i < dimension; i++)
         square += x[i] * x[i];
@@ -154,6 +165,8 @@ int64_t tacit_glm_private_reward_steps(enum tacit_linalg_link link, double y)
     double const half = is_logistic ? 0.5 : 1.0;
     double const centred = is_logistic ? y - 0.5 : y;
     double const clipped = !(centred > -half) ? -half : centred > half ? half : centred;
+    TACIT_ASSERT(clipped >= -half);
+    TACIT_ASSERT(clipped <= half);
     return (int64_t)(clipped * GRID);
 }
 
@@ -161,6 +174,7 @@ int64_t tacit_glm_private_reward_steps(enum tacit_linalg_link link, double y)
 
 uint64_t tacit_glm_private_clients_min(const struct tacit_glm_private_rule *rule, uint64_t horizon)
 {
+    TACIT_ASSERT(horizon > 0);
     /* Y grows with sqrt(M), n with M: M T/d >= Y. */
     double const alone = rule->shift / sqrt((double)rule->model.client_count);
     double const root = alone * rule->model.dimension / (double)horizon;

@@ -41,6 +41,7 @@ static double *theta_of(struct tacit_glm_private_client *client)
 
 static int64_t *sums_at(struct tacit_glm_private_client *client, uint32_t index)
 {
+    TACIT_ASSERT(index < 2 + 2 * client->rule.level_count);
     double *const first = theta_of(client) + TACIT_LINALG_STRIDE(dimension_of(client));
     return (int64_t *)(void *)first + (size_t)index * client->sum_count;
 }
@@ -58,11 +59,13 @@ static int64_t *prefix_of(struct tacit_glm_private_client *client)
 
 static int64_t *exact_of(struct tacit_glm_private_client *client, uint32_t level)
 {
+    TACIT_ASSERT(level < client->rule.level_count);
     return sums_at(client, 2 + level);
 }
 
 static int64_t *noised_of(struct tacit_glm_private_client *client, uint32_t level)
 {
+    TACIT_ASSERT(level < client->rule.level_count);
     return sums_at(client, 2 + client->rule.level_count + level);
 }
 
@@ -83,6 +86,7 @@ static void set_alpha(struct tacit_glm_private_client *client, double log_det)
     client->alpha = model->exploration == TACIT_GLM_CONSTANT ? model->alpha
                     : model->exploration == TACIT_GLM_THEORY ? radius
                                                              : PRACTICAL_SCALE * radius;
+    TACIT_ASSERT(client->alpha >= 0);
 }
 
 enum tacit_status tacit_glm_private_client_init(struct tacit_glm_private_client *client,
@@ -121,6 +125,7 @@ static enum tacit_status on_model(struct tacit_glm_private_client *client,
         return TACIT_MALFORMED;
     memcpy(inverse_of(client), inverse, TACIT_LINALG_MATRIX(d) * sizeof(double));
     memcpy(theta_of(client), message->theta, d * sizeof(double));
+    TACIT_ASSERT(message->batch <= client->rule.model.batch_count);
     client->model_batch = message->batch;
     set_alpha(client, log_det);
     return TACIT_OK;
@@ -183,6 +188,7 @@ static void on_reward(struct tacit_glm_private_client *client,
 
 static uint32_t level_of(const struct tacit_glm_private_client *client, uint64_t batch)
 {
+    TACIT_ASSERT(batch > 0);
     uint32_t level = 0;
     if (client->rule.is_flat)
         return 0;
@@ -195,6 +201,7 @@ static uint32_t level_of(const struct tacit_glm_private_client *client, uint64_t
 static enum tacit_status draw(const struct tacit_glm_private_client *client,
                               const struct tacit_entropy *entropy, int64_t *noise)
 {
+    TACIT_ASSERT(client->sum_count <= TACIT_GLM_PRIVATE_SUMS_MAX);
     for (uint32_t i = 0; i < client->sum_count; i++) {
         enum tacit_status const status =
             tacit_discrete_gaussian(&client->rule.noise, entropy, &noise[i]);
@@ -215,6 +222,7 @@ static void add_sums(uint32_t count, const int64_t *more, int64_t *sums)
 static void close_node(struct tacit_glm_private_client *client, uint32_t level,
                        const int64_t *noise)
 {
+    TACIT_ASSERT(level < client->rule.level_count);
     uint32_t const count = client->sum_count;
     size_t const size = count * sizeof(int64_t);
     int64_t *const exact = exact_of(client, level);
@@ -230,6 +238,7 @@ static void close_node(struct tacit_glm_private_client *client, uint32_t level,
 
 static void set_prefix(struct tacit_glm_private_client *client)
 {
+    TACIT_ASSERT(client->batch > 0);
     uint32_t const count = client->sum_count;
     int64_t *const prefix = prefix_of(client);
     if (client->rule.is_flat) {
@@ -245,6 +254,8 @@ static void set_prefix(struct tacit_glm_private_client *client)
 static void send_release(struct tacit_glm_private_client *client,
                          struct tacit_glm_private_update *update)
 {
+    TACIT_ASSERT(client->batch > 0);
+    TACIT_ASSERT(!update->send);
     update->send = true;
     update->message = (struct tacit_glm_private_message){.kind = TACIT_GLM_PRIVATE_RELEASE,
                                                          .from = client->client_id,
@@ -273,6 +284,7 @@ static enum tacit_status on_clock(struct tacit_glm_private_client *client, uint6
         status = draw(client, entropy, noise);
     if (status != TACIT_OK)
         return status;
+    TACIT_ASSERT(batch == client->batch + 1);
     client->ledger = ledger;
     client->batch = batch;
     close_node(client, level, noise);

@@ -51,6 +51,7 @@ static uint64_t *batches_of(struct tacit_glm_private_hub *hub)
 
 static int64_t *prefix_of(struct tacit_glm_private_hub *hub, uint32_t client)
 {
+    TACIT_ASSERT(client < hub->rule.model.client_count);
     return (int64_t *)(void *)(batches_of(hub) + hub->rule.model.client_count) +
            (size_t)client * hub->sum_count;
 }
@@ -75,6 +76,7 @@ enum tacit_status tacit_glm_private_hub_init(struct tacit_glm_private_hub *hub,
     hub->quorum = quorum > 0 ? quorum : rule->model.client_count;
     hub->sum_count = (uint32_t)TACIT_GLM_PRIVATE_SUMS(rule->model.dimension);
     tacit_linalg_identity(rule->model.dimension, 2.0 * rule->shift, matrix_of(hub));
+    TACIT_ASSERT(hub->quorum >= 1);
     return TACIT_OK;
 }
 
@@ -82,6 +84,7 @@ enum tacit_status tacit_glm_private_hub_init(struct tacit_glm_private_hub *hub,
 
 static void send_model(struct tacit_glm_private_hub *hub, struct tacit_glm_private_update *update)
 {
+    TACIT_ASSERT(hub->model_batch > 0);
     update->send = true;
     update->message = (struct tacit_glm_private_message){.kind = TACIT_GLM_PRIVATE_MODEL,
                                                          .from = TACIT_HUB,
@@ -114,6 +117,7 @@ static void unpack(struct tacit_glm_private_hub *hub, double *matrix, double *ta
 static void make_model(struct tacit_glm_private_hub *hub, enum tacit_linalg_path path,
                        struct tacit_glm_private_update *update)
 {
+    TACIT_ASSERT(hub->batch > hub->model_batch);
     uint32_t const d = dimension_of(hub);
     double matrix[TACIT_LINALG_MATRIX_MAX];
     double inverse[TACIT_LINALG_MATRIX_MAX];
@@ -155,6 +159,7 @@ static enum tacit_status on_release(struct tacit_glm_private_hub *hub, enum taci
                                     const struct tacit_glm_private_message *message,
                                     struct tacit_glm_private_update *update)
 {
+    TACIT_ASSERT(message->from < hub->rule.model.client_count);
     uint32_t const client = message->from;
     uint64_t *const batch = &batches_of(hub)[client];
     if (message->sums == NULL || message->batch == 0 ||
@@ -176,6 +181,8 @@ static enum tacit_status on_release(struct tacit_glm_private_hub *hub, enum taci
         if (hub->ready_count < hub->quorum) /* the newest batch that is complete */
             make_model(hub, path, update);
     }
+    TACIT_ASSERT(hub->batch <= hub->rule.model.batch_count);
+    TACIT_ASSERT(hub->ready_count <= hub->rule.model.client_count);
     return TACIT_OK;
 }
 
@@ -183,6 +190,7 @@ enum tacit_status tacit_glm_private_hub_step(struct tacit_glm_private_hub *hub,
                                              const struct tacit_glm_private_event *event,
                                              struct tacit_glm_private_update *update)
 {
+    TACIT_ASSERT(hub->ready_count <= hub->rule.model.client_count);
     TACIT_ASSERT(hub->batch <= hub->rule.model.batch_count);
     TACIT_ASSERT(hub->model_batch <= hub->batch);
     memset(update, 0, sizeof *update);

@@ -79,6 +79,7 @@ enum array {
 
 static uint64_t *array_of(struct tacit_gossip_agent *agent, enum array array)
 {
+    TACIT_ASSERT(array <= ARRAYS);
     return agent->words + (size_t)array * agent->rule.arm_count;
 }
 
@@ -110,12 +111,14 @@ static struct edge *edges_of(struct tacit_gossip_agent *agent)
 
 static double *flow_of(struct tacit_gossip_agent *agent, uint32_t edge)
 {
+    TACIT_ASSERT(edge <= 2 * agent->neighbour_count);
     double *const flows = (double *)(void *)(edges_of(agent) + agent->neighbour_count);
     return flows + (size_t)edge * agent->rule.arm_count;
 }
 
 static double *shift_of(struct tacit_gossip_agent *agent, uint32_t edge)
 {
+    TACIT_ASSERT(edge < agent->neighbour_count);
     return flow_of(agent, agent->neighbour_count + edge);
 }
 
@@ -163,6 +166,7 @@ static uint32_t edge_to(struct tacit_gossip_agent *agent, uint32_t neighbour)
 
 static bool is_keeper(const struct tacit_gossip_agent *agent, uint32_t neighbour)
 {
+    TACIT_ASSERT(neighbour != agent->agent_id);
     return agent->agent_id < neighbour;
 }
 
@@ -173,6 +177,12 @@ static bool is_lockstep(const struct tacit_gossip_agent *agent)
 
 static void check_invariants(const struct tacit_gossip_agent *agent)
 {
+    TACIT_ASSERT(agent->forced <= 1);
+    TACIT_ASSERT(agent->forced_count <= agent->slot);
+    TACIT_ASSERT(agent->first_left <= agent->rule.arm_count);
+    TACIT_ASSERT(agent->pull_count == agent->slot + agent->rule.arm_count - agent->first_left);
+    TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->slot == agent->rule.horizon);
+    TACIT_IMPLIES(agent->first_left > 0, agent->slot == 0);
     TACIT_ASSERT(agent->phase <= PHASE_HALTED);
     TACIT_ASSERT(agent->slot <= agent->rule.horizon);
     TACIT_IMPLIES(agent->phase == PHASE_PULLING, agent->arm < agent->rule.arm_count);
@@ -184,6 +194,7 @@ static void check_invariants(const struct tacit_gossip_agent *agent)
 static struct tacit_gossip_message message_to(const struct tacit_gossip_agent *agent, uint32_t to,
                                               enum tacit_gossip_message_kind kind)
 {
+    TACIT_ASSERT(to == TACIT_NEIGHBOURS || to != agent->agent_id);
     return (struct tacit_gossip_message){.kind = kind,
                                          .from = agent->agent_id,
                                          .to = to,
@@ -206,6 +217,8 @@ static void say(struct tacit_gossip_agent *agent, struct tacit_gossip_message me
 static void offer(struct tacit_gossip_agent *agent, uint32_t edge,
                   struct tacit_gossip_update *update)
 {
+    TACIT_ASSERT(edge < agent->neighbour_count);
+    TACIT_ASSERT(!is_keeper(agent, (uint32_t)edges_of(agent)[edge].neighbour));
     struct edge const *const it = &edges_of(agent)[edge];
     struct tacit_gossip_message message =
         message_to(agent, (uint32_t)it->neighbour, TACIT_GOSSIP_OFFER);
@@ -220,6 +233,8 @@ static void offer(struct tacit_gossip_agent *agent, uint32_t edge,
 static void answer(struct tacit_gossip_agent *agent, uint32_t edge,
                    struct tacit_gossip_update *update)
 {
+    TACIT_ASSERT(edge < agent->neighbour_count);
+    TACIT_ASSERT(is_keeper(agent, (uint32_t)edges_of(agent)[edge].neighbour));
     struct edge const *const it = &edges_of(agent)[edge];
     struct tacit_gossip_message message =
         message_to(agent, (uint32_t)it->neighbour, TACIT_GOSSIP_SHIFT);
@@ -233,6 +248,8 @@ static void answer(struct tacit_gossip_agent *agent, uint32_t edge,
 
 static void plan_pull(struct tacit_gossip_agent *agent, struct tacit_gossip_update *update)
 {
+    TACIT_ASSERT(agent->arm < agent->rule.arm_count);
+    TACIT_ASSERT(agent->phase == PHASE_PULLING);
     plan_of(agent)[0] = (struct tacit_pull_block){.arm = agent->arm, .count = 1};
     update->plan = plan_of(agent);
     update->plan_count = 1;
@@ -244,6 +261,7 @@ static void plan_first(struct tacit_gossip_agent *agent, struct tacit_gossip_upd
     for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++)
         if (!tacit_bits_has(came_of(agent), arm))
             plan_of(agent)[count++] = (struct tacit_pull_block){.arm = arm, .count = 1};
+    TACIT_ASSERT(count == agent->first_left);
     update->plan = plan_of(agent);
     update->plan_count = count;
 }
@@ -266,6 +284,8 @@ static enum tacit_status begin_slot(struct tacit_gossip_agent *agent,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_gossip_update *update)
 {
+    TACIT_ASSERT(agent->phase == PHASE_WAITING);
+    TACIT_ASSERT(agent->slot < agent->rule.horizon);
     struct gossip_row const row = row_of(agent, memory);
     bool const is_forced = agent->behind != 0;
     uint32_t arm = 0;
@@ -273,6 +293,7 @@ static enum tacit_status begin_slot(struct tacit_gossip_agent *agent,
     enum tacit_status const status = gossip_choose(&row, &time, entropy, &arm);
     if (status != TACIT_OK)
         return status;
+    TACIT_ASSERT(arm < agent->rule.arm_count);
     agent->slot++;
     agent->arm = arm;
     agent->forced = is_forced;
@@ -293,6 +314,7 @@ static enum tacit_status go_on(struct tacit_gossip_agent *agent, struct tacit_go
                                const struct tacit_entropy *entropy,
                                struct tacit_gossip_update *update)
 {
+    TACIT_ASSERT(agent->first_left == 0);
     agent->arm = TACIT_NO_ARM;
     agent->phase = agent->slot == agent->rule.horizon ? PHASE_FINISHED : PHASE_WAITING;
     if (is_lockstep(agent) || agent->phase == PHASE_FINISHED)
@@ -397,6 +419,7 @@ static enum tacit_status on_first_reward(struct tacit_gossip_agent *agent,
                                          const struct tacit_reward *reward,
                                          const struct tacit_entropy *entropy)
 {
+    TACIT_ASSERT(reward->count == 1);
     if (tacit_bits_has(came_of(agent), reward->arm))
         return TACIT_INVALID;
     TACIT_ASSERT(row->count[reward->arm] == 0 && agent->first_left > 0);
@@ -450,6 +473,7 @@ static enum tacit_status begin_exchange(struct tacit_gossip_agent *agent,
         return status;
     uint32_t const edge = (uint32_t)drawn;
     uint32_t const neighbour = (uint32_t)edges_of(agent)[edge].neighbour;
+    TACIT_ASSERT(edge < agent->neighbour_count);
     if (is_keeper(agent, neighbour))
         say(agent, message_to(agent, neighbour, TACIT_GOSSIP_ASK), update);
     else if (agent->now_us >= agent->offered_until_us)
@@ -532,6 +556,8 @@ static uint64_t pulls_possible(const struct tacit_gossip_agent *agent)
 static void take_seen(struct tacit_gossip_agent *agent, const uint64_t *seen,
                       struct tacit_gossip_update *update)
 {
+    TACIT_ASSERT(seen != NULL);
+    TACIT_ASSERT(pulls_possible(agent) <= agent->rule.horizon + 1);
     uint64_t const most = pulls_possible(agent);
     uint64_t *const heard = array_of(agent, ARRAY_HEARD);
     for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
@@ -558,6 +584,7 @@ static enum acquaintance acquaint(const struct edge *edge,
 static void refuse(struct tacit_gossip_agent *agent, const struct tacit_gossip_message *message,
                    struct tacit_gossip_update *update)
 {
+    TACIT_ASSERT(agent->guards_lives != 0);
     struct tacit_gossip_message refusal = message_to(agent, message->from, TACIT_GOSSIP_REFUSE);
     refusal.life_number = message->life_number;
     refusal.life = message->life;
@@ -568,6 +595,7 @@ static void refuse(struct tacit_gossip_agent *agent, const struct tacit_gossip_m
 /* Moves theta so that the edge has moved `flow` to this agent in all. */
 static void set_flow(struct tacit_gossip_agent *agent, uint32_t edge, const double *their_flow)
 {
+    TACIT_ASSERT(edge < agent->neighbour_count);
     double *const flow = flow_of(agent, edge);
     double *const theta = doubles_of(agent, ARRAY_THETA);
     agent->lead.until = 0;
@@ -582,6 +610,8 @@ static void set_flow(struct tacit_gossip_agent *agent, uint32_t edge, const doub
 static bool flows_agree(struct tacit_gossip_agent *agent, uint32_t edge, const double *their_flow,
                         const double *shift)
 {
+    TACIT_ASSERT(edge < agent->neighbour_count);
+    TACIT_ASSERT(their_flow != NULL);
     double const *const flow = flow_of(agent, edge);
     for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
         double const moved = shift == NULL ? 0 : shift[arm];
@@ -595,6 +625,8 @@ static bool flows_agree(struct tacit_gossip_agent *agent, uint32_t edge, const d
 /* Line 20 at the keeper. */
 static void move_half(struct tacit_gossip_agent *agent, uint32_t edge, const double *theirs)
 {
+    TACIT_ASSERT(edge < agent->neighbour_count);
+    TACIT_ASSERT(theirs != NULL);
     double *const theta = doubles_of(agent, ARRAY_THETA);
     double *const flow = flow_of(agent, edge);
     double *const shift = shift_of(agent, edge);
@@ -612,6 +644,8 @@ static enum tacit_status on_offer(struct tacit_gossip_agent *agent,
                                   const struct tacit_gossip_message *message,
                                   struct tacit_gossip_update *update)
 {
+    TACIT_ASSERT(message->theta != NULL);
+    TACIT_ASSERT(message->flow != NULL);
     uint32_t const at = edge_to(agent, message->from);
     struct edge *const edge = &edges_of(agent)[at];
     if (message->exchange > edge->exchange ||
@@ -638,6 +672,8 @@ static enum tacit_status on_shift(struct tacit_gossip_agent *agent,
                                   const struct tacit_gossip_message *message,
                                   struct tacit_gossip_update *update)
 {
+    TACIT_ASSERT(message->shift != NULL);
+    TACIT_ASSERT(message->flow != NULL);
     uint32_t const at = edge_to(agent, message->from);
     struct edge *const edge = &edges_of(agent)[at];
     agent->offered_until_us = 0;
@@ -784,6 +820,7 @@ size_t tacit_gossip_agent_size(const struct tacit_gossip_agent_config *config)
 /* Member by member: gaps keep the zeros of the state. */
 static void copy_rule(struct tacit_gossip_rule *copy, const struct tacit_gossip_rule *rule)
 {
+    TACIT_ASSERT(copy != rule);
     tacit_mechanism_copy(&copy->tree.node, &rule->tree.node);
     copy->tree.leaf_max = rule->tree.leaf_max;
     copy->tree.level_count = rule->tree.level_count;
@@ -846,6 +883,10 @@ enum tacit_status tacit_gossip_agent_step(struct tacit_gossip_agent *agent,
         agent->now_us = before_us;
         agent->lived_us = lived_us;
     }
+    TACIT_IMPLIES(update->send, update->message.from == agent->agent_id);
+    TACIT_IMPLIES(update->plan_count > 0,
+                  agent->phase == PHASE_FIRST || agent->phase == PHASE_PULLING);
+    TACIT_IMPLIES(update->plan_count > 0, update->persist);
     update->deadline_us = agent->phase == PHASE_HALTED ? TACIT_NEVER : agent->deadline_us;
     return status;
 }

@@ -8,6 +8,11 @@
 
 static void check_invariants(const struct tacit_doubling_agent *agent)
 {
+    TACIT_ASSERT(agent->forced <= 1);
+    TACIT_ASSERT(agent->forced_count <= agent->pull_count);
+    TACIT_ASSERT(agent->leader == TACIT_NO_ARM || agent->leader < agent->schedule.arm_count);
+    TACIT_ASSERT(tacit_ledger_spent_nano(&agent->ledger) <= agent->ledger.budget_nano);
+    TACIT_IMPLIES(agent->phase == DOUBLING_FINISHED, agent->pull_count == agent->schedule.horizon);
     TACIT_ASSERT(agent->phase <= DOUBLING_HALTED);
     TACIT_ASSERT(agent->pull_count <= agent->schedule.horizon);
     TACIT_ASSERT(agent->plan_count <= agent->schedule.arm_count);
@@ -19,6 +24,7 @@ static void check_invariants(const struct tacit_doubling_agent *agent)
 static struct tacit_doubling_message message_to(const struct tacit_doubling_agent *agent,
                                                 uint32_t to, enum tacit_doubling_message_kind kind)
 {
+    TACIT_ASSERT(to == TACIT_NEIGHBOURS || to != agent->agent_id);
     return (struct tacit_doubling_message){.kind = kind,
                                            .from = agent->agent_id,
                                            .to = to,
@@ -32,6 +38,7 @@ static struct tacit_doubling_message news_since(struct tacit_doubling_agent *age
                                                 struct tacit_doubling_memory *memory,
                                                 const uint8_t *base, uint32_t to)
 {
+    TACIT_ASSERT(base != NULL);
     uint32_t const arms = agent->schedule.arm_count;
     struct tacit_doubling_entry *const entries = doubling_entries(memory, arms);
     struct tacit_doubling_message news = message_to(agent, to, TACIT_DOUBLING_NEWS);
@@ -56,6 +63,7 @@ static struct tacit_doubling_message news_since(struct tacit_doubling_agent *age
 
 static void send(struct tacit_doubling_update *update, struct tacit_doubling_message message)
 {
+    TACIT_ASSERT(!update->send);
     update->send = true;
     update->message = message;
 }
@@ -64,6 +72,7 @@ static void send(struct tacit_doubling_update *update, struct tacit_doubling_mes
 static void speak(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
                   struct tacit_doubling_update *update)
 {
+    TACIT_ASSERT(!update->send);
     uint8_t *const told = doubling_told(agent);
     struct tacit_doubling_message const news = news_since(agent, memory, told, TACIT_NEIGHBOURS);
     for (uint32_t i = 0; i < news.entry_count; i++) {
@@ -92,6 +101,7 @@ static void ask(struct tacit_doubling_agent *agent, struct tacit_doubling_update
     agent->ask_at_us =
         agent->now_us +
         (agent->ask_us << (doublings + 1 < DOUBLINGS_MAX ? doublings + 1 : DOUBLINGS_MAX));
+    TACIT_ASSERT(agent->ask_at_us > agent->now_us);
     send(update, question(agent, TACIT_NEIGHBOURS));
 }
 
@@ -102,6 +112,7 @@ static void have_news(struct tacit_doubling_agent *agent)
         agent->speak_us = agent->now_us + agent->hop_us;
     agent->question_count = 0;
     agent->ask_at_us = agent->now_us + agent->ask_us;
+    TACIT_ASSERT(agent->speak_us != TACIT_NEVER);
 }
 
 /* ---- Playing ---- */
@@ -110,6 +121,8 @@ static void have_news(struct tacit_doubling_agent *agent)
 static void give_plan(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory,
                       struct tacit_doubling_update *update)
 {
+    TACIT_ASSERT(agent->plan_count > 0);
+    TACIT_ASSERT(agent->plan_count <= agent->schedule.arm_count);
     struct tacit_pull_block const *const plan = doubling_plan(agent);
     memory->left_count = 0;
     for (uint32_t i = 0; i < agent->plan_count; i++) {
@@ -139,6 +152,8 @@ static enum tacit_status release(struct tacit_doubling_agent *agent,
                                  struct tacit_doubling_memory *memory,
                                  const struct tacit_entropy *entropy)
 {
+    TACIT_ASSERT(memory->left_count == 0);
+    TACIT_ASSERT(agent->phase == DOUBLING_RELEASING);
     uint32_t const arms = agent->schedule.arm_count;
     struct tacit_ledger ledger = agent->ledger;
     for (uint32_t i = 0; i < agent->plan_count; i++) {
@@ -250,6 +265,7 @@ static uint32_t block_of(struct tacit_doubling_agent *agent, struct tacit_doubli
         if (doubling_plan(agent)[i].arm == reward->arm && reward->count > 0 &&
             reward->count <= doubling_left(memory)[i])
             return i;
+    TACIT_ASSERT(agent->plan_count <= agent->schedule.arm_count);
     return agent->plan_count;
 }
 
@@ -388,6 +404,7 @@ static enum tacit_status halt(struct tacit_doubling_agent *agent,
 /* The union. A block that would leave a gap is asked for later. Result: something is new. */
 static bool merge(struct tacit_doubling_agent *agent, const struct tacit_doubling_message *news)
 {
+    TACIT_ASSERT(news->entry_count <= TACIT_DOUBLING_ENTRIES_MAX);
     uint64_t const possible = pulls_possible(agent);
     bool is_new = false;
     for (uint32_t i = 0; i < news->entry_count; i++) {
@@ -411,6 +428,7 @@ static enum tacit_status on_news(struct tacit_doubling_agent *agent,
                                  const struct tacit_doubling_message *news,
                                  struct tacit_doubling_update *update)
 {
+    TACIT_ASSERT(news->entries != NULL);
     if (tells_more_of_us(agent, news))
         return halt(agent, update);
     uint64_t const conflicts = agent->conflict_count;
@@ -430,6 +448,7 @@ static void on_question(struct tacit_doubling_agent *agent, struct tacit_doublin
                         const struct tacit_doubling_message *have,
                         struct tacit_doubling_update *update)
 {
+    TACIT_ASSERT(have->known != NULL);
     struct tacit_doubling_message const news = news_since(agent, memory, have->known, have->from);
     if (news.entry_count > 0) {
         send(update, news);
@@ -448,6 +467,7 @@ static void on_question(struct tacit_doubling_agent *agent, struct tacit_doublin
 static bool is_refused(struct doubling_edge *edge, const struct tacit_doubling_message *message,
                        struct tacit_doubling_update *update)
 {
+    TACIT_ASSERT(edge != NULL);
     if (message->life_number == edge->life_number && message->life == edge->life)
         return false;
     if (message->life_number <= edge->life_number)
@@ -546,6 +566,8 @@ enum tacit_status tacit_doubling_step(struct tacit_doubling_agent *agent,
         agent->now_us = before_us;
         agent->lived_us = lived_us;
     }
+    TACIT_IMPLIES(update->send, update->message.from == agent->agent_id);
+    TACIT_IMPLIES(update->plan_count > 0, update->persist);
     update->deadline_us = deadline_of(agent);
     return status;
 }
@@ -569,6 +591,7 @@ static uint32_t exploit_arm(struct tacit_doubling_agent *agent)
             best_mean = mean;
         }
     }
+    TACIT_ASSERT(best < agent->schedule.arm_count);
     return best;
 }
 

@@ -9,6 +9,8 @@
 
 uint32_t doubling_level(struct tacit_doubling_agent *agent, uint32_t arm)
 {
+    TACIT_ASSERT(arm < agent->schedule.arm_count);
+    TACIT_ASSERT(agent->rung_count <= TACIT_BOUNDS_RELEASES_MAX);
     uint32_t holders[TACIT_BOUNDS_RELEASES_MAX + 1] = {0};
     for (uint32_t i = 0; i < agent->schedule.agent_count; i++)
         holders[doubling_known_of(agent, i, arm)]++;
@@ -24,6 +26,7 @@ uint32_t doubling_level(struct tacit_doubling_agent *agent, uint32_t arm)
 /* The highest rung that anybody has climbed. */
 static uint32_t top(struct tacit_doubling_agent *agent, uint32_t arm)
 {
+    TACIT_ASSERT(arm < agent->schedule.arm_count);
     uint32_t most = 0;
     for (uint32_t i = 0; i < agent->schedule.agent_count; i++) {
         uint32_t const known = doubling_known_of(agent, i, arm);
@@ -36,6 +39,7 @@ static uint32_t top(struct tacit_doubling_agent *agent, uint32_t arm)
 static struct tacit_bounds_sum block_sum(struct tacit_doubling_agent *agent, uint32_t arm,
                                          uint32_t block)
 {
+    TACIT_ASSERT(block < agent->rung_count);
     struct tacit_bounds_sum sum = {0};
     for (uint32_t i = 0; i < agent->schedule.agent_count; i++)
         if (doubling_known_of(agent, i, arm) > block) {
@@ -52,11 +56,13 @@ static struct tacit_bounds_sum suffix_of(struct tacit_doubling_agent *agent,
                                          struct tacit_doubling_memory *memory, uint32_t arm,
                                          double log_level)
 {
+    TACIT_ASSERT(arm < agent->schedule.arm_count);
     uint32_t const count = doubling_level(agent, arm);
     struct tacit_bounds_sum *const releases = doubling_releases(memory, agent->schedule.arm_count);
     for (uint32_t block = 0; block < count; block++)
         releases[block] = block_sum(agent, arm, block);
     struct tacit_bounds_sum sum;
+    TACIT_ASSERT(count > 0);
     (void)tacit_bounds_suffix(releases, count, agent->schedule.epsilon_per_reward, log_level, &sum);
     return sum;
 }
@@ -96,6 +102,7 @@ static void bound_all(struct tacit_doubling_agent *agent, struct tacit_doubling_
         uppers[arm] = frame > 0 ? (frame < 1 ? frame : 1) : 0;
     }
     agent->leader = best_mean(agent);
+    TACIT_ASSERT(agent->leader < arms);
     struct tacit_bounds_sum const lead = suffix_of(agent, memory, agent->leader, level);
     double const bound = tacit_bounds_upper(&lead, epsilon, level);
     for (uint32_t arm = 0; arm < arms; arm++) {
@@ -110,6 +117,8 @@ static void bound_all(struct tacit_doubling_agent *agent, struct tacit_doubling_
 
 static void plan_arm(struct tacit_doubling_agent *agent, uint32_t arm)
 {
+    TACIT_ASSERT(arm < agent->schedule.arm_count);
+    TACIT_ASSERT(agent->plan_count < agent->schedule.arm_count);
     uint32_t const own = doubling_own(agent, arm);
     TACIT_ASSERT(own < agent->rung_count);
     struct tacit_pull_block *const block = &doubling_plan(agent)[agent->plan_count++];
@@ -127,6 +136,7 @@ static uint64_t plan_pulls(struct tacit_doubling_agent *agent)
 
 static void clear_plan(struct tacit_doubling_agent *agent)
 {
+    TACIT_ASSERT(agent->plan_count <= agent->schedule.arm_count);
     memset(doubling_plan(agent), 0, agent->schedule.arm_count * sizeof(struct tacit_pull_block));
     agent->plan_count = 0;
     agent->forced = 0;
@@ -135,6 +145,7 @@ static void clear_plan(struct tacit_doubling_agent *agent)
 /* 4.5, 5.5: the leader until T. */
 static void rest(struct tacit_doubling_agent *agent)
 {
+    TACIT_ASSERT(agent->pull_count < agent->schedule.horizon);
     clear_plan(agent);
     doubling_plan(agent)[0].arm = agent->leader == TACIT_NO_ARM ? 0 : agent->leader;
     doubling_plan(agent)[0].count = agent->schedule.horizon - agent->pull_count;
@@ -145,6 +156,7 @@ static void rest(struct tacit_doubling_agent *agent)
 /* Opens the plan that is in place, if it fits in T as a whole. */
 static void open_plan(struct tacit_doubling_agent *agent)
 {
+    TACIT_ASSERT(agent->plan_count > 0);
     if (plan_pulls(agent) > agent->schedule.horizon - agent->pull_count)
         rest(agent);
     else
@@ -162,6 +174,7 @@ static bool comes_after(const double *uppers, uint32_t arm, uint32_t other)
 static uint32_t next_challenger(const struct tacit_doubling_agent *agent, const double *uppers,
                                 uint32_t before)
 {
+    TACIT_ASSERT(agent->leader < agent->schedule.arm_count);
     uint32_t best = TACIT_NO_ARM;
     for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++) {
         bool const is_due = arm != agent->leader && uppers[arm] >= uppers[agent->leader] &&
@@ -209,6 +222,7 @@ static void plan_by_index(struct tacit_doubling_agent *agent, struct tacit_doubl
 /* Others have climbed rungs of these arms: this agent follows, as far as T allows. */
 static bool catch_up(struct tacit_doubling_agent *agent)
 {
+    TACIT_ASSERT(agent->plan_count == 0);
     uint64_t left = agent->schedule.horizon - agent->pull_count;
     for (uint32_t arm = 0; arm < agent->schedule.arm_count; arm++) {
         uint32_t const own = doubling_own(agent, arm);
@@ -240,6 +254,7 @@ static bool is_first(struct tacit_doubling_agent *agent)
 
 void doubling_choose(struct tacit_doubling_agent *agent, struct tacit_doubling_memory *memory)
 {
+    TACIT_ASSERT(agent->pull_count <= agent->schedule.horizon);
     clear_plan(agent);
     if (agent->pull_count == agent->schedule.horizon) {
         agent->phase = DOUBLING_FINISHED;

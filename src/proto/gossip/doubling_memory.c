@@ -15,6 +15,8 @@ const struct tacit_doubling_message *
 tacit_doubling_message_copy(const struct tacit_doubling_message *message, size_t cells,
                             void *memory)
 {
+    TACIT_ASSERT(memory != NULL);
+    TACIT_ASSERT((const void *)message != memory);
     struct tacit_doubling_message *const copy = memory;
     unsigned char *at = (unsigned char *)memory + sizeof *copy;
     *copy = *message;
@@ -110,6 +112,8 @@ static void make_head(struct tacit_doubling_agent *agent,
     agent->guards_lives = config->guards_lives;
     agent->rung_count = tacit_phases_climb(&config->schedule, NULL);
     agent->leader = TACIT_NO_ARM;
+    TACIT_ASSERT(agent->rung_count >= 1);
+    TACIT_ASSERT(agent->quorum >= 1);
     agent->speak_us = TACIT_NEVER;
     agent->ask_at_us = TACIT_NEVER;
 }

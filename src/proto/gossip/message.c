@@ -28,6 +28,8 @@ const struct tacit_gossip_message *
 tacit_gossip_message_copy(const struct tacit_gossip_message *message, uint32_t arm_count,
                           void *memory)
 {
+    TACIT_ASSERT(memory != NULL);
+    TACIT_ASSERT((const void *)message != memory);
     struct tacit_gossip_message *const copy = memory;
     unsigned char *at = (unsigned char *)memory + sizeof *copy;
     *copy = *message;
@@ -35,6 +37,8 @@ tacit_gossip_message_copy(const struct tacit_gossip_message *message, uint32_t a
     copy->theta = copy_row(message->theta, arm_count, &at);
     copy->shift = copy_row(message->shift, arm_count, &at);
     copy->flow = copy_row(message->flow, arm_count, &at);
+    TACIT_ASSERT((size_t)(at - (unsigned char *)memory) ==
+                 tacit_gossip_message_size(message, arm_count));
     return copy;
 }
 

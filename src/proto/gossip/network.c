@@ -71,6 +71,8 @@ static struct layout layout_of(const struct tacit_gossip_rule *rule)
     l.trees = claim(&at, l.cells * (l.tree_bytes / sizeof(uint64_t)));
     l.table = claim(&at, l.table_count * (sizeof(struct gossip_reach) / sizeof(uint64_t)));
     l.word_count = at;
+    TACIT_ASSERT(l.table + l.table_count * (sizeof(struct gossip_reach) / sizeof(uint64_t)) == at);
+    TACIT_ASSERT(l.trees + l.cells * (l.tree_bytes / sizeof(uint64_t)) == l.table);
     return l;
 }
 
@@ -157,6 +159,7 @@ GOSSIP_INLINE void raise_to(struct raising *raising, uint32_t agent, uint32_t ar
 
 static struct raising raising_of(struct tacit_gossip_network *network)
 {
+    TACIT_ASSERT(network->rose <= 1);
     struct layout const *const l = &network->layout;
     size_t const list = l->rose[1 - network->rose];
     return (struct raising){.next = network->words + l->next,
@@ -169,6 +172,8 @@ static struct raising raising_of(struct tacit_gossip_network *network)
 static void tell(struct tacit_gossip_network *network, const struct tacit_graph *graph,
                  struct raising *raising)
 {
+    TACIT_ASSERT(network->rose <= 1);
+    TACIT_ASSERT(network->rose_count <= network->layout.cells);
     struct rise const *const list =
         (const struct rise *)(const void *)(network->words + network->layout.rose[network->rose]);
     for (uint64_t at = 0; at < network->rose_count; at++) {
@@ -192,6 +197,8 @@ size_t tacit_gossip_network_size(const struct tacit_gossip_rule *rule)
 void tacit_gossip_network_init(struct tacit_gossip_network *network,
                                const struct tacit_gossip_rule *rule, const double *weights)
 {
+    TACIT_ASSERT(rule->agent_count > 0);
+    TACIT_ASSERT(rule->arm_count > 0);
     struct layout const l = layout_of(rule);
     memset(network, 0, tacit_gossip_network_size(rule));
     network->rule = *rule;
@@ -206,6 +213,7 @@ enum tacit_status tacit_gossip_network_first(struct tacit_gossip_network *networ
                                              const union tacit_sum *rewards,
                                              const struct tacit_entropy *entropies)
 {
+    TACIT_ASSERT(network->rose_count == 0);
     TACIT_ASSERT(network->slot == 0 && !network->is_open);
     struct layout const l = layout_of(&network->rule);
     struct gossip_row const first = first_row(network, &l);
@@ -267,6 +275,7 @@ enum tacit_status tacit_gossip_network_choose(struct tacit_gossip_network *netwo
         struct gossip_row const row = row_at(&first, l, weights, rise.agent);
         gossip_see(&row, rise.arm, raising.next[rise.agent * raising.arms + rise.arm]);
     }
+    TACIT_ASSERT(raising.count <= l->cells);
     network->rose = 1 - network->rose;
     network->rose_count = raising.count;
     network->is_open = true;
@@ -278,6 +287,9 @@ enum tacit_status tacit_gossip_network_choose(struct tacit_gossip_network *netwo
 static void average(struct tacit_gossip_network *network, const struct gossip_row *first,
                     const struct tacit_edge *edge)
 {
+    TACIT_ASSERT(edge->a != edge->b);
+    TACIT_ASSERT(edge->a < network->rule.agent_count);
+    TACIT_ASSERT(edge->b < network->rule.agent_count);
     uint32_t const arms = network->rule.arm_count;
     uint32_t const keeper = edge->a < edge->b ? edge->a : edge->b;
     uint32_t const other = edge->a < edge->b ? edge->b : edge->a;
@@ -297,6 +309,8 @@ enum tacit_status tacit_gossip_network_absorb(struct tacit_gossip_network *netwo
                                               const union tacit_sum *rewards,
                                               const struct tacit_entropy *entropies)
 {
+    TACIT_ASSERT(network->slot > 0);
+    TACIT_ASSERT(network->slot <= network->rule.horizon);
     TACIT_ASSERT(network->is_open);
     struct layout const *const l = &network->layout;
     struct gossip_row const first = first_row(network, l);

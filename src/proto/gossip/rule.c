@@ -23,6 +23,8 @@ static bool is_valid(const struct tacit_gossip_config *config)
 /* (12) with logarithms of this unit: ln x / unit. */
 static void set_factors(struct tacit_gossip_rule *rule, double epsilon, double unit)
 {
+    TACIT_ASSERT(epsilon > 0);
+    TACIT_ASSERT(unit > 0);
     double const agents = (double)rule->agent_count;
     double const log_horizon = log((double)rule->horizon) / unit;
     rule->near_factor = 2 * agents / unit;
@@ -51,6 +53,8 @@ enum tacit_status tacit_gossip_rule_init(struct tacit_gossip_rule *rule,
     if (made.noisy)
         set_factors(&made, config->mechanism.epsilon_per_reward,
                     config->log_base_10 ? LOG_10 : 1.0);
+    TACIT_ASSERT(made.near_factor > 0);
+    TACIT_ASSERT(made.alpha >= 0);
     *rule = made;
     return TACIT_OK;
 }
@@ -69,6 +73,7 @@ double tacit_gossip_radius(const struct tacit_gossip_rule *rule, uint64_t slot, 
 /* lambda2^(t/6)/(1 - lambda2^(1/3)) < 1/(A t), in logarithms. */
 static bool is_mixed(double agents, double log_lambda, double log_rest, double t)
 {
+    TACIT_ASSERT(t > 0);
     return t / 6 * log_lambda - log_rest < -log(agents * t);
 }
 
@@ -103,6 +108,8 @@ uint64_t tacit_gossip_mixing_slots(uint32_t agent_count, double lambda2)
 static double pulls_until_told(const struct tacit_gossip_rule *rule, double epsilon, double gap,
                                double alpha)
 {
+    TACIT_ASSERT(gap > 0);
+    TACIT_ASSERT(gap / 2 > alpha);
     double const agents = (double)rule->agent_count;
     double const log_horizon = log((double)rule->horizon);
     double const half = gap / 2 - alpha;
@@ -117,6 +124,7 @@ static double pulls_until_told(const struct tacit_gossip_rule *rule, double epsi
 double tacit_gossip_regret_bound(const struct tacit_gossip_rule *rule, double epsilon,
                                  const double *gaps, double lambda2)
 {
+    TACIT_ASSERT(gaps != NULL);
     TACIT_ASSERT(lambda2 > 0 && lambda2 < 1);
     double const pi = 3.141592653589793116;
     double const agents = (double)rule->agent_count;
@@ -139,5 +147,6 @@ double tacit_gossip_regret_bound(const struct tacit_gossip_rule *rule, double ep
         double const told = pulls_until_told(rule, epsilon, gaps[arm], alpha);
         bound += gaps[arm] * ((told > at_least ? told : at_least) + rest);
     }
+    TACIT_ASSERT(bound >= 0);
     return bound;
 }

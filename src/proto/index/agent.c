@@ -41,6 +41,7 @@ size_t tacit_index_agent_size(const struct tacit_index_config *config)
 /* Member by member, so that a state is a function of the values alone. */
 static void copy_config(struct tacit_index_config *copy, const struct tacit_index_config *config)
 {
+    TACIT_ASSERT(copy != config);
     copy->kind = config->kind;
     copy->arm_count = config->arm_count;
     copy->horizon = config->horizon;
@@ -57,6 +58,7 @@ enum tacit_status tacit_index_agent_init(struct tacit_index_agent *agent,
     size_t const size = tacit_index_agent_size(config);
     if (size == 0)
         return TACIT_INVALID;
+    TACIT_ASSERT(size > sizeof *agent);
     memset(agent, 0, size);
     copy_config(&agent->config, config);
     agent->deadline_us = TACIT_NEVER;
@@ -68,6 +70,7 @@ enum tacit_status tacit_index_agent_init(struct tacit_index_agent *agent,
 
 static void show_plan(struct tacit_index_agent *agent, struct tacit_index_update *update)
 {
+    TACIT_ASSERT(agent->plan.arm < agent->config.arm_count);
     update->plan = &agent->plan;
     update->plan_count = agent->plan.count > 0 ? 1 : 0;
 }
@@ -77,6 +80,8 @@ static enum tacit_status open_plan(struct tacit_index_agent *agent,
                                    const struct tacit_entropy *entropy,
                                    struct tacit_index_update *update)
 {
+    TACIT_ASSERT(agent->plan.count == 0);
+    TACIT_ASSERT(agent->pull_count <= agent->config.horizon);
     uint64_t const slots = agent->config.horizon - agent->pull_count;
     uint64_t word = 0;
     agent->deadline_us = TACIT_NEVER;
@@ -90,6 +95,8 @@ static enum tacit_status open_plan(struct tacit_index_agent *agent,
         }
     }
     agent->plan = tacit_arms_next(arms_of(agent), slots, word);
+    TACIT_ASSERT(agent->plan.count >= 1);
+    TACIT_ASSERT(agent->plan.count <= slots);
     update->persist = true;
     show_plan(agent, update);
     return TACIT_OK;
@@ -122,6 +129,7 @@ static bool reward_is_valid(const struct tacit_index_agent *agent,
 /* Must a coin say whether the reward counts as a success? (Agrawal, Goyal 2012, Alg. 2) */
 static bool needs_coin(const struct tacit_index_agent *agent, const struct tacit_reward *reward)
 {
+    TACIT_ASSERT(reward->count > 0);
     if (agent->config.kind != TACIT_ARMS_THOMPSON)
         return false;
     if (agent->config.scale.kind == TACIT_SCALE_STEPS)
@@ -144,6 +152,7 @@ static enum tacit_status on_reward(struct tacit_index_agent *agent,
             return status; /* nothing changed: the driver says the reward again */
     }
     tacit_arms_take(arms_of(agent), reward->arm, reward->count, reward->sum, word);
+    TACIT_ASSERT(reward->count <= agent->plan.count);
     agent->plan.count -= reward->count;
     agent->pull_count += reward->count;
     update->persist = true;
@@ -203,6 +212,9 @@ enum tacit_status tacit_index_agent_step(struct tacit_index_agent *agent,
     if (status != TACIT_OK && status != TACIT_ENTROPY)
         agent->now_us = before_us; /* a refusal leaves no trace */
     TACIT_ASSERT(agent->plan.count <= agent->config.horizon - agent->pull_count);
+    TACIT_IMPLIES(agent->plan.count > 0, agent->deadline_us == TACIT_NEVER);
+    TACIT_IMPLIES(update->plan_count > 0, agent->plan.count > 0);
+    TACIT_IMPLIES(status == TACIT_INVALID || status == TACIT_UNEXPECTED, !update->persist);
     update->deadline_us = agent->deadline_us;
     return status;
 }
@@ -228,6 +240,7 @@ enum tacit_status tacit_index_agent_check(const struct tacit_index_agent *agent,
 
 void tacit_index_agent_look(const struct tacit_index_agent *agent, struct tacit_index_view *view)
 {
+    TACIT_ASSERT(view != NULL);
     *view = (struct tacit_index_view){.finished = agent->pull_count == agent->config.horizon,
                                       .pull_count = agent->pull_count,
                                       .arms = arms_of(agent),

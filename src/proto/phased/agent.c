@@ -47,6 +47,7 @@ _Static_assert(sizeof(struct tacit_pull_block) == 2 * sizeof(uint64_t), "a block
 
 static uint64_t *column_of(struct tacit_phased_agent *agent, uint32_t column)
 {
+    TACIT_ASSERT(column < 9);
     return agent->words + column * (size_t)agent->config.arm_count;
 }
 
@@ -107,6 +108,7 @@ size_t tacit_phased_agent_size(const struct tacit_phased_agent_config *config)
 static void copy_config(struct tacit_phased_agent_config *copy,
                         const struct tacit_phased_agent_config *config)
 {
+    TACIT_ASSERT(copy != config);
     copy->run_id = config->run_id;
     copy->agent_id = config->agent_id;
     copy->agent_count = config->agent_count;
@@ -152,6 +154,15 @@ static void set_phase(struct tacit_phased_agent *agent, enum phase next)
 
 static void check_invariants(struct tacit_phased_agent *agent)
 {
+    TACIT_ASSERT(agent->block_count <= agent->config.arm_count);
+    TACIT_ASSERT(agent->round <= TACIT_PHASED_ROUNDS_MAX + 1);
+    TACIT_ASSERT(agent->leader < agent->config.arm_count || agent->leader == TACIT_NO_ARM);
+    TACIT_IMPLIES(agent->draw_round > agent->release_round, agent->config.has_grants);
+    TACIT_IMPLIES(agent->blocked, agent->config.has_grants);
+    TACIT_IMPLIES(agent->phase == PHASE_COMMITTED, agent->draw_round == agent->round);
+    TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->config.horizon);
+    TACIT_IMPLIES(agent->phase == PHASE_WAITING, agent->pull_count < agent->config.horizon);
+    TACIT_IMPLIES(agent->phase == PHASE_IDLE, agent->round == 0);
     TACIT_ASSERT(agent->pull_count <= agent->config.horizon);
     TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
     TACIT_ASSERT((agent->phase == PHASE_PULLING) == (agent->left_count > 0));
@@ -163,6 +174,7 @@ static void check_invariants(struct tacit_phased_agent *agent)
 
 static void start_waiting(struct tacit_phased_agent *agent)
 {
+    TACIT_ASSERT(agent->left_count == 0);
     bool const is_over = agent->pull_count == agent->config.horizon;
     set_phase(agent, is_over ? PHASE_FINISHED : PHASE_WAITING);
 }
@@ -178,8 +190,10 @@ static void clear_plan(struct tacit_phased_agent *agent)
 
 static void add_block(struct tacit_phased_agent *agent, uint32_t arm, uint64_t count)
 {
+    TACIT_ASSERT(arm < agent->config.arm_count);
     if (count == 0)
         return;
+    TACIT_ASSERT(agent->block_count < agent->config.arm_count);
     ordered_of(agent)[agent->block_count].arm = arm;
     ordered_of(agent)[agent->block_count].count = count;
     left_of(agent)[agent->block_count] = count;
@@ -191,6 +205,8 @@ static void add_block(struct tacit_phased_agent *agent, uint32_t arm, uint64_t c
  * small for the first plan brings, all arms in turn (4.5). */
 static void plan_rest(struct tacit_phased_agent *agent)
 {
+    TACIT_ASSERT(agent->left_count == 0);
+    TACIT_ASSERT(agent->block_count == 0);
     uint32_t const arms = agent->config.arm_count;
     uint64_t const slots = agent->config.horizon - agent->pull_count;
     if (agent->leader != TACIT_NO_ARM) {
@@ -203,6 +219,7 @@ static void plan_rest(struct tacit_phased_agent *agent)
 
 static uint64_t pulls_in(const struct tacit_phased_message *order)
 {
+    TACIT_IMPLIES(order->block_count > 0, order->blocks != NULL);
     uint64_t total = 0;
     for (uint32_t i = 0; i < order->block_count; i++)
         total += order->blocks[i].count; /* 2^16 blocks of 2^40 pulls fit */
@@ -212,6 +229,8 @@ static uint64_t pulls_in(const struct tacit_phased_message *order)
 /* A plan that does not fit in the slots left is never released: they go to the leader (6). */
 static void plan_order(struct tacit_phased_agent *agent, const struct tacit_phased_message *order)
 {
+    TACIT_ASSERT(!order->last);
+    TACIT_ASSERT(agent->block_count == 0);
     agent->cut = pulls_in(order) > agent->config.horizon - agent->pull_count;
     if (agent->cut) {
         plan_rest(agent);
@@ -223,6 +242,8 @@ static void plan_order(struct tacit_phased_agent *agent, const struct tacit_phas
 
 static void fill_plan(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
 {
+    TACIT_ASSERT(update->plan_count == 0);
+    TACIT_ASSERT(agent->left_count > 0);
     uint32_t count = 0;
     for (uint32_t i = 0; i < agent->block_count; i++) {
         if (left_of(agent)[i] == 0)
@@ -231,12 +252,14 @@ static void fill_plan(struct tacit_phased_agent *agent, struct tacit_phased_upda
         open_plan_of(agent)[count].count = left_of(agent)[i];
         count++;
     }
+    TACIT_ASSERT(count >= 1);
     update->plan = open_plan_of(agent);
     update->plan_count = count;
 }
 
 static void open_plan(struct tacit_phased_agent *agent, struct tacit_phased_update *update)
 {
+    TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
     if (agent->left_count == 0) {
         start_waiting(agent);
         return;
@@ -252,6 +275,8 @@ static void open_plan(struct tacit_phased_agent *agent, struct tacit_phased_upda
 static void send(struct tacit_phased_agent *agent, enum tacit_phased_message_kind kind,
                  struct tacit_phased_update *update)
 {
+    TACIT_IMPLIES(kind == TACIT_PHASED_COMMIT, agent->config.has_grants);
+    TACIT_ASSERT(kind != TACIT_PHASED_ORDER);
     update->send = true;
     update->message =
         (struct tacit_phased_message){.kind = kind,
@@ -286,6 +311,7 @@ static void ask_again(struct tacit_phased_agent *agent, struct tacit_phased_upda
 static enum tacit_status add_noise(struct tacit_phased_agent *agent,
                                    const struct tacit_entropy *entropy)
 {
+    TACIT_ASSERT(agent->left_count == 0);
     for (uint32_t i = 0; i < agent->block_count; i++) {
         union tacit_sum sum = {.steps = exact_of(agent)[i]};
         enum tacit_status const status =
@@ -300,6 +326,7 @@ static enum tacit_status add_noise(struct tacit_phased_agent *agent,
 /* Commits to the draw. Errors: TACIT_ENTROPY. */
 static enum tacit_status commit(struct tacit_phased_agent *agent, const struct tacit_entropy *keys)
 {
+    TACIT_ASSERT(agent->config.has_grants);
     struct tacit_commit_scope const scope = {.domain = agent->config.domain,
                                              .run_id = agent->config.run_id,
                                              .site = agent->config.agent_id,
@@ -314,6 +341,8 @@ static enum tacit_status commit(struct tacit_phased_agent *agent, const struct t
 static enum tacit_status draw(struct tacit_phased_agent *agent, const struct tacit_entropy *entropy,
                               const struct tacit_entropy *keys)
 {
+    TACIT_ASSERT(agent->phase == PHASE_RELEASING);
+    TACIT_ASSERT(agent->left_count == 0);
     struct tacit_ledger ledger = agent->ledger;
     enum tacit_status status = tacit_ledger_spend(
         &ledger, agent->round, tacit_mechanism_cost_nano(&agent->config.mechanism));
@@ -338,6 +367,8 @@ static enum tacit_status draw(struct tacit_phased_agent *agent, const struct tac
  * report. */
 static void use_draw(struct tacit_phased_agent *agent)
 {
+    TACIT_ASSERT(agent->draw_round == agent->round);
+    TACIT_ASSERT(agent->block_count <= agent->config.arm_count);
     agent->release_round = agent->draw_round;
     for (uint32_t i = 0; i < agent->block_count; i++) {
         uint32_t const arm = ordered_of(agent)[i].arm;
@@ -369,6 +400,7 @@ static enum tacit_status finish_plan(struct tacit_phased_agent *agent,
 static void take_grant(struct tacit_phased_agent *agent, bool is_closed,
                        struct tacit_phased_update *update)
 {
+    TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
     memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
     agent->blocked = false;
     agent->unanswered_count = 0;
@@ -408,6 +440,7 @@ static enum tacit_status on_start(struct tacit_phased_agent *agent,
 /* The block of the plan with this arm; block_count if there is none. */
 static uint32_t block_of(struct tacit_phased_agent *agent, uint32_t arm)
 {
+    TACIT_ASSERT(agent->block_count <= agent->config.arm_count);
     uint32_t block = 0;
     while (block < agent->block_count && ordered_of(agent)[block].arm != arm)
         block++;
@@ -459,6 +492,7 @@ static enum tacit_status on_exploited(struct tacit_phased_agent *agent, uint64_t
 static bool plan_is_well_formed(const struct tacit_phased_agent *agent,
                                 const struct tacit_phased_message *order)
 {
+    TACIT_ASSERT(agent->config.arm_count >= 1);
     if (order->last)
         return order->block_count == 0;
     if (order->blocks == NULL || order->block_count == 0 ||
@@ -511,6 +545,7 @@ static enum tacit_status halt_old_copy(struct tacit_phased_agent *agent,
 /* A word to this agent alone: the hub is there, and says whether it holds the report. */
 static void take_seen(struct tacit_phased_agent *agent, const struct tacit_phased_message *order)
 {
+    TACIT_ASSERT(order->seen <= order->round);
     if (order->to != agent->config.agent_id)
         return;
     if (order->round == agent->round)
@@ -521,6 +556,8 @@ static void take_seen(struct tacit_phased_agent *agent, const struct tacit_phase
 static void take_order(struct tacit_phased_agent *agent, const struct tacit_phased_message *order,
                        struct tacit_phased_update *update)
 {
+    TACIT_ASSERT(order->round > agent->round);
+    TACIT_ASSERT(!agent->last);
     update->plan_is_void = agent->left_count > 0;
     update->persist = true;
     clear_plan(agent);
@@ -676,6 +713,8 @@ static enum tacit_status handle(struct tacit_phased_agent *agent,
 /* Longer with every message that found no answer. */
 static uint64_t resend_pause_us(struct tacit_phased_agent *agent, bool sends)
 {
+    TACIT_ASSERT(agent->config.resend_after_us > 0);
+    TACIT_ASSERT(agent->config.resend_after_us <= TACIT_PHASED_PAUSE_US_MAX);
     uint32_t const doublings = agent->unanswered_count < 6 ? agent->unanswered_count : 6;
     if (sends && agent->unanswered_count < UINT32_MAX)
         agent->unanswered_count++;
@@ -716,6 +755,10 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
     uint32_t const unanswered_count = agent->unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
     check_invariants(agent);
+    TACIT_IMPLIES(status != TACIT_OK, !update->send);
+    TACIT_IMPLIES(update->send, update->message.from == agent->config.agent_id);
+    TACIT_IMPLIES(update->plan_count > 0, agent->phase == PHASE_PULLING);
+    TACIT_IMPLIES(agent->phase != before, update->persist);
     if (status == TACIT_OK || update->persist) {
         agent->now_us = event->now_us;
         bool const is_due =

@@ -46,6 +46,7 @@ static size_t seen_words(uint32_t agents)
 
 static int64_t *row_of(struct tacit_phased_hub *hub, uint32_t agent)
 {
+    TACIT_ASSERT(agent <= hub->config.schedule.agent_count);
     uint32_t const agents = hub->config.schedule.agent_count;
     uint64_t *const rows = received_of(hub) + TACIT_BITS_WORDS(agents) + seen_words(agents);
     return (int64_t *)rows + agent * (size_t)hub->config.schedule.arm_count;
@@ -100,6 +101,7 @@ size_t tacit_phased_hub_size(const struct tacit_phased_hub_config *config)
 static void copy_config(struct tacit_phased_hub_config *copy,
                         const struct tacit_phased_hub_config *config)
 {
+    TACIT_ASSERT(copy != config);
     copy->run_id = config->run_id;
     tacit_phases_copy(&copy->schedule, &config->schedule);
     tacit_mechanism_copy(&copy->mechanism, &config->mechanism);
@@ -128,12 +130,16 @@ enum tacit_status tacit_phased_hub_init(struct tacit_phased_hub *hub,
 /* The number of the order that stands: the last one follows the last plan. */
 static uint32_t order_round(const struct tacit_phased_judge_view *judge)
 {
+    TACIT_ASSERT(judge->round <= TACIT_PHASED_ROUNDS_MAX);
     return judge->finished ? judge->round + 1 : judge->round;
 }
 
 static void send_order(struct tacit_phased_hub *hub, uint32_t to,
                        struct tacit_phased_update *update)
 {
+    TACIT_ASSERT(to == TACIT_EVERYONE || to < hub->config.schedule.agent_count);
+    TACIT_ASSERT(hub->phase != PHASE_NEW);
+    TACIT_ASSERT(!update->send);
     struct tacit_phased_judge_view const judge = judge_view(hub);
     update->send = true;
     update->message =
@@ -165,6 +171,9 @@ static void await_reports(struct tacit_phased_hub *hub)
  * a site may say is checked. */
 static void close_round(struct tacit_phased_hub *hub, struct tacit_phased_update *update)
 {
+    TACIT_ASSERT(hub->phase == PHASE_COLLECTING);
+    TACIT_ASSERT(tacit_bits_count(received_of(hub), hub->config.schedule.agent_count) ==
+                 hub->report_count);
     uint32_t const agents = hub->config.schedule.agent_count;
     uint32_t const blocks = judge_view(hub).plan_count;
     int64_t *const totals = totals_of(hub);
@@ -207,6 +216,7 @@ static enum tacit_status check_report(const struct tacit_phased_hub *hub,
                                       const struct tacit_phased_judge_view *judge,
                                       const struct tacit_phased_message *report)
 {
+    TACIT_ASSERT(report->from < hub->config.schedule.agent_count);
     if (hub->phase != PHASE_COLLECTING || report->round > judge->round)
         return TACIT_UNEXPECTED;
     if (report->sums == NULL || report->block_count != judge->plan_count)
@@ -222,6 +232,8 @@ static enum tacit_status check_report(const struct tacit_phased_hub *hub,
 static void accept_report(struct tacit_phased_hub *hub, const struct tacit_phased_message *report,
                           struct tacit_phased_update *update)
 {
+    TACIT_ASSERT(!tacit_bits_has(received_of(hub), report->from));
+    TACIT_ASSERT(hub->report_count < hub->config.schedule.agent_count);
     bool const completes = is_complete_with(hub, 1);
     memcpy(row_of(hub, report->from), report->sums, report->block_count * sizeof(int64_t));
     tacit_bits_add(received_of(hub), report->from);
@@ -239,6 +251,8 @@ static void accept_report(struct tacit_phased_hub *hub, const struct tacit_phase
 static enum tacit_status flag(struct tacit_phased_hub *hub, uint32_t agent,
                               struct tacit_phased_update *update)
 {
+    TACIT_ASSERT(hub->config.has_grants);
+    TACIT_ASSERT(agent < hub->config.schedule.agent_count);
     update->persist = update->persist || !tacit_bits_has(flagged_of(hub), agent);
     tacit_bits_add(flagged_of(hub), agent);
     return TACIT_FORKED;
@@ -248,6 +262,9 @@ static enum tacit_status flag(struct tacit_phased_hub *hub, uint32_t agent,
 static void send_head(struct tacit_phased_hub *hub, enum tacit_phased_message_kind kind,
                       const struct tacit_phased_message *commit, struct tacit_phased_update *update)
 {
+    TACIT_ASSERT(kind == TACIT_PHASED_GRANT || kind == TACIT_PHASED_REFUSAL);
+    TACIT_ASSERT(commit->from < hub->config.schedule.agent_count);
+    TACIT_ASSERT(!update->send);
     struct tacit_phased_judge_view const judge = judge_view(hub);
     bool const is_open = hub->phase == PHASE_COLLECTING && commit->round == judge.round;
     memset(&hub->answer, 0, sizeof hub->answer);
@@ -296,6 +313,8 @@ static enum tacit_status on_commit(struct tacit_phased_hub *hub,
 static bool opens_head(struct tacit_phased_hub *hub, const struct tacit_phased_judge_view *judge,
                        const struct tacit_phased_message *report)
 {
+    TACIT_ASSERT(hub->config.has_grants);
+    TACIT_ASSERT(report->block_count == judge->plan_count);
     struct tacit_commit_scope const scope = {.domain = hub->config.domain,
                                              .run_id = hub->config.run_id,
                                              .site = report->from,
@@ -394,6 +413,7 @@ static enum tacit_status on_receive(struct tacit_phased_hub *hub,
 static void on_timeout(struct tacit_phased_hub *hub, uint64_t now_us,
                        struct tacit_phased_update *update)
 {
+    TACIT_ASSERT(!update->send);
     if (hub->phase != PHASE_COLLECTING || hub->overdue || now_us < hub->deadline_us)
         return; /* a timer of an earlier round */
     hub->overdue = true;
@@ -455,6 +475,11 @@ enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
     }
     update->deadline_us = hub->deadline_us;
     TACIT_IMPLIES(hub->phase == PHASE_COLLECTING, !is_complete_with(hub, 0));
+    TACIT_ASSERT(hub->report_count <= hub->config.schedule.agent_count);
+    TACIT_IMPLIES(hub->phase == PHASE_COLLECTING, !judge_view(hub).finished);
+    TACIT_IMPLIES(hub->phase == PHASE_FINISHED, judge_view(hub).finished);
+    TACIT_IMPLIES(hub->overdue, hub->phase == PHASE_COLLECTING);
+    TACIT_IMPLIES(status != TACIT_OK && status != TACIT_FORKED, !update->send);
     return status;
 }
 

@@ -35,6 +35,7 @@ static uint64_t *rungs_of(struct tacit_phased_judge *judge)
 
 static uint64_t *column_of(struct tacit_phased_judge *judge, uint32_t column)
 {
+    TACIT_ASSERT(column < 8);
     return judge->words + judge->rung_count + column * (size_t)judge->schedule.arm_count;
 }
 
@@ -72,6 +73,7 @@ static uint64_t *eliminated_of(struct tacit_phased_judge *judge)
 /* N_e, m_e, Y_e of an arm's releases. */
 static struct tacit_bounds_sum *sums_of(struct tacit_phased_judge *judge, uint32_t arm)
 {
+    TACIT_ASSERT(arm < judge->schedule.arm_count);
     return (struct tacit_bounds_sum *)column_of(judge, 7) + arm * (size_t)judge->rung_count;
 }
 
@@ -113,6 +115,8 @@ size_t tacit_phased_judge_size(const struct tacit_phases *schedule)
 /* n of an arm's next release; 0 where the ladder ends. */
 static uint64_t next_pulls(struct tacit_phased_judge *judge, uint32_t arm)
 {
+    TACIT_ASSERT(arm < judge->schedule.arm_count);
+    TACIT_ASSERT(releases_of(judge)[arm] <= judge->rung_count);
     uint64_t const e = releases_of(judge)[arm];
     if (e >= judge->rung_count)
         return 0;
@@ -121,6 +125,7 @@ static uint64_t next_pulls(struct tacit_phased_judge *judge, uint32_t arm)
 
 static void finish(struct tacit_phased_judge *judge)
 {
+    TACIT_ASSERT(!judge->finished);
     judge->plan_count = 0;
     judge->finished = true;
 }
@@ -128,6 +133,9 @@ static void finish(struct tacit_phased_judge *judge)
 /* Issues the plan that is in place, if it fits in T as a whole (4.5). */
 static void issue(struct tacit_phased_judge *judge)
 {
+    TACIT_ASSERT(judge->plan_count > 0);
+    TACIT_ASSERT(judge->plan_count <= judge->schedule.arm_count);
+    TACIT_ASSERT(judge->slots <= judge->schedule.horizon);
     uint64_t total = 0;
     bool fits = judge->round < TACIT_PHASED_ROUNDS_MAX;
     for (uint32_t i = 0; i < judge->plan_count; i++) {
@@ -144,6 +152,8 @@ static void issue(struct tacit_phased_judge *judge)
 
 static void plan_arm(struct tacit_phased_judge *judge, uint32_t arm)
 {
+    TACIT_ASSERT(arm < judge->schedule.arm_count);
+    TACIT_ASSERT(judge->plan_count < judge->schedule.arm_count);
     plan_of(judge)[judge->plan_count].arm = arm;
     plan_of(judge)[judge->plan_count].count = next_pulls(judge, arm);
     judge->plan_count++;
@@ -152,6 +162,7 @@ static void plan_arm(struct tacit_phased_judge *judge, uint32_t arm)
 /* 4.3, and 5.2 for the first plan: all arms that are left, their next rung each. */
 static void plan_all(struct tacit_phased_judge *judge)
 {
+    TACIT_ASSERT(judge->plan_count == 0);
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
         if (eliminated_of(judge)[arm] == 0)
             plan_arm(judge, arm);
@@ -169,6 +180,7 @@ static void clear_plan(struct tacit_phased_judge *judge)
 /* 4.2, 5.3: the level of an arm's bounds. */
 static double level_of(struct tacit_phased_judge *judge, uint32_t arm)
 {
+    TACIT_ASSERT(arm < judge->schedule.arm_count);
     if (decides(&judge->schedule))
         return tacit_bounds_level(judge->schedule.arm_count, (uint32_t)releases_of(judge)[arm],
                                   tacit_phases_delta(&judge->schedule));
@@ -178,6 +190,8 @@ static double level_of(struct tacit_phased_judge *judge, uint32_t arm)
 static struct tacit_bounds_sum suffix_of(struct tacit_phased_judge *judge, uint32_t arm,
                                          double level)
 {
+    TACIT_ASSERT(releases_of(judge)[arm] > 0);
+    TACIT_ASSERT(releases_of(judge)[arm] <= judge->rung_count);
     struct tacit_bounds_sum sum;
     (void)tacit_bounds_suffix(sums_of(judge, arm), (uint32_t)releases_of(judge)[arm],
                               judge->schedule.epsilon_per_reward, level, &sum);
@@ -190,6 +204,8 @@ static struct tacit_bounds_sum suffix_of(struct tacit_phased_judge *judge, uint3
 static struct tacit_phased_interval interval_of(struct tacit_phased_judge *judge, uint32_t arm,
                                                 double delta)
 {
+    TACIT_ASSERT(delta > 0);
+    TACIT_ASSERT(delta < 1);
     uint64_t const looks = releases_of(judge)[arm];
     if (looks == 0)
         return (struct tacit_phased_interval){0, 0, 1};
@@ -204,6 +220,7 @@ static struct tacit_phased_interval interval_of(struct tacit_phased_judge *judge
 /* At most so much is lost by a pull of this arm instead of the guard's; no less than 0. */
 static double loss_of(struct tacit_phased_judge *judge, uint32_t arm)
 {
+    TACIT_ASSERT(is_guarded(&judge->schedule));
     double const confidence = judge->schedule.confidence;
     double const delta = confidence > 0 ? 1 - confidence : TACIT_PHASED_GUARD_DELTA;
     double const loss = interval_of(judge, judge->schedule.guard_arm, delta).upper -
@@ -215,6 +232,7 @@ static double loss_of(struct tacit_phased_judge *judge, uint32_t arm)
  * than is allowed. */
 static uint32_t arm_to_play(struct tacit_phased_judge *judge)
 {
+    TACIT_ASSERT(judge->leader < judge->schedule.arm_count);
     bool const is_safe = !is_guarded(&judge->schedule) ||
                          loss_of(judge, judge->leader) <= judge->schedule.guard_loss;
     return is_safe ? judge->leader : judge->schedule.guard_arm;
@@ -225,6 +243,7 @@ static uint32_t arm_to_play(struct tacit_phased_judge *judge)
  * promise holds at every slot of the plan, too. Pulls of rounds without a report count in full. */
 static bool guard_allows(struct tacit_phased_judge *judge)
 {
+    TACIT_ASSERT(is_guarded(&judge->schedule));
     uint64_t told = 0;
     double loss = 0;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
@@ -245,6 +264,7 @@ static bool guard_allows(struct tacit_phased_judge *judge)
  * pulls weigh little enough. */
 static void issue_guarded(struct tacit_phased_judge *judge)
 {
+    TACIT_ASSERT(judge->plan_count > 0);
     uint32_t const guard = judge->schedule.guard_arm;
     bool const is_alone = judge->plan_count == 1 && plan_of(judge)[0].arm == guard;
     if (is_guarded(&judge->schedule) && !is_alone && !guard_allows(judge)) {
@@ -265,6 +285,7 @@ static uint32_t released_arms(struct tacit_phased_judge *judge)
 /* The first rung of all arms that have none. */
 static void plan_first(struct tacit_phased_judge *judge)
 {
+    TACIT_ASSERT(judge->plan_count == 0);
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
         if (releases_of(judge)[arm] == 0)
             plan_arm(judge, arm);
@@ -299,6 +320,7 @@ enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
         plan_first(judge);
     else
         plan_all(judge);
+    TACIT_ASSERT(judge->finished == (judge->plan_count == 0));
     return TACIT_OK;
 }
 
@@ -352,6 +374,8 @@ static bool is_whole(struct tacit_phased_judge *judge, uint32_t arm)
 static struct tacit_bounds_sum cut_suffix(struct tacit_phased_judge *judge, uint32_t arm,
                                           double level, struct cut *cuts, double *radius)
 {
+    TACIT_ASSERT(releases_of(judge)[arm] > 0);
+    TACIT_ASSERT(releases_of(judge)[arm] <= TACIT_BOUNDS_RELEASES_MAX);
     double const epsilon = judge->schedule.epsilon_per_reward;
     struct tacit_bounds_sum const *const sums = sums_of(judge, arm);
     uint32_t const count = (uint32_t)releases_of(judge)[arm];
@@ -398,6 +422,7 @@ static uint32_t next_frame(const double *frames, uint32_t arms)
  * whose UCB is not known yet have frames that are no larger.) */
 static uint32_t count_ahead(struct tacit_phased_judge *judge, double frame, uint32_t arm)
 {
+    TACIT_ASSERT(judge->leader < judge->schedule.arm_count);
     double const *const uppers = uppers_of(judge);
     double const leader_upper = uppers[judge->leader];
     uint32_t count = 0;
@@ -452,6 +477,7 @@ static bool comes_after(struct tacit_phased_judge *judge, uint32_t arm, uint32_t
  * the leader aside. */
 static uint32_t next_challenger(struct tacit_phased_judge *judge, double bound, uint32_t before)
 {
+    TACIT_ASSERT(judge->leader < judge->schedule.arm_count);
     uint32_t best = TACIT_NO_ARM;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
         if (arm == judge->leader || uppers_of(judge)[arm] < bound ||
@@ -478,6 +504,8 @@ static void sort_plan(struct tacit_phased_judge *judge)
 /* 5.3 to 5.5. */
 static void plan_next(struct tacit_phased_judge *judge)
 {
+    TACIT_ASSERT(judge->plan_count == 0);
+    TACIT_ASSERT(judge->leader < judge->schedule.arm_count);
     bool const may_decide = decides(&judge->schedule);
     double const bound =
         may_decide ? lowers_of(judge)[judge->leader] : uppers_of(judge)[judge->leader];
@@ -502,6 +530,7 @@ static void plan_next(struct tacit_phased_judge *judge)
 /* 4.3: all at once, strict; the arm with the largest LCB stays. Result: arms left. */
 static uint32_t eliminate(struct tacit_phased_judge *judge)
 {
+    TACIT_ASSERT(eliminates(&judge->schedule));
     double best = -INFINITY;
     uint32_t left = 0;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
@@ -555,8 +584,11 @@ static void close_index(struct tacit_phased_judge *judge)
 
 static void keep_releases(struct tacit_phased_judge *judge, uint32_t agents, const int64_t *sums)
 {
+    TACIT_ASSERT(agents > 0);
+    TACIT_ASSERT(sums != NULL);
     for (uint32_t i = 0; i < judge->plan_count; i++) {
         struct tacit_pull_block const *const block = &plan_of(judge)[i];
+        TACIT_ASSERT(releases_of(judge)[block->arm] < judge->rung_count);
         struct tacit_bounds_sum *const sum =
             &sums_of(judge, block->arm)[releases_of(judge)[block->arm]++];
         sum->pulls = block->count * agents;
@@ -581,6 +613,9 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
         close_elimination(judge);
     else
         close_index(judge);
+    TACIT_ASSERT(judge->finished == (judge->plan_count == 0));
+    TACIT_ASSERT(judge->slots <= judge->schedule.horizon);
+    TACIT_ASSERT(judge->round_count <= judge->round);
 }
 
 void tacit_phased_judge_look(const struct tacit_phased_judge *state,

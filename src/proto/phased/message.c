@@ -21,6 +21,8 @@ size_t tacit_phased_message_size(const struct tacit_phased_message *message)
 const struct tacit_phased_message *
 tacit_phased_message_copy(const struct tacit_phased_message *message, void *memory)
 {
+    TACIT_ASSERT(memory != NULL);
+    TACIT_ASSERT((const void *)message != memory);
     struct tacit_phased_message *const copy = memory;
     unsigned char *end = (unsigned char *)memory + sizeof *copy;
     *copy = *message;
@@ -52,6 +54,8 @@ static void add_number(struct tacit_sha256 *sha, uint64_t number)
 void phased_release_digest(const struct tacit_pull_block *blocks, const int64_t *sums,
                            uint32_t block_count, uint8_t digest[TACIT_SHA256_BYTES])
 {
+    TACIT_IMPLIES(block_count > 0, blocks != NULL);
+    TACIT_IMPLIES(block_count > 0, sums != NULL);
     struct tacit_sha256 sha = tacit_sha256_init();
     for (uint32_t i = 0; i < block_count; i++) {
         add_number(&sha, blocks[i].arm);

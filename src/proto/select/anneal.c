@@ -28,6 +28,7 @@ struct vertex {
 static void sort_lists(const struct tacit_select_scores *scores, struct select_scratch *scratch,
                        uint32_t *orders, uint32_t *ranks, struct graph *graph)
 {
+    TACIT_ASSERT(graph->user_count > 0);
     double const *const columns[LISTS] = {scores->ucb, scores->generalization, scores->privacy};
     uint32_t const users = graph->user_count;
     for (uint32_t list = 0; list < LISTS; list++) {
@@ -65,6 +66,7 @@ static bool is_first_list(const struct graph *graph, const struct surroundings *
 
 static struct surroundings look_around(const struct graph *graph, const struct vertex *vertex)
 {
+    TACIT_ASSERT(graph->m >= 1);
     struct surroundings here = {.minimum_count = 0};
     for (uint32_t list = 0; list < LISTS; list++) {
         uint32_t least = vertex->users[0];
@@ -81,6 +83,8 @@ static struct surroundings look_around(const struct graph *graph, const struct v
     for (uint32_t list = 0; list < LISTS; list++)
         for (uint32_t i = 0; i < here.limit[list]; i++)
             here.before_count += is_first_list(graph, &here, graph->order[list][i], list) ? 1 : 0;
+    TACIT_ASSERT(here.minimum_count >= 1);
+    TACIT_ASSERT(here.before_count <= graph->user_count);
     return here;
 }
 
@@ -94,6 +98,7 @@ static bool is_minimum(const struct surroundings *here, uint32_t user)
 
 static uint64_t neighbour_count(const struct graph *graph, const struct surroundings *here)
 {
+    TACIT_ASSERT(graph->m <= graph->user_count);
     uint64_t const others = graph->user_count - graph->m;
     if (graph->is_vanilla)
         return graph->m * others;
@@ -130,8 +135,10 @@ static void neighbour_at(const struct graph *graph, const struct surroundings *h
                          const struct vertex *vertex, uint64_t index, uint32_t *leaves,
                          uint32_t *comes)
 {
+    TACIT_ASSERT(graph->m < graph->user_count);
     uint64_t const others = graph->user_count - graph->m;
     uint64_t const active = graph->is_vanilla ? graph->m * others : here->minimum_count * others;
+    TACIT_ASSERT(index < neighbour_count(graph, here));
     if (index < active) {
         uint32_t const which = (uint32_t)(index / others);
         *leaves = graph->is_vanilla ? vertex->users[which] : here->minima[which];
@@ -158,6 +165,7 @@ static double sum_at(const double *values, const uint32_t *order, uint32_t first
 static double temperature_of(const struct tacit_select_config *config, const struct graph *graph,
                              const struct tacit_select_scores *scores)
 {
+    TACIT_ASSERT(graph->m <= graph->user_count);
     uint32_t const users = graph->user_count;
     uint32_t const m = graph->m;
     uint32_t finite = users;
@@ -172,6 +180,9 @@ static double temperature_of(const struct tacit_select_config *config, const str
                            sum_at(scores->generalization, graph->order[1], 0, m);
     double const privacy = sum_at(scores->privacy, graph->order[2], users - m, m) -
                            sum_at(scores->privacy, graph->order[2], 0, m);
+    TACIT_ASSERT(range >= 0);
+    TACIT_ASSERT(general >= 0);
+    TACIT_ASSERT(privacy >= 0);
     return range + config->alpha / m * general + config->gamma / m * privacy + OMEGA;
 }
 
@@ -220,6 +231,8 @@ static enum tacit_status start_at_random(struct walk *walk, const struct tacit_e
     }
     walk->energy = energy_of(walk);
     walk->best_energy = walk->energy;
+    TACIT_ASSERT(inside == walk->graph.m);
+    TACIT_ASSERT(outside == users);
     memcpy(walk->best, walk->vertex.users, walk->graph.m * sizeof *walk->best);
     return TACIT_OK;
 }
@@ -257,6 +270,8 @@ static enum tacit_status decide(struct walk *walk, const struct tacit_select_ann
 static enum tacit_status wander(struct walk *walk, const struct tacit_select_annealing *annealing,
                                 double top, const struct tacit_entropy *entropy)
 {
+    TACIT_ASSERT(walk->graph.m < walk->graph.user_count);
+    TACIT_ASSERT(top > 0);
     for (uint32_t j = 1; j <= annealing->iterations; j++) {
         struct surroundings here = {.minimum_count = 0};
         if (!annealing->is_vanilla)

@@ -35,6 +35,7 @@ static bool is_worse(const struct heap *heap, uint32_t rank, uint32_t other)
 
 static void sift_down(struct heap *heap, uint32_t rank)
 {
+    TACIT_ASSERT(heap->count > 0);
     uint32_t place = 0;
     for (uint32_t child = 1; child < heap->count; child = 2 * place + 1) {
         if (child + 1 < heap->count && is_worse(heap, heap->ranks[child + 1], heap->ranks[child]))
@@ -60,6 +61,7 @@ static void heap_push(struct heap *heap, uint32_t rank)
 /* Takes the weight in if it is among the `capacity` best; returns what the sum of them gains. */
 static double heap_offer(struct heap *heap, uint32_t capacity, uint32_t rank)
 {
+    TACIT_ASSERT(heap->count <= capacity);
     double const weight = heap->weight[heap->order[rank]];
     if (heap->count < capacity) {
         heap_push(heap, rank);
@@ -89,6 +91,7 @@ static void order_by_falling_ucb(const double *ucb, uint32_t user_count,
 static uint32_t find_last(const double *ucb, const double *weight, uint32_t user_count, uint32_t m,
                           struct heap *heap)
 {
+    TACIT_ASSERT(heap->count == 0);
     uint32_t best = m - 1;
     double best_energy = -INFINITY;
     double sum = 0;
@@ -103,12 +106,15 @@ static uint32_t find_last(const double *ucb, const double *weight, uint32_t user
         }
         sum += heap_offer(heap, m - 1, rank);
     }
+    TACIT_ASSERT(best < user_count);
+    TACIT_ASSERT(best >= m - 1);
     return best;
 }
 
 static void collect(const double *weight, uint32_t last, uint32_t m, struct select_scratch *scratch,
                     struct heap *heap, uint32_t *users)
 {
+    TACIT_ASSERT(last >= m - 1);
     heap->count = 0;
     for (uint32_t rank = 0; rank < last; rank++)
         (void)heap_offer(heap, m - 1, rank);
@@ -155,6 +161,7 @@ double tacit_select_best(const double *ucb, const double *weight, uint32_t user_
 
 static uint64_t set_count(uint32_t user_count, uint32_t m)
 {
+    TACIT_ASSERT(m <= user_count);
     uint64_t count = 1;
     uint32_t const fewer = m < user_count - m ? m : user_count - m;
     for (uint32_t i = 1; i <= fewer; i++) {
@@ -168,6 +175,7 @@ static uint64_t set_count(uint32_t user_count, uint32_t m)
 /* The next set in lexicographic order; false after the last. */
 static bool next_set(uint32_t *set, uint32_t m, uint32_t user_count)
 {
+    TACIT_ASSERT(m <= user_count);
     uint32_t place = m;
     while (place > 0 && set[place - 1] == user_count - m + place - 1)
         place--;

@@ -28,6 +28,7 @@ static wide divide(wide dividend, uint64_t divisor)
  * and what is left out is below 2^-88. */
 static wide exp_minus(uint64_t eta_nano)
 {
+    TACIT_ASSERT(eta_nano <= (uint64_t)(TACIT_SELECT_ETA_MAX * (double)TACIT_NANO));
     wide const one = (wide)1 << FRACTION_BITS;
     wide plus = one;
     wide minus = 0;
@@ -45,6 +46,7 @@ static wide exp_minus(uint64_t eta_nano)
 
 static uint64_t eta_nano_of(double eta)
 {
+    TACIT_ASSERT(eta >= 0);
     return (uint64_t)floor(eta * (double)TACIT_NANO + 0.5);
 }
 
@@ -58,6 +60,7 @@ uint64_t tacit_select_decay(uint64_t eta_nano)
 static uint64_t first_nano(uint64_t total_nano, uint64_t eta_nano)
 {
     wide const rest = ((wide)1 << FRACTION_BITS) - exp_minus(eta_nano);
+    TACIT_ASSERT(rest <= (wide)1 << FRACTION_BITS);
     return (uint64_t)((rest >> (FRACTION_BITS - KEPT_BITS)) * total_nano >> KEPT_BITS);
 }
 
@@ -120,6 +123,7 @@ struct select_prices select_prices_of(const struct tacit_select_budget *budget)
 
 uint64_t select_price_after(const struct select_prices *prices, uint64_t nano)
 {
+    TACIT_ASSERT(nano <= prices->total_nano);
     if (prices->kind != TACIT_SELECT_GEOMETRIC)
         return nano;
     return (uint64_t)((wide)nano * prices->decay_fixed >> 63);

@@ -45,6 +45,7 @@ static void gather(double *column, const struct field *field)
 
 static void find_candidates(struct field *field, const uint64_t *available)
 {
+    TACIT_ASSERT(field->count == 0);
     for (uint32_t user = 0; user < field->head->user_count; user++)
         if ((available == NULL || tacit_bits_has(available, user)) &&
             select_can_pay(field->select, user))
@@ -55,6 +56,7 @@ static void find_candidates(struct field *field, const uint64_t *available)
 
 static void score_candidates(struct field *field, const double *expected)
 {
+    TACIT_ASSERT(field->count <= field->head->user_count);
     struct tacit_select_scores const scores = {field->ucb, field->generalization, field->privacy,
                                                field->weight};
     tacit_select_score(field->select, &scores);
@@ -89,6 +91,8 @@ static enum tacit_status search(struct field *field, const struct tacit_select_c
                                 const struct tacit_entropy *entropy, uint32_t *places,
                                 double *energy)
 {
+    TACIT_ASSERT(field->m <= field->count);
+    TACIT_ASSERT(field->m >= 1);
     bool const is_unseen_first = unseen_count(field) >= field->m; /* READINGS P5.3 */
     if (choice->selector == TACIT_SELECTOR_ANNEALING && !is_unseen_first) {
         struct tacit_select_config const config = config_of(field->head);
@@ -108,6 +112,7 @@ static enum tacit_status search(struct field *field, const struct tacit_select_c
 static enum tacit_status choose_randomly(struct field *field, const struct tacit_entropy *entropy,
                                          uint32_t *places)
 {
+    TACIT_ASSERT(field->m <= field->count);
     struct select_scratch const scratch = select_scratch_of(field->memory, field->count);
     enum tacit_status const status =
         tacit_entropy_subset(entropy, field->m, field->count, scratch.members);
@@ -126,6 +131,7 @@ static enum tacit_status choose_randomly(struct field *field, const struct tacit
 static enum tacit_status choose_by_urns(struct field *field, const struct tacit_entropy *entropy,
                                         uint32_t *places, uint32_t *count)
 {
+    TACIT_ASSERT(field->m >= 1);
     struct select_scratch scratch = select_scratch_of(field->memory, field->count);
     uint64_t const *const sizes = select_columns_of(field->select).sizes;
     uint64_t total = 0;
@@ -149,12 +155,17 @@ static enum tacit_status choose_by_urns(struct field *field, const struct tacit_
             places[taken++] = scratch.order[next];
     }
     select_sort_users(places, taken);
+    TACIT_ASSERT(taken >= 1);
+    TACIT_ASSERT(taken <= field->m);
+    TACIT_ASSERT(next < field->count);
     *count = taken;
     return TACIT_OK;
 }
 
 static void choose_fastest(struct field *field, const double *expected, uint32_t *places)
 {
+    TACIT_ASSERT(expected != NULL);
+    TACIT_ASSERT(field->m <= field->count);
     struct select_scratch scratch = select_scratch_of(field->memory, field->count);
     for (uint32_t i = 0; i < field->count; i++)
         scratch.second[i] = expected[field->users[i]];
@@ -240,6 +251,7 @@ static void try_exchanges(const struct field *field, const uint32_t *users, uint
                           uint32_t leaves, const uint64_t *members,
                           struct tacit_select_explanation *explanation)
 {
+    TACIT_ASSERT(tacit_bits_has(members, leaves));
     double least = INFINITY;
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)

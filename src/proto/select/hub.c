@@ -97,6 +97,7 @@ static struct hub_parts lay_out(const struct hub_head *head, size_t *size)
     size_t const words = TACIT_BITS_WORDS(sites) * sizeof(uint64_t);
     size_t const pieces = tacit_select_piece_count(fixed->dimension, TACIT_SELECT_STEPS);
     size_t const model_pieces = tacit_select_piece_count(fixed->dimension, TACIT_SELECT_MODEL);
+    TACIT_ASSERT(fixed->slot_count <= fixed->agent_count);
     size_t at = rounded(sizeof *head);
     struct hub_parts parts = {.head = (struct hub_head *)(uintptr_t)head};
     parts.select = take(&at, head, head->select_size);
@@ -146,6 +147,7 @@ static bool is_valid(const struct tacit_select_hub_config *config)
 static struct hub_head *fill_head(struct hub_head *head,
                                   const struct tacit_select_hub_config *config)
 {
+    TACIT_ASSERT(config->select.users_per_round <= config->select.user_count);
     struct hub_fixed *const fixed = &head->fixed;
     memset(head, 0, sizeof *head);
     head->magic = HUB_MAGIC;
@@ -215,13 +217,17 @@ enum tacit_status tacit_select_hub_init(struct tacit_select_hub *hub,
 
 static bool slots_are_possible(const struct hub_parts *parts)
 {
+    TACIT_ASSERT(parts->head->asked_count <= parts->head->fixed.slot_count);
     struct hub_head const *const head = parts->head;
-    for (uint32_t i = 0; i < head->asked_count; i++)
+    uint32_t complete_count = 0;
+    for (uint32_t i = 0; i < head->asked_count; i++) {
         if (parts->slots[i].agent >= head->fixed.agent_count ||
             parts->slots[i].state > SLOT_COMPLETE ||
             !tacit_bits_has(parts->set, parts->slots[i].agent))
             return false;
-    return true;
+        complete_count += parts->slots[i].state == SLOT_COMPLETE ? 1 : 0;
+    }
+    return complete_count == head->received_count;
 }
 
 enum tacit_status tacit_select_hub_check(const struct tacit_select_hub *hub, size_t size,
@@ -262,6 +268,7 @@ static struct tacit_select_message *say(const struct hub_parts *parts, uint32_t 
 static void say_order(const struct hub_parts *parts, uint32_t to,
                       struct tacit_select_update *update)
 {
+    TACIT_ASSERT(to == TACIT_EVERYONE || to < parts->head->fixed.agent_count);
     struct hub_head const *const head = parts->head;
     if (head->round == 0)
         return;
@@ -289,6 +296,7 @@ static bool somebody_can_pay(const struct hub_parts *parts)
 
 static void finish(const struct hub_parts *parts, struct tacit_select_update *update)
 {
+    TACIT_ASSERT(parts->head->phase == HUB_WAITING);
     struct hub_head *const head = parts->head;
     head->phase = HUB_FINISHED;
     head->round++;
@@ -302,6 +310,8 @@ static void finish(const struct hub_parts *parts, struct tacit_select_update *up
 static void open_round(const struct hub_parts *parts, uint32_t count, uint64_t now_us,
                        struct tacit_select_update *update)
 {
+    TACIT_ASSERT(count >= 1);
+    TACIT_ASSERT(count <= parts->head->fixed.slot_count);
     struct hub_head *const head = parts->head;
     size_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
     size_t const words = TACIT_BITS_WORDS(head->fixed.agent_count) * sizeof(uint64_t);
@@ -369,6 +379,7 @@ static enum tacit_status begin(const struct hub_parts *parts, uint64_t now_us,
 /* Eq. (2), in the order of the sites: theta += sum of alpha_k z_k u, alpha_k public. */
 static void average(const struct hub_parts *parts)
 {
+    TACIT_ASSERT(parts->head->received_count > 0);
     struct hub_head const *const head = parts->head;
     struct tacit_select_view view;
     double const unit = head->fixed.clip / (double)TACIT_VECTOR_STEPS;
@@ -377,6 +388,7 @@ static void average(const struct hub_parts *parts)
     for (uint32_t i = 0; i < head->asked_count; i++)
         if (parts->slots[i].state == SLOT_COMPLETE)
             total += (double)view.sizes[parts->slots[i].agent];
+    TACIT_ASSERT(total > 0);
     for (uint32_t i = 0; i < head->asked_count; i++) {
         int64_t const *const steps = parts->steps + (size_t)i * head->fixed.dimension;
         double const weight = (double)view.sizes[parts->slots[i].agent] / total;
@@ -393,6 +405,7 @@ static enum tacit_status end_round(const struct hub_parts *parts, uint64_t now_u
                                    const struct tacit_entropy *entropy,
                                    struct tacit_select_update *update)
 {
+    TACIT_ASSERT(parts->head->received_count <= parts->head->asked_count);
     struct hub_head *const head = parts->head;
     TACIT_ASSERT(head->phase == HUB_OPEN);
     for (uint32_t i = 0; i < head->asked_count; i++) {
@@ -419,6 +432,7 @@ static enum tacit_status end_round(const struct hub_parts *parts, uint64_t now_u
 
 static void hear_spent(const struct hub_parts *parts, uint32_t site, uint64_t spent_nano)
 {
+    TACIT_ASSERT(site < parts->head->fixed.agent_count);
     if (spent_nano <= parts->spent[site])
         return;
     parts->spent[site] = spent_nano;
@@ -435,6 +449,8 @@ static struct slot *slot_of(const struct hub_parts *parts, uint32_t site)
 
 static size_t place_of(const struct hub_parts *parts, const struct slot *slot)
 {
+    TACIT_ASSERT(slot >= parts->slots);
+    TACIT_ASSERT((size_t)(slot - parts->slots) < parts->head->fixed.slot_count);
     return (size_t)(slot - parts->slots);
 }
 
@@ -478,6 +494,7 @@ static enum tacit_status take_hello(const struct hub_parts *parts,
 
 static bool needs_no_update(const struct hub_parts *parts, uint32_t site, uint32_t round)
 {
+    TACIT_ASSERT(site < parts->head->fixed.agent_count);
     struct hub_head const *const head = parts->head;
     return head->phase != HUB_OPEN || round != head->round || !tacit_bits_has(parts->set, site) ||
            tacit_bits_has(parts->received, site);
@@ -487,6 +504,7 @@ static enum tacit_status take_commit(const struct hub_parts *parts,
                                      const struct tacit_select_message *commit,
                                      struct tacit_select_update *update)
 {
+    TACIT_ASSERT(commit->from < parts->head->fixed.agent_count);
     uint32_t const site = commit->from;
     struct tacit_select_message answer = {.kind = TACIT_SELECT_GRANT, .round = commit->round};
     if (commit->round == 0 || commit->round > parts->head->round)
@@ -529,6 +547,7 @@ static enum tacit_status take_update(const struct hub_parts *parts,
                                      const struct tacit_select_message *message,
                                      struct tacit_select_update *update)
 {
+    TACIT_ASSERT(message->from < parts->head->fixed.agent_count);
     struct hub_head const *const head = parts->head;
     uint8_t release[TACIT_SHA256_BYTES];
     uint32_t const pieces = tacit_select_piece_count(head->fixed.dimension, TACIT_SELECT_STEPS);
@@ -565,6 +584,9 @@ static enum tacit_status complete(const struct hub_parts *parts, struct slot *sl
                                   const struct tacit_entropy *entropy,
                                   struct tacit_select_update *update)
 {
+    TACIT_ASSERT(parts->head->phase == HUB_OPEN);
+    TACIT_ASSERT(slot->state == SLOT_OPENED);
+    TACIT_ASSERT(parts->head->received_count < parts->head->asked_count);
     struct hub_head *const head = parts->head;
     uint64_t const spent_us = now_us - head->started_us;
     uint32_t const site = slot->agent;
@@ -600,6 +622,8 @@ static enum tacit_status take_piece(const struct hub_parts *parts,
     if (!select_piece_fits(piece, TACIT_SELECT_STEPS, head->fixed.dimension,
                            digests_of(parts, slot)))
         return TACIT_MALFORMED;
+    TACIT_ASSERT(piece->first < pieces);
+    TACIT_ASSERT(piece->number_count <= TACIT_SELECT_UPDATE_NUMBERS);
     memcpy(parts->steps + place_of(parts, slot) * head->fixed.dimension +
                (size_t)piece->first * TACIT_SELECT_UPDATE_NUMBERS,
            piece->step_piece, piece->number_count * sizeof(int64_t));
@@ -720,6 +744,10 @@ enum tacit_status tacit_select_hub_step(struct tacit_select_hub *hub,
         status = time_out(&parts, event->now_us, entropy, update);
     update->deadline_us =
         head->phase == HUB_OPEN ? head->started_us + head->fixed.round_timeout_us : TACIT_NEVER;
+    TACIT_ASSERT(head->received_count <= head->asked_count);
+    TACIT_ASSERT(head->asked_count <= head->fixed.slot_count);
+    TACIT_ASSERT(head->rounds_over <= head->round);
+    TACIT_ASSERT(head->phase <= HUB_FINISHED);
     return status;
 }
 

@@ -48,6 +48,7 @@ static uint64_t key_of(double value)
 
 static void insert_in_order(const uint64_t *keys, uint32_t user_count, uint32_t *order)
 {
+    TACIT_ASSERT(user_count <= FEW_USERS);
     for (uint32_t i = 0; i < user_count; i++) {
         uint32_t place = i;
         while (place > 0 && keys[order[place - 1]] > keys[i]) {
@@ -62,6 +63,8 @@ static void insert_in_order(const uint64_t *keys, uint32_t user_count, uint32_t 
 static bool distribute(const uint64_t *keys, const uint32_t *from, uint32_t user_count,
                        uint32_t pass, uint32_t *to)
 {
+    TACIT_ASSERT(pass < PASSES);
+    TACIT_ASSERT(from != to);
     uint32_t starts[DIGITS] = {0};
     uint32_t const shift = pass * DIGIT_BITS;
     for (uint32_t i = 0; i < user_count; i++)
@@ -107,6 +110,7 @@ void select_sort(const double *values, uint32_t user_count, struct select_scratc
 
 static void sift_users(uint32_t *users, uint32_t root, uint32_t count)
 {
+    TACIT_ASSERT(root < count);
     uint32_t const user = users[root];
     for (uint32_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
         if (child + 1 < count && users[child + 1] > users[child])

@@ -26,6 +26,7 @@ struct select_columns select_columns_of(const struct tacit_select *select)
 
 static size_t size_of(uint64_t users, uint64_t given)
 {
+    TACIT_ASSERT(users > 0);
     return sizeof(struct select_head) +
            (size_t)(4 * users + given + (users + 1) / 2) * sizeof(uint64_t);
 }
@@ -85,6 +86,7 @@ static uint64_t bits_of(double value)
 static uint64_t price_at(const struct select_head *head, const struct select_columns *columns,
                          uint32_t participation)
 {
+    TACIT_ASSERT(head->user_count > 0);
     if (head->prices.kind == TACIT_SELECT_GIVEN)
         return participation < head->prices.participations ? columns->given[participation] : 0;
     return head->prices.is_exact != 0 ? head->prices.first_nano : bits_of(head->prices.first);
@@ -93,6 +95,7 @@ static uint64_t price_at(const struct select_head *head, const struct select_col
 static bool can_pay(const struct select_head *head, const struct select_columns *columns,
                     uint32_t user)
 {
+    TACIT_ASSERT(user < head->user_count);
     if (head->prices.is_free != 0)
         return true;
     if (head->prices.is_exact == 0)
@@ -115,6 +118,8 @@ bool select_can_pay(const struct tacit_select *select, uint32_t user)
 /* Requires: it can pay, and counts[user] is that of before. */
 static void pay(struct select_head *head, struct select_columns *columns, uint32_t user)
 {
+    TACIT_ASSERT(user < head->user_count);
+    TACIT_ASSERT(can_pay(head, columns, user));
     uint32_t const after = columns->counts[user] + 1;
     if (head->prices.is_free != 0)
         return;
@@ -139,6 +144,7 @@ static void pay(struct select_head *head, struct select_columns *columns, uint32
 static uint64_t given_after(const struct select_head *head, const struct select_columns *columns,
                             uint64_t spent)
 {
+    TACIT_ASSERT(head->prices.kind == TACIT_SELECT_GIVEN);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < head->prices.participations; i++) {
         if (sum >= spent)
@@ -151,6 +157,9 @@ static uint64_t given_after(const struct select_head *head, const struct select_
 static void report_exact(const struct select_head *head, struct select_columns *columns,
                          uint32_t user, uint64_t spent)
 {
+    TACIT_ASSERT(user < head->user_count);
+    TACIT_ASSERT(spent <= head->prices.total_nano);
+    TACIT_ASSERT(spent > columns->spent[user]);
     uint64_t *const known = &columns->spent[user];
     uint64_t *const next = &columns->next[user];
     if (head->prices.kind == TACIT_SELECT_GIVEN)
@@ -296,6 +305,8 @@ void tacit_select_look(const struct tacit_select *select, struct tacit_select_vi
 /* Eq. (8): sign(d) |d|^beta of d = m |D_k|/|D| - T_k/t. */
 static double generalization_of(double share, uint32_t count, uint64_t rounds, double beta)
 {
+    TACIT_ASSERT(share >= 0);
+    TACIT_ASSERT(rounds == 0 || count <= rounds);
     double const part = rounds == 0 ? 0 : (double)count / (double)rounds; /* READINGS P5.3 */
     double const distance = share - part;
     double const size = fabs(distance);
@@ -331,6 +342,7 @@ void tacit_select_score(const struct tacit_select *select, const struct tacit_se
 static enum tacit_status check_round(const struct tacit_select *select, const uint32_t *users,
                                      uint32_t count, const double *latencies, bool pays)
 {
+    TACIT_ASSERT(latencies != NULL || count == 0);
     struct select_head const *const head = (const struct select_head *)select;
     if (count > head->user_count)
         return TACIT_INVALID;
@@ -364,6 +376,8 @@ static enum tacit_status observe(struct tacit_select *select, const uint32_t *us
             latency <= head->latency_min ? 1 : head->latency_min / latency; /* Eq. (11) */
         if (pays)
             pay(head, &columns, user);
+        TACIT_ASSERT(ratio > 0);
+        TACIT_ASSERT(ratio <= 1);
         columns.counts[user]++;
         /* Eq. (12), in the form that keeps its accuracy. */
         columns.means[user] += (ratio - columns.means[user]) / (double)columns.counts[user];

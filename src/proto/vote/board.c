@@ -41,6 +41,7 @@ static uint32_t *counts_of(struct tacit_vote_board *board)
 
 static uint64_t *row_of(struct tacit_vote_board *board, uint32_t player)
 {
+    TACIT_ASSERT(player < board->player_count);
     uint64_t *const rows =
         committee_of(board) + TACIT_BITS_WORDS(board->player_count) + (board->arm_count + 1) / 2;
     return rows + (size_t)player * (1 + arm_words(board));
@@ -88,6 +89,8 @@ static void settle_voted(struct tacit_vote_board *board)
         tacit_bits_add(voted_of(board), fewest);
         board->voted_count = 1;
     }
+    TACIT_ASSERT(board->voted_count >= 1);
+    TACIT_ASSERT(board->voted_count <= board->arm_count);
 }
 
 static bool counts_here(struct tacit_vote_board *board, uint32_t player)
@@ -98,9 +101,12 @@ static bool counts_here(struct tacit_vote_board *board, uint32_t player)
 /* Counts the marks of one word of one player; says whether an arm has enough now. */
 static bool count_marks(struct tacit_vote_board *board, size_t word, uint64_t marks)
 {
+    TACIT_ASSERT(word < arm_words(board));
     bool settles = false;
     for (; marks != 0; marks &= marks - 1) {
         uint32_t const arm = (uint32_t)(word * 64u) + (uint32_t)__builtin_ctzll(marks);
+        TACIT_ASSERT(arm < board->arm_count);
+        TACIT_ASSERT(counts_of(board)[arm] < board->player_count);
         settles = ++counts_of(board)[arm] >= board->votes_needed || settles;
         board->mark_count++;
     }
@@ -156,6 +162,7 @@ static bool same_config(struct tacit_vote_board *board,
 /* How often the marks of the present reset name an arm. */
 static uint32_t recount(struct tacit_vote_board *board, uint32_t arm)
 {
+    TACIT_ASSERT(arm < board->arm_count);
     uint32_t count = 0;
     for (uint32_t player = 0; player < board->player_count; player++) {
         uint64_t const *const row = row_of(board, player);
@@ -224,11 +231,14 @@ static enum tacit_status take_reset(struct tacit_vote_board *board,
         board->reset = message->reset;
         count_all(board);
     }
+    TACIT_ASSERT(board->reset >= message->reset);
     return TACIT_OK;
 }
 
 static uint32_t join_row(struct tacit_vote_board *board, const struct tacit_vote_message *message)
 {
+    TACIT_ASSERT(message->from < board->player_count);
+    TACIT_ASSERT(message->marks != NULL);
     uint64_t *const row = row_of(board, message->from);
     if (message->reset < row[0])
         return 0;

@@ -80,6 +80,8 @@ static struct tacit_vote_letter letter_of(const struct tacit_vote_hub *hub,
 static void answer(struct tacit_vote_hub *hub, enum tacit_vote_letter_kind kind,
                    const struct tacit_vote_letter *letter, struct tacit_vote_hub_update *update)
 {
+    TACIT_ASSERT(letter->from < hub->player_count);
+    TACIT_ASSERT(!update->send);
     update->send = true;
     update->letter = letter_of(hub, kind, letter->from);
     update->letter.cell = letter->cell;
@@ -91,6 +93,7 @@ static void answer(struct tacit_vote_hub *hub, enum tacit_vote_letter_kind kind,
 static enum tacit_status flag(struct tacit_vote_hub *hub, uint32_t site,
                               struct tacit_vote_hub_update *update)
 {
+    TACIT_ASSERT(site < hub->player_count);
     if (!tacit_bits_has(flagged_of(hub), site)) {
         tacit_bits_add(flagged_of(hub), site);
         update->persist = true;
@@ -104,6 +107,8 @@ static enum tacit_status on_commit(struct tacit_vote_hub *hub,
                                    const struct tacit_vote_letter *letter,
                                    struct tacit_vote_hub_update *update)
 {
+    TACIT_ASSERT(letter->cell > 0);
+    TACIT_ASSERT(letter->from < hub->player_count);
     switch (tacit_commit_ask(&heads_of(hub)[letter->from], letter->commitment, letter->previous)) {
     case TACIT_COMMIT_GRANTED: /* durable before it is said */
         cells_of(hub)[letter->from] = letter->cell;
@@ -151,6 +156,8 @@ static enum tacit_status on_hello(struct tacit_vote_hub *hub,
 /* All marks of the players are of the present reset, or count nothing. */
 static void note_voter(struct tacit_vote_hub *hub, const struct tacit_vote_message *row)
 {
+    TACIT_ASSERT(row->from < hub->player_count);
+    TACIT_ASSERT(hub->voter_count <= hub->player_count);
     struct tacit_vote_board_view view;
     tacit_vote_board_look(board_of(hub), &view);
     if (row->reset != view.reset || tacit_bits_has(voters_of(hub), row->from) ||
@@ -172,6 +179,8 @@ static uint32_t voted_count(const struct tacit_vote_hub *hub)
 static enum tacit_status on_cast(struct tacit_vote_hub *hub, const struct tacit_vote_letter *letter,
                                  struct tacit_vote_hub_update *update)
 {
+    TACIT_ASSERT(letter->marks != NULL);
+    TACIT_ASSERT(letter->from < hub->player_count);
     struct tacit_commit_head const *const head = &heads_of(hub)[letter->from];
     uint32_t const before = voted_count(hub);
     uint32_t marks_new;
@@ -228,6 +237,7 @@ static enum tacit_status on_receive(struct tacit_vote_hub *hub,
 
 static enum tacit_status reset(struct tacit_vote_hub *hub, struct tacit_vote_hub_update *update)
 {
+    TACIT_ASSERT(hub->voter_count <= hub->player_count);
     struct tacit_vote_board_view view;
     tacit_vote_board_look(board_of(hub), &view);
     struct tacit_vote_message const anew = {.kind = TACIT_VOTE_RESET,
@@ -322,6 +332,8 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_vote_hub_update *update)
 {
+    TACIT_ASSERT(event != NULL);
+    TACIT_ASSERT(hub->voter_count <= hub->player_count);
     TACIT_ASSERT(hub != NULL);
     TACIT_ASSERT(event->kind == TACIT_VOTE_HUB_START || event->now_us >= hub->now_us);
     *update = (struct tacit_vote_hub_update){0};
@@ -341,6 +353,9 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
     }
     if (event->kind == TACIT_VOTE_HUB_RECEIVE && status != TACIT_OK && !update->persist)
         hub->now_us = now_before; /* refused: byte for byte as before */
+    TACIT_ASSERT(hub->voter_count <= hub->player_count);
+    TACIT_IMPLIES(update->send, update->letter.from == TACIT_HUB);
+    TACIT_IMPLIES(status == TACIT_UNEXPECTED || status == TACIT_MALFORMED, !update->persist);
     update->deadline_us = hub->coin_us;
     return status;
 }
@@ -348,6 +363,8 @@ enum tacit_status tacit_vote_hub_step(struct tacit_vote_hub *hub,
 bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
                         struct tacit_vote_letter *letter)
 {
+    TACIT_ASSERT(player < hub->player_count);
+    TACIT_ASSERT(letter != NULL);
     TACIT_ASSERT(hub != NULL);
     struct tacit_vote_message const row = tacit_vote_board_row(board_of(hub), player);
     *letter = letter_of(hub, TACIT_VOTE_ROW, TACIT_EVERYONE);
@@ -359,6 +376,7 @@ bool tacit_vote_hub_row(const struct tacit_vote_hub *hub, uint32_t player,
 
 bool tacit_vote_hub_anew(const struct tacit_vote_hub *hub, struct tacit_vote_letter *letter)
 {
+    TACIT_ASSERT(letter != NULL);
     TACIT_ASSERT(hub != NULL);
     struct tacit_vote_board_view view;
     tacit_vote_board_look(board_of(hub), &view);

@@ -78,6 +78,7 @@ enum tacit_status tacit_vote_player_check(const struct tacit_vote_player *player
 /* l. 16-19: the whole set of what this player has eliminated, and how many marks of it are new. */
 static void send_marks(struct tacit_vote_player *player, struct tacit_vote_update *update)
 {
+    TACIT_ASSERT(!update->send);
     struct tacit_best_arm_view view;
     tacit_best_arm_look(subroutine_of(player), &view);
     uint64_t marks = 0;
@@ -105,6 +106,7 @@ static void on_start(struct tacit_vote_player *player, struct tacit_vote_update 
 /* l. 3-12. DSER4: the reset on the board is everybody's. */
 static void read_board(struct tacit_vote_player *player, const struct tacit_vote_board *board)
 {
+    TACIT_ASSERT(player->open_arm == TACIT_NO_ARM);
     struct tacit_vote_board_view view;
     tacit_vote_board_look(board, &view);
     TACIT_ASSERT(view.reset >= player->reset);
@@ -130,6 +132,7 @@ static enum tacit_status on_offer(struct tacit_vote_player *player,
     enum tacit_status const status = tacit_best_arm_next(subroutine_of(player), entropy, &arm);
     if (status != TACIT_OK)
         return status;
+    TACIT_ASSERT(arm != TACIT_NO_ARM);
     player->open_arm = arm;
     player->open_reset = player->reset;
     player->plan.arm = arm;
@@ -176,6 +179,7 @@ enum tacit_status tacit_vote_player_step(struct tacit_vote_player *player,
                                          const struct tacit_entropy *entropy,
                                          struct tacit_vote_update *update)
 {
+    TACIT_ASSERT(player->open_reset <= player->reset);
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(board != NULL);
     TACIT_ASSERT(event->now_us >= player->now_us);
@@ -201,6 +205,8 @@ enum tacit_status tacit_vote_player_step(struct tacit_vote_player *player,
     }
     if (status == TACIT_OK)
         player->now_us = event->now_us;
+    TACIT_IMPLIES(update->plan_count > 0, player->open_arm == player->plan.arm);
+    TACIT_IMPLIES(update->send, update->message.from == player->player_id);
     return status;
 }
 

@@ -62,6 +62,7 @@ size_t tacit_vote_pool_size(const struct tacit_vote_pool_config *config)
 static void copy_config(struct tacit_vote_pool_config *copy,
                         const struct tacit_vote_pool_config *config)
 {
+    TACIT_ASSERT(copy != config);
     copy->run_id = config->run_id;
     copy->player_count = config->player_count;
     copy->arm_count = config->arm_count;
@@ -77,6 +78,8 @@ static void copy_config(struct tacit_vote_pool_config *copy,
 /* Smallest number of releases whose radius is at most `width`: it falls with their number. */
 static uint64_t releases_until(uint64_t block, double epsilon, double level, double width)
 {
+    TACIT_ASSERT(block >= 1);
+    TACIT_ASSERT(width > 0);
     uint64_t few = 0;
     uint64_t enough = 1;
     while (enough < RELEASES_MAX &&
@@ -91,6 +94,8 @@ static uint64_t releases_until(uint64_t block, double epsilon, double level, dou
         else
             enough = middle;
     }
+    TACIT_ASSERT(enough >= 1);
+    TACIT_ASSERT(enough <= RELEASES_MAX);
     return enough;
 }
 
@@ -123,11 +128,14 @@ uint64_t tacit_vote_pool_block(const struct tacit_vote_pool_config *config)
 static uint64_t following_look(const struct tacit_vote_pool *pool)
 {
     uint64_t const next = tacit_bounds_next_rung(pool->next_look, pool->config.growth);
+    TACIT_ASSERT(next > pool->next_look);
     return next < RELEASES_MAX ? next : RELEASES_MAX;
 }
 
 static struct tacit_bounds_sum sum_of(struct tacit_vote_pool *pool, uint32_t arm)
 {
+    TACIT_ASSERT(arm < arms_of(pool));
+    TACIT_ASSERT(pool->release_count > 0);
     return (struct tacit_bounds_sum){.pulls = pool->release_count * pool->config.block,
                                      .noises = pool->release_count,
                                      .steps = sums_of(pool)[arm]};
@@ -147,6 +155,8 @@ static uint32_t next_active(struct tacit_vote_pool *pool, uint32_t from)
 /* Out with k if UCB_k <= max LCB + accuracy; the arm with the largest LCB stays, lowest index. */
 static void look(struct tacit_vote_pool *pool)
 {
+    TACIT_ASSERT(pool->active_count >= 1);
+    TACIT_ASSERT(pool->release_count == pool->next_look);
     struct tacit_vote_pool_config const *const config = &pool->config;
     double const level =
         tacit_bounds_level(config->arm_count, (uint32_t)++pool->look_count, config->failure);
@@ -170,6 +180,9 @@ static void look(struct tacit_vote_pool *pool)
         tacit_bits_remove(active_of(pool), arm);
         pool->active_count--;
     }
+    TACIT_ASSERT(best != TACIT_NO_ARM);
+    TACIT_ASSERT(pool->active_count >= 1);
+    TACIT_ASSERT(pool->active_count == tacit_bits_count(active_of(pool), arms_of(pool)));
     pool->next_look = following_look(pool);
 }
 
@@ -261,6 +274,7 @@ enum tacit_status tacit_vote_pool_take(struct tacit_vote_pool *pool,
     pool->release_count++;
     if (pool->release_count == pool->next_look)
         look(pool);
+    TACIT_ASSERT(pool->next_look > pool->release_count);
     return TACIT_OK;
 }
 

@@ -75,6 +75,7 @@ static struct tacit_pull_block *plan_of(struct tacit_vote_private *player)
 
 static int64_t *noised_of(struct tacit_vote_private *player, uint32_t arm)
 {
+    TACIT_ASSERT(arm < arms_of(player));
     return (int64_t *)(void *)(left_of(player) + 4 * (size_t)arms_of(player)) +
            (size_t)arm * TACIT_BOUNDS_RELEASES_MAX;
 }
@@ -109,6 +110,7 @@ size_t tacit_vote_private_size(const struct tacit_vote_private_config *config)
 static void copy_config(struct tacit_vote_private_config *copy,
                         const struct tacit_vote_private_config *config)
 {
+    TACIT_ASSERT(copy != config);
     copy->run_id = config->run_id;
     copy->player_id = config->player_id;
     copy->player_count = config->player_count;
@@ -137,6 +139,7 @@ static void start_ladder(struct tacit_vote_private *player)
     player->epoch = 1;
     player->rung_before = 0;
     player->rung = tacit_bounds_first_rung(1, epsilon_of(player), level, FIRST_RADIUS);
+    TACIT_ASSERT(player->rung > 0);
 }
 
 /* All arms of the set, from the start of the ladder; what was noised before says nothing any more,
@@ -144,11 +147,14 @@ static void start_ladder(struct tacit_vote_private *player)
 static void start_afresh(struct tacit_vote_private *player)
 {
     player->active_count = tacit_bits_count(active_of(player), arms_of(player));
+    TACIT_ASSERT(player->active_count >= 1);
     start_ladder(player);
 }
 
 static void open_plan(struct tacit_vote_private *player)
 {
+    TACIT_ASSERT(player->active_count >= 1);
+    TACIT_ASSERT(player->rung > player->rung_before);
     memset(left_of(player), 0, 2 * (size_t)arms_of(player) * sizeof(uint64_t));
     player->left_count = 0;
     if (player->active_count == 1) {
@@ -161,6 +167,7 @@ static void open_plan(struct tacit_vote_private *player)
         left_of(player)[arm] = each;
         player->left_count += each;
     }
+    TACIT_ASSERT(player->left_count > 0);
     player->phase = PHASE_PULLING;
 }
 
@@ -185,6 +192,8 @@ static void show_plan(struct tacit_vote_private *player, struct tacit_vote_priva
 static enum tacit_status draw_all(struct tacit_vote_private *player,
                                   const struct tacit_entropy *entropy)
 {
+    TACIT_ASSERT(player->epoch >= 1);
+    TACIT_ASSERT(player->epoch <= TACIT_BOUNDS_RELEASES_MAX);
     for (uint32_t arm = next_active(player, 0); arm < arms_of(player);
          arm = next_active(player, arm + 1)) {
         union tacit_sum noised;
@@ -207,6 +216,8 @@ static void forget_draw(struct tacit_vote_private *player)
 static void ask_for_grant(const struct tacit_vote_private *player,
                           struct tacit_vote_private_update *update)
 {
+    TACIT_ASSERT(player->phase == PHASE_WAITING);
+    TACIT_ASSERT(player->cell > 0);
     update->commit = true;
     update->cell = player->cell;
 }
@@ -216,6 +227,7 @@ static enum tacit_status release(struct tacit_vote_private *player,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_vote_private_update *update)
 {
+    TACIT_ASSERT(player->left_count == 0);
     struct tacit_ledger ledger = player->ledger;
     update->persist = true;
     player->phase = PHASE_RELEASING;
@@ -270,6 +282,8 @@ void tacit_vote_private_digest(const struct tacit_vote_private *player,
 /* Pulls of the releases 1 .. e, which all arms of the set have. */
 static void lay_ladder(const struct tacit_vote_private *player, struct tacit_bounds_sum *releases)
 {
+    TACIT_ASSERT(player->epoch >= 1);
+    TACIT_ASSERT(player->epoch <= TACIT_BOUNDS_RELEASES_MAX);
     double const level = log(4.0 * (double)arms_of(player) / player->config.failure);
     uint64_t rung = 0;
     for (uint32_t i = 0; i < player->epoch; i++) {
@@ -296,6 +310,7 @@ static struct tacit_bounds_sum suffix_of(struct tacit_vote_private *player, uint
 /* Out with k if UCB_k <= max LCB + accuracy; the arm with the largest LCB stays, lowest index. */
 static uint32_t drop_beaten(struct tacit_vote_private *player)
 {
+    TACIT_ASSERT(player->active_count >= 1);
     double const epsilon = epsilon_of(player);
     double const level =
         tacit_bounds_level(arms_of(player), (uint32_t)player->epoch, player->config.failure);
@@ -323,6 +338,8 @@ static uint32_t drop_beaten(struct tacit_vote_private *player)
         player->active_count--;
         dropped++;
     }
+    TACIT_ASSERT(player->active_count >= 1);
+    TACIT_ASSERT(player->active_count == tacit_bits_count(active_of(player), arms_of(player)));
     return dropped;
 }
 
@@ -334,12 +351,15 @@ static bool climb(struct tacit_vote_private *player)
     player->rung_before = player->rung;
     player->rung = tacit_bounds_next_rung(player->rung, player->config.growth);
     player->epoch++;
+    TACIT_ASSERT(player->rung > player->rung_before);
+    TACIT_ASSERT(player->epoch <= TACIT_BOUNDS_RELEASES_MAX);
     return true;
 }
 
 /* Votes leave at multiples of the tick, whatever the data. */
 static uint64_t next_tick(const struct tacit_vote_private *player)
 {
+    TACIT_ASSERT(player->config.tick_us > 0);
     return (player->now_us / player->config.tick_us + 1) * player->config.tick_us;
 }
 
@@ -347,6 +367,7 @@ static uint64_t next_tick(const struct tacit_vote_private *player)
 static void judge(struct tacit_vote_private *player, const struct tacit_vote_board *board,
                   struct tacit_vote_private_update *update)
 {
+    TACIT_ASSERT(player->phase == PHASE_WAITING);
     bool const votes = tacit_vote_board_counts(board, player->config.player_id);
     if (drop_beaten(player) > 0 && votes && player->vote_us == TACIT_NEVER)
         player->vote_us = next_tick(player);
@@ -371,6 +392,7 @@ static void take_voted(struct tacit_vote_private *player, const uint64_t *voted)
     if (is_disjoint)
         start_afresh(player);
     player->active_count = tacit_bits_count(active_of(player), arms_of(player));
+    TACIT_ASSERT(player->active_count >= 1);
     if (is_disjoint || player->active_count == 1) {
         open_plan(player);
         return;
@@ -388,6 +410,7 @@ static void take_voted(struct tacit_vote_private *player, const uint64_t *voted)
 
 static void take_reset(struct tacit_vote_private *player, uint64_t reset)
 {
+    TACIT_ASSERT(reset > player->reset);
     player->reset = reset;
     player->marks_sent = 0;
     player->vote_us = TACIT_NEVER;
@@ -428,6 +451,8 @@ static enum tacit_status read_board(struct tacit_vote_private *player,
 static void send_vote(struct tacit_vote_private *player, struct tacit_vote_board *board,
                       struct tacit_vote_private_update *update)
 {
+    TACIT_ASSERT(player->vote_us != TACIT_NEVER);
+    TACIT_ASSERT(!update->send);
     uint64_t const marks = tacit_bits_count(dropped_of(player), arms_of(player));
     update->send = true;
     update->marks_new = (uint32_t)(marks - player->marks_sent);
@@ -600,6 +625,11 @@ enum tacit_status tacit_vote_private_step(struct tacit_vote_private *player,
     if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
         player->now_us = now_before;
     update->deadline_us = player->vote_us < player->retry_us ? player->vote_us : player->retry_us;
+    TACIT_IMPLIES(update->send, update->message.from == player->config.player_id);
+    TACIT_IMPLIES(update->commit, player->phase == PHASE_WAITING);
+    TACIT_ASSERT((player->phase == PHASE_PULLING) == (player->left_count > 0));
+    TACIT_ASSERT(player->cell == player->ledger.release_count);
+    TACIT_ASSERT(player->active_count >= 1);
     return status;
 }
 
@@ -625,6 +655,7 @@ static uint32_t exploit_arm(struct tacit_vote_private *player)
             best_sum = sum;
         }
     }
+    TACIT_ASSERT(best < arms_of(player));
     return best;
 }
 

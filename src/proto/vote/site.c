@@ -123,6 +123,7 @@ static struct tacit_vote_letter *add_letter(const struct tacit_vote_site *site,
 /* What was said waits for an answer. */
 static void await(struct tacit_vote_site *site)
 {
+    TACIT_ASSERT(site->resend_after_us > 0);
     site->resend_us = site->now_us + site->resend_after_us;
 }
 
@@ -143,6 +144,7 @@ static void ask(struct tacit_vote_site *site, struct tacit_vote_site_update *upd
 /* The vote as it left last. A blocked site says nothing more. */
 static void cast(struct tacit_vote_site *site, struct tacit_vote_site_update *update)
 {
+    TACIT_ASSERT(site->unheard != 0);
     if (site->blocked != 0)
         return;
     struct tacit_vote_letter *const letter = add_letter(site, TACIT_VOTE_CAST, update);
@@ -202,6 +204,8 @@ static void void_plan(struct tacit_vote_site_update *update)
 static void note_vote(struct tacit_vote_site *site, const struct tacit_vote_message *vote,
                       struct tacit_vote_site_update *update)
 {
+    TACIT_ASSERT(vote->marks != NULL);
+    TACIT_ASSERT(vote->kind == TACIT_VOTE_MARKS);
     memcpy(said_of(site), vote->marks, width_of(site) * sizeof(uint64_t));
     site->said_reset = vote->reset;
     site->unheard = 1;
@@ -255,6 +259,7 @@ static enum tacit_status on_start(struct tacit_vote_site *site, const struct tac
 static void count_pulls(struct tacit_vote_site *site, uint64_t count,
                         struct tacit_vote_site_update *update)
 {
+    TACIT_ASSERT(site->pull_count <= site->horizon);
     uint64_t const left = site->horizon - site->pull_count;
     site->pull_count += count < left ? count : left;
     update->persist = true;
@@ -288,6 +293,7 @@ static bool is_nothing(const uint8_t hash[TACIT_SHA256_BYTES])
 static enum tacit_status unblock(struct tacit_vote_site *site, const struct tacit_entropy *entropy,
                                  struct tacit_vote_site_update *update)
 {
+    TACIT_ASSERT(site->blocked <= 1);
     if (site->blocked == 0)
         return TACIT_OK;
     site->blocked = 0;
@@ -301,6 +307,7 @@ static enum tacit_status on_granted(struct tacit_vote_site *site,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_vote_site_update *update)
 {
+    TACIT_ASSERT(!is_nothing(letter->commitment));
     if (memcmp(letter->commitment, site->head, sizeof site->head) == 0)
         return site->committed != 0 ? TACIT_OK : unblock(site, entropy, update);
     if (site->committed == 0 ||
@@ -332,6 +339,7 @@ static enum tacit_status on_refused(struct tacit_vote_site *site,
                                     const struct tacit_vote_letter *letter,
                                     struct tacit_vote_site_update *update)
 {
+    TACIT_ASSERT(letter->kind == TACIT_VOTE_REFUSED);
     /* A commitment that is refused follows another head than the hub's: else the word is late. */
     if (memcmp(letter->commitment, site->head, sizeof site->head) == 0 ||
         (site->committed != 0 &&
@@ -348,6 +356,7 @@ static enum tacit_status on_refused(struct tacit_vote_site *site,
 
 static bool contains(const uint64_t *all, const uint64_t *some, size_t words)
 {
+    TACIT_ASSERT(words > 0);
     uint64_t missing = 0;
     for (size_t i = 0; i < words; i++)
         missing |= some[i] & ~all[i];
@@ -358,6 +367,7 @@ static bool contains(const uint64_t *all, const uint64_t *some, size_t words)
 static void note_heard(struct tacit_vote_site *site, const struct tacit_vote_letter *row,
                        struct tacit_vote_site_update *update)
 {
+    TACIT_ASSERT(row->marks != NULL);
     if (site->unheard == 0 || row->player != site->player_id ||
         (row->reset == site->said_reset && !contains(row->marks, said_of(site), width_of(site))) ||
         row->reset < site->said_reset)
@@ -443,6 +453,7 @@ static void set_deadline(const struct tacit_vote_site *site, struct tacit_vote_s
     update->deadline_us =
         player.deadline_us < site->resend_us ? player.deadline_us : site->resend_us;
     update->on_tick = update->deadline_us != TACIT_NEVER && update->deadline_us == player.vote_us;
+    TACIT_IMPLIES(update->on_tick, update->deadline_us != TACIT_NEVER);
 }
 
 /* ---- Public functions ---- */
@@ -546,6 +557,12 @@ enum tacit_status tacit_vote_site_step(struct tacit_vote_site *site,
         status = commit_draw(site, keys, update);
     if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
         site->now_us = now_before;
+    TACIT_ASSERT(site->pull_count <= site->horizon);
+    TACIT_ASSERT(site->committed <= 1);
+    TACIT_ASSERT(site->granted <= glance(site).cell);
+    TACIT_IMPLIES(site->committed != 0, glance(site).waiting);
+    TACIT_IMPLIES(update->has_draw, site->committed != 0);
+    TACIT_IMPLIES(update->letter_count > 0, update->letters[0].from == site->player_id);
     set_deadline(site, update);
     return status;
 }

@@ -98,6 +98,7 @@ size_t tacit_vote_sums_size(const struct tacit_vote_sums_config *config)
 static void copy_config(struct tacit_vote_sums_config *copy,
                         const struct tacit_vote_sums_config *config)
 {
+    TACIT_ASSERT(copy != config);
     copy->run_id = config->run_id;
     copy->player_id = config->player_id;
     copy->player_count = config->player_count;
@@ -117,6 +118,7 @@ static void forget_exact(struct tacit_vote_sums *player)
 
 static void open_block(struct tacit_vote_sums *player)
 {
+    TACIT_ASSERT(player->active_count >= 1);
     memset(left_of(player), 0, arms_of(player) * sizeof(uint64_t));
     forget_exact(player);
     player->left_count = 0;
@@ -130,6 +132,7 @@ static void open_block(struct tacit_vote_sums *player)
         left_of(player)[arm] = player->config.block;
         player->left_count += player->config.block;
     }
+    TACIT_ASSERT(player->left_count == player->active_count * player->config.block);
     player->phase = PHASE_PULLING;
 }
 
@@ -154,6 +157,7 @@ static void show_plan(struct tacit_vote_sums *player, struct tacit_vote_sums_upd
 static enum tacit_status draw_all(struct tacit_vote_sums *player,
                                   const struct tacit_entropy *entropy)
 {
+    TACIT_ASSERT(player->left_count == 0);
     memset(noised_of(player), 0, arms_of(player) * sizeof(int64_t));
     for (uint32_t arm = 0; arm < arms_of(player); arm++) {
         if (!tacit_bits_has(active_of(player), arm))
@@ -173,6 +177,8 @@ static enum tacit_status draw_all(struct tacit_vote_sums *player,
 static void ask_for_grant(const struct tacit_vote_sums *player,
                           struct tacit_vote_sums_update *update)
 {
+    TACIT_ASSERT(player->phase == PHASE_WAITING);
+    TACIT_ASSERT(player->cell > 0);
     update->commit = true;
     update->cell = player->cell;
 }
@@ -182,6 +188,7 @@ static enum tacit_status release(struct tacit_vote_sums *player,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_vote_sums_update *update)
 {
+    TACIT_ASSERT(player->left_count == 0);
     struct tacit_ledger ledger = player->ledger;
     update->persist = true;
     player->phase = PHASE_RELEASING;
@@ -255,11 +262,15 @@ static enum tacit_status read_pool(struct tacit_vote_sums *player,
 /* Releases leave at multiples of the tick, whatever the data. */
 static uint64_t next_tick(const struct tacit_vote_sums *player)
 {
+    TACIT_ASSERT(player->config.tick_us > 0);
     return (player->now_us / player->config.tick_us + 1) * player->config.tick_us;
 }
 
 static void send_release(struct tacit_vote_sums *player, struct tacit_vote_sums_update *update)
 {
+    TACIT_ASSERT(player->send_us != TACIT_NEVER);
+    TACIT_ASSERT(!update->send);
+    TACIT_ASSERT(player->cell > 0);
     update->persist = true;
     update->send = true;
     update->release = (struct tacit_vote_release){.run_id = player->config.run_id,
@@ -316,6 +327,7 @@ static enum tacit_status on_grant(struct tacit_vote_sums *player, uint64_t cell,
     player->phase = PHASE_GRANTED;
     player->send_us = next_tick(player);
     update->persist = true;
+    TACIT_ASSERT(player->send_us > player->now_us);
     return TACIT_OK;
 }
 
@@ -393,6 +405,7 @@ enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
                                        const struct tacit_entropy *entropy,
                                        struct tacit_vote_sums_update *update)
 {
+    TACIT_ASSERT(player->active_count >= 1);
     TACIT_ASSERT(player != NULL);
     TACIT_ASSERT(pool != NULL);
     TACIT_ASSERT(event->now_us >= player->now_us);
@@ -422,6 +435,10 @@ enum tacit_status tacit_vote_sums_step(struct tacit_vote_sums *player,
     if (status != TACIT_OK && !update->persist) /* refused: byte for byte as before */
         player->now_us = now_before;
     update->deadline_us = player->send_us < player->retry_us ? player->send_us : player->retry_us;
+    TACIT_IMPLIES(update->send, update->release.from == player->config.player_id);
+    TACIT_IMPLIES(update->commit, player->phase == PHASE_WAITING);
+    TACIT_ASSERT((player->phase == PHASE_PULLING) == (player->left_count > 0));
+    TACIT_ASSERT(player->cell == player->ledger.release_count);
     return status;
 }
 

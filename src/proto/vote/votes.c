@@ -20,6 +20,7 @@ static double quotient(double delta, double eta)
 /* Beyond UINT32_MAX nobody can count votes; eta very near 1 gets there. */
 static uint32_t whole_votes(double votes)
 {
+    TACIT_ASSERT(!isnan(votes));
     if (votes < 1)
         return 1;
     return votes < (double)UINT32_MAX ? (uint32_t)votes : UINT32_MAX;
@@ -40,6 +41,7 @@ uint32_t tacit_vote_committee(double delta, double eta)
 /* ln P(Bin(count, eta) = hits). */
 static double log_mass(uint32_t count, double eta, uint32_t hits)
 {
+    TACIT_ASSERT(hits <= count);
     double sum = (double)hits * log(eta) + (double)(count - hits) * log1p(-eta);
     uint32_t const fewer = hits < count - hits ? hits : count - hits;
     for (uint32_t i = 1; i <= fewer; i++)
@@ -50,6 +52,8 @@ static double log_mass(uint32_t count, double eta, uint32_t hits)
 /* Sum of the masses from `hits` up. Terms fall beyond the mean. */
 static double sum_upwards(uint32_t count, double eta, uint32_t hits)
 {
+    TACIT_ASSERT(hits <= count);
+    TACIT_ASSERT(eta > 0);
     double term = exp(log_mass(count, eta, hits));
     double sum = term;
     for (uint32_t i = hits; i < count; i++) {
@@ -79,6 +83,7 @@ double tacit_vote_binomial_tail(uint32_t count, double eta, uint32_t needed)
 
 uint32_t tacit_vote_needed(uint32_t player_count, double delta, double eta)
 {
+    TACIT_ASSERT(delta > 0);
     TACIT_ASSERT(player_count > 0);
     if (tacit_vote_binomial_tail(player_count, eta, player_count) > delta)
         return 0;
@@ -91,6 +96,8 @@ uint32_t tacit_vote_needed(uint32_t player_count, double delta, double eta)
         else
             few = middle;
     }
+    TACIT_ASSERT(enough >= 1);
+    TACIT_ASSERT(enough <= player_count);
     return enough;
 }
 
@@ -113,6 +120,7 @@ double tacit_vote_eta(uint32_t player_count, uint32_t needed, double delta)
 /* Smallest tau with radius(tau) <= wanted; radii fall from tau = 2 on. */
 static double rounds_until(const struct tacit_best_arm_config *config, double wanted)
 {
+    TACIT_ASSERT(wanted > 0);
     uint64_t wide = 1;
     uint64_t narrow = 2;
     while (tacit_best_arm_radius(config, narrow, narrow) > wanted && narrow < TACIT_HORIZON_MAX)
@@ -129,6 +137,8 @@ static double rounds_until(const struct tacit_best_arm_config *config, double wa
 
 double tacit_vote_samples_alone(const struct tacit_best_arm_config *config)
 {
+    TACIT_ASSERT(config != NULL);
+    TACIT_ASSERT(config->arm_count >= 1);
     double const arms = (double)config->arm_count;
     double const epsilon = config->accuracy;
     switch (config->kind) {
@@ -158,6 +168,9 @@ double tacit_vote_samples_alone(const struct tacit_best_arm_config *config)
  */
 static double mean_samples(uint32_t player_count, uint32_t needed, double samples)
 {
+    TACIT_ASSERT(needed >= 1);
+    TACIT_ASSERT(needed <= player_count);
+    TACIT_ASSERT(samples > 0);
     double const share = ((double)needed - 0.5) / (double)player_count;
     double const z = log((1 - share) / share) / 1.702;
     double const root = (sqrt(z * z + 4 * samples) - z) / 2;
@@ -167,6 +180,7 @@ static double mean_samples(uint32_t player_count, uint32_t needed, double sample
 struct tacit_vote_choice tacit_vote_recommend(uint32_t player_count, double delta,
                                               const struct tacit_best_arm_config *config)
 {
+    TACIT_ASSERT(config != NULL);
     TACIT_ASSERT(player_count > 0);
     struct tacit_vote_choice best = {.needed = 0};
     uint32_t needed = 1;
@@ -179,5 +193,7 @@ struct tacit_vote_choice tacit_vote_recommend(uint32_t player_count, double delt
             best = (struct tacit_vote_choice){needed, trial.failure, samples};
         needed += needed < EVERY_NEEDED_UP_TO ? 1 : needed / 12;
     }
+    TACIT_ASSERT(best.needed >= 1);
+    TACIT_ASSERT(best.needed <= player_count);
     return best;
 }
