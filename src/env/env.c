@@ -1,5 +1,6 @@
 /* Reward environments: exact sums of many pulls where the law is known, single pulls where not. */
 #include "tacit/env.h"
+#include "../random/words.h"
 #include <math.h>
 
 /* Averages over agents of equal means may differ by rounding: that is no gap. */
@@ -113,19 +114,20 @@ union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, 
                                    const struct tacit_scale *scale, struct tacit_rng *rng)
 {
     union tacit_sum sum = {0};
-    if (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_REAL) {
+    if (is_binary(env)) {
+        double const mean = mean_of(env, agent, arm);
+        TACIT_ASSERT(mean >= 0 && mean <= 1);
+        double const reward = random_bernoulli(rng, mean) ? 1.0 : 0.0;
+        if (scale->kind == TACIT_SCALE_REAL)
+            sum.real = reward;
+        else
+            sum.steps = tacit_scale_level(scale, reward);
+        return sum;
+    }
+    if (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_REAL)
         sum.real = mean_of(env, agent, arm) + env->sd * tacit_rng_normal(rng);
-        return sum;
-    }
-    if (!is_binary(env)) {
-        tacit_env_pull(env, agent, arm, 1, scale, rng, &sum);
-        return sum;
-    }
-    bool const is_one = tacit_rng_bernoulli(rng, mean_of(env, agent, arm));
-    if (scale->kind == TACIT_SCALE_REAL)
-        sum.real = is_one ? 1.0 : 0.0;
     else
-        sum.steps = tacit_scale_level(scale, is_one ? 1.0 : 0.0);
+        tacit_env_pull(env, agent, arm, 1, scale, rng, &sum);
     return sum;
 }
 

@@ -1,5 +1,6 @@
 /* The two ways to release a sum of rewards, behind one interface: sampler, cost, name. */
 #include "tacit/privacy.h"
+#include "../random/words.h"
 #include <math.h>
 
 #define EPSILON_MIN 1e-6
@@ -107,10 +108,11 @@ static enum tacit_status release_real(const struct tacit_mechanism *mechanism, d
                                       const struct tacit_entropy *entropy, double *noised)
 {
     TACIT_ASSERT(mechanism->laplace_scale > 0);
-    double u;
-    enum tacit_status const status = tacit_entropy_uniform(entropy, &u);
+    uint64_t word;
+    enum tacit_status const status = random_entropy_word(entropy, random_is_stream(entropy), &word);
     if (status != TACIT_OK)
         return status;
+    double const u = random_uniform_of(word);
     /* Inverse of the Laplace distribution function; u is never 0, 1/2 or 1. */
     TACIT_ASSERT(u > 0);
     TACIT_ASSERT(u < 1);

@@ -1,22 +1,24 @@
 /* Exact samplers in 64-bit integers (Canonne, Kamath, Steinke 2020). No floating point, no table.
  */
 #include "tacit/privacy.h"
+#include "../random/words.h"
 
 #define SCALE_MAX (UINT64_C(1) << 50)
 /* Bernoulli(exp(-x)) looks at k = 1, 2, ..; reaching k has chance x^k/k!, so 2^13 is never seen,
  * and denominator * k <= 2^63 stays in 64 bits. */
 #define STEP_MAX (UINT64_C(1) << 13)
 
-enum tacit_status tacit_bernoulli_exp(uint64_t numerator, uint64_t denominator,
-                                      const struct tacit_entropy *entropy, bool *heads)
+/* First failure among Bernoulli(x/1), Bernoulli(x/2), ..; at an odd k it means heads. is_stream:
+ * of the entropy, here and below. */
+RANDOM_INLINE enum tacit_status bernoulli_exp(uint64_t numerator, uint64_t denominator,
+                                              const struct tacit_entropy *entropy, bool is_stream,
+                                              bool *heads)
 {
-    if (denominator == 0 || denominator > SCALE_MAX || numerator > denominator)
-        return TACIT_INVALID;
-    /* First failure among Bernoulli(x/1), Bernoulli(x/2), ..; at an odd k it means heads. */
     for (uint64_t k = 1;; k++) {
         TACIT_ASSERT(k <= STEP_MAX);
         uint64_t draw;
-        enum tacit_status const status = tacit_entropy_below(entropy, denominator * k, &draw);
+        enum tacit_status const status =
+            random_entropy_below(entropy, is_stream, denominator * k, &draw);
         if (status != TACIT_OK)
             return status;
         if (draw >= numerator) {
@@ -26,17 +28,25 @@ enum tacit_status tacit_bernoulli_exp(uint64_t numerator, uint64_t denominator,
     }
 }
 
+enum tacit_status tacit_bernoulli_exp(uint64_t numerator, uint64_t denominator,
+                                      const struct tacit_entropy *entropy, bool *heads)
+{
+    if (denominator == 0 || denominator > SCALE_MAX || numerator > denominator)
+        return TACIT_INVALID;
+    return bernoulli_exp(numerator, denominator, entropy, random_is_stream(entropy), heads);
+}
+
 /* *u becomes j in {0, .., t-1} with probability proportional to exp(-j/t). */
-static enum tacit_status truncated_geometric(uint64_t t, const struct tacit_entropy *entropy,
-                                             uint64_t *u)
+RANDOM_INLINE enum tacit_status truncated_geometric(uint64_t t, const struct tacit_entropy *entropy,
+                                                    bool is_stream, uint64_t *u)
 {
     TACIT_ASSERT(t > 0);
     bool accepted = false;
     uint64_t draw = 0;
     while (!accepted) {
-        enum tacit_status status = tacit_entropy_below(entropy, t, &draw);
+        enum tacit_status status = random_entropy_below(entropy, is_stream, t, &draw);
         if (status == TACIT_OK)
-            status = tacit_bernoulli_exp(draw, t, entropy, &accepted);
+            status = bernoulli_exp(draw, t, entropy, is_stream, &accepted);
         if (status != TACIT_OK)
             return status;
     }
@@ -46,12 +56,13 @@ static enum tacit_status truncated_geometric(uint64_t t, const struct tacit_entr
 }
 
 /* *v becomes the number of heads of Bernoulli(exp(-1)) before the first tails. */
-static enum tacit_status whole_scales(const struct tacit_entropy *entropy, uint64_t *v)
+RANDOM_INLINE enum tacit_status whole_scales(const struct tacit_entropy *entropy, bool is_stream,
+                                             uint64_t *v)
 {
     uint64_t count = 0;
     for (;;) {
         bool heads;
-        enum tacit_status const status = tacit_bernoulli_exp(1, 1, entropy, &heads);
+        enum tacit_status const status = bernoulli_exp(1, 1, entropy, is_stream, &heads);
         if (status != TACIT_OK)
             return status;
         if (!heads)
@@ -63,20 +74,20 @@ static enum tacit_status whole_scales(const struct tacit_entropy *entropy, uint6
     return TACIT_OK;
 }
 
-enum tacit_status tacit_discrete_laplace(uint64_t t, uint64_t s,
-                                         const struct tacit_entropy *entropy, int64_t *noise)
+/* Always inlined, so that a stream, which simulations draw from, is asked for words alone. */
+RANDOM_INLINE enum tacit_status discrete_laplace(uint64_t t, uint64_t s,
+                                                 const struct tacit_entropy *entropy,
+                                                 bool is_stream, int64_t *noise)
 {
-    if (t == 0 || s == 0 || t > SCALE_MAX || s > SCALE_MAX)
-        return TACIT_INVALID;
     for (;;) {
         uint64_t u;
         uint64_t v;
         uint64_t negative;
-        enum tacit_status status = truncated_geometric(t, entropy, &u);
+        enum tacit_status status = truncated_geometric(t, entropy, is_stream, &u);
         if (status == TACIT_OK)
-            status = whole_scales(entropy, &v);
+            status = whole_scales(entropy, is_stream, &v);
         if (status == TACIT_OK)
-            status = tacit_entropy_below(entropy, 2, &negative);
+            status = random_entropy_below(entropy, is_stream, 2, &negative);
         if (status != TACIT_OK)
             return status;
         uint64_t const magnitude = (u + t * v) / s; /* <= 2^50 * 2^13: fits */
@@ -85,4 +96,13 @@ enum tacit_status tacit_discrete_laplace(uint64_t t, uint64_t s,
         *noise = negative == 1 ? -(int64_t)magnitude : (int64_t)magnitude;
         return TACIT_OK;
     }
+}
+
+enum tacit_status tacit_discrete_laplace(uint64_t t, uint64_t s,
+                                         const struct tacit_entropy *entropy, int64_t *noise)
+{
+    if (t == 0 || s == 0 || t > SCALE_MAX || s > SCALE_MAX)
+        return TACIT_INVALID;
+    return random_is_stream(entropy) ? discrete_laplace(t, s, entropy, true, noise)
+                                     : discrete_laplace(t, s, entropy, false, noise);
 }

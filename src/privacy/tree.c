@@ -86,44 +86,44 @@ void tacit_tree_init(struct tacit_tree *tree, const struct tacit_tree_rule *rule
         tree->nodes[level] = (struct tacit_tree_node){{0}, {0}};
 }
 
-static void add(const struct tacit_tree_rule *rule, union tacit_sum *sum, union tacit_sum other)
+#define TREE_INLINE static inline __attribute__((always_inline))
+
+/* is_real: of the scale; a constant where it is inlined, so that nothing is asked a sum. */
+TREE_INLINE void add(bool is_real, union tacit_sum *sum, union tacit_sum other)
 {
-    if (rule->node.scale.kind == TACIT_SCALE_REAL)
+    if (is_real)
         sum->real += other.real;
     else
         sum->steps += other.steps;
 }
 
 /* The sum of the intervals in this set of levels, from the last leaves to the first. */
-static union tacit_sum sum_of(const struct tacit_tree_rule *rule, const struct tacit_tree *tree,
-                              uint64_t levels)
+TREE_INLINE union tacit_sum sum_of(bool is_real, const struct tacit_tree *tree, uint64_t levels)
 {
     union tacit_sum sum = {0};
     for (; levels != 0; levels &= levels - 1)
-        add(rule, &sum, tree->nodes[lowest_bit(levels)].exact);
+        add(is_real, &sum, tree->nodes[lowest_bit(levels)].exact);
     return sum;
 }
 
 /* All intervals below the highest bit in which the two leaves differ end in one interval of that
  * level; the reward is in the one that ends at its leaf, which may be the same. The intervals above
  * stay as they are. */
-enum tacit_status tacit_tree_add(const struct tacit_tree_rule *rule, struct tacit_tree *tree,
-                                 uint64_t leaf, union tacit_sum reward,
-                                 const struct tacit_entropy *entropy, union tacit_sum *total)
+TREE_INLINE enum tacit_status add_leaf(bool is_real, const struct tacit_tree_rule *rule,
+                                       struct tacit_tree *tree, uint64_t leaf,
+                                       union tacit_sum reward, const struct tacit_entropy *entropy,
+                                       union tacit_sum *total)
 {
     TACIT_ASSERT(tree->leaf <= rule->leaf_max);
-    TACIT_ASSERT(leaf > tree->leaf);
-    if (leaf > rule->leaf_max)
-        return TACIT_BUDGET;
     uint32_t const high = bit_length(tree->leaf ^ leaf) - 1;
     uint32_t const low = lowest_bit(leaf);
     TACIT_ASSERT(low <= high && high < rule->level_count);
     uint64_t const below = tree->held & ((UINT64_C(1) << high) - 1);
     uint64_t const above = tree->held & ~((UINT64_C(2) << high) - 1);
-    union tacit_sum merged = sum_of(rule, tree, below);
+    union tacit_sum merged = sum_of(is_real, tree, below);
     union tacit_sum last = reward;
     if (low == high)
-        add(rule, &last, merged);
+        add(is_real, &last, merged);
     union tacit_sum last_noised;
     union tacit_sum merged_noised = {0};
     bool const is_apart = low < high && below != 0;
@@ -137,15 +137,27 @@ enum tacit_status tacit_tree_add(const struct tacit_tree_rule *rule, struct taci
         sum = tree->nodes[lowest_bit(above)].released;
     tree->held = above;
     if (is_apart) {
-        add(rule, &sum, merged_noised);
+        add(is_real, &sum, merged_noised);
         tree->held |= UINT64_C(1) << high;
         tree->nodes[high] = (struct tacit_tree_node){merged, sum};
     }
-    add(rule, &sum, last_noised);
+    add(is_real, &sum, last_noised);
     tree->held |= UINT64_C(1) << low;
     tree->nodes[low] = (struct tacit_tree_node){last, sum};
     tree->leaf = leaf;
     TACIT_ASSERT(tacit_bits_word_count(tree->held) <= rule->level_count);
     *total = sum;
     return TACIT_OK;
+}
+
+enum tacit_status tacit_tree_add(const struct tacit_tree_rule *rule, struct tacit_tree *tree,
+                                 uint64_t leaf, union tacit_sum reward,
+                                 const struct tacit_entropy *entropy, union tacit_sum *total)
+{
+    TACIT_ASSERT(leaf > tree->leaf);
+    if (leaf > rule->leaf_max)
+        return TACIT_BUDGET;
+    return rule->node.scale.kind == TACIT_SCALE_REAL
+               ? add_leaf(true, rule, tree, leaf, reward, entropy, total)
+               : add_leaf(false, rule, tree, leaf, reward, entropy, total);
 }

@@ -1,7 +1,7 @@
 /* Continuous laws on a simulation stream: exponential, Laplace, normal. Plain doubles, for
  * simulated rewards and for the papers' noise; not the sound mechanisms, which are integers (room
  * privacy). */
-#include "tacit/random.h"
+#include "words.h"
 #include <math.h>
 
 double tacit_rng_exponential(struct tacit_rng *rng)
@@ -13,8 +13,8 @@ double tacit_rng_exponential(struct tacit_rng *rng)
  * bit, which the magnitude does not use, the sign. */
 double tacit_rng_laplace(struct tacit_rng *rng, double scale)
 {
-    uint64_t const word = tacit_rng_next(rng);
-    double const magnitude = -scale * log((double)(int64_t)((word >> 11) | 1u) * 0x1p-53);
+    uint64_t const word = random_next_word(rng);
+    double const magnitude = -scale * log(random_uniform_of(word));
     return (word & 1u) != 0 ? magnitude : -magnitude;
 }
 
@@ -25,8 +25,9 @@ double tacit_rng_laplace(struct tacit_rng *rng, double scale)
 double tacit_rng_normal(struct tacit_rng *rng)
 {
     for (;;) {
-        double const u = tacit_rng_uniform(rng);
-        double const v = 1.7156 * (tacit_rng_uniform(rng) - 0.5); /* 1.7156 > sqrt(8/e) */
+        double const u = random_uniform_of(random_next_word(rng));
+        double const v =
+            1.7156 * (random_uniform_of(random_next_word(rng)) - 0.5); /* 1.7156 > sqrt(8/e) */
         double const x = u - 0.449871;
         double const y = fabs(v) + 0.386595;
         double const curve = x * x + y * (0.196 * y - 0.25472 * x);

@@ -1,11 +1,9 @@
 /* What cores do with entropy: bounded and real uniforms, subsets. Exact given uniform bytes; bytes
  * are read as little-endian words, so that a recorded tape means the same on every machine. */
-#include "tacit/random.h"
+#include "words.h"
 #include <string.h>
 
 #define WORD_BYTES 8u
-
-__extension__ typedef unsigned __int128 wide;
 
 /* Written out, because compilers then see one store or load where the machine is little-endian. */
 static void store_word(uint8_t *bytes, uint64_t word)
@@ -28,7 +26,7 @@ static uint64_t load_word(const uint8_t *bytes)
 }
 
 /* Every word of the stream gives 8 bytes; what a last, partial word has over is dropped. */
-static enum tacit_status fill_from_stream(void *context, void *bytes, size_t size)
+enum tacit_status random_fill_from_stream(void *context, void *bytes, size_t size)
 {
     struct tacit_rng *const rng = context;
     uint8_t *out = bytes;
@@ -42,12 +40,8 @@ static enum tacit_status fill_from_stream(void *context, void *bytes, size_t siz
     return TACIT_OK;
 }
 
-static enum tacit_status draw_word(const struct tacit_entropy *entropy, uint64_t *word)
+enum tacit_status random_word_from_bytes(const struct tacit_entropy *entropy, uint64_t *word)
 {
-    if (entropy->fill == fill_from_stream) { /* simulations: the same word, without its bytes */
-        *word = tacit_rng_next(entropy->context);
-        return TACIT_OK;
-    }
     uint8_t bytes[WORD_BYTES];
     enum tacit_status const status = entropy->fill(entropy->context, bytes, sizeof bytes);
     if (status == TACIT_OK)
@@ -55,10 +49,15 @@ static enum tacit_status draw_word(const struct tacit_entropy *entropy, uint64_t
     return status;
 }
 
+static enum tacit_status draw_word(const struct tacit_entropy *entropy, uint64_t *word)
+{
+    return random_entropy_word(entropy, random_is_stream(entropy), word);
+}
+
 struct tacit_entropy tacit_rng_entropy(struct tacit_rng *rng)
 {
     TACIT_ASSERT(rng != NULL);
-    return (struct tacit_entropy){.fill = fill_from_stream, .context = rng};
+    return (struct tacit_entropy){.fill = random_fill_from_stream, .context = rng};
 }
 
 enum tacit_status tacit_entropy_word(const struct tacit_entropy *entropy, uint64_t *word)
@@ -68,26 +67,14 @@ enum tacit_status tacit_entropy_word(const struct tacit_entropy *entropy, uint64
     return draw_word(entropy, word);
 }
 
-/* Lemire 2019, as in tacit_rng_below.
- * Tested by: tests/unit/random.c */
+/* Tested by: tests/unit/random.c */
 enum tacit_status tacit_entropy_below(const struct tacit_entropy *entropy, uint64_t bound,
                                       uint64_t *out)
 {
     TACIT_ASSERT(entropy != NULL);
     TACIT_ASSERT(out != NULL);
     TACIT_ASSERT(bound > 0);
-    for (;;) {
-        uint64_t word;
-        enum tacit_status const status = draw_word(entropy, &word);
-        if (status != TACIT_OK)
-            return status;
-        wide const product = (wide)word * bound;
-        /* The remainder is at most bound - 1, so most words need no division. */
-        if ((uint64_t)product >= bound || (uint64_t)product >= (0 - bound) % bound) {
-            *out = (uint64_t)(product >> 64);
-            return TACIT_OK;
-        }
-    }
+    return random_entropy_below(entropy, random_is_stream(entropy), bound, out);
 }
 
 enum tacit_status tacit_entropy_uniform(const struct tacit_entropy *entropy, double *out)
@@ -97,7 +84,7 @@ enum tacit_status tacit_entropy_uniform(const struct tacit_entropy *entropy, dou
     uint64_t word;
     enum tacit_status const status = draw_word(entropy, &word);
     if (status == TACIT_OK)
-        *out = (double)(int64_t)((word >> 11) | 1u) * 0x1p-53;
+        *out = random_uniform_of(word);
     return status;
 }
 
@@ -135,7 +122,7 @@ static enum tacit_status draw_choices(const struct tacit_entropy *entropy, uint3
         if (status != TACIT_OK)
             return status;
         for (uint32_t i = 0; i < choice_count; i++) {
-            wide const scaled = (wide)word * (bound_first - i);
+            random_wide const scaled = (random_wide)word * (bound_first - i);
             choices[i] = (uint32_t)(scaled >> 64);
             word = (uint64_t)scaled;
         }

@@ -325,6 +325,39 @@ static void discrete_laplace_draws_u_again_when_its_coin_fails(void **state)
     assert_int_equal(noise_of(4, 1, words, COUNT(words)), 2);
 }
 
+/* A stream is asked for words, other sources for bytes: both must take the same words in the same
+ * order. */
+static enum tacit_status fill_from_rng(void *context, void *bytes, size_t size)
+{
+    assert_int_equal(size, 8);
+    uint64_t const word = tacit_rng_next(context);
+    for (uint32_t i = 0; i < 8; i++)
+        ((uint8_t *)bytes)[i] = (uint8_t)(word >> (8 * i));
+    return TACIT_OK;
+}
+
+static void discrete_laplace_from_a_stream_is_that_from_its_bytes(void **state)
+{
+    static const uint64_t scales[][2] = {{1, 1}, {5, 3}, {STEPS_NANO / 1000, 50000000 / 1000}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(scales); i++) {
+        struct tacit_rng stream = tacit_rng_stream(7, 0, (uint32_t)i, TACIT_PURPOSE_NOISE);
+        struct tacit_rng copy = stream;
+        struct tacit_entropy const words = tacit_rng_entropy(&stream);
+        struct tacit_entropy const bytes = {.fill = fill_from_rng, .context = &copy};
+        for (uint32_t draw = 0; draw < 5000; draw++) {
+            int64_t from_words;
+            int64_t from_bytes;
+            assert_int_equal(
+                tacit_discrete_laplace(scales[i][0], scales[i][1], &words, &from_words), TACIT_OK);
+            assert_int_equal(
+                tacit_discrete_laplace(scales[i][0], scales[i][1], &bytes, &from_bytes), TACIT_OK);
+            assert_int_equal(from_words, from_bytes);
+        }
+        assert_int_equal(tacit_rng_next(&stream), tacit_rng_next(&copy));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +367,7 @@ int main(void)
         cmocka_unit_test(discrete_laplace_gives_the_frozen_noises),
         cmocka_unit_test(bernoulli_exp_by_hand),
         cmocka_unit_test(bernoulli_exp_at_0_and_1_by_hand),
+        cmocka_unit_test(discrete_laplace_from_a_stream_is_that_from_its_bytes),
         cmocka_unit_test(discrete_laplace_rejects_minus_0),
         cmocka_unit_test(discrete_laplace_rejects_minus_0_that_division_made),
         cmocka_unit_test(discrete_laplace_without_entropy_for_the_second_round_fails),

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../src/proto/gossip/row.h"
 #include "../support/gossip_driver.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -906,6 +907,47 @@ static void mixing_slots_are_the_first_from_which_the_bound_holds(void **state)
         }
 }
 
+/* ---- The comparison of arms ------------------------------------------------------------------ */
+
+#define RACE_ARMS_MAX 9u
+
+/* Any number of arms, odd ones too; few different values, so that there are many ties. */
+static void comparison_finds_the_lowest_arm_of_the_largest_index_and_bounds_the_others(void **state)
+{
+    struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_INSTANCE);
+    (void)state;
+    for (uint32_t run = 0; run < 20000; run++) {
+        bool const noisy = run % 2 == 1;
+        uint32_t const arms = 1 + (uint32_t)tacit_rng_below(&rng, RACE_ARMS_MAX);
+        struct tacit_gossip_rule const rule =
+            rule_of(3, arms, 1000, noisy ? TACIT_PRIVACY_PAPER : TACIT_PRIVACY_NONE, 1);
+        double theta[RACE_ARMS_MAX];
+        double reach[RACE_ARMS_MAX];
+        double bonus[RACE_ARMS_MAX];
+        struct gossip_lead lead = {0};
+        struct gossip_row const row = {
+            .rule = &rule, .theta = theta, .reach = reach, .bonus = bonus, .lead = &lead};
+        for (uint32_t arm = 0; arm < arms; arm++) {
+            uint64_t const pulls = 1 + tacit_rng_below(&rng, 3);
+            theta[arm] = (double)tacit_rng_below(&rng, 3) - 1;
+            reach[arm] = gossip_reach(&rule, pulls);
+            bonus[arm] = gossip_bonus(&rule, pulls);
+        }
+        struct gossip_time const time = gossip_time_at(&rule, 2 + tacit_rng_below(&rng, 500));
+        struct gossip_slot const later =
+            gossip_slot_at(&rule, time.slot + tacit_rng_below(&rng, GOSSIP_LEAD_SLOTS + 1));
+        uint32_t const found = gossip_compare(&row, &time);
+        uint32_t best = 0;
+        for (uint32_t arm = 1; arm < arms; arm++)
+            if (gossip_index(&row, arm, time.now) > gossip_index(&row, best, time.now))
+                best = arm;
+        assert_int_equal(found, best);
+        assert_int_equal(lead.arm, best);
+        for (uint32_t arm = 0; arm < arms; arm++)
+            assert_true(arm == best || gossip_index(&row, arm, later) <= lead.rival);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -919,6 +961,8 @@ int main(void)
         cmocka_unit_test(huge_count_is_cut_to_what_the_clock_allows),
         cmocka_unit_test(exchanges_that_were_missed_are_caught_up_with_by_the_flow),
         cmocka_unit_test(restart_closes_trees_and_goes_on_with_what_was_released),
+        cmocka_unit_test(
+            comparison_finds_the_lowest_arm_of_the_largest_index_and_bounds_the_others),
         cmocka_unit_test(lemmas_1_to_3_hold_in_every_slot),
         cmocka_unit_test(bounds_grow_with_privacy_and_with_slow_mixing),
         cmocka_unit_test(mixing_slots_are_the_first_from_which_the_bound_holds),

@@ -133,7 +133,7 @@ static struct gossip_row row_of(struct tacit_gossip_agent *agent,
                                 struct tacit_gossip_memory *memory)
 {
     return (struct gossip_row){.rule = &agent->rule,
-                               .weight = agent->weight,
+                               .weight = &agent->weight,
                                .count = array_of(agent, ARRAY_COUNT),
                                .seen = array_of(agent, ARRAY_SEEN),
                                .theta = doubles_of(agent, ARRAY_THETA),
@@ -143,6 +143,7 @@ static struct gossip_row row_of(struct tacit_gossip_agent *agent,
                                .base = sums_of(agent, ARRAY_BASE),
                                .total = sums_of(agent, ARRAY_TOTAL),
                                .trees = (unsigned char *)memory->words,
+                               .tree_bytes = tacit_tree_size(&agent->rule.tree),
                                .behind = &agent->behind,
                                .lead = &agent->lead};
 }

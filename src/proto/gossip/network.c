@@ -91,7 +91,7 @@ static union tacit_sum *sums_at(struct tacit_gossip_network *network, size_t wor
     return (union tacit_sum *)(void *)(network->words + word);
 }
 
-/* The row of agent 0; others follow at a stride of K. */
+/* The row of agent 0. */
 static struct gossip_row first_row(struct tacit_gossip_network *network, const struct layout *l)
 {
     bool const noisy = network->rule.noisy;
@@ -107,31 +107,16 @@ static struct gossip_row first_row(struct tacit_gossip_network *network, const s
                                .base = sums_at(network, l->base),
                                .total = noisy ? sums_at(network, l->total) : NULL,
                                .trees = (unsigned char *)(network->words + l->trees),
+                               .tree_bytes = l->tree_bytes,
+                               .weight = doubles_at(network, l->weight),
                                .behind = halves_at(network, l->behind),
                                .lead = (struct gossip_lead *)(void *)(network->words + l->lead)};
 }
 
-GOSSIP_INLINE struct gossip_row row_at(const struct gossip_row *first, const struct layout *l,
-                                       const double *weights, uint32_t agent)
+GOSSIP_INLINE void next_row(struct gossip_row *row)
 {
-    struct gossip_row row = *first;
-    size_t const arms = first->rule->arm_count;
-    size_t const skip = agent * arms;
-    row.weight = weights[agent];
-    row.count += skip;
-    row.seen += skip;
-    row.theta += skip;
-    row.mean += skip;
-    row.reach += skip;
-    row.base += skip;
-    if (row.bonus != NULL) {
-        row.bonus += skip;
-        row.total += skip;
-        row.trees += skip * l->tree_bytes;
-    }
-    row.behind += agent;
-    row.lead += agent;
-    return row;
+    row->agent++;
+    row->first += row->rule->arm_count;
 }
 
 /* ---- n~ ---- */
@@ -216,10 +201,9 @@ enum tacit_status tacit_gossip_network_first(struct tacit_gossip_network *networ
     TACIT_ASSERT(network->rose_count == 0);
     TACIT_ASSERT(network->slot == 0 && !network->is_open);
     struct layout const l = layout_of(&network->rule);
-    struct gossip_row const first = first_row(network, &l);
+    struct gossip_row row = first_row(network, &l);
     uint32_t const arms = network->rule.arm_count;
-    for (uint32_t agent = 0; agent < network->rule.agent_count; agent++) {
-        struct gossip_row const row = row_at(&first, &l, doubles_at(network, l.weight), agent);
+    for (uint32_t agent = 0; agent < network->rule.agent_count; agent++, next_row(&row)) {
         for (uint32_t arm = 0; arm < arms; arm++) {
             gossip_first(&row, arm);
             enum tacit_status const status =
@@ -232,26 +216,36 @@ enum tacit_status tacit_gossip_network_first(struct tacit_gossip_network *networ
 }
 
 /* Lines 3-14 and 16 at all agents. Own pulls raise n~ by those before this slot's. */
-static enum tacit_status choose_all(struct tacit_gossip_network *network,
-                                    const struct gossip_row *first,
+static enum tacit_status choose_all(struct tacit_gossip_network *network, struct gossip_row row,
                                     const struct tacit_entropy *entropies, struct raising *raising)
 {
     struct gossip_time const time = gossip_time_at(&network->rule, network->slot);
-    struct layout const *const l = &network->layout;
-    double const *const weights = doubles_at(network, l->weight);
-    uint32_t *const chosen = halves_at(network, l->arm);
-    for (uint32_t agent = 0; agent < network->rule.agent_count; agent++) {
-        struct gossip_row const row = row_at(first, l, weights, agent);
+    uint32_t const agents = network->rule.agent_count;
+    uint32_t *const chosen = halves_at(network, network->layout.arm);
+    uint64_t forced_count = 0;
+    for (uint32_t agent = 0; agent < agents; agent++, next_row(&row)) {
         uint32_t arm = chosen[agent]; /* of the slot before */
-        raise_to(raising, agent, arm, row.count[arm]);
-        network->forced_count += *row.behind != 0;
+        raise_to(raising, agent, arm, row.count[row.first + arm]);
+        forced_count += row.behind[agent] != 0;
         enum tacit_status const status = gossip_choose(&row, &time, &entropies[agent], &arm);
         if (status != TACIT_OK)
             return status;
         chosen[agent] = arm;
         gossip_give(&row, arm);
     }
+    network->forced_count += forced_count;
     return TACIT_OK;
+}
+
+/* n~(t+1) takes the place of n~(t) where it rose. */
+static void see_all(struct gossip_row row, const struct raising *raising)
+{
+    for (uint64_t at = 0; at < raising->count; at++) {
+        struct rise const rise = raising->rose[at];
+        row.agent = rise.agent;
+        row.first = rise.agent * raising->arms;
+        gossip_see(&row, rise.arm, raising->next[row.first + rise.arm]);
+    }
 }
 
 enum tacit_status tacit_gossip_network_choose(struct tacit_gossip_network *network,
@@ -261,25 +255,19 @@ enum tacit_status tacit_gossip_network_choose(struct tacit_gossip_network *netwo
 {
     TACIT_ASSERT(!network->is_open && network->slot < network->rule.horizon);
     TACIT_ASSERT(graph->agent_count == network->rule.agent_count);
-    struct layout const *const l = &network->layout;
-    struct gossip_row const first = first_row(network, l);
+    struct gossip_row const first = first_row(network, &network->layout);
     struct raising raising = raising_of(network);
     network->slot++;
-    enum tacit_status const status = choose_all(network, &first, entropies, &raising);
+    enum tacit_status const status = choose_all(network, first, entropies, &raising);
     if (status != TACIT_OK)
         return status;
     tell(network, graph, &raising);
-    double const *const weights = doubles_at(network, l->weight);
-    for (uint64_t at = 0; at < raising.count; at++) {
-        struct rise const rise = raising.rose[at];
-        struct gossip_row const row = row_at(&first, l, weights, rise.agent);
-        gossip_see(&row, rise.arm, raising.next[rise.agent * raising.arms + rise.arm]);
-    }
-    TACIT_ASSERT(raising.count <= l->cells);
+    see_all(first, &raising);
+    TACIT_ASSERT(raising.count <= network->layout.cells);
     network->rose = 1 - network->rose;
     network->rose_count = raising.count;
     network->is_open = true;
-    *arms = halves_at(network, l->arm);
+    *arms = halves_at(network, network->layout.arm);
     return TACIT_OK;
 }
 
@@ -312,14 +300,12 @@ enum tacit_status tacit_gossip_network_absorb(struct tacit_gossip_network *netwo
     TACIT_ASSERT(network->slot > 0);
     TACIT_ASSERT(network->slot <= network->rule.horizon);
     TACIT_ASSERT(network->is_open);
-    struct layout const *const l = &network->layout;
-    struct gossip_row const first = first_row(network, l);
-    double const *const weights = doubles_at(network, l->weight);
-    uint32_t const *const chosen = halves_at(network, l->arm);
+    struct gossip_row row = first_row(network, &network->layout);
+    uint32_t const agents = network->rule.agent_count;
+    uint32_t const *const chosen = halves_at(network, network->layout.arm);
     if (edge != NULL)
-        average(network, &first, edge);
-    for (uint32_t agent = 0; agent < network->rule.agent_count; agent++) {
-        struct gossip_row const row = row_at(&first, l, weights, agent);
+        average(network, &row, edge);
+    for (uint32_t agent = 0; agent < agents; agent++, next_row(&row)) {
         enum tacit_status const status =
             gossip_absorb(&row, chosen[agent], network->slot, rewards[agent], &entropies[agent]);
         if (status != TACIT_OK)

@@ -5,6 +5,10 @@
 #define TACIT_GOSSIP_ROW_H
 #include "tacit/gossip.h"
 #include <math.h>
+#include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 /* A row is a bundle of pointers: only where everything is inlined does it cost nothing. */
 #define GOSSIP_INLINE static inline __attribute__((always_inline))
@@ -25,10 +29,12 @@ struct gossip_reach {
     double bonus;
 };
 
-/* Arrays of K, but for the trees. */
+/* One of the rows of these arrays: K cells from `first` on. */
 struct gossip_row {
     const struct tacit_gossip_rule *rule;
-    double weight;
+    size_t agent; /* which row; its weight, how much it is behind and its lead */
+    size_t first;
+    const double *weight;
     uint64_t *count;        /* n */
     uint64_t *seen;         /* n~ */
     double *theta;          /* before the rewards of the slot */
@@ -37,8 +43,9 @@ struct gossip_row {
     double *bonus;          /* with noise: log n / n^2 */
     union tacit_sum *base;  /* exact sum; with noise: released and final (X(0), earlier lives) */
     union tacit_sum *total; /* with noise: what the tree released last */
-    unsigned char *trees;   /* with noise: K trees */
-    uint32_t *behind;       /* arms that line 6 finds */
+    unsigned char *trees;   /* with noise: a tree a cell */
+    size_t tree_bytes;
+    uint32_t *behind;           /* arms that line 6 finds */
     struct gossip_reach *table; /* of n < table_count, or NULL */
     uint64_t table_count;
     struct gossip_lead *lead;
@@ -88,62 +95,68 @@ GOSSIP_INLINE double gossip_radius_plain(const struct tacit_gossip_rule *rule,
 
 GOSSIP_INLINE bool gossip_is_behind(const struct gossip_row *row, uint32_t arm)
 {
-    return row->count[arm] + row->rule->agent_count < row->seen[arm]; /* line 6 */
+    return row->count[row->first + arm] + row->rule->agent_count <
+           row->seen[row->first + arm]; /* line 6 */
 }
 
 /* n~ of an arm is at least this. */
 GOSSIP_INLINE void gossip_see(const struct gossip_row *row, uint32_t arm, uint64_t pulls)
 {
-    if (pulls <= row->seen[arm])
+    if (pulls <= row->seen[row->first + arm])
         return;
     bool const before = gossip_is_behind(row, arm);
-    row->seen[arm] = pulls;
-    *row->behind += (uint32_t)gossip_is_behind(row, arm) - (uint32_t)before;
+    row->seen[row->first + arm] = pulls;
+    row->behind[row->agent] += (uint32_t)gossip_is_behind(row, arm) - (uint32_t)before;
 }
 
 /* reach and bonus after n changed. */
 GOSSIP_INLINE void gossip_renew(const struct gossip_row *row, uint32_t arm)
 {
-    uint64_t const pulls = row->count[arm];
+    uint64_t const pulls = row->count[row->first + arm];
     if (!row->rule->noisy) {
-        row->reach[arm] = gossip_reach(row->rule, pulls);
+        row->reach[row->first + arm] = gossip_reach(row->rule, pulls);
         return;
     }
     if (pulls >= row->table_count) {
-        row->reach[arm] = gossip_reach(row->rule, pulls);
-        row->bonus[arm] = gossip_bonus(row->rule, pulls);
+        row->reach[row->first + arm] = gossip_reach(row->rule, pulls);
+        row->bonus[row->first + arm] = gossip_bonus(row->rule, pulls);
         return;
     }
     struct gossip_reach *const known = &row->table[pulls];
     if (!(known->reach > 0))
         *known =
             (struct gossip_reach){gossip_reach(row->rule, pulls), gossip_bonus(row->rule, pulls)};
-    row->reach[arm] = known->reach;
-    row->bonus[arm] = known->bonus;
+    row->reach[row->first + arm] = known->reach;
+    row->bonus[row->first + arm] = known->bonus;
 }
 
 /* One more pull of the arm (line 16, which Alg. 4 leaves out). */
 GOSSIP_INLINE void gossip_give(const struct gossip_row *row, uint32_t arm)
 {
-    bool const before = gossip_is_behind(row, arm);
-    row->count[arm]++;
-    *row->behind -= (uint32_t)before - (uint32_t)gossip_is_behind(row, arm);
+    uint64_t const count = ++row->count[row->first + arm];
+    row->behind[row->agent] -=
+        count + row->rule->agent_count == row->seen[row->first + arm] ? 1 : 0; /* it was, before */
     gossip_renew(row, arm);
 }
 
 /* Line 1: the first pull of the arm. Requires: zeroed arrays. */
 static inline void gossip_first(const struct gossip_row *row, uint32_t arm)
 {
-    row->seen[arm] = 1; /* n~(1) (READINGS P2.5) */
+    row->seen[row->first + arm] = 1; /* n~(1) (READINGS P2.5) */
     gossip_give(row, arm);
+}
+
+GOSSIP_INLINE double gossip_radius_of(const struct gossip_row *row, uint32_t arm,
+                                      struct gossip_slot at)
+{
+    return row->rule->noisy ? gossip_radius_noisy(row->rule, at, row->reach[row->first + arm],
+                                                  row->bonus[row->first + arm])
+                            : gossip_radius_plain(row->rule, at, row->reach[row->first + arm]);
 }
 
 GOSSIP_INLINE double gossip_index(const struct gossip_row *row, uint32_t arm, struct gossip_slot at)
 {
-    double const radius = row->rule->noisy
-                              ? gossip_radius_noisy(row->rule, at, row->reach[arm], row->bonus[arm])
-                              : gossip_radius_plain(row->rule, at, row->reach[arm]);
-    return row->theta[arm] + radius;
+    return row->theta[row->first + arm] + gossip_radius_of(row, arm, at);
 }
 
 /* A slot, and by how much of itself a radius can grow until the last slot for which a comparison
@@ -157,7 +170,8 @@ struct gossip_time {
 GOSSIP_INLINE struct gossip_time gossip_time_at(const struct tacit_gossip_rule *rule, uint64_t slot)
 {
     struct gossip_time time = {.slot = slot, .now = gossip_slot_at(rule, slot)};
-    time.growth = slot > 1 ? log((double)(slot + GOSSIP_LEAD_SLOTS)) / time.now.log_slot - 1
+    /* log(t + s) - log t < s/t */
+    time.growth = slot > 1 ? (double)GOSSIP_LEAD_SLOTS / ((double)slot * time.now.log_slot)
                            : (double)INFINITY;
     return time;
 }
@@ -165,39 +179,124 @@ GOSSIP_INLINE struct gossip_time gossip_time_at(const struct tacit_gossip_rule *
 /* theta of other arms than the one that leads, or their n, changed. */
 GOSSIP_INLINE void gossip_forget_lead(const struct gossip_row *row)
 {
-    row->lead->until = 0;
+    row->lead[row->agent].until = 0;
+}
+
+/* Two arms at once. Lane by lane it is the arithmetic of gossip_index, which compilers make
+ * instructions for two lanes of. */
+typedef double gossip_pair __attribute__((vector_size(16)));
+typedef int64_t gossip_pair_bits __attribute__((vector_size(16)));
+
+GOSSIP_INLINE gossip_pair gossip_pair_at(const double *values)
+{
+    gossip_pair pair;
+    memcpy(&pair, values, sizeof pair);
+    return pair;
+}
+
+/* a > b ? a : b and a < b ? a : b of each lane, which is what these instructions are; compilers do
+ * not always find them. */
+#ifdef __SSE2__
+GOSSIP_INLINE gossip_pair gossip_larger(gossip_pair a, gossip_pair b)
+{
+    return _mm_max_pd(a, b);
+}
+
+GOSSIP_INLINE gossip_pair gossip_smaller(gossip_pair a, gossip_pair b)
+{
+    return _mm_min_pd(a, b);
+}
+#else
+GOSSIP_INLINE gossip_pair gossip_larger(gossip_pair a, gossip_pair b)
+{
+    return (gossip_pair){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
+}
+
+GOSSIP_INLINE gossip_pair gossip_smaller(gossip_pair a, gossip_pair b)
+{
+    return (gossip_pair){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
+}
+#endif
+
+/* The leaders of two lanes: largest Q (lowest index on ties), second largest, widest radius. */
+struct gossip_race {
+    gossip_pair best;
+    gossip_pair second;
+    gossip_pair widest;
+    gossip_pair_bits place; /* the arm of `best` */
+    gossip_pair_bits next;  /* arms to come */
+};
+
+GOSSIP_INLINE void gossip_race_add(struct gossip_race *race, gossip_pair theta, gossip_pair radius)
+{
+    gossip_pair const index = theta + radius;
+    gossip_pair_bits const wins = index > race->best;
+    race->second = gossip_larger(race->second, gossip_smaller(index, race->best));
+    race->best = gossip_larger(index, race->best);
+    race->widest = gossip_larger(radius, race->widest);
+    race->place = (wins & race->next) | (~wins & race->place);
+    race->next += 2;
+}
+
+GOSSIP_INLINE gossip_pair gossip_pair_radius(const struct gossip_row *row, struct gossip_slot at,
+                                             bool noisy, uint32_t arm)
+{
+    struct tacit_gossip_rule const *const rule = row->rule;
+    gossip_pair const near = {at.near, at.near};
+    gossip_pair const alpha = {rule->alpha, rule->alpha};
+    gossip_pair const reach = gossip_pair_at(row->reach + row->first + arm);
+    if (!noisy)
+        return near * reach + alpha;
+    gossip_pair const far = {at.far, at.far};
+    gossip_pair const width = {rule->width, rule->width};
+    gossip_pair const square = far * gossip_pair_at(row->bonus + row->first + arm) + near * reach;
+    return width * (gossip_pair){sqrt(square[0]), sqrt(square[1])} + alpha;
+}
+
+/* noisy: of the rule, a constant where it is inlined. */
+GOSSIP_INLINE struct gossip_race gossip_race_of(const struct gossip_row *row, struct gossip_slot at,
+                                                bool noisy)
+{
+    uint32_t const arms = row->rule->arm_count;
+    struct gossip_race race = {
+        .best = {-INFINITY, -INFINITY}, .second = {-INFINITY, -INFINITY}, .next = {0, 1}};
+    uint32_t arm = 0;
+    for (; arm + 1 < arms; arm += 2)
+        gossip_race_add(&race, gossip_pair_at(row->theta + row->first + arm),
+                        gossip_pair_radius(row, at, noisy, arm));
+    if (arm < arms) {
+        gossip_pair const theta = {row->theta[row->first + arm], -INFINITY};
+        gossip_race_add(&race, theta, (gossip_pair){gossip_radius_of(row, arm, at), 0});
+    }
+    return race;
 }
 
 /* Lines 8-10: the largest Q, lowest index on ties; the second largest and the widest radius bound
  * the others for a while. */
 static inline uint32_t gossip_compare(const struct gossip_row *row, const struct gossip_time *time)
 {
-    uint32_t const arms = row->rule->arm_count;
-    uint32_t best = 0;
-    double best_index = -INFINITY;
-    double second = -INFINITY;
-    double widest = 0;
-    for (uint32_t arm = 0; arm < arms; arm++) {
-        double const index = gossip_index(row, arm, time->now);
-        double const radius = index - row->theta[arm];
-        double const lesser = index > best_index ? best_index : index;
-        best = index > best_index ? arm : best;
-        best_index = index > best_index ? index : best_index;
-        second = lesser > second ? lesser : second;
-        widest = radius > widest ? radius : widest;
-    }
+    struct gossip_race const race = row->rule->noisy ? gossip_race_of(row, time->now, true)
+                                                     : gossip_race_of(row, time->now, false);
+    gossip_pair const best = race.best;
+    bool const is_first =
+        best[0] > best[1] || (!(best[1] > best[0]) && race.place[0] < race.place[1]);
+    double const loser = is_first ? best[1] : best[0];
+    double const among = race.second[0] > race.second[1] ? race.second[0] : race.second[1];
+    double const second = loser > among ? loser : among;
+    double const widest = race.widest[0] > race.widest[1] ? race.widest[0] : race.widest[1];
     double const rival = second + time->growth * widest;
     /* The slack is for rounding. */
-    row->lead->rival = arms == 1 ? -INFINITY : rival + 1e-9 * (1 + fabs(rival));
-    row->lead->until = time->slot > 1 ? time->slot + GOSSIP_LEAD_SLOTS : 0;
-    row->lead->arm = best;
-    return best;
+    row->lead[row->agent].rival =
+        row->rule->arm_count == 1 ? -INFINITY : rival + 1e-9 * (1 + fabs(rival));
+    row->lead[row->agent].until = time->slot > 1 ? time->slot + GOSSIP_LEAD_SLOTS : 0;
+    row->lead[row->agent].arm = (uint64_t)(is_first ? race.place[0] : race.place[1]);
+    return (uint32_t)row->lead[row->agent].arm;
 }
 
 GOSSIP_INLINE uint32_t gossip_best_index(const struct gossip_row *row,
                                          const struct gossip_time *time)
 {
-    struct gossip_lead const *const lead = row->lead;
+    struct gossip_lead const *const lead = &row->lead[row->agent];
     if (time->slot <= lead->until &&
         gossip_index(row, (uint32_t)lead->arm, time->now) > lead->rival)
         return (uint32_t)lead->arm;
@@ -219,14 +318,14 @@ GOSSIP_INLINE enum tacit_status gossip_choose(const struct gossip_row *row,
                                               const struct gossip_time *time,
                                               const struct tacit_entropy *entropy, uint32_t *arm)
 {
-    if (*row->behind == 0) {
+    if (row->behind[row->agent] == 0) {
         *arm = gossip_best_index(row, time);
         return TACIT_OK;
     }
     uint64_t rank = 0;
     enum tacit_status status = TACIT_OK;
-    if (*row->behind > 1)
-        status = tacit_entropy_below(entropy, *row->behind, &rank); /* l. 13 */
+    if (row->behind[row->agent] > 1)
+        status = tacit_entropy_below(entropy, row->behind[row->agent], &rank); /* l. 13 */
     if (status != TACIT_OK)
         return status;
     *arm = gossip_behind_at(row, rank);
@@ -251,16 +350,16 @@ GOSSIP_INLINE enum tacit_status gossip_take_in(const struct gossip_row *row, uin
     struct tacit_gossip_rule const *const rule = row->rule;
     if (!rule->noisy || (slot == 0 && !rule->sound)) {
         if (rule->tree.node.scale.kind == TACIT_SCALE_STEPS)
-            row->base[arm].steps += reward.steps;
+            row->base[row->first + arm].steps += reward.steps;
         else
-            row->base[arm].real += reward.real;
+            row->base[row->first + arm].real += reward.real;
         return TACIT_OK;
     }
     struct tacit_tree *const tree =
-        (struct tacit_tree *)(void *)(row->trees + arm * tacit_tree_size(&rule->tree));
+        (struct tacit_tree *)(void *)(row->trees + (row->first + arm) * row->tree_bytes);
     uint64_t const leaf = rule->sound ? tree->leaf + 1 : slot; /* own pulls, or global t */
     enum tacit_status const status =
-        tacit_tree_add(&rule->tree, tree, leaf, reward, entropy, &row->total[arm]);
+        tacit_tree_add(&rule->tree, tree, leaf, reward, entropy, &row->total[row->first + arm]);
     TACIT_ASSERT(status != TACIT_BUDGET); /* T slots and the first pull are all there is */
     return status;
 }
@@ -271,14 +370,15 @@ GOSSIP_INLINE enum tacit_status gossip_absorb(const struct gossip_row *row, uint
                                               uint64_t slot, union tacit_sum reward,
                                               const struct tacit_entropy *entropy)
 {
+    size_t const cell = row->first + arm;
     enum tacit_status const status = gossip_take_in(row, arm, slot, reward, entropy);
     if (status != TACIT_OK)
         return status;
     union tacit_sum const none = {0};
-    double const mean = gossip_mean(row->rule, row->base[arm],
-                                    row->rule->noisy ? row->total[arm] : none, row->count[arm]);
-    row->theta[arm] += row->weight * (mean - row->mean[arm]);
-    row->mean[arm] = mean;
+    double const mean = gossip_mean(row->rule, row->base[cell],
+                                    row->rule->noisy ? row->total[cell] : none, row->count[cell]);
+    row->theta[cell] += row->weight[row->agent] * (mean - row->mean[cell]);
+    row->mean[cell] = mean;
     return TACIT_OK;
 }
 

@@ -1,0 +1,91 @@
+/* Words of a stream and of an entropy, inline: for what draws several of them at a time. */
+#ifndef TACIT_RANDOM_WORDS_H
+#define TACIT_RANDOM_WORDS_H
+#include "tacit/random.h"
+
+#define RANDOM_WORDS_PER_BLOCK 4u
+#define RANDOM_INLINE static inline __attribute__((always_inline))
+
+__extension__ typedef unsigned __int128 random_wide;
+
+/* The stream's next block of words. Out of line, so that the three words out of four that need none
+ * stay cheap. */
+void random_next_block(struct tacit_rng *rng);
+
+/* The `fill` of tacit_rng_entropy. Hidden: its address is compared with no table on the way. */
+__attribute__((visibility("hidden"))) enum tacit_status
+random_fill_from_stream(void *context, void *bytes, size_t size);
+
+/* 8 bytes from another source than a stream, as a little-endian word. */
+enum tacit_status random_word_from_bytes(const struct tacit_entropy *entropy, uint64_t *word);
+
+RANDOM_INLINE uint64_t random_next_word(struct tacit_rng *rng)
+{
+    if (rng->used >= RANDOM_WORDS_PER_BLOCK)
+        random_next_block(rng);
+    return rng->block[rng->used++];
+}
+
+/* Is it a stream? Then its words need no bytes on their way, and cannot fail. */
+RANDOM_INLINE bool random_is_stream(const struct tacit_entropy *entropy)
+{
+    return entropy->fill == random_fill_from_stream;
+}
+
+/* is_stream: what random_is_stream says, asked once for many words. */
+RANDOM_INLINE enum tacit_status random_entropy_word(const struct tacit_entropy *entropy,
+                                                    bool is_stream, uint64_t *word)
+{
+    if (!is_stream)
+        return random_word_from_bytes(entropy, word);
+    *word = random_next_word(entropy->context);
+    return TACIT_OK;
+}
+
+/* Lemire 2019: the high half of word * bound is uniform once the low halves that would occur once
+ * too often, those under 2^64 mod bound, are refused. That remainder is at most bound - 1, so most
+ * words need no division. */
+RANDOM_INLINE bool random_is_even(uint64_t low_half, uint64_t bound)
+{
+    return low_half >= bound || low_half >= (0 - bound) % bound;
+}
+
+RANDOM_INLINE uint64_t random_below(struct tacit_rng *rng, uint64_t bound)
+{
+    for (;;) {
+        random_wide const product = (random_wide)random_next_word(rng) * bound;
+        if (random_is_even((uint64_t)product, bound))
+            return (uint64_t)(product >> 64);
+    }
+}
+
+RANDOM_INLINE enum tacit_status random_entropy_below(const struct tacit_entropy *entropy,
+                                                     bool is_stream, uint64_t bound, uint64_t *out)
+{
+    for (;;) {
+        uint64_t word;
+        enum tacit_status const status = random_entropy_word(entropy, is_stream, &word);
+        if (status != TACIT_OK)
+            return status;
+        random_wide const product = (random_wide)word * bound;
+        if (random_is_even((uint64_t)product, bound)) {
+            *out = (uint64_t)(product >> 64);
+            return TACIT_OK;
+        }
+    }
+}
+
+/* An odd multiple of 2^-53 is the midpoint of a cell of width 2^-52. It fits a double exactly,
+ * which midpoints of cells of width 2^-53 do not: above 1/2 they would round, at the top even to 1.
+ */
+RANDOM_INLINE double random_uniform_of(uint64_t word)
+{
+    return (double)(int64_t)((word >> 11) | 1u) * 0x1p-53;
+}
+
+/* Always spends one word, so that streams stay aligned whatever p is. */
+RANDOM_INLINE bool random_bernoulli(struct tacit_rng *rng, double p)
+{
+    return (double)(int64_t)(random_next_word(rng) >> 11) < p * 0x1p53;
+}
+#endif
