@@ -23,9 +23,12 @@ import time
 import contexts
 import training
 import votes
-from federation import Federation, UnixConnection, call
+from federation import Federation
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "clients"))
+from tacit_client import Client  # noqa: E402
+
 SITES = ["hospital-0", "hospital-1", "hospital-2"]
 ARMS = ["insulin", "metformin", "glipizide group", "glyburide group", "no medication"]
 SECONDS_MAX = 150
@@ -111,45 +114,34 @@ class Application(threading.Thread):
     def __init__(self, federation, index, cells, batch):
         super().__init__(daemon=True)
         self.batch = self.batch_planned = batch
-        self.path = federation.socket_of(SITES[index])
+        self.agent = Client(federation.socket_of(SITES[index]))
         self.rewards = [cells[index, arm] for arm in range(len(ARMS))]
         self.random = random.Random(index)
         self.pairs = 0
         self.over = threading.Event()
         self.trouble = None
 
-    def connect(self):
+    def wait_for_run(self):
         for _ in range(200):
-            connection = UnixConnection(self.path)
-            try:
-                if call(connection, "GET", "/v1/status")[1]["phase"] not in ("waiting for an announcement",):
-                    return connection
-            except OSError:
-                pass
+            if self.agent.status()["phase"] != "waiting for an announcement":
+                return
             time.sleep(0.05)
-        raise TimeoutError("the agent does not answer")
+        raise TimeoutError("no run is announced")
 
-    def serve_patients(self, connection):
-        code, answer = call(connection, "POST", "/v1/decisions/batch", {"requests": [{}] * self.batch})
-        if code != 200:
-            raise RuntimeError(answer)
-        decisions = answer["decisions"]
-        rewards = [{"id": one["id"], "reward": self.random.choice(self.rewards[one["arm"]])}
-                   for one in decisions]
-        code, answer = call(connection, "POST", "/v1/rewards/batch", {"rewards": rewards})
-        if code != 200:
-            raise RuntimeError(answer)
-        self.pairs += len(rewards)
-        is_planned = any(one["kind"] == "planned" for one in decisions)
+    def serve_patients(self):
+        decisions = self.agent.decide_many(self.batch)
+        self.agent.reward_many((one, self.random.choice(self.rewards[one.arm])) for one in decisions)
+        self.pairs += len(decisions)
+        is_planned = any(one.kind == "planned" for one in decisions)
         self.batch = self.batch_planned if is_planned else min(10, self.batch_planned)
         if not is_planned:
             time.sleep(0.01)  # nothing to learn just now: patients come no faster for it
 
     def run(self):
         try:
-            connection = self.connect()
+            self.wait_for_run()
             while not self.over.is_set():
-                self.serve_patients(connection)
+                self.serve_patients()
         except Exception as trouble:  # shown by the main thread
             self.trouble = trouble
 

@@ -1,6 +1,7 @@
 /* What the decision API asks of the agent daemon. */
 #include "agent_api.h"
 #include "agent_decisions.h"
+#include "agent_result.h"
 #include "agent_rows.h"
 #include "agent_step.h"
 #include "agent_times.h"
@@ -294,6 +295,11 @@ static json_t *status(void *context)
     return made;
 }
 
+static json_t *result(void *context)
+{
+    return agent_result(context);
+}
+
 struct ledger_list {
     json_t *releases;
 };
@@ -416,6 +422,7 @@ struct live_api_agent agent_api(struct agent *agent)
                                    .open = open_decisions,
                                    .close = close_decision,
                                    .status = status,
+                                   .result = result,
                                    .ledger = ledger,
                                    .statement = statement,
                                    .metrics = metrics,

@@ -40,8 +40,9 @@ struct agent {
     bool has_forgotten;        /* decisions, in this round: their rows no longer show the next id */
     uint64_t core_deadline_us; /* as the core said it, before the jitter */
     struct live_state_clock clock;
-    uint64_t kept_wait_ms;   /* what is on disk; 0: nothing */
-    uint64_t said_waited_ms; /* in the log, of this round */
+    uint64_t kept_wait_ms;      /* what is on disk; 0: nothing */
+    uint64_t said_waited_ms;    /* in the log, of this round */
+    uint64_t arms_since_unix_s; /* when the arms that are in last became fewer here; 0: never */
     bool said_biased;
     bool ranking_is_stale;
     uint32_t *ranking; /* active arms, best first */

@@ -3,6 +3,7 @@
 #include "agent_step.h"
 #include "agent_rows.h"
 #include "agent_task.h"
+#include "agent_times.h"
 #include "bus/topics.h"
 #include "daemon/crash_point.h"
 #include "daemon/entropy.h"
@@ -254,6 +255,8 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
     uint64_t const leftovers = carry_out(agent, &update, event.now_us);
     if (leftovers > 0) /* they are pulls all the same, from now on beside the plan */
         agent_count_played(agent, leftovers);
+    if (after.active_count < before.active_count || after.is_decided != before.is_decided)
+        agent_keep_arms_since(agent);
     note_end(agent, &before, &after);
     return status;
 }

@@ -2,6 +2,7 @@
 #include "agent_times.h"
 #include <inttypes.h>
 #include <stdio.h>
+#include <time.h>
 
 #define KEEP_MS 1000u /* with a batch that is written anyway */
 #define NAME_BYTES 32u
@@ -36,6 +37,14 @@ static const char clock_name[] = "clock_ms";
 static const char wait_name[] = "wait_ms";
 static const char in_time_name[] = "wait_in_time";
 static const char late_name[] = "wait_late";
+static const char arms_since_name[] = "arms_since_unix_s";
+
+void agent_keep_arms_since(struct agent *agent)
+{
+    time_t const now = time(NULL);
+    agent->arms_since_unix_s = now > 0 ? (uint64_t)now : 0;
+    store_value(agent, arms_since_name, agent->arms_since_unix_s);
+}
 
 void agent_keep_times(struct agent *agent)
 {
@@ -84,6 +93,8 @@ enum tacit_status agent_restore_times(struct agent *agent)
         status = get_value(agent, in_time_name, &wait.in_time);
     if (status == TACIT_OK)
         status = get_value(agent, late_name, &wait.late);
+    if (status == TACIT_OK)
+        status = get_value(agent, arms_since_name, &agent->arms_since_unix_s);
     if (status == TACIT_OK)
         status = restore_missed(agent);
     if (status != TACIT_OK)

@@ -112,6 +112,12 @@ static json_t *fake_status(void *context)
     return json_pack("{s:s, s:f}", "site", "north \"1\"", "sum", fake->reward_sum);
 }
 
+static json_t *fake_result(void *context)
+{
+    (void)context;
+    return json_pack("{s:b}", "decided", 1);
+}
+
 static json_t *fake_ledger(void *context)
 {
     (void)context;
@@ -231,6 +237,7 @@ static struct live_api_agent agent_of(struct fake *fake)
         .open = fake_open_decisions,
         .close = fake_close,
         .status = fake_status,
+        .result = fake_result,
         .ledger = fake_ledger,
         .statement = fake_statement,
         .metrics = fake_metrics,
@@ -595,6 +602,10 @@ static void what_is_to_be_seen_is_shown(void **state)
     assert_string_equal(json_string_value(json_object_get(value, "site")), "north \"1\"");
     assert_true(json_real_value(json_object_get(value, "sum")) == 0.5);
     json_decref(value);
+    ask(server, "GET", "/v1/result", NULL);
+    value = answered_json(200);
+    assert_true(json_is_true(json_object_get(value, "decided")));
+    json_decref(value);
     ask(server, "GET", "/v1/ledger", NULL);
     value = answered_json(200);
     assert_int_equal(json_array_size(value), 1);
@@ -633,7 +644,7 @@ static const struct {
     long code;
     const char *error;
 } wrong_requests[] = {
-    {"GET", "/", NULL, 404, "/v1/status, /v1/ledger"},
+    {"GET", "/", NULL, 404, "/v1/status, /v1/result, /v1/ledger"},
     {"GET", "/v1/decisions/", NULL, 404, "POST /v1/decisions"},
     {"PUT", "/v1/decisions", "{}", 405, "POST or GET only"},
     {"DELETE", "/v1/decisions", NULL, 405, "POST or GET only"},

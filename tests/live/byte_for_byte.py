@@ -200,12 +200,13 @@ def page(federation, name, path):
         lines = answer.read().decode().splitlines()
     finally:
         connection.close()
-    return [answer.status, *(line for line in lines if not line.startswith("tacit_api_requests_total"))]
+    times = ("tacit_api_requests_total", '  "since": ')  # and the time of day at which something was known
+    return [answer.status, *(line for line in lines if not line.startswith(times))]
 
 
 def pages(federation):
     """What somebody without access to a site's data may look at: all but /v1/clipped, for those who have it."""
-    paths = {site: ("/metrics", "/health", "/v1/status", "/v1/ledger", "/v1/statement") for site in federation.sites}
+    paths = {site: ("/metrics", "/health", "/v1/status", "/v1/result", "/v1/ledger", "/v1/statement") for site in federation.sites}
     paths["coordinator"] = ("/", "/status", "/health", "/metrics")
     return {f"{name} {path}": page(federation, name, path) for name in paths for path in paths[name]}
 

@@ -320,6 +320,14 @@ static void on_status(struct live_api *api, const uint8_t *body, size_t size,
     answer_tree(api->agent.status(api->agent.context), reply);
 }
 
+static void on_result(struct live_api *api, const uint8_t *body, size_t size,
+                      struct live_api_reply *reply)
+{
+    (void)body;
+    (void)size;
+    answer_tree(api->agent.result(api->agent.context), reply);
+}
+
 static void on_ledger(struct live_api *api, const uint8_t *body, size_t size,
                       struct live_api_reply *reply)
 {
@@ -410,6 +418,7 @@ static const struct route {
     {"/v1/rewards", "POST", on_reward},
     {"/v1/rewards/batch", "POST", on_rewards},
     {"/v1/status", "GET", on_status},
+    {"/v1/result", "GET", on_result},
     {"/v1/ledger", "GET", on_ledger},
     {"/v1/statement", "GET", on_statement},
     {"/v1/clipped", "GET", on_clipped},
@@ -452,7 +461,8 @@ static void refuse_method(const char *path, struct live_api_reply *reply)
         refuse(reply, NOT_FOUND,
                "there is nothing under this path; there are POST /v1/decisions, "
                "/v1/decisions/batch, /v1/rewards, /v1/rewards/batch, DELETE /v1/decisions/ID and "
-               "GET /v1/decisions, /v1/status, /v1/ledger, /v1/statement, /v1/clipped, /health, "
+               "GET /v1/decisions, /v1/status, /v1/result, /v1/ledger, /v1/statement, /v1/clipped, "
+               "/health, "
                "/metrics");
         return;
     }

@@ -30,6 +30,7 @@ struct live_api_agent {
                  void *each_context);
     enum live_close_answer (*close)(void *context, uint64_t id, uint64_t now_ms);
     json_t *(*status)(void *context); /* a new reference; NULL: memory */
+    json_t *(*result)(void *context); /* the same */
     json_t *(*ledger)(void *context); /* the same */
     void (*statement)(void *context, struct live_buffer *text);
     void (*metrics)(void *context, struct live_buffer *text); /* Prometheus' text format */

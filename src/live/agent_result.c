@@ -1,0 +1,67 @@
+/* GET /v1/result (docs/openapi.yaml). */
+#include "agent_result.h"
+#include "agent_step.h"
+#include <time.h>
+
+/* "2026-11-22T06:40:00Z"; null: there is no such time yet. */
+static json_t *time_text(uint64_t unix_s)
+{
+    char text[32];
+    struct tm parts;
+    time_t const at = (time_t)unix_s;
+    bool const is_known = unix_s > 0 && gmtime_r(&at, &parts) != NULL &&
+                          strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts) > 0;
+    return is_known ? json_string(text) : json_null();
+}
+
+/* A part of the range, as a reward. */
+static json_t *value_of(const struct agent *agent, double part)
+{
+    struct live_site_config const *const site = &agent->config->site;
+    return json_real(site->lo + part * (site->hi - site->lo));
+}
+
+/* rank: from 1; 0: it is out. */
+static json_t *arm_result(const struct agent *agent, const struct live_site_view *view,
+                          uint32_t arm, uint32_t rank)
+{
+    bool const has_interval = view->confidence > 0;
+    return json_pack("{s:s, s:b, s:o, s:o, s:o, s:o}", "name", agent->config->site.arm_names[arm],
+                     "in", rank > 0, "rank",
+                     rank > 0 ? json_integer((json_int_t)rank) : json_null(), "estimate",
+                     view->estimates != NULL ? json_real(view->estimates[arm]) : json_null(),
+                     "lower", has_interval ? value_of(agent, view->lowers[arm]) : json_null(),
+                     "upper", has_interval ? value_of(agent, view->uppers[arm]) : json_null());
+}
+
+/* Those that are in, best first; then the others. */
+static json_t *arm_results(struct agent *agent, const struct live_site_view *view)
+{
+    struct live_fallback const fallback = agent_fallback(agent);
+    json_t *const list = json_array();
+    TACIT_ASSERT(fallback.count <= agent->config->site.arm_count);
+    for (uint32_t i = 0; list != NULL && i < fallback.count; i++)
+        (void)json_array_append_new(list, arm_result(agent, view, fallback.ranking[i], i + 1));
+    for (uint32_t arm = 0; list != NULL && arm < agent->config->site.arm_count; arm++)
+        if (!tacit_bits_has(fallback.active, arm))
+            (void)json_array_append_new(list, arm_result(agent, view, arm, 0));
+    return list;
+}
+
+json_t *agent_result(struct agent *agent)
+{
+    struct live_site_view view = {0};
+    if (agent->site != NULL)
+        agent->config->protocol->look(agent->site, &view);
+    uint32_t const winner = view.is_decided
+                                ? tacit_bits_next(view.active, agent->config->site.arm_count, 0)
+                                : agent->config->site.arm_count;
+    return json_pack(
+        "{s:s, s:s, s:b, s:o, s:o, s:o, s:o}", "federation", agent->config->site.federation, "site",
+        agent->config->site.site, "decided", view.is_decided, "winner",
+        winner < agent->config->site.arm_count ? json_string(agent->config->site.arm_names[winner])
+                                               : json_null(),
+        "since", time_text(agent->arms_since_unix_s), "confidence",
+        view.confidence > 0 ? json_real(view.confidence) : json_null(), "arms",
+        arm_results(agent, &view));
+}
