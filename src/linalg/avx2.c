@@ -1,7 +1,11 @@
 /* The kernels with AVX2, and without its multiply-add: the bits are those of portable.c. */
 #if defined __x86_64__
+#include <immintrin.h>
 #define TARGET __attribute__((target("avx2")))
 #define NAME(kernel) linalg_##kernel##_avx2
+#define ROOT(x) ((v4)_mm256_sqrt_pd((__m256d)(x)))
+/* In so many words: gcc 12 makes two halves of it where it may choose. */
+#define WIDEN(p) ((v4)_mm256_cvtps_pd(_mm_loadu_ps(p)))
 #include "kernels.h"
 #else
 typedef int linalg_no_avx2; /* a file may not be empty */

@@ -6,7 +6,7 @@
 #include "tacit/linalg.h"
 
 #define TACIT_LINALG_ARMS_AT_ONCE 16u
-#define FETCH_BYTES 8192u
+#define FETCH_BYTES 4096u
 
 #define EXP_LIMIT 708.0
 #define LOG2_E 1.4426950408889634

@@ -1,6 +1,8 @@
-/* The kernels, once for each path: included by portable.c and avx2.c, which say TARGET and NAME.
- * Four lanes are one vector; where a machine has shorter ones the compiler splits it, and the bits
- * stay. No multiply-add is contracted, no sum reordered. */
+/* The kernels, once for each path: included by portable.c and avx2.c, which say TARGET, NAME, ROOT
+ * and WIDEN (four floats in memory, as doubles). Four lanes are one vector; where a machine has
+ * shorter ones the compiler splits it, and the bits stay. No multiply-add is contracted, no sum
+ * reordered.
+ */
 #include <string.h>
 #include "internal.h"
 
@@ -10,7 +12,6 @@
 #endif
 
 typedef double v4 __attribute__((vector_size(32), aligned(8), may_alias));
-typedef float f4 __attribute__((vector_size(16), aligned(4), may_alias));
 typedef uint64_t u4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define LANES 4u
@@ -20,8 +21,16 @@ typedef uint64_t u4 __attribute__((vector_size(32), aligned(8), may_alias));
 #define LOAD(p) (*(const v4 *)(const void *)(p))
 #define STORE(p, v) (*(v4 *)(void *)(p) = (v))
 
-/* Asks for what will be read in about ten blocks of ten dimensions: the processor's own guesses
- * stop at the borders of pages. An address beyond the array is asked for in vain, no more. */
+/* Asks for what will be read in about ten blocks of ten dimensions, a page further on: the
+ * processor's own guesses stop at the borders of pages. An address beyond the array is asked for in
+ * vain, no more. */
+/* gcc unrolls nothing by itself at this level, and clang where it pays. */
+#if defined __clang__
+#define UNROLLED
+#else
+#define UNROLLED _Pragma("GCC unroll 4")
+#endif
+#define LINE_BYTES 64u
 #define FETCH(p) __builtin_prefetch((const void *)((uintptr_t)(p) + FETCH_BYTES))
 
 INLINE double sum_of(v4 a)
@@ -95,9 +104,7 @@ INLINE v4 uniform_of(u4 halves)
 INLINE void eight_normals(u4 words, v4 *cosine, v4 *sine)
 {
     v4 const square = V(-2.0) * log_of(uniform_of(words >> 32));
-    v4 radius;
-    for (unsigned lane = 0; lane < LANES; lane++)
-        radius[lane] = sqrt(square[lane]);
+    v4 const radius = ROOT(square);
     turn(uniform_of(words & U(UINT32_MAX)), cosine, sine);
     *cosine = radius * *cosine;
     *sine = radius * *sine;
@@ -243,6 +250,21 @@ TARGET bool NAME(cholesky)(uint32_t d, const double *m, double shift, double *fa
     return true;
 }
 
+/* Sixteen numbers: four vectors side by side, so that their chains of operations wait for
+ * themselves only, and a constant is fetched once for all. */
+struct sixteen {
+    v4 a;
+    v4 b;
+    v4 c;
+    v4 d;
+};
+
+/* x y + z, rounded twice, for a number z. */
+INLINE struct sixteen times_plus(struct sixteen x, struct sixteen y, double z)
+{
+    return (struct sixteen){x.a * y.a + V(z), x.b * y.b + V(z), x.c * y.c + V(z), x.d * y.d + V(z)};
+}
+
 /* 1/(1 + exp(-z)) for |z| <= NEAR_LIMIT. */
 INLINE v4 logistic_near(v4 z)
 {
@@ -254,6 +276,21 @@ INLINE v4 logistic_near(v4 z)
         q = q * square + V(NEAR_BELOW[i]);
     }
     return V(0.5) + z * p / q;
+}
+
+/* The same of sixteen. */
+INLINE struct sixteen logistics_near(struct sixteen z)
+{
+    struct sixteen const square = {z.a * z.a, z.b * z.b, z.c * z.c, z.d * z.d};
+    struct sixteen p = {V(NEAR_ABOVE[0]), V(NEAR_ABOVE[0]), V(NEAR_ABOVE[0]), V(NEAR_ABOVE[0])};
+    struct sixteen q = {V(NEAR_BELOW[0]), V(NEAR_BELOW[0]), V(NEAR_BELOW[0]), V(NEAR_BELOW[0])};
+    UNROLLED
+    for (unsigned i = 1; i < NEAR_TERM_COUNT; i++) {
+        p = times_plus(p, square, NEAR_ABOVE[i]);
+        q = times_plus(q, square, NEAR_BELOW[i]);
+    }
+    return (struct sixteen){V(0.5) + z.a * p.a / q.a, V(0.5) + z.b * p.b / q.b,
+                            V(0.5) + z.c * p.c / q.c, V(0.5) + z.d * p.d / q.d};
 }
 
 /* mu(z) in four lanes; no |z| is above `reach`. */
@@ -278,12 +315,19 @@ INLINE v4 mean_of(const struct tacit_linalg_mean *mean, double reach, v4 z)
     return z;
 }
 
+INLINE struct sixteen means_of(const struct tacit_linalg_mean *mean, double reach, struct sixteen z)
+{
+    if (mean->link == TACIT_LINALG_LOGISTIC && reach <= NEAR_LIMIT)
+        return logistics_near(z);
+    return (struct sixteen){mean_of(mean, reach, z.a), mean_of(mean, reach, z.b),
+                            mean_of(mean, reach, z.c), mean_of(mean, reach, z.d)};
+}
+
 /* Four numbers of a block, from this one on. */
 INLINE v4 at(bool is_single, const void *block, size_t index)
 {
     if (is_single)
-        return __builtin_convertvector(*(const f4 *)(const void *)((const float *)block + index),
-                                       v4);
+        return WIDEN((const float *)block + index);
     return LOAD((const double *)block + index);
 }
 
@@ -305,35 +349,82 @@ INLINE void one_block(uint32_t d, const struct tacit_linalg_mean *mean, double r
                    r1 * at(is_single, block, c * TACIT_LINALG_BLOCK + LANES);
 }
 
-/* Of two blocks side by side: their chains of operations wait for themselves only. */
-INLINE void two_blocks(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
-                       bool is_single, const void *block, const void *other, const double *theta,
-                       v4 *sums)
+INLINE size_t block_bytes(uint32_t d, bool is_single)
 {
-    size_t const reward = (size_t)d * TACIT_LINALG_BLOCK;
-    v4 z0 = V(0.0);
-    v4 z1 = V(0.0);
-    v4 z2 = V(0.0);
-    v4 z3 = V(0.0);
-    for (size_t c = 0; c < reward; c += TACIT_LINALG_BLOCK) {
-        v4 const weight = V(theta[c / TACIT_LINALG_BLOCK]);
-        FETCH(is_single ? (const void *)((const float *)block + c)
-                        : (const void *)((const double *)block + c));
-        FETCH(is_single ? (const void *)((const float *)other + c)
-                        : (const void *)((const double *)other + c));
-        z0 += weight * at(is_single, block, c);
-        z1 += weight * at(is_single, block, c + LANES);
-        z2 += weight * at(is_single, other, c);
-        z3 += weight * at(is_single, other, c + LANES);
+    return ((size_t)d + 1) * TACIT_LINALG_BLOCK * (is_single ? sizeof(float) : sizeof(double));
+}
+
+/* Coordinate c of two blocks. */
+INLINE struct sixteen coordinate(bool is_single, const void *block, const void *other, size_t c)
+{
+    size_t const index = c * TACIT_LINALG_BLOCK;
+    return (struct sixteen){at(is_single, block, index), at(is_single, block, index + LANES),
+                            at(is_single, other, index), at(is_single, other, index + LANES)};
+}
+
+/* x' theta of sixteen samples. What was widened is kept for the second time that it is needed:
+ * stores cost nothing here, conversions do. */
+INLINE struct sixteen products(uint32_t d, bool is_single, const void *block, const double *theta,
+                               struct sixteen *wide)
+{
+    size_t const bytes = block_bytes(d, is_single);
+    const void *const other = (const unsigned char *)block + bytes;
+    struct sixteen z = {V(0.0), V(0.0), V(0.0), V(0.0)};
+    for (size_t i = 0; i < 2 * bytes; i += LINE_BYTES)
+        FETCH((const unsigned char *)block + i);
+    UNROLLED
+    for (size_t c = 0; c < d; c++) {
+        struct sixteen const x = coordinate(is_single, block, other, c);
+        v4 const weight = V(theta[c]);
+        wide[c] = x;
+        z.a += weight * x.a;
+        z.b += weight * x.b;
+        z.c += weight * x.c;
+        z.d += weight * x.d;
     }
-    v4 const r0 = mean_of(mean, reach, z0) - at(is_single, block, reward);
-    v4 const r1 = mean_of(mean, reach, z1) - at(is_single, block, reward + LANES);
-    v4 const r2 = mean_of(mean, reach, z2) - at(is_single, other, reward);
-    v4 const r3 = mean_of(mean, reach, z3) - at(is_single, other, reward + LANES);
-    for (size_t c = 0; c < reward; c += TACIT_LINALG_BLOCK)
-        sums[c / TACIT_LINALG_BLOCK] +=
-            (r0 * at(is_single, block, c) + r1 * at(is_single, block, c + LANES)) +
-            (r2 * at(is_single, other, c) + r3 * at(is_single, other, c + LANES));
+    return z;
+}
+
+/* mu(z) - y of two blocks. */
+INLINE struct sixteen residuals(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                                bool is_single, const void *block, struct sixteen z)
+{
+    const void *const other = (const unsigned char *)block + block_bytes(d, is_single);
+    struct sixteen const mu = means_of(mean, reach, z);
+    struct sixteen const y = coordinate(is_single, block, other, d);
+    return (struct sixteen){mu.a - y.a, mu.b - y.b, mu.c - y.c, mu.d - y.d};
+}
+
+INLINE v4 sum_of_sixteen(struct sixteen r, const struct sixteen *x)
+{
+    return (r.a * x->a + r.b * x->b) + (r.c * x->c + r.d * x->d);
+}
+
+/* Of two blocks side by side. */
+INLINE void two_blocks(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                       bool is_single, const void *block, const double *theta, v4 *sums)
+{
+    struct sixteen wide[TACIT_LINALG_DIMENSION_MAX];
+    struct sixteen const z = products(d, is_single, block, theta, wide);
+    struct sixteen const r = residuals(d, mean, reach, is_single, block, z);
+    for (size_t c = 0; c < d; c++)
+        sums[c] += sum_of_sixteen(r, &wide[c]);
+}
+
+/* Twice two: while the means of one pair wait for themselves, the other's are worked on. */
+INLINE void four_blocks(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                        bool is_single, const void *block, const double *theta, v4 *sums)
+{
+    const void *const next = (const unsigned char *)block + 2 * block_bytes(d, is_single);
+    struct sixteen wide[TACIT_LINALG_DIMENSION_MAX];
+    struct sixteen wide_next[TACIT_LINALG_DIMENSION_MAX];
+    struct sixteen const z = products(d, is_single, block, theta, wide);
+    struct sixteen const z_next = products(d, is_single, next, theta, wide_next);
+    struct sixteen const r = residuals(d, mean, reach, is_single, block, z);
+    struct sixteen const r_next = residuals(d, mean, reach, is_single, next, z_next);
+    UNROLLED
+    for (size_t c = 0; c < d; c++)
+        sums[c] = (sums[c] + sum_of_sixteen(r, &wide[c])) + sum_of_sixteen(r_next, &wide_next[c]);
 }
 
 /* Both layouts; the order of the sum is the same. */
@@ -341,25 +432,27 @@ INLINE void gradient_of(uint32_t d, const struct tacit_linalg_mean *mean, double
                         bool is_single, const void *samples, size_t first, size_t end,
                         const double *theta, v4 *sums)
 {
-    size_t const block_bytes =
-        ((size_t)d + 1) * TACIT_LINALG_BLOCK * (is_single ? sizeof(float) : sizeof(double));
+    size_t const bytes = block_bytes(d, is_single);
     size_t index = first / TACIT_LINALG_BLOCK;
     while (index * TACIT_LINALG_BLOCK < end) {
         double part[(TACIT_LINALG_DIMENSION_MAX + 1) * TACIT_LINALG_BLOCK];
-        const void *const block = (const unsigned char *)samples + index * block_bytes;
-        if (index * TACIT_LINALG_BLOCK >= first && (index + 2) * TACIT_LINALG_BLOCK <= end) {
-            two_blocks(d, mean, reach, is_single, block, (const unsigned char *)block + block_bytes,
-                       theta, sums);
+        const void *const block = (const unsigned char *)samples + index * bytes;
+        bool const is_whole = index * TACIT_LINALG_BLOCK >= first;
+        size_t const left = end / TACIT_LINALG_BLOCK - index; /* whole ones */
+        if (is_whole && left >= 4) {
+            four_blocks(d, mean, reach, is_single, block, theta, sums);
+            index += 4;
+        } else if (is_whole && left >= 2) {
+            two_blocks(d, mean, reach, is_single, block, theta, sums);
             index += 2;
-            continue;
-        }
-        if (linalg_is_partial(index, first, end)) {
+        } else if (linalg_is_partial(index, first, end)) {
             linalg_part_of_block(d, is_single, block, index, first, end, part);
             one_block(d, mean, reach, false, part, theta, sums);
+            index++;
         } else {
             one_block(d, mean, reach, is_single, block, theta, sums);
+            index++;
         }
-        index++;
     }
 }
 

@@ -1,4 +1,7 @@
 /* The kernels for what every machine of this kind has. */
 #define TARGET
 #define NAME(kernel) linalg_##kernel##_portable
+#define ROOT(x) ((v4){sqrt((x)[0]), sqrt((x)[1]), sqrt((x)[2]), sqrt((x)[3])})
+#define WIDEN(p) __builtin_convertvector(*(const f4 *)(const void *)(p), v4)
+typedef float f4 __attribute__((vector_size(16), aligned(4), may_alias));
 #include "kernels.h"
