@@ -203,6 +203,43 @@ static void doubling_says_what_it_costs_and_gives_the_same_on_threads(void **sta
     json_decref(three);
 }
 
+/* Sec. 4.1. Its noise is T times what a reward needs: with epsilon = T it is Laplace of scale 1,
+ * and without noise it is Gossip_UCB. */
+static void noise_of_each_reward_is_paid_for_with_regret(void **state)
+{
+    struct bench const *const bench = *state;
+    const char *const words[] = {"check", bench->file, NULL};
+    struct process_result result = tacit(words, SETTINGS("privacy={mode: paper, epsilon: 1}",
+                                                         "protocol={kind: gossip-ucb, release: "
+                                                         "each}"));
+    assert_int_equal(result.code, 0);
+    assert_non_null(strstr(result.out, "epsilon per reward: 0.000333333")); /* 1/3000 */
+    assert_non_null(strstr(result.out, "naive extension"));
+    assert_null(strstr(result.out, "Theorem"));
+    process_free(&result);
+    json_t *const each =
+        run_json(*state, "1",
+                 SETTINGS("privacy={mode: paper, epsilon: 1}",
+                          "protocol={kind: gossip-ucb, release: each}", "horizon=20000"));
+    json_t *const three =
+        run_json(*state, "3",
+                 SETTINGS("privacy={mode: paper, epsilon: 1}",
+                          "protocol={kind: gossip-ucb, release: each}", "horizon=20000"));
+    json_t *const free_of_noise =
+        run_json(*state, "1",
+                 SETTINGS("privacy={mode: paper, epsilon: inf}",
+                          "protocol={kind: gossip-ucb, release: each}", "horizon=20000"));
+    json_t *const none = run_json(*state, "1", SETTINGS("horizon=20000"));
+    assert_int_equal(json_equal(each, three), 1);
+    assert_int_equal(
+        json_equal(json_object_get(free_of_noise, "metrics"), json_object_get(none, "metrics")), 1);
+    assert_true(mean_of(each, "regret") > 2 * mean_of(none, "regret"));
+    json_decref(each);
+    json_decref(three);
+    json_decref(free_of_noise);
+    json_decref(none);
+}
+
 static void doubling_of_a_horizon_without_a_first_rung_is_refused(void **state)
 {
     struct bench const *const bench = *state;
@@ -232,6 +269,7 @@ static void what_cannot_be_is_refused_with_its_key(void **state)
         {"protocol={kind: gossip-ucb, log_base: 10}", "protocol.log_base"},
         {"protocol={kind: gossip-ucb, rounds: 3}", "rounds"},
         {"protocol={kind: gossip-ucb, release: once}", "protocol.release"},
+        {"protocol={kind: gossip-ucb, release: each}", "protocol.release"},
         {"protocol={kind: gossip-ucb, quorum: 3}", "protocol.quorum"},
         {"protocol={kind: gossip-ucb, release: doubling, quorum: 5}", "protocol.quorum"},
         {"protocol={kind: gossip-ucb, release: doubling, arms_per_round: 4}",
@@ -266,6 +304,7 @@ int main(void)
         TEST(paper_mode_says_what_it_really_costs),
         TEST(doubling_loses_less_than_trees_at_equal_epsilon_with_fewer_messages),
         TEST(doubling_says_what_it_costs_and_gives_the_same_on_threads),
+        TEST(noise_of_each_reward_is_paid_for_with_regret),
         TEST(doubling_of_a_horizon_without_a_first_rung_is_refused),
         TEST(what_cannot_be_is_refused_with_its_key),
     };

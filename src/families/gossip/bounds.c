@@ -10,7 +10,8 @@ static void print_theorem(const struct tacit_experiment *experiment, double lamb
     struct gossip_plan const *const plan = experiment->plan;
     uint32_t const arms = plan->rule.arm_count;
     if (plan->common.env.kind == TACIT_ENV_GAUSSIAN || experiment->global_means == NULL ||
-        plan->rule.sound || !(lambda2 > 0 && lambda2 < 1))
+        plan->rule.sound || (plan->noises_each && plan->mechanism.noisy) ||
+        !(lambda2 > 0 && lambda2 < 1))
         return;
     double *const gaps = malloc(arms * sizeof *gaps);
     if (gaps == NULL)

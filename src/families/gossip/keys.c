@@ -9,16 +9,20 @@ static void refuse_foreign_keys(struct config_reader *reader, const struct confi
 {
     static const char *const of_doubling[] = {"arms_per_round", "quorum"};
     struct config_node const *const log_base = config_node_member(protocol, "log_base");
-    if (reader->status == TACIT_OK && keys->doubles && log_base != NULL)
+    if (reader->status == TACIT_OK && (keys->doubles || keys->each) && log_base != NULL)
         config_reader_fail(reader, log_base, "protocol.log_base",
-                           "has no meaning with release: doubling; allowed: release: tree");
+                           "belongs to (12), and so to trees; allowed: release: tree");
+    if (reader->status == TACIT_OK && keys->each && config->privacy != TACIT_PRIVACY_PAPER)
+        config_reader_fail(reader, config_node_member(protocol, "release"), "protocol.release",
+                           "each is the paper's naive extension (Sec. 4.1); allowed: privacy mode "
+                           "paper");
     for (size_t i = 0; i < 2 && reader->status == TACIT_OK && !keys->doubles; i++) {
         struct config_node const *const node = config_node_member(protocol, of_doubling[i]);
         char key[64];
         (void)snprintf(key, sizeof key, "protocol.%s", of_doubling[i]);
         if (node != NULL)
             config_reader_fail(reader, node, key,
-                               "has no meaning with release: tree; allowed: release: doubling");
+                               "belongs to releases that double; allowed: release: doubling");
     }
     if (reader->status == TACIT_OK && keys->doubles && config->privacy == TACIT_PRIVACY_PAPER)
         config_reader_fail(reader, config_node_member(protocol, "release"), "protocol.release",
@@ -33,7 +37,8 @@ void gossip_read_keys(struct config_reader *reader, const struct config_node *ro
 {
     static const char *const names[] = {"kind",           "release", "log_base",
                                         "arms_per_round", "quorum",  NULL};
-    static const struct config_choice releases[] = {{"tree", 0}, {"doubling", 1}, {NULL, 0}};
+    static const struct config_choice releases[] = {
+        {"tree", 0}, {"doubling", 1}, {"each", 2}, {NULL, 0}};
     static const struct config_choice bases[] = {{"e", 0}, {"10", 1}, {NULL, 0}};
     struct config_node const *const protocol = config_node_member(root, "protocol");
     struct gossip_keys *const keys = config_document_allocate(reader->document, sizeof *keys);
@@ -47,7 +52,8 @@ void gossip_read_keys(struct config_reader *reader, const struct config_node *ro
     config_reader_keys(reader, protocol, "protocol", names);
     config_reader_choice(reader, protocol, "protocol.release", false, releases, &release);
     config_reader_choice(reader, protocol, "protocol.log_base", false, bases, &base);
-    *keys = (struct gossip_keys){.doubles = release == 1, .log_base_10 = base == 1};
+    *keys = (struct gossip_keys){
+        .doubles = release == 1, .each = release == 2, .log_base_10 = base == 1};
     config_reader_u32(reader, protocol, "protocol.arms_per_round", false, 2, TACIT_ARMS_MAX,
                       &keys->arms_per_round);
     config_reader_u32(reader, protocol, "protocol.quorum", false, 1, TACIT_AGENTS_MAX,

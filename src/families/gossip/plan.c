@@ -60,6 +60,22 @@ static void state_privacy(struct tacit_experiment *experiment, const struct taci
     tacit_text_add(&text, " This is a simulation: its noise comes from a seed.");
 }
 
+/* Sec. 4.1: Laplace noise of scale T/epsilon on each observation. */
+static void state_each(const struct tacit_experiment *experiment, struct tacit_text *text)
+{
+    tacit_text_add(text, "Each reward is noised once, when it comes, with Laplace noise of scale "
+                         "T/epsilon (the paper's naive extension, Sec. 4.1). It is in one release "
+                         "and loses epsilon/T, far less than the ");
+    tacit_text_add_nano(text, (uint64_t)llround(experiment->config->epsilon * TACIT_NANO));
+    tacit_text_add(text, " that is asked for.");
+    if (!rewards_are_bounded(experiment))
+        tacit_text_add(text, " Rewards are not bounded but noised for a range of 1: no epsilon is "
+                             "guaranteed.");
+    tacit_text_add(text, " Noise is drawn and added in doubles, whose low bits may betray it. A "
+                         "person with several rewards loses as many times as much. This is a "
+                         "simulation: its noise comes from a seed.");
+}
+
 /* ---- The plan ---- */
 
 static enum tacit_status make_rule(const struct tacit_experiment *experiment,
@@ -84,6 +100,33 @@ static enum tacit_status make_rule(const struct tacit_experiment *experiment,
                                    error);
 }
 
+/* Gossip_UCB over rewards that were noised: (11) knows nothing of the noise (NOTES.md). */
+static enum tacit_status plan_each(struct tacit_experiment *experiment, struct gossip_plan *plan,
+                                   struct tacit_error *error)
+{
+    struct tacit_config const *const config = experiment->config;
+    double const share = config->epsilon / (double)experiment->sim.horizon;
+    struct tacit_gossip_config const wanted = {.agent_count = config->agent_count,
+                                               .arm_count = experiment->sim.env.arm_count,
+                                               .horizon = experiment->sim.horizon,
+                                               .mechanism = {.mode = TACIT_PRIVACY_NONE},
+                                               .width = 1};
+    enum tacit_status const status = tacit_experiment_protect(experiment, share, error);
+    if (status != TACIT_OK)
+        return status;
+    TACIT_ASSERT(!experiment->mechanism.noisy || experiment->mechanism.laplace_scale > 0);
+    plan->mechanism = experiment->mechanism;
+    plan->noises_each = true;
+    if (tacit_gossip_rule_init(&plan->rule, &wanted) != TACIT_OK)
+        return TACIT_INVALID;
+    struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
+    if (plan->mechanism.noisy)
+        state_each(experiment, &text);
+    else
+        state_privacy(experiment, &plan->rule);
+    return TACIT_OK;
+}
+
 enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct gossip_plan *const plan = calloc(1, sizeof *plan);
@@ -101,6 +144,8 @@ enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct t
     plan->doubles = ((const struct gossip_keys *)experiment->config->keys)->doubles;
     if (plan->doubles)
         return gossip_plan_doubling(experiment, plan, error);
+    if (((const struct gossip_keys *)experiment->config->keys)->each)
+        return plan_each(experiment, plan, error);
     enum tacit_status status =
         tacit_experiment_protect(experiment, experiment->config->epsilon, error);
     if (status == TACIT_OK)

@@ -12,6 +12,7 @@
 /* What the file says beside its kind. */
 struct gossip_keys {
     bool doubles; /* release: doubling */
+    bool each;    /* release: each */
     bool log_base_10;
     uint32_t arms_per_round; /* doubling; 0: 4, or all */
     uint32_t quorum;         /* doubling; 0: all */
@@ -34,11 +35,12 @@ extern const struct tacit_metric gossip_metrics[];
 struct gossip_plan {
     struct tacit_sim common;
     bool doubles;
-    struct tacit_gossip_rule rule; /* trees only */
+    struct tacit_gossip_rule rule; /* trees and `each` */
+    bool noises_each;              /* every reward is noised when it comes, by `mechanism` */
     const struct tacit_graph *graph;
+    struct tacit_mechanism mechanism; /* doubling and `each` */
     /* doubling only */
     struct tacit_phases schedule;
-    struct tacit_mechanism mechanism;
     uint32_t quorum;
     const struct tacit_sim_faults *faults; /* NULL: nothing fails; tests */
 };

@@ -75,8 +75,16 @@ void *gossip_run_new(const void *plan, enum tacit_status *status)
 
 static union tacit_sum reward_of(struct run *run, uint32_t agent, uint32_t arm)
 {
-    struct tacit_scale const *const scale = &run->plan->rule.tree.node.scale;
-    return tacit_env_pull_one(&run->instance.env, agent, arm, scale, &run->rewards[agent]);
+    struct gossip_plan const *const plan = run->plan;
+    struct tacit_scale const *const scale = &plan->rule.tree.node.scale;
+    union tacit_sum sum =
+        tacit_env_pull_one(&run->instance.env, agent, arm, scale, &run->rewards[agent]);
+    if (plan->noises_each) {
+        enum tacit_status const status =
+            tacit_mechanism_release(&plan->mechanism, sum, &run->entropies[agent], &sum);
+        TACIT_ASSERT(status == TACIT_OK); /* a stream does not fail, here and below */
+    }
+    return sum;
 }
 
 static void begin(struct run *run, uint32_t index)
@@ -96,7 +104,7 @@ static void begin(struct run *run, uint32_t index)
     }
     enum tacit_status const status =
         tacit_gossip_network_first(run->network, run->sums, run->entropies);
-    TACIT_ASSERT(status == TACIT_OK); /* a stream does not fail, here and below */
+    TACIT_ASSERT(status == TACIT_OK);
 }
 
 /* One slot. Result: what it loses, over all agents. */
