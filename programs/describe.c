@@ -27,6 +27,7 @@ static struct tacit_report_network describe_network(const struct tacit_experimen
     described.edge_count = network->graph.edge_count;
     described.diameter = network->diameter;
     described.components = network->has_sinks ? network->components : NULL;
+    described.note = experiment->network_note[0] == '\0' ? NULL : experiment->network_note;
     return described;
 }
 
@@ -102,6 +103,8 @@ enum tacit_status description_make(struct description *description,
         .profiles = results->profiles == NULL ? NULL : experiment->family->profiles,
         .profile_values = results->profiles,
         .profile_value_count = sim->profile_values,
+        .band = results->profiles == NULL ? NULL : experiment->family->band,
+        .band_values = results->profiles,
         .arms = description->arms,
         .arm_count = sim->env.arm_count,
         .ranking = results->ranking,

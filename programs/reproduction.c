@@ -143,6 +143,20 @@ static enum tacit_status check_claim(const struct tacit_claims *claims,
     return status;
 }
 
+static bool is_regret(const struct tacit_claims_figure *figure)
+{
+    return strcmp(figure->y, "regret") == 0 || strcmp(figure->y, "regret_per_agent") == 0;
+}
+
+/* Does some family draw a band of this name? */
+static bool is_band(const char *name)
+{
+    for (struct tacit_family const *const *family = tacit_families(); *family != NULL; family++)
+        if ((*family)->band != NULL && strcmp((*family)->band->name, name) == 0)
+            return true;
+    return false;
+}
+
 static enum tacit_status check_figure(const struct tacit_claims *claims,
                                       const struct tacit_claims_figure *figure,
                                       struct tacit_error *error)
@@ -150,12 +164,13 @@ static enum tacit_status check_figure(const struct tacit_claims *claims,
     bool const is_curve = strcmp(figure->x, "t") == 0;
     enum tacit_status status =
         is_curve ? TACIT_OK : check_metric(claims, figure->plot_line, "plot.x", figure->x, error);
-    if (status == TACIT_OK)
+    if (status == TACIT_OK && !is_curve)
         status = check_metric(claims, figure->plot_line, "plot.y", figure->y, error);
-    if (status == TACIT_OK && is_curve && strcmp(figure->y, "regret") != 0 &&
-        strcmp(figure->y, "regret_per_agent") != 0) {
+    if (status == TACIT_OK && is_curve && !is_regret(figure) &&
+        (!is_band(figure->y) || figure->has_minus)) {
         tacit_claims_error(claims, figure->plot_line, "plot.y",
-                           "over t only regret is recorded; allowed: regret, regret_per_agent",
+                           "over t only regret is recorded, and what a protocol draws bands of; "
+                           "allowed: regret, regret_per_agent, and without minus estimates",
                            error);
         status = TACIT_INVALID;
     }
@@ -312,6 +327,19 @@ static enum tacit_status check_steps(const struct reproduction *reproduction,
     return status;
 }
 
+static enum tacit_status check_has_band(const struct reproduction *reproduction,
+                                        const struct tacit_claims_figure *figure, uint32_t index,
+                                        struct tacit_error *error)
+{
+    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
+    struct tacit_band const *const band = experiment->family->band;
+    if (band != NULL && experiment->sim.profile_values > 0 && strcmp(band->name, figure->y) == 0)
+        return TACIT_OK;
+    tacit_claims_error(reproduction->claims, figure->plot_line, "plot.y",
+                       "an experiment of this figure has no band of that name", error);
+    return TACIT_INVALID;
+}
+
 static enum tacit_status check_plot(const struct reproduction *reproduction,
                                     const struct tacit_claims_figure *figure,
                                     struct tacit_error *error)
@@ -319,8 +347,11 @@ static enum tacit_status check_plot(const struct reproduction *reproduction,
     enum tacit_status status = TACIT_OK;
     for (uint32_t i = 0; i < figure->curve_count && status == TACIT_OK; i++) {
         uint32_t const index = figure->curves[i].experiment;
-        if (strcmp(figure->x, "t") == 0)
+        if (strcmp(figure->x, "t") == 0) {
+            if (!is_regret(figure))
+                status = check_has_band(reproduction, figure, index, error);
             continue;
+        }
         status = check_has(reproduction, figure->plot_line, "plot.x", index, figure->x, error);
         if (status == TACIT_OK)
             status = check_has(reproduction, figure->plot_line, "plot.y", index, figure->y, error);
@@ -478,6 +509,8 @@ struct canvas {
     double *y;
     double *ci95;
     const char **names;
+    double *lo; /* NULL: the band is ci95 */
+    double *hi;
 };
 
 static struct canvas canvas_of(struct reproduction *reproduction, const char *label,
@@ -506,6 +539,40 @@ static double *regret_of(struct reproduction *reproduction, uint32_t index, uint
     return values;
 }
 
+static void make_band(struct reproduction *reproduction, struct canvas *canvas, uint32_t capacity)
+{
+    canvas->lo = room_for(reproduction, capacity, sizeof(double));
+    canvas->hi = room_for(reproduction, capacity, sizeof(double));
+    canvas->series.lo = canvas->lo;
+    canvas->series.hi = canvas->hi;
+}
+
+/* The family's band: the mean over the agents, between the lowest and the highest of them; each of
+ * the three a mean over the runs. */
+static struct tacit_report_series draw_band(struct reproduction *reproduction,
+                                            const struct tacit_claims_curve *curve)
+{
+    struct tacit_sim const *const sim = &reproduction->experiments[curve->experiment].sim;
+    struct simulation const *const simulation = &reproduction->simulations[curve->experiment];
+    struct canvas canvas = canvas_of(reproduction, curve->label, sim->point_count, false);
+    make_band(reproduction, &canvas, sim->point_count);
+    for (uint32_t point = 0; point < sim->point_count; point++) {
+        double const *const first =
+            simulation->results.profiles + (size_t)TACIT_BAND_VALUES * point;
+        double parts[TACIT_BAND_VALUES];
+        for (uint32_t part = 0; part < TACIT_BAND_VALUES; part++)
+            parts[part] =
+                tacit_report_summarise(first + part, simulation->finished, sim->profile_values)
+                    .mean;
+        canvas.x[point] = (double)sim->points[point];
+        canvas.lo[point] = parts[0];
+        canvas.y[point] = parts[1];
+        canvas.hi[point] = parts[2];
+    }
+    canvas.series.count = sim->point_count;
+    return canvas.series;
+}
+
 static struct tacit_report_series draw_curve(struct reproduction *reproduction,
                                              const struct tacit_claims_figure *figure,
                                              const struct tacit_claims_curve *curve)
@@ -515,6 +582,8 @@ static struct tacit_report_series draw_curve(struct reproduction *reproduction,
     bool const is_per_agent = strcmp(figure->y, "regret_per_agent") == 0;
     double const share = is_per_agent ? 1.0 / sim->agent_count : 1;
     struct canvas canvas = canvas_of(reproduction, curve->label, sim->point_count, false);
+    if (figure->band_is_range)
+        make_band(reproduction, &canvas, sim->point_count);
     for (uint32_t point = 0; point < sim->point_count; point++) {
         double *const regret = regret_of(reproduction, curve->experiment, point);
         double const *const other =
@@ -525,6 +594,10 @@ static struct tacit_report_series draw_curve(struct reproduction *reproduction,
         canvas.x[point] = (double)sim->points[point];
         canvas.y[point] = summary.mean;
         canvas.ci95[point] = summary.ci95;
+        if (figure->band_is_range) {
+            canvas.lo[point] = summary.min;
+            canvas.hi[point] = summary.max;
+        }
     }
     canvas.series.count = sim->point_count;
     return canvas.series;
@@ -580,7 +653,9 @@ static struct tacit_report_figure draw_figure(struct reproduction *reproduction,
         room_for(reproduction, figure->curve_count, sizeof *series);
     uint32_t count = 0;
     for (uint32_t i = 0; i < figure->curve_count; i++)
-        if (is_curve)
+        if (is_curve && !is_regret(figure))
+            series[count++] = draw_band(reproduction, &figure->curves[i]);
+        else if (is_curve)
             series[count++] = draw_curve(reproduction, figure, &figure->curves[i]);
         else if (begins_series(figure, i))
             series[count++] = draw_points(reproduction, figure, i);

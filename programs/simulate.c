@@ -42,7 +42,8 @@ static bool allocate_results(const struct tacit_experiment *experiment,
     results->metrics = calloc(experiment->family->player.metric_count * runs, sizeof(double));
     results->regret = calloc(runs * sim->point_count, sizeof(double));
     results->finished = calloc(runs, sizeof(bool));
-    bool const profiles = sim->profile_values > 0 && !sim->instance_per_run &&
+    bool const are_of_all = experiment->family->band != NULL || !sim->instance_per_run;
+    bool const profiles = sim->profile_values > 0 && are_of_all &&
                           (uint64_t)sim->profile_values * runs <= PROFILE_VALUES_MAX;
     if (profiles)
         results->profiles = calloc(runs * sim->profile_values, sizeof(double));

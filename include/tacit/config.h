@@ -322,13 +322,15 @@ struct tacit_claims_figure {
     const char *title;
     const char *paper_shows;
     const char *we_show; /* or NULL */
-    const char *x;       /* "t": regret over slots; else a metric: one point a curve */
+    const char
+        *x; /* "t": regret, or a family's band, over slots; else a metric: one point a curve */
     const char *y;
     const char *y_label; /* NULL: y */
     bool has_minus;
     uint32_t minus; /* experiment whose regret is taken off the curves, run by run */
     bool x_is_log;
     bool y_is_log;
+    bool band_is_range; /* curves: from the least run to the greatest, not a 95 % interval */
     uint32_t plot_line;
     struct tacit_claims_curve *curves;
     uint32_t curve_count;

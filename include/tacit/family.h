@@ -64,8 +64,9 @@ struct tacit_experiment {
     const char *mechanism_name;       /* for people; NULL: what the mechanism is called */
     double epsilon_per_reward;        /* what one reward really loses; INFINITY: no noise */
     char statement[TACIT_STATEMENT_BYTES];
-    uint32_t server_links; /* links with a server in a round; 0: there is none */
-    double pull_count;     /* pulls of all agents in a run, for baselines; 0 before: A T */
+    char network_note[512]; /* what the network means for it, in sentences, or empty */
+    uint32_t server_links;  /* links with a server in a round; 0: there is none */
+    double pull_count;      /* pulls of all agents in a run, for baselines; 0 before: A T */
     struct tacit_experiment_data *data; /* the host's */
 };
 
@@ -116,6 +117,9 @@ struct tacit_family {
     /* Ends with a NULL name; NULL: none. Runs fill row->profiles, one profile after the other; the
      * plan sets sim.profile_values. */
     const struct tacit_profile *profiles;
+    /* NULL: none; else there are no profiles, and runs fill row->profiles with TACIT_BAND_VALUES
+     * numbers a recorded slot; the plan sets sim.profile_values. */
+    const struct tacit_band *band;
     bool eliminates; /* runs fill row->eliminated */
     bool ranks;      /* runs fill row->ranking: then there is an answer */
 

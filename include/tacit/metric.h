@@ -29,4 +29,14 @@ struct tacit_profile {
     const char *note;        /* a clause about it, or NULL */
     const char *const *rows; /* names of the rows, ended by NULL; NULL: a row an arm */
 };
+
+/* A number that every agent has, over time: how the agents draw together. At each recorded slot its
+ * lowest, mean and highest value over the agents. */
+struct tacit_band {
+    const char *name;  /* in JSON, and as y of a figure over t, a contract */
+    const char *label; /* in front of people */
+    const char *unit;
+    const char *note; /* a sentence about it */
+};
+#define TACIT_BAND_VALUES 3u /* lowest, mean, highest */
 #endif

@@ -37,6 +37,7 @@ struct tacit_report_network {
     uint64_t edge_count;      /* between agents */
     uint32_t diameter;        /* of the widest component */
     const struct tacit_component *components; /* or NULL: no sinks */
+    const char *note;                         /* what it means for the protocol; NULL: nothing */
 };
 
 /* What another way of playing came to on the same instances and horizon. */
@@ -67,11 +68,13 @@ struct tacit_report {
     const struct tacit_report_arm *arms;
     uint32_t arm_count;
     const struct tacit_profile *profiles; /* ended by a NULL name; NULL: there are none */
-    const double *profile_values; /* run_count x profile_value_count; NaN: not in that run */
-    uint32_t profile_value_count; /* the rows of all profiles together */
-    const uint32_t *ranking;      /* run_count x arm_count: arms left, by the protocol's own
-                                     estimates, best first; NULL: there is no answer */
-    const uint32_t *ranked_count; /* run_count: how many of them; with a ranking */
+    const double *profile_values;  /* run_count x profile_value_count; NaN: not in that run */
+    uint32_t profile_value_count;  /* the rows of all profiles together */
+    const struct tacit_band *band; /* NULL: there is none */
+    const double *band_values;     /* run_count x point_count x TACIT_BAND_VALUES */
+    const uint32_t *ranking;       /* run_count x arm_count: arms left, by the protocol's own
+                                      estimates, best first; NULL: there is no answer */
+    const uint32_t *ranked_count;  /* run_count: how many of them; with a ranking */
     const struct tacit_report_baseline *baselines;
     uint32_t baseline_count;
 };
@@ -136,6 +139,8 @@ struct tacit_report_series {
     const double *y;
     const double *ci95;       /* half widths around y */
     const char *const *names; /* of the points; NULL: it is a curve */
+    const double *lo;         /* of a curve, in place of ci95: the ends of its band; NULL: none */
+    const double *hi;
 };
 
 struct tacit_report_figure {

@@ -208,7 +208,9 @@ static void read_minus(struct claims_reader *reader, const struct config_node *p
 static void read_plot(struct claims_reader *reader, const struct config_node *map,
                       struct tacit_claims_figure *figure)
 {
-    static const char *const keys[] = {"x", "y", "minus", "y_label", "x_scale", "y_scale", NULL};
+    static const char *const keys[] = {"x",       "y",       "minus", "y_label",
+                                       "x_scale", "y_scale", "band",  NULL};
+    static const struct config_choice bands[] = {{"interval", 0}, {"range", 1}, {NULL, 0}};
     static const struct config_choice scales[] = {{"linear", 0}, {"log", 1}, {NULL, 0}};
     struct config_node const *const plot =
         config_reader_map(&reader->base, map, "figures.plot", true);
@@ -219,12 +221,15 @@ static void read_plot(struct claims_reader *reader, const struct config_node *ma
     config_reader_text(&reader->base, plot, "figures.plot.y", true, &figure->y);
     int x_scale = figure->x != NULL && strcmp(figure->x, "t") == 0;
     int y_scale = 0;
+    int band = 0;
     config_reader_choice(&reader->base, plot, "figures.plot.x_scale", false, scales, &x_scale);
     config_reader_choice(&reader->base, plot, "figures.plot.y_scale", false, scales, &y_scale);
+    config_reader_choice(&reader->base, plot, "figures.plot.band", false, bands, &band);
     read_minus(reader, plot, figure);
     config_reader_text(&reader->base, plot, "figures.plot.y_label", false, &figure->y_label);
     figure->x_is_log = x_scale == 1;
     figure->y_is_log = y_scale == 1;
+    figure->band_is_range = band == 1;
     figure->plot_line = plot->line;
 }
 

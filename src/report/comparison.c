@@ -141,8 +141,11 @@ static void draw_curves(const struct tacit_report_comparison *comparison, struct
     for (uint32_t i = 0; i < comparison->cell_count; i++) {
         const struct tacit_report_cell *const cell = &comparison->cells[i];
         if (cell->error == NULL && cell->point_count > 0)
-            drawing->curves[count++] = (struct tacit_report_series){
-                cell->label, cell->point_count, cell->t, cell->regret, cell->ci95, NULL};
+            drawing->curves[count++] = (struct tacit_report_series){.label = cell->label,
+                                                                    .count = cell->point_count,
+                                                                    .x = cell->t,
+                                                                    .y = cell->regret,
+                                                                    .ci95 = cell->ci95};
     }
     if (count > 0)
         drawing->figures[drawing->figure_count++] = (struct tacit_report_figure){
@@ -187,7 +190,12 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
     if (!differs)
         return;
     struct tacit_report_series *const series = &drawing->points[drawing->figure_count];
-    *series = (struct tacit_report_series){"regret", count, x, y, ci95, drawing->names + at};
+    *series = (struct tacit_report_series){.label = "regret",
+                                           .count = count,
+                                           .x = x,
+                                           .y = y,
+                                           .ci95 = ci95,
+                                           .names = drawing->names + at};
     drawing->figures[drawing->figure_count++] = (struct tacit_report_figure){
         id,       title, strcmp(metric, "epsilon") == 0 ? "epsilon per reward" : metric,
         "regret", false, false,

@@ -93,6 +93,16 @@ static struct report_axis fit_axis(struct extent extent, bool is_log, double roo
     return report_axis_linear(fmin(extent.lo, 0), fmax(extent.hi, 0));
 }
 
+static double top_of(const struct tacit_report_series *series, uint32_t point)
+{
+    return series->hi != NULL ? series->hi[point] : series->y[point] + series->ci95[point];
+}
+
+static double bottom_of(const struct tacit_report_series *series, uint32_t point)
+{
+    return series->lo != NULL ? series->lo[point] : series->y[point] - series->ci95[point];
+}
+
 static void fit_axes(struct frame *frame)
 {
     const struct tacit_report_figure *const figure = frame->figure;
@@ -107,7 +117,9 @@ static void fit_axes(struct frame *frame)
                 continue;
             widen(&x, series->x[point]);
             widen(&y, series->y[point]);
-            widen(&y, series->y[point] + series->ci95[point]);
+            widen(&y, top_of(series, point));
+            if (series->lo != NULL && is_drawn(figure, series->x[point], series->lo[point]))
+                widen(&y, series->lo[point]);
         }
     }
     frame->x = fit_axis(x, figure->x_is_log, has_points ? 1.2 : 1);
@@ -214,10 +226,10 @@ static void put_curve(const struct frame *frame, const struct tacit_report_serie
     (void)fputs("<polygon points=\"", frame->out);
     for (uint32_t i = 0; i < series->count; i++)
         if (is_drawn(frame->figure, series->x[i], series->y[i]))
-            put_vertex(frame, series->x[i], series->y[i] + series->ci95[i]);
+            put_vertex(frame, series->x[i], top_of(series, i));
     for (uint32_t i = series->count; i-- > 0;)
         if (is_drawn(frame->figure, series->x[i], series->y[i]))
-            put_vertex(frame, series->x[i], series->y[i] - series->ci95[i]);
+            put_vertex(frame, series->x[i], bottom_of(series, i));
     (void)fputs("\"/><polyline points=\"", frame->out);
     put_vertices(frame, series);
     (void)fputs("\"/>", frame->out);
@@ -269,8 +281,12 @@ static void put_series(struct frame *frame, uint32_t index)
     put_text(frame->out, series->label);
     if (series->names == NULL && series->count > 0) {
         uint32_t const last = series->count - 1;
-        (void)fprintf(frame->out, ": %s \xc2\xb1 ", report_rounded(series->y[last], 5).text);
-        (void)fprintf(frame->out, "%s at the end", report_rounded(series->ci95[last], 3).text);
+        bool const is_band = series->lo != NULL;
+        (void)fprintf(frame->out, ": %s", report_rounded(series->y[last], 5).text);
+        (void)fprintf(frame->out, is_band ? ", %s to " : " \xc2\xb1 %s at the end",
+                      report_rounded(is_band ? series->lo[last] : series->ci95[last], 3).text);
+        if (is_band)
+            (void)fprintf(frame->out, "%s at the end", report_rounded(series->hi[last], 3).text);
     }
     (void)fputs("</title>", frame->out);
     if (series->names == NULL) {

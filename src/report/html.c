@@ -118,6 +118,9 @@ enum tacit_status report_html(const struct tacit_report *report, FILE *out)
     if (status != TACIT_OK)
         return status;
     report_html_baselines(report, out);
+    status = report_band_html(report, out);
+    if (status != TACIT_OK)
+        return status;
     report_profiles_html(report, out);
     report_html_network(report, out);
     report_html_metrics(report, out);

@@ -88,6 +88,11 @@ void report_html_network(const struct tacit_report *report, FILE *out)
     else
         put_graph(report, out);
     (void)fputs("</p>\n", out);
+    if (network->note != NULL) {
+        (void)fputs("<p>", out);
+        report_put(out, network->note, REPORT_HTML);
+        (void)fputs("</p>\n", out);
+    }
     if (network->components != NULL)
         put_components(network, out);
     (void)fputs("</section>\n", out);

@@ -200,6 +200,10 @@ void report_html_metrics(const struct tacit_report *report, FILE *out);
 void report_profiles_json(const struct tacit_report *report, FILE *out);
 void report_profiles_html(const struct tacit_report *report, FILE *out);
 
+/* The band over the agents (band.c): nothing where there is none. Errors: TACIT_MEMORY. */
+void report_band_json(const struct tacit_report *report, FILE *out);
+enum tacit_status report_band_html(const struct tacit_report *report, FILE *out);
+
 /* ---- Figures and claims (figure*.c) ---------------------------------------------------------- */
 
 /* Draws a figure as an SVG element, for a page that has the rules in its style sheet. */

@@ -209,6 +209,7 @@ enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out
         put_arm(report, i, out);
     (void)fputc(']', out);
     report_profiles_json(report, out);
+    report_band_json(report, out);
     (void)fputs("}\n", out);
     enum tacit_status const written = report_finish(out);
     status = status == TACIT_OK ? written : status;

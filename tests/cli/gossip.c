@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -240,6 +241,66 @@ static void noise_of_each_reward_is_paid_for_with_regret(void **state)
     json_decref(none);
 }
 
+static char *text_of(const char *directory, const char *name)
+{
+    char path[TEMP_PATH_BYTES];
+    temp_path(path, directory, name);
+    FILE *const in = fopen(path, "rb");
+    assert_non_null(in);
+    assert_int_equal(fseek(in, 0, SEEK_END), 0);
+    long const size = ftell(in);
+    assert_true(size >= 0);
+    rewind(in);
+    char *const text = calloc((size_t)size + 1, 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, (size_t)size, in), (size_t)size);
+    (void)fclose(in);
+    return text;
+}
+
+static double band_at(const json_t *json, const char *part, size_t point)
+{
+    json_t const *const values = json_object_get(json_object_get(json, "band"), part);
+    assert_int_equal(json_array_size(values), 5);
+    return json_number_value(json_array_get(values, point));
+}
+
+/* Without noise they come to the mean of the best arm over all sites, 0.65; the page shows how, and
+ * what lambda_2 says about it. */
+static void estimates_draw_together_on_the_page(void **state)
+{
+    struct bench const *const bench = *state;
+    const char *const settings[] = {"horizon=30000", NULL};
+    json_t *const json = run_json(bench, "1", settings);
+    assert_string_equal(json_string_value(json_object_get(json_object_get(json, "band"), "name")),
+                        "estimates");
+    for (size_t point = 0; point < 5; point++) {
+        assert_true(band_at(json, "low", point) <= band_at(json, "mean", point));
+        assert_true(band_at(json, "mean", point) <= band_at(json, "high", point));
+    }
+    double const first = band_at(json, "high", 0) - band_at(json, "low", 0);
+    double const last = band_at(json, "high", 4) - band_at(json, "low", 4);
+    assert_true(last < 0.2 * first);
+    assert_true(fabs(band_at(json, "mean", 4) - 0.65) < 0.03);
+    json_decref(json);
+    json_t *const doubling = run_json(bench, "1",
+                                      SETTINGS("horizon=30000", "privacy={mode: sound, epsilon: 1}",
+                                               "protocol={kind: gossip-ucb, release: doubling}"));
+    assert_null(json_object_get(doubling, "band"));
+    json_decref(doubling);
+    char out[TEMP_PATH_BYTES];
+    temp_path(out, bench->directory, "out");
+    const char *const words[] = {"run", bench->file, "--out", out, NULL};
+    struct process_result result = tacit(words, settings);
+    assert_int_equal(result.code, 0);
+    process_free(&result);
+    char *const page = text_of(out, "report.html");
+    assert_non_null(strstr(page, "What the agents think of the best arm"));
+    assert_non_null(strstr(page, "lambda_2 of the gossip matrix is 0.75:"));
+    assert_non_null(strstr(page, "to halve every 3 slots"));
+    free(page);
+}
+
 static void doubling_of_a_horizon_without_a_first_rung_is_refused(void **state)
 {
     struct bench const *const bench = *state;
@@ -305,6 +366,7 @@ int main(void)
         TEST(doubling_loses_less_than_trees_at_equal_epsilon_with_fewer_messages),
         TEST(doubling_says_what_it_costs_and_gives_the_same_on_threads),
         TEST(noise_of_each_reward_is_paid_for_with_regret),
+        TEST(estimates_draw_together_on_the_page),
         TEST(doubling_of_a_horizon_without_a_first_rung_is_refused),
         TEST(what_cannot_be_is_refused_with_its_key),
     };

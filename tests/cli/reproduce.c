@@ -377,6 +377,8 @@ static const struct wrong wrongs[] = {
     {14, "        measure: ----------------------------------1", "14: measure: nested too deeply",
      "32 are allowed"},
     {15, "", "11: claims.band: missing", "two numbers are expected"},
+    {8, "    plot: {x: t, y: estimates}", "8: plot.y: ", "has no band"},
+    {8, "    plot: {x: t, y: regret, band: wide}", "8: figures.plot.band: 'wide'", "range"},
     {15, "        band: [1]", "15: claims.band: ", "two numbers are expected"},
     {15, "        band: [2, 1]", "15: claims.band: 2 is above 1", "the smaller number first"},
     {15, "        band: [x, 1]", "15: claims.band: 'x'", "a number from"},
@@ -531,6 +533,38 @@ static void outputs_are_there_and_well_formed(void **state)
     process_free(&result);
 }
 
+/* What the agents think over time, and a band from the least run to the greatest. */
+static void bands_are_of_agents_or_from_the_least_run_to_the_greatest(void **state)
+{
+    struct bench const *const bench = *state;
+    char out[TEMP_PATH_BYTES];
+    temp_file_write(bench->paper, "gossip.yaml",
+                    "name: gossip\nseed: 3\nruns: 4\nhorizon: 20000\nagents: 3\n"
+                    "checkpoints: [100, 1000, 10000, 20000]\nnetwork: {kind: ring}\n"
+                    "protocol: {kind: gossip-ucb}\nprivacy: {mode: none}\n"
+                    "environment: {kind: bernoulli, generated: {arms: 4, instance_seed: 1}}\n");
+    write_claims(bench, 8, "    plot: {x: t, y: regret, band: range}",
+                 "  - id: fig2\n    title: Estimates\n    paper_shows: They meet.\n"
+                 "    plot: {x: t, y: estimates}\n"
+                 "    curves: [{experiment: gossip, label: gossip}]\n"
+                 "    claims: [{id: c2, where: w, says: s, measure: gossip.disagreement,\n"
+                 "      band: [0, 1], verdict: holds}]\n");
+    struct process_result result = REPRODUCE(bench, "--out", bench->out);
+    expect_code(&result, 0);
+    temp_path(out, bench->out, "px");
+    char *const range = read_file(out, "fig1.svg");
+    char *const estimates = read_file(out, "fig2.svg");
+    expect_well_formed(range);
+    expect_well_formed(estimates);
+    expect_has(range, " to ");
+    assert_null(strstr(range, "\xc2\xb1"));
+    expect_has(estimates, "<title>gossip: 0.");
+    expect_has(estimates, " to 0.");
+    free(range);
+    free(estimates);
+    process_free(&result);
+}
+
 /* A curve minus itself is nothing, whatever the runs. */
 static void curves_are_taken_off_run_by_run(void **state)
 {
@@ -659,6 +693,7 @@ int main(void)
         TEST(wrong_experiments_are_found_before_anything_runs),
         TEST(a_paper_is_there_once),
         TEST(outputs_are_there_and_well_formed),
+        TEST(bands_are_of_agents_or_from_the_least_run_to_the_greatest),
         TEST(curves_are_taken_off_run_by_run),
         TEST(threads_do_not_matter),
         TEST(fast_takes_few_runs),

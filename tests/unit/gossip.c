@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../../src/proto/gossip/row.h"
+#include "../../src/topo/spectrum.h"
 #include "../support/gossip_driver.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -907,6 +908,78 @@ static void mixing_slots_are_the_first_from_which_the_bound_holds(void **state)
         }
 }
 
+/* ---- What lambda_2 predicts -------------------------------------------------------------------
+ */
+
+static double squared_disagreement(const double *theta, uint32_t agents)
+{
+    double sum = 0;
+    double squares = 0;
+    for (uint32_t i = 0; i < agents; i++)
+        sum += theta[i];
+    for (uint32_t i = 0; i < agents; i++)
+        squares += (theta[i] - sum / agents) * (theta[i] - sum / agents);
+    return squares;
+}
+
+/* One arm whose reward is always the same brings nothing new, so only gossip is left. The mean over
+ * 4,000 runs after 1, 20 and 60 slots; four standard errors above the prediction would be a fault:
+ * false alarms below 1e-4 each, fixed seed. A start along the graph's slowest mode is as slow as
+ * lambda_2 says in the first slot. */
+static void squared_disagreement_falls_at_least_by_lambda_2_a_slot(void **state)
+{
+    enum { PATH = 6, RUNS = 4000, SLOTS = 60 };
+    static double const start[PATH] = {0.9659, 0.7071, 0.2588, -0.2588, -0.7071, -0.9659};
+    static const uint32_t looks[] = {1, 20, SLOTS};
+    (void)state;
+    struct tacit_graph_spec const path = {.kind = TACIT_GRAPH_PATH, .agent_count = PATH};
+    struct network *const network = network_new(&path, 1, 1);
+    struct tacit_gossip_rule const rule = rule_of(PATH, 1, 1000, TACIT_PRIVACY_NONE, INFINITY);
+    struct tacit_gossip_network *const gossip = malloc(tacit_gossip_network_size(&rule));
+    struct tacit_rng edges = tacit_rng_stream(8, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_GRAPH);
+    struct tacit_rng nobody = edges;
+    struct tacit_entropy entropies[PATH];
+    union tacit_sum rewards[PATH];
+    double sum[COUNT(looks)] = {0};
+    double squares[COUNT(looks)] = {0};
+    double lambda2;
+    assert_int_equal(topo_lambda_2(&network->graph, &lambda2), TACIT_OK);
+    assert_non_null(gossip);
+    for (uint32_t i = 0; i < PATH; i++) {
+        entropies[i] = tacit_rng_entropy(&nobody);
+        rewards[i].real = start[i];
+    }
+    double const before = squared_disagreement(start, PATH);
+    for (uint32_t run = 0; run < RUNS; run++) {
+        struct tacit_gossip_network_view view;
+        tacit_gossip_network_init(gossip, &rule, NULL);
+        assert_int_equal(tacit_gossip_network_first(gossip, rewards, entropies), TACIT_OK);
+        for (uint32_t slot = 1, look = 0; slot <= SLOTS; slot++) {
+            const uint32_t *arms;
+            struct tacit_edge const *const edge =
+                &network->edges[tacit_rng_below(&edges, PATH - 1)];
+            assert_int_equal(tacit_gossip_network_choose(gossip, &network->graph, entropies, &arms),
+                             TACIT_OK);
+            assert_int_equal(tacit_gossip_network_absorb(gossip, edge, rewards, entropies),
+                             TACIT_OK);
+            if (slot < looks[look])
+                continue;
+            tacit_gossip_network_look(gossip, &view);
+            double const left = squared_disagreement(view.theta, PATH) / before;
+            sum[look] += left;
+            squares[look++] += left * left;
+        }
+    }
+    for (size_t look = 0; look < COUNT(looks); look++) {
+        double const mean = sum[look] / RUNS;
+        double const error = sqrt((squares[look] / RUNS - mean * mean) / RUNS);
+        assert_true(mean - 4 * error <= pow(lambda2, looks[look]));
+        assert_true(look > 0 || fabs(mean - lambda2) <= 4 * error + 1e-4);
+    }
+    free(gossip);
+    network_free(network);
+}
+
 /* ---- The comparison of arms ------------------------------------------------------------------ */
 
 #define RACE_ARMS_MAX 9u
@@ -963,6 +1036,7 @@ int main(void)
         cmocka_unit_test(restart_closes_trees_and_goes_on_with_what_was_released),
         cmocka_unit_test(
             comparison_finds_the_lowest_arm_of_the_largest_index_and_bounds_the_others),
+        cmocka_unit_test(squared_disagreement_falls_at_least_by_lambda_2_a_slot),
         cmocka_unit_test(lemmas_1_to_3_hold_in_every_slot),
         cmocka_unit_test(bounds_grow_with_privacy_and_with_slow_mixing),
         cmocka_unit_test(mixing_slots_are_the_first_from_which_the_bound_holds),

@@ -67,10 +67,10 @@ static struct tacit_report small_report(void)
 
 /* Two components around a server; one graph; and agents that are alone. */
 static const struct tacit_component components[] = {{3, 2, 1, 1, 2}, {1, 0, 3, 0, 0}};
-static const struct tacit_report_network hybrid = {"hybrid", 2, 1, 2, 2, 2, components};
-static const struct tacit_report_network ring = {"ring", 0, 1, 1, 4, 2, NULL};
-static const struct tacit_report_network alone = {"alone", 0, 0, 4, 0, 0, NULL};
-static const struct tacit_report_network star = {"star", 4, 0, 0, 0, 0, NULL};
+static const struct tacit_report_network hybrid = {"hybrid", 2, 1, 2, 2, 2, components, NULL};
+static const struct tacit_report_network ring = {"ring", 0, 1, 1, 4, 2, NULL, NULL};
+static const struct tacit_report_network alone = {"alone", 0, 0, 4, 0, 0, NULL, NULL};
+static const struct tacit_report_network star = {"star", 4, 0, 0, 0, 0, NULL, NULL};
 
 /* A name that tries to get out of every syntax it is put into, and one byte that is not UTF-8. */
 #define HOSTILE                                                                                    \
@@ -79,7 +79,7 @@ static const struct tacit_report_network star = {"star", 4, 0, 0, 0, 0, NULL};
 
 static const struct tacit_metric hostile_word = {HOSTILE, HOSTILE, HOSTILE, HOSTILE,
                                                  TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC};
-static const struct tacit_report_network hostile_network = {HOSTILE, 0, 0, 1, 3, 2, NULL};
+static const struct tacit_report_network hostile_network = {HOSTILE, 0, 0, 1, 3, 2, NULL, HOSTILE};
 
 static struct tacit_report hostile_report(struct tacit_report_metric *metric,
                                           struct tacit_report_curve *curve,
@@ -344,7 +344,7 @@ static void json_networkOfMany(void **state)
 {
     (void)state;
     static struct tacit_component many[1001];
-    struct tacit_report_network network = {"hybrid", 1001, 0, 1001, 0, 0, many};
+    struct tacit_report_network network = {"hybrid", 1001, 0, 1001, 0, 0, many, NULL};
     struct tacit_report report = small_report();
     report.seed = 7;
     report.network = &network;
@@ -656,7 +656,7 @@ static void write_networkOfMany(void **state)
 {
     const struct scratch *const scratch = *state;
     static struct tacit_component many[1013];
-    struct tacit_report_network const network = {"hybrid", 1013, 0, 1013, 0, 0, many};
+    struct tacit_report_network const network = {"hybrid", 1013, 0, 1013, 0, 0, many, NULL};
     expect_page(&network, scratch->out, "and 1,001 more</td>", "agents wait");
 }
 
@@ -1075,7 +1075,8 @@ static void names_of_points_at_one_place_do_not_cover_each_other(void **state)
             x[i] = 64;
             y[i] = i == 0 ? 1000 : base + tacit_rng_uniform(&rng);
         }
-        struct tacit_report_series const series = {"series", 8, x, y, ci95, names};
+        struct tacit_report_series const series = {
+            .label = "series", .count = 8, .x = x, .y = y, .ci95 = ci95, .names = names};
         struct tacit_report_figure const figure = {.id = "f",
                                                    .title = "t",
                                                    .x_label = "x",
@@ -1117,9 +1118,43 @@ static void t975_is_student_s(void **state)
 
 #define IN_SCRATCH(test) cmocka_unit_test_setup_teardown(test, scratch_new, scratch_free)
 
+/* ---- The band of a number that every agent has ------------------------------------------------
+ */
+
+static void band_is_drawn_from_the_lowest_agent_to_the_highest(void **state)
+{
+    static const struct tacit_band estimates = {"estimates", "What <they> think", "reward",
+                                                "Note."};
+    /* 3 runs, 2 points: lowest, mean, highest */
+    static const double values[] = {0, 2, 4, 2, 3, 4, 3, 5, 7, 2, 3, 4, 0, 2, 4, 5, 6, 7};
+    (void)state;
+    struct tacit_report report = small_report();
+    struct tacit_report_network network = ring;
+    char *const without = printed(report_html, &report);
+    char *const json_without = printed(tacit_report_json, &report);
+    expect_lacks(without, "they");
+    expect_lacks(json_without, "\"band\"");
+    network.note = "lambda_2 < 1.";
+    report.network = &network;
+    report.band = &estimates;
+    report.band_values = values;
+    char *const page = printed(report_html, &report);
+    char *const json = printed(tacit_report_json, &report);
+    expect_has(page, "<h2>What &lt;they&gt; think</h2>");
+    expect_has(page, "<p>lambda_2 &lt; 1.</p>");
+    expect_has(page, ": 4, 3 to 5 at the end");
+    expect_has(json, "\"band\": {\"name\": \"estimates\", \"low\": [1, 3], \"mean\": [3, 4], "
+                     "\"high\": [5, 5]}");
+    free(without);
+    free(json_without);
+    free(page);
+    free(json);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(band_is_drawn_from_the_lowest_agent_to_the_highest),
         cmocka_unit_test(summarise_known),
         cmocka_unit_test(summarise_strideSkips),
         cmocka_unit_test(summarise_oneValue),

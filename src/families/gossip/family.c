@@ -23,6 +23,11 @@ const struct tacit_metric gossip_metrics[] = {
                              "widest spread of an arm's estimate over the agents at the end", 0},
     [GOSSIP_METRIC_COUNT] = {.name = NULL}};
 
+const struct tacit_band gossip_band = {
+    "estimates", "What the agents think of the best arm", "reward",
+    "Each agent's estimate of the arm that is best on average; how narrow the band is says how far "
+    "they agree."};
+
 /* ---- Its runs: with trees or with releases that double ---- */
 
 struct player {
@@ -82,6 +87,7 @@ const struct tacit_family gossip_family = {
              .read_run = gossip_read_run,
              .read_policy = gossip_read_policy},
     .metrics = gossip_metrics,
+    .band = &gossip_band,
     .ranks = true,
     .plan = gossip_make_plan,
     .plan_free = free,

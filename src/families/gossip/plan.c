@@ -3,6 +3,7 @@
 #include "plan.h"
 #include <math.h>
 #include <stdlib.h>
+#include "../../topo/spectrum.h"
 
 /* ---- Statement ---- */
 
@@ -100,6 +101,29 @@ static enum tacit_status make_rule(const struct tacit_experiment *experiment,
                                    error);
 }
 
+#define NOTE_AGENTS_MAX 256u /* eigenvalues of a larger matrix would hold up each start */
+
+/* What lambda_2 predicts. Lockstep gossip over one edge a slot: W is a projection, so E|W y|^2 =
+ * y' E[W] y <= lambda_2 |y|^2 for what differs from the average. */
+static void note_mixing(struct tacit_experiment *experiment, const struct gossip_plan *plan)
+{
+    struct tacit_text text =
+        tacit_text_init(experiment->network_note, sizeof experiment->network_note);
+    uint32_t const agents = plan->graph->agent_count;
+    double lambda2;
+    if (agents > NOTE_AGENTS_MAX || topo_lambda_2(plan->graph, &lambda2) != TACIT_OK ||
+        !(lambda2 > 0 && lambda2 < 1))
+        return;
+    tacit_text_add(&text, "lambda_2 of the gossip matrix is ");
+    tacit_text_add_nano(&text, (uint64_t)llround(lambda2 * TACIT_NANO));
+    tacit_text_add(&text, ": while nothing new comes in, squared disagreement is expected to fall "
+                          "at least by this factor a slot, and so to halve every ");
+    tacit_text_add_u64(&text, (uint64_t)ceil(-log(2.0) / log(lambda2)));
+    tacit_text_add(&text, " slots. Theorems 1 and 2 count on mixing from slot ");
+    tacit_text_add_u64(&text, tacit_gossip_mixing_slots(agents, lambda2));
+    tacit_text_add(&text, " on (L of Lemma 4).");
+}
+
 /* Gossip_UCB over rewards that were noised: (11) knows nothing of the noise (NOTES.md). */
 static enum tacit_status plan_each(struct tacit_experiment *experiment, struct gossip_plan *plan,
                                    struct tacit_error *error)
@@ -139,11 +163,14 @@ enum tacit_status gossip_make_plan(struct tacit_experiment *experiment, struct t
                                        "the graph is in pieces, between which nothing is learned; "
                                        "allowed: a connected graph",
                                        error);
+    if (!((const struct gossip_keys *)experiment->config->keys)->doubles)
+        experiment->sim.profile_values = TACIT_BAND_VALUES * experiment->sim.point_count;
     plan->common = experiment->sim;
     plan->graph = &experiment->network->graph;
     plan->doubles = ((const struct gossip_keys *)experiment->config->keys)->doubles;
     if (plan->doubles)
         return gossip_plan_doubling(experiment, plan, error);
+    note_mixing(experiment, plan);
     if (((const struct gossip_keys *)experiment->config->keys)->each)
         return plan_each(experiment, plan, error);
     enum tacit_status status =

@@ -31,6 +31,7 @@ enum gossip_metric {
 };
 
 extern const struct tacit_metric gossip_metrics[];
+extern const struct tacit_band gossip_band;
 
 struct gossip_plan {
     struct tacit_sim common;

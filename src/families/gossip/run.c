@@ -196,6 +196,35 @@ static void write_results(const struct run *run, double regret, struct tacit_sim
     rank(run, &view, row);
 }
 
+/* The lowest, mean and highest estimate of the best arm over the agents, as rewards. */
+static void write_band(const struct run *run, double *values)
+{
+    struct tacit_scale const *const scale = &run->plan->rule.tree.node.scale;
+    bool const is_real = scale->kind == TACIT_SCALE_REAL;
+    double const width = is_real ? 1 : scale->hi - scale->lo;
+    double const floor_value = is_real ? 0 : scale->lo;
+    uint32_t const agents = run->plan->rule.agent_count;
+    uint32_t const arms = run->plan->rule.arm_count;
+    struct tacit_gossip_network_view view;
+    uint32_t best = 0;
+    while (run->instance.gaps[best] > 0)
+        best++;
+    TACIT_ASSERT(best < arms);
+    tacit_gossip_network_look(run->network, &view);
+    double low = INFINITY;
+    double high = -INFINITY;
+    double sum = 0;
+    for (uint32_t i = 0; i < agents; i++) {
+        double const value = floor_value + width * view.theta[(size_t)i * arms + best];
+        low = value < low ? value : low;
+        high = value > high ? value : high;
+        sum += value;
+    }
+    values[0] = low;
+    values[1] = sum / agents;
+    values[2] = high;
+}
+
 enum tacit_status gossip_run_play(void *memory, uint32_t index, struct tacit_sim_row *row,
                                   atomic_bool *stop)
 {
@@ -211,7 +240,10 @@ enum tacit_status gossip_run_play(void *memory, uint32_t index, struct tacit_sim
         uint64_t const end = slot + (span < patience ? span : patience);
         for (; slot < end; slot++)
             regret += play_slot(run);
+        uint32_t const marked = meter.next;
         tacit_sim_meter_mark(&meter, slot, regret);
+        if (meter.next > marked && run->plan->common.profile_values > 0)
+            write_band(run, row->profiles + (size_t)TACIT_BAND_VALUES * marked);
         if (atomic_load(stop))
             return TACIT_INTERRUPTED;
     }
