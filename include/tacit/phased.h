@@ -30,6 +30,13 @@
 
 struct tacit_phased_judge; /* opaque, relocatable */
 
+/* Whatever the rule: is the arm there at all? */
+enum tacit_phased_standing {
+    TACIT_PHASED_PRESENT,
+    TACIT_PHASED_TO_COME, /* it may be added */
+    TACIT_PHASED_RETIRED  /* for good; what is known of it stays */
+};
+
 /* Pointers are valid until the next step. */
 struct tacit_phased_judge_view {
     uint32_t round;                      /* number of the plan that stands, or of the last one */
@@ -44,6 +51,7 @@ struct tacit_phased_judge_view {
     const struct tacit_pull_block *plan; /* in arm order */
     const uint64_t *releases;            /* K: e of each arm */
     const uint64_t *eliminated;          /* K: the round that dropped the arm; 0: still active */
+    const uint64_t *standings;           /* K: enum tacit_phased_standing */
     const double *means;  /* K: y over the suffix in use; of its last look if dropped */
     const double *uppers; /* K: UCB; for regret, arms that are not taken may have y + c instead */
     const double *lowers; /* K: LCB; 0 where the index plays for regret */
@@ -66,6 +74,24 @@ enum tacit_status tacit_phased_judge_check(const struct tacit_phased_judge *judg
  * finishes. Requires: not finished; agents <= M. Cost: O(K) bounds. */
 void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
                               const int64_t *sums);
+
+#define TACIT_PHASED_UNKNOWN UINT64_MAX /* how many slots the sites have played */
+
+/* Puts an arm among those that are played. It begins on the first rung of its own ladder,
+ * at once: the order that stands gives way to another one with a number of its own, and nothing
+ * that was played of a plan that stood is used. All intervals keep their promise: K counts
+ * the arm from the beginning. `played`: slots of every site so far, or unknown: then those of the
+ * plan that gives way count with a guard only, and waiting never does. Errors: TACIT_INVALID: it is not to come, or no plan can follow.
+ * Cost: as of a close. */
+enum tacit_status tacit_phased_judge_add(struct tacit_phased_judge *judge, uint32_t arm,
+                                         uint64_t played);
+
+/* Takes an arm out, at once: a plan or a last word that has it, or names it to be played, gives way
+ * to another one with a number of its own, and nothing that was played of that plan is used.
+ * Errors: TACIT_INVALID: it is not there, it is the last one or the guard's, or no plan can follow.
+ * Cost: as of a close. */
+enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, uint32_t arm,
+                                            uint64_t played);
 
 /* Shows a judge's state without changing it. Cost: O(1). */
 void tacit_phased_judge_look(const struct tacit_phased_judge *judge,
@@ -269,6 +295,15 @@ enum tacit_status tacit_phased_hub_check(const struct tacit_phased_hub *hub, siz
 enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         const struct tacit_phased_event *event,
                                         struct tacit_phased_update *update);
+
+/* The operator's words: tacit_phased_judge_add, …_retire. If another order stands then, it goes to
+ * everyone: draws for the one before are granted, and their reports are not asked for any more.
+ * Errors: TACIT_INVALID as there; TACIT_UNEXPECTED: the hub has not started. Nothing changes then.
+ */
+enum tacit_status tacit_phased_hub_add(struct tacit_phased_hub *hub, uint32_t arm, uint64_t now_us,
+                                       struct tacit_phased_update *update);
+enum tacit_status tacit_phased_hub_retire(struct tacit_phased_hub *hub, uint32_t arm,
+                                          uint64_t now_us, struct tacit_phased_update *update);
 
 /* Shows a hub's state without changing it. Cost: O(1). */
 void tacit_phased_hub_look(const struct tacit_phased_hub *hub, struct tacit_phased_hub_view *view);

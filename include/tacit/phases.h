@@ -18,7 +18,9 @@ enum tacit_phases_rule {
 /* Public to all. */
 struct tacit_phases {
     enum tacit_phases_rule rule;
-    uint32_t arm_count;        /* K */
+    uint32_t arm_count;        /* K: all arms there may ever be */
+    uint32_t first_count;      /* of them those of the first plan, 0, 1, ..; the others may be added
+                                * later. 0: all */
     uint32_t agent_count;      /* M */
     uint64_t horizon;          /* T; M T R < 2^62 */
     double epsilon_per_reward; /* in [1e-6, 1e6], of the noise as it is drawn; the smallest one of
@@ -39,8 +41,11 @@ bool tacit_phases_is_valid(const struct tacit_phases *schedule);
 /* S_1: each arm's pulls per site in the first plan. Requires: a valid schedule. */
 uint64_t tacit_phases_first_rung(const struct tacit_phases *schedule);
 
-/* Smallest T at which the first plan fits: K S_1. Below it nothing is ever released. With a guard:
- * at which all arms get a release. */
+/* Arms of the first plan. */
+uint32_t tacit_phases_first_count(const struct tacit_phases *schedule);
+
+/* Smallest T at which the first plan fits: S_1 times its arms. Below it nothing is ever released.
+ * With a guard: at which all arms get a release. */
 uint64_t tacit_phases_horizon_min(const struct tacit_phases *schedule);
 
 /* S_1, S_2, ... up to the first one beyond T; their number, 0 where 64 do not get there. Writes

@@ -10,6 +10,7 @@ void tacit_phases_copy(struct tacit_phases *copy, const struct tacit_phases *sch
 {
     copy->rule = schedule->rule;
     copy->arm_count = schedule->arm_count;
+    copy->first_count = schedule->first_count;
     copy->agent_count = schedule->agent_count;
     copy->horizon = schedule->horizon;
     copy->epsilon_per_reward = schedule->epsilon_per_reward;
@@ -53,11 +54,17 @@ static bool is_guarded(const struct tacit_phases *schedule)
     return schedule->guard_loss > 0;
 }
 
+uint32_t tacit_phases_first_count(const struct tacit_phases *schedule)
+{
+    return schedule->first_count > 0 ? schedule->first_count : schedule->arm_count;
+}
+
 /* With a guard its arm alone is played first, until the others' first pulls cannot do harm. */
 uint64_t tacit_phases_horizon_min(const struct tacit_phases *schedule)
 {
     uint64_t const first = tacit_phases_first_rung(schedule);
-    uint64_t const others = (schedule->arm_count - 1) * first; /* 2^16 times 2^40 fits */
+    uint64_t const others =
+        (tacit_phases_first_count(schedule) - 1) * first; /* 2^16 times 2^40 fits */
     uint64_t alone = first;
     if (is_guarded(schedule))
         while ((double)others > schedule->guard_loss * (double)alone && alone < TACIT_HORIZON_MAX)
@@ -88,14 +95,16 @@ bool tacit_phases_is_valid(const struct tacit_phases *schedule)
         (confidence >= 0 && confidence <= 0) || (confidence >= 0.5 && confidence < 1);
     bool const has_rule = eliminates(schedule) ||
                           (schedule->rule == TACIT_PHASES_INDEX && schedule->arms_per_round >= 2);
-    bool const has_guard = !is_guarded(schedule) ? schedule->guard_loss >= 0
-                                                 : !eliminates(schedule) &&
-                                                       schedule->guard_arm < schedule->arm_count &&
-                                                       schedule->guard_loss < 1;
+    bool const has_guard = !is_guarded(schedule)
+                               ? schedule->guard_loss >= 0
+                               : !eliminates(schedule) &&
+                                     schedule->guard_arm < tacit_phases_first_count(schedule) &&
+                                     schedule->guard_loss < 1;
     if (!has_epsilon || !has_confidence || !has_rule || !has_guard || schedule->arm_count < 1 ||
-        schedule->arm_count > TACIT_ARMS_MAX || schedule->agent_count < 1 ||
-        schedule->agent_count > TACIT_AGENTS_MAX || schedule->horizon < 1 ||
-        schedule->horizon > TACIT_HORIZON_MAX || !(schedule->growth > 1 && schedule->growth <= 4))
+        schedule->arm_count > TACIT_ARMS_MAX || schedule->first_count > schedule->arm_count ||
+        schedule->agent_count < 1 || schedule->agent_count > TACIT_AGENTS_MAX ||
+        schedule->horizon < 1 || schedule->horizon > TACIT_HORIZON_MAX ||
+        !(schedule->growth > 1 && schedule->growth <= 4))
         return false;
     double const noise = isinf(epsilon) ? 0 : NOISE_SCALES / epsilon; /* as large as is plausible */
     double const rewards = (double)schedule->agent_count * ((double)schedule->horizon + noise);

@@ -24,7 +24,9 @@ struct twin {
     uint64_t t;
     bool finished, decided;
     uint32_t leader;
-    bool gone[ARMS]; /* elimination */
+    bool gone[ARMS];   /* elimination */
+    bool absent[ARMS]; /* to come, or retired */
+    bool retired[ARMS];
     uint32_t looks[ARMS];
     struct tacit_bounds_sum releases[ARMS][LOOKS];
     uint64_t planned[ARMS]; /* new pulls of each arm in the plan that stands; 0: not in it */
@@ -86,8 +88,10 @@ static void twin_begin(struct twin *twin, const struct tacit_phases *schedule)
     memset(twin, 0, sizeof *twin);
     twin->schedule = *schedule;
     twin->leader = TACIT_NO_ARM;
-    for (uint32_t arm = 0; arm < schedule->arm_count; arm++)
-        twin->planned[arm] = twin_next(twin, arm);
+    for (uint32_t arm = 0; arm < schedule->arm_count; arm++) {
+        twin->absent[arm] = schedule->first_count > 0 && arm >= schedule->first_count;
+        twin->planned[arm] = twin->absent[arm] ? 0 : twin_next(twin, arm);
+    }
     twin_issue(twin);
 }
 
@@ -98,6 +102,8 @@ struct interval {
 static struct interval twin_interval(const struct twin *twin, uint32_t arm)
 {
     double total = 0;
+    if (twin->looks[arm] == 0)
+        return (struct interval){-INFINITY, 0, 1}; /* nothing is known */
     for (uint32_t k = 0; k < twin->schedule.arm_count; k++)
         for (uint32_t e = 0; e < twin->looks[k]; e++)
             total += (double)twin->releases[k][e].pulls;
@@ -137,7 +143,8 @@ static uint32_t twin_challengers(const struct twin *twin, const struct interval 
     while (count < twin->schedule.arms_per_round - 1) {
         uint32_t best = TACIT_NO_ARM;
         for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++)
-            if (arm != twin->leader && !chosen[arm] && interval[arm].upper >= bound &&
+            if (arm != twin->leader && !chosen[arm] && !twin->absent[arm] &&
+                interval[arm].upper >= bound &&
                 (best == TACIT_NO_ARM || interval[arm].upper > interval[best].upper))
                 best = arm;
         if (best == TACIT_NO_ARM)
@@ -155,20 +162,23 @@ static void twin_eliminate(struct twin *twin, const struct interval *interval)
     double best = -1;
     uint32_t left = 0;
     for (uint32_t arm = 0; arm < arms; arm++)
-        if (!twin->gone[arm])
+        if (!twin->gone[arm] && !twin->absent[arm])
             best = fmax(best, interval[arm].lower);
     twin->leader = TACIT_NO_ARM;
     memset(twin->planned, 0, sizeof twin->planned);
     for (uint32_t arm = 0; arm < arms; arm++) {
+        if (twin->absent[arm])
+            continue;
         twin->gone[arm] = twin->gone[arm] || interval[arm].upper < best;
         if (twin->gone[arm])
             continue;
         left++;
         twin->planned[arm] = twin_next(twin, arm);
-        if (twin->leader == TACIT_NO_ARM || interval[arm].mean > interval[twin->leader].mean)
+        if (twin->looks[arm] > 0 &&
+            (twin->leader == TACIT_NO_ARM || interval[arm].mean > interval[twin->leader].mean))
             twin->leader = arm;
     }
-    if (left == 1) {
+    if (left == 1 && twin->leader != TACIT_NO_ARM) {
         twin->decided = twin->finished = true;
         memset(twin->planned, 0, sizeof twin->planned);
     } else {
@@ -176,23 +186,39 @@ static void twin_eliminate(struct twin *twin, const struct interval *interval)
     }
 }
 
+static void twin_decide(struct twin *twin);
+
 /* What `agents` sites said of each arm of the plan, added up. */
 static void twin_close(struct twin *twin, uint32_t agents, const int64_t *total)
 {
-    uint32_t const arms = twin->schedule.arm_count;
-    struct interval interval[ARMS];
-    for (uint32_t arm = 0; arm < arms; arm++)
+    for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++)
         if (twin->planned[arm] > 0)
             twin->releases[arm][twin->looks[arm]++] =
                 (struct tacit_bounds_sum){twin->planned[arm] * agents, agents, total[arm]};
-    twin->leader = 0;
+    twin_decide(twin);
+}
+
+/* From everything that is known: who leads, and what is played next. */
+static void twin_decide(struct twin *twin)
+{
+    uint32_t const arms = twin->schedule.arm_count;
+    struct interval interval[ARMS];
+    twin->leader = TACIT_NO_ARM;
+    twin->finished = twin->decided = false;
     for (uint32_t arm = 0; arm < arms; arm++) {
         interval[arm] = twin_interval(twin, arm);
-        if (interval[arm].mean > interval[twin->leader].mean)
+        if (!twin->absent[arm] && twin->looks[arm] > 0 &&
+            (twin->leader == TACIT_NO_ARM || interval[arm].mean > interval[twin->leader].mean))
             twin->leader = arm;
     }
     if (twin_eliminates(&twin->schedule)) {
         twin_eliminate(twin, interval);
+        return;
+    }
+    if (twin->leader == TACIT_NO_ARM) { /* the first rung of all, once more */
+        for (uint32_t arm = 0; arm < arms; arm++)
+            twin->planned[arm] = twin->absent[arm] ? 0 : twin_next(twin, arm);
+        twin_issue(twin);
         return;
     }
     uint32_t challengers[ARMS];
@@ -210,6 +236,40 @@ static void twin_close(struct twin *twin, uint32_t agents, const int64_t *total)
     if (count == 0 || twin_next(twin, twin->leader) <= together)
         twin->planned[twin->leader] = twin_next(twin, twin->leader);
     twin_issue(twin);
+}
+
+/* ---- Arms that come and go ---- */
+
+static uint32_t twin_count_in(const struct twin *twin)
+{
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++)
+        count += twin->absent[arm] || twin->gone[arm] ? 0 : 1;
+    return count;
+}
+
+/* The plan that stood is as if it had never been. */
+static void twin_give_way(struct twin *twin)
+{
+    for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++)
+        twin->t -= twin->planned[arm];
+    twin_decide(twin);
+}
+
+static void twin_add(struct twin *twin, uint32_t arm)
+{
+    twin->absent[arm] = false;
+    twin_give_way(twin);
+}
+
+/* Did the order that stood change? */
+static bool twin_retire(struct twin *twin, uint32_t arm)
+{
+    bool const is_at_play = twin->planned[arm] > 0 || twin->leader == arm;
+    twin->absent[arm] = twin->retired[arm] = true;
+    if (is_at_play)
+        twin_give_way(twin);
+    return is_at_play;
 }
 
 /* ---- Comparison ---- */
@@ -339,10 +399,164 @@ static void hub_plans_as_its_twin(void **state)
     assert_true(tally.missing > SETTINGS);
 }
 
+/* ---- Arms that come and go ---- */
+
+struct changing {
+    struct phased_setup setup;
+    double means[ARMS];
+    struct twin twin;
+    struct phased_core *hub;
+    struct phased_core *agents[PHASED_AGENTS_MAX];
+    struct tacit_phased_message *order; /* that stands */
+    struct tacit_rng chance;
+    uint32_t added, retired, overtaken, reopened, ended;
+    bool is_over;
+};
+
+/* The operator's next word; nothing that is refused changes anything. Result: is there another
+ * order? */
+static bool change(struct changing *run)
+{
+    struct twin *const twin = &run->twin;
+    struct phased_core *const hub = run->hub;
+    uint32_t const arm = (uint32_t)tacit_rng_below(&run->chance, twin->schedule.arm_count);
+    bool const is_coming = twin->absent[arm] && !twin->retired[arm];
+    bool const was_finished = twin->finished;
+    bool const is_in = !twin->absent[arm] && !twin->gone[arm];
+    bool const may_go = !twin->absent[arm] && twin_count_in(twin) > (is_in ? 1u : 0u);
+    bool const wants_more = tacit_rng_below(&run->chance, 3) > 0;
+    bool changed = false;
+    struct tacit_phased_update update;
+    if (is_coming && wants_more) {
+        assert_int_equal(tacit_phased_hub_add(hub->state, arm, hub->now_us, &update), TACIT_OK);
+        changed = true;
+        twin_add(twin, arm);
+        run->added++;
+    } else if (may_go) {
+        assert_int_equal(tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update), TACIT_OK);
+        changed = twin_retire(twin, arm);
+        run->retired++;
+    } else {
+        struct tacit_phased_judge_view const before = phased_hub_view(hub).judge;
+        assert_int_equal(tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update),
+                         TACIT_INVALID);
+        assert_int_equal(phased_hub_view(hub).judge.round, before.round);
+        assert_false(update.send || update.persist);
+        return false;
+    }
+    struct tacit_phased_hub_config const config = phased_hub_config(&run->setup);
+    assert_int_equal(tacit_phased_hub_check(hub->state, hub->size, &config), TACIT_OK);
+    assert_true(update.persist);
+    assert_int_equal(update.send, changed);
+    expect_same(twin, hub);
+    if (!changed)
+        return false;
+    assert_true(update.message.round > run->order->round);
+    hub->update = update;
+    free(run->order);
+    run->order = phased_keep(hub);
+    run->reopened += was_finished && !twin->finished ? 1 : 0;
+    return true;
+}
+
+/* False: another order stands now. */
+static bool play_changing_round(struct changing *run)
+{
+    uint32_t const agents = run->setup.schedule.agent_count;
+    uint32_t const interruption = (uint32_t)tacit_rng_below(&run->chance, 2 * agents);
+    int64_t total[ARMS] = {0};
+    for (uint32_t i = 0; i < agents; i++) {
+        if (i == interruption && change(run)) {
+            run->overtaken++;
+            return false;
+        }
+        struct phased_core *const agent = run->agents[i];
+        assert_int_equal(phased_step(agent, phased_receive(run->order)), TACIT_OK);
+        for (uint32_t block = 0; block < run->order->block_count; block++)
+            assert_false(run->twin.absent[run->order->blocks[block].arm]);
+        assert_int_equal(phased_play(agent), TACIT_OK);
+        run->is_over = !agent->update.send; /* what gave way took slots, too, and T has come */
+        if (run->is_over)
+            return false;
+        struct tacit_phased_message *const report = phased_keep(agent);
+        assert_int_equal(report->kind, TACIT_PHASED_REPORT);
+        for (uint32_t j = 0; j < report->block_count; j++)
+            total[run->order->blocks[j].arm] += report->sums[j];
+        assert_int_equal(phased_step(run->hub, phased_receive(report)), TACIT_OK);
+        free(report);
+    }
+    twin_close(&run->twin, agents, total);
+    expect_same(&run->twin, run->hub);
+    free(run->order);
+    run->order = phased_keep(run->hub);
+    return true;
+}
+
+/* Everybody plays what the last word names, which is an arm that is there. */
+static void expect_last_word(struct changing *run)
+{
+    assert_true(run->order->last);
+    assert_false(run->twin.absent[run->order->leader]);
+    for (uint32_t i = 0; i < run->setup.schedule.agent_count; i++) {
+        assert_int_equal(phased_step(run->agents[i], phased_receive(run->order)), TACIT_OK);
+        assert_int_equal(phased_agent_view(run->agents[i]).exploit_arm, run->order->leader);
+    }
+}
+
+static void play_changing(uint32_t number, struct changing *run)
+{
+    struct tacit_rng rng = tacit_rng_stream(SEED + 1, number, 0, TACIT_PURPOSE_INSTANCE);
+    run->setup = (struct phased_setup){.schedule = random_schedule(&rng), .seed = SEED + number};
+    run->setup.schedule.horizon = 50000 + tacit_rng_below(&rng, 100000);
+    run->setup.schedule.first_count =
+        1 + (uint32_t)tacit_rng_below(&rng, run->setup.schedule.arm_count);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        run->means[arm] = (double)tacit_rng_below(&rng, 21) / 20;
+    run->setup.means = run->means;
+    run->setup.budget_nano = UINT64_C(1) << 60;
+    run->chance = tacit_rng_stream(SEED + 1, number, 0, TACIT_PURPOSE_FAULT);
+    run->hub = phased_hub_new(&run->setup);
+    for (uint32_t i = 0; i < run->setup.schedule.agent_count; i++) {
+        run->agents[i] = phased_agent_new(&run->setup, i);
+        assert_int_equal(phased_step(run->agents[i], phased_start()), TACIT_OK);
+    }
+    twin_begin(&run->twin, &run->setup.schedule);
+    assert_int_equal(phased_step(run->hub, phased_start()), TACIT_OK);
+    expect_same(&run->twin, run->hub);
+    run->order = phased_keep(run->hub);
+    run->is_over = false;
+    for (uint32_t turn = 0; turn < 40 && !run->is_over; turn++) {
+        if (tacit_rng_below(&run->chance, 3) == 0)
+            (void)change(run);
+        if (!run->twin.finished)
+            (void)play_changing_round(run);
+        else if (run->order->leader != TACIT_NO_ARM)
+            expect_last_word(run);
+    }
+    run->ended += run->is_over ? 1 : 0;
+    free(run->order);
+    for (uint32_t i = 0; i < run->setup.schedule.agent_count; i++)
+        phased_free(run->agents[i]);
+    phased_free(run->hub);
+}
+
+static void arms_may_come_and_go_at_any_time(void **state)
+{
+    struct changing run = {.added = 0};
+    (void)state;
+    for (uint32_t number = 0; number < SETTINGS / 2; number++)
+        play_changing(number, &run);
+    print_message("%u added, %u retired, %u orders overtaken, %u runs reopened, %u out of slots\n",
+                  run.added, run.retired, run.overtaken, run.reopened, run.ended);
+    assert_true(run.added > SETTINGS / 4 && run.retired > SETTINGS / 4);
+    assert_true(run.overtaken > SETTINGS / 20 && run.reopened > SETTINGS / 20);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hub_plans_as_its_twin),
+        cmocka_unit_test(arms_may_come_and_go_at_any_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 #include "direct.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/wire_phased.h"
@@ -18,8 +19,13 @@ struct phased_direct {
     struct tacit_phased_judge *judge;
     struct tacit_sim_curve curve;
     struct site *sites;
-    int64_t *sums;   /* K: of a site's plan */
-    int64_t *totals; /* K: of all sites */
+    int64_t *sums;                 /* K: of a site's plan */
+    int64_t *totals;               /* K: of all sites */
+    uint64_t slot;                 /* of every site: so many are played */
+    uint32_t change;               /* the next one */
+    double *gaps;                  /* of the environment's arms, to the best one that is there */
+    struct tacit_pull_block *left; /* K: of the plan, and .. */
+    struct tacit_pull_block *part; /* .. what is played of it up to the next change */
 };
 
 bool phased_direct_may_play(const struct phased_sim *sim)
@@ -44,8 +50,12 @@ struct phased_direct *phased_direct_new(const struct phased_sim *sim, enum tacit
     direct->sites = calloc(sim->schedule.agent_count, sizeof *direct->sites);
     direct->sums = calloc(arms, sizeof *direct->sums);
     direct->totals = calloc(arms, sizeof *direct->totals);
+    direct->gaps = calloc(arms, sizeof *direct->gaps);
+    direct->left = calloc(arms, sizeof *direct->left);
+    direct->part = calloc(arms, sizeof *direct->part);
     if (direct->judge != NULL && direct->sites != NULL && direct->sums != NULL &&
-        direct->totals != NULL)
+        direct->totals != NULL && direct->gaps != NULL && direct->left != NULL &&
+        direct->part != NULL)
         *status = tacit_sim_curve_init(&direct->curve, &sim->common);
     if (*status == TACIT_OK)
         return direct;
@@ -62,6 +72,9 @@ void phased_direct_free(struct phased_direct *direct)
     free(direct->sites);
     free(direct->sums);
     free(direct->totals);
+    free(direct->gaps);
+    free(direct->left);
+    free(direct->part);
     free(direct);
 }
 
@@ -90,7 +103,7 @@ static void count(struct tacit_sim_totals *totals, enum tacit_phased_message_kin
     totals->bytes += messages * (double)cost.bytes;
 }
 
-/* ---- A round ---- */
+/* ---- Rewards ---- */
 
 /* Where rewards come one by one it can be stopped. */
 static bool draw_rewards(struct phased_direct *direct, uint32_t agent,
@@ -110,13 +123,11 @@ static bool draw_rewards(struct phased_direct *direct, uint32_t agent,
     return true;
 }
 
-/* A site plays the plan and releases its sums: rewards of all blocks, then noise of all. */
-static bool play_site(struct phased_direct *direct, uint32_t agent,
-                      const struct tacit_phased_judge_view *view, uint64_t first)
+/* A site has played the plan and releases its sums: rewards of all blocks, then noise of all. */
+static bool release_plan(struct phased_direct *direct, uint32_t agent,
+                         const struct tacit_phased_judge_view *view)
 {
     struct tacit_entropy const noise = tacit_rng_entropy(&direct->sites[agent].noise);
-    tacit_sim_curve_add(&direct->curve, first, view->plan, view->plan_count,
-                        direct->instance->gaps);
     for (uint32_t i = 0; i < view->plan_count; i++) {
         union tacit_sum sum = {0};
         if (!draw_rewards(direct, agent, &view->plan[i], &sum))
@@ -133,7 +144,100 @@ static bool play_site(struct phased_direct *direct, uint32_t agent,
     return true;
 }
 
-/* Order, plan and reports of a round. */
+/* ---- Arms that come and go ---- */
+
+/* What every arm loses against the best one that is there. */
+static void note_gaps(struct phased_direct *direct)
+{
+    uint32_t const arms = direct->sim->common.env.arm_count;
+    struct tacit_phased_judge_view view;
+    double least = INFINITY;
+    tacit_phased_judge_look(direct->judge, &view);
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (view.standings[arm] == TACIT_PHASED_PRESENT && direct->instance->gaps[arm] < least)
+            least = direct->instance->gaps[arm];
+    for (uint32_t arm = 0; arm < arms; arm++)
+        direct->gaps[arm] = direct->instance->gaps[arm] - least;
+}
+
+double phased_direct_gap(const struct phased_direct *direct, uint32_t arm)
+{
+    return direct->gaps[arm];
+}
+
+/* The slot of the next change, or T. */
+static uint64_t next_change(const struct phased_direct *direct)
+{
+    uint64_t const horizon = direct->sim->schedule.horizon;
+    uint64_t const slot = direct->change < direct->sim->change_count
+                              ? direct->sim->changes[direct->change].slot
+                              : horizon;
+    return slot < horizon ? slot : horizon;
+}
+
+/* Those that are due. Result: does another order stand? The judge refuses to let the last arm go.
+ */
+static bool change_arms(struct phased_direct *direct)
+{
+    struct phased_sim const *const sim = direct->sim;
+    struct tacit_phased_judge_view before;
+    struct tacit_phased_judge_view after;
+    tacit_phased_judge_look(direct->judge, &before);
+    for (; direct->change < sim->change_count && sim->changes[direct->change].slot <= direct->slot;
+         direct->change++) {
+        struct phased_change const *const change = &sim->changes[direct->change];
+        (void)(change->is_added
+                   ? tacit_phased_judge_add(direct->judge, change->arm, direct->slot)
+                   : tacit_phased_judge_retire(direct->judge, change->arm, direct->slot));
+    }
+    tacit_phased_judge_look(direct->judge, &after);
+    note_gaps(direct);
+    return after.round != before.round || after.finished != before.finished;
+}
+
+/* Of what is left of the plan so many slots, its arms in turn. */
+static void take_part(struct phased_direct *direct, uint32_t blocks, uint64_t slots, uint64_t left)
+{
+    uint64_t taken = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        double const share = (double)direct->left[i].count * ((double)slots / (double)left);
+        direct->part[i].arm = direct->left[i].arm;
+        direct->part[i].count = slots == left ? direct->left[i].count : (uint64_t)floor(share);
+        taken += direct->part[i].count;
+    }
+    for (uint32_t i = 0; taken < slots; i = (i + 1) % blocks)
+        if (direct->part[i].count < direct->left[i].count) {
+            direct->part[i].count++;
+            taken++;
+        }
+    for (uint32_t i = 0; i < blocks; i++)
+        direct->left[i].count -= direct->part[i].count;
+}
+
+/* ---- A round ---- */
+
+/* All sites play the plan. False: another order has overtaken it. */
+static bool play_plan(struct phased_direct *direct, const struct tacit_phased_judge_view *view,
+                      uint64_t pulls)
+{
+    uint32_t const agents = direct->sim->schedule.agent_count;
+    memcpy(direct->left, view->plan, view->plan_count * sizeof *direct->left);
+    for (uint64_t left = pulls; left > 0;) {
+        uint64_t const until = next_change(direct) - direct->slot;
+        uint64_t const slots = until < left ? until : left;
+        take_part(direct, view->plan_count, slots, left);
+        for (uint32_t agent = 0; agent < agents; agent++)
+            tacit_sim_curve_add(&direct->curve, direct->slot, direct->part, view->plan_count,
+                                direct->gaps);
+        direct->slot += slots;
+        left -= slots;
+        if (left > 0 && change_arms(direct))
+            return false;
+    }
+    return true;
+}
+
+/* Order, plan and reports of a round. False: it was stopped. */
 static bool play_round(struct phased_direct *direct, const struct tacit_phased_judge_view *view,
                        struct phased_direct_result *result)
 {
@@ -141,27 +245,35 @@ static bool play_round(struct phased_direct *direct, const struct tacit_phased_j
     uint64_t pulls = 0;
     for (uint32_t i = 0; i < view->plan_count; i++)
         pulls += view->plan[i].count;
+    TACIT_ASSERT(view->slots - pulls == direct->slot);
     count(&result->totals, TACIT_PHASED_ORDER, view->plan_count, 1, agents);
+    if (!play_plan(direct, view, pulls))
+        return !atomic_load(direct->stop);
     count(&result->totals, TACIT_PHASED_REPORT, view->plan_count, agents, 1);
     memset(direct->totals, 0, view->plan_count * sizeof *direct->totals);
     for (uint32_t agent = 0; agent < agents; agent++)
-        if (!play_site(direct, agent, view, view->slots - pulls))
+        if (!release_plan(direct, agent, view))
             return false;
     result->samples += (double)pulls * agents;
     tacit_phased_judge_close(direct->judge, agents, direct->totals);
+    (void)change_arms(direct);
     return !atomic_load(direct->stop);
 }
 
-/* The last order: one arm until T. */
+/* The last order: one arm until T, or until an arm comes or goes. */
 static void play_rest(struct phased_direct *direct, const struct tacit_phased_judge_view *view,
                       struct phased_direct_result *result)
 {
     uint32_t const agents = direct->sim->schedule.agent_count;
-    struct tacit_pull_block const rest = {view->played,
-                                          direct->sim->schedule.horizon - view->slots};
+    bool is_overtaken = false;
     count(&result->totals, TACIT_PHASED_ORDER, 0, 1, agents);
-    for (uint32_t agent = 0; agent < agents && rest.count > 0; agent++)
-        tacit_sim_curve_add(&direct->curve, view->slots, &rest, 1, direct->instance->gaps);
+    while (!is_overtaken && direct->slot < direct->sim->schedule.horizon) {
+        struct tacit_pull_block const rest = {view->played, next_change(direct) - direct->slot};
+        for (uint32_t agent = 0; agent < agents && rest.count > 0; agent++)
+            tacit_sim_curve_add(&direct->curve, direct->slot, &rest, 1, direct->gaps);
+        direct->slot += rest.count;
+        is_overtaken = change_arms(direct);
+    }
 }
 
 /* ---- A run ---- */
@@ -176,6 +288,9 @@ static void set_up(struct phased_direct *direct, uint32_t index)
     tacit_sim_curve_clear(&direct->curve);
     enum tacit_status const status = tacit_phased_judge_init(direct->judge, &direct->sim->schedule);
     TACIT_ASSERT(status == TACIT_OK); /* its size was known */
+    direct->slot = 0;
+    direct->change = 0;
+    (void)change_arms(direct);
 }
 
 enum tacit_status phased_direct_play(struct phased_direct *direct, uint32_t index,
@@ -189,12 +304,15 @@ enum tacit_status phased_direct_play(struct phased_direct *direct, uint32_t inde
     set_up(direct, index);
     tacit_phased_judge_look(direct->judge, &view);
     TACIT_ASSERT(!view.finished);
-    while (!view.finished) {
-        if (!play_round(direct, &view, result))
+    bool is_told;
+    do {
+        is_told = view.finished; /* the last word */
+        if (is_told)
+            play_rest(direct, &view, result);
+        else if (!play_round(direct, &view, result))
             return TACIT_INTERRUPTED;
         tacit_phased_judge_look(direct->judge, &view);
-    }
-    play_rest(direct, &view, result);
+    } while (!is_told || direct->slot < direct->sim->schedule.horizon);
     result->totals.regret = direct->curve.total;
     tacit_sim_curve_read(&direct->curve, regret);
     return TACIT_OK;

@@ -27,7 +27,8 @@ enum tacit_status phased_direct_play(struct phased_direct *direct, uint32_t inde
                                      const struct tacit_sim_instance *instance, atomic_bool *stop,
                                      double *regret, struct phased_direct_result *result);
 
-/* Of the last run. */
+/* Of the last run: what an arm loses against the best one that is there at the end. */
+double phased_direct_gap(const struct phased_direct *direct, uint32_t arm);
 const struct tacit_phased_judge *phased_direct_judge(const struct phased_direct *direct);
 
 /* EXACT-BOUNDS 5.6: scalars are the noised sums. Bytes: on the wire, without grants. */

@@ -11,11 +11,20 @@ struct phased_observer {
     void (*pulled)(void *context, uint32_t agent, uint32_t arm, uint64_t count);
 };
 
+/* The operator's word, at this slot of every site: an arm is added, or retired. */
+struct phased_change {
+    uint64_t slot; /* that many were played before it */
+    uint32_t arm;
+    bool is_added; /* else retired */
+};
+
 struct phased_sim {
     struct tacit_sim common;
     struct tacit_phases schedule;
     struct tacit_mechanism mechanism;
     double server_link_cost;
+    const struct phased_change *changes; /* by slot; where nothing fails and nobody looks on */
+    uint32_t change_count;
     uint32_t quorum;           /* of the hub, as the two below; 0: all */
     uint64_t round_timeout_us; /* 0: no deadline */
     bool hub_answers_all;

@@ -86,7 +86,7 @@ const struct tacit_family phased_family = {
     .metrics = phased_metrics,
     .ranks = true,
     .plan = phased_make_plan,
-    .plan_free = free,
+    .plan_free = phased_free_plan,
     .bounds = phased_print_bounds,
     .player = {.metric_count = PHASED_METRIC_COUNT,
                .run_new = run_new,

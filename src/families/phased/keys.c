@@ -3,8 +3,8 @@
 #include "../../config/reader.h"
 #include "plan.h"
 
-static const char *const index_keys[] = {"kind",       "arms_per_round", "growth",
-                                         "confidence", "guard",          NULL};
+static const char *const index_keys[] = {"kind",  "arms_per_round", "growth",  "confidence",
+                                         "guard", "arms_max",       "changes", NULL};
 
 void phased_read_growth(struct config_reader *reader, const struct config_node *protocol,
                         const char *section, double *growth, double *confidence)
@@ -67,4 +67,5 @@ void phased_read_keys(struct config_reader *reader, const struct config_node *ro
     config->keys = keys;
     config_reader_keys(reader, protocol, "protocol", index_keys);
     phased_read_index(reader, protocol, "protocol", keys);
+    phased_read_changes(reader, protocol, keys);
 }

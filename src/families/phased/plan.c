@@ -79,7 +79,7 @@ const char *phased_schedule_refusal(const struct tacit_phases *schedule,
 
 /* ---- The plan ---- */
 
-/* Only rule, arms_per_round, growth and confidence of `schedule` are looked at. */
+/* The rest of `schedule` is for the rule; an arm_count of 0: all arms are there. */
 static enum tacit_status settle(struct tacit_experiment *experiment,
                                 const struct tacit_phases *schedule, struct phased_sim *sim,
                                 struct tacit_error *error)
@@ -91,7 +91,8 @@ static enum tacit_status settle(struct tacit_experiment *experiment,
                                .schedule = *schedule,
                                .mechanism = experiment->mechanism,
                                .server_link_cost = experiment->config->server_link_cost};
-    sim->schedule.arm_count = experiment->sim.env.arm_count;
+    if (sim->schedule.arm_count == 0)
+        sim->schedule.arm_count = experiment->sim.env.arm_count;
     sim->schedule.agent_count = experiment->sim.agent_count;
     sim->schedule.horizon = experiment->sim.horizon;
     sim->schedule.epsilon_per_reward =
@@ -114,20 +115,6 @@ enum tacit_status phased_settle_elimination(struct tacit_experiment *experiment,
     return settle(experiment, &schedule, sim, error);
 }
 
-/* An arm by its name in the data, or by its number. Result: K if there is none. */
-static uint32_t find_arm(const struct tacit_experiment *experiment, const char *name)
-{
-    uint32_t const arms = experiment->sim.env.arm_count;
-    for (uint32_t arm = 0; arm < arms; arm++) {
-        const char *const known = tacit_experiment_arm_name(experiment, arm);
-        char number[16];
-        (void)snprintf(number, sizeof number, "%u", arm);
-        if (strcmp(name, number) == 0 || (known != NULL && strcmp(name, known) == 0))
-            return arm;
-    }
-    return arms;
-}
-
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct phased_keys const *const keys = experiment->config->keys;
@@ -142,21 +129,36 @@ enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct t
                        keys->arms_per_round, arms, arms);
         return tacit_experiment_refuse(experiment, "protocol.arms_per_round", text, error);
     }
-    uint32_t const guard = keys->guard == NULL ? 0 : find_arm(experiment, keys->guard);
+    uint32_t const guard = keys->guard == NULL ? 0 : phased_find_arm(experiment, keys->guard);
     if (guard == arms)
         return tacit_experiment_refuse(experiment, "protocol.guard.arm",
                                        "no such arm; allowed: a name in the data, or a number "
                                        "from 0",
                                        error);
     uint32_t const usual = arms < TACIT_PHASES_ARMS_PER_ROUND ? arms : TACIT_PHASES_ARMS_PER_ROUND;
-    struct tacit_phases const schedule = {
-        .rule = TACIT_PHASES_INDEX,
-        .arms_per_round = keys->arms_per_round > 0 ? keys->arms_per_round : usual,
-        .growth = keys->growth,
-        .confidence = keys->confidence,
-        .guard_arm = guard,
-        .guard_loss = keys->guard_loss};
-    return settle(experiment, &schedule, sim, error);
+    struct tacit_phases schedule = {.rule = TACIT_PHASES_INDEX,
+                                    .arms_per_round =
+                                        keys->arms_per_round > 0 ? keys->arms_per_round : usual,
+                                    .growth = keys->growth,
+                                    .confidence = keys->confidence,
+                                    .guard_arm = guard,
+                                    .guard_loss = keys->guard_loss};
+    struct phased_change *changes;
+    enum tacit_status status = phased_settle_changes(experiment, &schedule, &changes, error);
+    if (status != TACIT_OK)
+        return status;
+    status = settle(experiment, &schedule, sim, error);
+    sim->changes = changes;
+    sim->change_count = keys->change_count;
+    return status;
+}
+
+void phased_free_plan(void *plan)
+{
+    struct phased_sim *const sim = plan;
+    if (sim != NULL)
+        free((void *)(uintptr_t)sim->changes);
+    free(sim);
 }
 
 /* ---- For `check` ---- */

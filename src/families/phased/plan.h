@@ -7,6 +7,12 @@
 
 #define PHASED_FAMILY 6u
 
+struct phased_key_change {
+    const char *arm; /* by name or number */
+    uint64_t slot;
+    bool is_added;
+};
+
 /* The keys of its section `protocol`. */
 struct phased_keys {
     uint32_t arms_per_round; /* 0: not given */
@@ -14,6 +20,9 @@ struct phased_keys {
     double confidence; /* 0: not given */
     const char *guard; /* its arm, by name or number; NULL: none */
     double guard_loss;
+    uint32_t arms_max; /* 0: not given */
+    struct phased_key_change *changes;
+    uint32_t change_count;
 };
 
 enum phased_metric {
@@ -47,6 +56,21 @@ void phased_read_index(struct config_reader *reader, const struct config_node *m
 void phased_read_keys(struct config_reader *reader, const struct config_node *root,
                       struct tacit_config *config);
 
+/* ---- changes.c ---- */
+
+/* Reads protocol.arms_max and protocol.changes. */
+void phased_read_changes(struct config_reader *reader, const struct config_node *protocol,
+                         struct phased_keys *keys);
+
+/* The same with arms by their numbers, into *changes, by slot; NULL where there are none; and K and
+ * the arms of the first plan, into the schedule. Errors: TACIT_INVALID with error->text. */
+enum tacit_status phased_settle_changes(struct tacit_experiment *experiment,
+                                        struct tacit_phases *schedule,
+                                        struct phased_change **changes, struct tacit_error *error);
+
+/* An arm by its name in the data, or by its number. Result: K if there is none. */
+uint32_t phased_find_arm(const struct tacit_experiment *experiment, const char *name);
+
 /* ---- plan.c ---- */
 
 /* What the cores would refuse of this schedule, and a horizon that the first plan does not fit: the
@@ -64,6 +88,7 @@ enum tacit_status phased_settle_elimination(struct tacit_experiment *experiment,
 
 /* The same for the phased index, of the file's keys: a struct phased_sim. */
 enum tacit_status phased_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
+void phased_free_plan(void *plan); /* NULL is allowed */
 
 /* Prints what a run of this schedule says at most. */
 enum tacit_status phased_print_limits(const struct phased_sim *sim, FILE *out);

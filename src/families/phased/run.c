@@ -207,7 +207,9 @@ static enum tacit_status allocate(struct phased_run *run)
         return TACIT_MEMORY;
     if (status != TACIT_OK)
         return status;
-    if (phased_direct_may_play(sim))
+    if (sim->change_count > 0 && !phased_direct_may_play(sim))
+        status = TACIT_INVALID; /* nodes know of no operator */
+    else if (phased_direct_may_play(sim))
         run->direct = phased_direct_new(sim, &status);
     else
         run->nodes = tacit_sim_nodes_new(&config, &status);
@@ -254,6 +256,8 @@ double phased_confidence(const struct tacit_phases *schedule)
 static bool is_left(const struct phased_run *run, const struct tacit_phased_judge_view *judge,
                     double bar, uint32_t arm)
 {
+    if (judge->standings[arm] != TACIT_PHASED_PRESENT)
+        return false;
     if (run->sim->schedule.rule == TACIT_PHASES_ELIMINATION)
         return judge->eliminated[arm] == 0;
     return judge->decided ? arm == judge->leader : run->intervals[arm].upper >= bar;
@@ -310,10 +314,15 @@ static double floor_of(const struct phased_run *run)
 {
     struct phased_sim const *const sim = run->sim;
     double const pulls = (double)sim->schedule.agent_count * (double)sim->schedule.horizon;
-    return sim->common.env.kind == TACIT_ENV_BERNOULLI
+    return sim->common.env.kind == TACIT_ENV_BERNOULLI && sim->change_count == 0
                ? tacit_bounds_floor(run->instance.global_means, run->arm_count, pulls,
                                     sim->schedule.epsilon_per_reward)
                : 0;
+}
+
+static double gap_at_end(const struct phased_run *run, uint32_t arm)
+{
+    return run->direct != NULL ? phased_direct_gap(run->direct, arm) : run->instance.gaps[arm];
 }
 
 static void write_outcome(struct phased_run *run, const struct tacit_sim_totals *totals,
@@ -331,7 +340,7 @@ static void write_outcome(struct phased_run *run, const struct tacit_sim_totals 
                                        .floor = floor_of(run),
                                        .decided = row->ranked_count == 1,
                                        .best = judge.leader != TACIT_NO_ARM &&
-                                               run->instance.gaps[judge.leader] < 1e-12};
+                                               gap_at_end(run, judge.leader) < 1e-12};
     outcome->cost = outcome->links * run->sim->server_link_cost;
 }
 

@@ -202,19 +202,21 @@ static void add_block(struct tacit_phased_agent *agent, uint32_t arm, uint64_t c
 }
 
 /* Nothing is to be learnt any more: the leader until T. Without one, which only a T that is too
- * small for the first plan brings, all arms in turn (4.5). */
-static void plan_rest(struct tacit_phased_agent *agent)
+ * small for the first plan brings, the arms of the order in turn (4.5); of no blocks: all. */
+static void plan_rest(struct tacit_phased_agent *agent, const struct tacit_pull_block *blocks,
+                      uint32_t block_count)
 {
     TACIT_ASSERT(agent->left_count == 0);
     TACIT_ASSERT(agent->block_count == 0);
-    uint32_t const arms = agent->config.arm_count;
+    uint32_t const arms = block_count > 0 ? block_count : agent->config.arm_count;
     uint64_t const slots = agent->config.horizon - agent->pull_count;
     if (agent->leader != TACIT_NO_ARM) {
         add_block(agent, agent->leader, slots);
         return;
     }
-    for (uint32_t arm = 0; arm < arms; arm++)
-        add_block(agent, arm, slots / arms + (arm < slots % arms ? 1 : 0));
+    for (uint32_t i = 0; i < arms; i++)
+        add_block(agent, block_count > 0 ? blocks[i].arm : i,
+                  slots / arms + (i < slots % arms ? 1 : 0));
 }
 
 static uint64_t pulls_in(const struct tacit_phased_message *order)
@@ -233,7 +235,7 @@ static void plan_order(struct tacit_phased_agent *agent, const struct tacit_phas
     TACIT_ASSERT(agent->block_count == 0);
     agent->cut = pulls_in(order) > agent->config.horizon - agent->pull_count;
     if (agent->cut) {
-        plan_rest(agent);
+        plan_rest(agent, order->blocks, order->block_count);
         return;
     }
     for (uint32_t i = 0; i < order->block_count; i++)
@@ -430,7 +432,7 @@ static enum tacit_status on_start(struct tacit_phased_agent *agent,
     if (agent->phase == PHASE_IDLE && agent->config.arm_count == 1) {
         agent->last = true; /* 5.7: nothing to learn and nothing to say */
         agent->leader = 0;
-        plan_rest(agent);
+        plan_rest(agent, NULL, 0);
         open_plan(agent, update);
         update->persist = true;
     }
@@ -567,7 +569,7 @@ static void take_order(struct tacit_phased_agent *agent, const struct tacit_phas
     agent->reported = false;
     agent->unanswered_count = 0;
     if (order->last)
-        plan_rest(agent);
+        plan_rest(agent, NULL, 0);
     else
         plan_order(agent, order);
     open_plan(agent, update);
@@ -584,7 +586,7 @@ static enum tacit_status on_order(struct tacit_phased_agent *agent,
      * old copy, and going on would release the same rewards twice. */
     if (order->to == agent->config.agent_id && order->seen > agent->draw_round)
         return halt_old_copy(agent, update);
-    bool const is_new = order->round > agent->round && !agent->last;
+    bool const is_new = order->round > agent->round; /* after a last word, too: arms come and go */
     bool const is_over = agent->phase == PHASE_FINISHED;
     if (is_new && !is_over && is_beyond_policy(agent, order))
         return TACIT_REFUSED;
@@ -887,15 +889,16 @@ struct tacit_phased_message tacit_phased_agent_draw(const struct tacit_phased_ag
     return update.message;
 }
 
-/* 6: before the first leader, the largest own released sum a pull. */
+/* 6: before the first leader, the largest own released sum a pull of the arms in the plan. */
 static uint32_t exploit_arm(struct tacit_phased_agent *agent)
 {
-    uint32_t best = 0;
+    uint32_t best = agent->block_count > 0 ? (uint32_t)ordered_of(agent)[0].arm : 0;
     double best_mean = 0;
     bool is_known = false;
     if (agent->leader != TACIT_NO_ARM)
         return agent->leader;
-    for (uint32_t arm = 0; arm < agent->config.arm_count; arm++) {
+    for (uint32_t i = 0; i < agent->block_count; i++) {
+        uint32_t const arm = (uint32_t)ordered_of(agent)[i].arm;
         uint64_t const pulls = released_pulls_of(agent)[arm];
         if (pulls == 0)
             continue;

@@ -441,6 +441,52 @@ static void set_deadline(struct tacit_phased_hub *hub, bool is_new_round)
         hub->deadline_us = full_us;
 }
 
+/* The operator's word has changed the judge: is there another order now? */
+static void follow_judge(struct tacit_phased_hub *hub, uint32_t round_before, uint64_t now_us,
+                         struct tacit_phased_update *update)
+{
+    struct tacit_phased_judge_view const judge = judge_view(hub);
+    update->persist = true;
+    hub->now_us = now_us;
+    if (order_round(&judge) != round_before) {
+        await_reports(hub);
+        send_order(hub, TACIT_EVERYONE, update);
+        set_deadline(hub, true);
+    }
+    update->deadline_us = hub->deadline_us;
+}
+
+enum tacit_status tacit_phased_hub_add(struct tacit_phased_hub *hub, uint32_t arm, uint64_t now_us,
+                                       struct tacit_phased_update *update)
+{
+    struct tacit_phased_judge_view const before = judge_view(hub);
+    TACIT_ASSERT(now_us >= hub->now_us);
+    *update = (struct tacit_phased_update){.deadline_us = hub->deadline_us};
+    if (hub->phase == PHASE_NEW)
+        return TACIT_UNEXPECTED;
+    enum tacit_status const status =
+        tacit_phased_judge_add(judge_of(hub), arm, TACIT_PHASED_UNKNOWN);
+    if (status == TACIT_OK)
+        follow_judge(hub, order_round(&before), now_us, update);
+    return status;
+}
+
+/* How far each site is in its plan is not known here. */
+enum tacit_status tacit_phased_hub_retire(struct tacit_phased_hub *hub, uint32_t arm,
+                                          uint64_t now_us, struct tacit_phased_update *update)
+{
+    struct tacit_phased_judge_view const before = judge_view(hub);
+    TACIT_ASSERT(now_us >= hub->now_us);
+    *update = (struct tacit_phased_update){.deadline_us = hub->deadline_us};
+    if (hub->phase == PHASE_NEW)
+        return TACIT_UNEXPECTED;
+    enum tacit_status const status =
+        tacit_phased_judge_retire(judge_of(hub), arm, TACIT_PHASED_UNKNOWN);
+    if (status == TACIT_OK)
+        follow_judge(hub, order_round(&before), now_us, update);
+    return status;
+}
+
 enum tacit_status tacit_phased_hub_step(struct tacit_phased_hub *hub,
                                         const struct tacit_phased_event *event,
                                         struct tacit_phased_update *update)

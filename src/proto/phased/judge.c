@@ -19,7 +19,8 @@ struct tacit_phased_judge {
     uint32_t played; /* while a site waits and at the end: the leader, or the guard's arm */
     bool finished;
     bool decided;
-    /* rungs E | releases K | plan 2 K | means, uppers, lowers, eliminated K each | sums 3 E K */
+    /* rungs E | releases K | plan 2 K | means, uppers, lowers, eliminated, standings K each | sums
+     * 3 E K */
     uint64_t words[];
 };
 
@@ -70,11 +71,23 @@ static uint64_t *eliminated_of(struct tacit_phased_judge *judge)
     return column_of(judge, 6);
 }
 
+/* enum tacit_phased_standing. */
+static uint64_t *standings_of(struct tacit_phased_judge *judge)
+{
+    return column_of(judge, 7);
+}
+
+/* Is it there, and not dropped? */
+static bool is_in(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    return standings_of(judge)[arm] == TACIT_PHASED_PRESENT && eliminated_of(judge)[arm] == 0;
+}
+
 /* N_e, m_e, Y_e of an arm's releases. */
 static struct tacit_bounds_sum *sums_of(struct tacit_phased_judge *judge, uint32_t arm)
 {
     TACIT_ASSERT(arm < judge->schedule.arm_count);
-    return (struct tacit_bounds_sum *)column_of(judge, 7) + arm * (size_t)judge->rung_count;
+    return (struct tacit_bounds_sum *)column_of(judge, 8) + arm * (size_t)judge->rung_count;
 }
 
 static struct tacit_phased_judge *writable(const struct tacit_phased_judge *judge)
@@ -107,7 +120,7 @@ size_t tacit_phased_judge_size(const struct tacit_phases *schedule)
     size_t const rungs = tacit_phases_climb(schedule, NULL);
     size_t const arms = schedule->arm_count;
     return sizeof(struct tacit_phased_judge) +
-           (rungs + 7 * arms + 3 * rungs * arms) * sizeof(uint64_t);
+           (rungs + 8 * arms + 3 * rungs * arms) * sizeof(uint64_t);
 }
 
 /* ---- Plans ---- */
@@ -123,11 +136,30 @@ static uint64_t next_pulls(struct tacit_phased_judge *judge, uint32_t arm)
     return rungs_of(judge)[e] - (e == 0 ? 0 : rungs_of(judge)[e - 1]);
 }
 
+/* A last word without a leader leaves the sites to play all arms in turn: where not all arms are
+ * there it names one. */
 static void finish(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(!judge->finished);
+    bool is_whole = true;
+    uint32_t first = TACIT_NO_ARM;
+    for (uint32_t arm = judge->schedule.arm_count; arm-- > 0;) {
+        is_whole = is_whole && standings_of(judge)[arm] == TACIT_PHASED_PRESENT;
+        first = is_in(judge, arm) ? arm : first;
+    }
     judge->plan_count = 0;
     judge->finished = true;
+    if (judge->played == TACIT_NO_ARM && !is_whole)
+        judge->played = first;
+}
+
+/* Of the plan that is in place; 0: there is none. */
+static uint64_t plan_slots(struct tacit_phased_judge *judge)
+{
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < judge->plan_count; i++)
+        total += plan_of(judge)[i].count; /* 2^16 blocks of 2^40 pulls fit */
+    return total;
 }
 
 /* Issues the plan that is in place, if it fits in T as a whole (4.5). */
@@ -136,12 +168,10 @@ static void issue(struct tacit_phased_judge *judge)
     TACIT_ASSERT(judge->plan_count > 0);
     TACIT_ASSERT(judge->plan_count <= judge->schedule.arm_count);
     TACIT_ASSERT(judge->slots <= judge->schedule.horizon);
-    uint64_t total = 0;
+    uint64_t const total = plan_slots(judge);
     bool fits = judge->round < TACIT_PHASED_ROUNDS_MAX;
-    for (uint32_t i = 0; i < judge->plan_count; i++) {
-        total += plan_of(judge)[i].count; /* 2^16 blocks of 2^40 pulls fit */
+    for (uint32_t i = 0; i < judge->plan_count; i++)
         fits = fits && plan_of(judge)[i].count > 0;
-    }
     if (!fits || total > judge->schedule.horizon - judge->slots) {
         finish(judge);
         return;
@@ -164,7 +194,7 @@ static void plan_all(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(judge->plan_count == 0);
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (eliminated_of(judge)[arm] == 0)
+        if (is_in(judge, arm))
             plan_arm(judge, arm);
     issue(judge);
 }
@@ -274,11 +304,12 @@ static void issue_guarded(struct tacit_phased_judge *judge)
     issue(judge);
 }
 
-static uint32_t released_arms(struct tacit_phased_judge *judge)
+/* Of the arms that are in; with and without a release. */
+static uint32_t count_in(struct tacit_phased_judge *judge, bool is_released)
 {
     uint32_t count = 0;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        count += releases_of(judge)[arm] > 0 ? 1 : 0;
+        count += is_in(judge, arm) && (releases_of(judge)[arm] > 0) == is_released ? 1 : 0;
     return count;
 }
 
@@ -287,7 +318,7 @@ static void plan_first(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(judge->plan_count == 0);
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (releases_of(judge)[arm] == 0)
+        if (is_in(judge, arm) && releases_of(judge)[arm] == 0)
             plan_arm(judge, arm);
     issue_guarded(judge);
 }
@@ -314,6 +345,8 @@ enum tacit_status tacit_phased_judge_init(struct tacit_phased_judge *judge,
     (void)tacit_phases_climb(schedule, rungs_of(judge));
     judge->leader = schedule->arm_count == 1 ? 0 : TACIT_NO_ARM;
     judge->played = judge->leader;
+    for (uint32_t arm = tacit_phases_first_count(schedule); arm < schedule->arm_count; arm++)
+        standings_of(judge)[arm] = TACIT_PHASED_TO_COME;
     if (schedule->arm_count == 1)
         finish(judge); /* 5.7: nothing to learn */
     else if (is_guarded(schedule))
@@ -340,15 +373,15 @@ static void bound_released(struct tacit_phased_judge *judge)
     }
 }
 
-/* Largest y of the arms that are left, lowest index on ties. */
+/* Largest y of the arms that are left, lowest index on ties; TACIT_NO_ARM: none of them has a
+ * release. */
 static uint32_t best_mean(struct tacit_phased_judge *judge)
 {
     uint32_t best = TACIT_NO_ARM;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (eliminated_of(judge)[arm] == 0 && releases_of(judge)[arm] > 0 &&
+        if (is_in(judge, arm) && releases_of(judge)[arm] > 0 &&
             (best == TACIT_NO_ARM || means_of(judge)[arm] > means_of(judge)[best]))
             best = arm;
-    TACIT_ASSERT(best != TACIT_NO_ARM);
     return best;
 }
 
@@ -427,9 +460,9 @@ static uint32_t count_ahead(struct tacit_phased_judge *judge, double frame, uint
     double const leader_upper = uppers[judge->leader];
     uint32_t count = 0;
     for (uint32_t other = 0; other < judge->schedule.arm_count; other++)
-        count += uppers[other] > frame + FAR ? 1 : 0;
+        count += is_in(judge, other) && uppers[other] > frame + FAR ? 1 : 0;
     for (uint32_t other = 0; other < arm && frame + FAR >= 1; other++)
-        count += uppers[other] >= 1 && other != judge->leader ? 1 : 0;
+        count += is_in(judge, other) && uppers[other] >= 1 && other != judge->leader ? 1 : 0;
     return count - (leader_upper > frame + FAR ? 1 : 0);
 }
 
@@ -444,6 +477,9 @@ static void bound_all(struct tacit_phased_judge *judge)
     struct cut cuts[TACIT_BOUNDS_RELEASES_MAX + 1] = {{.is_known = false}};
     for (uint32_t arm = 0; arm < arms; arm++) {
         double radius;
+        frames[arm] = -1;
+        if (!is_in(judge, arm) || releases_of(judge)[arm] == 0)
+            continue; /* nothing is to be computed */
         struct tacit_bounds_sum const sum = cut_suffix(judge, arm, level, cuts, &radius);
         means_of(judge)[arm] = tacit_bounds_mean(&sum);
         double const frame = means_of(judge)[arm] + radius;
@@ -480,7 +516,7 @@ static uint32_t next_challenger(struct tacit_phased_judge *judge, double bound, 
     TACIT_ASSERT(judge->leader < judge->schedule.arm_count);
     uint32_t best = TACIT_NO_ARM;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
-        if (arm == judge->leader || uppers_of(judge)[arm] < bound ||
+        if (arm == judge->leader || !is_in(judge, arm) || uppers_of(judge)[arm] < bound ||
             (before != TACIT_NO_ARM && !comes_after(judge, arm, before)))
             continue;
         if (best == TACIT_NO_ARM || comes_after(judge, best, arm))
@@ -527,59 +563,68 @@ static void plan_next(struct tacit_phased_judge *judge)
     issue_guarded(judge);
 }
 
-/* 4.3: all at once, strict; the arm with the largest LCB stays. Result: arms left. */
-static uint32_t eliminate(struct tacit_phased_judge *judge)
+/* 4.3: all at once, strict; the arm with the largest LCB stays. */
+static void eliminate(struct tacit_phased_judge *judge)
 {
     TACIT_ASSERT(eliminates(&judge->schedule));
     double best = -INFINITY;
-    uint32_t left = 0;
     for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
-        if (eliminated_of(judge)[arm] == 0 && lowers_of(judge)[arm] > best)
+        if (is_in(judge, arm) && lowers_of(judge)[arm] > best)
             best = lowers_of(judge)[arm];
-    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++) {
-        if (eliminated_of(judge)[arm] != 0)
-            continue;
-        if (uppers_of(judge)[arm] < best)
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        if (is_in(judge, arm) && uppers_of(judge)[arm] < best)
             eliminated_of(judge)[arm] = judge->round;
-        else
-            left++;
-    }
-    TACIT_ASSERT(left > 0);
-    return left;
 }
 
-/* 4.3 to 4.5. */
-static void close_elimination(struct tacit_phased_judge *judge)
+/* 4.3 to 4.5, once it is known who is left: the plan, or the end. */
+static void go_on_eliminating(struct tacit_phased_judge *judge)
 {
-    bound_released(judge);
-    uint32_t const left = eliminate(judge);
-    judge->leader = judge->played = best_mean(judge);
+    bool const is_known = judge->leader != TACIT_NO_ARM;
+    uint32_t const left = count_in(judge, true) + count_in(judge, false);
     clear_plan(judge);
-    judge->decided = left == 1;
+    judge->decided = left == 1 && is_known;
     if (judge->decided)
         finish(judge);
     else
         plan_all(judge);
 }
 
-/* 5.3 to 5.5. */
-static void close_index(struct tacit_phased_judge *judge)
+static void close_elimination(struct tacit_phased_judge *judge)
 {
-    bool const knows_all =
-        !is_guarded(&judge->schedule) || released_arms(judge) == judge->schedule.arm_count;
-    if (decides(&judge->schedule))
-        bound_released(judge);
-    else if (knows_all)
-        bound_all(judge);
-    else
-        mean_released(judge);
+    bound_released(judge);
+    eliminate(judge);
+    judge->leader = judge->played = best_mean(judge);
+    go_on_eliminating(judge);
+}
+
+/* Without a guard all arms have a release after the first round but those that were added since,
+ * whose UCB is 1. */
+static bool knows_all(struct tacit_phased_judge *judge)
+{
+    return !is_guarded(&judge->schedule) || count_in(judge, false) == 0;
+}
+
+/* 5.3 to 5.5, once the intervals are known. */
+static void go_on_with_index(struct tacit_phased_judge *judge)
+{
     judge->leader = best_mean(judge);
-    judge->played = arm_to_play(judge);
+    judge->played = judge->leader == TACIT_NO_ARM ? TACIT_NO_ARM : arm_to_play(judge);
     clear_plan(judge);
-    if (knows_all)
+    if (knows_all(judge) && judge->leader != TACIT_NO_ARM)
         plan_next(judge);
     else
         plan_first(judge);
+}
+
+static void close_index(struct tacit_phased_judge *judge)
+{
+    if (decides(&judge->schedule))
+        bound_released(judge);
+    else if (knows_all(judge))
+        bound_all(judge);
+    else
+        mean_released(judge);
+    go_on_with_index(judge);
 }
 
 static void keep_releases(struct tacit_phased_judge *judge, uint32_t agents, const int64_t *sums)
@@ -618,6 +663,74 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
     TACIT_ASSERT(judge->round_count <= judge->round);
 }
 
+/* ---- Arms that come and go ---- */
+
+/* Can another order stand after this one? Its number follows that of a last word, too. */
+static bool has_room(const struct tacit_phased_judge *judge)
+{
+    return judge->round + 2 < TACIT_PHASED_ROUNDS_MAX;
+}
+
+/* The order that stands is withdrawn: from what is known, and of who is there now, another one. */
+static void begin_anew(struct tacit_phased_judge *judge, uint64_t played)
+{
+    if (played != TACIT_PHASED_UNKNOWN)
+        judge->slots = played;
+    else if (!is_guarded(&judge->schedule))
+        judge->slots -= plan_slots(judge);
+    TACIT_ASSERT(judge->slots <= judge->schedule.horizon);
+    judge->round +=
+        judge->finished ? 1 : 0; /* the last word had the number after the last plan's */
+    judge->finished = judge->decided = false;
+    if (eliminates(&judge->schedule)) {
+        judge->leader = judge->played = best_mean(judge);
+        go_on_eliminating(judge);
+        return;
+    }
+    bool const knows_some = best_mean(judge) != TACIT_NO_ARM;
+    if (!decides(&judge->schedule) && knows_some && knows_all(judge))
+        bound_all(judge); /* the others' intervals stand since their last release */
+    go_on_with_index(judge);
+}
+
+enum tacit_status tacit_phased_judge_add(struct tacit_phased_judge *judge, uint32_t arm,
+                                         uint64_t played)
+{
+    if (arm >= judge->schedule.arm_count || standings_of(judge)[arm] != TACIT_PHASED_TO_COME ||
+        !has_room(judge))
+        return TACIT_INVALID;
+    standings_of(judge)[arm] = TACIT_PHASED_PRESENT;
+    uppers_of(judge)[arm] = 1; /* nothing is known */
+    begin_anew(judge, played); /* a plan of the leader alone may take half the run */
+    return TACIT_OK;
+}
+
+static bool is_planned(struct tacit_phased_judge *judge, uint32_t arm)
+{
+    for (uint32_t i = 0; i < judge->plan_count; i++)
+        if (plan_of(judge)[i].arm == arm)
+            return true;
+    return false;
+}
+
+enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, uint32_t arm,
+                                            uint64_t played)
+{
+    bool const is_guard = is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
+    if (arm >= judge->schedule.arm_count || standings_of(judge)[arm] != TACIT_PHASED_PRESENT ||
+        is_guard || !has_room(judge))
+        return TACIT_INVALID;
+    uint32_t const others = count_in(judge, true) + count_in(judge, false);
+    if (others <= (is_in(judge, arm) ? 1u : 0u))
+        return TACIT_INVALID;
+    bool const is_at_play = is_planned(judge, arm) || judge->leader == arm || judge->played == arm;
+    standings_of(judge)[arm] = TACIT_PHASED_RETIRED;
+    if (!is_at_play)
+        return TACIT_OK;
+    begin_anew(judge, played);
+    return TACIT_OK;
+}
+
 void tacit_phased_judge_look(const struct tacit_phased_judge *state,
                              struct tacit_phased_judge_view *view)
 {
@@ -633,6 +746,7 @@ void tacit_phased_judge_look(const struct tacit_phased_judge *state,
                                              .plan = plan_of(judge),
                                              .releases = releases_of(judge),
                                              .eliminated = eliminated_of(judge),
+                                             .standings = standings_of(judge),
                                              .means = means_of(judge),
                                              .uppers = uppers_of(judge),
                                              .lowers = lowers_of(judge)};
@@ -657,11 +771,19 @@ static bool plan_is_possible(struct tacit_phased_judge *judge)
     for (uint32_t i = 0; i < judge->plan_count; i++) {
         struct tacit_pull_block const *const block = &plan_of(judge)[i];
         if (block->arm >= arms || (i > 0 && block->arm <= block[-1].arm) ||
-            eliminated_of(judge)[block->arm] != 0 ||
-            block->count != next_pulls(judge, block->arm) || block->count == 0)
+            !is_in(judge, block->arm) || block->count != next_pulls(judge, block->arm) ||
+            block->count == 0)
             return false;
     }
     return true;
+}
+
+static bool has_retired(struct tacit_phased_judge *judge)
+{
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        if (standings_of(judge)[arm] == TACIT_PHASED_RETIRED)
+            return true;
+    return false;
 }
 
 /* Every release is of its rung, of so many sites; what is beyond the last one is zero. */
@@ -682,7 +804,10 @@ static bool releases_are_possible(struct tacit_phased_judge *judge)
             pulls += sum->pulls;
         }
         bool const is_guard = is_guarded(&judge->schedule) && arm == judge->schedule.guard_arm;
-        bool const may_wait = is_guarded(&judge->schedule) && !is_guard;
+        bool const may_wait = (is_guarded(&judge->schedule) && !is_guard) ||
+                              standings_of(judge)[arm] != TACIT_PHASED_PRESENT ||
+                              arm >= tacit_phases_first_count(&judge->schedule) ||
+                              has_retired(judge);
         if ((count > 0 && judge->round_count == 0) ||
             (count == 0 && judge->round_count > 0 && !may_wait))
             return false;
@@ -696,12 +821,14 @@ static bool numbers_are_possible(struct tacit_phased_judge *judge)
     for (size_t i = 0; i < 3 * (size_t)judge->schedule.arm_count; i++)
         if (!isfinite(values[i]))
             return false;
-    bool const has_leader = judge->round_count > 0 || judge->schedule.arm_count == 1;
+    bool const has_leader = count_in(judge, true) > 0 || judge->schedule.arm_count == 1;
+    bool const is_named = judge->leader == TACIT_NO_ARM && judge->finished &&
+                          judge->played < judge->schedule.arm_count && is_in(judge, judge->played);
     return judge->slots <= judge->schedule.horizon && judge->round_count <= judge->round &&
            judge->round <= TACIT_PHASED_ROUNDS_MAX &&
-           (has_leader ? judge->leader < judge->schedule.arm_count
+           (has_leader ? judge->leader < judge->schedule.arm_count && is_in(judge, judge->leader)
                        : judge->leader == TACIT_NO_ARM) &&
-           (judge->played == judge->leader ||
+           (judge->played == judge->leader || is_named ||
             (is_guarded(&judge->schedule) && judge->played == judge->schedule.guard_arm)) &&
            (!judge->decided || (judge->finished && decides(&judge->schedule) && has_leader));
 }
@@ -715,7 +842,12 @@ static bool eliminated_are_possible(struct tacit_phased_judge *judge)
         if (round > judge->round ||
             (round > 0 && (!eliminates(&judge->schedule) || arm == judge->leader)))
             return false;
-        left += round == 0 ? 1 : 0;
+        if (standings_of(judge)[arm] > TACIT_PHASED_RETIRED ||
+            (standings_of(judge)[arm] == TACIT_PHASED_TO_COME &&
+             (arm < tacit_phases_first_count(&judge->schedule) || round > 0 ||
+              releases_of(judge)[arm] > 0)))
+            return false;
+        left += is_in(judge, arm) ? 1 : 0;
     }
     return left > 0;
 }
