@@ -81,15 +81,16 @@ void tacit_phased_judge_close(struct tacit_phased_judge *judge, uint32_t agents,
  * at once: the order that stands gives way to another one with a number of its own, and nothing
  * that was played of a plan that stood is used. All intervals keep their promise: K counts
  * the arm from the beginning. `played`: slots of every site so far, or unknown: then those of the
- * plan that gives way count with a guard only, and waiting never does. Errors: TACIT_INVALID: it is not to come, or no plan can follow.
- * Cost: as of a close. */
+ * plan that gives way count with a guard only, and waiting never does. Errors: TACIT_INVALID: it is
+ * not to come, or no plan can follow. Cost: as of a close. */
 enum tacit_status tacit_phased_judge_add(struct tacit_phased_judge *judge, uint32_t arm,
                                          uint64_t played);
 
 /* Takes an arm out, at once: a plan or a last word that has it, or names it to be played, gives way
  * to another one with a number of its own, and nothing that was played of that plan is used.
- * Errors: TACIT_INVALID: it is not there, it is the last one or the guard's, or no plan can follow.
- * Cost: as of a close. */
+ * By elimination arms that were dropped are in again where the intervals allow it. Errors:
+ * TACIT_INVALID: it is not there, it is the last one that is there or the guard's, or no plan can
+ * follow. Cost: as of a close. */
 enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, uint32_t arm,
                                             uint64_t played);
 

@@ -77,8 +77,9 @@ struct live_hub_view {
     const uint64_t *pulls_told; /* A: pulls as the sites say; NULL: they say an epoch */
     const uint32_t *eliminated; /* K: the epoch in which the arm went out; 0: still in; or NULL */
     const struct live_hub_intervals *intervals; /* NULL: the family has none */
-    const uint32_t *votes; /* K: sites that have voted the arm out; NULL: there are no votes */
-    uint32_t votes_needed; /* if votes */
+    const uint64_t *absent; /* K: arms that are to come, or were retired; NULL: all are there */
+    const uint32_t *votes;  /* K: sites that have voted the arm out; NULL: there are no votes */
+    uint32_t votes_needed;  /* if votes */
     const struct live_model *model; /* NULL: the protocol learns none */
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
 };

@@ -37,6 +37,12 @@ static bool is_still_asked(const struct live_hub_view *hub, uint32_t site)
 
 /* ---- The answer ------------------------------------------------------------------------------ */
 
+/* Is it to come, or was it retired? */
+static bool is_absent(const struct live_hub_view *hub, uint32_t arm)
+{
+    return hub->absent != NULL && tacit_bits_has(hub->absent, arm);
+}
+
 /* Names the arms other than the leader that are, or are not, surely worse. Result: how many. */
 static uint32_t add_others(const struct live_status *status, bool are_worse,
                            struct live_buffer *out)
@@ -45,7 +51,7 @@ static uint32_t add_others(const struct live_status *status, bool are_worse,
     uint32_t count = 0;
     for (uint32_t arm = 0; arm < status->config->arm_count; arm++) {
         bool const is_worse = known->uppers[arm] < known->lowers[known->leader];
-        if (arm == known->leader || is_worse != are_worse)
+        if (arm == known->leader || is_worse != are_worse || is_absent(status->hub, arm))
             continue;
         live_buffer_add(out, count++ == 0 ? "" : ", ");
         live_buffer_add(out, status->config->arm_names[arm]);
@@ -112,6 +118,8 @@ static void add_arm(const struct live_hub_view *hub, uint32_t arm, struct live_b
     if (hub->intervals != NULL)
         live_buffer_format(out, ", \"lower\": %.6g, \"upper\": %.6g", hub->intervals->lowers[arm],
                            hub->intervals->uppers[arm]);
+    if (hub->absent != NULL)
+        live_buffer_format(out, ", \"present\": %s", is_absent(hub, arm) ? "false" : "true");
     if (hub->spreads != NULL)
         live_buffer_format(out, ", \"spread\": %.6g", hub->spreads[arm]);
     if (hub->eliminated != NULL)

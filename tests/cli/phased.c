@@ -74,6 +74,23 @@ static void exact_bounds_play_over_any_network(void **state)
     json_decref(alone);
 }
 
+/* The best arm goes after a tenth of the run. With arms_max the bounds are for more arms. */
+static void arms_come_and_go(void **state)
+{
+    (void)state;
+    json_t *const gone =
+        run("--set=protocol.changes=[{slot: 100000, retire: 0}]", "--set=protocol.confidence=0.95");
+    json_t *const wider = run("--set=protocol.arms_max=500", "--set=protocol.confidence=0.95");
+    json_t *const usual = run("--set=protocol.confidence=0.95", NULL);
+    json_t const *const arms = json_object_get(json_object_get(gone, "answer"), "arms");
+    assert_string_equal(json_string_value(json_array_get(arms, 0)), "arm 1");
+    assert_true(on_file_metric(gone, "best_arm_fraction") == 1);
+    assert_true(on_file_metric(wider, "samples") > 1.2 * on_file_metric(usual, "samples"));
+    json_decref(gone);
+    json_decref(wider);
+    json_decref(usual);
+}
+
 static bool is_decided(const json_t *json)
 {
     return json_is_true(json_object_get(json_object_get(json, "answer"), "decided"));
@@ -143,6 +160,19 @@ static const struct {
     {"--set=protocol={kind: elimination, bounds: exacte}", "allowed: paper, exact"},
     {"--set=protocol={kind: elimination, bounds: exact, rounds: 3}", "allowed: none"},
     {"--set=protocol={kind: elimination, bounds: exact, participation: 0.5}", "allowed: 1"},
+    {"--set=protocol.arms_max=4", "fewer than the environment has"},
+    {"--set=protocol.changes=2", "a list of changes"},
+    {"--set=protocol.changes=[2]", "a change is a map"},
+    {"--set=protocol.changes=[{slot: 5}]", "either add or retire"},
+    {"--set=protocol.changes=[{slot: 5, add: 4, retire: 3}]", "either add or retire"},
+    {"--set=protocol.changes=[{add: 4}]", "protocol.changes.0.slot"},
+    {"--set=protocol.changes=[{slot: 5, add: 5}]", "no such arm"},
+    {"--set=protocol.changes=[{slot: 5, add: 0}]", "the last ones"},
+    {"--set=protocol.changes=[{slot: 5, retire: 0}, {slot: 6, retire: 0}]", "retired once"},
+    {"--set=protocol.changes=[{slot: 5, retire: 4}, {slot: 6, add: 4}]", "after that"},
+    {"--set=protocol.changes=[{slot: 5, retire: 0}, {slot: 5, retire: 1}, {slot: 5, retire: 2}, "
+     "{slot: 5, retire: 3}, {slot: 6, retire: 4}]",
+     "one arm at least"},
 };
 
 static void refuse(const char *first, const char *second, const char *says)
@@ -215,6 +245,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, on_file_close)
         TEST(regrets_are_those_expected),
         TEST(exact_bounds_play_over_any_network),
+        TEST(arms_come_and_go),
         TEST(with_a_confidence_both_decide_for_the_best_arm),
         TEST(an_early_answer_names_what_cannot_be_told_apart),
         TEST(runs_do_not_depend_on_threads),

@@ -105,6 +105,19 @@ def check_end(federation, is_whole=True):
     return status
 
 
+def play_until(federation, arms, winner):
+    """Starts the coordinator again with these arms added and retired, and waits until this one is played to the end."""
+    federation.stop("coordinator")
+    federation.write_coordinator(federation.run_section(later=["arm 2"], **arms))
+    federation.start("coordinator")
+    wait_for(f"{winner} wins", lambda: (federation.status() or {}).get("winner") == winner, 120)
+    for site in federation.sites:
+        wait_for(f"{site} plays {winner}",
+                 lambda site=site: (federation.site_status(site) or {}).get("active_arms") == [winner], 120)
+    orders = federation.orders()
+    return max(orders), {arm for payloads in orders.values() for arm in plan_of(next(iter(payloads)))[2]}
+
+
 def check_outbox(federation, site, ledger, orders, rounds):
     outbox, seen = federation.outbox(site), federation.reports(site)
     require([one["epoch"] for one in ledger["releases"]] == sorted(outbox), f"{site}: ledger and outbox differ")
@@ -347,6 +360,36 @@ def hooked_federation_sends_the_simulator_s_bytes(federation_of):
     for rule, horizon in (("index", 2500), ("elimination", 9000)):
         same_as_simulated(made_by(federation_of, [0.7, 0.6, 0.4, 0.2], rule=rule, confidence=0 if rule == "index" else
                                   0.9, epsilon=4.0, horizon=horizon), seed=1)
+
+
+@test
+def arm_that_is_added_is_tried_and_one_that_is_retired_is_played_no_more(federation_of):
+    federation = made_by(federation_of, [0.5, 0.25, 0.875])
+    federation.write_coordinator(federation.run_section(later=["arm 2"]))
+    federation.start_all()
+    federation.apply()
+    wait_for("the first two are told apart", federation.is_finished, 120)
+    status = federation.status()
+    require(status["winner"] == "arm 0", f"{status}")
+    require([arm["present"] for arm in status["arms"]] == [True, True, False], f"{status['arms']}")
+    require("arm 2" not in status["answer"], status["answer"])
+    before, arms = max(federation.orders()), {arm for orders in federation.orders().values() for arm in
+                                              plan_of(next(iter(orders)))[2]}
+    require(arms == {0, 1}, f"arms {arms} were ordered")
+    added, arms = play_until(federation, {"added": ["arm 2"]}, "arm 2")
+    require(added > before and arms == {0, 1, 2}, f"order {added} after {before}, arms {arms}")
+    retired, arms = play_until(federation, {"added": ["arm 2"], "retired": ["arm 2"]}, "arm 0")
+    status = federation.status()
+    require(retired > added and not status["arms"][2]["present"], f"{status}")
+    late = [plan_of(next(iter(payloads))) for number, payloads in federation.orders().items() if number > added]
+    require(all(2 not in plan and leader != 2 for _, leader, plan, _ in late), f"{late}")
+    federation.end_applications()
+    orders = {number: plan_of(next(iter(payloads))) for number, payloads in federation.orders().items()}
+    for application in federation.applications:
+        ledger = support.check_status(federation, application)
+        federation.stop(application.site)
+        check_outbox(federation, application.site, ledger, orders, None)
+    federation.stop("coordinator")
 
 
 if __name__ == "__main__":

@@ -240,11 +240,11 @@ static void twin_decide(struct twin *twin)
 
 /* ---- Arms that come and go ---- */
 
-static uint32_t twin_count_in(const struct twin *twin)
+static uint32_t twin_count_present(const struct twin *twin)
 {
     uint32_t count = 0;
     for (uint32_t arm = 0; arm < twin->schedule.arm_count; arm++)
-        count += twin->absent[arm] || twin->gone[arm] ? 0 : 1;
+        count += twin->absent[arm] ? 0 : 1;
     return count;
 }
 
@@ -267,6 +267,8 @@ static bool twin_retire(struct twin *twin, uint32_t arm)
 {
     bool const is_at_play = twin->planned[arm] > 0 || twin->leader == arm;
     twin->absent[arm] = twin->retired[arm] = true;
+    for (uint32_t other = 0; is_at_play && other < ARMS; other++)
+        twin->gone[other] = twin->gone[other] && twin->absent[other]; /* perhaps it went for the sake of this one */
     if (is_at_play)
         twin_give_way(twin);
     return is_at_play;
@@ -422,8 +424,7 @@ static bool change(struct changing *run)
     uint32_t const arm = (uint32_t)tacit_rng_below(&run->chance, twin->schedule.arm_count);
     bool const is_coming = twin->absent[arm] && !twin->retired[arm];
     bool const was_finished = twin->finished;
-    bool const is_in = !twin->absent[arm] && !twin->gone[arm];
-    bool const may_go = !twin->absent[arm] && twin_count_in(twin) > (is_in ? 1u : 0u);
+    bool const may_go = !twin->absent[arm] && twin_count_present(twin) > 1;
     bool const wants_more = tacit_rng_below(&run->chance, 3) > 0;
     bool changed = false;
     struct tacit_phased_update update;

@@ -233,6 +233,84 @@ static void a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit(
     }
 }
 
+/* ---- Arms that come and go ---- */
+
+struct ended {
+    double at_change; /* regret up to the change */
+    double at_end;
+    bool best;
+    uint32_t ranked;
+    uint32_t first;
+};
+
+static struct ended play_with_change(struct phased_sim *sim, const struct phased_change *change)
+{
+    enum tacit_status status;
+    atomic_bool stop = false;
+    bool healed;
+    struct phased_outcome outcome;
+    sim->changes = change;
+    sim->change_count = 1;
+    points[0] = 1;
+    points[1] = change->slot;
+    points[2] = sim->common.horizon;
+    struct phased_run *const run = phased_run_new(sim, &status);
+    struct tacit_sim_row *const row = tacit_sim_row_new(&sim->common, 1);
+    assert_non_null(run);
+    assert_non_null(row);
+    tacit_sim_row_clear(row, &sim->common, 1);
+    assert_int_equal(phased_run_play(run, 0, row, &stop, &healed, &outcome), TACIT_OK);
+    assert_true(fabs(row->regret[2] - outcome.totals.regret) <= 1e-9 * outcome.totals.regret);
+    struct ended const ended = {row->regret[1], row->regret[2], outcome.best, row->ranked_count,
+                                row->ranking[0]};
+    free(row);
+    phased_run_free(run);
+    return ended;
+}
+
+/* Two arms: once the better one is gone, nothing more can be lost. */
+static void a_retired_arm_costs_nothing_any_more_and_is_no_answer(void **state)
+{
+    static const double two[] = {0.3, 0.9};
+    (void)state;
+    for (int rule = TACIT_PHASES_INDEX; rule <= TACIT_PHASES_ELIMINATION; rule++)
+        for (uint64_t slot = 1; slot < 20000; slot = 3 * slot + 1) {
+            struct phased_sim sim = sim_of((enum tacit_phases_rule)rule, 1, 0, 20000);
+            struct phased_change const change = {.slot = slot, .arm = 1};
+            sim.common.env.means = two;
+            sim.common.env.row_count = 1;
+            sim.common.env.arm_count = sim.schedule.arm_count = 2;
+            sim.schedule.arms_per_round = 2;
+            struct ended const ended = play_with_change(&sim, &change);
+            assert_true(ended.at_end <= ended.at_change * (1 + 1e-12));
+            assert_true(ended.best);
+            assert_int_equal(ended.ranked, 1);
+            assert_int_equal(ended.first, 0);
+        }
+}
+
+/* What is not there is no loss; once it is there it is found. */
+static void an_added_arm_is_found(void **state)
+{
+    static const double three[] = {0.5, 0.4, 0.9};
+    (void)state;
+    for (int rule = TACIT_PHASES_INDEX; rule <= TACIT_PHASES_ELIMINATION; rule++)
+        for (uint64_t slot = 10; slot <= 100000; slot *= 10) {
+            struct phased_sim sim = sim_of((enum tacit_phases_rule)rule, 1, 0.95, 200000);
+            struct phased_change const change = {.slot = slot, .arm = 2, .is_added = true};
+            sim.common.env.means = three;
+            sim.common.env.row_count = 1;
+            sim.common.env.arm_count = sim.schedule.arm_count = 3;
+            sim.schedule.first_count = 2;
+            struct ended const ended = play_with_change(&sim, &change);
+            double const most = 0.1 * AGENTS_MAX * (double)slot; /* only 0.5 and 0.4 were there */
+            assert_true(ended.at_change <= most * (1 + 1e-12));
+            assert_true(ended.at_end - ended.at_change < 0.02 * AGENTS_MAX * 200000);
+            assert_true(ended.best);
+            assert_int_equal(ended.first, 2);
+        }
+}
+
 /* ---- Faults ---- */
 
 static double chance(struct tacit_rng *rng, double share_of_worlds, double max)
@@ -308,6 +386,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_are_those_of_a_loop_around_the_judge),
         cmocka_unit_test(a_loop_and_the_cores_as_nodes_give_the_same_numbers_to_the_last_bit),
+        cmocka_unit_test(a_retired_arm_costs_nothing_any_more_and_is_no_answer),
+        cmocka_unit_test(an_added_arm_is_found),
         cmocka_unit_test(every_agent_ends_whatever_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,7 +24,8 @@ struct live_hub {
     double *lowers; /* K, as uppers; they follow in the same block */
     double *uppers;
     uint32_t *eliminated; /* K */
-    uint64_t *active;     /* arms that cannot be told apart from the best */
+    uint64_t *active;     /* W(K): arms that cannot be told apart from the best */
+    uint64_t *absent;     /* W(K): arms that are to come, or were retired */
     uint64_t *everybody;  /* who is asked: all, until the end */
     char note[NOTE_BYTES];
 };
@@ -86,7 +87,8 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
     (void)fprintf(out, "rule %d arms_per_round %u growth %.17g confidence %.17g\n",
                   (int)schedule->rule, schedule->arms_per_round, schedule->growth,
                   schedule->confidence);
-    (void)fprintf(out, "guard %u %.17g\n", schedule->guard_arm, schedule->guard_loss);
+    (void)fprintf(out, "guard %u %.17g first %u\n", schedule->guard_arm, schedule->guard_loss,
+                  tacit_phases_first_count(schedule)); /* which are there by now may change */
 }
 
 static uint8_t *hub_announce(const struct live_hub_config *config, uint32_t site, size_t *size)
@@ -134,6 +136,7 @@ static void hub_free(struct live_hub *hub)
     free(hub->lowers);
     free(hub->eliminated);
     free(hub->active);
+    free(hub->absent);
     free(hub->everybody);
     live_messages_free(&hub->out);
     free(hub);
@@ -145,9 +148,10 @@ static bool allocate(struct live_hub *hub)
     hub->lowers = calloc(2 * (size_t)arms, sizeof *hub->lowers);
     hub->eliminated = calloc(arms, sizeof *hub->eliminated);
     hub->active = calloc(TACIT_BITS_WORDS(arms), sizeof *hub->active);
+    hub->absent = calloc(TACIT_BITS_WORDS(arms), sizeof *hub->absent);
     hub->everybody = calloc(TACIT_BITS_WORDS(hub->config->site_count), sizeof *hub->everybody);
     if (hub->lowers == NULL || hub->eliminated == NULL || hub->active == NULL ||
-        hub->everybody == NULL)
+        hub->absent == NULL || hub->everybody == NULL)
         return false;
     hub->uppers = hub->lowers + arms;
     tacit_bits_fill(hub->everybody, hub->config->site_count);
@@ -184,6 +188,8 @@ static struct tacit_phased_hub_view core_view(const struct live_hub *hub)
 static bool is_left(const struct live_hub *hub, const struct tacit_phased_judge_view *judge,
                     double bar, uint32_t arm)
 {
+    if (judge->standings[arm] != TACIT_PHASED_PRESENT)
+        return false;
     if (schedule_of(hub->config)->rule == TACIT_PHASES_ELIMINATION)
         return judge->eliminated[arm] == 0;
     return judge->decided ? arm == judge->leader : hub->uppers[arm] >= bar;
@@ -202,7 +208,12 @@ static void note_intervals(struct live_hub *hub)
         hub->lowers[arm] = interval.lower;
         hub->uppers[arm] = interval.upper;
         hub->eliminated[arm] = (uint32_t)judge.eliminated[arm];
-        bar = interval.lower > bar ? interval.lower : bar;
+        bool const is_there = judge.standings[arm] == TACIT_PHASED_PRESENT;
+        bar = is_there && interval.lower > bar ? interval.lower : bar;
+        if (is_there)
+            tacit_bits_remove(hub->absent, arm);
+        else
+            tacit_bits_add(hub->absent, arm);
     }
     memset(hub->active, 0, TACIT_BITS_WORDS(arms) * sizeof *hub->active);
     for (uint32_t arm = 0; arm < arms; arm++)
@@ -335,6 +346,49 @@ static enum tacit_status receive(struct live_hub *hub, const struct live_hub_eve
     return status;
 }
 
+/* ---- Arms that come and go ---- */
+
+/* set: NULL: nobody. */
+static bool is_named(const uint64_t *set, uint32_t arm)
+{
+    return set != NULL && tacit_bits_has(set, arm);
+}
+
+/* One of those that the file has and the judge has not yet. False: there is none. */
+static bool change_one(struct live_hub *hub, uint64_t now_us, struct tacit_phased_update *made)
+{
+    struct phased_hub_settings const *const settings = hub->config->settings;
+    for (uint32_t arm = 0; arm < hub->config->arm_count; arm++) {
+        uint64_t const standing = core_view(hub).judge.standings[arm];
+        bool const comes = standing == TACIT_PHASED_TO_COME && is_named(settings->added, arm);
+        bool const goes = standing == TACIT_PHASED_PRESENT && is_named(settings->retired, arm);
+        enum tacit_status const status = comes ? tacit_phased_hub_add(hub->core, arm, now_us, made)
+                                         : goes
+                                             ? tacit_phased_hub_retire(hub->core, arm, now_us, made)
+                                             : TACIT_UNEXPECTED;
+        if (status != TACIT_OK)
+            continue; /* the last arm of a run stays until another one is there */
+        (void)snprintf(hub->note, sizeof hub->note, "arm %s is %s", hub->config->arm_names[arm],
+                       comes ? "added" : "retired");
+        return true;
+    }
+    return false;
+}
+
+/* What the operator has written since the last start. */
+static void change_arms(struct live_hub *hub, uint64_t now_us, struct live_hub_update *update)
+{
+    struct tacit_phased_update made;
+    while (change_one(hub, now_us, &made)) {
+        update->persist = true;
+        update->deadline_us = made.deadline_us;
+        update->note = hub->note;
+        note_intervals(hub);
+        if (made.send)
+            (void)add_message(hub, &made.message);
+    }
+}
+
 static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_event *event,
                                   const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
@@ -348,6 +402,8 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     enum tacit_status const status = event->kind == LIVE_HUB_RECEIVE
                                          ? receive(hub, event, update)
                                          : step_core(hub, &made, update);
+    if (event->kind == LIVE_HUB_START)
+        change_arms(hub, event->now_us, update);
     hub->deadline_us = update->deadline_us;
     update->messages = hub->out.items;
     update->message_count = hub->out.count;
@@ -378,6 +434,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
         .means = core.judge.means,
         .eliminated = drops ? hub->eliminated : NULL,
         .intervals = &hub->intervals,
+        .absent = hub->absent,
         .flagged = core.flagged};
 }
 

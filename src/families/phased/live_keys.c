@@ -7,13 +7,17 @@
 #include "plan.h"
 #include "settings.h"
 
-const char *const phased_run_keys[] = {"rule",       "arms_per_round", "growth",
-                                       "confidence", "guard",          NULL};
+const char *const phased_run_keys[] = {"rule",  "arms_per_round", "growth",  "confidence", "guard",
+                                       "later", "added",          "retired", NULL};
 
 struct run_keys {
     struct phased_keys keys;
     int rule;
+    const struct config_node *lists[3]; /* later, added, retired; or NULL */
 };
+
+static const char *const list_names[3] = {"later", "added", "retired"};
+enum { LATER, ADDED, RETIRED };
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -34,6 +38,24 @@ static void read_rule(struct config_reader *reader, const struct config_node *ru
     }
 }
 
+static void read_lists(struct config_reader *reader, const struct config_node *run,
+                       struct run_keys *keys)
+{
+    for (int i = 0; i < 3; i++) {
+        char name[40];
+        keys->lists[i] = config_node_member(run, list_names[i]);
+        (void)snprintf(name, sizeof name, "run.%s", list_names[i]);
+        bool is_good = keys->lists[i] == NULL || keys->lists[i]->kind == CONFIG_LIST;
+        for (const struct config_node *node =
+                 is_good && keys->lists[i] != NULL ? keys->lists[i]->first : NULL;
+             node != NULL; node = node->next)
+            is_good = is_good && node->kind == CONFIG_SCALAR;
+        if (!is_good)
+            config_reader_fail(reader, keys->lists[i], name,
+                               "a list of names of arms is expected, like [left, right]");
+    }
+}
+
 void phased_read_run(struct config_reader *reader, const struct config_node *root,
                      struct tacit_config_coordinator *coordinator)
 {
@@ -47,6 +69,7 @@ void phased_read_run(struct config_reader *reader, const struct config_node *roo
     coordinator->keys = keys;
     read_rule(reader, run, keys);
     phased_read_index(reader, run, "run", &keys->keys);
+    read_lists(reader, run, keys);
     if (coordinator->network.kind != TACIT_CONFIG_STAR)
         config_reader_fail(reader, config_node_member(root, "network"), "network.kind",
                            "play in phases is for a star; allowed: star");
@@ -70,10 +93,74 @@ static uint32_t find_arm(const struct tacit_config_coordinator *file, const char
     return arm;
 }
 
-static enum tacit_status settle(const struct live_hub_config *hub,
-                                const struct tacit_config_coordinator *file,
-                                struct tacit_phases *schedule, struct tacit_error *error)
+/* The named arms as a set. Errors: TACIT_INVALID. */
+static enum tacit_status take_list(const struct tacit_config_coordinator *file, int list,
+                                   uint64_t *set, struct tacit_error *error)
 {
+    struct run_keys const *const given = file->keys;
+    char name[40];
+    (void)snprintf(name, sizeof name, "run.%s", list_names[list]);
+    if (given->lists[list] == NULL)
+        return TACIT_OK;
+    for (const struct config_node *node = given->lists[list]->first; node != NULL;
+         node = node->next) {
+        uint32_t const arm = find_arm(file, node->text);
+        if (arm == file->arm_count)
+            return refuse(file, name, "no arm of the list has this name", error);
+        tacit_bits_add(set, arm);
+    }
+    return TACIT_OK;
+}
+
+/* Arms that come and go. Ensures: the schedule knows how many are there at the start. */
+static enum tacit_status settle_changes(const struct tacit_config_coordinator *file,
+                                        struct tacit_phases *schedule, uint64_t *later,
+                                        uint64_t *added, uint64_t *retired,
+                                        struct tacit_error *error)
+{
+    uint32_t const arms = file->arm_count;
+    enum tacit_status status = take_list(file, LATER, later, error);
+    if (status == TACIT_OK)
+        status = take_list(file, ADDED, added, error);
+    if (status == TACIT_OK)
+        status = take_list(file, RETIRED, retired, error);
+    if (status != TACIT_OK)
+        return status;
+    uint32_t const count = tacit_bits_count(later, arms);
+    uint32_t there = 0;
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        bool const is_later = tacit_bits_has(later, arm);
+        bool const was_there = !is_later || tacit_bits_has(added, arm);
+        if (is_later != (arm >= arms - count))
+            return refuse(file, "run.later", "arms that are to come are the last ones of 'arms'",
+                          error);
+        if (tacit_bits_has(added, arm) && !is_later)
+            return refuse(file, "run.added", "only arms of run.later can be added", error);
+        if (tacit_bits_has(retired, arm) && !was_there)
+            return refuse(file, "run.retired", "an arm that is still to come", error);
+        there += was_there && !tacit_bits_has(retired, arm) ? 1 : 0;
+    }
+    if (count == arms || there == 0)
+        return refuse(file, count == arms ? "run.later" : "run.retired", "no arm would be left",
+                      error);
+    if (schedule->guard_loss > 0 && tacit_bits_has(retired, schedule->guard_arm))
+        return refuse(file, "run.retired", "the arm of the guard stays", error);
+    schedule->first_count = count == 0 ? 0 : arms - count;
+    return TACIT_OK;
+}
+
+/* What hub->settings points to, with its sets behind it. */
+struct held {
+    struct phased_hub_settings settings; /* first */
+    uint64_t sets[];                     /* later, added, retired: W(K) each */
+};
+
+static enum tacit_status settle(const struct live_hub_config *hub,
+                                const struct tacit_config_coordinator *file, struct held *made,
+                                struct tacit_error *error)
+{
+    struct tacit_phases *const schedule = &made->settings.schedule;
+    size_t const set = TACIT_BITS_WORDS(hub->arm_count);
     struct run_keys const *const given = file->keys;
     struct phased_keys const *const keys = &given->keys;
     bool const drops = given->rule == TACIT_PHASES_ELIMINATION;
@@ -98,6 +185,12 @@ static enum tacit_status settle(const struct live_hub_config *hub,
                               .confidence = keys->confidence,
                               .guard_arm = guard,
                               .guard_loss = keys->guard_loss};
+    enum tacit_status const status =
+        settle_changes(file, schedule, made->sets, made->sets + set, made->sets + 2 * set, error);
+    if (status != TACIT_OK)
+        return status;
+    made->settings.added = made->sets + set;
+    made->settings.retired = made->sets + 2 * set;
     char text[PHASED_REFUSAL_BYTES];
     char const *const key = phased_schedule_refusal(schedule, text);
     if (key == NULL)
@@ -111,14 +204,15 @@ enum tacit_status phased_hub_settings_new(struct live_hub_config *hub,
                                           const struct tacit_network *network,
                                           struct tacit_error *error)
 {
-    struct phased_hub_settings *const made = calloc(1, sizeof *made);
+    struct held *const made =
+        calloc(1, sizeof *made + 3 * TACIT_BITS_WORDS(hub->arm_count) * sizeof(uint64_t));
     TACIT_ASSERT(network == NULL);
     TACIT_ASSERT(file->keys != NULL);
     if (made == NULL)
         return TACIT_MEMORY;
-    enum tacit_status const status = settle(hub, file, &made->schedule, error);
+    enum tacit_status const status = settle(hub, file, made, error);
     if (status == TACIT_OK)
-        hub->settings = made;
+        hub->settings = &made->settings;
     else
         free(made);
     return status;

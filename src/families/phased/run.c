@@ -291,7 +291,8 @@ static void rank(struct phased_run *run, const struct tacit_phased_judge_view *j
     double bar = 0;
     for (uint32_t arm = 0; arm < run->arm_count; arm++) {
         run->intervals[arm] = interval_of(run, arm, confidence);
-        bar = run->intervals[arm].lower > bar ? run->intervals[arm].lower : bar;
+        if (judge->standings[arm] == TACIT_PHASED_PRESENT && run->intervals[arm].lower > bar)
+            bar = run->intervals[arm].lower;
     }
     for (uint32_t arm = 0; arm < run->arm_count; arm++) {
         if (!is_left(run, judge, bar, arm))

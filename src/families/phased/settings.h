@@ -6,5 +6,7 @@
 
 struct phased_hub_settings {
     struct tacit_phases schedule; /* all of it */
+    const uint64_t *added;   /* K: of the arms to come, those that are there by now; NULL: none */
+    const uint64_t *retired; /* K: arms that are taken out, for good; NULL: none */
 };
 #endif

@@ -705,6 +705,26 @@ enum tacit_status tacit_phased_judge_add(struct tacit_phased_judge *judge, uint3
     return TACIT_OK;
 }
 
+static uint32_t count_present(struct tacit_phased_judge *judge)
+{
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        count += standings_of(judge)[arm] == TACIT_PHASED_PRESENT ? 1 : 0;
+    return count;
+}
+
+/* Arms that were dropped for the sake of one that is gone are in again: by the intervals that hold
+ * at all times those stay out that are surely worse than another one that is there. */
+static void readmit(struct tacit_phased_judge *judge)
+{
+    if (!eliminates(&judge->schedule))
+        return;
+    for (uint32_t arm = 0; arm < judge->schedule.arm_count; arm++)
+        if (standings_of(judge)[arm] == TACIT_PHASED_PRESENT)
+            eliminated_of(judge)[arm] = 0;
+    eliminate(judge);
+}
+
 static bool is_planned(struct tacit_phased_judge *judge, uint32_t arm)
 {
     for (uint32_t i = 0; i < judge->plan_count; i++)
@@ -720,13 +740,13 @@ enum tacit_status tacit_phased_judge_retire(struct tacit_phased_judge *judge, ui
     if (arm >= judge->schedule.arm_count || standings_of(judge)[arm] != TACIT_PHASED_PRESENT ||
         is_guard || !has_room(judge))
         return TACIT_INVALID;
-    uint32_t const others = count_in(judge, true) + count_in(judge, false);
-    if (others <= (is_in(judge, arm) ? 1u : 0u))
+    if (count_present(judge) == 1)
         return TACIT_INVALID;
     bool const is_at_play = is_planned(judge, arm) || judge->leader == arm || judge->played == arm;
     standings_of(judge)[arm] = TACIT_PHASED_RETIRED;
     if (!is_at_play)
         return TACIT_OK;
+    readmit(judge);
     begin_anew(judge, played);
     return TACIT_OK;
 }
