@@ -167,7 +167,8 @@ static const struct {
     {"--set=protocol.changes=[{slot: 5, add: 4, retire: 3}]", "either add or retire"},
     {"--set=protocol.changes=[{add: 4}]", "protocol.changes.0.slot"},
     {"--set=protocol.changes=[{slot: 5, add: 5}]", "no such arm"},
-    {"--set=protocol.changes=[{slot: 5, add: 0}]", "the last ones"},
+    {"--set=protocol.changes=[{slot: 5, add: 0}]", "added once"},
+    {"--set=protocol.changes=[{slot: 5, retire: 3}, {slot: 6, add: 0}]", "added once"},
     {"--set=protocol.changes=[{slot: 5, retire: 0}, {slot: 6, retire: 0}]", "retired once"},
     {"--set=protocol.changes=[{slot: 5, retire: 4}, {slot: 6, add: 4}]", "after that"},
     {"--set=protocol.changes=[{slot: 5, retire: 0}, {slot: 5, retire: 1}, {slot: 5, retire: 2}, "
