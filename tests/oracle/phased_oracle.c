@@ -268,7 +268,8 @@ static bool twin_retire(struct twin *twin, uint32_t arm)
     bool const is_at_play = twin->planned[arm] > 0 || twin->leader == arm;
     twin->absent[arm] = twin->retired[arm] = true;
     for (uint32_t other = 0; is_at_play && other < ARMS; other++)
-        twin->gone[other] = twin->gone[other] && twin->absent[other]; /* perhaps it went for the sake of this one */
+        twin->gone[other] =
+            twin->gone[other] && twin->absent[other]; /* perhaps it went for the sake of this one */
     if (is_at_play)
         twin_give_way(twin);
     return is_at_play;

@@ -559,7 +559,6 @@ static void take_order(struct tacit_phased_agent *agent, const struct tacit_phas
                        struct tacit_phased_update *update)
 {
     TACIT_ASSERT(order->round > agent->round);
-    TACIT_ASSERT(!agent->last);
     update->plan_is_void = agent->left_count > 0;
     update->persist = true;
     clear_plan(agent);

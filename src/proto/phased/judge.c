@@ -36,7 +36,7 @@ static uint64_t *rungs_of(struct tacit_phased_judge *judge)
 
 static uint64_t *column_of(struct tacit_phased_judge *judge, uint32_t column)
 {
-    TACIT_ASSERT(column < 8);
+    TACIT_ASSERT(column <= 8);
     return judge->words + judge->rung_count + column * (size_t)judge->schedule.arm_count;
 }
 
