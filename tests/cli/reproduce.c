@@ -548,7 +548,7 @@ static void bands_are_of_agents_or_from_the_least_run_to_the_greatest(void **sta
                  "    plot: {x: t, y: estimates}\n"
                  "    curves: [{experiment: gossip, label: gossip}]\n"
                  "    claims: [{id: c2, where: w, says: s, measure: gossip.disagreement,\n"
-                 "      band: [0, 1], verdict: holds}]\n");
+                 "      band: [-1, 1], verdict: holds}]\n");
     struct process_result result = REPRODUCE(bench, "--out", bench->out);
     expect_code(&result, 0);
     temp_path(out, bench->out, "px");
