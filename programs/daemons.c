@@ -50,6 +50,15 @@ static struct live_bus_config bus_config(const struct tacit_config_broker *broke
                                     .reconnect_us_max = 30000000};
 }
 
+static struct live_signing_config signing_config(const struct tacit_config_broker *broker,
+                                                 const char *name)
+{
+    return (struct live_signing_config){.ca_file = broker->ca_file,
+                                        .certificate_file = broker->signing_certificate_file,
+                                        .key_file = broker->signing_key_file,
+                                        .name = name};
+}
+
 static int report(enum tacit_status status, const struct tacit_error *error)
 {
     if (status == TACIT_OK)
@@ -74,8 +83,13 @@ static enum tacit_status check_identity(const struct tacit_config_broker *broker
                                         struct config_document *document, struct tacit_error *error)
 {
     struct tacit_error found = {""};
-    enum tacit_status const status =
+    struct live_signing_config const signing = signing_config(broker, name);
+    struct live_signer *signer = NULL;
+    enum tacit_status status =
         live_pki_check(broker->ca_file, broker->certificate_file, broker->key_file, name, &found);
+    if (status == TACIT_OK)
+        status = live_signer_open(&signer, &signing, &found);
+    live_signer_close(signer);
     return status == TACIT_OK ? TACIT_OK : refuse(document, "broker", found.text, error);
 }
 
@@ -145,6 +159,8 @@ static int agent_command(const struct command *command, int word_count, char **w
                                             .units_max = config->units_max,
                                             .state_directory = config->state_directory,
                                             .bus = bus_config(&config->broker, config->site),
+                                            .signing =
+                                                signing_config(&config->broker, config->site),
                                             .api = {config->api.unix_path, config->api.port}};
     status = live_agent_run(&agent, &error);
     tacit_config_agent_free(config);
@@ -204,6 +220,7 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         .hub = hub_config(config),
         .state_directory = config->state_directory,
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
+        .signing = signing_config(&config->broker, LIVE_COORDINATOR),
         .status = {config->status.unix_path, config->status.port}};
     struct tacit_network *network;
     enum tacit_status status = tacit_network_new(&network, &config->network, error);

@@ -178,6 +178,8 @@ struct tacit_config_broker {
     const char *ca_file;
     const char *certificate_file;
     const char *key_file;
+    const char *signing_certificate_file; /* by default beside the two above: NAME.sign.crt, */
+    const char *signing_key_file;         /* .. NAME.sign.key */
 };
 
 /* A Unix socket, or a port on loopback. */

@@ -54,6 +54,11 @@ size_t tacit_wire_envelope_bytes(const struct tacit_wire_envelope *envelope);
  * exactly that many bytes are written. Cost: O(body). */
 void tacit_wire_envelope_encode(const struct tacit_wire_envelope *envelope, uint8_t *bytes);
 
+/* Where the signature of an encoded envelope begins, which are its last bytes: what is signed is
+ * all that comes before its field. 0: there is none of TACIT_WIRE_SIGNATURE_BYTES bytes. */
+size_t tacit_wire_envelope_signature(const uint8_t *bytes, size_t size);
+#define TACIT_WIRE_SIGNATURE_FIELD_BYTES (2u + TACIT_WIRE_SIGNATURE_BYTES)
+
 /* On TACIT_OK envelope->body points into `bytes`. Errors: TACIT_MALFORMED (another form or version,
  * names that are none, no term), TACIT_MEMORY; *envelope untouched. Cost: O(size). */
 enum tacit_status tacit_wire_envelope_decode(const uint8_t *bytes, size_t size,

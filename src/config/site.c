@@ -94,10 +94,38 @@ static void read_path(struct config_reader *reader, const struct config_node *ma
     *path = made;
 }
 
+/* "pki/north.key" has "pki/north.sign.key" beside it. */
+static const char *beside(struct config_reader *reader, const char *path)
+{
+    char const *const slash = strrchr(path, '/');
+    char const *const dot = strrchr(slash == NULL ? path : slash, '.');
+    size_t const stem = dot == NULL ? strlen(path) : (size_t)(dot - path);
+    size_t const size = strlen(path) + sizeof ".sign";
+    char *const made = config_document_allocate(reader->document, size);
+    if (made == NULL)
+        reader->status = TACIT_MEMORY;
+    else
+        (void)snprintf(made, size, "%.*s.sign%s", (int)stem, path, path + stem);
+    return made;
+}
+
+/* With which words are signed: named, or beside the files that open the broker's door. */
+static void read_signing(struct config_reader *reader, const struct config_node *map,
+                         struct tacit_config_broker *broker)
+{
+    read_path(reader, map, "broker.signing_certificate", false, &broker->signing_certificate_file);
+    read_path(reader, map, "broker.signing_key", false, &broker->signing_key_file);
+    if (reader->status == TACIT_OK && broker->signing_certificate_file == NULL)
+        broker->signing_certificate_file = beside(reader, broker->certificate_file);
+    if (reader->status == TACIT_OK && broker->signing_key_file == NULL)
+        broker->signing_key_file = beside(reader, broker->key_file);
+}
+
 static void read_broker(struct config_reader *reader, const struct config_node *root,
                         struct tacit_config_broker *broker)
 {
-    static const char *const keys[] = {"host", "port", "ca", "certificate", "key", NULL};
+    static const char *const keys[] = {
+        "host", "port", "ca", "certificate", "key", "signing_certificate", "signing_key", NULL};
     struct config_node const *const map = config_reader_map(reader, root, "broker", true);
     uint32_t port = 8883;
     if (map == NULL)
@@ -109,6 +137,7 @@ static void read_broker(struct config_reader *reader, const struct config_node *
     read_path(reader, map, "broker.ca", true, &broker->ca_file);
     read_path(reader, map, "broker.certificate", true, &broker->certificate_file);
     read_path(reader, map, "broker.key", true, &broker->key_file);
+    read_signing(reader, map, broker);
 }
 
 static void read_listener(struct config_reader *reader, const struct config_node *root,

@@ -64,6 +64,18 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     return status;
 }
 
+/* It hears the coordinator and other sites of a run that its policy allows. */
+static enum tacit_status open_voice(struct agent *agent, struct tacit_error *error)
+{
+    struct live_agent_config const *const config = agent->config;
+    enum tacit_status const status =
+        live_voice_open(&agent->voice, &config->signing, config->site.federation,
+                        config->site.agents_max + 1, error);
+    agent->letters.signer = agent->voice.signer;
+    agent->letters.keys = agent->voice.keys;
+    return status;
+}
+
 static void close_all(struct agent *agent)
 {
     agent->daemon.release = NULL;
@@ -74,6 +86,8 @@ static void close_all(struct agent *agent)
     live_decisions_free(agent->decisions);
     free(agent->ranking);
     free(agent->active);
+    free(agent->neighbours);
+    live_voice_close(&agent->voice);
     agent->config->protocol->free(agent->site);
 }
 
@@ -92,6 +106,10 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     if (status != TACIT_OK)
         return status;
     status = agent_restore(&agent, error);
+    if (status == TACIT_OK && agent.site != NULL)
+        status = agent_open_senders(&agent);
+    if (status == TACIT_OK)
+        status = open_voice(&agent, error);
     if (status == TACIT_OK)
         status = open_all(&agent, error);
     if (status == TACIT_OK) {

@@ -184,6 +184,32 @@ static void add_peers(const struct agent *agent, const struct live_site_view *vi
     (void)json_object_set_new(status, "two_states", flagged);
 }
 
+static void add_offender(json_t *list, const char *name, const struct live_sender *sender)
+{
+    if (live_sender_offends(sender))
+        (void)json_array_append_new(list, json_pack("{s:s, s:I, s:I, s:I, s:s}", "name", name,
+                                                    "refused", (json_int_t)sender->refused_count,
+                                                    "unsigned", (json_int_t)sender->unsigned_count,
+                                                    "unread", (json_int_t)sender->dropped_count,
+                                                    "why", sender->why));
+}
+
+/* Under whose name words came that were refused, or were too many to be read. */
+static void add_offenders(const struct agent *agent, json_t *status)
+{
+    struct live_site_place place = {0};
+    json_t *const list = json_array();
+    add_offender(list, TACIT_WIRE_COORDINATOR, &agent->hub_sender);
+    if (agent->neighbour_count > 0)
+        agent->config->protocol->place(agent->site, &place);
+    for (uint32_t i = 0; i < place.neighbour_count; i++)
+        add_offender(list, place.neighbours[i].site, &agent->neighbours[i]);
+    add_offender(list, "others", &agent->strangers);
+    (void)json_object_set_new(status, "unsigned_messages",
+                              json_integer((json_int_t)agent->unsigned_count));
+    (void)json_object_set_new(status, "offenders", list);
+}
+
 /* Of a site that has an answer at any time: what it takes the means to be, best first. */
 static void add_estimates(struct agent *agent, const struct live_site_view *view, json_t *status)
 {
@@ -290,6 +316,8 @@ static json_t *status(void *context)
     if (made != NULL)
         add_peers(agent, &view, made);
     if (made != NULL)
+        add_offenders(agent, made);
+    if (made != NULL)
         add_estimates(agent, &view, made);
     add_intervals(agent, &view, made);
     return made;
@@ -329,6 +357,30 @@ static json_t *ledger(void *context)
                      agent->config->site.budget, "releases", list.releases);
 }
 
+/* Whatever the protocol: what those can still do whom the words pass. */
+static const char broker_powers[] =
+    "Every message is signed by whoever says it, for this run and this topic, and what is not so "
+    "signed changes nothing. So the broker can hold messages back, or say them again; it cannot "
+    "make, alter or redirect one. It sees who speaks, when and how much, and what is in the "
+    "messages. ";
+static const char hub_powers[] =
+    "A coordinator that lies can choose which arms are played, keep the run from ending, end it "
+    "early, and treat two states of one site as one; it cannot make this site add less noise or "
+    "go beyond its own policy.\n";
+static const char announcer_powers[] =
+    "A coordinator that lies can announce the run otherwise than was agreed, or not at all; a "
+    "neighbour that lies can falsify what it passes on. Neither can make this site add less noise "
+    "or go beyond its own policy.\n";
+
+static void add_powers(const struct agent *agent, struct live_buffer *text)
+{
+    struct live_site_place place = {0};
+    if (agent->site != NULL)
+        agent->config->protocol->place(agent->site, &place);
+    live_buffer_add(text, broker_powers);
+    live_buffer_add(text, place.has_neighbours ? announcer_powers : hub_powers);
+}
+
 static void statement(void *context, struct live_buffer *text)
 {
     struct agent *const agent = context;
@@ -337,6 +389,7 @@ static void statement(void *context, struct live_buffer *text)
     agent->config->protocol->state(agent->site, &agent->config->site, &words);
     live_buffer_add(text, bytes);
     live_buffer_add(text, "\n");
+    add_powers(agent, text);
 }
 
 static void metrics(void *context, struct live_buffer *text)
@@ -356,13 +409,14 @@ static void metrics(void *context, struct live_buffer *text)
                        view.epoch, view.active_count, view.pull_count, decisions.unserved,
                        decisions.open_planned + decisions.open_other, decisions.open_planned,
                        decisions.missed_count, (double)decisions.wait.wait_ms / 1e3);
-    live_buffer_format(text,
-                       "tacit_agent_decisions_total %" PRIu64 "\ntacit_agent_rewards_total %" PRIu64
-                       "\ntacit_agent_sent_bytes_total %" PRIu64
-                       "\ntacit_agent_refused_messages_total %" PRIu64
-                       "\ntacit_agent_spent_nano_epsilon %" PRIu64 "\ntacit_agent_connected %d\n",
-                       api.decisions, api.rewards, bus.sent_bytes, agent->refused_count,
-                       view.spent_nano, live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
+    live_buffer_format(
+        text,
+        "tacit_agent_decisions_total %" PRIu64 "\ntacit_agent_rewards_total %" PRIu64
+        "\ntacit_agent_sent_bytes_total %" PRIu64 "\ntacit_agent_refused_messages_total %" PRIu64
+        "\ntacit_agent_unsigned_messages_total %" PRIu64 "\ntacit_agent_spent_nano_epsilon %" PRIu64
+        "\ntacit_agent_connected %d\n",
+        api.decisions, api.rewards, bus.sent_bytes, agent->refused_count, agent->unsigned_count,
+        view.spent_nano, live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
     for (uint32_t arm = 0; view.confidence > 0 && arm < agent->config->site.arm_count; arm++)
         live_buffer_format(text,
                            "tacit_agent_arm_lower{arm=\"%" PRIu32 "\"} %.6g\n"

@@ -3,6 +3,7 @@
 #define TACIT_LIVE_AGENT_CONFIG_H
 #include "api/http.h"
 #include "bus/bus.h"
+#include "pki/signing.h"
 #include "site.h"
 
 struct live_agent_config {
@@ -17,6 +18,7 @@ struct live_agent_config {
     uint32_t units_max;
     const char *state_directory;
     struct live_bus_config bus;
+    struct live_signing_config signing;
     struct live_http_config api;
 };
 #endif

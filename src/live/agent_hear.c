@@ -1,5 +1,5 @@
-/* Announcements and messages: who said it is read from the topic, because the broker lets a
- * certificate write under its own name only. */
+/* Announcements and messages. Who said it is read from the topic, and proved by the signature; what
+ * is not signed changes nothing. */
 #include "agent_hear.h"
 #include "agent_step.h"
 #include "bus/topics.h"
@@ -8,10 +8,61 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct sender {
+    uint32_t agent; /* or TACIT_HUB */
+    const char *name;
+    struct live_sender *account;
+};
+
+static struct sender hub_of(struct agent *agent)
+{
+    return (struct sender){TACIT_HUB, TACIT_WIRE_COORDINATOR, &agent->hub_sender};
+}
+
+static void refuse_word(struct agent *agent, const struct sender *from, const char *why,
+                        bool is_unsigned)
+{
+    char line[2 * LIVE_SENDER_WHY_BYTES];
+    agent->refused_count++;
+    agent->unsigned_count += is_unsigned;
+    if (live_sender_refuse(from->account, live_now_us(), is_unsigned, why, line))
+        live_log(LIVE_LOG_WARNING, "refused", "under the name %s: %s", from->name, line);
+}
+
+/* What the coordinator announces, once it is known that it does. */
 static void refuse(struct agent *agent, const char *why)
 {
+    char line[2 * LIVE_SENDER_WHY_BYTES];
     agent->refused_count++;
-    live_log(LIVE_LOG_WARNING, "refused", "%s", why);
+    if (live_sender_refuse(&agent->hub_sender, live_now_us(), false, why, line))
+        live_log(LIVE_LOG_WARNING, "refused", "%s", line);
+}
+
+/* Those that it speaks with, from now on. Errors: TACIT_MEMORY. */
+enum tacit_status agent_open_senders(struct agent *agent)
+{
+    struct live_site_place place;
+    agent->config->protocol->place(agent->site, &place);
+    TACIT_ASSERT(agent->neighbours == NULL);
+    if (place.neighbour_count == 0)
+        return TACIT_OK;
+    agent->neighbours = calloc(place.neighbour_count, sizeof *agent->neighbours);
+    if (agent->neighbours == NULL)
+        return TACIT_MEMORY;
+    agent->neighbour_count = place.neighbour_count;
+    return TACIT_OK;
+}
+
+/* NULL: it opens. Else it was refused. */
+static const char *open_word(struct agent *agent, const struct sender *from, const char *objection,
+                             const struct live_opened *opened)
+{
+    if (objection == NULL)
+        return NULL;
+    refuse_word(agent, from, objection, opened->is_unsigned);
+    if (opened->lacks_key)
+        live_voice_ask(&agent->voice, &agent->daemon, from->name);
+    return objection;
 }
 
 /* ---- Announcements --------------------------------------------------------------------------- */
@@ -38,6 +89,8 @@ static void join(struct agent *agent, const uint8_t *bytes, size_t size)
         protocol->join(&agent->site, &agent->config->site, bytes, size, &agent->refusal);
     if (status == TACIT_OK)
         status = live_letters_begin(&agent->letters, protocol->agreement(agent->site));
+    if (status == TACIT_OK)
+        status = agent_open_senders(agent);
     if (status == TACIT_MALFORMED)
         refuse(agent, "an announcement that does not decode");
     else if (status == TACIT_REFUSED)
@@ -118,89 +171,131 @@ static bool is_of(const struct tacit_wire_envelope *envelope,
            memcmp(agreement->run, envelope->run, sizeof agreement->run) == 0;
 }
 
-static void on_announcement(struct agent *agent, const uint8_t *bytes, size_t size)
+static void on_announcement(struct agent *agent, const char *topic, const uint8_t *bytes,
+                            size_t size)
 {
-    struct tacit_wire_envelope envelope;
+    struct live_arrival const arrival = {topic, TACIT_WIRE_COORDINATOR, bytes, size};
+    struct live_opened opened;
+    struct sender const hub = hub_of(agent);
     struct tacit_wire_announcement *announcement = NULL;
-    char const *objection = live_letter_open_announcement(&agent->letters, bytes, size, &envelope);
-    if (objection == NULL && tacit_wire_announcement_decode(envelope.body, envelope.body_size,
-                                                            &announcement) != TACIT_OK)
+    char const *objection = live_letter_open_announcement(&agent->letters, &arrival, &opened);
+    if (open_word(agent, &hub, objection, &opened) != NULL)
+        return;
+    struct tacit_wire_envelope const *const envelope = &opened.envelope;
+    if (tacit_wire_announcement_decode(envelope->body, envelope->body_size, &announcement) !=
+        TACIT_OK)
         objection = "an announcement that does not decode";
-    else if (objection == NULL && !is_of(&envelope, &announcement->agreement))
+    else if (!is_of(envelope, &announcement->agreement))
         objection = "an announcement whose envelope says something else";
     if (objection != NULL)
         refuse(agent, objection);
     else
-        hear_announcement(agent, &announcement->agreement, envelope.body, envelope.body_size);
+        hear_announcement(agent, &announcement->agreement, envelope->body, envelope->body_size);
     free(announcement);
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
-struct sender {
-    uint32_t agent; /* or TACIT_HUB */
-    const char *name;
-};
-
-static const struct sender hub = {TACIT_HUB, TACIT_WIRE_COORDINATOR};
-
 static void on_message(struct agent *agent, struct sender from, bool is_broadcast,
-                       const uint8_t *bytes, size_t size)
+                       const struct live_arrival *arrival)
 {
-    struct tacit_wire_envelope envelope;
+    struct live_opened opened;
     struct live_site_event event = {.kind = LIVE_SITE_RECEIVE};
-    TACIT_ASSERT(size == 0 || bytes != NULL);
     if (agent->site == NULL)
         return; /* the announcement comes first */
-    char const *const objection =
-        live_letter_open(&agent->letters, from.name, bytes, size, &envelope);
-    if (objection != NULL) {
-        refuse(agent, objection);
+    char const *const objection = live_letter_open(&agent->letters, arrival, &opened);
+    if (open_word(agent, &from, objection, &opened) != NULL)
         return;
-    }
     event.as.message.from = from.agent;
     event.as.message.is_broadcast = is_broadcast;
-    event.as.message.bytes = envelope.body;
-    event.as.message.size = envelope.body_size;
-    event.as.message.kind = envelope.kind;
-    event.as.message.epoch = envelope.epoch;
+    event.as.message.bytes = opened.envelope.body;
+    event.as.message.size = opened.envelope.body_size;
+    event.as.message.kind = opened.envelope.kind;
+    event.as.message.epoch = opened.envelope.epoch;
     enum tacit_status const status = agent_step(agent, event);
     if (status != TACIT_OK)
-        refuse(agent, tacit_status_text(status));
+        refuse_word(agent, &from, tacit_status_text(status), false);
 }
 
-static void on_peer_message(struct agent *agent, const char *from, const uint8_t *bytes,
-                            size_t size)
+/* One of the neighbours, by its name; account NULL: it is none. */
+static struct sender neighbour_of(struct agent *agent, const char *name)
 {
-    struct live_site_place place;
+    struct live_site_place place = {0};
+    if (agent->site != NULL)
+        agent->config->protocol->place(agent->site, &place);
+    TACIT_ASSERT(agent->site == NULL || place.neighbour_count == agent->neighbour_count);
+    for (uint32_t i = 0; i < place.neighbour_count; i++)
+        if (strcmp(place.neighbours[i].site, name) == 0)
+            return (struct sender){place.neighbours[i].agent, name, &agent->neighbours[i]};
+    return (struct sender){0, name, NULL};
+}
+
+static void on_peer_message(struct agent *agent, struct sender from,
+                            const struct live_arrival *arrival)
+{
     if (agent->site == NULL)
         return;
-    agent->config->protocol->place(agent->site, &place);
-    for (uint32_t i = 0; i < place.neighbour_count; i++) {
-        if (strcmp(place.neighbours[i].site, from) == 0) {
-            on_message(agent, (struct sender){place.neighbours[i].agent, from}, false, bytes, size);
-            return;
-        }
-    }
-    refuse(agent, "a message of a site that is no neighbour");
+    if (from.account != &agent->strangers)
+        on_message(agent, from, false, arrival);
+    else
+        refuse_word(agent, &from, "a message of a site that is no neighbour", false);
+}
+
+/* The keys of neighbours may come before it is known who they are: what the CA made out to a name
+ * is of use to nobody else. */
+static void on_key(struct agent *agent, const struct sender *from, const struct live_arrival *shown)
+{
+    char const *const objection =
+        live_keys_take(agent->voice.keys, shown->from, shown->bytes, shown->size);
+    if (objection != NULL)
+        refuse_word(agent, from, objection, true);
+}
+
+/* ---- Topics ---------------------------------------------------------------------------------- */
+
+enum what { NOTHING, KEY, ANNOUNCEMENT, BROADCAST, TO_US, OF_A_PEER };
+
+/* Who says it is read from the topic, and proved by the signature. */
+static enum what classify(const struct agent *agent, const char *topic, char from[65])
+{
+    char const *const federation = agent->config->site.federation;
+    char const *const site = agent->config->site.site;
+    char const *const word = agent->config->protocol->word;
+    if (live_topic_key_of(topic, federation, from))
+        return KEY;
+    if (live_topic_peer_from(topic, federation, site, word, from))
+        return OF_A_PEER;
+    (void)snprintf(from, 65, "%s", TACIT_WIRE_COORDINATOR);
+    if (strcmp(topic, live_topic_to(federation, site, "announce").text) == 0)
+        return ANNOUNCEMENT;
+    if (strcmp(topic, live_topic_down(federation, word).text) == 0 ||
+        live_topic_is_down_of(topic, federation, word))
+        return BROADCAST;
+    return strcmp(topic, live_topic_to(federation, site, word).text) == 0 ? TO_US : NOTHING;
 }
 
 static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
 {
     struct agent *const agent = context;
-    char const *const federation = agent->config->site.federation;
-    char const *const site = agent->config->site.site;
-    char const *const word = agent->config->protocol->word;
-    char from[65];
-    if (strcmp(topic, live_topic_to(federation, site, "announce").text) == 0)
-        on_announcement(agent, bytes, size);
-    else if (strcmp(topic, live_topic_down(federation, word).text) == 0 ||
-             live_topic_is_down_of(topic, federation, word))
-        on_message(agent, hub, true, bytes, size);
-    else if (strcmp(topic, live_topic_to(federation, site, word).text) == 0)
-        on_message(agent, hub, false, bytes, size);
-    else if (live_topic_peer_from(topic, federation, site, word, from))
-        on_peer_message(agent, from, bytes, size);
+    char name[65];
+    enum what const what = classify(agent, topic, name);
+    bool const is_hub = strcmp(name, TACIT_WIRE_COORDINATOR) == 0;
+    if (what == NOTHING)
+        return;
+    struct sender from = is_hub ? hub_of(agent) : neighbour_of(agent, name);
+    if (from.account == NULL)
+        from.account = &agent->strangers;
+    struct live_arrival const arrival = {topic, name, bytes, size};
+    if (!live_sender_may_speak(from.account, live_now_us()))
+        return;
+    if (what == KEY)
+        on_key(agent, &from, &arrival);
+    else if (what == ANNOUNCEMENT)
+        on_announcement(agent, topic, bytes, size);
+    else if (what == OF_A_PEER)
+        on_peer_message(agent, from, &arrival);
+    else
+        on_message(agent, from, what == BROADCAST, &arrival);
 }
 
 /* ---- The connection -------------------------------------------------------------------------- */
@@ -213,6 +308,7 @@ static void on_connected(void *context)
     char const *const site = agent->config->site.site;
     char const *const word = agent->config->protocol->word;
     live_log(LIVE_LOG_INFO, "connected", "to the broker");
+    live_voice_connected(&agent->voice, &agent->daemon, &agent->letters);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, "announce").text);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, word).text);
     (void)live_bus_subscribe(bus, live_topic_down(federation, word).text);

@@ -11,6 +11,8 @@
 #include "daemon.h"
 #include "daemon/command.h"
 #include "daemon/state_clock.h"
+#include "sender.h"
+#include "voice.h"
 
 #define AGENT_PATH_BYTES 4096u
 
@@ -49,11 +51,17 @@ struct agent {
     uint64_t *active;
     uint32_t active_count;
     uint64_t refused_count;
-    uint64_t clipped_count; /* depends on rewards: shown under /v1/clipped and nowhere else */
+    uint64_t unsigned_count;        /* of the refused: not signed by whose word they claim to be */
+    struct live_sender hub_sender;  /* the coordinator */
+    struct live_sender *neighbours; /* by their order; NULL: none yet */
+    uint32_t neighbour_count;
+    struct live_sender strangers; /* all other names together */
+    uint64_t clipped_count;       /* depends on rewards: shown under /v1/clipped and nowhere else */
     const char
         *refusal; /* why this site does not take part, or what it takes no part in; or NULL */
     char difference[TACIT_WIRE_DIFFERENCE_BYTES + 128]; /* room for its words */
     struct live_letters letters;
+    struct live_voice voice;
     struct agent_task task;
 };
 #endif

@@ -51,7 +51,8 @@ static void acknowledge(struct agent *agent, uint64_t number)
 static void post(struct agent *agent, const char *to, const struct live_message *message,
                  const char *topic)
 {
-    struct live_letter const letter = {.to = to,
+    struct live_letter const letter = {.topic = topic,
+                                       .to = to,
                                        .kind = message->kind,
                                        .epoch = message->epoch,
                                        .body = message->bytes,

@@ -7,7 +7,9 @@
 #include "daemon/entropy.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
+#include "sender.h"
 #include "status_page.h"
+#include "voice.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +18,19 @@
 
 struct coordinator {
     const struct live_coordinator_config *config;
+    struct live_hub_config run; /* as the file says it, with the nonce of this state */
     struct live_daemon daemon;
     struct live_timer *timer;
     struct live_hub *hub;
     bool hub_is_dirty; /* changed in this round: put it once, at the end */
     uint64_t refused_count;
+    uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */
     uint64_t accepted_count;
     struct live_letters letters;
-    uint32_t *by_name; /* sites in the order of their names */
+    struct live_voice voice;
+    struct live_sender *senders;  /* by site */
+    struct live_sender strangers; /* all other names together */
+    uint32_t *by_name;            /* sites in the order of their names */
 };
 
 /* ---- Saying ---------------------------------------------------------------------------------- */
@@ -43,7 +50,7 @@ static void post(struct coordinator *coordinator, const char *topic,
 
 static void publish(struct coordinator *coordinator, const struct live_message *message)
 {
-    struct live_hub_config const *const config = &coordinator->config->hub;
+    struct live_hub_config const *const config = &coordinator->run;
     char const *const word = coordinator->config->protocol->word;
     TACIT_ASSERT(message->to == TACIT_EVERYONE || message->to < config->site_count);
     TACIT_ASSERT(!message->is_about_one || message->about < config->site_count);
@@ -54,6 +61,7 @@ static void publish(struct coordinator *coordinator, const struct live_message *
             ? live_topic_down(config->federation, word)
             : live_topic_to(config->federation, config->sites[message->to], word);
     struct live_letter const letter = {
+        .topic = topic.text,
         .to = message->to == TACIT_EVERYONE ? NULL : config->sites[message->to],
         .kind = message->kind,
         .epoch = message->epoch,
@@ -64,12 +72,12 @@ static void publish(struct coordinator *coordinator, const struct live_message *
 
 static void announce(struct coordinator *coordinator)
 {
-    struct live_hub_config const *const config = &coordinator->config->hub;
+    struct live_hub_config const *const config = &coordinator->run;
     for (uint32_t site = 0; site < config->site_count; site++) {
         struct live_topic const topic =
             live_topic_to(config->federation, config->sites[site], "announce");
-        struct live_letter letter = {.to = config->sites[site],
-                                     .kind = TACIT_WIRE_KIND_ANNOUNCEMENT};
+        struct live_letter letter = {
+            .topic = topic.text, .to = config->sites[site], .kind = TACIT_WIRE_KIND_ANNOUNCEMENT};
         uint8_t *const body = coordinator->config->protocol->announce(config, site, &letter.size);
         letter.body = body;
         if (body == NULL)
@@ -111,7 +119,7 @@ static void carry_out(struct coordinator *coordinator, const struct live_hub_upd
 /* Who has won. With a limit of rounds others may still be in. */
 static void note_winner(const struct coordinator *coordinator, const struct live_hub_view *hub)
 {
-    struct live_hub_config const *const config = &coordinator->config->hub;
+    struct live_hub_config const *const config = &coordinator->run;
     uint32_t const arm = live_hub_winner(hub, config->arm_count);
     if (arm >= config->arm_count)
         return;
@@ -142,7 +150,7 @@ static void say_flagged(const struct coordinator *coordinator, uint32_t site)
     live_log(LIVE_LOG_ERROR, "two-states",
              "two states of site %s: it shows another release than the one that was granted to it; "
              "a copy, a clone or an old state of it is running",
-             coordinator->config->hub.sites[site]);
+             coordinator->run.sites[site]);
 }
 
 static enum tacit_status step(struct coordinator *coordinator, struct live_hub_event event)
@@ -194,7 +202,7 @@ static void on_timer(void *context)
     coordinator->config->protocol->look(coordinator->hub, &view);
     if (view.is_overdue)
         live_log(LIVE_LOG_WARNING, "waiting", "epoch %u: %u of the %u sites of the quorum reported",
-                 view.epoch, view.covered_count, coordinator->config->hub.quorum);
+                 view.epoch, view.covered_count, coordinator->run.quorum);
 }
 
 static int compare_sites(const void *left, const void *right, void *context)
@@ -206,7 +214,7 @@ static int compare_sites(const void *left, const void *right, void *context)
 /* The roster by name. Errors: TACIT_MEMORY. */
 static enum tacit_status sort_sites(struct coordinator *coordinator)
 {
-    struct live_hub_config const *const config = &coordinator->config->hub;
+    struct live_hub_config const *const config = &coordinator->run;
     coordinator->by_name = calloc(config->site_count, sizeof *coordinator->by_name);
     if (coordinator->by_name == NULL)
         return TACIT_MEMORY;
@@ -220,9 +228,9 @@ static enum tacit_status sort_sites(struct coordinator *coordinator)
 /* UINT32_MAX: not in the roster. Cost: O(log sites). */
 static uint32_t site_index(const struct coordinator *coordinator, const char *name)
 {
-    const char *const *const sites = coordinator->config->hub.sites;
+    const char *const *const sites = coordinator->run.sites;
     uint32_t low = 0;
-    uint32_t high = coordinator->config->hub.site_count;
+    uint32_t high = coordinator->run.site_count;
     while (low < high) {
         uint32_t const middle = low + (high - low) / 2;
         int const order = strcmp(sites[coordinator->by_name[middle]], name);
@@ -236,44 +244,73 @@ static uint32_t site_index(const struct coordinator *coordinator, const char *na
     return UINT32_MAX;
 }
 
-static void refuse(struct coordinator *coordinator, const char *site, const char *why)
+static void refuse(struct coordinator *coordinator, struct live_sender *sender, const char *site,
+                   const char *why, bool is_unsigned)
 {
+    char line[2 * LIVE_SENDER_WHY_BYTES];
     coordinator->refused_count++;
-    live_log(LIVE_LOG_WARNING, "refused", "a message from %s: %s", site, why);
+    coordinator->unsigned_count += is_unsigned;
+    if (live_sender_refuse(sender, live_now_us(), is_unsigned, why, line))
+        live_log(LIVE_LOG_WARNING, "refused", "a message from %s: %s", site, line);
 }
 
-/* The identity of a sender is its topic: the broker lets a certificate write under its own name
- * only. */
-static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
+static void on_letter(struct coordinator *coordinator, uint32_t site,
+                      const struct live_arrival *arrival)
 {
-    struct coordinator *const coordinator = context;
-    struct live_hub_config const *const config = &coordinator->config->hub;
-    struct tacit_wire_envelope envelope;
-    char name[65];
-    if (!live_topic_site(topic, config->federation, coordinator->config->protocol->word, name))
-        return;
-    uint32_t const site = site_index(coordinator, name);
-    if (site == UINT32_MAX) {
-        refuse(coordinator, name, "not in the roster");
-        return;
-    }
-    char const *const objection =
-        live_letter_open(&coordinator->letters, name, bytes, size, &envelope);
+    struct live_opened opened;
+    struct live_sender *const sender = &coordinator->senders[site];
+    char const *const objection = live_letter_open(&coordinator->letters, arrival, &opened);
     if (objection != NULL) {
-        refuse(coordinator, name, objection);
+        refuse(coordinator, sender, arrival->from, objection, opened.is_unsigned);
+        if (opened.lacks_key)
+            live_voice_ask(&coordinator->voice, &coordinator->daemon, arrival->from);
         return;
     }
     enum tacit_status const status =
         step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_RECEIVE,
                                                   .from = site,
-                                                  .bytes = envelope.body,
-                                                  .size = envelope.body_size,
-                                                  .message_kind = envelope.kind,
-                                                  .message_epoch = envelope.epoch});
+                                                  .bytes = opened.envelope.body,
+                                                  .size = opened.envelope.body_size,
+                                                  .message_kind = opened.envelope.kind,
+                                                  .message_epoch = opened.envelope.epoch});
     if (status == TACIT_OK)
         coordinator->accepted_count++;
     else
-        refuse(coordinator, name, tacit_status_text(status));
+        refuse(coordinator, sender, arrival->from, tacit_status_text(status), false);
+}
+
+static void on_key(struct coordinator *coordinator, uint32_t site, const struct live_arrival *shown)
+{
+    char const *const objection =
+        live_keys_take(coordinator->voice.keys, shown->from, shown->bytes, shown->size);
+    if (objection != NULL)
+        refuse(coordinator, &coordinator->senders[site], shown->from, objection, true);
+}
+
+/* The sender is read from the topic, and proved by the signature. */
+static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
+{
+    struct coordinator *const coordinator = context;
+    char name[65];
+    struct live_arrival const arrival = {topic, name, bytes, size};
+    char const *const federation = coordinator->run.federation;
+    bool const is_key = live_topic_key_of(topic, federation, name);
+    if (!is_key && !live_topic_site(topic, federation, coordinator->config->protocol->word, name))
+        return;
+    if (is_key && strcmp(name, TACIT_WIRE_COORDINATOR) == 0)
+        return; /* our own, which the broker keeps */
+    uint32_t const site = site_index(coordinator, name);
+    bool const is_known = site != UINT32_MAX;
+    struct live_sender *const sender =
+        is_known ? &coordinator->senders[site] : &coordinator->strangers;
+    if (!live_sender_may_speak(sender, live_now_us()))
+        return;
+    if (!is_known)
+        refuse(coordinator, sender, name, "not in the roster", false);
+    else if (is_key)
+        on_key(coordinator, site, &arrival);
+    else
+        on_letter(coordinator, site, &arrival);
 }
 
 /* ---- The broker ------------------------------------------------------------------------------ */
@@ -282,8 +319,9 @@ static void on_connected(void *context)
 {
     struct coordinator *const coordinator = context;
     struct live_topic const topic =
-        live_topic_all_up(coordinator->config->hub.federation, coordinator->config->protocol->word);
+        live_topic_all_up(coordinator->run.federation, coordinator->config->protocol->word);
     live_log(LIVE_LOG_INFO, "connected", "to the broker");
+    live_voice_connected(&coordinator->voice, &coordinator->daemon, &coordinator->letters);
     (void)live_bus_subscribe(coordinator->daemon.bus, topic.text);
     announce(coordinator);
     /* START again only says what stands again: retained state may be gone with the broker. */
@@ -303,12 +341,15 @@ static void on_request(void *context, struct live_request *request)
     struct coordinator *const coordinator = context;
     struct live_hub_view view;
     coordinator->config->protocol->look(coordinator->hub, &view);
-    struct live_status const status = {.config = &coordinator->config->hub,
+    struct live_status const status = {.config = &coordinator->run,
                                        .hub = &view,
                                        .is_connected =
                                            live_bus_is_connected(coordinator->daemon.bus),
                                        .accepted_count = coordinator->accepted_count,
-                                       .refused_count = coordinator->refused_count};
+                                       .refused_count = coordinator->refused_count,
+                                       .unsigned_count = coordinator->unsigned_count,
+                                       .senders = coordinator->senders,
+                                       .strangers = &coordinator->strangers};
     live_status_answer(&status, request);
 }
 
@@ -345,7 +386,7 @@ static enum tacit_status identify(const struct live_coordinator_config *config,
 /* What the letters of this run say of it: what every site is told that all must agree on. */
 static enum tacit_status begin_letters(struct coordinator *coordinator)
 {
-    struct live_hub_config const *const config = &coordinator->config->hub;
+    struct live_hub_config const *const config = &coordinator->run;
     struct tacit_wire_announcement *announcement = NULL;
     size_t size;
     uint8_t *const body = coordinator->config->protocol->announce(config, 0, &size);
@@ -361,18 +402,53 @@ static enum tacit_status begin_letters(struct coordinator *coordinator)
     return status;
 }
 
+/* Drawn once a state, and kept: so words of an earlier run of the same number are of another run.
+ */
+static enum tacit_status open_nonce(struct coordinator *coordinator)
+{
+    static const char name[] = "run_nonce";
+    struct live_store *const store = coordinator->daemon.store;
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
+    bool found = false;
+    enum tacit_status status =
+        live_store_get_value(store, name, &coordinator->run.run_nonce, &found);
+    if (status != TACIT_OK || found)
+        return status;
+    status = tacit_entropy_word(&entropy, &coordinator->run.run_nonce);
+    if (status == TACIT_OK && !live_daemon_begin(&coordinator->daemon))
+        status = TACIT_IO;
+    if (status == TACIT_OK)
+        status = live_store_put_value(store, name, coordinator->run.run_nonce);
+    return status;
+}
+
+/* Sites are heard, and nobody else. */
+static enum tacit_status open_voice(struct coordinator *coordinator, struct tacit_error *error)
+{
+    struct live_coordinator_config const *const config = coordinator->config;
+    uint32_t const count = config->hub.site_count;
+    enum tacit_status const status = live_voice_open(&coordinator->voice, &config->signing,
+                                                     config->hub.federation, count, error);
+    coordinator->letters.signer = coordinator->voice.signer;
+    coordinator->letters.keys = coordinator->voice.keys;
+    coordinator->senders = calloc(count, sizeof *coordinator->senders);
+    return status == TACIT_OK && coordinator->senders == NULL ? TACIT_MEMORY : status;
+}
+
 static enum tacit_status restore(struct coordinator *coordinator, struct tacit_error *error)
 {
     size_t size;
     void *bytes = NULL;
-    enum tacit_status status = begin_letters(coordinator);
+    enum tacit_status status = open_nonce(coordinator);
+    if (status == TACIT_OK)
+        status = begin_letters(coordinator);
     if (status == TACIT_OK)
         status = sort_sites(coordinator);
     if (status == TACIT_OK)
         status = live_daemon_core(&coordinator->daemon, &bytes, &size);
     if (status == TACIT_OK)
-        status = coordinator->config->protocol->open(&coordinator->hub, &coordinator->config->hub,
-                                                     bytes, size);
+        status =
+            coordinator->config->protocol->open(&coordinator->hub, &coordinator->run, bytes, size);
     free(bytes);
     if (status != TACIT_OK)
         (void)snprintf(error->text, sizeof error->text, "%s: the state of the run is damaged: %s",
@@ -385,7 +461,7 @@ static void say_all_flagged(const struct coordinator *coordinator)
 {
     struct live_hub_view view;
     coordinator->config->protocol->look(coordinator->hub, &view);
-    for (uint32_t site = 0; site < coordinator->config->hub.site_count; site++)
+    for (uint32_t site = 0; site < coordinator->run.site_count; site++)
         if (is_flagged(&view, site))
             say_flagged(coordinator, site);
 }
@@ -410,7 +486,7 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
 enum tacit_status live_coordinator_run(const struct live_coordinator_config *config,
                                        struct tacit_error *error)
 {
-    struct coordinator coordinator = {.config = config};
+    struct coordinator coordinator = {.config = config, .run = config->hub};
     struct live_store_identity identity;
     TACIT_ASSERT(config->protocol != NULL);
     enum tacit_status status = identify(config, &identity);
@@ -419,6 +495,8 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     if (status != TACIT_OK)
         return status;
     status = restore(&coordinator, error);
+    if (status == TACIT_OK)
+        status = open_voice(&coordinator, error);
     if (status == TACIT_OK)
         status = connect_all(&coordinator, error);
     if (status == TACIT_OK) {
@@ -430,6 +508,8 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     }
     live_daemon_close(&coordinator.daemon);
     config->protocol->free(coordinator.hub);
+    live_voice_close(&coordinator.voice);
+    free(coordinator.senders);
     free(coordinator.by_name);
     return status;
 }

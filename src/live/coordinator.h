@@ -5,12 +5,14 @@
 #include "api/http.h"
 #include "bus/bus.h"
 #include "hub.h"
+#include "pki/signing.h"
 
 struct live_coordinator_config {
     const struct live_hub_ops *protocol;
     struct live_hub_config hub; /* the run: what the protocol sees of the file */
     const char *state_directory;
     struct live_bus_config bus;
+    struct live_signing_config signing;
     struct live_http_config status;
 };
 

@@ -14,6 +14,7 @@ struct live_hub_config {
     const char *const *arm_names;
     uint32_t arm_count;
     uint64_t run_id;
+    uint64_t run_nonce; /* drawn when the state was made: a run with the same number is another */
     uint64_t horizon;
     double epsilon; /* per reward: what the sites are expected to noise with */
     double lo;      /* public range of a reward */
@@ -22,6 +23,15 @@ struct live_hub_config {
     uint32_t deadline_s;  /* of a round */
     const void *settings; /* what the family read from the file; or NULL */
 };
+
+/* The run as letters and announcements say it: the nonce, then the number. */
+static inline void live_hub_run(const struct live_hub_config *config,
+                                uint8_t run[TACIT_WIRE_RUN_BYTES])
+{
+    tacit_wire_run(config->run_id, run);
+    for (unsigned i = 0; i < 8; i++)
+        run[i] = (uint8_t)(config->run_nonce >> (56 - 8 * i));
+}
 
 enum live_hub_event_kind { LIVE_HUB_START, LIVE_HUB_RECEIVE, LIVE_HUB_TIMEOUT };
 

@@ -110,6 +110,33 @@ static void add_sites(const struct live_status *status, struct live_buffer *out)
     live_buffer_add(out, "]");
 }
 
+static void add_offender(const char *name, const struct live_sender *sender, bool *is_first,
+                         struct live_buffer *out)
+{
+    if (!live_sender_offends(sender))
+        return;
+    live_buffer_add(out, *is_first ? "{\"name\": " : ", {\"name\": ");
+    live_buffer_add_quoted(out, name);
+    live_buffer_format(out,
+                       ", \"refused\": %" PRIu64 ", \"unsigned\": %" PRIu64 ", \"unread\": %" PRIu64
+                       ", \"why\": ",
+                       sender->refused_count, sender->unsigned_count, sender->dropped_count);
+    live_buffer_add_quoted(out, sender->why);
+    live_buffer_add(out, "}");
+    *is_first = false;
+}
+
+/* Under whose name words came that were refused, or were too many to be read. */
+static void add_offenders(const struct live_status *status, struct live_buffer *out)
+{
+    bool is_first = true;
+    live_buffer_add(out, "\"offenders\": [");
+    for (uint32_t site = 0; site < status->config->site_count; site++)
+        add_offender(status->config->sites[site], &status->senders[site], &is_first, out);
+    add_offender("others", status->strangers, &is_first, out);
+    live_buffer_add(out, "], ");
+}
+
 /* What is known of an arm; nothing where the sites judge for themselves. */
 static void add_arm(const struct live_hub_view *hub, uint32_t arm, struct live_buffer *out)
 {
@@ -193,9 +220,12 @@ static void write_json(const struct live_status *status, struct live_buffer *out
         add_round(status, out);
     if (status->hub->votes != NULL)
         live_buffer_format(out, "\"votes_needed\": %" PRIu32 ", ", status->hub->votes_needed);
-    live_buffer_format(
-        out, "\"connected\": %s, \"accepted\": %" PRIu64 ", \"refused\": %" PRIu64 ", ",
-        status->is_connected ? "true" : "false", status->accepted_count, status->refused_count);
+    live_buffer_format(out,
+                       "\"connected\": %s, \"accepted\": %" PRIu64 ", \"refused\": %" PRIu64
+                       ", \"unsigned\": %" PRIu64 ", ",
+                       status->is_connected ? "true" : "false", status->accepted_count,
+                       status->refused_count, status->unsigned_count);
+    add_offenders(status, out);
     live_buffer_add(out, "\"winner\": ");
     if (winner(status) == NULL)
         live_buffer_add(out, "null");
@@ -404,8 +434,10 @@ static void write_metrics(const struct live_status *status, struct live_buffer *
                            hub->votes[arm]);
     live_buffer_format(out,
                        "tacit_hub_messages_accepted_total %" PRIu64
-                       "\ntacit_hub_messages_refused_total %" PRIu64 "\ntacit_hub_connected %d\n",
-                       status->accepted_count, status->refused_count, status->is_connected ? 1 : 0);
+                       "\ntacit_hub_messages_refused_total %" PRIu64
+                       "\ntacit_hub_messages_unsigned_total %" PRIu64 "\ntacit_hub_connected %d\n",
+                       status->accepted_count, status->refused_count, status->unsigned_count,
+                       status->is_connected ? 1 : 0);
     write_told_metrics(status, out);
 }
 

@@ -3,6 +3,7 @@
 #define TACIT_LIVE_STATUS_PAGE_H
 #include "api/http.h"
 #include "hub.h"
+#include "sender.h"
 
 struct live_status {
     const struct live_hub_config *config;
@@ -10,6 +11,9 @@ struct live_status {
     bool is_connected;
     uint64_t accepted_count;
     uint64_t refused_count;
+    uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */
+    const struct live_sender *senders;   /* by site */
+    const struct live_sender *strangers; /* all other names together */
 };
 
 /* The arm of the last order, by the means that were released: the best of those that are in.

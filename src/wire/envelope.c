@@ -76,6 +76,15 @@ void tacit_wire_envelope_encode(const struct tacit_wire_envelope *envelope, uint
     TACIT_ASSERT(written == tacit_wire_envelope_bytes(envelope));
 }
 
+size_t tacit_wire_envelope_signature(const uint8_t *bytes, size_t size)
+{
+    static const uint8_t head[2] = {13u << 3 | 2u, TACIT_WIRE_SIGNATURE_BYTES};
+    if (size <= TACIT_WIRE_SIGNATURE_FIELD_BYTES)
+        return 0;
+    size_t const field = size - TACIT_WIRE_SIGNATURE_FIELD_BYTES;
+    return memcmp(bytes + field, head, sizeof head) == 0 ? field + sizeof head : 0;
+}
+
 /* ---- Decoding ---- */
 
 static bool take_name(const char *from, char name[TACIT_WIRE_NAME_BYTES_MAX + 1])

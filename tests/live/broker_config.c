@@ -72,15 +72,21 @@ static void access_list_gives_each_site_its_own_branch_and_no_more(void **state)
                               "user coordinator\n"
                               "topic read tacit/v1/trial-1/up/#\n"
                               "topic write tacit/v1/trial-1/down/#\n"
-                              "topic write tacit/v1/trial-1/to/#\n\n"
+                              "topic write tacit/v1/trial-1/to/#\n"
+                              "topic write tacit/v1/trial-1/key/coordinator\n"
+                              "topic read tacit/v1/trial-1/key/+\n\n"
                               "user north\n"
                               "topic write tacit/v1/trial-1/up/north/#\n"
                               "topic read tacit/v1/trial-1/down/#\n"
-                              "topic read tacit/v1/trial-1/to/north/#\n\n"
+                              "topic read tacit/v1/trial-1/to/north/#\n"
+                              "topic write tacit/v1/trial-1/key/north\n"
+                              "topic read tacit/v1/trial-1/key/coordinator\n\n"
                               "user South_2\n"
                               "topic write tacit/v1/trial-1/up/South_2/#\n"
                               "topic read tacit/v1/trial-1/down/#\n"
-                              "topic read tacit/v1/trial-1/to/South_2/#\n");
+                              "topic read tacit/v1/trial-1/to/South_2/#\n"
+                              "topic write tacit/v1/trial-1/key/South_2\n"
+                              "topic read tacit/v1/trial-1/key/coordinator\n");
 }
 
 /* ---- Neighbours ---- */
@@ -101,15 +107,20 @@ static struct tacit_graph graph_of(struct tacit_edge *edges, uint64_t edge_count
     "user coordinator\n"                                                                           \
     "topic read tacit/v1/trial-1/up/#\n"                                                           \
     "topic write tacit/v1/trial-1/down/#\n"                                                        \
-    "topic write tacit/v1/trial-1/to/#\n"
+    "topic write tacit/v1/trial-1/to/#\n"                                                          \
+    "topic write tacit/v1/trial-1/key/coordinator\n"                                               \
+    "topic read tacit/v1/trial-1/key/+\n"
 #define SITE(name)                                                                                 \
     "\nuser " name "\n"                                                                            \
     "topic write tacit/v1/trial-1/up/" name "/#\n"                                                 \
     "topic read tacit/v1/trial-1/down/#\n"                                                         \
-    "topic read tacit/v1/trial-1/to/" name "/#\n"
+    "topic read tacit/v1/trial-1/to/" name "/#\n"                                                  \
+    "topic write tacit/v1/trial-1/key/" name "\n"                                                  \
+    "topic read tacit/v1/trial-1/key/coordinator\n"
 #define HEARS(name, other)                                                                         \
     "topic write tacit/v1/trial-1/peer/" name "/" other "/#\n"                                     \
-    "topic read tacit/v1/trial-1/peer/" other "/" name "/#\n"
+    "topic read tacit/v1/trial-1/peer/" other "/" name "/#\n"                                      \
+    "topic read tacit/v1/trial-1/key/" other "\n"
 
 static void sites_of_a_ring_hear_both_neighbours_and_nobody_else(void **state)
 {

@@ -90,7 +90,7 @@ def expire(federation, name):
 
 def copy_pair(federation, folder, name):
     """As an operator would, to the site's own machine."""
-    for file in ("ca.crt", f"{name}.crt", f"{name}.key"):
+    for file in ("ca.crt", f"{name}.crt", f"{name}.key", f"{name}.sign.crt", f"{name}.sign.key"):
         shutil.copy(federation.pki / file, folder / file)
 
 

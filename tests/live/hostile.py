@@ -20,7 +20,7 @@ def refused(federation):
 
 
 def unchanged(status):
-    return {key: value for key, value in status.items() if key not in ("refused", "accepted")}
+    return {key: value for key, value in status.items() if key not in ("refused", "accepted", "unsigned", "offenders")}
 
 
 @test
@@ -75,7 +75,7 @@ def run_of_other_arms_or_another_range_is_refused_in_words(federation_of):
     federation.start("coordinator-9")
     words = "arm 1 is called 'arm 0' here and 'arm 1' there"
     wait_for("other arms are refused", lambda: words in (federation.site_status("site-0")["refusal"] or ""))
-    wait_for("its orders are refused", lambda: "told something else of this run" in federation.log("site-0"))
+    wait_for("its orders are refused", lambda: "a letter of another run" in federation.log("site-0"))
     federation.stop("coordinator-9")
     federation.tap.seen.clear()
     federation.start("coordinator")
@@ -142,9 +142,11 @@ def hostile_reports_change_nothing(federation_of):
         wait_for(f"hostile report {number} is refused", lambda number=number: refused(federation) == number + 1, 5)
     good, name = report(2, 1, pulls, 7, fair), federation.name
     agreement = federation.agreement()
-    envelopes = [good, random.Random(7).randbytes(200), federation.letter("up/site-1/elimination", good),  # another sender
-                 wire.letter(name, "site-2", "site-1", good, agreement),  # and receiver
-                 wire.letter("other", "site-2", "coordinator", good, agreement),
+    run, up = federation.run(), "up/site-2/elimination"
+    envelopes = [good, random.Random(7).randbytes(200),
+                 federation.signed(wire.letter(name, "site-1", "coordinator", good, agreement, run), "site-2", up),
+                 federation.signed(wire.letter(name, "site-2", "site-1", good, agreement, run), "site-2", up),
+                 federation.signed(wire.letter("other", "site-2", "coordinator", good, agreement, run), "site-2", up),
                  federation.letter("up/site-2/elimination", good, run=2), federation.letter("up/site-2/elimination", good, family=2),
                  federation.letter("up/site-2/elimination", good, kind=1), federation.letter("up/site-2/elimination", good, kind=0),
                  federation.letter("up/site-2/elimination", good, epoch=2), federation.letter("up/site-2/elimination", good, term=0),

@@ -1,15 +1,63 @@
-/* Letters: what one daemon closes the other opens; what comes under another name, of another
- * federation, run or agreement, or for somebody else, stays closed, and why is said. */
+/* Letters: what one daemon closes the other opens; what is not signed by whose word it claims to
+ * be, what comes under another name or topic, of another federation, run or agreement, or for
+ * somebody else, stays closed, and why is said. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 #include "../../src/live/bus/letter.h"
+#include "../../src/live/pki/pki.h"
+#include "../support/temp.h"
+
+#define TOPIC "tacit/v1/clinics/down/elimination"
 
 static const char *const arms[] = {"a", "b"};
+static const char *const names[] = {"coordinator", "south", "north"};
+static char directory[TEMP_PATH_BYTES];
+static struct live_signer *signers[3];
+static struct live_keys *keys; /* knows all three */
+
+static int open_keys(void **state)
+{
+    struct tacit_error error;
+    char files[3][TEMP_PATH_BYTES];
+    char base[TEMP_PATH_BYTES];
+    char name[64];
+    (void)state;
+    temp_directory_make(base);
+    temp_path(directory, base, "pki");
+    struct live_pki_config const config = {
+        .directory = directory, .names = names, .name_count = 3, .days = 2};
+    assert_int_equal(live_pki_make(&config, &error), TACIT_OK);
+    temp_path(files[0], directory, "ca.crt");
+    assert_int_equal(live_keys_new(&keys, files[0], 3, &error), TACIT_OK);
+    for (size_t i = 0; i < 3; i++) {
+        size_t size;
+        (void)snprintf(name, sizeof name, "%s.sign.crt", names[i]);
+        temp_path(files[1], directory, name);
+        (void)snprintf(name, sizeof name, "%s.sign.key", names[i]);
+        temp_path(files[2], directory, name);
+        struct live_signing_config const signing = {files[0], files[1], files[2], names[i]};
+        assert_int_equal(live_signer_open(&signers[i], &signing, &error), TACIT_OK);
+        const uint8_t *const certificate = live_signer_certificate(signers[i], &size);
+        assert_null(live_keys_take(keys, names[i], certificate, size));
+    }
+    temp_directory_remove(base);
+    return 0;
+}
+
+static int close_keys(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        live_signer_close(signers[i]);
+    live_keys_free(keys);
+    return 0;
+}
 
 static struct tacit_wire_agreement agreement_of(uint64_t run_id, double hi)
 {
@@ -29,31 +77,38 @@ static struct live_letters letters_of(const char *self, const char *federation, 
                                       uint64_t run_id, double hi)
 {
     struct tacit_wire_agreement const agreement = agreement_of(run_id, hi);
-    struct live_letters letters = {.federation = federation, .self = self, .family = family};
+    struct live_letters letters = {
+        .federation = federation, .self = self, .family = family, .keys = keys};
+    for (size_t i = 0; i < 3; i++)
+        if (strcmp(names[i], self) == 0)
+            letters.signer = signers[i];
     assert_int_equal(live_letters_begin(&letters, &agreement), TACIT_OK);
     return letters;
 }
 
 /* NULL, or why a letter of `writer` to `to` is refused by north of clinics, run 1. */
-static const char *heard(struct live_letters writer, const char *topic_name, const char *to,
+static const char *heard(struct live_letters writer, const char *from, const char *to,
                          uint32_t kind)
 {
     static const uint8_t body[] = {1, 2, 3};
     struct live_letters const north = letters_of("north", "clinics", 0, 1, 1);
     struct live_letter const letter = {
-        .to = to, .kind = kind, .epoch = 4, .body = body, .size = sizeof body};
-    struct tacit_wire_envelope envelope;
+        .topic = TOPIC, .to = to, .kind = kind, .epoch = 4, .body = body, .size = sizeof body};
+    struct live_opened opened;
+    struct tacit_wire_envelope const *const envelope = &opened.envelope;
     size_t size;
     uint8_t *const bytes = live_letter_close(&writer, &letter, &size);
     assert_non_null(bytes);
-    char const *const objection = live_letter_open(&north, topic_name, bytes, size, &envelope);
+    struct live_arrival const arrival = {TOPIC, from, bytes, size};
+    char const *const objection = live_letter_open(&north, &arrival, &opened);
     if (objection == NULL) {
-        assert_int_equal(envelope.body_size, sizeof body);
-        assert_memory_equal(envelope.body, body, sizeof body);
-        assert_int_equal(envelope.kind, kind);
-        assert_int_equal(envelope.epoch, 4);
-        assert_true(envelope.term == 1);
-        assert_true(envelope.sequence == writer.sequence);
+        assert_int_equal(envelope->body_size, sizeof body);
+        assert_memory_equal(envelope->body, body, sizeof body);
+        assert_int_equal(envelope->kind, kind);
+        assert_int_equal(envelope->epoch, 4);
+        assert_true(envelope->term == 1);
+        assert_true(envelope->sequence == writer.sequence);
+        assert_false(opened.is_unsigned);
     }
     free(bytes);
     return objection;
@@ -71,8 +126,7 @@ static void others_stay_closed(void **state)
 {
     struct live_letters const hub = letters_of("coordinator", "clinics", 0, 1, 1);
     (void)state;
-    assert_string_equal(heard(hub, "south", "north", 1),
-                        "a letter whose sender is another than its topic says");
+    assert_string_equal(heard(hub, "south", "north", 1), "a message that it did not sign");
     assert_string_equal(heard(hub, "coordinator", "south", 1), "a letter to somebody else");
     assert_string_equal(heard(letters_of("coordinator", "shops", 0, 1, 1), "coordinator", NULL, 1),
                         "a letter of another federation");
@@ -90,7 +144,8 @@ static void others_stay_closed(void **state)
 static void letters_are_counted(void **state)
 {
     struct live_letters hub = letters_of("coordinator", "clinics", 0, 1, 1);
-    struct live_letter const letter = {.kind = 1, .body = (const uint8_t *)"", .size = 0};
+    struct live_letter const letter = {
+        .topic = TOPIC, .kind = 1, .body = (const uint8_t *)"", .size = 0};
     (void)state;
     for (uint64_t i = 1; i <= 3; i++) {
         struct tacit_wire_envelope envelope;
@@ -102,35 +157,150 @@ static void letters_are_counted(void **state)
     }
 }
 
+/* NULL, or why north refuses these bytes of the coordinator under this topic. */
+static const char *opened_under(const char *topic, const uint8_t *bytes, size_t size,
+                                struct live_opened *opened)
+{
+    struct live_letters const north = letters_of("north", "clinics", 0, 1, 1);
+    struct live_arrival const arrival = {topic, "coordinator", bytes, size};
+    return live_letter_open(&north, &arrival, opened);
+}
+
+static uint8_t *close_one(size_t *size)
+{
+    struct live_letters hub = letters_of("coordinator", "clinics", 0, 1, 1);
+    struct live_letter const letter = {
+        .topic = TOPIC, .kind = 1, .epoch = 4, .body = (const uint8_t *)"abc", .size = 3};
+    uint8_t *const bytes = live_letter_close(&hub, &letter, size);
+    assert_non_null(bytes);
+    return bytes;
+}
+
+/* Every byte of it is under the signature, and each of the signature counts. */
+static void a_letter_with_any_byte_altered_is_not_signed(void **state)
+{
+    struct live_opened opened;
+    size_t size;
+    uint8_t *const bytes = close_one(&size);
+    (void)state;
+    for (size_t i = 0; i < size; i++) {
+        for (unsigned bit = 0; bit < 8; bit++) {
+            bytes[i] ^= (uint8_t)(1u << bit);
+            assert_non_null(opened_under(TOPIC, bytes, size, &opened));
+            assert_true(opened.is_unsigned);
+            bytes[i] ^= (uint8_t)(1u << bit);
+        }
+    }
+    for (size_t cut = 0; cut < size; cut++) {
+        assert_non_null(opened_under(TOPIC, bytes, cut, &opened));
+        assert_true(opened.is_unsigned);
+    }
+    assert_null(opened_under(TOPIC, bytes, size, &opened));
+    free(bytes);
+}
+
+/* A broker that moves a letter to another topic, as from one site's to everybody's. */
+static void a_letter_under_another_topic_is_not_signed(void **state)
+{
+    static const char *const topics[] = {
+        "", "tacit/v1/clinics/down/eliminatio", "tacit/v1/clinics/down/eliminationX",
+        "tacit/v1/clinics/to/north/elimination", "tacit/v1/other/down/elimination"};
+    struct live_opened opened;
+    size_t size;
+    uint8_t *const bytes = close_one(&size);
+    (void)state;
+    for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++) {
+        assert_string_equal(opened_under(topics[i], bytes, size, &opened),
+                            "a message that it did not sign");
+        assert_true(opened.is_unsigned);
+    }
+    free(bytes);
+}
+
+static void a_letter_without_a_signature_stays_closed(void **state)
+{
+    struct tacit_wire_envelope envelope;
+    struct live_opened opened;
+    size_t size;
+    uint8_t *const bytes = close_one(&size);
+    (void)state;
+    assert_int_equal(tacit_wire_envelope_decode(bytes, size, &envelope), TACIT_OK);
+    envelope.is_signed = false;
+    size_t const shorter = tacit_wire_envelope_bytes(&envelope);
+    uint8_t *const naked = malloc(shorter);
+    assert_non_null(naked);
+    tacit_wire_envelope_encode(&envelope, naked);
+    assert_int_equal(size - shorter, TACIT_WIRE_SIGNATURE_BYTES);
+    assert_string_equal(opened_under(TOPIC, naked, shorter, &opened),
+                        "a message that is not signed");
+    assert_true(opened.is_unsigned);
+    free(naked);
+    free(bytes);
+}
+
+static void without_its_key_a_letter_waits(void **state)
+{
+    struct tacit_error error;
+    struct live_letters north = letters_of("north", "clinics", 0, 1, 1);
+    struct live_keys *none = NULL;
+    struct live_opened opened;
+    char ca_file[TEMP_PATH_BYTES];
+    char base[TEMP_PATH_BYTES];
+    size_t size;
+    uint8_t *const bytes = close_one(&size);
+    struct live_arrival const arrival = {TOPIC, "coordinator", bytes, size};
+    (void)state;
+    temp_directory_make(base);
+    struct live_pki_config const config = {
+        .directory = base, .names = names, .name_count = 1, .days = 2};
+    assert_int_equal(live_pki_make(&config, &error), TACIT_OK);
+    temp_path(ca_file, base, "ca.crt");
+    assert_int_equal(live_keys_new(&none, ca_file, 3, &error), TACIT_OK);
+    temp_directory_remove(base);
+    north.keys = none;
+    assert_non_null(live_letter_open(&north, &arrival, &opened));
+    assert_true(opened.is_unsigned);
+    assert_true(opened.lacks_key);
+    live_keys_free(none);
+    free(bytes);
+}
+
+/* NULL, or why north refuses it as an announcement. */
+static const char *announced(const uint8_t *bytes, size_t size)
+{
+    struct live_letters const north = {.federation = "clinics", .self = "north", .keys = keys};
+    struct live_arrival const arrival = {TOPIC, "coordinator", bytes, size};
+    struct live_opened opened;
+    return live_letter_open_announcement(&north, &arrival, &opened);
+}
+
 static void an_announcement_comes_before_the_run_is_known(void **state)
 {
     struct live_letters hub = letters_of("coordinator", "clinics", 0, 1, 1);
-    struct live_letters const north = {.federation = "clinics", .self = "north"};
-    struct live_letter letter = {.to = "north",
+    struct live_letter letter = {.topic = TOPIC,
+                                 .to = "north",
                                  .kind = TACIT_WIRE_KIND_ANNOUNCEMENT,
                                  .body = (const uint8_t *)"x",
                                  .size = 1};
-    struct tacit_wire_envelope envelope;
     size_t size;
     (void)state;
     uint8_t *bytes = live_letter_close(&hub, &letter, &size);
-    assert_null(live_letter_open_announcement(&north, bytes, size, &envelope));
-    assert_non_null(live_letter_open_announcement(&north, bytes, size - 1, &envelope));
+    assert_null(announced(bytes, size));
+    assert_non_null(announced(bytes, size - 1));
     free(bytes);
     letter.kind = 1;
     bytes = live_letter_close(&hub, &letter, &size);
-    assert_non_null(live_letter_open_announcement(&north, bytes, size, &envelope));
+    assert_string_equal(announced(bytes, size), "an announcement that does not decode");
     free(bytes);
     letter.kind = TACIT_WIRE_KIND_ANNOUNCEMENT;
     letter.to = "south";
     bytes = live_letter_close(&hub, &letter, &size);
-    assert_string_equal(live_letter_open_announcement(&north, bytes, size, &envelope),
-                        "a letter to somebody else");
+    assert_string_equal(announced(bytes, size), "a letter to somebody else");
     free(bytes);
-    hub.self = "south"; /* not the coordinator */
+    hub.signer = signers[1]; /* south, which calls itself the coordinator */
     letter.to = "north";
     bytes = live_letter_close(&hub, &letter, &size);
-    assert_non_null(live_letter_open_announcement(&north, bytes, size, &envelope));
+    assert_string_equal(announced(bytes, size), "a message that it did not sign");
     free(bytes);
 }
 
@@ -140,7 +310,11 @@ int main(void)
         cmocka_unit_test(letters_of_the_run_are_opened),
         cmocka_unit_test(others_stay_closed),
         cmocka_unit_test(letters_are_counted),
+        cmocka_unit_test(a_letter_with_any_byte_altered_is_not_signed),
+        cmocka_unit_test(a_letter_under_another_topic_is_not_signed),
+        cmocka_unit_test(a_letter_without_a_signature_stays_closed),
+        cmocka_unit_test(without_its_key_a_letter_waits),
         cmocka_unit_test(an_announcement_comes_before_the_run_is_known),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_keys, close_keys);
 }

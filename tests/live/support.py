@@ -124,15 +124,27 @@ class Federation(federation.Federation):
 
     def agreement(self):
         """The digest that was announced last."""
-        return next(wire.fields(payload)[6] for topic, payload in reversed(self.tap.letters)
+        return self.announced()[6]
+
+    def run(self):
+        """The run that was announced last, in 16 bytes."""
+        return self.announced()[5]
+
+    def announced(self):
+        return next(wire.fields(payload) for topic, payload in reversed(self.tap.letters)
                     if topic.endswith("/announce") and 6 in wire.fields(payload))
 
-    def letter(self, rest, body, **options):
-        """A body in the envelope that belongs to this topic."""
+    def letter(self, rest, body, signer=None, **options):
+        """A body in the envelope that belongs to this topic, signed by whoever the topic says, or by `signer`."""
         way, first, second = (rest.split("/") + [""])[:3]
         sender, receiver = {"up": (first, "coordinator"), "down": ("coordinator", ""), "to": ("coordinator", first),
                             "peer": (first, second)}[way]
-        return wire.letter(self.name, sender, receiver, body, **{"agreement": self.agreement(), **options})
+        made = wire.letter(self.name, sender, receiver, body,
+                           **{"agreement": self.agreement(), "run": self.run(), **options})
+        return self.signed(made, signer or sender, rest)
+
+    def signed(self, payload, signer, rest):
+        return wire.signed(payload, self.pki / f"{signer}.sign.key", self.topic(rest))
 
     def kill(self, name):
         self.processes[name].kill()

@@ -1,5 +1,8 @@
 """What passes a broker: an MQTT 5 client, a tap that keeps what it hears, a proxy that holds up or cuts connections,
 the envelopes of src/wire/envelope.proto and the messages of src/wire/elim.proto."""
+import base64
+import ctypes
+import functools
 import socket
 import ssl
 import struct
@@ -176,6 +179,47 @@ class Proxy(threading.Thread):
         self.is_cut = False
 
 
+# ---- Signatures ----
+
+class Signer:
+    """Signs as whoever has this key file (Ed25519), by libcrypto."""
+    ED25519 = 1087  # NID_ED25519
+
+    def __init__(self, path):
+        self.crypto = ctypes.CDLL("libcrypto.so.3")
+        for name in ("EVP_PKEY_new_raw_private_key", "EVP_MD_CTX_new"):
+            getattr(self.crypto, name).restype = ctypes.c_void_p
+        body = "".join(line for line in path.read_text().splitlines() if "-----" not in line)
+        seed = base64.b64decode(body)[-32:]  # the end of PKCS#8, which says no public key
+        self.key = ctypes.c_void_p(self.crypto.EVP_PKEY_new_raw_private_key(
+            self.ED25519, None, seed, ctypes.c_size_t(len(seed))))
+        if not self.key:
+            raise ValueError(f"no key in {path}")
+
+    def sign(self, text):
+        context = ctypes.c_void_p(self.crypto.EVP_MD_CTX_new())
+        size, made = ctypes.c_size_t(64), ctypes.create_string_buffer(64)
+        good = (self.crypto.EVP_DigestSignInit(context, None, None, None, self.key) == 1 and
+                self.crypto.EVP_DigestSign(context, made, ctypes.byref(size), text, ctypes.c_size_t(len(text))) == 1)
+        self.crypto.EVP_MD_CTX_free(context)
+        if not good:
+            raise ValueError("libcrypto does not sign")
+        return made.raw
+
+
+@functools.lru_cache(maxsize=None)
+def signer(path):
+    return Signer(path)
+
+
+def signed(payload, key, topic):
+    """A letter that ends without a signature, signed under this whole topic."""
+    if not payload.endswith(b"\x6a\0"):
+        raise ValueError("no place for a signature")
+    text = b"tacit word 1\0" + struct.pack(">H", len(topic)) + topic.encode() + payload[:-2]
+    return payload[:-2] + b"\x6a\x40" + signer(key).sign(text)
+
+
 # ---- Envelopes (src/wire/envelope.proto) ----
 
 def field(number, content):
@@ -191,14 +235,15 @@ def fixed64(number, value):
 
 
 def letter(federation, sender, receiver, body, agreement, run=1, kind=None, epoch=None, family=0, term=1, sequence=1):
-    """receiver: "" is everybody. Kind and epoch are by default those of the body."""
+    """Not signed. receiver: "" is everybody. Kind and epoch are by default those of the body. run: a number, or its
+    16 bytes."""
     inner = fields(body)
     if kind is None:
         kind = next((number - 15 for number in inner if 16 <= number < 32), 1)
     if epoch is None:
         epoch = inner.get(4, 0) if isinstance(inner.get(4, 0), int) else 0
     return (fixed32(1, 2) + fixed32(2, family) + fixed32(3, kind) + field(4, federation.encode()) +
-            field(5, run.to_bytes(16, "big")) + field(6, agreement) + field(7, sender.encode()) +
+            field(5, run if isinstance(run, bytes) else run.to_bytes(16, "big")) + field(6, agreement) + field(7, sender.encode()) +
             field(8, receiver.encode()) + fixed64(9, term) + fixed32(10, epoch) + fixed64(11, sequence) +
             field(12, body) + field(13, b""))
 

@@ -70,7 +70,7 @@ agreement_of(const struct live_hub_config *config, const struct tacit_wire_elim_
                                              .epsilon_nano = run->epsilon_nano,
                                              .parameters = parameters,
                                              .parameters_size = TACIT_WIRE_ELIM_PARAMETERS_BYTES};
-    tacit_wire_run(config->run_id, agreement.run);
+    live_hub_run(config, agreement.run);
     tacit_wire_elim_parameters_encode(run, parameters);
     return agreement;
 }

@@ -74,7 +74,7 @@ static uint8_t *hub_announce(const struct live_hub_config *config, uint32_t site
         .agent = site};
     if (parameters == NULL)
         return NULL;
-    tacit_wire_run(config->run_id, announcement.agreement.run);
+    live_hub_run(config, announcement.agreement.run);
     tacit_wire_glm_parameters_encode(&model, features_of(config), parameters);
     *size = tacit_wire_announcement_bytes(&announcement);
     uint8_t *bytes = malloc(*size);

@@ -66,7 +66,7 @@ agreement_of(const struct live_hub_config *config,
                                              .epsilon_nano = tacit_mechanism_cost_nano(&mechanism),
                                              .parameters = parameters,
                                              .parameters_size = TACIT_WIRE_PHASED_PARAMETERS_BYTES};
-    tacit_wire_run(config->run_id, agreement.run);
+    live_hub_run(config, agreement.run);
     tacit_wire_phased_parameters_encode(schedule_of(config), parameters);
     return agreement;
 }

@@ -59,7 +59,7 @@ static uint8_t *hub_announce(const struct live_hub_config *config, uint32_t site
                       .parameters_size = sizeof parameters},
         .agent = site};
     TACIT_ASSERT(site < config->site_count);
-    tacit_wire_run(config->run_id, announcement.agreement.run);
+    live_hub_run(config, announcement.agreement.run);
     tacit_wire_vote_parameters_encode(&run, parameters);
     *size = tacit_wire_announcement_bytes(&announcement);
     uint8_t *const bytes = malloc(*size);

@@ -199,9 +199,10 @@ static void write_neighbours(FILE *file, const struct live_broker_config *config
         const char *const neighbour = config->sites[graph->neighbours[i]];
         fprintf(file,
                 "topic write tacit/v1/%s/peer/%s/%s/#\n"
-                "topic read tacit/v1/%s/peer/%s/%s/#\n",
+                "topic read tacit/v1/%s/peer/%s/%s/#\n"
+                "topic read tacit/v1/%s/key/%s\n",
                 config->federation, config->sites[site], neighbour, config->federation, neighbour,
-                config->sites[site]);
+                config->sites[site], config->federation, neighbour);
     }
 }
 
@@ -214,16 +215,20 @@ static void write_access(FILE *file, const struct live_broker_config *config)
             "user " LIVE_COORDINATOR "\n"
             "topic read tacit/v1/%s/up/#\n"
             "topic write tacit/v1/%s/down/#\n"
-            "topic write tacit/v1/%s/to/#\n",
-            federation, federation, federation, federation);
+            "topic write tacit/v1/%s/to/#\n"
+            "topic write tacit/v1/%s/key/" LIVE_COORDINATOR "\n"
+            "topic read tacit/v1/%s/key/+\n",
+            federation, federation, federation, federation, federation, federation);
     for (size_t i = 0; i < config->site_count; i++) {
         const char *const site = config->sites[i];
         fprintf(file,
                 "\nuser %s\n"
                 "topic write tacit/v1/%s/up/%s/#\n"
                 "topic read tacit/v1/%s/down/#\n"
-                "topic read tacit/v1/%s/to/%s/#\n",
-                site, federation, site, federation, federation, site);
+                "topic read tacit/v1/%s/to/%s/#\n"
+                "topic write tacit/v1/%s/key/%s\n"
+                "topic read tacit/v1/%s/key/" LIVE_COORDINATOR "\n",
+                site, federation, site, federation, federation, site, federation, site, federation);
         if (config->graph != NULL)
             write_neighbours(file, config, i);
     }

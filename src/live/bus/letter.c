@@ -27,7 +27,8 @@ uint8_t *live_letter_close(struct live_letters *letters, const struct live_lette
                                            .epoch = letter->epoch,
                                            .sequence = letters->sequence + 1,
                                            .body = letter->body,
-                                           .body_size = letter->size};
+                                           .body_size = letter->size,
+                                           .is_signed = true};
     put_name(envelope.federation, letters->federation);
     put_name(envelope.from, letters->self);
     put_name(envelope.to, letter->to == NULL ? "" : letter->to);
@@ -38,8 +39,36 @@ uint8_t *live_letter_close(struct live_letters *letters, const struct live_lette
     if (bytes == NULL)
         return NULL;
     tacit_wire_envelope_encode(&envelope, bytes);
+    size_t const signature = tacit_wire_envelope_signature(bytes, *size);
+    TACIT_ASSERT(signature > 0 && letter->topic != NULL && letters->signer != NULL);
+    if (!live_signer_sign(letters->signer, letter->topic, bytes,
+                          *size - TACIT_WIRE_SIGNATURE_FIELD_BYTES, bytes + signature)) {
+        free(bytes);
+        return NULL;
+    }
     letters->sequence++;
     return bytes;
+}
+
+/* NULL: the one whose topic it is signed it, for this topic. */
+static const char *signature_objection(const struct live_letters *letters,
+                                       const struct live_arrival *arrival,
+                                       struct live_opened *opened)
+{
+    TACIT_ASSERT(letters->keys != NULL);
+    size_t const signature = tacit_wire_envelope_signature(arrival->bytes, arrival->size);
+    *opened = (struct live_opened){.is_unsigned = true};
+    if (signature == 0)
+        return "a message that is not signed";
+    opened->lacks_key = !live_keys_know(letters->keys, arrival->from);
+    if (opened->lacks_key)
+        return "a message whose signature cannot be checked: its key has not come";
+    if (!live_keys_check(letters->keys, arrival->from, arrival->topic, arrival->bytes,
+                         arrival->size - TACIT_WIRE_SIGNATURE_FIELD_BYTES,
+                         arrival->bytes + signature))
+        return "a message that it did not sign";
+    opened->is_unsigned = false;
+    return NULL;
 }
 
 /* What must be right whatever the run. NULL: it is. */
@@ -55,13 +84,16 @@ static const char *frame_objection(const struct live_letters *letters, const cha
     return NULL;
 }
 
-const char *live_letter_open(const struct live_letters *letters, const char *from,
-                             const uint8_t *bytes, size_t size,
-                             struct tacit_wire_envelope *envelope)
+const char *live_letter_open(const struct live_letters *letters, const struct live_arrival *arrival,
+                             struct live_opened *opened)
 {
-    if (tacit_wire_envelope_decode(bytes, size, envelope) != TACIT_OK)
+    struct tacit_wire_envelope *const envelope = &opened->envelope;
+    char const *objection = signature_objection(letters, arrival, opened);
+    if (objection != NULL)
+        return objection;
+    if (tacit_wire_envelope_decode(arrival->bytes, arrival->size, envelope) != TACIT_OK)
         return "a letter that does not decode";
-    char const *const objection = frame_objection(letters, from, envelope);
+    objection = frame_objection(letters, arrival->from, envelope);
     if (objection != NULL)
         return objection;
     if (envelope->family != letters->family)
@@ -76,11 +108,16 @@ const char *live_letter_open(const struct live_letters *letters, const char *fro
     return NULL;
 }
 
-const char *live_letter_open_announcement(const struct live_letters *letters, const uint8_t *bytes,
-                                          size_t size, struct tacit_wire_envelope *envelope)
+const char *live_letter_open_announcement(const struct live_letters *letters,
+                                          const struct live_arrival *arrival,
+                                          struct live_opened *opened)
 {
-    if (tacit_wire_envelope_decode(bytes, size, envelope) != TACIT_OK ||
-        envelope->kind != TACIT_WIRE_KIND_ANNOUNCEMENT)
+    char const *const objection = signature_objection(letters, arrival, opened);
+    TACIT_ASSERT(strcmp(arrival->from, TACIT_WIRE_COORDINATOR) == 0);
+    if (objection != NULL)
+        return objection;
+    if (tacit_wire_envelope_decode(arrival->bytes, arrival->size, &opened->envelope) != TACIT_OK ||
+        opened->envelope.kind != TACIT_WIRE_KIND_ANNOUNCEMENT)
         return "an announcement that does not decode";
-    return frame_objection(letters, TACIT_WIRE_COORDINATOR, envelope);
+    return frame_objection(letters, TACIT_WIRE_COORDINATOR, &opened->envelope);
 }

@@ -1,6 +1,8 @@
-/* Letters: bodies in envelopes that say in whose name they are, to whom and of which run. */
+/* Letters: bodies in envelopes that say in whose name they are, to whom and of which run, signed by
+ * whoever says it. */
 #ifndef TACIT_LIVE_LETTER_H
 #define TACIT_LIVE_LETTER_H
+#include "../pki/signing.h"
 #include "bus.h"
 #include "tacit/wire.h"
 
@@ -14,10 +16,13 @@ struct live_letters {
     uint8_t run[TACIT_WIRE_RUN_BYTES];
     uint8_t agreement[TACIT_WIRE_DIGEST_BYTES];
     uint64_t sequence; /* letters written since the start */
+    const struct live_signer *signer;
+    const struct live_keys *keys;
 };
 
 struct live_letter {
-    const char *to; /* NULL: everybody */
+    const char *topic; /* under which it is published: it is part of what is signed */
+    const char *to;    /* NULL: everybody */
     uint32_t kind;
     uint32_t epoch;
     const uint8_t *body;
@@ -28,17 +33,34 @@ struct live_letter {
 enum tacit_status live_letters_begin(struct live_letters *letters,
                                      const struct tacit_wire_agreement *agreement);
 
-/* The letter in its envelope, to be given to free(). NULL: out of memory. */
+/* The letter in its envelope, signed, to be given to free(). NULL: out of memory. */
 uint8_t *live_letter_close(struct live_letters *letters, const struct live_letter *letter,
                            size_t *size);
 
-/* Opens a letter that came under the name `from`. NULL: it is one of this run, from that sender and
- * to this daemon or to everybody; envelope->body points into bytes. Else why it is refused. */
-const char *live_letter_open(const struct live_letters *letters, const char *from,
-                             const uint8_t *bytes, size_t size,
-                             struct tacit_wire_envelope *envelope);
+/* What came from the broker. */
+struct live_arrival {
+    const char *topic;
+    const char *from; /* who says it, by the topic */
+    const uint8_t *bytes;
+    size_t size;
+};
 
-/* As live_letter_open, before there is a run: the envelope of an announcement. */
-const char *live_letter_open_announcement(const struct live_letters *letters, const uint8_t *bytes,
-                                          size_t size, struct tacit_wire_envelope *envelope);
+/* What is in it. */
+struct live_opened {
+    struct tacit_wire_envelope envelope; /* its body points into the arrival's bytes */
+    bool is_unsigned;                    /* refused because `from` did not sign it, .. */
+    bool lacks_key;                      /* .. or because nobody knows its key yet */
+};
+
+/* Opens a letter. NULL: it is one of this run, signed by the sender under this topic, and to this
+ * daemon or to everybody. Else why it is refused. The signature is checked before anything else is
+ * looked at. */
+const char *live_letter_open(const struct live_letters *letters, const struct live_arrival *arrival,
+                             struct live_opened *opened);
+
+/* As live_letter_open, before there is a run: the envelope of an announcement, by the coordinator.
+ */
+const char *live_letter_open_announcement(const struct live_letters *letters,
+                                          const struct live_arrival *arrival,
+                                          struct live_opened *opened);
 #endif

@@ -51,6 +51,11 @@ struct live_topic live_topic_peer(const char *federation, const char *from, cons
     return topic;
 }
 
+struct live_topic live_topic_key(const char *federation, const char *name)
+{
+    return make(federation, "key", "", name);
+}
+
 /* The name between two texts that a topic begins and ends with. */
 static bool name_between(const char *topic, const char *before, const char *after, char name[65])
 {
@@ -64,6 +69,13 @@ static bool name_between(const char *topic, const char *before, const char *afte
     memcpy(name, topic + skip, size);
     name[size] = '\0';
     return true;
+}
+
+bool live_topic_key_of(const char *topic, const char *federation, char name[65])
+{
+    char before[LIVE_TOPIC_BYTES];
+    (void)snprintf(before, sizeof before, "tacit/v1/%s/key/", federation);
+    return name_between(topic, before, "", name);
 }
 
 bool live_topic_peer_from(const char *topic, const char *federation, const char *to,

@@ -23,6 +23,11 @@ struct live_topic live_topic_to(const char *federation, const char *site, const 
 /* tacit/v1/FEDERATION/peer/FROM/TO/PROTOCOL: between neighbours; FROM "+": from all of them. */
 struct live_topic live_topic_peer(const char *federation, const char *from, const char *to,
                                   const char *protocol);
+/* tacit/v1/FEDERATION/key/NAME: the certificate that NAME's words are checked with, retained; NAME
+ * "+": of each. */
+struct live_topic live_topic_key(const char *federation, const char *name);
+/* The NAME of a key topic; false if it is none of this federation. */
+bool live_topic_key_of(const char *topic, const char *federation, char name[65]);
 /* The FROM of a peer topic to this site; false if it is none. */
 bool live_topic_peer_from(const char *topic, const char *federation, const char *to,
                           const char *protocol, char from[65]);

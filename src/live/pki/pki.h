@@ -15,16 +15,18 @@ struct live_pki_config {
     uint32_t days;                   /* 1 .. LIVE_PKI_DAYS_MAX */
 };
 
-/* Writes NAME.key (0600) and NAME.crt for each name, signed by ca.key and ca.crt, EC P-256; and
- * ca.crl, an empty list of revoked certificates. What is there already stays as it is: a CA is used
- * again, a key is never overwritten. "broker" may only serve, everybody else may only connect.
- * Errors: TACIT_INVALID, TACIT_IO (also: libcrypto), with error->text. */
+/* Writes NAME.key (0600) and NAME.crt for each name, signed by ca.key and ca.crt, EC P-256; for
+ * each but "broker" also NAME.sign.key (0600) and NAME.sign.crt, Ed25519, which sign words and open
+ * no door (signing.h); and ca.crl, an empty list of revoked certificates. What is there already
+ * stays as it is: a CA is used again, a key is never overwritten. "broker" may only serve,
+ * everybody else may only connect. Errors: TACIT_INVALID, TACIT_IO (also: libcrypto), with
+ * error->text. */
 enum tacit_status live_pki_make(const struct live_pki_config *config, struct tacit_error *error);
 
-/* Puts the certificates NAME.crt on the list ca.crl, then removes NAME.crt and NAME.key, so that
- * live_pki_make gives the name a new pair. All names or, if one cannot be revoked, none. The list
- * is good for as long as the CA is. "broker" cannot be revoked: only the broker reads the list.
- * Errors: TACIT_INVALID, TACIT_IO, with error->text. */
+/* Puts the certificates NAME.crt and NAME.sign.crt on the list ca.crl, then removes them and their
+ * keys, so that live_pki_make gives the name new pairs. All names or, if one cannot be revoked,
+ * none. The list is good for as long as the CA is. "broker" cannot be revoked: it would have to
+ * keep itself out. Errors: TACIT_INVALID, TACIT_IO, with error->text. */
 enum tacit_status live_pki_revoke(const char *directory, const char *const *names,
                                   size_t name_count, struct tacit_error *error);
 

@@ -1,19 +1,9 @@
 /* Do these files prove who we are? */
-#include "../daemon/names.h"
 #include "../daemon/refusal.h"
 #include "pki.h"
 #include "pki_files.h"
 #include <openssl/err.h>
 #include <string.h>
-
-/* The name as the broker reads it: the first common name. */
-static bool has_name(X509 *certificate, const char *name)
-{
-    char found[LIVE_NAME_BYTES_MAX + 2];
-    int const size = X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName,
-                                               found, (int)sizeof found);
-    return size >= 0 && (size_t)size == strlen(name) && memcmp(found, name, (size_t)size) == 0;
-}
 
 static enum tacit_status check_pair(X509 *certificate, const char *certificate_file,
                                     const char *key_file, const char *name,
@@ -24,7 +14,7 @@ static enum tacit_status check_pair(X509 *certificate, const char *certificate_f
     if (status == TACIT_OK && X509_check_private_key(certificate, key) != 1)
         status = live_refuse(error, TACIT_INVALID, "the key %.512s does not belong to %.512s",
                              key_file, certificate_file);
-    if (status == TACIT_OK && !has_name(certificate, name))
+    if (status == TACIT_OK && !pki_is_made_out_to(certificate, name))
         status =
             live_refuse(error, TACIT_INVALID, "the certificate %.1024s is not made out to %.64s",
                         certificate_file, name);

@@ -80,6 +80,14 @@ enum tacit_status pki_read_key(const char *path, EVP_PKEY **key, struct tacit_er
     return TACIT_OK;
 }
 
+bool pki_is_made_out_to(X509 *certificate, const char *name)
+{
+    char found[LIVE_NAME_BYTES_MAX + 2];
+    int const size = X509_NAME_get_text_by_NID(X509_get_subject_name(certificate), NID_commonName,
+                                               found, (int)sizeof found);
+    return size >= 0 && (size_t)size == strlen(name) && memcmp(found, name, (size_t)size) == 0;
+}
+
 bool pki_is_signed_by(X509 *certificate, X509 *ca)
 {
     EVP_PKEY *const key = X509_get0_pubkey(ca);

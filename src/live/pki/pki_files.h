@@ -5,6 +5,8 @@
 #include <openssl/x509.h>
 
 #define PKI_CA_NAME "ca"
+#define PKI_SIGN ".sign" /* between a name and the ending, of the pair that words are signed with  \
+                          */
 #define PKI_DIRECTORY_BYTES 4096u
 
 struct pki_path {
@@ -24,5 +26,7 @@ X509 *pki_read_certificate(const char *path);
 /* Not encrypted, and readable by its owner only. Errors: TACIT_INVALID, with error->text; else give
  * *key to EVP_PKEY_free. */
 enum tacit_status pki_read_key(const char *path, EVP_PKEY **key, struct tacit_error *error);
+/* The name as the broker reads it: the first common name. */
+bool pki_is_made_out_to(X509 *certificate, const char *name);
 bool pki_is_signed_by(X509 *certificate, X509 *ca);
 #endif

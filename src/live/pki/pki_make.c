@@ -74,15 +74,29 @@ static enum tacit_status no_crypto(const char *what, struct tacit_error *error)
 
 /* ---- Keys ---- */
 
+/* What a pair is for: to open the broker's door, or to sign words with. */
+struct purpose {
+    const char *key_ending;
+    const char *fresh_key_ending;
+    const char *certificate_ending;
+    const char *fresh_certificate_ending;
+    bool is_signing;
+};
+
+static const struct purpose door = {".key", ".key.new", ".crt", ".crt.new", false};
+static const struct purpose words = {PKI_SIGN ".key", PKI_SIGN ".key.new", PKI_SIGN ".crt",
+                                     PKI_SIGN ".crt.new", true};
+
 static enum tacit_status make_key(const char *directory, const char *name,
-                                  struct tacit_error *error)
+                                  const struct purpose *purpose, struct tacit_error *error)
 {
     TACIT_ASSERT(name != NULL);
-    struct pki_path const key = pki_path_make(directory, name, ".key");
-    struct pki_path const fresh = pki_path_make(directory, name, ".key.new");
+    struct pki_path const key = pki_path_make(directory, name, purpose->key_ending);
+    struct pki_path const fresh = pki_path_make(directory, name, purpose->fresh_key_ending);
     if (pki_path_exists(&key))
         return TACIT_OK;
-    EVP_PKEY *const made = EVP_EC_gen("P-256");
+    EVP_PKEY *const made =
+        purpose->is_signing ? EVP_PKEY_Q_keygen(NULL, NULL, "ED25519") : EVP_EC_gen("P-256");
     if (made == NULL)
         return no_crypto("make a key", error);
     FILE *const file = make_fresh(&fresh, 0600);
@@ -156,7 +170,7 @@ static bool add_hosts(X509 *certificate, X509 *issuer, const struct live_pki_con
 
 /* Who may do what with it. Everything that comes from outside was checked before. */
 static bool add_extensions(X509 *certificate, X509 *issuer, const char *name,
-                           const struct live_pki_config *config)
+                           const struct purpose *purpose, const struct live_pki_config *config)
 {
     if (!add_extension(certificate, issuer, NID_subject_key_identifier, "hash"))
         return false;
@@ -169,13 +183,16 @@ static bool add_extensions(X509 *certificate, X509 *issuer, const char *name,
            add_extension(certificate, issuer, NID_basic_constraints, "critical,CA:FALSE") &&
            add_extension(certificate, issuer, NID_key_usage, "critical,digitalSignature") &&
            add_extension(certificate, issuer, NID_ext_key_usage,
-                         is_broker ? "serverAuth" : "clientAuth") &&
+                         purpose->is_signing ? "codeSigning"
+                         : is_broker         ? "serverAuth"
+                                             : "clientAuth") &&
            (!is_broker || add_hosts(certificate, issuer, config));
 }
 
 /* What a certificate is made of; ca is NULL for the CA itself. */
 struct order {
     const char *name;
+    const struct purpose *purpose;
     uint32_t days;
     EVP_PKEY *key;
     X509 *ca;
@@ -194,7 +211,7 @@ static X509 *sign(const struct order *order, const struct live_pki_config *confi
         set_name(made, order->ca == NULL ? "tacit trial CA" : order->name) &&
         X509_set_issuer_name(made, X509_get_subject_name(issuer)) == 1 &&
         set_dates(made, order->days) && X509_set_pubkey(made, order->key) == 1 &&
-        add_extensions(made, issuer, order->name, config) &&
+        add_extensions(made, issuer, order->name, order->purpose, config) &&
         X509_sign(made, order->ca == NULL ? order->key : order->ca_key, EVP_sha256()) > 0;
     if (is_good)
         return made;
@@ -218,8 +235,10 @@ static enum tacit_status write_certificate(const struct order *order,
                                            const struct live_pki_config *config,
                                            struct tacit_error *error)
 {
-    struct pki_path const path = pki_path_make(config->directory, order->name, ".crt");
-    struct pki_path const fresh = pki_path_make(config->directory, order->name, ".crt.new");
+    struct pki_path const path =
+        pki_path_make(config->directory, order->name, order->purpose->certificate_ending);
+    struct pki_path const fresh =
+        pki_path_make(config->directory, order->name, order->purpose->fresh_certificate_ending);
     X509 *const made = sign(order, config);
     if (made == NULL)
         return no_crypto("make a certificate", error);
@@ -231,17 +250,18 @@ static enum tacit_status write_certificate(const struct order *order,
     return status;
 }
 
-static enum tacit_status make_certificate(const struct live_pki_config *config, const char *name,
-                                          uint32_t days, struct tacit_error *error)
+static enum tacit_status make_certificate(const struct live_pki_config *config, struct order order,
+                                          struct tacit_error *error)
 {
-    TACIT_ASSERT(days > 0);
-    struct pki_path const key = pki_path_make(config->directory, name, ".key");
-    struct pki_path const certificate = pki_path_make(config->directory, name, ".crt");
-    struct order order = {.name = name, .days = days};
+    TACIT_ASSERT(order.days > 0);
+    struct pki_path const key =
+        pki_path_make(config->directory, order.name, order.purpose->key_ending);
+    struct pki_path const certificate =
+        pki_path_make(config->directory, order.name, order.purpose->certificate_ending);
     if (pki_path_exists(&certificate))
         return TACIT_OK;
     enum tacit_status status = pki_read_key(key.bytes, &order.key, error);
-    if (status == TACIT_OK && strcmp(name, PKI_CA_NAME) != 0)
+    if (status == TACIT_OK && strcmp(order.name, PKI_CA_NAME) != 0)
         status = read_ca(config->directory, &order, error);
     if (status == TACIT_OK)
         status = write_certificate(&order, config, error);
@@ -296,15 +316,28 @@ static enum tacit_status make_directory(const char *path, struct tacit_error *er
 }
 
 static enum tacit_status make_pair(const struct live_pki_config *config, const char *name,
-                                   uint32_t days, struct tacit_error *error)
+                                   uint32_t days, const struct purpose *purpose,
+                                   struct tacit_error *error)
 {
-    struct pki_path const key = pki_path_make(config->directory, name, ".key");
-    struct pki_path const certificate = pki_path_make(config->directory, name, ".crt");
+    struct pki_path const key = pki_path_make(config->directory, name, purpose->key_ending);
+    struct pki_path const certificate =
+        pki_path_make(config->directory, name, purpose->certificate_ending);
     if (pki_path_exists(&certificate) && !pki_path_exists(&key))
-        return live_refuse(error, TACIT_INVALID, "%.1024s is missing, but %.512s.crt is there",
-                           key.bytes, name);
-    enum tacit_status const status = make_key(config->directory, name, error);
-    return status == TACIT_OK ? make_certificate(config, name, days, error) : status;
+        return live_refuse(error, TACIT_INVALID, "%.1024s is missing, but %.512s%s is there",
+                           key.bytes, name, purpose->certificate_ending);
+    enum tacit_status const status = make_key(config->directory, name, purpose, error);
+    struct order const order = {.name = name, .purpose = purpose, .days = days};
+    return status == TACIT_OK ? make_certificate(config, order, error) : status;
+}
+
+/* The broker says nothing of its own. */
+static enum tacit_status make_pairs(const struct live_pki_config *config, const char *name,
+                                    struct tacit_error *error)
+{
+    enum tacit_status const status = make_pair(config, name, config->days, &door, error);
+    if (status != TACIT_OK || strcmp(name, LIVE_BROKER) == 0)
+        return status;
+    return make_pair(config, name, config->days, &words, error);
 }
 
 enum tacit_status live_pki_make(const struct live_pki_config *config, struct tacit_error *error)
@@ -314,9 +347,9 @@ enum tacit_status live_pki_make(const struct live_pki_config *config, struct tac
     if (status == TACIT_OK)
         status = make_directory(config->directory, error);
     if (status == TACIT_OK) /* it must outlive the sites that come later */
-        status = make_pair(config, PKI_CA_NAME, LIVE_PKI_DAYS_MAX, error);
+        status = make_pair(config, PKI_CA_NAME, LIVE_PKI_DAYS_MAX, &door, error);
     for (size_t i = 0; i < config->name_count && status == TACIT_OK; i++)
-        status = make_pair(config, config->names[i], config->days, error);
+        status = make_pairs(config, config->names[i], error);
     struct pki_path const list = pki_path_make(config->directory, PKI_CA_NAME, ".crl");
     if (status == TACIT_OK &&
         !pki_path_exists(&list)) /* so that the broker reads it from the start */

@@ -103,10 +103,10 @@ static bool add_to_list(X509_CRL *list, X509 *certificate)
     return is_added;
 }
 
-static enum tacit_status revoke_one(struct authority *authority, const char *name,
-                                    struct tacit_error *error)
+static enum tacit_status revoke_file(struct authority *authority, const char *name,
+                                     const char *ending, struct tacit_error *error)
 {
-    struct pki_path const file = pki_path_make(authority->directory, name, ".crt");
+    struct pki_path const file = pki_path_make(authority->directory, name, ending);
     X509 *const certificate = pki_read_certificate(file.bytes);
     enum tacit_status status = TACIT_OK;
     if (certificate == NULL)
@@ -118,6 +118,17 @@ static enum tacit_status revoke_one(struct authority *authority, const char *nam
         status = live_refuse(error, TACIT_MEMORY, "out of memory");
     X509_free(certificate);
     return status;
+}
+
+/* Both certificates of a name; one for signing need not be there. */
+static enum tacit_status revoke_one(struct authority *authority, const char *name,
+                                    struct tacit_error *error)
+{
+    struct pki_path const words = pki_path_make(authority->directory, name, PKI_SIGN ".crt");
+    enum tacit_status const status = revoke_file(authority, name, ".crt", error);
+    if (status != TACIT_OK || !pki_path_exists(&words))
+        return status;
+    return revoke_file(authority, name, PKI_SIGN ".crt", error);
 }
 
 /* Good for as long as the CA: a list that ran out would shut everybody out. */
@@ -152,12 +163,12 @@ static enum tacit_status write_list(struct authority *authority, struct tacit_er
                        strerror(code));
 }
 
-/* What is worthless now goes, the key first: with the certificate still there, a second try can be
- * made. */
+/* What is worthless now goes, the certificate that was named last: with it still there, a second
+ * try can be made. */
 static enum tacit_status drop_pair(const char *directory, const char *name,
                                    struct tacit_error *error)
 {
-    static const char *const endings[] = {".key", ".crt"};
+    static const char *const endings[] = {".key", PKI_SIGN ".key", PKI_SIGN ".crt", ".crt"};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         struct pki_path const path = pki_path_make(directory, name, endings[i]);
         if (unlink(path.bytes) != 0 && errno != ENOENT)

@@ -758,7 +758,7 @@ static enum tacit_status on_refusal(struct tacit_elim_agent *agent,
     if (status != TACIT_OK || agent->phase == PHASE_HALTED)
         return status;
     bool const is_waiting = agent->phase == PHASE_COMMITTED;
-    if (is_waiting && refusal->epoch != agent->draw_epoch)
+    if (refusal->epoch < agent->draw_epoch || (is_waiting && refusal->epoch != agent->draw_epoch))
         return TACIT_OK; /* the answer to a question of an epoch before, repeated on its way */
     bool const is_other = !is_commitment(refusal, agent->head) || is_waiting;
     bool const is_ours = is_waiting && is_commitment(refusal, agent->commit.commitment);

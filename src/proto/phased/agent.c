@@ -640,7 +640,7 @@ static enum tacit_status on_refusal(struct tacit_phased_agent *agent,
     if (status != TACIT_OK || agent->phase == PHASE_HALTED)
         return status;
     bool const is_waiting = agent->phase == PHASE_COMMITTED;
-    if (is_waiting && refusal->round != agent->draw_round)
+    if (refusal->round < agent->draw_round || (is_waiting && refusal->round != agent->draw_round))
         return TACIT_OK; /* the answer to a question of a round before, repeated on its way */
     bool const is_other = is_waiting ? !is_commitment(refusal, agent->commit.commitment)
                                      : !is_commitment(refusal, agent->head);

@@ -1,0 +1,133 @@
+/* Ed25519 by libcrypto. What is signed: the words "tacit word 1", the topic and its length, the
+ * bytes. The length keeps a topic and the bytes after it from being read in two ways; the words
+ * keep a signature of ours from being one of another protocol. */
+#include "signing.h"
+#include "../daemon/refusal.h"
+#include "pki_files.h"
+#include "signing_form.h"
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/x509v3.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const uint8_t domain[] = "tacit word 1";
+
+struct live_signer {
+    EVP_PKEY *key;
+    uint8_t *certificate;
+    size_t certificate_size;
+};
+
+/* ---- Form ---- */
+
+bool signing_is_for_words(X509 *certificate)
+{
+    EVP_PKEY *const key = X509_get0_pubkey(certificate);
+    return key != NULL && EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 &&
+           (X509_get_extension_flags(certificate) & EXFLAG_XKUSAGE) != 0 &&
+           (X509_get_extended_key_usage(certificate) & XKU_CODE_SIGN) != 0;
+}
+
+uint8_t *signing_text(const char *topic, const uint8_t *bytes, size_t size, size_t *text_size)
+{
+    size_t const topic_size = strlen(topic);
+    TACIT_ASSERT(topic_size <= LIVE_SIGNED_TOPIC_BYTES_MAX);
+    *text_size = sizeof domain + 2 + topic_size + size;
+    uint8_t *const text = malloc(*text_size);
+    if (text == NULL)
+        return NULL;
+    memcpy(text, domain, sizeof domain);
+    text[sizeof domain] = (uint8_t)(topic_size >> 8);
+    text[sizeof domain + 1] = (uint8_t)topic_size;
+    memcpy(text + sizeof domain + 2, topic, topic_size);
+    if (size > 0)
+        memcpy(text + sizeof domain + 2 + topic_size, bytes, size);
+    return text;
+}
+
+/* ---- The signer ---- */
+
+static enum tacit_status check(const struct live_signing_config *config, X509 *certificate,
+                               EVP_PKEY *key, struct tacit_error *error)
+{
+    if (X509_check_private_key(certificate, key) != 1)
+        return live_refuse(error, TACIT_INVALID, "the key %.512s does not belong to %.512s",
+                           config->key_file, config->certificate_file);
+    if (!pki_is_made_out_to(certificate, config->name))
+        return live_refuse(error, TACIT_INVALID, "the certificate %.1024s is not made out to %.64s",
+                           config->certificate_file, config->name);
+    if (!signing_is_for_words(certificate))
+        return live_refuse(error, TACIT_INVALID,
+                           "the certificate %.1024s is not for signing words: an Ed25519 key and "
+                           "the extended key usage codeSigning are needed, as tacit pki makes them",
+                           config->certificate_file);
+    return TACIT_OK;
+}
+
+enum tacit_status live_signer_open(struct live_signer **signer,
+                                   const struct live_signing_config *config,
+                                   struct tacit_error *error)
+{
+    TACIT_ASSERT(config->name != NULL && config->key_file != NULL);
+    EVP_PKEY *key = NULL;
+    X509 *const certificate = pki_read_certificate(config->certificate_file);
+    enum tacit_status status = TACIT_OK;
+    if (certificate == NULL)
+        status = live_refuse(error, TACIT_INVALID, "cannot read a certificate from %.1024s",
+                             config->certificate_file);
+    else
+        status = pki_read_key(config->key_file, &key, error);
+    if (status == TACIT_OK)
+        status = check(config, certificate, key, error);
+    struct live_signer *const made = status == TACIT_OK ? calloc(1, sizeof *made) : NULL;
+    if (made != NULL) {
+        int const size = i2d_X509(certificate, &made->certificate);
+        made->certificate_size = size > 0 ? (size_t)size : 0;
+        made->key = key;
+        key = NULL;
+    }
+    X509_free(certificate);
+    EVP_PKEY_free(key);
+    ERR_clear_error();
+    if (status == TACIT_OK && (made == NULL || made->certificate_size == 0)) {
+        live_signer_close(made);
+        return live_refuse(error, TACIT_MEMORY, "out of memory");
+    }
+    if (status == TACIT_OK)
+        *signer = made;
+    return status;
+}
+
+void live_signer_close(struct live_signer *signer)
+{
+    if (signer == NULL)
+        return;
+    EVP_PKEY_free(signer->key);
+    OPENSSL_free(signer->certificate);
+    free(signer);
+}
+
+const uint8_t *live_signer_certificate(const struct live_signer *signer, size_t *size)
+{
+    *size = signer->certificate_size;
+    return signer->certificate;
+}
+
+bool live_signer_sign(const struct live_signer *signer, const char *topic, const uint8_t *bytes,
+                      size_t size, uint8_t signature[LIVE_SIGNATURE_BYTES])
+{
+    size_t text_size = 0;
+    size_t signature_size = LIVE_SIGNATURE_BYTES;
+    uint8_t *const text = signing_text(topic, bytes, size, &text_size);
+    EVP_MD_CTX *const context = EVP_MD_CTX_new();
+    bool const is_signed =
+        text != NULL && context != NULL &&
+        EVP_DigestSignInit(context, NULL, NULL, NULL, signer->key) == 1 &&
+        EVP_DigestSign(context, signature, &signature_size, text, text_size) == 1 &&
+        signature_size == LIVE_SIGNATURE_BYTES;
+    EVP_MD_CTX_free(context);
+    free(text);
+    ERR_clear_error();
+    return is_signed;
+}

@@ -1,0 +1,11 @@
+/* What signer and listener must see alike. */
+#ifndef TACIT_LIVE_SIGNING_FORM_H
+#define TACIT_LIVE_SIGNING_FORM_H
+#include "tacit/base.h"
+#include <openssl/x509.h>
+
+/* An Ed25519 key, with the extended key usage codeSigning: such a certificate opens no broker. */
+bool signing_is_for_words(X509 *certificate);
+/* What is signed, to be given to free(). NULL: out of memory. */
+uint8_t *signing_text(const char *topic, const uint8_t *bytes, size_t size, size_t *text_size);
+#endif

@@ -1,0 +1,53 @@
+#include "sender.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define US_PER_S UINT64_C(1000000)
+
+/* An allowance of `at_once`, which comes back by one in each interval: kept as the time at which it
+ * is whole again. */
+static bool take(uint64_t *due_us, uint64_t now_us, uint64_t interval_us, uint64_t at_once)
+{
+    uint64_t const from_us = *due_us > now_us ? *due_us : now_us;
+    if (from_us - now_us > (at_once - 1) * interval_us)
+        return false;
+    *due_us = from_us + interval_us;
+    return true;
+}
+
+bool live_sender_may_speak(struct live_sender *sender, uint64_t now_us)
+{
+    if (take(&sender->words_due_us, now_us, US_PER_S / LIVE_SENDER_WORDS_A_SECOND,
+             LIVE_SENDER_WORDS_AT_ONCE))
+        return true;
+    sender->dropped_count++;
+    return false;
+}
+
+bool live_sender_refuse(struct live_sender *sender, uint64_t now_us, bool is_unsigned,
+                        const char *why, char line[2 * LIVE_SENDER_WHY_BYTES])
+{
+    TACIT_ASSERT(why != NULL);
+    sender->refused_count++;
+    sender->unsigned_count += is_unsigned;
+    (void)snprintf(sender->why, sizeof sender->why, "%s", why);
+    if (!take(&sender->lines_due_us, now_us, 60 * US_PER_S / LIVE_SENDER_LINES_A_MINUTE,
+              LIVE_SENDER_LINES_AT_ONCE)) {
+        sender->silent_count++;
+        return false;
+    }
+    if (sender->silent_count == 0)
+        (void)snprintf(line, 2 * LIVE_SENDER_WHY_BYTES, "%s", why);
+    else
+        (void)snprintf(line, 2 * LIVE_SENDER_WHY_BYTES,
+                       "%.200s (and %" PRIu64 " more since the last line)", why,
+                       sender->silent_count);
+    sender->silent_count = 0;
+    return true;
+}
+
+bool live_sender_offends(const struct live_sender *sender)
+{
+    return sender->refused_count > 0 || sender->dropped_count > 0;
+}
