@@ -408,7 +408,7 @@ static enum tacit_status open_nonce(struct coordinator *coordinator)
 {
     static const char name[] = "run_nonce";
     struct live_store *const store = coordinator->daemon.store;
-    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_KEYS);
     bool found = false;
     enum tacit_status status =
         live_store_get_value(store, name, &coordinator->run.run_nonce, &found);

@@ -14,6 +14,7 @@ import shutil
 import signal
 import socket
 import sqlite3
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -117,7 +118,15 @@ class Federation(federation.Federation):
         return wire.tls_context(self.pki, name, **options)
 
     def client(self, name):
-        return wire.Mqtt(self.context(name), self.port)
+        """Of the daemons' names: it has shown the key that its words are checked with."""
+        client = wire.Mqtt(self.context(name), self.port)
+        if name in (*self.sites, "coordinator"):
+            client.publish(self.topic(f"key/{name}"), self.certificate(name), retain=True)
+        return client
+
+    def certificate(self, name):
+        """For signing, as it is shown."""
+        return ssl.PEM_cert_to_DER_cert((self.pki / f"{name}.sign.crt").read_text())
 
     def topic(self, rest):
         return f"tacit/v1/{self.name}/{rest}"
@@ -145,6 +154,11 @@ class Federation(federation.Federation):
 
     def signed(self, payload, signer, rest):
         return wire.signed(payload, self.pki / f"{signer}.sign.key", self.topic(rest))
+
+    def start_coordinator_of_run(self, nonce):
+        """The run that is announced is then the same in every state: what hangs on it can be compared."""
+        (self.folder / "run.keys").write_bytes(nonce.to_bytes(8, "little"))
+        self.start("coordinator", TACIT_TEST_TAPE=str(self.folder / "run"))
 
     def kill(self, name):
         self.processes[name].kill()
