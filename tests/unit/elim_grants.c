@@ -355,6 +355,11 @@ static void copy_that_waits_for_a_grant_that_was_used_is_refused(void **state)
     driver_expect_nothing(&star.a, driver_receive(refusal), TACIT_OK); /* of an echo */
     assert_int_equal(tell(&star.a, driver_receive(grant)), TACIT_OK);
     assert_int_equal(driver_agent_view(&star.a).release_epoch, 2);
+    struct tacit_commit before = *refusal->commit;
+    struct tacit_elim_message echo = *refusal;
+    before.commitment[7] ^= 1; /* a head of then, which is not the head of now */
+    echo.commit = &before;
+    driver_expect_nothing(&star.a, driver_receive(&echo), TACIT_OK);
     free(grant);
     free(refusal);
     driver_close(&copy);
