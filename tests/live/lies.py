@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Federations of each protocol over a broker that is an enemy (liar.py): the winner is the same, and nothing is taken that
+a site or the coordinator did not sign for this run and topic. See support.py."""
+import os
+import pathlib
+import sys
+import time
+
+import support
+from liar import Liar
+from support import IS_LONG, require, wait_for
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
+import contexts  # noqa: E402
+import gossip  # noqa: E402
+import peers  # noqa: E402
+import phased  # noqa: E402
+import training  # noqa: E402
+import votes  # noqa: E402
+
+support.TESTS.clear()  # those of the modules above are theirs
+SHARE = {"drop": 0.06, "delay": 0.2, "repeat": 0.3, "alter": 0.5, "forge": 0.5}
+LIES_MIN = int(os.environ.get("TACIT_TEST_LIES", 10000 if IS_LONG else 200))  # of each of repeat, alter, forge
+
+
+def long_test(function):
+    return support.test(function) if IS_LONG else function
+
+
+def counted(federation, name):
+    """Words that were refused, because nobody signed them or for other reasons; None: it does not answer."""
+    if name == "coordinator":
+        status = federation.status()
+        return status and (status["unsigned"], status["refused"], status["offenders"])
+    status = federation.site_status(name)
+    return status and (status["unsigned_messages"], status["refused_messages"], status["offenders"])
+
+
+def unread(offenders):
+    return sum(one["unread"] for one in offenders)
+
+
+def check_all_refused(federation, liar):
+    """Each word that nobody signed was refused as such, or was not read at all."""
+    for name in ("coordinator", *federation.sites):
+        def is_counted(name=name):
+            found = counted(federation, name)
+            return found and found[0] + unread(found[2]) >= liar.lies[name] and found
+        unsigned, refused, offenders = wait_for(f"{name} has refused {liar.lies[name]} lies", is_counted)
+        require(unsigned <= liar.lies[name], f"{name} refused {unsigned} of {liar.lies[name]} lies, and true words")
+        require(refused + unread(offenders) >= liar.lies[name] + liar.replays[name], f"{name}: words of another run")
+        require(liar.lies[name] == 0 or offenders, f"{name} does not name the offender")
+
+
+def flood(federation, liar):
+    """Old words again, and lies, until there were enough of each; no faster than they are read."""
+    old = [(name, topic, payload) for name, words in liar.old.items() for topic, payload in words if "/key/" not in topic]
+
+    def fill():
+        for act in ("repeat", "alter", "forge"):
+            for _ in range(40):
+                name, topic, payload = liar.random.choice(old)
+                peer = liar.peers.get(name)
+                if peer is None or liar.done[act] >= LIES_MIN:
+                    continue
+                liar.note(act, topic, payload)
+                if act == "repeat":
+                    liar.deliver(peer, topic, payload)
+                elif act == "alter":
+                    liar.lie(peer, topic, liar.altered(payload))
+                else:
+                    liar.forge(peer, topic, payload)
+    while any(liar.done[act] < LIES_MIN for act in ("repeat", "alter", "forge")):
+        liar.loop.call_soon_threadsafe(fill)
+        time.sleep(0.1)
+        require(liar.trouble is None, str(liar.trouble))
+
+
+def play(federation, run, has_joined=None, share=SHARE):
+    """Starts all over the liar, lets it loose when all have joined, and runs to the end."""
+    liar = Liar(federation, int(support.seeded().random() * 1e9), share)
+    liar.start()
+    require(liar.is_ready.wait(10), f"the liar does not come up: {liar.trouble}")
+    try:
+        for name in ("coordinator", *federation.sites):
+            federation.start(name)
+        wait_for("all have joined", lambda: all((has_joined or federation.has_joined)(site) for site in federation.sites), 120)
+        before = {name: counted(federation, name) for name in ("coordinator", *federation.sites)}
+        require(all(one[0] == 0 for one in before.values()), f"true words were refused: {before}")
+        liar.is_honest = False
+        run()
+        flood(federation, liar)
+        liar.is_honest = True
+        check_all_refused(federation, liar)
+        require(liar.trouble is None, str(liar.trouble))
+        for act in ("alter", "forge"):
+            require(liar.done[act] >= max(5, LIES_MIN), f"hardly any {act}: {liar.done}")
+        print(f"{dict(liar.done)}; kinds forged: {sorted(map(str, liar.kinds['forge']))}")
+    finally:
+        liar.over = True
+        liar.join(10)
+
+
+def run_to_winner(federation, arm, seconds=180):
+    federation.apply()
+    status = wait_for("the run ends", federation.is_finished, seconds)
+    require(status["winner"] == f"arm {arm}", f"another winner: {status['winner']}")
+    wait_for("all sites know", lambda: all(federation.phase(site) in ("decided", "finished") for site in federation.sites),
+             seconds)
+
+
+@support.test
+def over_a_broker_that_lies_elimination_finds_the_same_winner(federation_of):
+    federation = federation_of([0.875, 0.5, 0.125], rounds=4, gap=0.25)
+    play(federation, lambda: run_to_winner(federation, 0))
+
+
+@support.test
+def a_site_that_has_not_joined_takes_no_announcement_that_is_not_signed(federation_of):
+    """All that it is shown are lies, of all forms, and what was true for somebody else: it waits, and goes on when the
+    true one comes."""
+    federation = federation_of([0.875, 0.5, 0.125], sites=2)
+    liar = Liar(federation, 5, {"drop": 1, "alter": 1, "forge": 1})
+    liar.start()
+    require(liar.is_ready.wait(10), f"the liar does not come up: {liar.trouble}")
+    try:
+        federation.start("coordinator")
+        federation.start("site-1")
+        wait_for("somebody has joined", lambda: federation.has_joined("site-1"), 120)
+        true = liar.retained[federation.topic("to/site-0/announce")]
+        liar.hold = [federation.topic("to/site-0/announce")]
+        federation.start("site-0")
+        wait_for("it is there", lambda: "site-0" in liar.peers and len(liar.peers["site-0"].patterns) >= 4, 120)
+        wait_for("it knows the coordinator's key", lambda: liar.old["site-0"], 120)
+
+        def lie():
+            peer, topic = liar.peers["site-0"], federation.topic("to/site-0/announce")
+            for _ in range(200):
+                liar.lie(peer, topic, liar.altered(true))
+                liar.lie(peer, topic, true[:-65] + b"\0")
+            other = liar.retained[federation.topic("to/site-1/announce")]
+            liar.lie(peer, topic, other)  # true, for another site
+        liar.loop.call_soon_threadsafe(lie)
+        wait_for("it has refused them",
+                 lambda: (counted(federation, "site-0") or (0,))[0] == liar.lies["site-0"] == 401, 120)
+        require(federation.phase("site-0") == "waiting for an announcement", f"{federation.site_status('site-0')}")
+        require(federation.log("site-0").count(" refused: ") <= 80, "a line for each of them")
+        require(federation.site_status("site-0")["offenders"][0]["name"] == "coordinator", "the offender is not named")
+        liar.hold = []
+        liar.loop.call_soon_threadsafe(lambda: liar.deliver(liar.peers["site-0"], federation.topic("to/site-0/announce"),
+                                                            true))
+        wait_for("it joins", lambda: federation.has_joined("site-0"), 120)
+    finally:
+        liar.over = True
+        liar.join(10)
+
+
+@long_test
+def over_a_broker_that_lies_a_ring_finds_the_same_winner(federation_of):
+    federation = peers.peers(federation_of, peers.RING)
+
+    def run():
+        federation.apply()
+        wait_for("all sites decide", lambda: peers.all_decided(federation), 400)
+        for site in federation.sites:
+            require(federation.site_status(site)["active_arms"] == ["arm 0"], f"{site}: another winner")
+    play(federation, run)
+
+
+@long_test
+def over_a_broker_that_lies_two_stars_find_the_same_winner(federation_of):
+    federation = peers.peers(federation_of, peers.TWO_STARS)
+    play(federation, lambda: run_to_winner(federation, 0, 400))
+
+
+@long_test
+def over_a_broker_that_lies_phases_find_the_same_winner(federation_of):
+    federation = phased.made_by(federation_of, [0.875, 0.5, 0.125])
+    play(federation, lambda: run_to_winner(federation, 0, 400))
+
+
+@long_test
+def over_a_broker_that_lies_votes_find_the_same_winner(federation_of):
+    federation = federation_of(kind=votes.Votes)
+
+    def run():
+        federation.apply(federation.sites[:3])
+        wait_for("the run ends", federation.is_finished, 400)
+        require(federation.status()["winner"] == f"arm {votes.BEST}", "another winner")
+    play(federation, run)
+
+
+@long_test
+def over_a_broker_that_lies_gossip_puts_the_same_arm_first(federation_of):
+    federation = gossip.gossips(federation_of)
+
+    def run():
+        federation.apply(batch=1)
+        wait_for("all sites finish", lambda: gossip.all_finished(federation), 400)
+        for site in federation.sites:
+            require(federation.site_status(site)["estimates"][0]["name"] == "arm 1", f"{site}: another arm first")
+    play(federation, run)
+
+
+@long_test
+def over_a_broker_that_lies_a_model_is_that_of_the_simulator(federation_of):
+    trial = contexts.Trial()
+    federation_of.made(trial)
+    trial.run_tacit("pki", "--directory", trial.pki, "tap")
+
+    def run():
+        require(trial.play(120) > 2, "hardly an update")
+        trial.check_model()
+    play(trial, run, lambda site: "model" in (trial.site_status(site) or {}))
+
+
+@long_test
+def over_a_broker_that_lies_a_training_ends_everywhere(federation_of):
+    trial = training.Training(sites=3, rounds=4)
+    federation_of.made(trial)
+
+    def run():
+        trial.wait_for_end(400)
+        trial.stop("coordinator")
+        trial.start("coordinator")
+        models = {(trial.folder / f"state-{name}" / "model.bin").read_bytes() for name in trial.sites
+                  if (trial.folder / f"state-{name}" / "model.bin").exists()}
+        require(len(models) <= 1, "sites have different models at the end")
+    play(trial, run)
+
+
+if __name__ == "__main__":
+    sys.exit(support.main())
