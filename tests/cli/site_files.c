@@ -671,14 +671,20 @@ static void access_follows_the_coordinators_file(void **state)
                                "topic write tacit/v1/trial/up/north/#\n"
                                "topic read tacit/v1/trial/down/#\n"
                                "topic read tacit/v1/trial/to/north/#\n"
+                               "topic write tacit/v1/trial/key/north\n"
+                               "topic read tacit/v1/trial/key/coordinator\n"
                                "topic write tacit/v1/trial/peer/north/south/#\n"
                                "topic read tacit/v1/trial/peer/south/north/#\n"
+                               "topic read tacit/v1/trial/key/south\n"
                                "\nuser south\n"
                                "topic write tacit/v1/trial/up/south/#\n"
                                "topic read tacit/v1/trial/down/#\n"
                                "topic read tacit/v1/trial/to/south/#\n"
+                               "topic write tacit/v1/trial/key/south\n"
+                               "topic read tacit/v1/trial/key/coordinator\n"
                                "topic write tacit/v1/trial/peer/south/north/#\n"
-                               "topic read tacit/v1/trial/peer/north/south/#\n";
+                               "topic read tacit/v1/trial/peer/north/south/#\n"
+                               "topic read tacit/v1/trial/key/north\n";
     static const char *const without[] = {
         "  quorum: 1}", "  quorum: 1}\nnetwork: {kind: star}",
         "  quorum: 1}\nnetwork: {kind: hybrid, components: [{agents: 1, count: 2}]}"};
