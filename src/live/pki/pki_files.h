@@ -6,10 +6,9 @@
 
 #define PKI_CA_NAME "ca"
 #define PKI_SIGN ".sign" /* before the ending, of the pair that signs words */
-* /
 #define PKI_DIRECTORY_BYTES 4096u
 
-    struct pki_path {
+struct pki_path {
     char bytes[PKI_DIRECTORY_BYTES + 128];
 };
 
