@@ -36,6 +36,8 @@ echo
 echo
 "$build/bench/bench_select"
 echo
+"$build/bench/bench_learn"
+echo
 "$build/bench/bench_gossip"
 echo
 echo "Learners with an index: K = 100, T = 1e6"

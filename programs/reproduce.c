@@ -127,7 +127,8 @@ static void write_id(const struct tacit_claims *claims, uint32_t figure, char id
                    is_paper ? "" : claims->figures[figure].id);
 }
 
-/* Is there something of this ID? It is then wanted. NULL wants everything. */
+/* Is there something of this ID? It is then wanted. NULL wants everything that does not take hours.
+ */
 static bool want(struct shelf *shelf, const char *wanted)
 {
     bool found = false;
@@ -136,8 +137,9 @@ static bool want(struct shelf *shelf, const char *wanted)
         struct reproduction *const paper = &shelf->papers[i];
         for (uint32_t figure = 0; figure < paper->claims->figure_count; figure++) {
             write_id(paper->claims, figure, id);
-            if (wanted != NULL && strcmp(wanted, paper->claims->paper) != 0 &&
-                strcmp(wanted, id) != 0)
+            if (wanted == NULL
+                    ? paper->claims->is_long
+                    : strcmp(wanted, paper->claims->paper) != 0 && strcmp(wanted, id) != 0)
                 continue;
             paper->figures_wanted[figure] = true;
             found = true;
@@ -332,7 +334,8 @@ const struct command command_reproduce = {
     .options = options,
     .words = "[ID...]",
     .help =
-        "Reproduce papers (like p1) or figures of them (like p1-fig4); without ID, all. Prints for "
+        "Reproduce papers (like p1) or figures of them (like p1-fig4); without ID, all but the "
+        "trainings on data sets, which take hours. Prints for "
         "each claim whether it holds. Code 0: every verdict is the one on record; 1: some are not.",
     .take = arguments_take_ids,
     .run = reproduce_command,

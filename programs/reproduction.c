@@ -43,6 +43,23 @@ static int find_extra(const char *name)
     return extra;
 }
 
+/* Which of a family's series is it? UINT32_MAX: none. */
+static uint32_t find_series(const struct tacit_family *family, const char *name)
+{
+    for (uint32_t i = 0; family->profiles != NULL && family->profiles[i].name != NULL; i++)
+        if (family->profiles[i].is_series && strcmp(family->profiles[i].name, name) == 0)
+            return i;
+    return UINT32_MAX;
+}
+
+static bool is_series(const char *name)
+{
+    struct tacit_family const *const *family = tacit_families();
+    while (*family != NULL && find_series(*family, name) == UINT32_MAX)
+        family++;
+    return *family != NULL;
+}
+
 /* Has an experiment of some family such a number? */
 static bool is_known(const char *name)
 {
@@ -157,11 +174,37 @@ static bool is_band(const char *name)
     return false;
 }
 
+static enum tacit_status check_all_claims(const struct tacit_claims *claims,
+                                          const struct tacit_claims_figure *figure,
+                                          struct tacit_error *error)
+{
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < figure->claim_count && status == TACIT_OK; i++)
+        status = check_claim(claims, &figure->claims[i], error);
+    return status;
+}
+
+/* A series is drawn over slots or over another series. */
+static enum tacit_status check_series(const struct tacit_claims *claims,
+                                      const struct tacit_claims_figure *figure,
+                                      struct tacit_error *error)
+{
+    bool const is_right = strcmp(figure->x, "t") == 0 || is_series(figure->x);
+    if (is_right && !figure->has_minus)
+        return check_all_claims(claims, figure, error);
+    tacit_claims_error(claims, figure->plot_line, is_right ? "plot.minus" : "plot.x",
+                       is_right ? "belongs to regret" : "y is a series; allowed: t, or a series",
+                       error);
+    return TACIT_INVALID;
+}
+
 static enum tacit_status check_figure(const struct tacit_claims *claims,
                                       const struct tacit_claims_figure *figure,
                                       struct tacit_error *error)
 {
     bool const is_curve = strcmp(figure->x, "t") == 0;
+    if (is_series(figure->y))
+        return check_series(claims, figure, error);
     enum tacit_status status =
         is_curve ? TACIT_OK : check_metric(claims, figure->plot_line, "plot.x", figure->x, error);
     if (status == TACIT_OK && !is_curve)
@@ -174,9 +217,7 @@ static enum tacit_status check_figure(const struct tacit_claims *claims,
                            error);
         status = TACIT_INVALID;
     }
-    for (uint32_t i = 0; i < figure->claim_count && status == TACIT_OK; i++)
-        status = check_claim(claims, &figure->claims[i], error);
-    return status;
+    return status == TACIT_OK ? check_all_claims(claims, figure, error) : status;
 }
 
 enum tacit_status reproduction_load(struct reproduction *reproduction, const char *path,
@@ -241,13 +282,17 @@ static enum tacit_status load_experiment(struct reproduction *reproduction, uint
 {
     struct tacit_claims const *const claims = reproduction->claims;
     char setting[32];
-    const char *const settings[] = {setting};
+    uint32_t const count = claims->fast_setting_count + 1;
+    const char **const settings = room_for(reproduction, count, sizeof *settings);
     char *const path = tacit_claims_path(claims, index);
     if (path == NULL)
         return TACIT_MEMORY;
     (void)snprintf(setting, sizeof setting, "runs=%u", claims->fast_runs);
+    settings[0] = setting;
+    for (uint32_t i = 1; i < count; i++)
+        settings[i] = claims->fast_settings[i - 1];
     enum tacit_status const status = tacit_experiment_load(&reproduction->experiments[index], path,
-                                                           settings, is_fast ? 1 : 0, error);
+                                                           settings, is_fast ? count : 0, error);
     free(path);
     return status;
 }
@@ -340,6 +385,24 @@ static enum tacit_status check_has_band(const struct reproduction *reproduction,
     return TACIT_INVALID;
 }
 
+static enum tacit_status check_has_series(const struct reproduction *reproduction,
+                                          const struct tacit_claims_figure *figure, uint32_t index,
+                                          struct tacit_error *error)
+{
+    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
+    bool const has_values = experiment->sim.profile_values > 0 && !experiment->sim.instance_per_run;
+    bool const has_x =
+        strcmp(figure->x, "t") == 0 || find_series(experiment->family, figure->x) != UINT32_MAX;
+    char text[300];
+    if (has_values && has_x && find_series(experiment->family, figure->y) != UINT32_MAX)
+        return TACIT_OK;
+    (void)snprintf(text, sizeof text, "%.60s runs protocol: %s, which has no series '%.60s'",
+                   reproduction->claims->experiments[index], experiment->family->file.word,
+                   figure->y);
+    tacit_claims_error(reproduction->claims, figure->plot_line, "plot.y", text, error);
+    return TACIT_INVALID;
+}
+
 static enum tacit_status check_plot(const struct reproduction *reproduction,
                                     const struct tacit_claims_figure *figure,
                                     struct tacit_error *error)
@@ -347,6 +410,10 @@ static enum tacit_status check_plot(const struct reproduction *reproduction,
     enum tacit_status status = TACIT_OK;
     for (uint32_t i = 0; i < figure->curve_count && status == TACIT_OK; i++) {
         uint32_t const index = figure->curves[i].experiment;
+        if (is_series(figure->y)) {
+            status = check_has_series(reproduction, figure, index, error);
+            continue;
+        }
         if (strcmp(figure->x, "t") == 0) {
             if (!is_regret(figure))
                 status = check_has_band(reproduction, figure, index, error);
@@ -603,6 +670,48 @@ static struct tacit_report_series draw_curve(struct reproduction *reproduction,
     return canvas.series;
 }
 
+/* A series of all runs at one of its slots: the slot itself where the name is "t". NULL: nobody has
+ * a value there. */
+static double *series_at(struct reproduction *reproduction, uint32_t index, const char *name,
+                         uint32_t slot)
+{
+    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
+    struct tacit_sim const *const sim = &experiment->sim;
+    struct simulation const *const simulation = &reproduction->simulations[index];
+    uint32_t const series = find_series(experiment->family, name);
+    double *const values = room_for(reproduction, simulation->finished, sizeof *values);
+    for (uint32_t run = 0; run < simulation->finished; run++) {
+        const double *const row = simulation->results.profiles + (size_t)run * sim->profile_values;
+        values[run] = series == UINT32_MAX ? (double)sim->series_slots[slot]
+                                           : row[(size_t)series * sim->series_count + slot];
+        if (isnan(values[run]))
+            return NULL;
+    }
+    return values;
+}
+
+static struct tacit_report_series draw_series(struct reproduction *reproduction,
+                                              const struct tacit_claims_figure *figure,
+                                              const struct tacit_claims_curve *curve)
+{
+    struct tacit_sim const *const sim = &reproduction->experiments[curve->experiment].sim;
+    uint32_t const runs = reproduction->simulations[curve->experiment].finished;
+    struct canvas canvas = canvas_of(reproduction, curve->label, sim->series_count, false);
+    bool const is_kept = reproduction->simulations[curve->experiment].results.profiles != NULL;
+    for (uint32_t slot = 0; is_kept && slot < sim->series_count; slot++) {
+        double const *const x = series_at(reproduction, curve->experiment, figure->x, slot);
+        double const *const y = series_at(reproduction, curve->experiment, figure->y, slot);
+        if (x == NULL || y == NULL)
+            continue;
+        struct tacit_report_summary const summary = tacit_report_summarise(y, runs, 1);
+        uint32_t const at = canvas.series.count++;
+        canvas.x[at] = tacit_report_summarise(x, runs, 1).mean;
+        canvas.y[at] = summary.mean;
+        canvas.ci95[at] = summary.ci95;
+    }
+    return canvas.series;
+}
+
 static void add_point(struct reproduction *reproduction, const struct tacit_claims_figure *figure,
                       const struct tacit_claims_curve *curve, struct canvas *canvas)
 {
@@ -653,7 +762,9 @@ static struct tacit_report_figure draw_figure(struct reproduction *reproduction,
         room_for(reproduction, figure->curve_count, sizeof *series);
     uint32_t count = 0;
     for (uint32_t i = 0; i < figure->curve_count; i++)
-        if (is_curve && !is_regret(figure))
+        if (is_series(figure->y))
+            series[count++] = draw_series(reproduction, figure, &figure->curves[i]);
+        else if (is_curve && !is_regret(figure))
             series[count++] = draw_band(reproduction, &figure->curves[i]);
         else if (is_curve)
             series[count++] = draw_curve(reproduction, figure, &figure->curves[i]);

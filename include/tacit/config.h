@@ -324,8 +324,8 @@ struct tacit_claims_figure {
     const char *title;
     const char *paper_shows;
     const char *we_show; /* or NULL */
-    const char
-        *x; /* "t": regret, or a family's band, over slots; else a metric: one point a curve */
+    const char *x; /* "t": regret, a family's band or series over slots; a series: over its values;
+                      else a metric: one point a curve */
     const char *y;
     const char *y_label; /* NULL: y */
     bool has_minus;
@@ -345,6 +345,9 @@ struct tacit_claims {
     const char *paper;
     const char *title;
     uint32_t fast_runs;
+    const char **fast_settings; /* "KEY=VALUE", for the fast version */
+    uint32_t fast_setting_count;
+    bool is_long;             /* hours: run only when it is asked for by its name */
     const char **experiments; /* names, no two alike */
     uint32_t experiment_count;
     struct tacit_claims_figure *figures;

@@ -2,6 +2,7 @@
  * programs) know metrics by this table only. */
 #ifndef TACIT_METRIC_H
 #define TACIT_METRIC_H
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Where a metric is shown besides among all the others. */
@@ -28,6 +29,7 @@ struct tacit_profile {
     const char *unit;        /* what it counts */
     const char *note;        /* a clause about it, or NULL */
     const char *const *rows; /* names of the rows, ended by NULL; NULL: a row an arm */
+    bool is_series;          /* a row a slot at which the run was looked at; rows: NULL */
 };
 
 /* A number that every agent has, over time: how the agents draw together. At each recorded slot its

@@ -68,8 +68,10 @@ struct tacit_report {
     const struct tacit_report_arm *arms;
     uint32_t arm_count;
     const struct tacit_profile *profiles; /* ended by a NULL name; NULL: there are none */
-    const double *profile_values;  /* run_count x profile_value_count; NaN: not in that run */
-    uint32_t profile_value_count;  /* the rows of all profiles together */
+    const double *profile_values; /* run_count x profile_value_count; NaN: not in that run */
+    uint32_t profile_value_count; /* the rows of all profiles together */
+    const uint64_t *series_slots; /* rows of the profiles that are series */
+    uint32_t series_count;
     const struct tacit_band *band; /* NULL: there is none */
     const double *band_values;     /* run_count x point_count x TACIT_BAND_VALUES */
     const uint32_t *ranking;       /* run_count x arm_count: arms left, by the protocol's own
@@ -123,9 +125,9 @@ enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *ou
  * behind where there was none. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status tacit_report_try(const char *directory, struct tacit_error *error);
 
-/* Writes summary.json, curve.csv, runs.csv, figure.svg and report.html into `directory`, which is
- * made if it does not exist. Each file appears whole or not at all. Errors: TACIT_IO, TACIT_MEMORY,
- * with error->text. */
+/* Writes summary.json, curve.csv, runs.csv, figure.svg and report.html, and series.csv where there
+ * are series, into `directory`, which is made if it does not exist. Each file appears whole or not
+ * at all. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status tacit_report_write(const struct tacit_report *report, const char *directory,
                                      struct tacit_error *error);
 

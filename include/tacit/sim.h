@@ -23,9 +23,11 @@ struct tacit_sim {
     uint64_t horizon;
     const uint64_t *points; /* slots at which the regret is recorded, increasing, <= horizon */
     uint32_t point_count;
-    struct tacit_env env;    /* no arms: the family has an environment of its own */
-    bool instance_per_run;   /* env.means are drawn anew for each run */
-    uint32_t profile_values; /* numbers of a run in the family's profiles; 0: it has none */
+    struct tacit_env env;         /* no arms: the family has an environment of its own */
+    bool instance_per_run;        /* env.means are drawn anew for each run */
+    uint32_t profile_values;      /* numbers of a run in the family's profiles; 0: it has none */
+    const uint64_t *series_slots; /* slots of the profiles that are series, increasing; or NULL */
+    uint32_t series_count;
 };
 
 /* Slots 1..horizon at about equal distances on a log scale, the horizon last; fills points and

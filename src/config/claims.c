@@ -289,15 +289,45 @@ static void read_figure(struct claims_reader *reader, const struct config_node *
     read_claims(reader, map, figure);
 }
 
+/* What the fast version changes beside the number of runs. */
+static void read_settings(struct claims_reader *reader, const struct config_node *root)
+{
+    struct tacit_claims *const claims = reader->claims;
+    struct config_node const *const list = config_node_member(root, "fast_settings");
+    if (list == NULL || reader->base.status != TACIT_OK)
+        return;
+    uint32_t count = 0;
+    for (const struct config_node *item = list->first; item != NULL; item = item->next)
+        count++;
+    claims->fast_settings = allocate(reader, (count + 1) * sizeof *claims->fast_settings);
+    if (claims->fast_settings == NULL)
+        return;
+    for (const struct config_node *item = list->first; item != NULL; item = item->next) {
+        if (list->kind != CONFIG_LIST || item->kind != CONFIG_SCALAR ||
+            strchr(item->text, '=') == NULL) {
+            config_reader_fail(&reader->base, list, "fast_settings",
+                               "a list of settings is expected, like [\"horizon=60\"]");
+            return;
+        }
+        claims->fast_settings[claims->fast_setting_count++] = item->text;
+    }
+}
+
 static void read_paper(struct claims_reader *reader)
 {
-    static const char *const keys[] = {"paper", "title", "fast_runs", "figures", NULL};
+    static const char *const keys[] = {"paper", "title",   "fast_runs", "fast_settings",
+                                       "long",  "figures", NULL};
+    static const struct config_choice words[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
+    int is_long = 0;
     struct tacit_claims *const claims = reader->claims;
     struct config_node const *const root = config_document_root(reader->base.document);
     config_reader_keys(&reader->base, root, "", keys);
     read_id(reader, root, "paper", &claims->paper);
     config_reader_text(&reader->base, root, "title", true, &claims->title);
     config_reader_u32(&reader->base, root, "fast_runs", true, 2, RUNS_MAX, &claims->fast_runs);
+    config_reader_choice(&reader->base, root, "long", false, words, &is_long);
+    claims->is_long = is_long == 1;
+    read_settings(reader, root);
     struct config_node const *const list = read_list(
         reader, root, "figures", "{id: fig4, title: ..., curves: ...}", &claims->figure_count);
     claims->experiments = allocate(reader, EXPERIMENTS_MAX * sizeof *claims->experiments);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define BATCH_MAX 65536u
+#define CLASSES_MAX 256u /* of a model */
 #define NORM_EPSILON 1e-5f
 #define RUNNING_SHARE 0.1f /* of a batch in the running statistics */
 #define PIXEL_WINDOW 2     /* of a pool */
@@ -25,7 +26,8 @@ struct tacit_learn_network {
     uint32_t batch_size;
     uint64_t pixel_count; /* of an image */
     uint32_t class_count;
-    dnnl_memory_t images;
+    dnnl_memory_t images; /* points at the caller's, or at the room */
+    float *room;          /* of a batch that is not full */
     dnnl_memory_t logits;
     dnnl_memory_t infer_logits;
     dnnl_memory_t logits_gradient;
@@ -379,7 +381,7 @@ static void build(struct tacit_learn_network *network, const struct tacit_model 
     dnnl_dims_t const dims = {network->batch_size, model->channels, model->height, model->width};
     dnnl_dims_t const row = {network->batch_size, (dnnl_dim_t)network->pixel_count};
     dnnl_memory_desc_t const images = is_image ? plain(dims, 4) : plain(row, 2);
-    network->images = learn_memory(passes, &images, true);
+    network->images = learn_memory(passes, &images, false);
     uint32_t next = 0;
     for (uint32_t i = 0; i < network->plan.stage_count; i++)
         build_stage(network, i, &next);
@@ -409,9 +411,10 @@ enum tacit_status tacit_learn_network_new(struct tacit_learn_network **made,
     network->batch_size = batch_size;
     network->pixel_count = (uint64_t)model->channels * model->height * model->width;
     network->class_count = model->classes;
+    network->room = calloc(batch_size * network->pixel_count, sizeof *network->room);
     learn_open(&network->passes);
     build(network, model);
-    if (network->passes.has_failed) {
+    if (network->passes.has_failed || network->room == NULL) {
         tacit_learn_network_free(network);
         return TACIT_MEMORY;
     }
@@ -424,6 +427,7 @@ void tacit_learn_network_free(struct tacit_learn_network *network)
     if (network == NULL)
         return;
     learn_close(&network->passes);
+    free(network->room);
     free(network);
 }
 
@@ -456,13 +460,12 @@ static double lose_row(const float *logits, uint32_t classes, uint8_t label, uin
     float top = logits[0];
     for (uint32_t k = 1; k < classes; k++)
         top = logits[k] > top ? logits[k] : top;
+    double odds[CLASSES_MAX];
     double sum = 0;
     for (uint32_t k = 0; k < classes; k++)
-        sum += exp((double)(logits[k] - top));
-    for (uint32_t k = 0; gradient != NULL && k < classes; k++) {
-        double const share = exp((double)(logits[k] - top)) / sum;
-        gradient[k] = (float)((share - (k == label ? 1 : 0)) / batch_size);
-    }
+        sum += odds[k] = exp((double)(logits[k] - top));
+    for (uint32_t k = 0; gradient != NULL && k < classes; k++)
+        gradient[k] = (float)((odds[k] / sum - (k == label ? 1 : 0)) / batch_size);
     return log(sum) - (double)(logits[label] - top);
 }
 
@@ -518,6 +521,15 @@ static void move_statistics(const struct tacit_learn_network *network, float *pa
     }
 }
 
+/* Of a batch norm the running statistics have no gradient; all else is written by the passes. */
+static void clear_statistics(const struct tacit_learn_network *network, float *gradient)
+{
+    for (uint32_t i = 0; i < network->layer_count; i++)
+        if (strncmp(network->layers[i].name, "norm", 4) == 0)
+            memset(gradient + network->layers[i].offset, 0,
+                   network->layers[i].count * sizeof *gradient);
+}
+
 enum tacit_status tacit_learn_network_gradient(struct tacit_learn_network *network,
                                                float *parameters, const float *images,
                                                const uint8_t *labels, float *gradient, double *loss,
@@ -526,9 +538,8 @@ enum tacit_status tacit_learn_network_gradient(struct tacit_learn_network *netwo
     TACIT_ASSERT(network != NULL);
     TACIT_ASSERT(parameters != NULL);
     TACIT_ASSERT(gradient != NULL);
-    memcpy(learn_data(network->images), images,
-           network->batch_size * network->pixel_count * sizeof *images);
-    memset(gradient, 0, network->parameter_count * sizeof *gradient);
+    learn_point(network->images, (float *)(uintptr_t)images);
+    clear_statistics(network, gradient);
     point_at(network, parameters, gradient);
     if (!learn_run(&network->passes, &network->forward))
         return TACIT_MEMORY;
@@ -541,6 +552,13 @@ enum tacit_status tacit_learn_network_gradient(struct tacit_learn_network *netwo
     return TACIT_OK;
 }
 
+bool learn_network_bare(struct tacit_learn_network *network)
+{
+    TACIT_ASSERT(network != NULL);
+    return learn_run(&network->passes, &network->forward) &&
+           learn_run(&network->passes, &network->backward);
+}
+
 enum tacit_status tacit_learn_network_evaluate(struct tacit_learn_network *network,
                                                const float *parameters, const float *images,
                                                const uint8_t *labels, uint32_t count, double *loss,
@@ -548,10 +566,14 @@ enum tacit_status tacit_learn_network_evaluate(struct tacit_learn_network *netwo
 {
     TACIT_ASSERT(network != NULL);
     TACIT_ASSERT(count <= network->batch_size);
-    float *const room = learn_data(network->images);
-    memcpy(room, images, count * network->pixel_count * sizeof *images);
-    memset(room + count * network->pixel_count, 0,
-           (network->batch_size - count) * network->pixel_count * sizeof *room);
+    bool const is_full = count == network->batch_size;
+    if (!is_full) {
+        size_t const size = count * network->pixel_count;
+        memcpy(network->room, images, size * sizeof *images);
+        memset(network->room + size, 0,
+               (network->batch_size * network->pixel_count - size) * sizeof *images);
+    }
+    learn_point(network->images, is_full ? (float *)(uintptr_t)images : network->room);
     point_at(network, parameters, NULL);
     if (!learn_run(&network->passes, &network->infer))
         return TACIT_MEMORY;

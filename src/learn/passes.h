@@ -96,5 +96,9 @@ void learn_add_data_gradient(struct learn_passes *passes, struct learn_pass *pas
 /* False: oneDNN says no. */
 bool learn_run(struct learn_passes *passes, const struct learn_pass *pass);
 
+/* Of a network that has been given a batch: its forward and its backward pass once more, and
+ * nothing else. For the bench. False: oneDNN says no. */
+bool learn_network_bare(struct tacit_learn_network *network);
+
 const char *learn_implementation(const struct learn_passes *passes, uint32_t index);
 #endif

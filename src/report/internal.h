@@ -177,6 +177,10 @@ void report_line_free(struct report_line *line);
 /* Errors of these: TACIT_IO, TACIT_MEMORY. */
 enum tacit_status report_curve_csv(const struct tacit_report *report, FILE *out);
 enum tacit_status report_runs_csv(const struct tacit_report *report, FILE *out);
+
+/* Are the family's profiles series? Then all of them are: a line a run and slot (profiles.c). */
+bool report_has_series(const struct tacit_report *report);
+enum tacit_status report_series_csv(const struct tacit_report *report, FILE *out);
 enum tacit_status report_html(const struct tacit_report *report, FILE *out);
 enum tacit_status report_svg(const struct tacit_report *report, FILE *out);
 

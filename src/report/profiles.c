@@ -8,6 +8,8 @@
 static uint32_t row_count(const struct tacit_report *report, const struct tacit_profile *profile)
 {
     uint32_t count = 0;
+    if (profile->is_series)
+        return report->series_count;
     if (profile->rows == NULL)
         return report->arm_count;
     while (profile->rows[count] != NULL)
@@ -63,7 +65,9 @@ void report_profiles_json(const struct tacit_report *report, FILE *out)
         (void)fprintf(out, "%s\n  \"%s\": {\"rows\": [", i == 0 ? "" : ",", profile->name);
         for (uint32_t row = 0; row < rows; row++) {
             (void)fputs(row == 0 ? "" : ", ", out);
-            if (profile->rows == NULL)
+            if (profile->is_series)
+                (void)fprintf(out, "%" PRIu64, report->series_slots[row]);
+            else if (profile->rows == NULL)
                 (void)fprintf(out, "%" PRIu32, row);
             else
                 (void)fprintf(out, "\"%s\"", profile->rows[row]);
@@ -76,13 +80,43 @@ void report_profiles_json(const struct tacit_report *report, FILE *out)
     (void)fputc('}', out);
 }
 
+/* ---- CSV: every run at every slot ---- */
+
+bool report_has_series(const struct tacit_report *report)
+{
+    return report->profiles != NULL && report->profiles[0].name != NULL &&
+           report->profiles[0].is_series;
+}
+
+enum tacit_status report_series_csv(const struct tacit_report *report, FILE *out)
+{
+    uint32_t const slots = report->series_count;
+    (void)fputs("run,t", out);
+    for (uint32_t i = 0; report->profiles[i].name != NULL; i++)
+        (void)fprintf(out, ",%s", report->profiles[i].name);
+    for (uint32_t run = 0; run < report->run_count; run++)
+        for (uint32_t slot = 0; slot < slots; slot++) {
+            const double *const values =
+                report->profile_values + (size_t)run * report->profile_value_count;
+            (void)fprintf(out, "\n%" PRIu32 ",%" PRIu64, run, report->series_slots[slot]);
+            for (uint32_t i = 0; report->profiles[i].name != NULL; i++) {
+                double const value = values[(size_t)i * slots + slot];
+                (void)fprintf(out, ",%s", isfinite(value) ? report_exact(value).text : "");
+            }
+        }
+    (void)fputc('\n', out);
+    return report_finish(out);
+}
+
 /* ---- The page ---- */
 
 static void put_row_name(const struct tacit_report *report, const struct tacit_profile *profile,
                          uint32_t row, FILE *out)
 {
     (void)fputs("<tr><td>", out);
-    if (profile->rows != NULL)
+    if (profile->is_series)
+        (void)fprintf(out, "t = %" PRIu64, report->series_slots[row]);
+    else if (profile->rows != NULL)
         report_put(out, profile->rows[row], REPORT_HTML);
     else if (report->arms[row].name != NULL)
         report_put(out, report->arms[row].name, REPORT_HTML);
@@ -104,10 +138,27 @@ static void put_cell(const struct tacit_report *report, uint32_t value, FILE *ou
         (void)fprintf(out, "<td class=\"n\">%s</td>", report_rounded(mean, 5).text);
 }
 
-static void put_heads(const struct tacit_profile *profiles, uint32_t count, FILE *out)
+/* A series without a value in any run is of something that these runs do not do. */
+static bool is_empty(const struct tacit_report *report, const struct tacit_profile *profile,
+                     uint32_t first)
 {
+    for (uint32_t row = 0; row < row_count(report, profile); row++) {
+        uint32_t runs;
+        (void)mean_of(report, first + row, &runs);
+        if (runs > 0)
+            return false;
+    }
+    return profile->is_series;
+}
+
+static void put_heads(const struct tacit_report *report, const struct tacit_profile *profiles,
+                      uint32_t count, uint32_t first, FILE *out)
+{
+    uint32_t const rows = row_count(report, profiles);
     (void)fputs("<div class=\"scroll\"><table><thead><tr><th></th>", out);
     for (uint32_t i = 0; i < count; i++) {
+        if (is_empty(report, &profiles[i], first + i * rows))
+            continue;
         (void)fputs("<th class=\"n\"", out);
         if (profiles[i].note != NULL) {
             (void)fputs(" title=\"", out);
@@ -128,11 +179,12 @@ static void put_table(const struct tacit_report *report, const struct tacit_prof
                       uint32_t count, uint32_t first, FILE *out)
 {
     uint32_t const rows = row_count(report, profiles);
-    put_heads(profiles, count, out);
+    put_heads(report, profiles, count, first, out);
     for (uint32_t row = 0; row < rows && row < ROWS_MAX; row++) {
         put_row_name(report, profiles, row, out);
         for (uint32_t i = 0; i < count; i++)
-            put_cell(report, first + i * rows + row, out);
+            if (!is_empty(report, &profiles[i], first + i * rows))
+                put_cell(report, first + i * rows + row, out);
         (void)fputs("</tr>\n", out);
     }
     (void)fputs("</tbody></table></div>\n", out);
@@ -150,7 +202,8 @@ void report_profiles_html(const struct tacit_report *report, FILE *out)
     while (report->profiles[next].name != NULL) {
         struct tacit_profile const *const profiles = &report->profiles[next];
         uint32_t count = 1;
-        while (profiles[count].name != NULL && profiles[count].rows == profiles[0].rows)
+        while (profiles[count].name != NULL && profiles[count].rows == profiles[0].rows &&
+               profiles[count].is_series == profiles[0].is_series)
             count++;
         put_table(report, profiles, count, first, out);
         first += count * row_count(report, profiles);

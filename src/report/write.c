@@ -28,7 +28,9 @@ static enum tacit_status write_files(const struct tacit_report *report,
         if (status != TACIT_OK)
             return status;
     }
-    return TACIT_OK;
+    struct job const series = {report, "series.csv", report_series_csv};
+    return report_has_series(report) ? report_place_write(place, series.name, fill, &series)
+                                     : TACIT_OK;
 }
 
 enum tacit_status tacit_report_write(const struct tacit_report *report, const char *directory,

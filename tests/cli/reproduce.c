@@ -315,12 +315,18 @@ struct wrong {
 };
 
 static const struct wrong wrongs[] = {
-    {1, "papr: px",
-     "1: papr: ", "did you mean 'paper'? (allowed: paper, title, fast_runs, figures)"},
+    {1, "papr: px", "1: papr: ",
+     "did you mean 'paper'? (allowed: paper, title, fast_runs, fast_settings, long, figures)"},
     {1, "paper: P x", "1: paper: 'P x'", "allowed: up to 60 small letters, digits and dashes"},
     {1, "paper: ../x", "1: paper: '../x'", "small letters"},
     {2, "title: []", "2: title: a list", "a text is expected"},
     {3, "fast_runs: 1", "3: fast_runs: '1'", "a whole number from 2 to 1000000"},
+    {3, "fast_runs: 3\nfast_settings: [horizon]",
+     "4: fast_settings: ", "a list of settings is expected"},
+    {3, "fast_runs: 3\nlong: maybe", "4: long: 'maybe'", "allowed: no, yes"},
+    {8, "    plot: {x: cost, y: leakage_by_round}", "8: plot.x: ", "allowed: t, or a series"},
+    {8, "    plot: {x: t, y: leakage_by_round, minus: noisy}",
+     "8: plot.minus: ", "belongs to regret"},
     {5, "  - idd: fig1", "5: figures.idd: ", "did you mean 'id'?"},
     {5, "  - id: px", "5: figures.id: 'px' stands here twice", "allowed: once"},
     {6, "    titel: x", "6: figures.titel: ", "did you mean 'title'?"},
@@ -565,6 +571,40 @@ static void bands_are_of_agents_or_from_the_least_run_to_the_greatest(void **sta
     process_free(&result);
 }
 
+/* A paper that takes long waits until it is asked for; the fast version has settings of its own;
+ * what a family records over the rounds is drawn over slots or over another series. */
+static void series_are_drawn_and_long_papers_wait(void **state)
+{
+    struct bench const *const bench = *state;
+    char out[TEMP_PATH_BYTES];
+    write_claims(bench, 3, "fast_runs: 3\nfast_settings: [horizon=60]\nlong: yes",
+                 "  - id: fig2\n    title: Leakage\n    paper_shows: It rises.\n"
+                 "    plot: {x: time_by_round, y: leakage_by_round}\n"
+                 "    curves: [{experiment: users, label: users}]\n"
+                 "    claims: [{id: c2, where: w, says: s, measure: users.rounds, band: [60, 60],\n"
+                 "      verdict: holds}]\n");
+    temp_file_write(bench->paper, "users.yaml",
+                    "name: users\nseed: 1\nruns: 20\nhorizon: 300\nagents: 10\n"
+                    "environment: {kind: latency}\nnetwork: {kind: star}\n"
+                    "protocol: {kind: select, users_per_round: 2}\n"
+                    "privacy: {mode: paper, epsilon: 40}\n");
+    struct process_result result = REPRODUCE(bench, "--fast");
+    assert_null(strstr(result.out, "fig1")); /* nobody asked */
+    process_free(&result);
+    result = REPRODUCE(bench, "px-fig2", "--fast", "--out", bench->out);
+    expect_code(&result, 0);
+    expect_has(result.out, "holds          c2: ");
+    temp_path(out, bench->out, "px");
+    char *const figure = read_file(out, "fig2.svg");
+    expect_well_formed(figure);
+    expect_has(figure, "<title>users: ");
+    free(figure);
+    process_free(&result);
+    result = REPRODUCE(bench, "px-fig2"); /* 300 rounds in full, so the record is wrong */
+    expect_code(&result, 1);
+    process_free(&result);
+}
+
 /* A curve minus itself is nothing, whatever the runs. */
 static void curves_are_taken_off_run_by_run(void **state)
 {
@@ -694,6 +734,7 @@ int main(void)
         TEST(a_paper_is_there_once),
         TEST(outputs_are_there_and_well_formed),
         TEST(bands_are_of_agents_or_from_the_least_run_to_the_greatest),
+        TEST(series_are_drawn_and_long_papers_wait),
         TEST(curves_are_taken_off_run_by_run),
         TEST(threads_do_not_matter),
         TEST(fast_takes_few_runs),

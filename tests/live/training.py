@@ -243,6 +243,35 @@ def a_killed_broker_loses_nothing(federation_of):
 
 
 @test
+def whoever_dies_while_a_command_trains_the_round_goes_on(federation_of):
+    """In mid-round, one after the other: coordinator, broker, the site itself. Its command waits for the test."""
+    trial = Training(sites=3, users=3, rounds=3, deadline_s=110, quorum=3)
+    federation_of.made(trial)
+    own = trial.script("(folder / f'began-{told[\"round\"]}-{os.getpid()}').touch()\n"
+                       "while not (folder / f'go-{told[\"round\"]}').exists(): time.sleep(0.02)\n"
+                       "leave([0.1] * numbers)")
+    file = trial.folder / "site-0.yaml"
+    lines = [line for line in file.read_text().splitlines() if not line.startswith("training:")]
+    file.write_text("\n".join([*lines, f"training: {json.dumps(own)}"]) + "\n")
+    folder = trial.folder / "state-site-0/training"
+    trial.start_all()
+    for number, who in enumerate(("coordinator", "broker", "site-0"), 1):
+        began = wait_for(f"a training in round {number}", lambda: list(folder.glob(f"began-{number}-*")), 120)
+        trial.kill(who)
+        if who == "site-0":
+            process = pathlib.Path("/proc") / began[0].name.split("-")[-1]
+            wait_for("the command is gone with its agent", lambda: not process.exists()
+                     or (process / "stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX", 120)
+        trial.start(who)
+        if who == "site-0":
+            wait_for("it trains again", lambda: len(list(folder.glob(f"began-{number}-*"))) > len(began), 120)
+        (folder / f"go-{number}").touch()
+    status = trial.wait_for_end(120)
+    require(status["rounds"] == 3, f"{status}")
+    require(check_books(trial) == 9, "each site releases once in each round")
+
+
+@test
 def commands_that_misbehave_do_not_stop_the_run(federation_of):
     """One hangs, one crashes, one writes numbers that are none, one writes too much, one says "not now"."""
     trial = Training(users=3, rounds=7, deadline_s=2)

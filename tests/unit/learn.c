@@ -1,6 +1,7 @@
 /* Networks: gradients against finite differences, layouts that oneDNN likes, optimizers, batches.
  */
 #include "tacit/learn.h"
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -307,6 +308,33 @@ static void adam_steps_are_those_of_its_authors(void **state)
     assert_true(fabs((double)parameters[0] - (0.9 - step)) < 1e-5);
 }
 
+/* What has no gradient for long becomes zero, and not a number so small that each step takes thirty
+ * times as long; other numbers of the program may be that small as before. */
+static void moments_that_nothing_feeds_become_zero(void **state)
+{
+    enum { COUNT = 11 };
+    float gradient[COUNT];
+    float first[COUNT] = {0};
+    float second[COUNT] = {0};
+    float parameters[COUNT] = {0};
+    struct tacit_optimizer optimizer = {
+        .kind = TACIT_OPTIMIZER_ADAM, .rate = 0.01, .first = first, .second = second};
+    (void)state;
+    for (uint32_t i = 0; i < COUNT; i++)
+        gradient[i] = 1;
+    tacit_optimizer_step(&optimizer, gradient, COUNT, parameters);
+    memset(gradient, 0, sizeof gradient);
+    for (uint32_t step = 0; step < 2000; step++) {
+        tacit_optimizer_step(&optimizer, gradient, COUNT, parameters);
+        for (uint32_t i = 0; i < COUNT; i++)
+            assert_true(first[i] == 0 || first[i] >= FLT_MIN);
+    }
+    for (uint32_t i = 0; i < COUNT; i++)
+        assert_true(first[i] == 0);
+    float volatile small = FLT_MIN;
+    assert_true(small / 2 > 0);
+}
+
 static void a_model_that_is_no_number_hits_nothing(void **state)
 {
     (void)state;
@@ -334,6 +362,7 @@ int main(void)
         cmocka_unit_test(same_seed_same_bits),
         cmocka_unit_test(a_batch_is_learnt_by_heart),
         cmocka_unit_test(adam_steps_are_those_of_its_authors),
+        cmocka_unit_test(moments_that_nothing_feeds_become_zero),
         cmocka_unit_test(a_model_that_is_no_number_hits_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1015,10 +1015,11 @@ static void profiles_are_means_over_the_runs_in_which_it_happened(void **state)
 {
     (void)state;
     static const char *const rows[] = {"quick & early", "slow", NULL};
-    static const struct tacit_profile profiles[] = {{"played", "Played", "samples", NULL, NULL},
-                                                    {"out", "Out", "after", "a note", NULL},
-                                                    {"parts", "Parts", "x", NULL, rows},
-                                                    {.name = NULL}};
+    static const struct tacit_profile profiles[] = {
+        {"played", "Played", "samples", NULL, NULL, false},
+        {"out", "Out", "after", "a note", NULL, false},
+        {"parts", "Parts", "x", NULL, rows, false},
+        {.name = NULL}};
     struct tacit_report_arm const two_arms[2] = {{"red", 0.5, NULL}, {NULL, 0.25, NULL}};
     double const values[2 * 6] = {10, 20, (double)NAN, (double)NAN, 1, 2,
                                   30, 20, (double)NAN, 7,           3, 4};

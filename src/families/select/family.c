@@ -37,7 +37,24 @@ const struct tacit_metric select_metrics[] = {
                              TACIT_METRIC_TRAFFIC},
     [SELECT_BITS_PER_COORDINATE] = {"bits_per_coordinate", "Bits per coordinate", "bits",
                                     "of an update", 0},
+    [SELECT_ACCURACY_MEAN] = {"accuracy_mean", "Accuracy, last 10 rounds", "",
+                              "mean of the examinations of the last 10 rounds", 0},
+    [SELECT_TIME_TO_TARGET] = {"time_to_target", "Time to the target", "time",
+                               "until that mean was training.target; all of it where it never was",
+                               0},
     [SELECT_METRIC_COUNT] = {.name = NULL}};
+
+const struct tacit_profile select_series[] = {
+    [SELECT_TIME_BY_ROUND] = {"time_by_round", "time", "total latency", NULL, NULL, true},
+    [SELECT_LEAKAGE_BY_ROUND] = {"leakage_by_round", "largest leakage", "epsilon", NULL, NULL,
+                                 true},
+    [SELECT_REGRET_GENIE_BY_ROUND] = {"regret_genie_by_round", "expected regret", "reward", NULL,
+                                      NULL, true},
+    [SELECT_ACCURACY_BY_ROUND] = {"accuracy_by_round", "accuracy", "share", NULL, NULL, true},
+    [SELECT_ACCURACY_MEAN_BY_ROUND] = {"accuracy_mean_by_round", "accuracy, mean", "share",
+                                       "of the examinations of the last 10 rounds", NULL, true},
+    [SELECT_LOSS_BY_ROUND] = {"loss_by_round", "loss", "nats", NULL, NULL, true},
+    [SELECT_SERIES_COUNT] = {.name = NULL}};
 
 static const char *const environments[] = {"latency", NULL};
 static const char *const sections[] = {"sizes", "labels", "training", NULL};
@@ -61,6 +78,7 @@ const struct tacit_family select_family = {.number = SELECT_NUMBER,
                                                     .site_sections = select_site_sections,
                                                     .read_policy = select_read_policy},
                                            .metrics = select_metrics,
+                                           .profiles = select_series,
                                            .plan = select_make_plan,
                                            .plan_free = select_free_plan,
                                            .bounds = select_print_bounds,

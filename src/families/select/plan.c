@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "select.h"
+#include "slope.h"
 #include "tacit/data.h"
+
+#define EVALUATIONS_MAX 1000000u
 
 /* ---- Latencies ---- */
 
@@ -70,6 +73,32 @@ static enum tacit_status make_latency(struct tacit_experiment *experiment, struc
         return tacit_experiment_refuse(experiment, "agents",
                                        "two groups need at least 2 users (agents)", error);
     tacit_latency_two_groups(plan->center, config->agent_count);
+    return TACIT_OK;
+}
+
+/* ---- What is recorded over the rounds ---- */
+
+/* Every so many rounds and at the end; where nothing is examined between, at the checkpoints. */
+static enum tacit_status make_series(struct tacit_experiment *experiment, struct select_plan *plan)
+{
+    struct tacit_sim *const sim = &experiment->sim;
+    uint64_t const every = plan->keys.training.evaluate_every;
+    sim->series_slots = sim->points;
+    sim->series_count = sim->point_count;
+    if (every > 0) {
+        uint64_t const count = (sim->horizon + every - 1) / every;
+        if (count > EVALUATIONS_MAX)
+            return TACIT_INVALID;
+        plan->evaluations = calloc(count, sizeof *plan->evaluations);
+        if (plan->evaluations == NULL)
+            return TACIT_MEMORY;
+        for (uint64_t i = 0; i < count; i++)
+            plan->evaluations[i] = i + 1 < count ? (i + 1) * every : sim->horizon;
+        sim->series_slots = plan->evaluations;
+        sim->series_count = (uint32_t)count;
+    }
+    sim->profile_values = SELECT_SERIES_COUNT * sim->series_count;
+    plan->common = *sim;
     return TACIT_OK;
 }
 
@@ -138,10 +167,14 @@ enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct t
     experiment->plan = plan;
     if (plan == NULL)
         return TACIT_MEMORY;
-    plan->common = experiment->sim;
     memcpy(&plan->keys, experiment->config->keys, sizeof plan->keys);
     plan->keys.choice.expected = NULL;
-    enum tacit_status status = make_latency(experiment, plan, error);
+    enum tacit_status status = make_series(experiment, plan);
+    if (status == TACIT_INVALID)
+        return tacit_experiment_refuse(experiment, "training.evaluate_every",
+                                       "more than a million examinations; allowed: fewer", error);
+    if (status == TACIT_OK)
+        status = make_latency(experiment, plan, error);
     if (status == TACIT_OK)
         status = make_budget(experiment, plan, error);
     if (status != TACIT_OK)
@@ -167,6 +200,7 @@ void select_free_plan(void *memory)
     training_plan_free(&plan->training);
     free(plan->center);
     free(plan->rows);
+    free(plan->evaluations);
     free(plan);
 }
 
@@ -237,6 +271,26 @@ static void print_bound(const struct select_plan *plan, double worst, double gap
                   text > trivial ? "; above what any policy can lose, n Delta_max" : "");
 }
 
+/* What was seen of the growth that (17) bounds by log n, which is a slope that goes to 0. */
+static enum tacit_status print_slope(const struct select_plan *plan, FILE *out)
+{
+    struct select_slope slope;
+    enum tacit_status const status = select_measure_slope(plan, &slope);
+    if (status != TACIT_OK)
+        return status;
+    if (isnan(slope.value))
+        (void)fprintf(out,
+                      "  slope     not measured: fewer than 100 rounds, budgets that end before, "
+                      "or nothing lost\n");
+    else
+        (void)fprintf(out,
+                      "  slope     %.2f: log of the regret in the genie's measure over log of the "
+                      "rounds, measured from %llu to %llu in %u runs; log n would go to 0\n",
+                      slope.value, (unsigned long long)slope.first, (unsigned long long)slope.last,
+                      slope.run_count);
+    return TACIT_OK;
+}
+
 enum tacit_status select_print_bounds(const struct tacit_experiment *experiment, FILE *out)
 {
     struct select_plan const *const plan = experiment->plan;
@@ -256,5 +310,5 @@ enum tacit_status select_print_bounds(const struct tacit_experiment *experiment,
     (void)fprintf(out, "  Delta_max %.6g, n Delta_max %.6g\n", worst, worst * rounds);
     print_bound(plan, worst, expected.gap_in_latency, "E[tau] (the paper's)", out);
     print_bound(plan, worst, expected.gap_in_ratio, "mu (the proof's)", out);
-    return TACIT_OK;
+    return print_slope(plan, out);
 }

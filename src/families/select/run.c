@@ -19,6 +19,8 @@ struct select_run {
     uint32_t user_count; /* chosen in this round */
     double median;       /* of mu: above it the fast half */
     double energy_gap;
+    double *series; /* SELECT_SERIES_COUNT rows of this run */
+    uint32_t recorded;
     struct training *training; /* NULL: selection only */
     struct tacit_rng latency_stream;
     struct tacit_rng choice_stream;
@@ -183,6 +185,95 @@ static enum tacit_status play_round(struct select_run *run, bool *goes_on)
     return status == TACIT_OK ? observe(run) : status;
 }
 
+/* ---- Over the rounds ---- */
+
+static double *series_of(const struct select_run *run, enum select_series series)
+{
+    return run->series + (size_t)series * run->plan->common.series_count;
+}
+
+static double largest_leakage(const struct select_run *run)
+{
+    double most = 0;
+    for (uint32_t user = 0; user < run->plan->config.user_count; user++)
+        most = fmax(most, tacit_select_spent(run->select, user));
+    return most;
+}
+
+/* The model is examined where the file asks for it, and after the last round. */
+static enum tacit_status record(struct select_run *run, bool is_examined)
+{
+    uint32_t const at = run->recorded;
+    double *const accuracy = &series_of(run, SELECT_ACCURACY_BY_ROUND)[at];
+    double *const loss = &series_of(run, SELECT_LOSS_BY_ROUND)[at];
+    *accuracy = *loss = NAN;
+    series_of(run, SELECT_TIME_BY_ROUND)[at] = run->metrics[SELECT_LATENCY];
+    series_of(run, SELECT_LEAKAGE_BY_ROUND)[at] = largest_leakage(run);
+    series_of(run, SELECT_REGRET_GENIE_BY_ROUND)[at] = run->metrics[SELECT_REGRET_GENIE];
+    run->recorded++;
+    return is_examined ? training_examine(run->training, accuracy, loss) : TACIT_OK;
+}
+
+static enum tacit_status record_round(struct select_run *run, uint64_t round)
+{
+    struct tacit_sim const *const sim = &run->plan->common;
+    if (run->recorded == sim->series_count || sim->series_slots[run->recorded] != round)
+        return TACIT_OK;
+    bool const is_wanted = run->plan->evaluations != NULL || round == sim->horizon;
+    return record(run, run->training != NULL && is_wanted);
+}
+
+/* A run that ended early stays as it was. */
+static enum tacit_status record_rest(struct select_run *run)
+{
+    uint32_t const count = run->plan->common.series_count;
+    if (run->recorded == count)
+        return TACIT_OK;
+    uint32_t const last = run->recorded;
+    enum tacit_status const status = record(run, run->training != NULL);
+    for (uint32_t i = 0; i < SELECT_SERIES_COUNT && status == TACIT_OK; i++)
+        for (uint32_t at = last + 1; at < count; at++)
+            series_of(run, i)[at] = series_of(run, i)[last];
+    run->recorded = count;
+    return status;
+}
+
+/* The mean of what was examined in the last rounds up to this one; NaN: nothing was. */
+static double smooth(const struct select_run *run, uint32_t at)
+{
+    const uint64_t *const slots = run->plan->common.series_slots;
+    const double *const accuracy = series_of(run, SELECT_ACCURACY_BY_ROUND);
+    double sum = 0;
+    uint32_t count = 0;
+    for (uint32_t i = at + 1; i-- > 0 && slots[at] - slots[i] < SELECT_SMOOTH;)
+        if (!isnan(accuracy[i])) {
+            sum += accuracy[i];
+            count++;
+        }
+    return count > 0 ? sum / count : (double)NAN;
+}
+
+static enum tacit_status sum_up(struct select_run *run)
+{
+    uint32_t const count = run->plan->common.series_count;
+    double *const means = series_of(run, SELECT_ACCURACY_MEAN_BY_ROUND);
+    for (uint32_t at = 0; at < count; at++)
+        means[at] = smooth(run, at);
+    run->metrics[SELECT_TIME_TO_TARGET] = run->metrics[SELECT_LATENCY];
+    for (uint32_t at = count; at-- > 0;)
+        if (means[at] >= run->plan->keys.training.target)
+            run->metrics[SELECT_TIME_TO_TARGET] = series_of(run, SELECT_TIME_BY_ROUND)[at];
+    if (run->training == NULL)
+        return TACIT_OK;
+    run->metrics[SELECT_ACCURACY] = series_of(run, SELECT_ACCURACY_BY_ROUND)[count - 1];
+    run->metrics[SELECT_LOSS] = series_of(run, SELECT_LOSS_BY_ROUND)[count - 1];
+    run->metrics[SELECT_ACCURACY_MEAN] = means[count - 1];
+    if (run->plan->common.series_slots[count - 1] == run->plan->common.horizon)
+        return TACIT_OK;
+    return training_examine(run->training, &run->metrics[SELECT_ACCURACY],
+                            &run->metrics[SELECT_LOSS]);
+}
+
 /* ---- A run ---- */
 
 static enum tacit_status begin(struct select_run *run, uint32_t index)
@@ -212,10 +303,7 @@ static enum tacit_status begin(struct select_run *run, uint32_t index)
 
 static void finish(struct select_run *run, struct tacit_sim_row *row)
 {
-    double most = 0;
-    for (uint32_t user = 0; user < run->plan->config.user_count; user++)
-        most = fmax(most, tacit_select_spent(run->select, user));
-    run->metrics[SELECT_LEAKAGE_MAX] = most;
+    run->metrics[SELECT_LEAKAGE_MAX] = largest_leakage(run);
     if (run->metrics[SELECT_ROUNDS] > 0)
         run->metrics[SELECT_ENERGY_GAP] = run->energy_gap / run->metrics[SELECT_ROUNDS];
     memcpy(row->metrics, run->metrics, sizeof run->metrics);
@@ -228,6 +316,8 @@ enum tacit_status select_run_play(void *context, uint32_t index, struct tacit_si
     struct tacit_sim const *const sim = &run->plan->common;
     struct tacit_sim_meter meter = tacit_sim_meter_start(sim, row->regret);
     enum tacit_status status = begin(run, index);
+    run->series = row->profiles;
+    run->recorded = 0;
     bool goes_on = true;
     uint64_t round = 0;
     while (status == TACIT_OK && goes_on && round < sim->horizon) {
@@ -235,6 +325,7 @@ enum tacit_status select_run_play(void *context, uint32_t index, struct tacit_si
         if (status != TACIT_OK || !goes_on)
             break;
         tacit_sim_meter_mark(&meter, ++round, run->metrics[SELECT_REGRET_SHARED]);
+        status = record_round(run, round);
         if (atomic_load(stop))
             return TACIT_INTERRUPTED;
     }
@@ -242,9 +333,9 @@ enum tacit_status select_run_play(void *context, uint32_t index, struct tacit_si
         return status;
     run->metrics[SELECT_EXHAUSTED] = goes_on ? 0 : 1;
     tacit_sim_meter_end(&meter, run->metrics[SELECT_REGRET_SHARED]);
-    if (run->training != NULL)
-        status = training_examine(run->training, &run->metrics[SELECT_ACCURACY],
-                                  &run->metrics[SELECT_LOSS]);
+    status = record_rest(run);
+    if (status == TACIT_OK)
+        status = sum_up(run);
     finish(run, row);
     return status;
 }

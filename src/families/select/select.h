@@ -25,9 +25,24 @@ enum select_metric {
     SELECT_BYTES,
     SELECT_BYTES_TO_ALL,
     SELECT_BITS_PER_COORDINATE,
+    SELECT_ACCURACY_MEAN,
+    SELECT_TIME_TO_TARGET,
     SELECT_METRIC_COUNT
 };
 extern const struct tacit_metric select_metrics[];
+
+/* What is recorded over the rounds. */
+enum select_series {
+    SELECT_TIME_BY_ROUND,
+    SELECT_LEAKAGE_BY_ROUND,
+    SELECT_REGRET_GENIE_BY_ROUND,
+    SELECT_ACCURACY_BY_ROUND, /* these three: NaN without training */
+    SELECT_ACCURACY_MEAN_BY_ROUND,
+    SELECT_LOSS_BY_ROUND,
+    SELECT_SERIES_COUNT
+};
+extern const struct tacit_profile select_series[];
+#define SELECT_SMOOTH 10u /* rounds of a moving mean (READINGS P5.11) */
 
 /* What the file says. */
 struct select_keys {
@@ -65,6 +80,7 @@ struct select_plan {
     struct training_plan training;
     double *center;
     double *rows;
+    uint64_t *evaluations; /* rounds after which the model is examined; NULL: after the last one */
 };
 
 enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);

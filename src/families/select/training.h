@@ -20,11 +20,14 @@ struct training_keys {
     double rate;
     uint32_t batch;
     uint32_t epochs;
-    uint32_t batches_max; /* of one user in one round */
-    bool is_dominant;     /* a quarter of each user's rows has one label (READINGS P5.12) */
-    double sensitivity;   /* paper mode: Delta f of one coordinate */
-    double clip;          /* sound mode: C, the L1 norm of an update */
-    uint32_t features;    /* S > 0: a picture is the means of its S x S parts */
+    uint32_t batches_max;    /* of one user in one round */
+    bool is_dominant;        /* a quarter of each user's rows has one label (READINGS P5.12) */
+    double sensitivity;      /* paper mode: Delta f of one coordinate */
+    double clip;             /* sound mode: C, the L1 norm of an update */
+    uint32_t features;       /* S > 0: a picture is the means of its S x S parts */
+    uint32_t evaluate_every; /* rounds; 0: only after the last one */
+    uint32_t exam;           /* so many pictures of the exam, the first ones; 0: all */
+    double target;           /* an accuracy, for the time that it takes */
 };
 
 void training_read_keys(struct config_reader *reader, const struct config_node *root,
@@ -38,6 +41,7 @@ struct training_plan {
     struct tacit_images exam;
     struct tacit_model model;
     uint64_t parameter_count;
+    uint32_t shelf; /* > 0: its pictures are shared, of this number */
 };
 
 enum tacit_status training_plan_make(const struct tacit_experiment *experiment,

@@ -7,9 +7,10 @@
 void training_read_keys(struct config_reader *reader, const struct config_node *root,
                         const struct tacit_config *config, struct training_keys *keys)
 {
-    static const char *const names[] = {"data",        "model", "batch_norm", "optimizer",
-                                        "rate",        "batch", "epochs",     "batches_max",
-                                        "sensitivity", "clip",  "features",   NULL};
+    static const char *const names[] = {"data",        "model",  "batch_norm", "optimizer",
+                                        "rate",        "batch",  "epochs",     "batches_max",
+                                        "sensitivity", "clip",   "features",   "evaluate_every",
+                                        "exam",        "target", NULL};
     static const struct config_choice sets[] = {
         {"mnist", TRAINING_MNIST}, {"cifar10", TRAINING_CIFAR10}, {NULL, 0}};
     static const struct config_choice models[] = {{"logistic", TACIT_MODEL_LOGISTIC},
@@ -62,6 +63,11 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
                          &keys->sensitivity);
     config_reader_number(reader, training, "training.clip", false, positive, &keys->clip);
     config_reader_u32(reader, training, "training.features", false, 1, 32, &keys->features);
+    config_reader_u32(reader, training, "training.evaluate_every", false, 1, 1000000000u,
+                      &keys->evaluate_every);
+    config_reader_u32(reader, training, "training.exam", false, 1, 1000000000u, &keys->exam);
+    config_reader_number(reader, training, "training.target", false,
+                         (struct config_range){0, 1, true, false}, &keys->target);
     struct config_node const *const clip = config_node_member(training, "clip");
     struct config_node const *const sensitivity = config_node_member(training, "sensitivity");
     if (clip != NULL && config->privacy != TACIT_PRIVACY_SOUND)
@@ -178,6 +184,68 @@ static enum tacit_status make_features(const struct tacit_experiment *experiment
     return TACIT_OK;
 }
 
+/* ---- Pictures that several experiments of one process share ---- */
+
+#define SHELF_MAX 8u
+
+/* Read once: a paper's figures have a dozen experiments on the same pictures. Plans are made and
+ * freed on one thread. */
+struct shelf {
+    enum training_data data;
+    uint32_t features;
+    uint32_t exam;
+    uint32_t holders;
+    struct tacit_images lessons;
+    struct tacit_images exam_images;
+};
+static struct shelf shelves[SHELF_MAX];
+
+static enum tacit_status read_pictures(const struct tacit_experiment *experiment,
+                                       struct training_plan *plan, struct tacit_error *error)
+{
+    enum tacit_status status = plan->keys.data == TRAINING_MNIST
+                                   ? read_mnist(experiment, plan, error)
+                                   : read_cifar10(experiment, plan, error);
+    if (status == TACIT_OK)
+        status = make_features(experiment, plan, error);
+    if (status == TACIT_OK && plan->keys.exam > 0 && plan->keys.exam < plan->exam.count)
+        plan->exam.count = plan->keys.exam;
+    return status;
+}
+
+static void put_on_shelf(struct training_plan *plan)
+{
+    for (uint32_t i = 0; i < SHELF_MAX; i++)
+        if (shelves[i].holders == 0) {
+            shelves[i] = (struct shelf){plan->keys.data, plan->keys.features, plan->keys.exam, 1,
+                                        plan->lessons,   plan->exam};
+            plan->shelf = i + 1;
+            return;
+        }
+}
+
+/* False: nobody holds such pictures. */
+static bool take_from_shelf(struct training_plan *plan)
+{
+    for (uint32_t i = 0; i < SHELF_MAX; i++) {
+        struct shelf *const shelf = &shelves[i];
+        if (shelf->holders == 0 || shelf->data != plan->keys.data ||
+            shelf->features != plan->keys.features || shelf->exam != plan->keys.exam)
+            continue;
+        shelf->holders++;
+        plan->lessons = shelf->lessons;
+        plan->exam = shelf->exam_images;
+        plan->shelf = i + 1;
+        return true;
+    }
+    return false;
+}
+
+static bool gives_back_to_shelf(struct training_plan *plan)
+{
+    return plan->shelf > 0 && --shelves[plan->shelf - 1].holders > 0;
+}
+
 enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
                                      const struct training_keys *keys, struct training_plan *plan,
                                      struct tacit_error *error)
@@ -185,12 +253,12 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
     plan->keys = *keys;
     plan->mode =
         experiment->config->epsilon > 1e9 ? TACIT_PRIVACY_NONE : experiment->config->privacy;
-    enum tacit_status status = keys->data == TRAINING_MNIST ? read_mnist(experiment, plan, error)
-                                                            : read_cifar10(experiment, plan, error);
-    if (status == TACIT_OK)
-        status = make_features(experiment, plan, error);
-    if (status != TACIT_OK)
-        return status;
+    if (!take_from_shelf(plan)) {
+        enum tacit_status const status = read_pictures(experiment, plan, error);
+        if (status != TACIT_OK)
+            return status;
+        put_on_shelf(plan);
+    }
     plan->model = (struct tacit_model){
         keys->model, plan->lessons.channels, plan->lessons.height, plan->lessons.width,
         10,          keys->batch_norm};
@@ -204,6 +272,8 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
 
 void training_plan_free(struct training_plan *plan)
 {
+    if (gives_back_to_shelf(plan))
+        return;
     tacit_images_free(&plan->lessons);
     tacit_images_free(&plan->exam);
 }

@@ -24,15 +24,15 @@ static const char *const parts[] = {"most active quarter", "second quarter", "th
                                     "least active quarter", NULL};
 
 const struct tacit_profile vote_profiles[] = {
-    {"samples_by_arm", "played", "samples", "samples of each arm, by all players", NULL},
-    {"first_vote_by_arm", "first vote", "after samples", "of all players", NULL},
-    {"half_votes_by_arm", "half of the votes", "after samples", "of all players", NULL},
-    {"out_by_arm", "out", "after samples", "of the voted set, or of the pool of sums", NULL},
+    {"samples_by_arm", "played", "samples", "samples of each arm, by all players", NULL, false},
+    {"first_vote_by_arm", "first vote", "after samples", "of all players", NULL, false},
+    {"half_votes_by_arm", "half of the votes", "after samples", "of all players", NULL, false},
+    {"out_by_arm", "out", "after samples", "of the voted set, or of the pool of sums", NULL, false},
     {"own_samples_by_activity", "own samples until one arm", "samples",
-     "players by their share of the samples up to then", parts},
-    {"decided_by_activity", "one arm", "after samples", "samples of all players", parts},
+     "players by their share of the samples up to then", parts, false},
+    {"decided_by_activity", "one arm", "after samples", "samples of all players", parts, false},
     {"activity_by_activity", "activity", "times the average",
-     "share of the samples up to the decision, times the players", parts},
+     "share of the samples up to the decision, times the players", parts, false},
     {.name = NULL}};
 
 const struct tacit_metric vote_metrics[] = {
