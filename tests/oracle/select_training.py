@@ -2,6 +2,7 @@
 """Trainings that a selection serves, on MNIST: a model comes of it, the same bits come of any number of threads, honest
 noise drowns a large model, and what is missing is named. Skipped where the data set is not here.
 """
+import csv
 import json
 import os
 import subprocess
@@ -21,8 +22,9 @@ training: {data: mnist, batches_max: 40}
 """
 
 
-def run(path, *settings, threads=2, code=0):
+def run(path, *settings, threads=2, code=0, out=None):
     words = [os.environ["TACIT_PROGRAM"], "run", path, "--json", "--quiet", "--threads", str(threads)]
+    words += ["--out", out] if out else []
     for setting in settings:
         words += ["--set", setting]
     result = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -38,6 +40,26 @@ def mean(result, metric):
 def require(condition, what):
     if not condition:
         sys.exit(what)
+
+
+def check_series(folder, path):
+    """What is examined on the way is in series.csv, and what it sums up to is in the metrics."""
+    out = os.path.join(folder, "out")
+    found = run(path, "training.evaluate_every=4", "training.exam=2000", "training.target=0.6", out=out)
+    with open(os.path.join(out, "series.csv"), encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    require([(row["run"], row["t"]) for row in rows] == [(r, t) for r in "01" for t in ("4", "8", "12")], "slots")
+    for one in range(2):
+        own = rows[3 * one:3 * one + 3]
+        accuracies = [float(row["accuracy_by_round"]) for row in own]
+        means = [float(row["accuracy_mean_by_round"]) for row in own]
+        require(abs(means[2] - sum(accuracies) / 3) < 1e-12 and means[0] == accuracies[0], "means of ten rounds")
+        require(all(abs(value * 2000 - round(value * 2000)) < 1e-6 for value in accuracies), "of 2,000 pictures")
+    reached = [next(float(row["time_by_round"]) for row in rows[3 * r:3 * r + 3]
+                    if float(row["accuracy_mean_by_round"]) >= 0.6 or row["t"] == "12") for r in range(2)]
+    require(abs(mean(found, "time_to_target") - sum(reached) / 2) < 1e-9, "time to the target")
+    last = sum(float(row["accuracy_by_round"]) for row in rows[2::3]) / 2
+    require(abs(mean(found, "accuracy") - last) < 1e-12, "the last examination is the accuracy")
 
 
 def main():
@@ -56,6 +78,7 @@ def main():
         require(mean(plain, "bytes") == 12 * 5 * 2 * 4 * 25818, "bytes of models and updates")
         require(mean(plain, "bytes_to_all") == 12 * (30 + 5) * 4 * 25818, "bytes, the model to all")
         require(run(path, threads=1).stdout == plain.stdout, "another result with one thread")
+        check_series(folder, path)
         skewed = run(path, "labels=dominant")
         require(mean(skewed, "accuracy") > 0.7, f"dominant labels: {mean(skewed, 'accuracy')}")
         paper = run(path, "privacy.mode=paper", "privacy.epsilon=40")

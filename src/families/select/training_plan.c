@@ -4,6 +4,16 @@
 #include "../../config/reader.h"
 #include "training.h"
 
+static void read_examination(struct config_reader *reader, const struct config_node *training,
+                             struct training_keys *keys)
+{
+    config_reader_u32(reader, training, "training.evaluate_every", false, 1, 1000000000u,
+                      &keys->evaluate_every);
+    config_reader_u32(reader, training, "training.exam", false, 1, 1000000000u, &keys->exam);
+    config_reader_number(reader, training, "training.target", false,
+                         (struct config_range){0, 1, true, false}, &keys->target);
+}
+
 void training_read_keys(struct config_reader *reader, const struct config_node *root,
                         const struct tacit_config *config, struct training_keys *keys)
 {
@@ -63,11 +73,7 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
                          &keys->sensitivity);
     config_reader_number(reader, training, "training.clip", false, positive, &keys->clip);
     config_reader_u32(reader, training, "training.features", false, 1, 32, &keys->features);
-    config_reader_u32(reader, training, "training.evaluate_every", false, 1, 1000000000u,
-                      &keys->evaluate_every);
-    config_reader_u32(reader, training, "training.exam", false, 1, 1000000000u, &keys->exam);
-    config_reader_number(reader, training, "training.target", false,
-                         (struct config_range){0, 1, true, false}, &keys->target);
+    read_examination(reader, training, keys);
     struct config_node const *const clip = config_node_member(training, "clip");
     struct config_node const *const sensitivity = config_node_member(training, "sensitivity");
     if (clip != NULL && config->privacy != TACIT_PRIVACY_SOUND)
