@@ -82,9 +82,10 @@ class Scratch:
     @staticmethod
     @functools.lru_cache(maxsize=None)
     def symbols_of(program):
-        """Global symbols of a program or object."""
-        told = subprocess.run(["nm", "-g", "--defined-only", program], capture_output=True, text=True, check=True)
-        return frozenset(line.split()[-1] for line in told.stdout.splitlines() if line)
+        """Global symbols of a program or object; quick linkers make those of a program local."""
+        told = subprocess.run(["nm", "--defined-only", program], capture_output=True, text=True, check=True)
+        kinds = "T" if program.endswith(".o") else "Tt"
+        return frozenset(line.split()[2] for line in told.stdout.splitlines() if line and line.split()[1] in kinds)
 
     def programs(self, test):
         """What a test runs of what is built: itself, and for scripts and command lines what they are told of."""
@@ -182,6 +183,8 @@ class Scratch:
         self.ninja([os.path.relpath(target, self.build)])
         before, symbols = self.code(target), self.symbols_of(str(target))
         linked = [t for t in self.tests if symbols & self.symbols[t["id"]]]
+        if not linked:
+            sys.exit(f"no quick test links {place.file}: then nothing can be said")
         first = [t for t in linked if self.mentions(t, place.file) and self.seconds[t["id"]] < FIRST_SECONDS]
         try:
             path.write_text(text[:place.start] + place.new + text[place.end:])

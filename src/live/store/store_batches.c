@@ -16,6 +16,7 @@ enum tacit_status store_fold_log(struct live_store *store)
 /* Between batches, so that a failure here is never confused with one of a batch. */
 static enum tacit_status fold_if_long(struct live_store *store)
 {
+    TACIT_ASSERT(store->log_pages_max > 0);
     if (store->log_pages < store->log_pages_max)
         return TACIT_OK;
     enum tacit_status const status = store_fold_log(store);

@@ -147,6 +147,7 @@ static struct raising raising_of(struct tacit_gossip_network *network)
     TACIT_ASSERT(network->rose <= 1);
     struct layout const *const l = &network->layout;
     size_t const list = l->rose[1 - network->rose];
+    TACIT_ASSERT(list == l->rose[0] || list == l->rose[1]);
     return (struct raising){.next = network->words + l->next,
                             .seen = network->words + l->seen,
                             .rose = (struct rise *)(void *)(network->words + list),

@@ -12,7 +12,6 @@ struct select_scratch {
     double *second;
     uint64_t *keys;
     uint64_t *keys_other;
-    uint32_t *candidates; /* who they are */
     uint32_t *order;
     uint32_t *order_other;
     uint32_t *place;

@@ -22,18 +22,17 @@ struct select_scratch select_scratch_of(void *memory, uint32_t user_count)
                                    .keys = wide + 4 * count,
                                    .keys_other = wide + 5 * count,
                                    .members = wide + 6 * count,
-                                   .candidates = narrow,
-                                   .order = narrow + count,
-                                   .order_other = narrow + 2 * count,
-                                   .place = narrow + 3 * count,
-                                   .third = narrow + 4 * count,
-                                   .fourth = narrow + 5 * count};
+                                   .order = narrow,
+                                   .order_other = narrow + count,
+                                   .place = narrow + 2 * count,
+                                   .third = narrow + 3 * count,
+                                   .fourth = narrow + 4 * count};
 }
 
 size_t tacit_select_scratch_size(uint32_t user_count)
 {
     size_t const count = user_count;
-    return (6 * count + TACIT_BITS_WORDS(count)) * sizeof(uint64_t) + 12 * count * sizeof(uint32_t);
+    return (6 * count + TACIT_BITS_WORDS(count)) * sizeof(uint64_t) + 11 * count * sizeof(uint32_t);
 }
 
 /* Doubles as integers of the same order. */
