@@ -25,6 +25,9 @@ static uint32_t first_point_from(const struct tacit_sim_curve *curve, uint64_t s
 static double loss_after(const struct tacit_pull_block *plan, uint32_t plan_count,
                          const double *gaps, uint64_t slots, uint64_t length, double loss)
 {
+    TACIT_ASSERT(plan_count > 0);
+    TACIT_ASSERT(length > 0);
+    TACIT_ASSERT(slots <= length);
     uint64_t const turns = slots / plan_count;
     uint64_t const rest = slots % plan_count;
     double lost = 0;
@@ -42,6 +45,7 @@ static double loss_after(const struct tacit_pull_block *plan, uint32_t plan_coun
 
 enum tacit_status tacit_sim_curve_init(struct tacit_sim_curve *curve, const struct tacit_sim *sim)
 {
+    TACIT_IMPLIES(sim->point_count > 0, sim->points != NULL);
     *curve = (struct tacit_sim_curve){.points = sim->points, .point_count = sim->point_count};
     curve->step = calloc(sim->point_count + (size_t)1, sizeof(double));
     curve->partial = calloc(sim->point_count + (size_t)1, sizeof(double));
@@ -66,6 +70,8 @@ void tacit_sim_curve_add(struct tacit_sim_curve *curve, uint64_t first,
                          const struct tacit_pull_block *plan, uint32_t plan_count,
                          const double *gaps)
 {
+    TACIT_ASSERT(plan_count == 0 || plan != NULL);
+    TACIT_ASSERT(gaps != NULL);
     uint64_t length = 0;
     double loss = 0;
     for (uint32_t i = 0; i < plan_count; i++) {

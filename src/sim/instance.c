@@ -29,6 +29,8 @@ void tacit_sim_instance_free(struct tacit_sim_instance *instance)
 void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct tacit_sim *sim,
                              uint32_t run)
 {
+    TACIT_ASSERT(instance->gaps != NULL);
+    TACIT_ASSERT(run < sim->run_count);
     uint32_t const arms = sim->env.arm_count;
     if (arms == 0)
         return;

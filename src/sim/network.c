@@ -31,6 +31,8 @@ uint64_t sim_up_to(struct tacit_sim_nodes *nodes, uint64_t max)
 
 void sim_push(struct tacit_sim_nodes *nodes, struct sim_item item)
 {
+    TACIT_ASSERT(item.time_us >= nodes->now_us);
+    TACIT_ASSERT(item.node <= nodes->agent_count + nodes->clone_count);
     item.origin = item.packet == NULL ? item.node : item.packet->from;
     item.rank = item.packet == NULL ? 0 : item.packet->rank;
     if (nodes->status == TACIT_OK)
@@ -39,11 +41,14 @@ void sim_push(struct tacit_sim_nodes *nodes, struct sim_item item)
 
 const void *sim_packet_message(const struct sim_packet *packet)
 {
+    TACIT_ASSERT(packet != NULL);
+    TACIT_ASSERT(packet->references > 0);
     return packet->message;
 }
 
 void sim_packet_drop(struct sim_packet *packet)
 {
+    TACIT_IMPLIES(packet != NULL, packet->references > 0);
     if (packet != NULL && --packet->references == 0)
         free(packet);
 }
@@ -70,6 +75,7 @@ static struct sim_packet *new_packet(struct tacit_sim_nodes *nodes, uint32_t fro
 /* Is one of the two addresses cut off now, and the other one not? The hub never is. */
 static bool is_cut(const struct tacit_sim_nodes *nodes, uint32_t from, uint32_t to)
 {
+    TACIT_ASSERT(nodes->config.faults != NULL);
     struct tacit_sim_faults const *const faults = nodes->config.faults;
     if (faults->cut_off == NULL || nodes->now_us < faults->cut_off_from_us ||
         nodes->now_us >= faults->cut_off_until_us)
@@ -81,6 +87,7 @@ static bool is_cut(const struct tacit_sim_nodes *nodes, uint32_t from, uint32_t 
 
 static void send_to(struct tacit_sim_nodes *nodes, struct sim_packet *packet, uint32_t node)
 {
+    TACIT_ASSERT(packet->references > 0);
     struct tacit_sim_faults const *const faults = nodes->config.faults;
     uint32_t const to = nodes->nodes[node].agent;
     TACIT_ASSERT(to < nodes->agent_count + (nodes->config.has_hub ? 1u : 0u));
@@ -109,6 +116,8 @@ static void send_to_agent(struct tacit_sim_nodes *nodes, struct sim_packet *pack
 
 static void send_to_neighbours(struct tacit_sim_nodes *nodes, struct sim_packet *packet)
 {
+    TACIT_ASSERT(nodes->config.graph != NULL);
+    TACIT_ASSERT(packet->from < nodes->agent_count);
     struct tacit_graph const *const graph = nodes->config.graph;
     uint32_t const from = packet->from;
     for (uint64_t i = graph->first[from]; i < graph->first[from + 1]; i++)
@@ -143,6 +152,7 @@ static void count_message(struct tacit_sim_nodes *nodes, const void *message, ui
 
 void sim_send(struct tacit_sim_nodes *nodes, uint32_t from, const struct tacit_sim_send *send)
 {
+    TACIT_ASSERT(send->message != NULL);
     struct tacit_sim_node_ops const *const ops = nodes->config.ops;
     TACIT_IMPLIES(send->to == TACIT_NEIGHBOURS,
                   nodes->config.graph != NULL && from < nodes->agent_count);

@@ -27,6 +27,7 @@ static void set_done(struct tacit_sim_nodes *nodes, struct sim_node *node, bool 
 {
     if (sim_index(nodes, node) < nodes->agent_count && node->is_done != is_done)
         nodes->done_count += is_done ? 1 : UINT32_MAX; /* +1 or -1 */
+    TACIT_ASSERT(nodes->done_count <= nodes->agent_count);
     node->is_done = is_done;
 }
 
@@ -39,6 +40,8 @@ static void end_plan(struct sim_node *node)
 
 void sim_go_down(struct tacit_sim_nodes *nodes, struct sim_node *node)
 {
+    TACIT_ASSERT(node->disk != NULL);
+    TACIT_ASSERT(sim_index(nodes, node) <= nodes->agent_count + nodes->clone_count);
     memcpy(node->state, node->disk, node->state_bytes);
     if (node->extra_bytes > 0)
         memcpy(node->extra, (unsigned char *)node->disk + node->state_bytes, node->extra_bytes);
@@ -53,6 +56,7 @@ void sim_go_down(struct tacit_sim_nodes *nodes, struct sim_node *node)
 
 static void crash(struct tacit_sim_nodes *nodes, struct sim_node *node)
 {
+    TACIT_ASSERT(nodes->config.faults != NULL);
     sim_go_down(nodes, node);
     uint64_t const down_us = sim_up_to(nodes, nodes->config.faults->down_us_max);
     sim_push(nodes, (struct sim_item){.time_us = nodes->now_us + down_us,
@@ -73,6 +77,7 @@ static void write_to_disk(struct sim_node *node, bool with_extra)
 
 static void persist(struct tacit_sim_nodes *nodes, struct sim_node *node, bool with_extra)
 {
+    TACIT_ASSERT(node->state_bytes > 0);
     struct tacit_sim_node_ops const *const ops = nodes->config.ops;
     write_to_disk(node, with_extra);
     sim_say_copied(nodes, TACIT_SIM_DISK, sim_index(nodes, node), TACIT_SIM_MEMORY,
@@ -84,6 +89,7 @@ static void persist(struct tacit_sim_nodes *nodes, struct sim_node *node, bool w
 static void send_all(struct tacit_sim_nodes *nodes, struct sim_node *node,
                      const struct tacit_sim_update *update)
 {
+    TACIT_IMPLIES(update->send_count > 0, update->sends != NULL);
     uint32_t const from = sim_is_hub(nodes, node) ? TACIT_HUB : node->agent;
     for (uint32_t i = 0; i < update->send_count && nodes->status == TACIT_OK; i++)
         sim_send(nodes, from, &update->sends[i]);
@@ -92,6 +98,7 @@ static void send_all(struct tacit_sim_nodes *nodes, struct sim_node *node,
 static void take_plan(struct tacit_sim_nodes *nodes, struct sim_node *node,
                       const struct tacit_sim_update *update)
 {
+    TACIT_ASSERT(update->plan_count > 0);
     TACIT_ASSERT(!sim_is_hub(nodes, node) && update->plan_count <= nodes->arm_count);
     uint64_t length = 0;
     for (uint32_t i = 0; i < update->plan_count; i++)
@@ -112,6 +119,7 @@ static void take_plan(struct tacit_sim_nodes *nodes, struct sim_node *node,
 
 static void set_timer(struct tacit_sim_nodes *nodes, struct sim_node *node, uint64_t deadline_us)
 {
+    TACIT_IMPLIES(deadline_us != TACIT_NEVER, deadline_us >= nodes->now_us);
     if (deadline_us != TACIT_NEVER && deadline_us != node->deadline_us)
         sim_push(nodes, (struct sim_item){.time_us = deadline_us,
                                           .kind = SIM_ITEM_TIMER,
@@ -131,6 +139,8 @@ static bool is_at_horizon(const struct tacit_sim_nodes *nodes, const struct sim_
 static void carry_out(struct tacit_sim_nodes *nodes, struct sim_node *node,
                       const struct tacit_sim_update *update)
 {
+    TACIT_ASSERT(node->is_up);
+    TACIT_IMPLIES(update->plan_count > 0, update->plan != NULL);
     enum death const death = choose_death(nodes, sim_is_hub(nodes, node));
     if (death == DEATH_BEFORE_PERSIST) {
         crash(nodes, node);
@@ -173,6 +183,8 @@ static enum tacit_status unreliable_fill(void *context, void *bytes, size_t size
 
 static void step(struct tacit_sim_nodes *nodes, struct sim_node *node, struct tacit_sim_event event)
 {
+    TACIT_ASSERT(node->is_up);
+    TACIT_ASSERT(node->state != NULL);
     struct tacit_sim_update update = {.deadline_us = TACIT_NEVER};
     void *context[] = {nodes, node};
     struct tacit_entropy entropy = tacit_rng_entropy(&node->noise);
@@ -189,6 +201,8 @@ static void step(struct tacit_sim_nodes *nodes, struct sim_node *node, struct ta
 static void record_pull(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t arm,
                         uint64_t count)
 {
+    TACIT_ASSERT(arm < nodes->arm_count);
+    TACIT_ASSERT(count > 0);
     struct tacit_sim_node_ops const *const ops = nodes->config.ops;
     if (ops->pulled != NULL)
         ops->pulled(nodes->config.family, sim_index(nodes, node), arm, count);
@@ -199,6 +213,7 @@ static void record_pull(struct tacit_sim_nodes *nodes, struct sim_node *node, ui
 static void draw_rewards(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t arm,
                          uint64_t count, union tacit_sum *sum)
 {
+    TACIT_ASSERT(arm < nodes->arm_count);
     struct tacit_env const *const env = &nodes->instance->env;
     struct tacit_scale const *const scale = &nodes->config.scale;
     bool const is_slow = tacit_env_pulls_singly(env, scale);
@@ -217,6 +232,7 @@ static void draw_rewards(struct tacit_sim_nodes *nodes, struct sim_node *node, u
 static void play_block(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t arm,
                        uint64_t count)
 {
+    TACIT_ASSERT(!sim_is_hub(nodes, node));
     struct tacit_sim_event event = {.kind = TACIT_EVENT_REWARD,
                                     .reward = {.arm = arm, .count = count}};
     draw_rewards(nodes, node, arm, count, &event.reward.sum);
@@ -229,6 +245,8 @@ static void play_block(struct tacit_sim_nodes *nodes, struct sim_node *node, uin
 /* Part `part` of `parts` of a count, so that all parts add up to it. */
 static uint64_t share_of(uint64_t count, uint32_t part, uint32_t parts)
 {
+    TACIT_ASSERT(part >= 1);
+    TACIT_ASSERT(part <= parts);
     uint64_t const before = count / parts * (part - 1) + count % parts * (part - 1) / parts;
     return count / parts * part + count % parts * part / parts - before;
 }
@@ -243,6 +261,8 @@ static bool goes_on(const struct tacit_sim_nodes *nodes, const struct sim_node *
 /* A whole plan, its arms in turn: the common case, and the one the regret curve is exact for. */
 static void play_plan(struct tacit_sim_nodes *nodes, struct sim_node *node)
 {
+    TACIT_ASSERT(node->plan_count > 0);
+    TACIT_ASSERT(node->parts_left == 1);
     uint64_t const number = node->plan_number;
     tacit_sim_curve_add(&nodes->curve, node->slot, node->plan, node->plan_count,
                         nodes->instance->gaps);
@@ -253,6 +273,8 @@ static void play_plan(struct tacit_sim_nodes *nodes, struct sim_node *node)
 
 static void play_part(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t part)
 {
+    TACIT_ASSERT(node->parts_left > 0);
+    TACIT_ASSERT(nodes->config.faults != NULL);
     uint64_t const number = node->plan_number;
     uint32_t const parts = nodes->config.faults->plan_parts;
     node->parts_left--;
@@ -269,6 +291,7 @@ static void play_part(struct tacit_sim_nodes *nodes, struct sim_node *node, uint
 /* An agent that waits plays on meanwhile (READINGS P1.11, sound mode). */
 static void play_waiting(struct tacit_sim_nodes *nodes, struct sim_node *node)
 {
+    TACIT_ASSERT(nodes->now_us >= node->waiting_since_us);
     struct tacit_sim_node_ops const *const ops = nodes->config.ops;
     struct tacit_pull_block block = {0, 0};
     uint64_t left = 0;
@@ -280,6 +303,7 @@ static void play_waiting(struct tacit_sim_nodes *nodes, struct sim_node *node)
     block.count = waited < left ? waited : left;
     if (!exploits || block.count == 0)
         return;
+    TACIT_ASSERT(block.arm < nodes->arm_count);
     nodes->totals.regret_exploit += (double)block.count * nodes->instance->gaps[block.arm];
     tacit_sim_curve_add(&nodes->curve, node->slot, &block, 1, nodes->instance->gaps);
     record_pull(nodes, node, block.arm, block.count);
@@ -296,6 +320,7 @@ static bool is_past_horizon(const struct tacit_sim_nodes *nodes)
 
 static void happen(struct tacit_sim_nodes *nodes, const struct sim_item *item)
 {
+    TACIT_ASSERT(item->node <= nodes->agent_count + nodes->clone_count);
     struct sim_node *const node = &nodes->nodes[item->node];
     if (item->kind == SIM_ITEM_LOSS) {
         node->is_lost = true;
@@ -351,6 +376,7 @@ static enum tacit_status loop(struct tacit_sim_nodes *nodes)
             return TACIT_INTERRUPTED;
         if (!sim_queue_pop(&nodes->queue, &item))
             break;
+        TACIT_ASSERT(item.time_us >= nodes->now_us);
         nodes->now_us = item.time_us;
         happen(nodes, &item);
         sim_packet_drop(item.packet);
@@ -364,6 +390,7 @@ static enum tacit_status loop(struct tacit_sim_nodes *nodes)
 
 static void set_up_node(struct tacit_sim_nodes *nodes, uint32_t run, uint32_t index)
 {
+    TACIT_ASSERT(index <= nodes->agent_count + nodes->clone_count);
     struct tacit_sim_nodes_config const *const config = &nodes->config;
     struct sim_node *const node = &nodes->nodes[index];
     uint64_t const seed = config->sim->seed;
@@ -419,6 +446,8 @@ enum tacit_status tacit_sim_nodes_play(struct tacit_sim_nodes *nodes, uint32_t r
                                        const struct tacit_sim_instance *instance, atomic_bool *stop,
                                        bool *healed)
 {
+    TACIT_ASSERT(instance != NULL);
+    TACIT_ASSERT(stop != NULL);
     struct tacit_sim_event const start = {.kind = TACIT_EVENT_START};
     nodes->instance = instance;
     nodes->stop = stop;
@@ -432,5 +461,7 @@ enum tacit_status tacit_sim_nodes_play(struct tacit_sim_nodes *nodes, uint32_t r
     enum tacit_status const status = loop(nodes);
     clear_queue(nodes);
     *healed = nodes->done_count == nodes->agent_count;
+    TACIT_ASSERT(nodes->queue.count == 0);
+    TACIT_ASSERT(nodes->done_count <= nodes->agent_count);
     return status;
 }

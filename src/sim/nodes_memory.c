@@ -17,6 +17,7 @@ static void *carve(struct tacit_sim_nodes *nodes, size_t *used, size_t size)
 
 static struct sim_node lay_out_node(struct tacit_sim_nodes *nodes, size_t *used, uint32_t index)
 {
+    TACIT_ASSERT(index <= nodes->agent_count);
     bool const is_hub = index == nodes->agent_count;
     struct sim_node node = {0};
     if (is_hub && !nodes->config.has_hub)
@@ -69,6 +70,7 @@ static size_t lay_out(struct tacit_sim_nodes *nodes)
     }
     nodes->nodes = all;
     nodes->backups = backups;
+    TACIT_ASSERT(used >= count * sizeof *all);
     return used;
 }
 
@@ -87,6 +89,8 @@ static bool faults_are_valid(const struct tacit_sim_nodes_config *config)
 struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config *config,
                                             enum tacit_status *status)
 {
+    TACIT_ASSERT(config->ops != NULL);
+    TACIT_ASSERT(config->sim != NULL);
     struct tacit_sim_nodes *const nodes = calloc(1, sizeof *nodes);
     struct tacit_sim_faults const *const faults = config->faults;
     *status = TACIT_MEMORY;

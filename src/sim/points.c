@@ -4,6 +4,7 @@
 
 uint32_t tacit_sim_log_points(uint64_t horizon, uint32_t wanted, uint64_t *points)
 {
+    TACIT_ASSERT(horizon >= 1);
     TACIT_ASSERT(wanted >= 1);
     uint32_t count = 0;
     for (uint32_t i = 1; i <= wanted; i++) {
@@ -13,5 +14,8 @@ uint32_t tacit_sim_log_points(uint64_t horizon, uint32_t wanted, uint64_t *point
         if (slot >= 1 && slot <= horizon && (count == 0 || slot > points[count - 1]))
             points[count++] = slot;
     }
+    TACIT_ASSERT(count >= 1);
+    TACIT_ASSERT(count <= wanted);
+    TACIT_ASSERT(points[count - 1] == horizon);
     return count;
 }

@@ -15,6 +15,7 @@ static bool is_before(const struct sim_item *a, const struct sim_item *b)
 
 enum tacit_status sim_queue_push(struct sim_queue *queue, struct sim_item item)
 {
+    TACIT_ASSERT(queue->count <= queue->capacity);
     if (queue->count == queue->capacity) {
         size_t const capacity = queue->capacity == 0 ? 64 : 2 * queue->capacity;
         struct sim_item *const items = realloc(queue->items, capacity * sizeof *items);
@@ -35,6 +36,7 @@ enum tacit_status sim_queue_push(struct sim_queue *queue, struct sim_item item)
 
 bool sim_queue_pop(struct sim_queue *queue, struct sim_item *item)
 {
+    TACIT_ASSERT(queue->count <= queue->capacity);
     if (queue->count == 0)
         return false;
     *item = queue->items[0];

@@ -34,6 +34,7 @@ void tacit_sim_row_clear(struct tacit_sim_row *row, const struct tacit_sim *sim,
 void tacit_sim_results_put(const struct tacit_sim_results *results, const struct tacit_sim *sim,
                            uint32_t metric_count, uint32_t run, const struct tacit_sim_row *row)
 {
+    TACIT_ASSERT(results->finished != NULL);
     size_t const runs = sim->run_count;
     uint32_t const arms = sim->env.arm_count;
     TACIT_ASSERT(run < runs);

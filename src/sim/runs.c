@@ -15,6 +15,7 @@ struct crew {
 
 static void fail(struct crew *crew, enum tacit_status status)
 {
+    TACIT_ASSERT(status != TACIT_OK);
     int none = TACIT_OK;
     atomic_compare_exchange_strong(&crew->status, &none, (int)status);
 }
@@ -22,6 +23,7 @@ static void fail(struct crew *crew, enum tacit_status status)
 static enum tacit_status play(struct crew *crew, void *run, uint32_t index,
                               struct tacit_sim_row *row)
 {
+    TACIT_ASSERT(index < crew->sim->run_count);
     uint32_t const metrics = crew->player->metric_count;
     if (atomic_load(&crew->control->stop))
         return TACIT_INTERRUPTED;
@@ -59,6 +61,9 @@ enum tacit_status tacit_sim_run(const struct tacit_sim *sim, const struct tacit_
                                 const struct tacit_sim_results *results,
                                 struct tacit_sim_control *control)
 {
+    TACIT_ASSERT(player->run_new != NULL);
+    TACIT_ASSERT(player->run_play != NULL);
+    TACIT_ASSERT(player->run_free != NULL);
     TACIT_ASSERT(thread_count >= 1);
     struct crew crew = {
         .sim = sim, .player = player, .plan = plan, .results = results, .control = control};
@@ -72,6 +77,7 @@ enum tacit_status tacit_sim_run(const struct tacit_sim *sim, const struct tacit_
     (void)work(&crew);
     for (uint32_t i = 0; i < started; i++)
         (void)pthread_join(threads[i], NULL);
+    TACIT_ASSERT(started < (wanted > 0 ? wanted : 1));
     free(threads);
     return (enum tacit_status)atomic_load(&crew.status);
 }
