@@ -516,6 +516,8 @@ static double mean_of(void *context, const struct tacit_measure_step *step)
     double const *const values = sample->rows[step - sample->measure->steps];
     double const first = values[sample->left_out == 0 ? 1 : 0];
     double shift = 0;
+    if (!isfinite(first)) /* an epsilon: the same in all runs */
+        return first;
     for (uint32_t i = 0; i < sample->run_count; i++)
         shift += i == sample->left_out ? 0 : values[i] - first;
     return first + shift / (sample->run_count - (sample->left_out == NOBODY ? 0 : 1));

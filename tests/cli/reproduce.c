@@ -290,6 +290,7 @@ static void measures_are_arithmetic(void **state)
         {"falls(1, 2, 1)", 0.5},
         {"noisy.agents + plain.agents", 6},
         {"noisy.epsilon_per_reward", 0.06},
+        {"1 / plain.epsilon_per_reward", 0}, /* no noise: infinite */
         {"noisy.cost / noisy.rounds", 6},
         {"noisy.regret@20000 - noisy.regret", 0},
         {"noisy.regret@1000 / noisy.regret@1000", 1},

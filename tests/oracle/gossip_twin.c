@@ -19,7 +19,8 @@ void twin_stream_init(struct twin_stream *stream, uint64_t length)
     stream->length = length;
     stream->observations = allocate(length + 1, sizeof(double));
     stream->pulled = allocate(length + 1, sizeof(bool));
-    stream->dictionary = NULL;
+    stream->known = allocate(length + 1, sizeof(bool));
+    stream->partial = allocate(length + 1, sizeof(double));
     stream->interval_count = 0;
 }
 
@@ -27,23 +28,30 @@ void twin_stream_free(struct twin_stream *stream)
 {
     free(stream->observations);
     free(stream->pulled);
-    free(stream->dictionary);
+    free(stream->known);
+    free(stream->partial);
 }
 
-/* P: the noise of an interval, drawn when it is asked for first. */
-static double noise_of(struct twin_stream *stream, uint64_t first, uint64_t last,
-                       double (*noise)(void *context), void *context)
+/* P of the leaves after `before` up to `last`: worked out, and noised, when it is asked for first.
+ * Leaves without an observation hold nothing, and an interval of such leaves gets no noise. */
+static double partial_sum(struct twin_stream *stream, uint64_t before, uint64_t last,
+                          double (*noise)(void *context), void *context)
 {
-    for (uint32_t i = 0; i < stream->interval_count; i++)
-        if (stream->dictionary[i].first == first && stream->dictionary[i].last == last)
-            return stream->dictionary[i].noise;
-    stream->dictionary =
-        realloc(stream->dictionary, (stream->interval_count + 1) * sizeof stream->dictionary[0]);
-    if (stream->dictionary == NULL)
-        abort();
-    stream->dictionary[stream->interval_count] =
-        (struct twin_interval){first, last, noise(context)};
-    return stream->dictionary[stream->interval_count++].noise;
+    if (stream->known[last])
+        return stream->partial[last];
+    bool any = false;
+    double sum = 0;
+    for (uint64_t tau = before + 1; tau <= last; tau++) {
+        sum += stream->observations[tau];
+        any = any || stream->pulled[tau];
+    }
+    if (any && noise != NULL) {
+        sum += noise(context);
+        stream->interval_count++;
+    }
+    stream->known[last] = true;
+    stream->partial[last] = sum;
+    return sum;
 }
 
 double twin_stream_release(struct twin_stream *stream, uint64_t t, double observation,
@@ -60,15 +68,7 @@ double twin_stream_release(struct twin_stream *stream, uint64_t t, double observ
         while (rest % (2 * bit) == 0)
             bit *= 2;
         uint64_t const before = rest - bit; /* that digit flipped: q(t') */
-        bool any = false;
-        double partial = 0;
-        for (uint64_t tau = before + 1; tau <= rest; tau++) {
-            partial += stream->observations[tau];
-            any = any || stream->pulled[tau];
-        }
-        sum += partial;
-        if (any && noise != NULL)
-            sum += noise_of(stream, before + 1, rest, noise, context);
+        sum += partial_sum(stream, before, rest, noise, context);
         rest = before;
     }
     return sum;

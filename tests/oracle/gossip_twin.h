@@ -1,5 +1,5 @@
 /* Gossip_UCB and Fed_UCB as they are printed, stupid on purpose: a list of all observations of each
- * agent and arm, a dictionary from intervals to noise, loops over everything. Knows nothing of the
+ * agent and arm, a dictionary of partial sums, loops over everything. Knows nothing of the
  * library; chance and noise come from the caller. */
 #ifndef TACIT_TESTS_GOSSIP_TWIN_H
 #define TACIT_TESTS_GOSSIP_TWIN_H
@@ -8,17 +8,14 @@
 
 /* ---- Algorithms 2 and 3: one stream of observations ---- */
 
-struct twin_interval {
-    uint64_t first;
-    uint64_t last;
-    double noise;
-};
-
 struct twin_stream {
     uint64_t length;      /* room for leaves 1 .. length */
     double *observations; /* X(tau); 0 where the arm was not pulled */
     bool *pulled;
-    struct twin_interval *dictionary;
+    /* The dictionary: partial sums P that were asked for, with their noise. An interval of Alg. 2
+     * is known by its last leaf, whose rightmost digit 1 says how long it is. */
+    bool *known;
+    double *partial;
     uint32_t interval_count; /* in the dictionary: intervals that were ever noised */
 };
 

@@ -1,8 +1,8 @@
 /* Mean regret of simulated runs of gossip UCB and of the literal twin, on streams of their own:
  * within 4 standard errors of their difference. False alarms: with so few runs about 5e-4 a
- * comparison; four comparisons, fixed seeds. TACIT_TEST_LONG=1: 1e5 slots without noise and 1e4
- * in paper mode, for which the twin needs minutes. On shared tapes both are compared action by
- * action (tests/oracle/gossip_oracle.c). */
+ * comparison; five comparisons, fixed seeds. TACIT_TEST_LONG=1: runs of 1e6 slots, looked at after
+ * 1e3, 1e4, 1e5 and 1e6, without noise and in paper mode. On shared tapes both are compared action
+ * by action (tests/oracle/gossip_oracle.c). */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,35 +16,35 @@
 
 #define AGENTS 3u
 #define ARMS 3u
-#define POINTS 2u
+#define POINTS_MAX 4u
 #define RUNS_MAX 24u
 
 static const double means[AGENTS * ARMS] = {0.2, 0.6, 0.5, 0.4, 0.9, 0.1, 0.6, 0.3, 0.6};
 static const double gaps[ARMS] = {0.2, 0, 0.2}; /* of the means over agents: .4, .6, .4 */
 
 struct sample {
-    double regret[POINTS][RUNS_MAX];
+    double regret[POINTS_MAX][RUNS_MAX];
 };
 
 /* ---- The simulator ---- */
 
 static void simulate(struct sample *sample, enum tacit_privacy_mode mode, const uint64_t *points,
-                     uint32_t runs)
+                     uint32_t point_count, uint32_t runs)
 {
     struct tacit_graph_spec const triangle = {.kind = TACIT_GRAPH_COMPLETE, .agent_count = AGENTS};
     struct network *const network = network_new(&triangle, 1, 1);
     struct tacit_gossip_config const config = {.agent_count = AGENTS,
                                                .arm_count = ARMS,
-                                               .horizon = points[POINTS - 1],
+                                               .horizon = points[point_count - 1],
                                                .mechanism = {mode, 1, 0, 1},
                                                .width = 1};
     struct gossip_plan plan = {
         .common = {.seed = 11,
                    .run_count = runs,
                    .agent_count = AGENTS,
-                   .horizon = points[POINTS - 1],
+                   .horizon = points[point_count - 1],
                    .points = points,
-                   .point_count = POINTS,
+                   .point_count = point_count,
                    .env = {TACIT_ENV_BERNOULLI, AGENTS, ARMS, means, 0, {NULL, NULL, false}}},
         .graph = &network->graph};
     enum tacit_status status;
@@ -56,7 +56,7 @@ static void simulate(struct sample *sample, enum tacit_privacy_mode mode, const 
     for (uint32_t i = 0; i < runs; i++) {
         tacit_sim_row_clear(row, &plan.common, GOSSIP_METRIC_COUNT);
         assert_int_equal(gossip_run_play(run, i, row, &stop), TACIT_OK);
-        for (uint32_t point = 0; point < POINTS; point++)
+        for (uint32_t point = 0; point < point_count; point++)
             sample->regret[point][i] = row->regret[point];
     }
     gossip_run_free(run);
@@ -99,13 +99,14 @@ static void twin_edge(void *context, uint32_t *a, uint32_t *b)
     *b = left_out == 2 ? 1 : 2;
 }
 
-static void play_twin(struct sample *sample, double epsilon, const uint64_t *points, uint32_t runs)
+static void play_twin(struct sample *sample, double epsilon, const uint64_t *points,
+                      uint32_t point_count, uint32_t runs)
 {
     static const bool adjacent[AGENTS * AGENTS] = {false, true, true, true, false,
                                                    true,  true, true, false};
     struct gossip_twin_config const config = {.agents = AGENTS,
                                               .arms = ARMS,
-                                              .horizon = points[POINTS - 1],
+                                              .horizon = points[point_count - 1],
                                               .epsilon = epsilon,
                                               .adjacent = adjacent};
     for (uint32_t i = 0; i < runs; i++) {
@@ -143,12 +144,13 @@ static void moments(const double *values, uint32_t count, double *mean, double *
 }
 
 static void compare(const char *name, enum tacit_privacy_mode mode, double epsilon,
-                    const uint64_t *points, uint32_t runs)
+                    const uint64_t *points, uint32_t point_count, uint32_t runs)
 {
     static struct sample samples[2];
-    simulate(&samples[0], mode, points, runs);
-    play_twin(&samples[1], epsilon, points, runs);
-    for (uint32_t point = 0; point < POINTS; point++) {
+    assert_true(point_count > 0 && point_count <= POINTS_MAX && runs <= RUNS_MAX);
+    simulate(&samples[0], mode, points, point_count, runs);
+    play_twin(&samples[1], epsilon, points, point_count, runs);
+    for (uint32_t point = 0; point < point_count; point++) {
         double mean[2];
         double square[2];
         for (int i = 0; i < 2; i++)
@@ -162,25 +164,32 @@ static void compare(const char *name, enum tacit_privacy_mode mode, double epsil
     }
 }
 
-static uint64_t effort(void)
+static bool is_long(void)
 {
     const char *const wish = getenv("TACIT_TEST_LONG");
-    return wish != NULL && strcmp(wish, "1") == 0 ? 10 : 1;
+    return wish != NULL && strcmp(wish, "1") == 0;
 }
+
+static const uint64_t long_points[POINTS_MAX] = {1000, 10000, 100000, 1000000};
 
 static void mean_regret_without_noise_is_that_of_the_twin(void **state)
 {
+    static const uint64_t points[] = {1000, 10000};
     (void)state;
-    uint64_t const points[POINTS] = {1000 * effort(), 10000 * effort()};
-    compare("no noise", TACIT_PRIVACY_NONE, (double)INFINITY, points, effort() > 1 ? 8 : RUNS_MAX);
+    if (is_long())
+        compare("no noise", TACIT_PRIVACY_NONE, (double)INFINITY, long_points, POINTS_MAX, 12);
+    else
+        compare("no noise", TACIT_PRIVACY_NONE, (double)INFINITY, points, 2, RUNS_MAX);
 }
 
 static void mean_regret_in_paper_mode_is_that_of_the_twin(void **state)
 {
+    static const uint64_t points[] = {500, 2000, 10000};
     (void)state;
-    bool const is_long = effort() > 1;
-    uint64_t const points[POINTS] = {is_long ? 1000 : 500, is_long ? 10000 : 2000};
-    compare("paper, epsilon 1", TACIT_PRIVACY_PAPER, 1, points, is_long ? 12 : RUNS_MAX);
+    if (is_long())
+        compare("paper, epsilon 1", TACIT_PRIVACY_PAPER, 1, long_points, POINTS_MAX, RUNS_MAX);
+    else
+        compare("paper, epsilon 1", TACIT_PRIVACY_PAPER, 1, points, 3, RUNS_MAX);
 }
 
 int main(void)
