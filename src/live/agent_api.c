@@ -9,6 +9,7 @@
 #include "model_json.h"
 #include "tacit/privacy.h"
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <stdio.h>
 
@@ -89,9 +90,12 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
     return keep(agent, answer);
 }
 
-static enum live_reward_answer reward(void *context, uint64_t id, double value, uint64_t at_ms)
+/* What is no number is the least that a reward can be; the rest is clipped where it is added up. */
+static enum live_reward_answer reward(void *context, uint64_t id, double given, uint64_t at_ms)
 {
     struct agent *const agent = context;
+    bool const is_number = isfinite(given) != 0;
+    double const value = is_number ? given : agent->config->site.lo;
     (void)agent_expire(agent);
     struct live_reward_outcome const outcome =
         live_decisions_reward(agent->decisions, id, value, at_ms);
@@ -100,7 +104,7 @@ static enum live_reward_answer reward(void *context, uint64_t id, double value, 
     if (outcome.wait_grew)
         agent_say_wait(agent);
     if (outcome.answer == LIVE_REWARD_ACCEPTED &&
-        (value < agent->config->site.lo || value > agent->config->site.hi))
+        (!is_number || value < agent->config->site.lo || value > agent->config->site.hi))
         agent->clipped_count++;
     if (outcome.fills)
         agent_fill_place(agent, &outcome.row, value);

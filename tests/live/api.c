@@ -253,7 +253,7 @@ static void http_open(struct server *server, void (*handle)(void *, struct live_
                       void *context)
 {
     struct live_http_config const config = {
-        .unix_path = server->transport == ON_UNIX ? server->socket : NULL};
+        .unix_path = server->transport == ON_UNIX ? server->socket : NULL, .line_s_max = 2};
     struct tacit_error error;
     assert_int_equal(live_loop_open(&server->loop), TACIT_OK);
     assert_int_equal(live_http_open(&server->http, server->loop, &config, handle, context, &error),
@@ -689,14 +689,11 @@ static const struct {
     {"POST", "/v1/rewards", "{\"id\": \"1x\", \"reward\": 1}", 400, "id must be"},
     {"POST", "/v1/rewards", "{\"id\": \"18446744073709551616\", \"reward\": 1}", 400, "id must"},
     {"POST", "/v1/rewards", "{\"id\": \"99999999999999999999\", \"reward\": 1}", 400, "id must"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": \"1\"}", 400, "a finite number"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": null}", 400, "a finite number"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": true}", 400, "a finite number"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": NaN}", 400, "NaN, infinities"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": -Infinity}", 400, "NaN, infinities"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1e999}", 400, "beyond a double"},
-    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 99999999999999999999}", 400, "beyond"},
     {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1}", 404, "no decision has this id"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": NaN}", 404, "no decision has this id"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": nun}", 400, "not JSON"},
+    {"POST", "/v1/rewards", "{\"id\": \"1\", \"reward\": 1e999", 400, "not JSON"},
+    {"POST", "/v1/decisions", "{\"key\": NaN}", 400, "NaN, infinities"},
 };
 
 static void wrong_requests_are_told_what_is_allowed(void **state)
@@ -711,6 +708,34 @@ static void wrong_requests_are_told_what_is_allowed(void **state)
     }
     ask(server, "GET", "/metrics", NULL);
     assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 0\n"));
+}
+
+/* A caller may not see that a reward is bad, and the others of its batch do not suffer. */
+static void whatever_is_sent_as_a_reward_is_taken(void **state)
+{
+    static const char *const rewards[] = {
+        "NaN",  "-Infinity", "inf",  "1e999",   "-1e999",
+        "null", "\"0.7\"",   "true", "[1, {}]", "99999999999999999999"};
+    struct server *const server = *state;
+    char body[512] = "{\"rewards\": [";
+    char id[32];
+    for (size_t i = 0; i < COUNT(rewards); i++) {
+        char one[64];
+        (void)ask_decision(server, "{}", id);
+        (void)snprintf(one, sizeof one, "{\"id\": \"%s\", \"reward\": %s}, ", id, rewards[i]);
+        (void)strncat(body, one, sizeof body - strlen(body) - 1);
+    }
+    (void)ask_decision(server, "{\"key\": \"of NaN \\\"1e999\"}", id);
+    size_t const used = strlen(body);
+    (void)snprintf(body + used, sizeof body - used, "{\"id\": \"%s\", \"reward\": 0.5}]}", id);
+    ask(server, "POST", "/v1/rewards/batch", body);
+    json_t *const value = answered_json(200);
+    json_t *const list = json_object_get(value, "rewards");
+    assert_int_equal(json_array_size(list), COUNT(rewards) + 1);
+    for (size_t i = 0; i <= COUNT(rewards); i++)
+        assert_string_equal(json_string_value(json_object_get(json_array_get(list, i), "status")),
+                            "accepted");
+    json_decref(value);
 }
 
 static void long_texts_are_refused_whole(void **state)
@@ -1066,24 +1091,75 @@ static void requests_on_one_line_are_answered_in_order(void **state)
     (void)close(raw);
 }
 
-static void more_connections_than_allowed_wait_their_turn(void **state)
+/* Lines on which nothing is finished make room for those that come; an answer that is due does not.
+ */
+static void half_open_lines_shut_nobody_out(void **state)
 {
     struct server *const server = *state;
-    int raws[300];
-    for (size_t i = 0; i < COUNT(raws); i++)
-        raws[i] = raw_open(server);
     char bytes[1024];
-    raw_send(raws[0], a_request, sizeof a_request - 1);
-    assert_true(raw_expect(raws[0], "planned", bytes, sizeof bytes));
-    raw_send(raws[299], a_request, sizeof a_request - 1);
-    struct pollfd wait = {.fd = raws[299], .events = POLLIN};
-    assert_int_equal(poll(&wait, 1, 50), 0);
-    for (size_t i = 0; i < 100; i++)
-        (void)close(raws[i]);
-    assert_true(raw_expect(raws[299], "planned", bytes, sizeof bytes));
-    for (size_t i = 100; i < COUNT(raws); i++)
+    int raws[600];
+    server->release = RELEASE_NOTHING;
+    int const held = raw_open(server);
+    raw_send(held, a_request, sizeof a_request - 1);
+    wait_for_held(server, 1);
+    for (size_t i = 0; i < COUNT(raws); i++) {
+        raws[i] = raw_open(server);
+        raw_send(raws[i], a_request, i % 40);
+    }
+    int const late = raw_open(server);
+    raw_send(late, a_request, sizeof a_request - 1);
+    wait_for_held(server, 2);
+    server->release = RELEASE_DURABLE;
+    wake(server);
+    assert_true(raw_expect(late, "planned", bytes, sizeof bytes));
+    assert_true(raw_expect(held, "planned", bytes, sizeof bytes));
+    (void)close(late);
+    (void)close(held);
+    assert_alive(server);
+    for (size_t i = 0; i < COUNT(raws); i++)
         (void)close(raws[i]);
     assert_alive(server);
+}
+
+/* A byte now and then keeps no line open. */
+static void a_request_that_never_ends_is_cut_off(void **state)
+{
+    struct server *const server = *state;
+    char byte;
+    int const slow = raw_open(server);
+    int code = 1;
+    for (int i = 0; i < 60 && code > 0; i++) { /* six seconds; the limit is two here */
+        (void)send(slow, a_request + (i < 40 ? i : 0), i < 40 ? 1 : 0, MSG_NOSIGNAL);
+        struct pollfd wait = {.fd = slow, .events = POLLIN};
+        if (poll(&wait, 1, 100) > 0)
+            code = (int)recv(slow, &byte, 1, 0);
+    }
+    assert_true(code <= 0);
+    (void)close(slow);
+    assert_alive(server);
+}
+
+static void a_body_with_two_lengths_is_refused(void **state)
+{
+    static const char *const framings[] = {"Content-Length: 2\r\nContent-Length: 3\r\n",
+                                           "Content-Length: 2\r\nContent-Length: 2\r\n",
+                                           "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+                                           "Transfer-Encoding: chunked\r\nContent-Length: 7\r\n"};
+    struct server *const server = *state;
+    for (size_t i = 0; i < COUNT(framings); i++) {
+        char request[256];
+        char bytes[1024];
+        int const raw = raw_open(server);
+        int const size =
+            snprintf(request, sizeof request,
+                     "POST /v1/decisions HTTP/1.1\r\nHost: localhost\r\n%s\r\n{}", framings[i]);
+        raw_send(raw, request, (size_t)size);
+        assert_true(raw_expect(raw, "one Content-Length, or comes in chunks", bytes, sizeof bytes));
+        assert_non_null(strstr(bytes, " 400 "));
+        (void)close(raw);
+    }
+    ask(server, "GET", "/metrics", NULL);
+    assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 0\n"));
 }
 
 static void web_pages_cannot_ask(void **state)
@@ -1309,6 +1385,7 @@ int main(void)
         WITH_SERVER(open_decisions_are_listed_and_can_be_closed),
         WITH_SERVER(what_is_to_be_seen_is_shown),
         WITH_SERVER(wrong_requests_are_told_what_is_allowed),
+        WITH_SERVER(whatever_is_sent_as_a_reward_is_taken),
         WITH_SERVER(long_texts_are_refused_whole),
         cmocka_unit_test(too_much_of_anything_is_refused),
         WITH_SERVER(answers_wait_until_the_round_is_durable),
@@ -1321,7 +1398,9 @@ int main(void)
         WITH_SERVER(garbage_is_survived),
         WITH_SERVER(connections_are_kept_alive),
         WITH_SERVER(requests_on_one_line_are_answered_in_order),
-        WITH_SERVER(more_connections_than_allowed_wait_their_turn),
+        WITH_SERVER(half_open_lines_shut_nobody_out),
+        WITH_SERVER(a_request_that_never_ends_is_cut_off),
+        WITH_SERVER(a_body_with_two_lengths_is_refused),
         WITH_SERVER(web_pages_cannot_ask),
         WITH_SERVER(only_a_stale_socket_is_replaced),
         cmocka_unit_test(names_of_arms_must_differ),

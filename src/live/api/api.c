@@ -166,11 +166,13 @@ static unsigned reward(struct live_api *api, const json_t *value, uint64_t now_m
 typedef unsigned one_function(struct live_api *api, const json_t *value, uint64_t now_ms,
                               struct live_api_reply *reply, struct tacit_error *error);
 
-static void answer_one(struct live_api *api, one_function *one, const uint8_t *body, size_t size,
-                       struct live_api_reply *reply)
+typedef json_t *read_function(const uint8_t *body, size_t size, struct tacit_error *error);
+
+static void answer_one(struct live_api *api, one_function *one, read_function *read,
+                       const uint8_t *body, size_t size, struct live_api_reply *reply)
 {
     struct tacit_error error;
-    json_t *const value = live_api_read_body(body, size, &error);
+    json_t *const value = read(body, size, &error);
     if (value == NULL) {
         refuse(reply, BAD_REQUEST, error.text);
         return;
@@ -182,13 +184,13 @@ static void answer_one(struct live_api *api, one_function *one, const uint8_t *b
 }
 
 /* {"<into>": [ .. ]} from {"<from>": [ .. ]}: each element answered for itself, in order. */
-static void answer_batch(struct live_api *api, one_function *one, const char *from,
-                         const char *into, const uint8_t *body, size_t size,
+static void answer_batch(struct live_api *api, one_function *one, read_function *read,
+                         const char *from, const char *into, const uint8_t *body, size_t size,
                          struct live_api_reply *reply)
 {
     struct tacit_error error;
     json_t *list;
-    json_t *const value = live_api_read_body(body, size, &error);
+    json_t *const value = read(body, size, &error);
     if (value == NULL || !live_api_read_batch(value, from, LIVE_API_BATCH_MAX, &list, &error)) {
         refuse(reply, BAD_REQUEST, error.text);
         json_decref(value);
@@ -209,25 +211,25 @@ static void answer_batch(struct live_api *api, one_function *one, const char *fr
 static void on_decision(struct live_api *api, const uint8_t *body, size_t size,
                         struct live_api_reply *reply)
 {
-    answer_one(api, decide, body, size, reply);
+    answer_one(api, decide, live_api_read_body, body, size, reply);
 }
 
 static void on_decisions(struct live_api *api, const uint8_t *body, size_t size,
                          struct live_api_reply *reply)
 {
-    answer_batch(api, decide, "requests", "decisions", body, size, reply);
+    answer_batch(api, decide, live_api_read_body, "requests", "decisions", body, size, reply);
 }
 
 static void on_reward(struct live_api *api, const uint8_t *body, size_t size,
                       struct live_api_reply *reply)
 {
-    answer_one(api, reward, body, size, reply);
+    answer_one(api, reward, live_api_read_rewards, body, size, reply);
 }
 
 static void on_rewards(struct live_api *api, const uint8_t *body, size_t size,
                        struct live_api_reply *reply)
 {
-    answer_batch(api, reward, "rewards", "rewards", body, size, reply);
+    answer_batch(api, reward, live_api_read_rewards, "rewards", "rewards", body, size, reply);
 }
 
 /* ---- Open decisions -------------------------------------------------------------------------- */

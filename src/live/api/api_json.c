@@ -1,12 +1,14 @@
 /* Reads what callers send (parsed by jansson) and writes JSON text directly, which is faster than
  * trees. */
 #include "api_json.h"
+#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define BUFFER_BYTES_MIN 256u
 #define PIECE_BYTES 1000u
@@ -200,6 +202,73 @@ json_t *live_api_read_body(const uint8_t *body, size_t size, struct tacit_error 
     return value;
 }
 
+/* A run of what numbers and words are made of. */
+static size_t word_size(const char *text, size_t size)
+{
+    size_t end = 0;
+    while (end < size && (isalnum((unsigned char)text[end]) != 0 ||
+                          (text[end] != '\0' && strchr("+-.", text[end]) != NULL)))
+        end++;
+    return end;
+}
+
+/* NaN and infinities as programs write them; a number of JSON's form that no double holds. */
+static bool is_no_number(const char *word, size_t size)
+{
+    static const char *const names[] = {"nan", "infinity", "inf"};
+    size_t const sign = size > 0 && (word[0] == '-' || word[0] == '+') ? 1 : 0;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (size - sign == strlen(names[i]) && strncasecmp(word + sign, names[i], size - sign) == 0)
+            return true;
+    if (size == sign || isdigit((unsigned char)word[sign]) == 0)
+        return false;
+    json_error_t problem;
+    json_t *const value = json_loadb(word, size, JSON_DECODE_ANY, &problem);
+    bool const is_too_large =
+        value == NULL && json_error_code(&problem) == json_error_numeric_overflow;
+    json_decref(value);
+    return is_too_large;
+}
+
+/* From a quotation mark to behind the next one. */
+static size_t text_size(const char *text, size_t size)
+{
+    size_t end = 1;
+    while (end < size && text[end] != '"')
+        end += text[end] == '\\' ? 2 : 1;
+    return end + 1 < size ? end + 1 : size;
+}
+
+/* The same body, with an empty text for each number that is none. */
+static void mend_numbers(const char *body, size_t size, struct live_buffer *mended)
+{
+    for (size_t at = 0; at < size;) {
+        size_t const word = word_size(body + at, size - at);
+        size_t const piece = word > 0          ? word
+                             : body[at] == '"' ? text_size(body + at, size - at)
+                                               : 1;
+        if (word > 0 && is_no_number(body + at, word))
+            live_buffer_add(mended, "\"\"");
+        else
+            live_buffer_add_bytes(mended, body + at, piece);
+        at += piece;
+    }
+}
+
+json_t *live_api_read_rewards(const uint8_t *body, size_t size, struct tacit_error *error)
+{
+    struct live_buffer mended = {0};
+    struct tacit_error second;
+    json_t *value = live_api_read_body(body, size, error);
+    if (value != NULL)
+        return value;
+    mend_numbers((const char *)body, size, &mended);
+    if (!mended.failed)
+        value = live_api_read_body((const uint8_t *)mended.bytes, mended.size, &second);
+    live_buffer_free(&mended);
+    return value;
+}
+
 static bool read_text(const json_t *value, const char *member, const char **text,
                       struct tacit_error *error)
 {
@@ -349,9 +418,9 @@ static bool read_reward_member(const char *member, const json_t *value,
                wrong(error, "id must be the text that the decision came with, such as \"17\" in "
                             "quotes");
     if (strcmp(member, "reward") == 0) {
-        reward->value = json_number_value(value);
-        return (json_is_number(value) && isfinite(reward->value)) ||
-               wrong(error, "reward must be a finite number");
+        double const number = json_number_value(value);
+        reward->value = json_is_number(value) && isfinite(number) ? number : (double)NAN;
+        return true;
     }
     return wrong_member(error, member, "id, reward");
 }

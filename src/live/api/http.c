@@ -13,10 +13,13 @@
 #include <strings.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTIONS_MAX 256u
-#define CONNECTION_IDLE_S 30u
+#define LINES_MAX 256u
+#define LINES_SPARE 64u /* while those that make room are being closed */
+#define LINE_S_MAX 30u
+#define SWEEP_MS 1000u
 /* Of headers; also how much body is read at once. libmicrohttpd clears all of it for each request:
  * more is slower. */
 #define CONNECTION_BYTES ((size_t)16 * 1024)
@@ -47,6 +50,17 @@ struct call {
     struct call *after;
 };
 
+/* A connection, and since when no request was finished on it. A server's own time-out counts from
+ * the last byte: who sends a byte now and then would stay for ever. */
+struct line {
+    int socket; /* the server's */
+    uint64_t since_us;
+    bool is_busy; /* a whole request is here, and its answer is not */
+    bool is_shed;
+    struct line *older;
+    struct line *newer;
+};
+
 struct live_http {
     struct live_loop *loop;
     struct live_timer *timer;
@@ -61,7 +75,96 @@ struct live_http {
     void *context;
     struct call *held;
     size_t unsent; /* answers that the server has not got rid of */
+    struct line *oldest;
+    struct line *newest;
+    unsigned line_count; /* that are not shed */
+    uint64_t line_us_max;
 };
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+static void append_line(struct live_http *http, struct line *line)
+{
+    line->since_us = live_now_us();
+    line->newer = NULL;
+    line->older = http->newest;
+    if (http->newest != NULL)
+        http->newest->newer = line;
+    else
+        http->oldest = line;
+    http->newest = line;
+}
+
+static void take_line_out(struct live_http *http, struct line *line)
+{
+    if (line->older != NULL)
+        line->older->newer = line->newer;
+    else
+        http->oldest = line->newer;
+    if (line->newer != NULL)
+        line->newer->older = line->older;
+    else
+        http->newest = line->older;
+}
+
+/* The server notices, and closes it in its own time. */
+static void shed(struct live_http *http, struct line *line)
+{
+    TACIT_ASSERT(!line->is_busy && !line->is_shed);
+    line->is_shed = true;
+    http->line_count--;
+    (void)shutdown(line->socket, SHUT_RDWR);
+}
+
+static struct line *oldest_idle(const struct live_http *http)
+{
+    struct line *line = http->oldest;
+    while (line != NULL && (line->is_busy || line->is_shed))
+        line = line->newer;
+    return line;
+}
+
+static void shed_the_late(struct live_http *http)
+{
+    uint64_t const now_us = live_now_us();
+    struct line *line = oldest_idle(http);
+    while (line != NULL && now_us - line->since_us > http->line_us_max) {
+        shed(http, line);
+        line = oldest_idle(http);
+    }
+}
+
+static struct line *line_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info == NULL ? NULL : info->socket_context;
+}
+
+static void on_line(void *context, struct MHD_Connection *connection, void **slot,
+                    enum MHD_ConnectionNotificationCode code)
+{
+    struct live_http *const http = context;
+    struct line *line = *slot;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *const info =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        line = info == NULL ? NULL : calloc(1, sizeof *line);
+        if (line == NULL)
+            return; /* it is served, and not watched */
+        line->socket = info->connect_fd;
+        *slot = line;
+        struct line *const oldest = oldest_idle(http);
+        append_line(http, line);
+        if (++http->line_count > LINES_MAX && oldest != NULL)
+            shed(http, oldest);
+    } else if (line != NULL) {
+        http->line_count -= line->is_shed ? 0 : 1;
+        take_line_out(http, line);
+        free(line);
+        *slot = NULL;
+    }
+}
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
@@ -180,6 +283,30 @@ static uint64_t promised_bytes(struct MHD_Connection *connection)
     return text == NULL ? 0 : strtoull(text, NULL, 10);
 }
 
+struct framing {
+    unsigned lengths;
+    unsigned encodings;
+};
+
+static enum MHD_Result count_framing(void *context, enum MHD_ValueKind kind, const char *name,
+                                     const char *value)
+{
+    struct framing *const framing = context;
+    (void)kind;
+    (void)value;
+    framing->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 ? 1 : 0;
+    framing->encodings += strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0 ? 1 : 0;
+    return MHD_YES;
+}
+
+/* Two who read such a request could differ on where it ends, and one smuggle the next one in. */
+static bool is_framed_twice(struct MHD_Connection *connection)
+{
+    struct framing framing = {0};
+    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, count_framing, &framing);
+    return framing.lengths + framing.encodings > 1;
+}
+
 /* The first sight of a request: its headers. */
 static enum MHD_Result begin(struct live_http *http, struct MHD_Connection *connection,
                              const char *url, const char *method, void **slot)
@@ -188,6 +315,9 @@ static enum MHD_Result begin(struct live_http *http, struct MHD_Connection *conn
         return refuse(connection, MHD_HTTP_FORBIDDEN,
                       "{\"error\": \"this address answers programs on this machine only: Host must "
                       "be 127.0.0.1 or localhost, and no web page of another origin may ask\"}");
+    if (is_framed_twice(connection))
+        return refuse(connection, MHD_HTTP_BAD_REQUEST,
+                      "{\"error\": \"a body has one Content-Length, or comes in chunks\"}");
     uint64_t const promised = promised_bytes(connection);
     if (promised > BODY_BYTES_ENDURED)
         return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE,
@@ -242,6 +372,9 @@ static enum MHD_Result hand_over(struct call *call)
     call->request.body = call->body;
     call->request.size = call->received;
     call->stage = STAGE_HANDLING;
+    struct line *const line = line_of(call->connection);
+    if (line != NULL && !line->is_shed)
+        line->is_busy = true;
     call->http->handle(call->http->context, &call->request);
     if (call->stage == STAGE_ANSWERED)
         return call->queued;
@@ -269,11 +402,16 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 static void on_completed(void *context, struct MHD_Connection *connection, void **slot,
                          enum MHD_RequestTerminationCode why)
 {
-    (void)context;
-    (void)connection;
-    (void)why;
+    struct live_http *const http = context;
     struct call *const call = *slot;
+    struct line *const line = line_of(connection);
+    (void)why;
     *slot = NULL;
+    if (line != NULL) {
+        line->is_busy = false;
+        take_line_out(http, line);
+        append_line(http, line);
+    }
     if (call == NULL)
         return;
     TACIT_ASSERT(call->stage != STAGE_HELD); /* a suspended connection is not looked at */
@@ -323,8 +461,11 @@ static bool run_once(struct live_http *http, uint64_t *wait_ms)
 static void run(struct live_http *http)
 {
     uint64_t wait_ms = 0;
+    shed_the_late(http);
     for (unsigned i = 0; i < RUNS_MAX && run_once(http, &wait_ms); i++)
         ;
+    if (http->line_count > 0 && wait_ms > SWEEP_MS)
+        wait_ms = SWEEP_MS;
     if (wait_ms != UINT64_MAX)
         set_timer(http, wait_ms);
 }
@@ -366,8 +507,8 @@ static enum tacit_status start(struct live_http *http, int listener, struct taci
     http->server = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, http,
         MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
-        MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-        CONNECTION_IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
+        MHD_OPTION_NOTIFY_CONNECTION, on_line, http, MHD_OPTION_CONNECTION_LIMIT,
+        LINES_MAX + LINES_SPARE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
         MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
     const union MHD_DaemonInfo *const info =
         http->server == NULL ? NULL : MHD_get_daemon_info(http->server, MHD_DAEMON_INFO_EPOLL_FD);
@@ -415,6 +556,8 @@ enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop
     opened->epoll = -1;
     opened->resumed = -1;
     opened->socket.listener = -1;
+    opened->line_us_max =
+        (config->line_s_max == 0 ? LINE_S_MAX : config->line_s_max) * UINT64_C(1000000);
     opened->handle = handle;
     opened->context = context;
     enum tacit_status const status = open_parts(opened, config, error);

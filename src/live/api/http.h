@@ -20,10 +20,14 @@ struct live_request {
 struct live_http_config {
     /* A socket, mode 0660; a stale one is replaced, a live one is not; or NULL. */
     const char *unix_path;
-    uint16_t port; /* on 127.0.0.1, if unix_path is NULL; 0: any free one */
+    uint16_t port;       /* on 127.0.0.1, if unix_path is NULL; 0: any free one */
+    unsigned line_s_max; /* a line on which no request was finished for so long is closed; 0: 30 */
 };
 
-/* Only programs on this machine are answered: on loopback, requests that a browser makes for a web
+/* Nobody can shut the others out: where all lines are taken, the one that has finished no request
+ * for the longest time makes room, unless an answer is due on it. One length of a body, or chunks,
+ * and not both: else 400.
+ * Only programs on this machine are answered: on loopback, requests that a browser makes for a web
  * page of another origin are refused (Host, Origin). A body beyond LIVE_BODY_BYTES_MAX is refused
  * with 413. Errors: TACIT_IO, TACIT_INVALID, TACIT_MEMORY with error->text. */
 enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop,
