@@ -275,7 +275,11 @@ enum tacit_measure_kind {
     TACIT_MEASURE_MAX,
     TACIT_MEASURE_FALLS, /* the least ratio of an operand to the next: above 1 if each is smaller
                             than the one before */
-    TACIT_MEASURE_RISES  /* the least ratio of an operand to the one before */
+    TACIT_MEASURE_RISES, /* the least ratio of an operand to the one before */
+    TACIT_MEASURE_ROOT,
+    TACIT_MEASURE_LOG,         /* natural */
+    TACIT_MEASURE_LAPLACE_TAIL /* (n, x): the chance that n Laplace variables of scale 1 add up to
+                                * more than x; x >= 0 */
 };
 
 struct tacit_measure_step {

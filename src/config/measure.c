@@ -124,6 +124,11 @@ static void parse_result(struct parser *parser, const char *name)
         add_step(parser, step);
 }
 
+static bool is_of_one(enum tacit_measure_kind kind)
+{
+    return kind == TACIT_MEASURE_ROOT || kind == TACIT_MEASURE_LOG;
+}
+
 /* "(a, b, ...)" */
 static void parse_function(struct parser *parser, enum tacit_measure_kind kind)
 {
@@ -134,9 +139,15 @@ static void parse_function(struct parser *parser, enum tacit_measure_kind kind)
     } while (take(parser, ','));
     if (!take(parser, ')'))
         expect(parser, "',' or ')'");
-    else if (step.operand_count < 2)
+    else if (is_of_one(kind) && step.operand_count != 1)
+        config_reader_fail(parser->reader, parser->node, KEY,
+                           "a function of one value, and here are more");
+    else if (!is_of_one(kind) && step.operand_count < 2)
         config_reader_fail(parser->reader, parser->node, KEY,
                            "a function of one value; at least two are expected");
+    else if (kind == TACIT_MEASURE_LAPLACE_TAIL && step.operand_count != 2)
+        config_reader_fail(parser->reader, parser->node, KEY,
+                           "laplace_tail is of two values: how many, and where");
     if (is_well(parser))
         add_step(parser, step);
 }
@@ -147,6 +158,9 @@ static void parse_name(struct parser *parser)
                                                      {"max", TACIT_MEASURE_MAX},
                                                      {"falls", TACIT_MEASURE_FALLS},
                                                      {"rises", TACIT_MEASURE_RISES},
+                                                     {"sqrt", TACIT_MEASURE_ROOT},
+                                                     {"ln", TACIT_MEASURE_LOG},
+                                                     {"laplace_tail", TACIT_MEASURE_LAPLACE_TAIL},
                                                      {NULL, 0}};
     char const *const name = take_name(parser);
     if (!take(parser, '(')) {
@@ -158,8 +172,9 @@ static void parse_name(struct parser *parser)
             parse_function(parser, (enum tacit_measure_kind)functions[i].value);
             return;
         }
-    config_reader_fail(parser->reader, parser->node, KEY,
-                       "'%.40s' is no function; allowed: min, max, falls, rises", name);
+    config_reader_fail(
+        parser->reader, parser->node, KEY,
+        "'%.40s' is no function; allowed: min, max, falls, rises, sqrt, ln, laplace_tail", name);
 }
 
 static void parse_negative(struct parser *parser)
@@ -263,6 +278,29 @@ static double extreme(const double *operands, uint32_t count, double sign)
     return most;
 }
 
+/* The sum is the difference of two sums of n exponentials: k of the n arrivals of the first come
+ * before x, with Poisson's chance; the others race with the n of the second, each next arrival a
+ * fair coin, and must not be the first to be over. */
+static double laplace_tail(double number, double x)
+{
+    if (!(number >= 1 && number <= 1000 && x >= 0) || number < floor(number) ||
+        number > floor(number))
+        return NAN;
+    double tail = 0;
+    double chance = exp(-x); /* that k came: e^-x x^k/k! */
+    for (double k = 0; k < number; k++) {
+        double wins = 0;
+        double win = pow(2, -number); /* C(n - 1 + j, j) 2^-(n + j) */
+        for (double j = 0; j < number - k; j++) {
+            wins += win;
+            win *= (number + j) / (2 * (j + 1));
+        }
+        tail += chance * wins;
+        chance *= x / (k + 1);
+    }
+    return tail;
+}
+
 static double work_out(const struct tacit_measure_step *step, const double *operands)
 {
     switch (step->kind) {
@@ -284,6 +322,12 @@ static double work_out(const struct tacit_measure_step *step, const double *oper
         return least_ratio(operands, step->operand_count, false);
     case TACIT_MEASURE_RISES:
         return least_ratio(operands, step->operand_count, true);
+    case TACIT_MEASURE_ROOT:
+        return sqrt(operands[0]);
+    case TACIT_MEASURE_LOG:
+        return log(operands[0]);
+    case TACIT_MEASURE_LAPLACE_TAIL:
+        return laplace_tail(operands[0], operands[1]);
     case TACIT_MEASURE_NUMBER:
     case TACIT_MEASURE_RESULT:
         break;

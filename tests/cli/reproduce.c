@@ -288,6 +288,10 @@ static void measures_are_arithmetic(void **state)
         {"falls(8, 4, 1)", 2},
         {"rises(2, 3, 9)", 1.5},
         {"falls(1, 2, 1)", 0.5},
+        {"sqrt(81) + ln(1)", 9},
+        {"100 * laplace_tail(1, ln(50))", 1},
+        {"4 * laplace_tail(2, ln(4))", 0.8465735902799727}, /* (2 + ln 4)/4 */
+        {"2 * laplace_tail(7, 0)", 1},
         {"noisy.agents + plain.agents", 6},
         {"noisy.epsilon_per_reward", 0.06},
         {"1 / plain.epsilon_per_reward", 0}, /* no noise: infinite */
