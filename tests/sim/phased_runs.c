@@ -381,6 +381,96 @@ static void every_agent_ends_whatever_fails(void **state)
     assert_true(with_rounds > FAULTY_SEEDS / 2);
 }
 
+/* ---- Old states that come back ---- */
+
+#define REPORTS_MAX 4096u
+
+/* The first report of each agent and round that left, whatever state of it spoke. */
+struct ear {
+    uint32_t count;
+    uint32_t second_count; /* other sums for the same round */
+    struct {
+        uint32_t from;
+        uint32_t round;
+        int64_t sums[ARMS];
+    } heard[REPORTS_MAX];
+};
+
+static void listen_to(void *context, const struct tacit_phased_message *message)
+{
+    struct ear *const ear = context;
+    uint32_t i = 0;
+    if (message->kind != TACIT_PHASED_REPORT)
+        return;
+    while (i < ear->count &&
+           (ear->heard[i].from != message->from || ear->heard[i].round != message->round))
+        i++;
+    assert_true(i < REPORTS_MAX && message->block_count <= ARMS);
+    if (i < ear->count) {
+        ear->second_count +=
+            memcmp(ear->heard[i].sums, message->sums, message->block_count * sizeof(int64_t)) != 0
+                ? 1
+                : 0;
+        return;
+    }
+    ear->count++;
+    ear->heard[i].from = message->from;
+    ear->heard[i].round = message->round;
+    memcpy(ear->heard[i].sums, message->sums, message->block_count * sizeof(int64_t));
+}
+
+/* Result: reports that say other sums of a round that its site has spoken of. */
+static uint32_t play_with_copies(uint32_t seed, bool has_grants)
+{
+    struct tacit_rng rng = tacit_rng_stream(seed, 1, 0, TACIT_PURPOSE_INSTANCE);
+    uint64_t const horizon = 2000 + tacit_rng_below(&rng, 8000);
+    struct phased_sim sim =
+        sim_of(tacit_rng_bernoulli(&rng, 0.5) ? TACIT_PHASES_INDEX : TACIT_PHASES_ELIMINATION, 1,
+               tacit_rng_bernoulli(&rng, 0.5) ? 0.9 : 0, horizon);
+    struct tacit_sim_faults faults = faults_of(&rng, horizon);
+    static struct ear ear;
+    struct phased_observer const observer = {.context = &ear, .sent = listen_to};
+    ear.count = ear.second_count = 0;
+    faults.noise_failure = 0;
+    faults.agent_backups = (uint32_t)tacit_rng_below(&rng, 4);
+    faults.clones = 1 + (uint32_t)tacit_rng_below(&rng, 3);
+    sim.common.seed = seed;
+    sim.faults = &faults;
+    sim.observer = &observer;
+    sim.has_grants = has_grants;
+    sim.hub_answers_all = true;
+    sim.quorum = 1 + (uint32_t)tacit_rng_below(&rng, AGENTS_MAX);
+    sim.round_timeout_us = 1 + tacit_rng_below(&rng, horizon / 2);
+    enum tacit_status status;
+    atomic_bool stop = false;
+    bool healed = false;
+    struct phased_outcome outcome;
+    struct phased_run *const run = phased_run_new(&sim, &status);
+    struct tacit_sim_row *const row = tacit_sim_row_new(&sim.common, 1);
+    assert_non_null(run);
+    assert_non_null(row);
+    assert_int_equal(phased_run_play(run, 0, row, &stop, &healed, &outcome), TACIT_OK);
+    if (!healed)
+        fail_msg("seed %u: a site did not end", seed);
+    free(row);
+    phased_run_free(run);
+    return ear.second_count;
+}
+
+static void backups_and_clones_release_each_round_once(void **state)
+{
+    uint32_t without_grants = 0;
+    (void)state;
+    for (uint32_t seed = 1; seed <= 2 * FAULTY_SEEDS; seed++) {
+        if (play_with_copies(seed, true) > 0)
+            fail_msg("seed %u: a round left twice", seed);
+        without_grants += play_with_copies(seed, false) > 0 ? 1 : 0;
+    }
+    print_message("without grants a round left twice in %u of %u worlds\n", without_grants,
+                  2 * FAULTY_SEEDS);
+    assert_true(without_grants > FAULTY_SEEDS / 4); /* the ear hears */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -389,6 +479,7 @@ int main(void)
         cmocka_unit_test(a_retired_arm_costs_nothing_any_more_and_is_no_answer),
         cmocka_unit_test(an_added_arm_is_found),
         cmocka_unit_test(every_agent_ends_whatever_fails),
+        cmocka_unit_test(backups_and_clones_release_each_round_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,10 +69,11 @@ static struct tacit_phased_event phased_event(const struct tacit_sim_event *even
 }
 
 /* Counts the rewards of a release, once. */
-static void count_release(struct phased_run *run, uint32_t agent)
+static void count_release(struct phased_run *run, uint32_t node)
 {
     struct tacit_phased_agent_view view;
-    tacit_phased_agent_look(tacit_sim_nodes_state(run->nodes, agent), &view);
+    uint32_t const agent = tacit_sim_nodes_agent(run->nodes, node);
+    tacit_phased_agent_look(tacit_sim_nodes_state(run->nodes, node), &view);
     if (view.release_round <= run->released[agent])
         return;
     run->released[agent] = view.release_round;
@@ -97,6 +98,7 @@ static void step(void *family, uint32_t node, const struct tacit_sim_event *sim_
     *update = (struct tacit_sim_update){.persist = run->update.persist,
                                         .sends = &run->send,
                                         .send_count = run->update.send ? 1 : 0,
+                                        .plan_is_void = run->update.plan_is_void,
                                         .plan = run->update.plan,
                                         .plan_count = run->update.plan_count,
                                         .deadline_us = run->update.deadline_us};
@@ -128,7 +130,7 @@ static void pulled(void *family, uint32_t node, uint32_t arm, uint64_t count)
     struct phased_run const *const run = family;
     struct phased_observer const *const observer = run->sim->observer;
     if (observer != NULL && observer->pulled != NULL)
-        observer->pulled(observer->context, node, arm, count);
+        observer->pulled(observer->context, tacit_sim_nodes_agent(run->nodes, node), arm, count);
 }
 
 /* ---- Configurations ---- */
