@@ -363,6 +363,25 @@ def hooked_federation_sends_the_simulator_s_bytes(federation_of):
 
 
 @test
+def guarded_run_never_falls_behind_its_arm_and_finds_a_better_one(federation_of):
+    federation = made_by(federation_of, [0.875, 0.5, 0.125])
+    loss, guard = 0.1, 1
+    federation.write_coordinator(federation.run_section(guard={"arm": f"arm {guard}", "loss": loss}))
+    federation.start_all()
+    federation.apply()
+    check_end(federation)
+    orders = {number: plan_of(next(iter(payloads))) for number, payloads in federation.orders().items()}
+    plans = [orders[number][2] for number in sorted(orders) if not orders[number][0]]
+    require(list(plans[0]) == [guard], f"the first plan is {plans[0]}")
+    require({arm for plan in plans for arm in plan} == {0, 1, 2}, f"{plans}")
+    slots, lost = 0, 0.0
+    for plan in plans:  # as if the worst pulls of a plan came at its first slot
+        lost += sum(pulls * max(0.0, federation.means[guard] - federation.means[arm]) for arm, pulls in plan.items())
+        require(lost <= loss * slots, f"after {slots} slots {lost} may be lost: {plans}")
+        slots += sum(plan.values())
+
+
+@test
 def arm_that_is_added_is_tried_and_one_that_is_retired_is_played_no_more(federation_of):
     federation = made_by(federation_of, [0.5, 0.25, 0.875])
     federation.write_coordinator(federation.run_section(later=["arm 2"]))
