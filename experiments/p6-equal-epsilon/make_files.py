@@ -56,8 +56,9 @@ def main():
             name = f"uniform_{word}_eps{epsilon.replace('.', '')}"
             write(name, f"{SETTINGS['uniform'][4]}: {title}, epsilon {epsilon} per reward", "uniform", protocol,
                   f"{{mode: sound, epsilon: {epsilon}}}", network, runs, length)
-    write("hospital_pooled", "five arms of the hospitals: one KL-UCB that sees every reward, not private", "hospital",
-          "{kind: index, index: kl-ucb, sharing: pooled}", "{mode: none}")
+    for setting, runs in (("uniform", 24), ("visits", 24), ("hospital", None)):
+        write(f"{setting}_pooled", f"{SETTINGS[setting][4]}: one KL-UCB that sees every reward, not private", setting,
+              "{kind: index, index: kl-ucb, sharing: pooled}", "{mode: none}", runs=runs)
     pathlib.Path("visits.csv").write_text("0.03" + 9 * ",0.02" + "\n")
     pathlib.Path("hospital.csv").write_text("0.3766,0.3626,0.34,0.3355,0.3087\n")
 

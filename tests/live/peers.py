@@ -11,7 +11,7 @@ import sys
 import time
 
 import wire
-from support import TACIT, UnixConnection, call, check_status, main, require, test, wait_for
+from support import IS_LONG, TACIT, UnixConnection, call, check_status, main, require, test, wait_for
 from wire import STEPS, field
 
 RING = {"kind": "ring"}
@@ -244,7 +244,6 @@ def ring_with_exact_bounds_decides_alike_and_shows_intervals(federation_of):
     check_simulated(federation, RING, EXACT)
 
 
-@test
 def hybrid_with_exact_bounds_decides_as_simulated(federation_of):
     federation = exactly(federation_of, TWO_STARS)
     federation.start_all()
@@ -254,6 +253,10 @@ def hybrid_with_exact_bounds_decides_as_simulated(federation_of):
     check_intervals(LONG, status["confidence"], [(arm["lower"], arm["upper"]) for arm in status["arms"]])
     require(check_peers(federation) == status["rounds"] > 1, "sites and hub count other rounds")
     check_simulated(federation, TWO_STARS, EXACT)
+
+
+if IS_LONG:
+    test(hybrid_with_exact_bounds_decides_as_simulated)
 
 
 @test

@@ -3,6 +3,7 @@
 simulator sends. See support.py."""
 import math
 import os
+import re
 import shutil
 import signal
 import struct
@@ -147,6 +148,28 @@ def undisturbed_run_decides_and_says_what_it_knows(federation_of):
             require(arm["lower"] <= mean <= arm["upper"], f"{arm}: {mean} is not in it")
 
 
+def shown_at(federation, path):
+    connection = support.UnixConnection(federation.socket_of("coordinator"))
+    connection.request("GET", path)
+    text = connection.getresponse().read().decode()
+    connection.close()
+    return text
+
+
+def check_shown(federation):
+    """Page and metrics have the intervals of the status: no round comes in between, for there is no application."""
+    status, page, metrics = federation.status(), shown_at(federation, "/"), shown_at(federation, "/metrics")
+    require(status["answer"] in page, f"{status['answer']} is not on {page}")
+    drawn = re.findall(r" in \[([0-9.]+), ([0-9.]+)\]", page)
+    require(len(drawn) == len(status["arms"]), f"{len(drawn)} intervals on {page}")
+    for number, arm in enumerate(status["arms"]):
+        require(all(abs(float(shown) - arm[bound]) < 1e-4 for shown, bound in
+                    zip(drawn[number], ("lower", "upper"), strict=True)), f"{arm} is not on {page}")
+        for bound in ("lower", "upper"):
+            line = f'tacit_hub_arm_{bound}{{arm="{number}"}} {arm[bound]:.6g}'
+            require(line in metrics, f"{line} is not in {metrics}")
+
+
 @test
 def without_a_confidence_the_answer_is_there_at_any_time(federation_of):
     federation = made_by(federation_of, [0.875, 0.5, 0.85], confidence=0, horizon=60000)
@@ -158,6 +181,9 @@ def without_a_confidence_the_answer_is_there_at_any_time(federation_of):
     require("with confidence 95 %, whenever you look" in status["answer"], status["answer"])
     for arm, mean in zip(status["arms"], federation.means, strict=True):
         require(arm["lower"] <= mean <= arm["upper"], f"{arm}: {mean} is not in it")
+    federation.end_applications()
+    wait_for("nothing changes any more", lambda: federation.status() == federation.status(), 40)
+    check_shown(federation)
 
 
 @test
