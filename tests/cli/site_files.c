@@ -52,7 +52,7 @@ static const char *const coordinator_lines[] = {
 struct wrong {
     const char *name;
     bool is_coordinator;
-    uint32_t line;    /* to be replaced; 0: none */
+    uint32_t line;    /* to be replaced, and the next one too where the text ends in \f; 0: none */
     const char *text; /* what stands there instead */
     const char *begins;
     const char *says;
@@ -71,6 +71,8 @@ struct wrong {
 /* A line more, so that what is wrong stands one line further down. */
 #define GLM_POLICY(text) "protocol: glm-ucb\npolicy: {" text ", range: [0, 1],"
 
+#define GLM_RUN(text) "protocol: glm-ucb\nrun: {horizon: 1000, quorum: 1, " text "}\f"
+
 static const struct wrong cases[] = {
     /* Contexts: nothing is private, and the files say so. */
     AGENT("epsilon where nothing is private", 7, GLM_POLICY("epsilon: 1, features: [a]"),
@@ -81,6 +83,36 @@ static const struct wrong cases[] = {
           "@:8: policy.privacy: ", "missing"),
     AGENT("a site without features", 7, GLM_POLICY("privacy: none"),
           "@:8: policy.features: ", "a list of 1 to 64 names"),
+    AGENT("a feature twice", 7, GLM_POLICY("privacy: none, features: [a, b, a]"),
+          "@:8: policy.features: ", "'a' stands there twice"),
+    COORDINATOR("contexts without features", 7, GLM_RUN("threshold: 1"),
+                "@:8: run.features: ", "a list of 1 to 64 names"),
+    COORDINATOR("contexts with a feature twice", 7, GLM_RUN("features: [a, a], threshold: 1"),
+                "@:8: run.features: ", "'a' stands there twice"),
+    COORDINATOR("contexts by a schedule", 7, GLM_RUN("features: [a], threshold: 1, variant: v1"),
+                "@:8: run.variant: 'v1' ", "allowed: fedglb, dislinucb"),
+    COORDINATOR("contexts without a trigger", 7, GLM_RUN("features: [a]"),
+                "@:8: run.threshold: ", "missing"),
+    COORDINATOR("a trigger that is always due", 7, GLM_RUN("features: [a], threshold: 0"),
+                "@:8: run.threshold: '0' ", "a number above 0"),
+    COORDINATOR("constant exploration of no size", 7,
+                GLM_RUN("features: [a], threshold: 1, exploration: constant"),
+                "@:8: run.alpha: ", "missing"),
+    COORDINATOR("exploring more often than always", 7,
+                GLM_RUN("features: [a], threshold: 1, explore: 2"), "@:8: run.explore: '2' ",
+                "from 0 to 1"),
+    COORDINATOR("no regularisation", 7, GLM_RUN("features: [a], threshold: 1, lambda: 0"),
+                "@:8: run.lambda: '0' ", "a number above 0"),
+    COORDINATOR("no confidence", 7, GLM_RUN("features: [a], threshold: 1, delta: 1"),
+                "@:8: run.delta: '1' ", "a number above 0"),
+    COORDINATOR("coefficients longer than 10", 7, GLM_RUN("features: [a], threshold: 1, norm: 11"),
+                "@:8: run.norm: '11' ", "up to 10"),
+    COORDINATOR("a link that is not known", 7,
+                GLM_RUN("features: [a], threshold: 1, link: cloglog"), "@:8: run.link: 'cloglog' ",
+                "logistic, probit, poisson, identity"),
+    COORDINATOR("epsilon where contexts are not private", 7,
+                GLM_RUN("features: [a], threshold: 1, epsilon: 1"),
+                "@:8: run.epsilon: ", "protects nothing"),
     /* Keys */
     AGENT("unknown key names the nearest", 11, "logg: {format: text}",
           "@:11: logg: ", "did you mean 'log'? (allowed: federation, protocol, site, state, "),
@@ -380,8 +412,14 @@ static void write_case(const struct wrong *wrong)
     const char *const *const lines = wrong->is_coordinator ? coordinator_lines : agent_lines;
     size_t const count = wrong->is_coordinator ? LINES(coordinator_lines) : LINES(agent_lines);
     char text[TEXT_BYTES] = "";
+    bool const takes_two =
+        wrong->line > 0 && *wrong->text != 0 && wrong->text[strlen(wrong->text) - 1] == '\f';
     for (uint32_t i = 0; i < count; i++) {
+        if (takes_two && i == wrong->line)
+            continue;
         append(text, i + 1 == wrong->line ? wrong->text : lines[i]);
+        if (takes_two && i + 1 == wrong->line)
+            text[strlen(text) - 1] = 0;
         append(text, "\n");
     }
     temp_file_write(folder, "daemon.yaml", text);

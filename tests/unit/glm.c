@@ -741,6 +741,14 @@ static void client_refuses_models_that_cannot_be(void **state)
     assert_memory_equal(before, f.client[0], size);
     commit.from = TACIT_HUB;
     commit.target = vector;
+    double const far[D] = {1e160}; /* finite, but no radius made of it is */
+    commit.vector = far;
+    assert_int_equal(client_gets(&f, 0, &commit), TACIT_MALFORMED);
+    commit.vector = vector;
+    commit.count = f.config[0].model.client_count * f.config[0].model.horizon + 1;
+    assert_int_equal(client_gets(&f, 0, &commit), TACIT_MALFORMED);
+    assert_memory_equal(before, f.client[0], size);
+    commit.count = 9;
     assert_int_equal(client_gets(&f, 0, &commit), TACIT_OK);
     assert_int_equal(client_view(&f, 0).sync, 1);
     assert_int_equal(tacit_glm_client_check(f.client[0], size, &f.config[0]), TACIT_OK);

@@ -42,6 +42,10 @@ static const char *const *read_features(struct config_reader *reader, const stru
                                "a name of 1 to 64 characters is expected, without control "
                                "characters");
         *name = node->kind == CONFIG_SCALAR ? node->text : "";
+        for (const char *const *other = names; other < name; other++)
+            if (reader->status == TACIT_OK && strcmp(*other, *name) == 0)
+                config_reader_fail(reader, node, key,
+                                   "'%s' stands there twice; allowed: each name once", *name);
     }
     return names;
 }

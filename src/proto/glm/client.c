@@ -7,6 +7,7 @@
 
 #define TIE 1e-9              /* READINGS P4.11 */
 #define NEWTON_TOLERANCE 1e-9 /* norm of the gradient of the sum of losses */
+#define COMMIT_LIMIT 1e75     /* of the numbers of a commit */
 #define NOT_TRIGGERED UINT32_MAX
 #define RESEND_DOUBLINGS_MAX 6u
 
@@ -592,6 +593,15 @@ static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_
     return TACIT_OK;
 }
 
+/* Small enough that no radius made of products of four of them overflows. */
+static bool is_moderate(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs(values[i]) <= COMMIT_LIMIT))
+            return false;
+    return true;
+}
+
 static bool has_vectors(const struct tacit_glm_message *message,
                         const struct tacit_glm_model *model)
 {
@@ -601,10 +611,13 @@ static bool has_vectors(const struct tacit_glm_message *message,
         has_target(model->variant) != (message->target != NULL) ||
         (model->variant == TACIT_GLM_V3) != (message->steps != NULL))
         return false;
-    return (message->vector == NULL || glm_is_finite(message->vector, d)) &&
-           (message->target == NULL || glm_is_finite(message->target, d)) &&
-           glm_is_finite(&message->squares, 1) && glm_is_finite(&message->regret, 1) &&
-           message->count > 0 && message->participants != NULL;
+    size_t const matrix = TACIT_LINALG_MATRIX(d);
+    return (message->vector == NULL || is_moderate(message->vector, d)) &&
+           (message->target == NULL || is_moderate(message->target, d)) &&
+           (message->steps == NULL || is_moderate(message->steps, matrix)) &&
+           is_moderate(message->matrix, matrix) && is_moderate(&message->squares, 1) &&
+           is_moderate(&message->regret, 1) && message->count > 0 &&
+           message->count <= model->client_count * model->horizon && message->participants != NULL;
 }
 
 static bool invert(enum tacit_linalg_path path, uint32_t d, const double *m, double *inverse)
