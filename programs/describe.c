@@ -58,10 +58,30 @@ static bool allocate(struct description *description, const struct tacit_experim
         calloc(experiment->family->player.metric_count, sizeof *description->metrics);
     description->arms =
         calloc(experiment->sim.env.arm_count + (size_t)1, sizeof *description->arms);
+    description->curves =
+        calloc(1 + (size_t)experiment->sim.curve_count, sizeof *description->curves);
     description->baselines =
         describe_baselines(experiment, simulation, &description->report.baseline_count);
     return description->metrics != NULL && description->arms != NULL &&
-           description->baselines != NULL;
+           description->curves != NULL && description->baselines != NULL;
+}
+
+/* The regret, then what else is known over time. */
+static void describe_curves(const struct tacit_experiment *experiment,
+                            const struct simulation *simulation, struct tacit_report_curve *curves)
+{
+    size_t const values = (size_t)simulation->finished * experiment->sim.point_count;
+    uint32_t count = 0;
+    curves[0] = (struct tacit_report_curve){"regret", simulation->results.regret};
+    for (uint32_t i = 0; i < experiment->family->player.metric_count; i++) {
+        struct tacit_metric const *const metric = &experiment->family->metrics[i];
+        if (tacit_family_curve(experiment->family, metric->name) == UINT32_MAX)
+            continue;
+        curves[1 + count] =
+            (struct tacit_report_curve){metric->name, simulation->results.curves + count * values};
+        count++;
+    }
+    TACIT_ASSERT(count == experiment->sim.curve_count);
 }
 
 enum tacit_status description_make(struct description *description,
@@ -79,7 +99,7 @@ enum tacit_status description_make(struct description *description,
         description->metrics[i] = (struct tacit_report_metric){
             &experiment->family->metrics[i], results->metrics + (size_t)i * simulation->finished};
     description->network = describe_network(experiment);
-    description->curve = (struct tacit_report_curve){"regret", results->regret};
+    describe_curves(experiment, simulation, description->curves);
     describe_arms(experiment, results, simulation->finished, description->arms);
     description->report = (struct tacit_report){
         .name = config->name,
@@ -98,9 +118,11 @@ enum tacit_status description_make(struct description *description,
         .metric_count = metric_count,
         .points = sim->points,
         .point_count = sim->point_count,
-        .curves = &description->curve,
-        .curve_count = 1,
-        .profiles = results->profiles == NULL ? NULL : experiment->family->profiles,
+        .curves = description->curves,
+        .curve_count = 1 + sim->curve_count,
+        .profiles = results->profiles == NULL      ? NULL
+                    : experiment->profiles != NULL ? experiment->profiles
+                                                   : experiment->family->profiles,
         .profile_values = results->profiles,
         .profile_value_count = sim->profile_values,
         .band = results->profiles == NULL ? NULL : experiment->family->band,
@@ -121,5 +143,6 @@ void description_free(struct description *description)
     free(description->baselines);
     free(description->metrics);
     free(description->arms);
+    free(description->curves);
     *description = (struct description){0};
 }

@@ -9,7 +9,7 @@
 struct description {
     struct tacit_report report;
     struct tacit_report_network network;
-    struct tacit_report_curve curve;
+    struct tacit_report_curve *curves;
     struct tacit_report_metric *metrics;
     struct tacit_report_arm *arms;
     struct tacit_report_baseline *baselines;

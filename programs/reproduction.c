@@ -69,8 +69,32 @@ static bool is_known(const char *name)
     return *family != NULL || find_extra(name) < EXTRA_COUNT;
 }
 
-/* The regret of one run at a slot, on the line between the recorded ones around it. */
-static double regret_at(const struct tacit_sim *sim, const double *regret, uint64_t slot)
+/* What is known over time: the regret, and curves of the family. Has some family such a one? */
+static bool is_known_over_time(const char *name)
+{
+    struct tacit_family const *const *family = tacit_families();
+    while (*family != NULL && tacit_family_curve(*family, name) == UINT32_MAX)
+        family++;
+    return *family != NULL || strcmp(name, "regret") == 0 || strcmp(name, "regret_per_agent") == 0;
+}
+
+/* A run's values at the points; NULL: this experiment has none. Of regret per agent, the regret. */
+static const double *curve_of(const struct reproduction *reproduction, uint32_t index,
+                              const char *name, uint32_t run)
+{
+    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
+    struct simulation const *const simulation = &reproduction->simulations[index];
+    size_t const points = experiment->sim.point_count;
+    uint32_t const curve = tacit_family_curve(experiment->family, name);
+    if (strncmp(name, "regret", 6) == 0)
+        return simulation->results.regret + run * points;
+    return curve == UINT32_MAX
+               ? NULL
+               : simulation->results.curves + ((size_t)curve * simulation->finished + run) * points;
+}
+
+/* The value of one run at a slot, on the line between the recorded ones around it. */
+static double value_at(const struct tacit_sim *sim, const double *regret, uint64_t slot)
 {
     uint32_t after = 0;
     while (after + 1 < sim->point_count && sim->points[after] < slot)
@@ -94,12 +118,10 @@ static double *values_of(struct reproduction *reproduction, uint32_t index, cons
     double *const values = room_for(reproduction, runs, sizeof *values);
     TACIT_ASSERT(extra < EXTRA_COUNT || metric != UINT32_MAX);
     for (uint32_t run = 0; run < runs; run++)
-        values[run] =
-            extra == EXTRA_EPSILON  ? experiment->epsilon_per_reward
-            : extra == EXTRA_AGENTS ? sim->agent_count
-            : slot == 0
-                ? simulation->results.metrics[(size_t)metric * runs + run]
-                : regret_at(sim, simulation->results.regret + (size_t)run * sim->point_count, slot);
+        values[run] = extra == EXTRA_EPSILON  ? experiment->epsilon_per_reward
+                      : extra == EXTRA_AGENTS ? sim->agent_count
+                      : slot == 0 ? simulation->results.metrics[(size_t)metric * runs + run]
+                                  : value_at(sim, curve_of(reproduction, index, name, run), slot);
     return values;
 }
 
@@ -151,18 +173,16 @@ static enum tacit_status check_claim(const struct tacit_claims *claims,
         if (step->kind != TACIT_MEASURE_RESULT)
             continue;
         status = check_metric(claims, claim->line, "measure", step->metric, error);
-        if (status == TACIT_OK && step->slot > 0 && strcmp(step->metric, "regret") != 0) {
+        if (status == TACIT_OK && step->slot > 0 &&
+            (!is_known_over_time(step->metric) || strcmp(step->metric, "regret_per_agent") == 0)) {
             tacit_claims_error(claims, claim->line, "measure",
-                               "'@' belongs to regret, which alone is recorded over time", error);
+                               "'@' belongs to what is recorded over time: regret, and of some "
+                               "protocols reward, updates, links, scalars, bytes",
+                               error);
             status = TACIT_INVALID;
         }
     }
     return status;
-}
-
-static bool is_regret(const struct tacit_claims_figure *figure)
-{
-    return strcmp(figure->y, "regret") == 0 || strcmp(figure->y, "regret_per_agent") == 0;
 }
 
 /* Does some family draw a band of this name? */
@@ -209,11 +229,12 @@ static enum tacit_status check_figure(const struct tacit_claims *claims,
         is_curve ? TACIT_OK : check_metric(claims, figure->plot_line, "plot.x", figure->x, error);
     if (status == TACIT_OK && !is_curve)
         status = check_metric(claims, figure->plot_line, "plot.y", figure->y, error);
-    if (status == TACIT_OK && is_curve && !is_regret(figure) &&
+    if (status == TACIT_OK && is_curve && !is_known_over_time(figure->y) &&
         (!is_band(figure->y) || figure->has_minus)) {
         tacit_claims_error(claims, figure->plot_line, "plot.y",
                            "over t only regret is recorded, and what a protocol draws bands of; "
-                           "allowed: regret, regret_per_agent, and without minus estimates",
+                           "allowed: regret, regret_per_agent, of some protocols reward, updates, "
+                           "links, scalars, bytes, and without minus estimates",
                            error);
         status = TACIT_INVALID;
     }
@@ -357,6 +378,22 @@ static enum tacit_status check_has(const struct reproduction *reproduction, uint
     return TACIT_INVALID;
 }
 
+/* Is it recorded over time in that experiment? */
+static enum tacit_status check_over_time(const struct reproduction *reproduction, uint32_t line,
+                                         const char *key, uint32_t index, const char *name,
+                                         struct tacit_error *error)
+{
+    struct tacit_family const *const family = reproduction->experiments[index].family;
+    char text[300];
+    if (strncmp(name, "regret", 6) == 0 || tacit_family_curve(family, name) != UINT32_MAX)
+        return TACIT_OK;
+    (void)snprintf(text, sizeof text,
+                   "%.60s runs protocol: %s, which does not record '%.60s' over time",
+                   reproduction->claims->experiments[index], family->file.word, name);
+    tacit_claims_error(reproduction->claims, line, key, text, error);
+    return TACIT_INVALID;
+}
+
 static enum tacit_status check_steps(const struct reproduction *reproduction,
                                      const struct tacit_claim *claim, struct tacit_error *error)
 {
@@ -368,6 +405,9 @@ static enum tacit_status check_steps(const struct reproduction *reproduction,
                                error);
         if (step->kind == TACIT_MEASURE_RESULT && status == TACIT_OK)
             status = check_slot(reproduction, claim, step, error);
+        if (step->kind == TACIT_MEASURE_RESULT && status == TACIT_OK && step->slot > 0)
+            status = check_over_time(reproduction, claim->line, "measure", step->experiment,
+                                     step->metric, error);
     }
     return status;
 }
@@ -415,8 +455,10 @@ static enum tacit_status check_plot(const struct reproduction *reproduction,
             continue;
         }
         if (strcmp(figure->x, "t") == 0) {
-            if (!is_regret(figure))
-                status = check_has_band(reproduction, figure, index, error);
+            status = is_known_over_time(figure->y)
+                         ? check_over_time(reproduction, figure->plot_line, "plot.y", index,
+                                           figure->y, error)
+                         : check_has_band(reproduction, figure, index, error);
             continue;
         }
         status = check_has(reproduction, figure->plot_line, "plot.x", index, figure->x, error);
@@ -462,17 +504,71 @@ static enum tacit_status check_together(const struct reproduction *reproduction,
     return status;
 }
 
+/* Loads what is wanted; of what has no data here, says so, and marks it. */
+static enum tacit_status load_wanted(struct reproduction *reproduction, bool is_fast, bool *absent,
+                                     struct tacit_error *error)
+{
+    struct tacit_claims const *const claims = reproduction->claims;
+    struct tacit_error why = {""};
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < claims->experiment_count && status == TACIT_OK; i++) {
+        if (!reproduction->experiments_wanted[i])
+            continue;
+        status = load_experiment(reproduction, i, is_fast, error);
+        absent[i] = status == TACIT_IO;
+        if (absent[i])
+            why = *error;
+        status = absent[i] ? TACIT_OK : status;
+    }
+    if (why.text[0] != '\0')
+        (void)fprintf(stderr, "%s\n", why.text);
+    return status;
+}
+
+/* Figures whose data are not here are left out; none at all is an error. */
+static enum tacit_status leave_out(struct reproduction *reproduction, const bool *absent,
+                                   struct tacit_error *error)
+{
+    struct tacit_claims const *const claims = reproduction->claims;
+    uint32_t wanted = 0;
+    uint32_t left = 0;
+    for (uint32_t i = 0; i < claims->figure_count; i++) {
+        if (!reproduction->figures_wanted[i])
+            continue;
+        bool is_absent = false;
+        wanted++;
+        memset(reproduction->experiments_wanted, 0, claims->experiment_count * sizeof(bool));
+        want_experiments(reproduction, &claims->figures[i]);
+        for (uint32_t j = 0; j < claims->experiment_count; j++)
+            is_absent = is_absent || (absent[j] && reproduction->experiments_wanted[j]);
+        if (is_absent)
+            (void)fprintf(stderr, "tacit reproduce: %s-%s is left out: its data are not here\n",
+                          claims->paper, claims->figures[i].id);
+        reproduction->figures_wanted[i] = !is_absent;
+        left += is_absent ? 0 : 1;
+    }
+    memset(reproduction->experiments_wanted, 0, claims->experiment_count * sizeof(bool));
+    for (uint32_t i = 0; i < claims->figure_count; i++)
+        if (reproduction->figures_wanted[i])
+            want_experiments(reproduction, &claims->figures[i]);
+    if (wanted == 0 || left > 0)
+        return TACIT_OK;
+    (void)snprintf(error->text, sizeof error->text, "tacit reproduce: %s: nothing is left",
+                   claims->paper);
+    return TACIT_IO;
+}
+
 enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool is_fast,
                                        struct tacit_error *error)
 {
     struct tacit_claims const *const claims = reproduction->claims;
-    enum tacit_status status = TACIT_OK;
+    bool *const absent = room_for(reproduction, claims->experiment_count, sizeof *absent);
     for (uint32_t i = 0; i < claims->figure_count; i++)
         if (reproduction->figures_wanted[i])
             want_experiments(reproduction, &claims->figures[i]);
-    for (uint32_t i = 0; i < claims->experiment_count && status == TACIT_OK; i++)
-        if (reproduction->experiments_wanted[i])
-            status = load_experiment(reproduction, i, is_fast, error);
+    enum tacit_status status = load_wanted(reproduction, is_fast, absent, error);
+    if (status == TACIT_OK)
+        status = leave_out(reproduction, absent, error);
     for (uint32_t i = 0; i < claims->figure_count && status == TACIT_OK; i++)
         if (reproduction->figures_wanted[i])
             status = check_together(reproduction, &claims->figures[i], error);
@@ -597,14 +693,14 @@ static struct canvas canvas_of(struct reproduction *reproduction, const char *la
     return canvas;
 }
 
-/* Regret at one recorded slot, one value a run. */
-static double *regret_of(struct reproduction *reproduction, uint32_t index, uint32_t point)
+/* Values at one recorded slot, one a run. */
+static double *values_at(struct reproduction *reproduction, uint32_t index, const char *name,
+                         uint32_t point)
 {
     struct simulation const *const simulation = &reproduction->simulations[index];
-    size_t const points = reproduction->experiments[index].sim.point_count;
     double *const values = room_for(reproduction, simulation->finished, sizeof *values);
     for (uint32_t run = 0; run < simulation->finished; run++)
-        values[run] = simulation->results.regret[run * points + point];
+        values[run] = curve_of(reproduction, index, name, run)[point];
     return values;
 }
 
@@ -654,9 +750,9 @@ static struct tacit_report_series draw_curve(struct reproduction *reproduction,
     if (figure->band_is_range)
         make_band(reproduction, &canvas, sim->point_count);
     for (uint32_t point = 0; point < sim->point_count; point++) {
-        double *const regret = regret_of(reproduction, curve->experiment, point);
+        double *const regret = values_at(reproduction, curve->experiment, figure->y, point);
         double const *const other =
-            figure->has_minus ? regret_of(reproduction, figure->minus, point) : NULL;
+            figure->has_minus ? values_at(reproduction, figure->minus, figure->y, point) : NULL;
         for (uint32_t run = 0; run < runs; run++)
             regret[run] = share * (regret[run] - (other == NULL ? 0 : other[run]));
         struct tacit_report_summary const summary = tacit_report_summarise(regret, runs, 1);
@@ -766,7 +862,7 @@ static struct tacit_report_figure draw_figure(struct reproduction *reproduction,
     for (uint32_t i = 0; i < figure->curve_count; i++)
         if (is_series(figure->y))
             series[count++] = draw_series(reproduction, figure, &figure->curves[i]);
-        else if (is_curve && !is_regret(figure))
+        else if (is_curve && !is_known_over_time(figure->y))
             series[count++] = draw_band(reproduction, &figure->curves[i]);
         else if (is_curve)
             series[count++] = draw_curve(reproduction, figure, &figure->curves[i]);

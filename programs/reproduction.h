@@ -21,7 +21,8 @@ enum tacit_status reproduction_load(struct reproduction *reproduction, const cha
                                     struct tacit_error *error);
 void reproduction_free(struct reproduction *reproduction);
 
-/* Loads what the wanted figures need; with few runs each if it is to be fast.
+/* Loads what the wanted figures need; with few runs each if it is to be fast. A figure whose data
+ * are not here is said so of on stderr, and is not wanted any more; TACIT_IO where none is left.
  * Errors: as experiment_load; also runs of which a measure cannot be made. */
 enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool is_fast,
                                        struct tacit_error *error);

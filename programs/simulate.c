@@ -47,6 +47,9 @@ static bool allocate_results(const struct tacit_experiment *experiment,
                           (uint64_t)sim->profile_values * runs <= PROFILE_VALUES_MAX;
     if (profiles)
         results->profiles = calloc(runs * sim->profile_values, sizeof(double));
+    bool const curves = sim->curve_count > 0;
+    if (curves)
+        results->curves = calloc(runs * sim->curve_count * sim->point_count, sizeof(double));
     if (experiment->family->eliminates)
         results->eliminated = calloc(runs * arms, sizeof(uint32_t));
     if (ranks) {
@@ -55,7 +58,7 @@ static bool allocate_results(const struct tacit_experiment *experiment,
     }
     return results->metrics != NULL && results->regret != NULL && results->finished != NULL &&
            (results->eliminated != NULL || !experiment->family->eliminates) &&
-           (results->profiles != NULL || !profiles) &&
+           (results->profiles != NULL || !profiles) && (results->curves != NULL || !curves) &&
            (!ranks || (results->ranking != NULL && results->ranked_count != NULL));
 }
 
@@ -102,6 +105,7 @@ static uint32_t keep_finished(const struct tacit_experiment *experiment,
     keep_columns(is, runs, results->eliminated, sizeof(uint32_t), arms);
     keep_rows(is, runs, results->regret, sizeof(double), sim->point_count);
     keep_rows(is, runs, results->profiles, sizeof(double), sim->profile_values);
+    keep_columns(is, runs, results->curves, sim->point_count * sizeof(double), sim->curve_count);
     keep_rows(is, runs, results->ranking, sizeof(uint32_t), arms);
     keep_rows(is, runs, results->ranked_count, sizeof(uint32_t), 1);
     keep_rows(is, runs, simulation->uniform, sizeof(double), 1);
@@ -217,6 +221,7 @@ void simulation_free(struct simulation *simulation)
     free(simulation->results.eliminated);
     free(simulation->results.finished);
     free(simulation->results.profiles);
+    free(simulation->results.curves);
     free(simulation->results.ranking);
     free(simulation->results.ranked_count);
     free(simulation->uniform);

@@ -3,6 +3,7 @@
 #ifndef TACIT_DATA_H
 #define TACIT_DATA_H
 #include "tacit/base.h"
+#include "tacit/env.h"
 #include "tacit/random.h"
 #include "tacit/topo.h"
 
@@ -149,6 +150,71 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
                                   const char *path, const struct tacit_log_spec *spec,
                                   struct tacit_rng *rng, struct tacit_error *error);
 void tacit_log_free(struct tacit_log *log);
+
+/* ---- Logged contexts --------------------------------------------------------------------------
+ */
+
+/* A table: beside a file that names it, in a data directory, or in a tar archive there
+ * ("movielens/ml-latest-small.tar/ml-latest-small/ratings.csv"), plain or packed. `beside`: path of
+ * the file, or NULL. Errors: TACIT_IO (it is nowhere), and as tacit_table_read. */
+enum tacit_status tacit_table_find(struct tacit_table *table, const char *beside, const char *name,
+                                   const struct tacit_dialect *dialect, struct tacit_error *error);
+
+/* Texts about items: a row of `table` has an item and a text, or the key of a text in another
+ * table. */
+struct tacit_context_text {
+    const char *table;
+    const char *item; /* columns */
+    const char *text;
+    const char *names; /* a table of texts, or NULL */
+    const char *names_key;
+    const char *names_text;
+};
+
+/* Who chose what, and how it was liked; vectors of items come from a table or from texts. */
+struct tacit_context_spec {
+    const char *beside; /* path of the file that says this */
+    const char *folder; /* before each table's name; "" */
+    struct tacit_dialect dialect;
+    uint32_t agent_count; /* the most active ones; equally active: who comes first */
+    uint32_t dimension;
+    uint32_t arm_count;
+    const char *table; /* a row a decision */
+    const char *agent; /* columns */
+    const char *item;
+    const char *value;
+    bool has_above;
+    double
+        above; /* reward 1 iff the value is above this, else 0; without: the value is the reward */
+    const char *time; /* a number; NULL: rows have no order */
+    const struct tacit_context_text *texts;
+    uint32_t text_count; /* 0: vectors are columns of item_table */
+    const char *item_table;
+    const char *item_column;
+    /* Offers instead: a row an arm, the rows of a decision together; columns agent and value as
+     * above. */
+    const char *decision;
+    const char *const *features; /* dimension columns */
+};
+
+/* As env wants it, with what it came from. */
+struct tacit_context_data {
+    struct tacit_context_log log;
+    uint64_t read_count;  /* rows of the table */
+    uint32_t agents_seen; /* in it */
+    uint32_t word_count;
+    uint32_t blank_count; /* items without a direction */
+    void *memory[5];
+};
+
+/* Reads it all. Ensures: on TACIT_OK to be given to tacit_context_data_free.
+ * Errors: TACIT_IO (a table is nowhere), TACIT_INVALID (columns, numbers, vectors longer than 1,
+ * fewer agents or words than asked, an agent to whom there is too little else to offer),
+ * TACIT_MEMORY; with error->text. */
+enum tacit_status tacit_context_data_read(struct tacit_context_data *data,
+                                          const struct tacit_context_spec *spec,
+                                          struct tacit_error *error);
+void tacit_context_data_free(struct tacit_context_data *data);
 
 /* ---- Images with labels ---------------------------------------------------------------------- */
 

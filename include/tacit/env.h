@@ -92,6 +92,32 @@ void tacit_context_theta(uint32_t dimension, double norm, struct tacit_rng *rng,
 void tacit_context_pool(uint32_t dimension, uint32_t pool_count, struct tacit_rng *rng,
                         double *pool);
 
+/* Decisions that were logged, in order: whose, the item that was chosen, how it was liked. Others
+ * are offered beside it, drawn from what this agent never liked; their reward is 0. Or: all arms of
+ * a decision, with the reward of each. */
+struct tacit_context_log {
+    uint32_t agent_count;
+    uint32_t dimension;
+    uint32_t item_count;
+    const float *items; /* item_count x dimension */
+    uint64_t row_count;
+    const uint32_t *agents; /* of each row */
+    const uint32_t *chosen; /* of each row: its item; offers: the first of its K items */
+    const double *rewards;  /* a row; offers: an item */
+    const uint64_t *liked;  /* W(items) an agent; offers: NULL */
+    bool is_ordered;        /* rows are in order of time; else they have none */
+};
+
+/* The arms of a row: K items, and their vectors. Its own stands at a random place. Requires: an
+ * agent has at least K items that it never liked. Cost: O(K (K + d)), and more where nearly
+ * everything is liked. */
+void tacit_context_log_offer(const struct tacit_context_log *log, uint64_t row, uint32_t arm_count,
+                             struct tacit_rng *rng, uint32_t *items, double *contexts);
+
+/* What the item brings in that row, and the best of its arms. */
+double tacit_context_log_reward(const struct tacit_context_log *log, uint64_t row,
+                                uint32_t arm_count, uint32_t item, double *best);
+
 /* K contexts, a row each, without padding. Cost: O(K d). */
 void tacit_context_offer(const struct tacit_context_env *env, enum tacit_linalg_path path,
                          struct tacit_rng *rng, double *contexts);

@@ -59,10 +59,11 @@ struct tacit_experiment {
     double *global_means; /* K; NULL if each run has its own instance, or there are no arms */
     char note[512];       /* one sentence about the data, or empty */
     /* What the family's plan says: */
-    void *plan;                       /* what its runs need; its own */
-    struct tacit_mechanism mechanism; /* of its releases */
-    const char *mechanism_name;       /* for people; NULL: what the mechanism is called */
-    double epsilon_per_reward;        /* what one reward really loses; INFINITY: no noise */
+    void *plan;                           /* what its runs need; its own */
+    const struct tacit_profile *profiles; /* the plan's; NULL: those of the family */
+    struct tacit_mechanism mechanism;     /* of its releases */
+    const char *mechanism_name;           /* for people; NULL: what the mechanism is called */
+    double epsilon_per_reward;            /* what one reward really loses; INFINITY: no noise */
     char statement[TACIT_STATEMENT_BYTES];
     char network_note[512]; /* what the network means for it, in sentences, or empty */
     uint32_t server_links;  /* links with a server in a round; 0: there is none */
@@ -193,4 +194,7 @@ const struct tacit_family *tacit_family_find(const char *word);
 
 /* Index of a metric in a family's table, or UINT32_MAX. */
 uint32_t tacit_family_metric(const struct tacit_family *family, const char *name);
+
+/* The same among the metrics that are known over time (TACIT_METRIC_CURVE): index of its curve. */
+uint32_t tacit_family_curve(const struct tacit_family *family, const char *name);
 #endif

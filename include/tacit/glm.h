@@ -159,6 +159,9 @@ struct tacit_glm_reward {
     const double *context;
     double value;
     uint64_t slot; /* t, from 1; COUNTS: ignored */
+    /* Number of this observation among those of all clients, from 1, for a schedule; 0: (t - 1) N +
+     * client + 1, everybody once a slot and in order. */
+    uint64_t order;
 };
 
 struct tacit_glm_event {

@@ -10,7 +10,10 @@ enum tacit_metric_place {
     TACIT_METRIC_MAIN = 1,    /* the card that is seen first */
     TACIT_METRIC_CARD = 2,    /* a card */
     TACIT_METRIC_TRAFFIC = 4, /* "what was said": shared out over the agents too */
-    TACIT_METRIC_SINKS = 8    /* traffic that says something only where sinks collect */
+    TACIT_METRIC_SINKS = 8,   /* traffic that says something only where sinks collect */
+    TACIT_METRIC_CURVE = 16,  /* known over time, as the regret is: runs fill row->curves */
+    TACIT_METRIC_DRAWN = 32,  /* of these, drawn over time */
+    TACIT_METRIC_AGAINST = 64 /* and the regret is drawn against it */
 };
 
 struct tacit_metric {

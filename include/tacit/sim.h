@@ -28,6 +28,7 @@ struct tacit_sim {
     uint32_t profile_values;      /* numbers of a run in the family's profiles; 0: it has none */
     const uint64_t *series_slots; /* slots of the profiles that are series, increasing; or NULL */
     uint32_t series_count;
+    uint32_t curve_count; /* metrics of the family that are known over time */
 };
 
 /* Slots 1..horizon at about equal distances on a log scale, the horizon last; fills points and
@@ -60,6 +61,7 @@ struct tacit_sim_row {
     double *metrics;      /* one a metric, in the order of the family's table */
     double *regret;       /* point_count: summed over agents and slots, up to each point */
     double *profiles;     /* profile_values; NaN: it did not happen in this run */
+    double *curves;       /* curve_count x point_count, in the order of the family's table */
     uint32_t *eliminated; /* K: epoch of elimination, 0 = survived */
     uint32_t *ranking; /* K: the arms that are left, by the protocol's own estimates, best first */
     uint32_t ranked_count; /* so many of them; 0: it ranks nothing */
@@ -74,6 +76,7 @@ struct tacit_sim_results {
     uint32_t *ranking;      /* run_count x K */
     uint32_t *ranked_count; /* run_count */
     double *profiles;       /* run_count x profile_values */
+    double *curves;         /* curve_count x run_count x point_count */
 };
 
 /* Ensures: a row with room for all, or NULL when out of memory; to be given to free(). */

@@ -46,11 +46,81 @@ enum tacit_status data_unpack_file(struct data_unpacked *unpacked, const char *p
 enum tacit_status data_recode(struct data_unpacked *file, const char *path,
                               enum tacit_encoding encoding, struct tacit_error *error);
 
+/* Keeps of an unpacked tar archive the member of that name. Errors: TACIT_IO (no such member, or
+ * not an archive); *file is the caller's to free all the same. */
+enum tacit_status data_archive_take(struct data_unpacked *file, const char *path,
+                                    const char *member, struct tacit_error *error);
+
+/* ---- Names (names.c) ----------------------------------------------------------------------- */
+
+/* Names and their numbers, from 0 in the order in which they were added. */
+struct data_names {
+    char **items;
+    uint32_t count;
+    uint32_t *slots;
+    size_t slot_count; /* a power of two, or 0 */
+};
+
+/* Number of a name; UINT32_MAX: it is not there. */
+uint32_t data_names_find(const struct data_names *names, const char *name);
+
+/* Number of a name of `size` bytes, which is added if it is new. UINT32_MAX: out of memory. */
+uint32_t data_names_add(struct data_names *names, const char *name, size_t size);
+void data_names_free(struct data_names *names);
+
+/* ---- Sparse matrices (principal.c) --------------------------------------------------------- */
+
+struct data_sparse {
+    uint32_t row_count;
+    uint32_t column_count;
+    size_t *start; /* row_count + 1 */
+    uint32_t *columns;
+    double *values;
+};
+
+/* The `count` leading right singular vectors, a row of column_count numbers each, of length 1 and
+ * with the largest component positive; their singular values. The same bits on every machine.
+ * Requires: count in 1..column_count. Errors: TACIT_MEMORY; TACIT_INVALID: 1,200 steps did not
+ * suffice. Cost: steps (nonzeros + steps column_count). */
+enum tacit_status data_principal(const struct data_sparse *x, uint32_t count, double *vectors,
+                                 double *values);
+
+/* ---- Words (words.c) ----------------------------------------------------------------------- */
+
+/* A word that stands in the text of an item. */
+struct data_place {
+    uint32_t item;
+    uint32_t word;
+};
+
+struct data_words {
+    struct data_names names;
+    struct data_place *places;
+    size_t place_count;
+    size_t place_capacity;
+};
+
+/* Adds the words of a text, which it makes small: runs of ASCII letters and digits, and of what is
+ * beyond ASCII. False: out of memory. */
+bool data_words_add(struct data_words *words, uint32_t item, char *text);
+void data_words_free(struct data_words *words);
+
+/* A vector of length 1 for each item: counts of its words times ln(items/items with the word), on
+ * the `dimension` leading directions of all items. An item that has no part in them is 0. Requires:
+ * no item >= item_count; dimension <= words. Errors: as data_principal. */
+enum tacit_status data_words_vectors(struct data_words *words, uint32_t item_count,
+                                     uint32_t dimension, float *vectors);
+
 /* ---- Tables (table.c) ---------------------------------------------------------------------- */
 
 /* tacit_table_read whose message about rows of different lengths ends in `rule`. */
 enum tacit_status data_table_read_ruled(struct tacit_table *table, const char *path,
                                         const char *rule, struct tacit_error *error);
+
+/* tacit_table_read_dialect of a member of a tar archive (.tar, .tar.xz, .tar.gz). */
+enum tacit_status data_table_read_member(struct tacit_table *table, const char *path,
+                                         const char *member, const struct tacit_dialect *dialect,
+                                         struct tacit_error *error);
 
 /* A field as a number: decimal, blanks around it allowed, nothing else. Reads the same in every
  * locale. Ensures: true: *value is finite. false: *value untouched. */

@@ -287,6 +287,24 @@ enum tacit_status tacit_table_read_dialect(struct tacit_table *table, const char
     return status == TACIT_OK ? cut(table, &file, &parser) : status;
 }
 
+enum tacit_status data_table_read_member(struct tacit_table *table, const char *path,
+                                         const char *member, const struct tacit_dialect *dialect,
+                                         struct tacit_error *error)
+{
+    struct data_unpacked file;
+    struct parser parser = {
+        .path = path, .rule = SAME_WIDTH, .error = error, .separator = dialect->separator};
+    enum tacit_status status = data_unpack_file(&file, path, TACIT_UNPACKED_BYTES_MAX, error);
+    if (status != TACIT_OK)
+        return status;
+    status = data_archive_take(&file, path, member, error);
+    if (status != TACIT_OK)
+        free(file.bytes);
+    else
+        status = data_recode(&file, path, dialect->encoding, error);
+    return status == TACIT_OK ? cut(table, &file, &parser) : status;
+}
+
 void tacit_table_free(struct tacit_table *table)
 {
     free(table->bytes);

@@ -426,6 +426,9 @@ static enum tacit_status set_up(struct tacit_experiment *experiment, struct taci
     experiment->sim.run_count = config->run_count;
     experiment->sim.agent_count = config->agent_count;
     experiment->sim.horizon = config->horizon;
+    for (uint32_t i = 0; i < experiment->family->player.metric_count; i++)
+        experiment->sim.curve_count +=
+            (experiment->family->metrics[i].places & TACIT_METRIC_CURVE) != 0 ? 1 : 0;
     enum tacit_status status = set_up_environment(experiment, error);
     if (status == TACIT_OK)
         status = tacit_network_new(&experiment->network, &config->network, error);

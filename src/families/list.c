@@ -52,3 +52,16 @@ uint32_t tacit_family_metric(const struct tacit_family *family, const char *name
             return i;
     return UINT32_MAX;
 }
+
+uint32_t tacit_family_curve(const struct tacit_family *family, const char *name)
+{
+    uint32_t curve = 0;
+    for (uint32_t i = 0; family->metrics[i].name != NULL; i++) {
+        if ((family->metrics[i].places & TACIT_METRIC_CURVE) == 0)
+            continue;
+        if (strcmp(family->metrics[i].name, name) == 0)
+            return curve;
+        curve++;
+    }
+    return UINT32_MAX;
+}

@@ -74,11 +74,10 @@ double report_axis_place(const struct report_axis *axis, double value)
     return place < 0.0 ? 0.0 : place > 1.0 ? 1.0 : place;
 }
 
-static void add_point(const struct tacit_report *report, struct report_line *line,
-                      uint32_t point_index)
+static void add_point(const struct tacit_report *report, const struct tacit_report_curve *curve,
+                      struct report_line *line, uint32_t point_index)
 {
-    struct tacit_report_summary const summary =
-        report_point_summary(report, &report->curves[0], point_index);
+    struct tacit_report_summary const summary = report_point_summary(report, curve, point_index);
     if (!report_is_drawable(summary.mean) || !report_is_drawable(summary.ci95))
         return;
     uint64_t const t = report->points[point_index];
@@ -107,12 +106,13 @@ static void fit_axes(struct report_line *line)
     line->y = report_axis_linear(lo, hi);
 }
 
-enum tacit_status report_line_new(const struct tacit_report *report, struct report_line *line)
+enum tacit_status report_line_new(const struct tacit_report *report, uint32_t curve,
+                                  struct report_line *line)
 {
-    uint32_t const capacity = report->curve_count > 0 ? report->point_count : 0;
+    uint32_t const capacity = report->curve_count > curve ? report->point_count : 0;
     *line = (struct report_line){.name = ""};
     if (capacity > 0) {
-        line->name = report->curves[0].name;
+        line->name = report->curves[curve].name;
         line->t = calloc((size_t)capacity * 3, sizeof *line->t);
         if (line->t == NULL)
             return TACIT_MEMORY;
@@ -120,7 +120,7 @@ enum tacit_status report_line_new(const struct tacit_report *report, struct repo
         line->ci95 = line->mean + capacity;
     }
     for (uint32_t i = 0; i < capacity; i++)
-        add_point(report, line, i);
+        add_point(report, &report->curves[curve], line, i);
     fit_axes(line);
     return TACIT_OK;
 }

@@ -2,6 +2,7 @@
  */
 #include "internal.h"
 #include <inttypes.h>
+#include <stdlib.h>
 
 static void put_text(FILE *out, const char *text)
 {
@@ -82,13 +83,68 @@ static void put_bottom(const struct tacit_report *report, FILE *out)
                 out);
 }
 
-static enum tacit_status put_chart(const struct tacit_report *report, FILE *out)
+static enum tacit_status put_chart(const struct tacit_report *report, uint32_t curve, FILE *out)
 {
     struct report_line line;
-    enum tacit_status const status = report_line_new(report, &line);
+    enum tacit_status const status = report_line_new(report, curve, &line);
     if (status == TACIT_OK && line.count > 0)
         report_html_chart(report, &line, out);
     report_line_free(&line);
+    return status;
+}
+
+/* The first curve over what another one says of the same slots: what was paid for it. */
+static enum tacit_status put_against(const struct tacit_report *report, uint32_t curve, FILE *out)
+{
+    uint32_t const count = report->point_count;
+    struct tacit_metric const *const metric =
+        report_find(report, report->curves[curve].name)->metric;
+    double *const x = calloc((size_t)count * 3 + 1, sizeof *x);
+    if (x == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        struct tacit_report_summary const y = report_point_summary(report, &report->curves[0], i);
+        x[i] = report_point_summary(report, &report->curves[curve], i).mean;
+        x[count + i] = y.mean;
+        x[2 * (size_t)count + i] = y.ci95;
+    }
+    char title[120];
+    (void)snprintf(title, sizeof title, "%.40s against %.40s", report->curves[0].name,
+                   metric->name);
+    struct tacit_report_series const series = {.label = "a point of time each",
+                                               .count = count,
+                                               .x = x,
+                                               .y = x + count,
+                                               .ci95 = x + 2 * (size_t)count};
+    struct tacit_report_figure const figure = {.title = title,
+                                               .x_label = metric->label,
+                                               .y_label = report->curves[0].name,
+                                               .series = &series,
+                                               .series_count = 1};
+    (void)fputs("<section><h2>", out);
+    put_text(out, title);
+    (void)fputs("</h2>\n<p class=\"lead\">What the regret had come to when so much had been said; "
+                "means over the runs.</p>\n",
+                out);
+    report_figure_draw(&figure, out);
+    (void)fputs("</section>\n", out);
+    free(x);
+    return TACIT_OK;
+}
+
+/* The regret, then what a family wants to be seen over time, and beside the regret. */
+static enum tacit_status put_charts(const struct tacit_report *report, FILE *out)
+{
+    enum tacit_status status = put_chart(report, 0, out);
+    for (uint32_t i = 1; i < report->curve_count && status == TACIT_OK; i++) {
+        const struct tacit_report_metric *const metric =
+            report_find(report, report->curves[i].name);
+        unsigned const places = metric == NULL ? 0 : metric->metric->places;
+        if ((places & TACIT_METRIC_DRAWN) != 0)
+            status = put_chart(report, i, out);
+        if (status == TACIT_OK && (places & TACIT_METRIC_AGAINST) != 0)
+            status = put_against(report, i, out);
+    }
     return status;
 }
 
@@ -112,7 +168,7 @@ enum tacit_status report_html(const struct tacit_report *report, FILE *out)
         return status;
     put_privacy(report, out);
     report_html_cards(report, out);
-    status = put_chart(report, out);
+    status = put_charts(report, out);
     if (status == TACIT_OK)
         status = put_arms(report, out);
     if (status != TACIT_OK)

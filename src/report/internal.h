@@ -157,8 +157,7 @@ struct report_axis report_axis_log(double lo, double hi);
 /* Where a value lies on the axis: 0 at lo, 1 at hi; never outside. */
 double report_axis_place(const struct report_axis *axis, double value);
 
-/* The first curve with its band, finite points only, and the axes it fits on. Never empty of axes.
- */
+/* A curve with its band, finite points only, and the axes it fits on. Never empty of axes. */
 struct report_line {
     uint32_t count;
     double *t; /* >= 1 */
@@ -168,8 +167,9 @@ struct report_line {
     struct report_axis x;
     struct report_axis y;
 };
-/* Errors: TACIT_MEMORY. */
-enum tacit_status report_line_new(const struct tacit_report *report, struct report_line *line);
+/* `curve`: index; where there is none of it, the line is empty. Errors: TACIT_MEMORY. */
+enum tacit_status report_line_new(const struct tacit_report *report, uint32_t curve,
+                                  struct report_line *line);
 void report_line_free(struct report_line *line);
 
 /* ---- The files ------------------------------------------------------------------------------ */

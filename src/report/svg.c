@@ -6,7 +6,7 @@ enum tacit_status report_svg(const struct tacit_report *report, FILE *out)
     struct report_line line;
     char label[128];
     const char *const names[] = {report->name};
-    enum tacit_status status = report_line_new(report, &line);
+    enum tacit_status status = report_line_new(report, 0, &line);
     if (status != TACIT_OK)
         return status;
     if (report->run_count == 1)

@@ -6,7 +6,8 @@
 struct tacit_sim_row *tacit_sim_row_new(const struct tacit_sim *sim, uint32_t metric_count)
 {
     size_t const arms = sim->env.arm_count;
-    size_t const doubles = (size_t)metric_count + sim->point_count + sim->profile_values;
+    size_t const points = sim->point_count;
+    size_t const doubles = metric_count + points + sim->profile_values + sim->curve_count * points;
     struct tacit_sim_row *const row =
         calloc(1, sizeof *row + doubles * sizeof(double) + 2 * arms * sizeof(uint32_t));
     if (row == NULL)
@@ -14,7 +15,8 @@ struct tacit_sim_row *tacit_sim_row_new(const struct tacit_sim *sim, uint32_t me
     double *const numbers = (double *)(void *)(row + 1);
     row->metrics = numbers;
     row->regret = numbers + metric_count;
-    row->profiles = row->regret + sim->point_count;
+    row->profiles = row->regret + points;
+    row->curves = row->profiles + sim->profile_values;
     row->eliminated = (uint32_t *)(void *)(numbers + doubles);
     row->ranking = row->eliminated + arms;
     return row;
@@ -26,6 +28,7 @@ void tacit_sim_row_clear(struct tacit_sim_row *row, const struct tacit_sim *sim,
     memset(row->metrics, 0, metric_count * sizeof(double));
     memset(row->regret, 0, sim->point_count * sizeof(double));
     memset(row->profiles, 0, sim->profile_values * sizeof(double));
+    memset(row->curves, 0, (size_t)sim->curve_count * sim->point_count * sizeof(double));
     memset(row->eliminated, 0, sim->env.arm_count * sizeof(uint32_t));
     memset(row->ranking, 0, sim->env.arm_count * sizeof(uint32_t));
     row->ranked_count = 0;
@@ -46,6 +49,9 @@ void tacit_sim_results_put(const struct tacit_sim_results *results, const struct
     if (results->profiles != NULL)
         memcpy(results->profiles + (size_t)run * sim->profile_values, row->profiles,
                sim->profile_values * sizeof(double));
+    for (uint32_t i = 0; results->curves != NULL && i < sim->curve_count; i++)
+        memcpy(results->curves + (i * runs + run) * sim->point_count,
+               row->curves + (size_t)i * sim->point_count, sim->point_count * sizeof(double));
     for (uint32_t arm = 0; results->eliminated != NULL && arm < arms; arm++)
         results->eliminated[arm * runs + run] = row->eliminated[arm];
     if (results->ranking != NULL)

@@ -88,7 +88,7 @@ static void play(struct federation *federation, uint32_t site, uint32_t arm_coun
         require(update.arm == arm, "another arm was chosen");
     }
     event.kind = TACIT_EVENT_REWARD;
-    event.as.reward = (struct tacit_glm_reward){contexts + (size_t)arm * d, reward, 0};
+    event.as.reward = (struct tacit_glm_reward){contexts + (size_t)arm * d, reward, 0, 0};
     require(tacit_glm_client_step(federation->clients[site], &event, NULL, &update) == TACIT_OK,
             "the reward is refused");
     if (update.send)

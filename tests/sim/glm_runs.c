@@ -188,6 +188,230 @@ static void sharing_a_model_is_better_than_learning_alone_and_that_than_chance(v
     assert_true(1.5 * mean[1] < mean[2]);
 }
 
+/* ---- Over time, and the model at the end ---- */
+
+#define CURVES 5u
+static const enum glm_metric over_time[CURVES] = {GLM_REWARD, GLM_UPDATES, GLM_LINKS, GLM_SCALARS,
+                                                  GLM_BYTES};
+
+static void play_all(const struct glm_plan *plan, double *metrics, double *regret, double *curves,
+                     double *profiles)
+{
+    bool finished[RUNS] = {false};
+    struct tacit_sim_results const results = {.metrics = metrics,
+                                              .regret = regret,
+                                              .finished = finished,
+                                              .curves = curves,
+                                              .profiles = profiles};
+    struct tacit_sim_control control = {.stop = false};
+    struct tacit_sim_player const player = {.metric_count = GLM_METRIC_COUNT,
+                                            .run_new = glm_run_new,
+                                            .run_play = glm_run_play,
+                                            .run_free = glm_run_free};
+    assert_int_equal(tacit_sim_run(&plan->sim, &player, plan, 3, &results, &control), TACIT_OK);
+}
+
+static void curves_rise_to_the_metrics_and_the_sound_mode_has_them_too(void **state)
+{
+    (void)state;
+    struct glm_plan plans[] = {plan_of(TACIT_GLM_FEDGLB), plan_of(TACIT_GLM_V3),
+                               plan_of(TACIT_GLM_RANDOM), private_plan(1)};
+    for (size_t which = 0; which < sizeof plans / sizeof plans[0]; which++) {
+        static double curves[CURVES * RUNS * POINTS];
+        double metrics[GLM_METRIC_COUNT * RUNS];
+        double regret[POINTS * RUNS];
+        plans[which].sim.curve_count = CURVES;
+        play_all(&plans[which], metrics, regret, curves, NULL);
+        for (uint32_t i = 0; i < CURVES * RUNS; i++) {
+            double const *const curve = curves + (size_t)i * POINTS;
+            bool const may_fall = over_time[i / RUNS] == GLM_REWARD; /* normal rewards may be < 0 */
+            assert_true(may_fall || (curve[0] <= curve[1] && curve[1] <= curve[2]));
+            assert_true(curve[POINTS - 1] == row_of(metrics, over_time[i / RUNS])[i % RUNS]);
+        }
+        bool const speaks = which != 2;
+        assert_true((curves[RUNS * POINTS + 1] > 0) == speaks); /* updates at slot 60 */
+    }
+}
+
+/* Of 8 coefficients' intervals in 8 dimensions each one holds: the ellipsoid of Lemma 9 fails with
+ * .01. */
+static void the_ellipsoid_of_the_last_model_holds_the_truth(void **state)
+{
+    (void)state;
+    struct glm_plan plan = plan_of(TACIT_GLM_FEDGLB);
+    static double profiles[RUNS * 3 * D];
+    double metrics[GLM_METRIC_COUNT * RUNS];
+    double regret[POINTS * RUNS];
+    plan.sim.profile_values = 3 * D;
+    play_all(&plan, metrics, regret, NULL, profiles);
+    double square = 0;
+    for (uint32_t i = 0; i < D; i++) {
+        double const truth = profiles[2 * D + i];
+        square += truth * truth;
+        assert_true(profiles[D + i] > 0);
+        assert_true(fabs(profiles[i] - truth) <= profiles[D + i]);
+    }
+    assert_true(fabs(square - 1) < 1e-12); /* theta* is on the sphere */
+    for (uint32_t i = 3 * D; i < RUNS * 3 * D; i++)
+        assert_true(isnan(profiles[i])); /* other runs have another truth */
+}
+
+/* J of every largest update stays within Eq. (3), worked out here from what it says. */
+static void rounds_are_shown_beside_equation_3_and_stay_within_it(void **state)
+{
+    (void)state;
+    for (int variant = TACIT_GLM_FEDGLB; variant <= TACIT_GLM_RANDOM; variant++) {
+        struct glm_plan const plan = plan_of((enum tacit_glm_variant)variant);
+        double metrics[GLM_METRIC_COUNT * RUNS];
+        double regret[POINTS * RUNS];
+        play(&plan, 2, metrics, regret);
+        for (uint32_t run = 0; run < RUNS; run++) {
+            double const rounds = row_of(metrics, GLM_ROUNDS)[run];
+            double const bound = row_of(metrics, GLM_ROUNDS_BOUND)[run];
+            bool const iterates = variant <= TACIT_GLM_V2;
+            assert_true((rounds > 1) == iterates);
+            assert_true(rounds <= row_of(metrics, GLM_AGGREGATIONS)[run]);
+            assert_true(iterates ? rounds <= bound : bound == 0);
+        }
+    }
+    struct tacit_glm_model const model =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, N, D, T);
+    double const n = 700; /* k_mu 1/4, lambda 2, eps 1/n^2, from .3 away */
+    double const by_hand = 1 + sqrt(0.25 / 2 * n + 1) * log((0.25 + 4 / n) * 0.3 * 0.3 * n * n / 2);
+    assert_true(fabs(tacit_glm_rounds_bound(&model, 700, 0.3) - by_hand) < 1e-9 * by_hand);
+}
+
+/* ---- Logs ---- */
+
+#define ROWS 700u /* of N clients, some much more active; the last slot is not full */
+#define LOG_T 117u
+#define ITEMS 40u
+
+static float log_items[ITEMS * D];
+static uint32_t log_agents[ROWS];
+static uint32_t log_chosen[ROWS];
+static double log_rewards[ROWS];
+static uint64_t log_liked[N];
+static const uint64_t log_points[POINTS] = {10, 60, LOG_T};
+
+/* Liked is what has a large first coordinate. */
+static struct glm_plan log_plan(enum tacit_glm_variant variant, struct tacit_context_log *log)
+{
+    struct tacit_rng rng = tacit_rng_stream(9, 0, 0, 1);
+    struct glm_plan plan = plan_of(variant);
+    memset(log_liked, 0, sizeof log_liked);
+    for (uint32_t i = 0; i < ITEMS * D; i++)
+        log_items[i] = (float)((tacit_rng_uniform(&rng) - 0.5) / sqrt(D));
+    for (uint32_t row = 0; row < ROWS; row++) {
+        uint32_t const agent = (uint32_t)(N * tacit_rng_uniform(&rng) * tacit_rng_uniform(&rng));
+        uint32_t const item = (uint32_t)tacit_rng_below(&rng, ITEMS);
+        bool const likes = log_items[item * D] > 0.1F;
+        log_agents[row] = agent;
+        log_chosen[row] = item;
+        log_rewards[row] = likes ? 1 : 0;
+        if (likes)
+            tacit_bits_add(&log_liked[agent], item);
+    }
+    *log = (struct tacit_context_log){.agent_count = N,
+                                      .dimension = D,
+                                      .item_count = ITEMS,
+                                      .items = log_items,
+                                      .row_count = ROWS,
+                                      .agents = log_agents,
+                                      .chosen = log_chosen,
+                                      .rewards = log_rewards,
+                                      .liked = log_liked,
+                                      .is_ordered = true};
+    plan.log = log;
+    plan.sim.horizon = LOG_T;
+    plan.sim.points = log_points;
+    plan.model.horizon = ROWS;
+    if (variant != TACIT_GLM_ONE_UCB)
+        plan.model.period = tacit_glm_period(N, LOG_T, 9);
+    return plan;
+}
+
+/* Every variant: what is lost and what is won is all that could be won; a schedule counts rows,
+ * whosever they are. */
+static void a_log_is_played_row_by_row(void **state)
+{
+    (void)state;
+    double could = 0;
+    for (int variant = 0; variant <= TACIT_GLM_RANDOM; variant++) {
+        struct tacit_context_log log;
+        struct glm_plan plan = log_plan((enum tacit_glm_variant)variant, &log);
+        double metrics[GLM_METRIC_COUNT * RUNS];
+        double again[GLM_METRIC_COUNT * RUNS];
+        double regret[POINTS * RUNS];
+        could = 0;
+        for (uint32_t row = 0; row < ROWS; row++)
+            could += log_rewards[row];
+        play(&plan, 1, metrics, regret);
+        plan.path = TACIT_LINALG_PORTABLE;
+        play(&plan, 16, again, regret);
+        assert_memory_equal(metrics, again, sizeof metrics);
+        bool const is_scheduled = variant >= TACIT_GLM_V1 && variant <= TACIT_GLM_V3;
+        for (uint32_t run = 0; run < RUNS; run++) {
+            assert_true(row_of(metrics, GLM_REWARD)[run] + row_of(metrics, GLM_REGRET)[run] ==
+                        could);
+            assert_true(row_of(metrics, GLM_UPDATES)[run] <= tacit_glm_updates_bound(&plan.model));
+            if (is_scheduled)
+                assert_true(row_of(metrics, GLM_UPDATES)[run] == ROWS / plan.model.period);
+            if (variant == TACIT_GLM_ONE_UCB)
+                assert_true(row_of(metrics, GLM_UPDATES)[run] == ROWS / N);
+        }
+    }
+}
+
+/* Averages of 8 runs. Rewards of uniform play are binomial with share 1/8 of what could be had: 8
+ * runs of them are within a tenth (more than 6 standard errors). Sharing wins more than twice as
+ * much. */
+static void learning_from_a_log_beats_chance(void **state)
+{
+    (void)state;
+    enum tacit_glm_variant const variants[] = {TACIT_GLM_FEDGLB, TACIT_GLM_RANDOM};
+    double mean[2] = {0};
+    double could = 0;
+    for (uint32_t which = 0; which < 2; which++) {
+        struct tacit_context_log log;
+        struct glm_plan const plan = log_plan(variants[which], &log);
+        double metrics[GLM_METRIC_COUNT * RUNS];
+        double regret[POINTS * RUNS];
+        play(&plan, 2, metrics, regret);
+        for (uint32_t run = 0; run < RUNS; run++)
+            mean[which] += row_of(metrics, GLM_REWARD)[run] / RUNS;
+        could = row_of(metrics, GLM_REWARD)[0] + row_of(metrics, GLM_REGRET)[0];
+    }
+    assert_true(fabs(mean[1] / could - 1.0 / 8) < 0.1);
+    assert_true(mean[0] > 2 * mean[1]);
+}
+
+/* Rows without order: all of them, each run in another order. */
+static void rows_without_order_are_shuffled_anew_in_each_run(void **state)
+{
+    (void)state;
+    struct tacit_context_log log;
+    struct glm_plan plan = log_plan(TACIT_GLM_N_ONS, &log);
+    uint64_t first[2];
+    log.is_ordered = false;
+    for (uint32_t run = 0; run < 2; run++) {
+        struct glm_world *const world = glm_world_new(&plan);
+        bool seen[ROWS] = {false};
+        assert_non_null(world);
+        glm_world_set_up(world, run);
+        for (uint64_t i = 0; i < ROWS; i++) {
+            uint32_t const client = glm_world_client(world, 0, i);
+            assert_int_equal(client, log_agents[world->row]);
+            assert_false(seen[world->row]);
+            seen[world->row] = true;
+            first[run] = i == 0 ? world->row : first[run];
+        }
+        assert_int_equal(glm_world_client(world, 0, ROWS), TACIT_NO_AGENT);
+        glm_world_free(world);
+    }
+    assert_int_not_equal(first[0], first[1]); /* by chance alike with 1/700; fixed seed */
+}
+
 static void a_stop_is_heard(void **state)
 {
     (void)state;
@@ -214,6 +438,12 @@ int main(void)
         cmocka_unit_test(sharing_a_model_is_better_than_learning_alone_and_that_than_chance),
         cmocka_unit_test(the_sound_mode_is_the_same_with_1_and_16_threads_and_on_both_paths),
         cmocka_unit_test(privacy_costs_what_the_statement_says),
+        cmocka_unit_test(curves_rise_to_the_metrics_and_the_sound_mode_has_them_too),
+        cmocka_unit_test(the_ellipsoid_of_the_last_model_holds_the_truth),
+        cmocka_unit_test(rounds_are_shown_beside_equation_3_and_stay_within_it),
+        cmocka_unit_test(a_log_is_played_row_by_row),
+        cmocka_unit_test(learning_from_a_log_beats_chance),
+        cmocka_unit_test(rows_without_order_are_shuffled_anew_in_each_run),
         cmocka_unit_test(a_stop_is_heard),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

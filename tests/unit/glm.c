@@ -270,7 +270,7 @@ static void offers_that_do_not_fit_are_refused_without_a_trace(void **state)
     event.as.offer = (struct tacit_offer){0, D, one};
     assert_int_equal(tacit_glm_client_step(f.client[0], &event, NULL, &f.update), TACIT_INVALID);
     event.kind = TACIT_EVENT_REWARD;
-    event.as.reward = (struct tacit_glm_reward){one, NAN, 1};
+    event.as.reward = (struct tacit_glm_reward){one, NAN, 1, 0};
     assert_int_equal(tacit_glm_client_step(f.client[0], &event, NULL, &f.update), TACIT_INVALID);
     assert_memory_equal(before, f.client[0], size);
     free(before);

@@ -71,7 +71,9 @@ static void print_private(const struct glm_plan *plan, FILE *out)
 enum tacit_status glm_print_bounds(const struct tacit_experiment *experiment, FILE *out)
 {
     struct glm_plan const *const plan = experiment->plan;
-    struct tacit_glm_model const *const model = &plan->model;
+    struct tacit_glm_model whole = plan->model;
+    struct tacit_glm_model const *const model = &whole;
+    whole.horizon = plan->sim.horizon; /* of a log: slots, not what one client may hold */
     if (plan->is_private) {
         print_private(plan, out);
         return TACIT_OK;

@@ -1,5 +1,4 @@
 /* Federated generalised linear bandits (Li, Wang) as their hosts know them. */
-#include <stdlib.h>
 #include "live.h"
 #include "plan.h"
 
@@ -25,7 +24,7 @@ const struct tacit_family glm_family = {
              .read_policy = glm_read_policy},
     .metrics = glm_metrics,
     .plan = glm_make_plan,
-    .plan_free = free,
+    .plan_free = glm_free_plan,
     .bounds = glm_print_bounds,
     .player = {.metric_count = GLM_METRIC_COUNT,
                .run_new = glm_run_new,

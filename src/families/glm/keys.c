@@ -20,8 +20,6 @@ const struct config_choice glm_links[] = {{"logistic", TACIT_LINALG_LOGISTIC},
                                           {"poisson", TACIT_LINALG_POISSON},
                                           {"identity", TACIT_LINALG_IDENTITY},
                                           {NULL, 0}};
-static const struct config_choice sources[] = {
-    {"sphere", TACIT_CONTEXT_SPHERE}, {"pool", TACIT_CONTEXT_POOL}, {NULL, 0}};
 static const struct config_range positive = {0, VALUE_MAX, true, false};
 static const struct config_range share = {0, 1, false, false};
 
@@ -29,7 +27,9 @@ static void read_environment(struct config_reader *reader, const struct config_n
                              struct glm_keys *keys)
 {
     static const char *const outer[] = {"kind", "contextual", NULL};
-    static const char *const names[] = {"dimension", "arms", "link", "source", "pool", NULL};
+    static const char *const names[] = {"dimension", "arms",    "link",     "source",
+                                        "pool",      "ratings", "words",    "items",
+                                        "offers",    "folder",  "encoding", NULL};
     struct config_node const *const environment = config_node_member(root, "environment");
     config_reader_keys(reader, environment, "environment", outer);
     struct config_node const *const contextual =
@@ -37,7 +37,6 @@ static void read_environment(struct config_reader *reader, const struct config_n
     if (contextual == NULL)
         return;
     int link = TACIT_LINALG_LOGISTIC;
-    int source = TACIT_CONTEXT_SPHERE;
     config_reader_keys(reader, contextual, "environment.contextual", names);
     config_reader_u32(reader, contextual, "environment.contextual.dimension", true, 1,
                       TACIT_LINALG_DIMENSION_MAX, &keys->dimension);
@@ -45,17 +44,13 @@ static void read_environment(struct config_reader *reader, const struct config_n
                       TACIT_GLM_ARMS_MAX, &keys->arm_count);
     config_reader_choice(reader, contextual, "environment.contextual.link", false, glm_links,
                          &link);
-    config_reader_choice(reader, contextual, "environment.contextual.source", false, sources,
-                         &source);
     keys->link = (enum tacit_linalg_link)link;
-    keys->source = (enum tacit_context_source)source;
-    struct config_node const *const pool = config_node_member(contextual, "pool");
-    if (pool != NULL && keys->source != TACIT_CONTEXT_POOL)
-        config_reader_fail(reader, pool, "environment.contextual.pool", "belongs to source: pool");
+    if (reader->status == TACIT_OK)
+        glm_read_source(reader, contextual, keys);
     keys->pool_count = POOL_COUNT;
     config_reader_u32(reader, contextual, "environment.contextual.pool", false, 2, TACIT_ARMS_MAX,
                       &keys->pool_count);
-    if (reader->status != TACIT_OK || keys->source != TACIT_CONTEXT_POOL)
+    if (reader->status != TACIT_OK || keys->source != GLM_SOURCE_POOL)
         return;
     if (keys->dimension < 2 || keys->pool_count < keys->arm_count)
         config_reader_fail(reader, contextual, "environment.contextual",

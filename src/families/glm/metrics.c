@@ -6,21 +6,42 @@ const struct tacit_metric glm_metrics[] = {
                     TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
     [GLM_REGRET_PER_AGENT] = {"regret_per_agent", "Regret per agent", "reward",
                               "the average client", 0},
-    [GLM_REWARD] = {"reward", "Reward", "reward", "summed over all clients", TACIT_METRIC_CARD},
+    [GLM_REWARD] = {"reward", "Reward", "reward", "summed over all clients",
+                    TACIT_METRIC_CARD | TACIT_METRIC_CURVE},
     [GLM_UPDATES] = {"updates", "Updates", "updates", "of the shared model",
-                     TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+                     TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC | TACIT_METRIC_CURVE |
+                         TACIT_METRIC_DRAWN},
     [GLM_AGGREGATIONS] = {"aggregations", "Aggregations", "rounds",
                           "of gradients, each of all clients, summed over the updates",
                           TACIT_METRIC_TRAFFIC},
     [GLM_LINKS] = {"links", "Links used", "links", "aggregations times clients: the paper's C_T",
-                   TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+                   TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC | TACIT_METRIC_CURVE |
+                       TACIT_METRIC_AGAINST},
     [GLM_MESSAGES] = {"messages", "Messages", "messages", "one for each client and direction",
                       TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
     [GLM_SCALARS] = {"scalars", "Scalars", "numbers", "a matrix counts d squared",
-                     TACIT_METRIC_TRAFFIC},
+                     TACIT_METRIC_TRAFFIC | TACIT_METRIC_CURVE},
     [GLM_BYTES] = {"bytes", "Bytes", "bytes",
                    "8 for each number that is sent, a matrix by its triangle, without headers",
-                   TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
+                   TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC | TACIT_METRIC_CURVE |
+                       TACIT_METRIC_AGAINST},
     [GLM_CONTROL_MESSAGES] = {"control_messages", "Control messages", "messages",
                               "triggers and requests to freeze; in no other count", 0},
+    [GLM_ROUNDS] = {"rounds", "Rounds of an update", "rounds", "J of the update that took the most",
+                    0},
+    [GLM_ROUNDS_BOUND] = {"rounds_bound", "Rounds by Eq. (3)", "rounds",
+                          "what Eq. (3) allows that update, from the way it went", 0},
     [GLM_METRIC_COUNT] = {.name = NULL}};
+
+void glm_record(const struct tacit_sim *sim, uint32_t first, uint32_t end, const double *metrics,
+                double *curves)
+{
+    uint32_t curve = 0;
+    for (uint32_t i = 0; i < GLM_METRIC_COUNT && curve < sim->curve_count; i++) {
+        if ((glm_metrics[i].places & TACIT_METRIC_CURVE) == 0)
+            continue;
+        for (uint32_t point = first; point < end; point++)
+            curves[(size_t)curve * sim->point_count + point] = metrics[i];
+        curve++;
+    }
+}

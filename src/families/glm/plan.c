@@ -17,7 +17,7 @@ static struct tacit_glm_model model_of(const struct glm_keys *keys,
     tacit_glm_link_constants(&model);
     if (keys->noise_bound > 0)
         model.noise_bound = keys->noise_bound;
-    if (keys->source == TACIT_CONTEXT_POOL)
+    if (keys->source == GLM_SOURCE_POOL)
         model.context_bound = sqrt(2.0); /* READINGS P4.5: the constant coordinate */
     if (keys->updates > 0)
         model.period = tacit_glm_period(config->agent_count, config->horizon, keys->updates);
@@ -92,6 +92,49 @@ static enum tacit_status protect(struct tacit_experiment *experiment, struct tac
     return tacit_experiment_protect(experiment, sound.epsilon, error);
 }
 
+/* The last model, a row a coordinate; beside it the truth, where there is one. */
+static void describe_model(struct tacit_experiment *experiment)
+{
+    struct glm_plan *const plan = experiment->plan;
+    struct glm_keys const *const keys = experiment->config->keys;
+    uint32_t const d = plan->model.dimension;
+    const char *const *const features = keys->log == NULL ? NULL : keys->log->features;
+    for (uint32_t i = 0; i < d; i++) {
+        (void)snprintf(plan->names[i], sizeof plan->names[i], "x%u", i);
+        plan->rows[i] = features == NULL ? plan->names[i] : features[i];
+    }
+    plan->profiles[0] = (struct tacit_profile){.name = "coefficients",
+                                               .label = "Coefficient",
+                                               .unit = "first run",
+                                               .note = "of the hub's last model, in the first run",
+                                               .rows = plan->rows};
+    plan->profiles[1] = (struct tacit_profile){.name = "half_widths",
+                                               .label = "Half of its interval",
+                                               .unit = "first run",
+                                               .note = "what the ellipsoid of Lemma 9 leaves to it",
+                                               .rows = plan->rows};
+    if (plan->log == NULL)
+        plan->profiles[2] = (struct tacit_profile){.name = "truth",
+                                                   .label = "Truth",
+                                                   .unit = "first run",
+                                                   .note = "theta*",
+                                                   .rows = plan->rows};
+    experiment->profiles = plan->profiles;
+    experiment->sim.profile_values = (plan->log == NULL ? 3 : 2) * d;
+    plan->sim = experiment->sim;
+}
+
+void glm_free_plan(void *memory)
+{
+    struct glm_plan *const plan = memory;
+    if (plan == NULL)
+        return;
+    if (plan->data != NULL)
+        tacit_context_data_free(plan->data);
+    free(plan->data);
+    free(plan);
+}
+
 enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct tacit_error *error)
 {
     struct glm_keys const *const keys = experiment->config->keys;
@@ -99,7 +142,7 @@ enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct taci
     experiment->plan = plan;
     if (plan == NULL)
         return TACIT_MEMORY;
-    enum tacit_status const status = tacit_experiment_protect(experiment, INFINITY, error);
+    enum tacit_status status = tacit_experiment_protect(experiment, INFINITY, error);
     if (status != TACIT_OK)
         return status;
     struct tacit_text text = tacit_text_init(experiment->statement, TACIT_STATEMENT_BYTES);
@@ -107,13 +150,18 @@ enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct taci
     bool const is_alone = keys->variant == TACIT_GLM_N_UCB || keys->variant == TACIT_GLM_N_ONS ||
                           keys->variant == TACIT_GLM_RANDOM;
     experiment->server_links = is_alone ? 0 : experiment->config->agent_count;
-    *plan =
-        (struct glm_plan){.sim = experiment->sim,
-                          .model = model_of(keys, experiment->config),
-                          .source = keys->source,
-                          .arm_count = keys->arm_count,
-                          .pool_count = keys->source == TACIT_CONTEXT_POOL ? keys->pool_count : 0,
-                          .path = tacit_linalg_fastest()};
+    *plan = (struct glm_plan){.sim = experiment->sim,
+                              .model = model_of(keys, experiment->config),
+                              .source = keys->source == GLM_SOURCE_POOL ? TACIT_CONTEXT_POOL
+                                                                        : TACIT_CONTEXT_SPHERE,
+                              .arm_count = keys->arm_count,
+                              .pool_count = keys->source == GLM_SOURCE_POOL ? keys->pool_count : 0,
+                              .path = tacit_linalg_fastest()};
+    if (keys->log != NULL)
+        status = glm_read_log(experiment, error);
+    if (status != TACIT_OK)
+        return status;
+    describe_model(experiment);
     if (experiment->config->privacy == TACIT_PRIVACY_SOUND)
         return protect(experiment, error);
     return check_size(experiment, &plan->model, error);

@@ -3,6 +3,7 @@
 #ifndef TACIT_FAMILIES_GLM_PLAN_H
 #define TACIT_FAMILIES_GLM_PLAN_H
 #include "../../config/reader.h"
+#include "tacit/data.h"
 #include "tacit/family.h"
 #include "tacit/glm_private.h"
 
@@ -15,7 +16,8 @@ enum glm_purpose {
     GLM_PURPOSE_REWARDS,
     GLM_PURPOSE_EXPLORATION,
     GLM_PURPOSE_POOL,
-    GLM_PURPOSE_NOISE /* of the sound mode */
+    GLM_PURPOSE_NOISE, /* of the sound mode */
+    GLM_PURPOSE_ORDER  /* of a log that has none */
 };
 
 enum glm_metric {
@@ -29,17 +31,27 @@ enum glm_metric {
     GLM_SCALARS,
     GLM_BYTES,
     GLM_CONTROL_MESSAGES,
+    GLM_ROUNDS,
+    GLM_ROUNDS_BOUND,
     GLM_METRIC_COUNT
 };
 
 extern const struct tacit_metric glm_metrics[];
+
+/* Writes those metrics that are known over time at the points first .. end - 1. */
+void glm_record(const struct tacit_sim *sim, uint32_t first, uint32_t end, const double *metrics,
+                double *curves);
+
+/* Where contexts come from. */
+enum glm_source { GLM_SOURCE_SPHERE, GLM_SOURCE_POOL, GLM_SOURCE_RATINGS, GLM_SOURCE_OFFERS };
 
 /* The keys of its sections `protocol` and `environment.contextual`. */
 struct glm_keys {
     enum tacit_glm_variant variant;
     enum tacit_glm_exploration exploration;
     enum tacit_linalg_link link;
-    enum tacit_context_source source;
+    enum glm_source source;
+    const struct tacit_context_spec *log; /* ratings, offers */
     uint32_t dimension;
     uint32_t arm_count;
     uint32_t pool_count;
@@ -66,6 +78,11 @@ struct glm_plan {
     uint32_t arm_count;
     uint32_t pool_count; /* 0 on the sphere */
     enum tacit_linalg_path path;
+    struct tacit_context_data *data;     /* NULL: contexts are drawn */
+    const struct tacit_context_log *log; /* in it */
+    struct tacit_profile profiles[4];    /* the model at the end */
+    const char *rows[TACIT_LINALG_DIMENSION_MAX + 1];
+    char names[TACIT_LINALG_DIMENSION_MAX][8]; /* of coordinates that have none */
 };
 
 /* ---- keys.c ---- */
@@ -76,12 +93,23 @@ extern const struct config_choice glm_explorations[];
 void glm_read_keys(struct config_reader *reader, const struct config_node *root,
                    struct tacit_config *config);
 
+/* ---- log_keys.c, log.c ---- */
+
+/* `source`, and the keys that belong to it. Requires: dimension and arms are read. */
+void glm_read_source(struct config_reader *reader, const struct config_node *contextual,
+                     struct glm_keys *keys);
+
+/* Reads the log into the plan, and checks that it can be played. Errors: as tacit_experiment_load.
+ */
+enum tacit_status glm_read_log(struct tacit_experiment *experiment, struct tacit_error *error);
+
 /* ---- plan.c ---- */
 
 /* What the paper's protocol protects: nothing. */
 extern const char glm_statement[];
 
 enum tacit_status glm_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);
+void glm_free_plan(void *plan); /* NULL is allowed */
 
 /* ---- bounds.c ---- */
 
@@ -94,6 +122,9 @@ struct glm_world {
     struct tacit_context_env env;
     double *contexts; /* K d: of the client that decides */
     double *pool;     /* or NULL */
+    uint32_t *items;  /* K: of a log, those that are offered */
+    uint32_t *order;  /* of its rows; NULL: their own */
+    uint64_t row;     /* of the decision */
     struct tacit_rng *context_rng;
     struct tacit_rng *reward_rng;
     struct tacit_rng *exploration_rng;
@@ -108,6 +139,11 @@ void glm_world_set_up(struct glm_world *world, uint32_t index);
 
 struct tacit_rng glm_world_stream(const struct glm_plan *plan, uint32_t index, uint32_t agent,
                                   enum glm_purpose purpose);
+
+/* Who plays at place `index` of a slot, which is decision `position` of all, from 0: the client of
+ * that index, or the one whose row of the log it is; TACIT_NO_AGENT: the log is over. Its offer is
+ * next. */
+uint32_t glm_world_client(struct glm_world *world, uint32_t index, uint64_t position);
 
 /* The client's next contexts; they stand until the next offer. */
 struct tacit_offer glm_world_offer(struct glm_world *world, uint32_t client);

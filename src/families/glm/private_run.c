@@ -1,5 +1,6 @@
 /* A run of the sound mode: clients decide in turn, slot by slot; when the public clock ends a
  * batch, all release, and the hub's model goes to all. */
+#include <math.h>
 #include <stdlib.h>
 #include "plan.h"
 
@@ -161,7 +162,7 @@ static void write_results(const struct private_run *run, double regret, double *
     struct tacit_glm_private_hub_view view;
     tacit_glm_private_hub_look(run->hub, &view);
     double const clients = run->plan->model.client_count;
-    double const rounds = (double)run->rule.model.batch_count;
+    double const rounds = (double)view.model_count;
     metrics[GLM_REGRET] = regret;
     metrics[GLM_REGRET_PER_AGENT] = regret / clients;
     metrics[GLM_REWARD] = run->reward;
@@ -172,6 +173,16 @@ static void write_results(const struct private_run *run, double regret, double *
     metrics[GLM_SCALARS] = run->scalars;
     metrics[GLM_BYTES] = run->bytes;
     metrics[GLM_CONTROL_MESSAGES] = 0;
+    metrics[GLM_ROUNDS] = 0; /* nothing is iterated */
+    metrics[GLM_ROUNDS_BOUND] = 0;
+}
+
+static void record(const struct private_run *run, uint32_t first, uint32_t end, double regret,
+                   double *curves)
+{
+    double metrics[GLM_METRIC_COUNT];
+    write_results(run, regret, metrics);
+    glm_record(&run->plan->sim, first, end, metrics, curves);
 }
 
 static enum tacit_status play_run(void *memory, uint32_t index, struct tacit_sim_row *row,
@@ -189,13 +200,20 @@ static enum tacit_status play_run(void *memory, uint32_t index, struct tacit_sim
             if (atomic_load(stop))
                 return TACIT_INTERRUPTED;
         }
-        if (status == TACIT_OK)
-            tacit_sim_meter_mark(&meter, slot, regret);
+        if (status != TACIT_OK)
+            break;
+        uint32_t const first = meter.next;
+        tacit_sim_meter_mark(&meter, slot, regret);
+        record(run, first, meter.next, regret, row->curves);
     }
     if (status != TACIT_OK)
         return status;
+    uint32_t const first = meter.next;
     tacit_sim_meter_end(&meter, regret);
+    record(run, first, meter.next, regret, row->curves);
     write_results(run, regret, row->metrics);
+    for (uint32_t i = 0; i < run->plan->sim.profile_values; i++)
+        row->profiles[i] = NAN; /* the hub's model is another one here */
     return TACIT_OK;
 }
 

@@ -1,7 +1,9 @@
 /* A run: clients decide in turn, slot by slot; an update is carried out at once, message by
  * message, before the next client decides (Alg. 1). Nothing is lost here, so a loop of its own
  * plays it. */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "plan.h"
 
 #define RESEND_US 1000000u /* no message is lost, so no timer is looked at */
@@ -17,6 +19,9 @@ struct glm_run {
     double control_messages;
     double scalars;
     double bytes;
+    double rounds; /* of the update that took the most, and what Eq. (3) allows it */
+    double rounds_bound;
+    double theta[TACIT_LINALG_VECTOR_MAX]; /* before the update under way */
 };
 
 static struct tacit_glm_client *client_of(const struct glm_run *run, uint32_t client)
@@ -103,6 +108,8 @@ static enum tacit_status set_up(struct glm_run *run, uint32_t index)
     run->control_messages = 0;
     run->scalars = 0;
     run->bytes = 0;
+    run->rounds = 0;
+    run->rounds_bound = 0;
     return status;
 }
 
@@ -158,16 +165,37 @@ static enum tacit_status exchange(struct glm_run *run, struct tacit_glm_update *
     return TACIT_OK;
 }
 
+/* J of the update that took the most rounds, beside Eq. (3) with the way that theta went in it. */
+static void compare_rounds(struct glm_run *run, uint64_t aggregations_before)
+{
+    struct tacit_glm_model const *const model = &run->plan->model;
+    struct tacit_glm_hub_view view;
+    double square = 0;
+    tacit_glm_hub_look(run->hub, &view);
+    double const rounds = (double)(view.aggregation_count - aggregations_before);
+    if (model->variant > TACIT_GLM_V2 || view.model_count == 0 || rounds <= run->rounds)
+        return;
+    for (uint32_t i = 0; i < model->dimension; i++)
+        square += (view.theta[i] - run->theta[i]) * (view.theta[i] - run->theta[i]);
+    run->rounds = rounds;
+    run->rounds_bound = tacit_glm_rounds_bound(model, view.model_count, sqrt(square));
+}
+
 /* An update from its trigger to its commit. Errors: TACIT_INVALID, it does not converge. */
 static enum tacit_status carry_out(struct glm_run *run, const struct tacit_glm_message *trigger)
 {
     struct tacit_glm_update update;
+    struct tacit_glm_hub_view before;
+    tacit_glm_hub_look(run->hub, &before);
+    memcpy(run->theta, before.theta, run->plan->model.dimension * sizeof run->theta[0]);
     struct tacit_glm_event const event = {
         .kind = TACIT_EVENT_RECEIVE, .path = run->plan->path, .as.message = trigger};
     count(run, trigger);
     enum tacit_status status = tacit_glm_hub_step(run->hub, &event, &update);
     while (status == TACIT_OK && update.send)
         status = exchange(run, &update);
+    if (status == TACIT_OK)
+        compare_rounds(run, before.aggregation_count);
     return status;
 }
 
@@ -175,7 +203,7 @@ static enum tacit_status carry_out(struct glm_run *run, const struct tacit_glm_m
 
 /* One client's slot: contexts, decision, reward, and perhaps an update. */
 static enum tacit_status play_client(struct glm_run *run, uint32_t client, uint64_t slot,
-                                     double *regret)
+                                     uint64_t order, double *regret)
 {
     struct glm_world *const world = run->world;
     struct tacit_entropy const entropy = tacit_rng_entropy(&world->exploration_rng[client]);
@@ -189,6 +217,7 @@ static enum tacit_status play_client(struct glm_run *run, uint32_t client, uint6
         return status;
     event.kind = TACIT_EVENT_REWARD;
     event.as.reward = glm_world_reward(world, client, update.arm, slot, regret);
+    event.as.reward.order = order;
     run->reward += event.as.reward.value;
     status = tacit_glm_client_step(client_of(run, client), &event, NULL, &update);
     if (status == TACIT_OK && update.send)
@@ -218,6 +247,59 @@ static void write_results(const struct glm_run *run, double regret, double *metr
         metrics[GLM_LINKS] = clients * (double)view.model_count;
         metrics[GLM_SCALARS] = clients * (double)view.model_count;
     }
+    metrics[GLM_ROUNDS] = run->rounds;
+    metrics[GLM_ROUNDS_BOUND] = run->rounds_bound;
+}
+
+/* The last model of the first run, coefficient by coefficient, with the half of what the ellipsoid
+ * of Lemma 9 leaves to each; where theta* is known, that too. Other runs have another truth. */
+static void write_model(const struct glm_run *run, uint32_t index, double *profiles)
+{
+    struct glm_plan const *const plan = run->plan;
+    uint32_t const d = plan->model.dimension;
+    double factor[TACIT_LINALG_MATRIX_MAX];
+    double inverse[TACIT_LINALG_MATRIX_MAX];
+    double reciprocal[TACIT_LINALG_VECTOR_MAX];
+    struct tacit_glm_hub_view view;
+    for (uint32_t i = 0; i < plan->sim.profile_values; i++)
+        profiles[i] = NAN;
+    tacit_glm_hub_look(run->hub, &view);
+    if (plan->sim.profile_values == 0 || index > 0 || view.update_count == 0 ||
+        !tacit_linalg_cholesky(plan->path, d, view.matrix, 0, factor, reciprocal))
+        return;
+    tacit_linalg_invert(d, factor, reciprocal, inverse);
+    double const radius = tacit_glm_radius(&plan->model, view.model_count);
+    for (uint32_t i = 0; i < d; i++) {
+        profiles[i] = view.theta[i];
+        profiles[d + i] = radius * sqrt(inverse[i * TACIT_LINALG_STRIDE(d) + i]);
+        if (plan->log == NULL)
+            profiles[2 * (size_t)d + i] = run->world->env.theta[i];
+    }
+}
+
+/* All clients' slot: each once and in order, or the rows of a log, whosever they are. */
+static enum tacit_status play_slot(struct glm_run *run, uint64_t slot, double *regret)
+{
+    uint32_t const clients = run->plan->model.client_count;
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < clients && status == TACIT_OK; i++) {
+        uint64_t const row = slot * clients + i;
+        uint32_t const client = glm_world_client(run->world, i, row);
+        if (client != TACIT_NO_AGENT)
+            status = play_client(run, client, slot + 1, row + 1, regret);
+    }
+    return status;
+}
+
+/* What is known over time, at the points that the meter has just passed. */
+static void record(const struct glm_run *run, const struct tacit_sim_meter *meter, uint32_t first,
+                   double regret, double *curves)
+{
+    double metrics[GLM_METRIC_COUNT];
+    if (meter->next == first)
+        return;
+    write_results(run, regret, metrics);
+    glm_record(&run->plan->sim, first, meter->next, metrics, curves);
 }
 
 static enum tacit_status play_run(void *memory, uint32_t index, struct tacit_sim_row *row,
@@ -231,18 +313,22 @@ static enum tacit_status play_run(void *memory, uint32_t index, struct tacit_sim
     for (uint64_t slot = 0; slot < horizon && status == TACIT_OK;) {
         uint64_t const end = slot + tacit_sim_meter_span(&meter, slot);
         for (; slot < end && status == TACIT_OK; slot++) {
-            for (uint32_t i = 0; i < run->plan->model.client_count && status == TACIT_OK; i++)
-                status = play_client(run, i, slot + 1, &regret);
+            status = play_slot(run, slot, &regret);
             if (atomic_load(stop))
                 return TACIT_INTERRUPTED;
         }
+        uint32_t const first = meter.next;
         if (status == TACIT_OK)
             tacit_sim_meter_mark(&meter, slot, regret);
+        record(run, &meter, first, regret, row->curves);
     }
     if (status != TACIT_OK)
         return status;
+    uint32_t const first = meter.next;
     tacit_sim_meter_end(&meter, regret);
+    record(run, &meter, first, regret, row->curves);
     write_results(run, regret, row->metrics);
+    write_model(run, index, row->profiles);
     return TACIT_OK;
 }
 

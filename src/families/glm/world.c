@@ -8,6 +8,8 @@ void glm_world_free(struct glm_world *world)
         return;
     free(world->contexts);
     free(world->pool);
+    free(world->items);
+    free(world->order);
     free(world->context_rng);
     free(world->reward_rng);
     free(world->exploration_rng);
@@ -24,11 +26,15 @@ struct glm_world *glm_world_new(const struct glm_plan *plan)
     world->plan = plan;
     world->contexts = calloc(plan->arm_count * d, sizeof(double));
     world->pool = plan->pool_count > 0 ? calloc(plan->pool_count * d, sizeof(double)) : NULL;
+    world->items = calloc(plan->arm_count, sizeof *world->items);
+    bool const has_order = plan->log == NULL || plan->log->is_ordered;
+    world->order = has_order ? NULL : calloc(plan->log->row_count, sizeof *world->order);
     world->context_rng = calloc(agents, sizeof *world->context_rng);
     world->reward_rng = calloc(agents, sizeof *world->reward_rng);
     world->exploration_rng = calloc(agents, sizeof *world->exploration_rng);
-    if (world->contexts != NULL && (world->pool != NULL || plan->pool_count == 0) &&
-        world->context_rng != NULL && world->reward_rng != NULL && world->exploration_rng != NULL)
+    if (world->contexts != NULL && world->items != NULL && (world->order != NULL || has_order) &&
+        (world->pool != NULL || plan->pool_count == 0) && world->context_rng != NULL &&
+        world->reward_rng != NULL && world->exploration_rng != NULL)
         return world;
     glm_world_free(world);
     return NULL;
@@ -39,6 +45,22 @@ struct tacit_rng glm_world_stream(const struct glm_plan *plan, uint32_t index, u
 {
     return tacit_rng_stream(plan->sim.seed, index, agent,
                             TACIT_PURPOSE_OF_FAMILY(GLM_FAMILY_NUMBER, purpose));
+}
+
+/* Rows that have no order get one (Fisher, Yates; Durstenfeld 1964). */
+static void shuffle(struct glm_world *world, uint32_t index)
+{
+    struct tacit_rng rng =
+        glm_world_stream(world->plan, index, TACIT_STREAM_COMMON, GLM_PURPOSE_ORDER);
+    uint64_t const rows = world->plan->log->row_count;
+    for (uint64_t i = 0; i < rows; i++)
+        world->order[i] = (uint32_t)i;
+    for (uint64_t i = rows; i > 1; i--) {
+        uint64_t const other = tacit_rng_below(&rng, i);
+        uint32_t const row = world->order[i - 1];
+        world->order[i - 1] = world->order[other];
+        world->order[other] = row;
+    }
 }
 
 void glm_world_set_up(struct glm_world *world, uint32_t index)
@@ -61,10 +83,29 @@ void glm_world_set_up(struct glm_world *world, uint32_t index)
     tacit_context_theta(plan->model.dimension, plan->model.norm_bound, &theta, world->env.theta);
     if (world->pool != NULL)
         tacit_context_pool(plan->model.dimension, plan->pool_count, &pool, world->pool);
+    if (world->order != NULL)
+        shuffle(world, index);
+}
+
+uint32_t glm_world_client(struct glm_world *world, uint32_t index, uint64_t position)
+{
+    struct tacit_context_log const *const log = world->plan->log;
+    if (log == NULL)
+        return index;
+    if (position >= log->row_count)
+        return TACIT_NO_AGENT;
+    world->row = world->order == NULL ? position : world->order[position];
+    return log->agents[world->row];
 }
 
 struct tacit_offer glm_world_offer(struct glm_world *world, uint32_t client)
 {
+    struct tacit_context_log const *const log = world->plan->log;
+    if (log != NULL) {
+        tacit_context_log_offer(log, world->row, world->env.arm_count, &world->context_rng[client],
+                                world->items, world->contexts);
+        return (struct tacit_offer){world->env.arm_count, world->env.dimension, world->contexts};
+    }
     tacit_context_offer(&world->env, world->plan->path, &world->context_rng[client],
                         world->contexts);
     return (struct tacit_offer){world->env.arm_count, world->env.dimension, world->contexts};
@@ -73,11 +114,18 @@ struct tacit_offer glm_world_offer(struct glm_world *world, uint32_t client)
 struct tacit_glm_reward glm_world_reward(struct glm_world *world, uint32_t client, uint32_t arm,
                                          uint64_t slot, double *regret)
 {
+    struct tacit_context_log const *const log = world->plan->log;
+    double const *const context = world->contexts + (size_t)arm * world->env.dimension;
     double best;
     double mean;
+    if (log != NULL) {
+        double const reward = tacit_context_log_reward(log, world->row, world->env.arm_count,
+                                                       world->items[arm], &best);
+        *regret += best - reward;
+        return (struct tacit_glm_reward){context, reward, slot, 0};
+    }
     tacit_context_means(&world->env, world->contexts, arm, &best, &mean);
     *regret += best - mean;
     return (struct tacit_glm_reward){
-        world->contexts + (size_t)arm * world->env.dimension,
-        tacit_context_reward(&world->env, mean, &world->reward_rng[client]), slot};
+        context, tacit_context_reward(&world->env, mean, &world->reward_rng[client]), slot, 0};
 }

@@ -433,7 +433,7 @@ static void send_trigger(struct tacit_glm_client *client, struct tacit_glm_updat
 /* ---- Rewards ---- */
 
 /* Eq. (4), from a sum of logarithms; the time since the last update is literal (READINGS P4.6). */
-static bool is_due(struct tacit_glm_client *client)
+static bool is_due(struct tacit_glm_client *client, uint64_t order)
 {
     struct tacit_glm_model const *const model = &client->config.model;
     uint64_t const elapsed =
@@ -444,7 +444,7 @@ static bool is_due(struct tacit_glm_client *client)
     if (!glm_is_scheduled(model->variant) || client->slot == 0)
         return false;
     uint64_t const observation =
-        (client->slot - 1) * model->client_count + client->config.client_id + 1;
+        order > 0 ? order : (client->slot - 1) * model->client_count + client->config.client_id + 1;
     return observation % model->period == 0;
 }
 
@@ -485,7 +485,7 @@ static enum tacit_status on_reward(struct tacit_glm_client *client,
     grow(client, event->path, x, reward->value, &growth);
     bool const is_asked_for =
         client->triggered_sync == client->sync || client->frozen_sync > client->sync;
-    bool const fires = is_due(client) && !is_asked_for;
+    bool const fires = is_due(client, reward->order) && !is_asked_for;
     if (fires) {
         client->triggered_sync = client->sync;
         client->unanswered_count = 0;
