@@ -203,7 +203,8 @@ struct tacit_context_data {
     uint64_t read_count;  /* rows of the table */
     uint32_t agents_seen; /* in it */
     uint32_t word_count;
-    uint32_t blank_count; /* items without a direction */
+    uint32_t
+        blank_count; /* items whose texts have no direction; they and their rows are left out */
     void *memory[5];
 };
 

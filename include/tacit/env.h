@@ -114,9 +114,9 @@ struct tacit_context_log {
 void tacit_context_log_offer(const struct tacit_context_log *log, uint64_t row, uint32_t arm_count,
                              struct tacit_rng *rng, uint32_t *items, double *contexts);
 
-/* What the item brings in that row, and the best of its arms. */
+/* What the item brings in that row; the best of its arms, and their average. */
 double tacit_context_log_reward(const struct tacit_context_log *log, uint64_t row,
-                                uint32_t arm_count, uint32_t item, double *best);
+                                uint32_t arm_count, uint32_t item, double *best, double *average);
 
 /* K contexts, a row each, without padding. Cost: O(K d). */
 void tacit_context_offer(const struct tacit_context_env *env, enum tacit_linalg_path path,

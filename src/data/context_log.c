@@ -37,14 +37,12 @@ static bool find_file(const char *beside, const char *name, char path[TACIT_PATH
     return tacit_dataset_find(name, path) == TACIT_OK;
 }
 
-static enum tacit_status fail_nowhere(const char *beside, const char *name,
-                                      struct tacit_error *error)
+static enum tacit_status fail_nowhere(const char *name, struct tacit_error *error)
 {
     char directories[TACIT_PATH_BYTES];
     tacit_dataset_directories(directories);
     (void)snprintf(error->text, sizeof error->text,
-                   "'%.120s' is neither beside %.60s nor in a data directory (%.150s)", name,
-                   beside == NULL ? "this" : beside,
+                   "'%.120s' is neither beside this file nor in a data directory (%.150s)", name,
                    *directories == '\0' ? "TACIT_DATA names none" : directories);
     return TACIT_IO;
 }
@@ -58,10 +56,10 @@ enum tacit_status tacit_table_find(struct tacit_table *table, const char *beside
     if (find_file(beside, name, path))
         return tacit_table_read_dialect(table, path, dialect, error);
     if (inner == NULL || (size_t)(inner - name) + 5 > sizeof archive)
-        return fail_nowhere(beside, name, error);
+        return fail_nowhere(name, error);
     (void)snprintf(archive, sizeof archive, "%.*s", (int)(inner - name) + 4, name);
     if (!find_file(beside, archive, path))
-        return fail_nowhere(beside, archive, error);
+        return fail_nowhere(archive, error);
     return data_table_read_member(table, path, inner + 5, dialect, error);
 }
 
@@ -137,6 +135,7 @@ struct builder {
     uint32_t *row_agents; /* by number of the name, of each row of the table */
     uint32_t *row_items;
     float *vectors;
+    uint64_t *blank;  /* items without a direction, by their texts: they are never offered */
     uint32_t *owners; /* of the log: agents, chosen, rewards, liked */
     uint32_t *chosen;
     double *rewards;
@@ -378,6 +377,8 @@ static enum tacit_status make_vectors(struct builder *builder, struct data_words
         bool is_blank = true;
         for (uint32_t i = 0; i < d; i++)
             is_blank = is_blank && !(fabsf(builder->vectors[(size_t)item * d + i]) > 0);
+        if (is_blank)
+            tacit_bits_add(builder->blank, item);
         data->blank_count += is_blank ? 1 : 0;
     }
     return TACIT_OK;
@@ -490,14 +491,20 @@ static enum tacit_status write_log(struct builder *builder)
     if (builder->owners == NULL || builder->chosen == NULL || builder->rewards == NULL ||
         builder->liked == NULL)
         return out_of_memory(builder);
+    for (uint32_t agent = 0; agent < builder->spec->agent_count; agent++)
+        memcpy(builder->liked + agent * words, builder->blank, words * sizeof *builder->liked);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < builder->decision_count; i++) {
         struct decision const *const decision = &builder->decisions[i];
-        builder->owners[i] = decision->agent;
-        builder->chosen[i] = decision->item;
-        builder->rewards[i] = decision->reward;
+        if (tacit_bits_has(builder->blank, decision->item))
+            continue;
+        builder->owners[count] = decision->agent;
+        builder->chosen[count] = decision->item;
+        builder->rewards[count++] = decision->reward;
         if (decision->reward > 0)
             tacit_bits_add(builder->liked + decision->agent * words, decision->item);
     }
+    builder->decision_count = count;
     return check_others(builder);
 }
 
@@ -512,7 +519,8 @@ static enum tacit_status build(struct builder *builder, struct tacit_context_dat
                          "it has %u items; at least one an arm is needed", builder->items.count);
     builder->vectors =
         calloc((size_t)builder->items.count * spec->dimension, sizeof *builder->vectors);
-    if (builder->vectors == NULL)
+    builder->blank = calloc(TACIT_BITS_WORDS(builder->items.count), sizeof *builder->blank);
+    if (builder->vectors == NULL || builder->blank == NULL)
         return out_of_memory(builder);
     status = spec->text_count > 0 ? read_texts(builder, data) : read_vectors(builder);
     return status == TACIT_OK ? write_log(builder) : status;
@@ -626,6 +634,7 @@ enum tacit_status tacit_context_data_read(struct tacit_context_data *data,
     data_names_free(&builder.agents);
     data_names_free(&builder.items);
     free(builder.decisions);
+    free(builder.blank);
     free(builder.row_agents);
     free(builder.row_items);
     if (status != TACIT_OK)

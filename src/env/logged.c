@@ -48,18 +48,23 @@ void tacit_context_log_offer(const struct tacit_context_log *log, uint64_t row, 
 }
 
 double tacit_context_log_reward(const struct tacit_context_log *log, uint64_t row,
-                                uint32_t arm_count, uint32_t item, double *best)
+                                uint32_t arm_count, uint32_t item, double *best, double *average)
 {
     TACIT_ASSERT(row < log->row_count);
     uint32_t const first = log->chosen[row];
     if (log->liked != NULL) {
         double const own = log->rewards[row];
         *best = own > 0 ? own : 0;
+        *average = own / arm_count;
         return item == first ? own : 0;
     }
     TACIT_ASSERT(item >= first && item - first < arm_count);
+    double sum = 0;
     *best = log->rewards[first];
-    for (uint32_t k = 1; k < arm_count; k++)
+    for (uint32_t k = 0; k < arm_count; k++) {
         *best = log->rewards[first + k] > *best ? log->rewards[first + k] : *best;
+        sum += log->rewards[first + k];
+    }
+    *average = sum / arm_count;
     return log->rewards[item];
 }

@@ -109,8 +109,9 @@ static enum tacit_status put_against(const struct tacit_report *report, uint32_t
         x[2 * (size_t)count + i] = y.ci95;
     }
     char title[120];
-    (void)snprintf(title, sizeof title, "%.40s against %.40s", report->curves[0].name,
-                   metric->name);
+    const struct tacit_report_metric *const first = report_find(report, report->curves[0].name);
+    char const *const name = first == NULL ? report->curves[0].name : first->metric->label;
+    (void)snprintf(title, sizeof title, "%.40s against %.40s", name, metric->label);
     struct tacit_report_series const series = {.label = "a point of time each",
                                                .count = count,
                                                .x = x,
@@ -118,7 +119,7 @@ static enum tacit_status put_against(const struct tacit_report *report, uint32_t
                                                .ci95 = x + 2 * (size_t)count};
     struct tacit_report_figure const figure = {.title = title,
                                                .x_label = metric->label,
-                                               .y_label = report->curves[0].name,
+                                               .y_label = name,
                                                .series = &series,
                                                .series_count = 1};
     (void)fputs("<section><h2>", out);

@@ -374,8 +374,12 @@ static const struct wrong wrongs[] = {
      "did you mean 'regret'?"},
     {14, "        measure: noisy.regret@", "14: measure: it ends where a slot", "is expected"},
     {14, "        measure: noisy.regret@0", "14: measure: '0'", "a whole number above 0"},
-    {14, "        measure: noisy.cost@5", "14: measure: '@' belongs to regret",
-     "recorded over time"},
+    {14, "        measure: noisy.cost@5", "14: measure: '@' belongs to what is recorded over time",
+     "regret, and of some protocols"},
+    {14, "        measure: noisy.bytes@5", "14: measure: noisy runs protocol: elimination",
+     "does not record 'bytes' over time"},
+    {8, "    plot: {x: t, y: bytes}", "8: plot.y: noisy runs protocol: elimination",
+     "does not record 'bytes' over time"},
     {14, "        measure: noisy.regret@20001", "14: measure: slot 20001 is beyond the last",
      "allowed: up to 20000"},
     {14, "        measure: short.regret@20000",
@@ -422,6 +426,59 @@ static void wrong_claims_say_what_is_allowed(void **state)
         assert_int_equal(access(bench->out, F_OK), -1); /* nothing is written */
         process_free(&result);
     }
+}
+
+/* ---- Over time, and without data ---- */
+
+static const char learning_text[] =
+    "name: learning\nseed: 3\nruns: 3\nhorizon: 40\nagents: 3\ncheckpoints: [10, 20, 40]\n"
+    "environment: {kind: contextual, contextual: {dimension: 3, arms: 4%s}}\n"
+    "protocol: {kind: glm-ucb, variant: v2, updates: 4}\n";
+
+static const char learning_figure[] =
+    "  - id: fig2\n    title: Figure two\n    paper_shows: It rises.\n"
+    "    plot: {x: t, y: updates}\n"
+    "    curves: [{experiment: learning, label: learning}]\n"
+    "    claims:\n      - id: steps\n        where: Sec. 2\n"
+    "        says: A quarter of the time, a quarter of the updates.\n"
+    "        measure: learning.updates@10 * 10 + learning.updates@20\n"
+    "        band: [12, 12]\n        verdict: holds\n";
+
+static void write_learning(const struct bench *bench, const char *more)
+{
+    char text[TEXT_BYTES];
+    (void)snprintf(text, sizeof text, learning_text, more);
+    temp_file_write(bench->paper, "learning.yaml", text);
+    write_claims(bench, 0, NULL, learning_figure);
+}
+
+static void what_is_known_over_time_is_drawn_and_measured(void **state)
+{
+    struct bench const *const bench = *state;
+    write_learning(bench, "");
+    struct process_result result = REPRODUCE(bench, "px-fig2", "--out", bench->out);
+    expect_code(&result, 0);
+    expect_has(result.out, "steps");
+    process_free(&result);
+}
+
+/* The rest is done; where nothing is left, it fails. */
+static void figures_without_their_data_are_left_out(void **state)
+{
+    struct bench const *const bench = *state;
+    write_learning(bench, ", source: offers, offers: {table: nowhere.csv, agent: a, decision: b, "
+                          "reward: c, features: [x, y, z]}");
+    struct process_result result = REPRODUCE(bench, "px");
+    expect_code(&result, 0);
+    expect_has(result.err, "'nowhere.csv' is neither beside");
+    expect_has(result.err, "px-fig2 is left out: its data are not here");
+    expect_has(result.out, "order");
+    assert_null(strstr(result.out, "steps"));
+    process_free(&result);
+    result = REPRODUCE(bench, "px-fig2");
+    expect_code(&result, 1);
+    expect_has(result.err, "px: nothing is left");
+    process_free(&result);
 }
 
 static void wrong_experiments_are_found_before_anything_runs(void **state)
@@ -735,6 +792,8 @@ int main(void)
         TEST(undecided_counts_in_full_only),
         TEST(measures_are_arithmetic),
         TEST(wrong_claims_say_what_is_allowed),
+        TEST(what_is_known_over_time_is_drawn_and_measured),
+        TEST(figures_without_their_data_are_left_out),
         TEST(wrong_experiments_are_found_before_anything_runs),
         TEST(a_paper_is_there_once),
         TEST(outputs_are_there_and_well_formed),

@@ -190,9 +190,9 @@ static void sharing_a_model_is_better_than_learning_alone_and_that_than_chance(v
 
 /* ---- Over time, and the model at the end ---- */
 
-#define CURVES 5u
-static const enum glm_metric over_time[CURVES] = {GLM_REWARD, GLM_UPDATES, GLM_LINKS, GLM_SCALARS,
-                                                  GLM_BYTES};
+#define CURVES 6u
+static const enum glm_metric over_time[CURVES] = {GLM_REWARD,  GLM_UPDATES, GLM_LINKS,
+                                                  GLM_SCALARS, GLM_BYTES,   GLM_OVER_UNIFORM};
 
 static void play_all(const struct glm_plan *plan, double *metrics, double *regret, double *curves,
                      double *profiles)
@@ -224,6 +224,10 @@ static void curves_rise_to_the_metrics_and_the_sound_mode_has_them_too(void **st
         play_all(&plans[which], metrics, regret, curves, NULL);
         for (uint32_t i = 0; i < CURVES * RUNS; i++) {
             double const *const curve = curves + (size_t)i * POINTS;
+            if (over_time[i / RUNS] == GLM_OVER_UNIFORM) {
+                assert_true(isnan(curve[POINTS - 1])); /* these are no logs */
+                continue;
+            }
             bool const may_fall = over_time[i / RUNS] == GLM_REWARD; /* normal rewards may be < 0 */
             assert_true(may_fall || (curve[0] <= curve[1] && curve[1] <= curve[2]));
             assert_true(curve[POINTS - 1] == row_of(metrics, over_time[i / RUNS])[i % RUNS]);
@@ -354,6 +358,8 @@ static void a_log_is_played_row_by_row(void **state)
         for (uint32_t run = 0; run < RUNS; run++) {
             assert_true(row_of(metrics, GLM_REWARD)[run] + row_of(metrics, GLM_REGRET)[run] ==
                         could);
+            assert_true(fabs(row_of(metrics, GLM_OVER_UNIFORM)[run] * could / plan.arm_count -
+                             row_of(metrics, GLM_REWARD)[run]) < 1e-9 * could);
             assert_true(row_of(metrics, GLM_UPDATES)[run] <= tacit_glm_updates_bound(&plan.model));
             if (is_scheduled)
                 assert_true(row_of(metrics, GLM_UPDATES)[run] == ROWS / plan.model.period);

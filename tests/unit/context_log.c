@@ -163,9 +163,17 @@ static void texts_make_vectors_of_length_one_and_alike_texts_alike_ones(void **s
     struct tacit_context_spec spec = ratings_spec();
     spec.texts = texts;
     spec.text_count = 1;
+    spec.arm_count = K - 1; /* of five, ann never liked two */
     struct tacit_context_data data = read_ok(&spec);
     assert_int_equal(data.word_count, 4); /* drama sci fi comedy */
     assert_int_equal(data.blank_count, 1);
+    struct tacit_rng rng = tacit_rng_stream(8, 0, 0, 1);
+    for (uint32_t i = 0; i < 1000; i++) { /* f6 is never offered */
+        uint32_t items[K];
+        double contexts[K * 2];
+        tacit_context_log_offer(&data.log, i % 7, K - 1, &rng, items, contexts);
+        assert_true(items[0] != 5 && items[1] != 5);
+    }
     for (uint32_t item = 0; item < 6; item++) {
         float const *const x = data.log.items + (size_t)item * 2;
         double const norm = sqrt((double)x[0] * (double)x[0] + (double)x[1] * (double)x[1]);
@@ -216,9 +224,13 @@ static void only_the_rows_own_item_brings_its_reward(void **state)
     struct tacit_context_spec const spec = ratings_spec();
     struct tacit_context_data data = read_ok(&spec);
     double best;
-    assert_true(tacit_context_log_reward(&data.log, 0, K, 2, &best) == 1 && best == 1);
-    assert_true(tacit_context_log_reward(&data.log, 0, K, 4, &best) == 0 && best == 1);
-    assert_true(tacit_context_log_reward(&data.log, 2, K, 1, &best) == 0 && best == 0);
+    double average;
+    assert_true(tacit_context_log_reward(&data.log, 0, K, 2, &best, &average) == 1 && best == 1);
+    assert_true(tacit_context_log_reward(&data.log, 0, K, 4, &best, &average) == 0 && best == 1);
+    assert_true(tacit_context_log_reward(&data.log, 2, K, 1, &best, &average) == 0 && best == 0);
+    assert_true(average == 0);
+    (void)tacit_context_log_reward(&data.log, 0, K, 2, &best, &average);
+    assert_true(fabs(average - 1.0 / K) < 1e-15);
     tacit_context_data_free(&data);
 }
 
@@ -231,13 +243,15 @@ static void offers_have_all_arms_and_their_rewards(void **state)
     uint32_t items[K];
     double contexts[K * 2];
     double best;
+    double average;
     assert_int_equal(data.log.row_count, 2);
     tacit_context_log_offer(&data.log, 1, K, &rng, items, contexts);
     assert_true(contexts[3] == (double)0.1F && contexts[4] == 1);
-    assert_true(tacit_context_log_reward(&data.log, 0, K, 2, &best) == 0.5 && best == 1);
+    assert_true(tacit_context_log_reward(&data.log, 0, K, 2, &best, &average) == 0.5 && best == 1);
+    assert_true(average == 0.5);
     tacit_context_log_offer(&data.log, 0, K, &rng, items, contexts);
     assert_int_equal(items[1], 1);
-    assert_true(tacit_context_log_reward(&data.log, 0, K, items[1], &best) == 1);
+    assert_true(tacit_context_log_reward(&data.log, 0, K, items[1], &best, &average) == 1);
     tacit_context_data_free(&data);
 }
 
@@ -451,7 +465,9 @@ static void lastfm_is_the_one_that_was_counted(void **state)
     if (!is_here("lastfm/lastfm-hetrec2011.tar"))
         SKIP_BECAUSE("no data set lastfm here");
     struct tacit_context_data data = read_ok(&spec);
-    assert_int_equal(data.log.row_count, 92834);
+    assert_int_equal(data.read_count, 92834);
+    assert_true(data.log.row_count > 80000 && data.log.row_count < 92834);
+    assert_int_equal(data.word_count, 7628);
     assert_int_equal(data.log.item_count, 17632);
     assert_int_equal(data.agents_seen, 1892);
     assert_false(data.log.is_ordered);

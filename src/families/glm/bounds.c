@@ -2,7 +2,8 @@
 #include <math.h>
 #include "plan.h"
 
-/* The paper's rates without their constants. */
+/* The paper's rates without their constants. Theorem 11's last factor is at least 1: for a horizon
+ * below its B, which the paper does not speak of, it would be the root of a negative number. */
 static void print_rates(const struct tacit_glm_model *model, FILE *out)
 {
     double const n = model->client_count;
@@ -14,8 +15,9 @@ static void print_rates(const struct tacit_glm_model *model, FILE *out)
     switch (model->variant) {
     case TACIT_GLM_FEDGLB:
         (void)fprintf(out,
-                      "Rates of App. D, without their constants, at this D:\n  regret    %.4g\n"
-                      "  links     %.4g\n",
+                      "Theorem 4's D = T/(N d log(NT)) = %.4g.\nRates of App. D, without their "
+                      "constants, at this D:\n  regret    %.4g\n  links     %.4g\n",
+                      t / (n * d * log(n * t)),
                       good + k * pow(d * logarithm, 1.5) * n * sqrt(model->threshold),
                       sqrt(d / model->threshold) * pow(logarithm, 1.5) * t * pow(n, 1.5));
         return;
@@ -32,7 +34,8 @@ static void print_rates(const struct tacit_glm_model *model, FILE *out)
         (void)fprintf(out,
                       "Rates of Theorem 11, at B = d^2 N log(NT) = %.0f, without their constants:\n"
                       "  regret    %.4g\n  links     %.4g\n",
-                      d * d * n * log(n * t), good * sqrt(fabs(log(t / (d * d * n * log(n * t))))),
+                      d * d * n * log(n * t),
+                      good * sqrt(fmax(log(t / (d * d * n * log(n * t))), 1)),
                       d * d * pow(n, 2.5) * sqrt(t) * pow(log(n * t), 2));
         return;
     case TACIT_GLM_V3:

@@ -67,7 +67,8 @@ static void write_note(struct tacit_experiment *experiment, const struct glm_pla
                      "Logged decisions: %" PRIu64 ", each with all of its arms.", log->row_count);
     if (data->word_count > 0)
         (void)snprintf(experiment->note + used, sizeof experiment->note - (size_t)used,
-                       " %" PRIu32 " items, by %" PRIu32 " words; %" PRIu32 " have no direction.",
+                       " %" PRIu32 " items, by %" PRIu32 " words; %" PRIu32
+                       " have no direction and are left out.",
                        log->item_count, data->word_count, data->blank_count);
 }
 

@@ -31,6 +31,8 @@ const struct tacit_metric glm_metrics[] = {
                     0},
     [GLM_ROUNDS_BOUND] = {"rounds_bound", "Rounds by Eq. (3)", "rounds",
                           "what Eq. (3) allows that update, from the way it went", 0},
+    [GLM_OVER_UNIFORM] = {"reward_over_uniform", "Reward over uniform play's", "",
+                          "of logs: divided by what uniform play expects", TACIT_METRIC_CURVE},
     [GLM_METRIC_COUNT] = {.name = NULL}};
 
 void glm_record(const struct tacit_sim *sim, uint32_t first, uint32_t end, const double *metrics,

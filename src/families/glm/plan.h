@@ -33,6 +33,7 @@ enum glm_metric {
     GLM_CONTROL_MESSAGES,
     GLM_ROUNDS,
     GLM_ROUNDS_BOUND,
+    GLM_OVER_UNIFORM,
     GLM_METRIC_COUNT
 };
 
@@ -125,6 +126,7 @@ struct glm_world {
     uint32_t *items;  /* K: of a log, those that are offered */
     uint32_t *order;  /* of its rows; NULL: their own */
     uint64_t row;     /* of the decision */
+    double uniform;   /* of a log: what uniform play expects up to now */
     struct tacit_rng *context_rng;
     struct tacit_rng *reward_rng;
     struct tacit_rng *exploration_rng;

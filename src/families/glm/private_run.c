@@ -175,6 +175,7 @@ static void write_results(const struct private_run *run, double regret, double *
     metrics[GLM_CONTROL_MESSAGES] = 0;
     metrics[GLM_ROUNDS] = 0; /* nothing is iterated */
     metrics[GLM_ROUNDS_BOUND] = 0;
+    metrics[GLM_OVER_UNIFORM] = (double)NAN;
 }
 
 static void record(const struct private_run *run, uint32_t first, uint32_t end, double regret,

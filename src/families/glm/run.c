@@ -249,6 +249,8 @@ static void write_results(const struct glm_run *run, double regret, double *metr
     }
     metrics[GLM_ROUNDS] = run->rounds;
     metrics[GLM_ROUNDS_BOUND] = run->rounds_bound;
+    metrics[GLM_OVER_UNIFORM] =
+        run->plan->log == NULL ? (double)NAN : run->reward / run->world->uniform;
 }
 
 /* The last model of the first run, coefficient by coefficient, with the half of what the ellipsoid

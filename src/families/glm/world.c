@@ -83,6 +83,7 @@ void glm_world_set_up(struct glm_world *world, uint32_t index)
     tacit_context_theta(plan->model.dimension, plan->model.norm_bound, &theta, world->env.theta);
     if (world->pool != NULL)
         tacit_context_pool(plan->model.dimension, plan->pool_count, &pool, world->pool);
+    world->uniform = 0;
     if (world->order != NULL)
         shuffle(world, index);
 }
@@ -120,8 +121,9 @@ struct tacit_glm_reward glm_world_reward(struct glm_world *world, uint32_t clien
     double mean;
     if (log != NULL) {
         double const reward = tacit_context_log_reward(log, world->row, world->env.arm_count,
-                                                       world->items[arm], &best);
+                                                       world->items[arm], &best, &mean);
         *regret += best - reward;
+        world->uniform += mean;
         return (struct tacit_glm_reward){context, reward, slot, 0};
     }
     tacit_context_means(&world->env, world->contexts, arm, &best, &mean);
