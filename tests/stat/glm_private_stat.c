@@ -89,7 +89,7 @@ static void give(struct tacit_glm_private_client *client, const double *x, doubl
 {
     struct tacit_glm_private_update update;
     struct tacit_glm_private_event const event = {.kind = TACIT_EVENT_REWARD,
-                                                  .as.reward = {x, y, 0}};
+                                                  .as.reward = {x, y, 0, 0}};
     assert_int_equal(tacit_glm_private_client_step(client, &event, NULL, &update), TACIT_OK);
 }
 

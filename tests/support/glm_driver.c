@@ -92,7 +92,7 @@ void glm_driver_reward(struct glm_driver *driver, uint32_t client, uint64_t slot
 {
     struct tacit_glm_update update;
     struct tacit_glm_event const event = {
-        .kind = TACIT_EVENT_REWARD, .path = driver->path, .as.reward = {context, reward, slot}};
+        .kind = TACIT_EVENT_REWARD, .path = driver->path, .as.reward = {context, reward, slot, 0}};
     TACIT_ASSERT(tacit_glm_client_step(driver->clients[client], &event, NULL, &update) == TACIT_OK);
     if (update.send)
         to_hub(driver, &update.message);

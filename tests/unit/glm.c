@@ -94,7 +94,7 @@ static bool reward(struct federation *f, uint32_t i, uint64_t slot)
     struct tacit_glm_event const event = {
         .now_us = f->now_us,
         .kind = TACIT_EVENT_REWARD,
-        .as.reward = {x, tacit_rng_bernoulli(&f->rng, 0.5), slot}};
+        .as.reward = {x, tacit_rng_bernoulli(&f->rng, 0.5), slot, 0}};
     assert_int_equal(tacit_glm_client_step(f->client[i], &event, NULL, &f->update), TACIT_OK);
     return f->update.send;
 }
@@ -260,7 +260,7 @@ static void offers_that_do_not_fit_are_refused_without_a_trace(void **state)
                          TACIT_INVALID);
         assert_false(f.update.decided);
         struct tacit_glm_event const event = {
-            .now_us = 9, .kind = TACIT_EVENT_REWARD, .as.reward = {contexts + 3 * D, 1, 1}};
+            .now_us = 9, .kind = TACIT_EVENT_REWARD, .as.reward = {contexts + 3 * D, 1, 1, 0}};
         assert_int_equal(tacit_glm_client_step(f.client[0], &event, NULL, &f.update),
                          TACIT_INVALID);
     }
@@ -375,7 +375,7 @@ static void committed_model_is_where_the_gradient_passed(void **state)
             x[tacit_rng_below(&f.rng, D)] = 0.9;
             double const y = tacit_rng_bernoulli(&f.rng, 0.7);
             struct tacit_glm_event const event = {.kind = TACIT_EVENT_REWARD,
-                                                  .as.reward = {x, y, t}};
+                                                  .as.reward = {x, y, t, 0}};
             assert_int_equal(tacit_glm_client_step(f.client[i], &event, NULL, &f.update), TACIT_OK);
             tacit_linalg_sample_put(&samples, n++, x, y);
         }

@@ -286,7 +286,7 @@ static enum tacit_status take_reward(struct live_site *site, const struct live_s
                                                          value < site->lo   ? site->lo
                                                          : value > site->hi ? site->hi
                                                                             : value,
-                                                         0}};
+                                                         0, 0}};
     return step_core(site, reward, entropy, &made, update);
 }
 
