@@ -12,6 +12,7 @@
 void config_reader_fail(struct config_reader *reader, const struct config_node *node,
                         const char *key, const char *format, ...)
 {
+    TACIT_ASSERT(format != NULL);
     if (reader->status != TACIT_OK)
         return;
     char what[1024];
@@ -35,6 +36,8 @@ static size_t smaller(size_t a, size_t b)
 /* Edits (insert, delete, replace) that turn one word into the other; long words count as far. */
 static size_t edit_distance(const char *from, const char *to)
 {
+    TACIT_ASSERT(from != NULL);
+    TACIT_ASSERT(to != NULL);
     size_t row[64];
     size_t const width = strlen(to);
     if (width >= 64)
@@ -55,6 +58,7 @@ static size_t edit_distance(const char *from, const char *to)
 
 const char *tacit_config_nearest(const char *word, const char *const *keys)
 {
+    TACIT_ASSERT(keys != NULL);
     const char *best = NULL;
     size_t best_distance = SIZE_MAX;
     for (; *keys != NULL; keys++) {
@@ -70,6 +74,7 @@ const char *tacit_config_nearest(const char *word, const char *const *keys)
 
 static void list_words(const char *const *words, char *list, size_t capacity)
 {
+    TACIT_ASSERT(capacity > 0);
     size_t used = 0;
     list[0] = '\0';
     for (size_t i = 0; words[i] != NULL && used < capacity; i++)
@@ -81,6 +86,7 @@ static void list_words(const char *const *words, char *list, size_t capacity)
  */
 static bool full_name(const struct config_reader *reader, const char *key, char *name, size_t size)
 {
+    TACIT_ASSERT(size > 0);
     const struct config_node *const root = config_document_root(reader->document);
     for (const struct config_node *node = root->first; node != NULL; node = node->next)
         if (node->kind == CONFIG_MAP && config_node_member(node, key) != NULL) {
@@ -93,6 +99,9 @@ static bool full_name(const struct config_reader *reader, const char *key, char 
 void config_reader_keys(struct config_reader *reader, const struct config_node *map,
                         const char *prefix, const char *const *keys)
 {
+    TACIT_ASSERT(map->kind == CONFIG_MAP);
+    TACIT_ASSERT(prefix != NULL);
+    TACIT_ASSERT(keys != NULL);
     char list[300];
     for (const struct config_node *node = map->first; node != NULL; node = node->next) {
         size_t i = 0;
@@ -122,6 +131,7 @@ void config_reader_keys(struct config_reader *reader, const struct config_node *
 /* The last part of a dotted key. */
 static const char *leaf(const char *key)
 {
+    TACIT_ASSERT(*key != '\0');
     char const *const dot = strrchr(key, '.');
     return dot == NULL ? key : dot + 1;
 }
@@ -129,6 +139,7 @@ static const char *leaf(const char *key)
 static const struct config_node *find(struct config_reader *reader, const struct config_node *map,
                                       const char *key, bool is_required)
 {
+    TACIT_ASSERT(map->kind == CONFIG_MAP);
     if (reader->status != TACIT_OK)
         return NULL;
     struct config_node const *const node = config_node_member(map, leaf(key));
@@ -140,6 +151,7 @@ static const struct config_node *find(struct config_reader *reader, const struct
 static bool is_scalar(struct config_reader *reader, const struct config_node *node, const char *key,
                       const char *wanted)
 {
+    TACIT_ASSERT(wanted != NULL);
     if (node->kind == CONFIG_SCALAR && (*node->text != '\0' || !node->is_plain))
         return true;
     config_reader_fail(reader, node, key, "%s; %s is expected",
@@ -166,6 +178,7 @@ const struct config_node *config_reader_map(struct config_reader *reader,
 void config_reader_text(struct config_reader *reader, const struct config_node *map,
                         const char *key, bool is_required, const char **value)
 {
+    TACIT_ASSERT(value != NULL);
     struct config_node const *const node = find(reader, map, key, is_required);
     if (node != NULL && is_scalar(reader, node, key, "a text"))
         *value = node->text;
@@ -189,6 +202,8 @@ static bool parse_decimal(const char *text, double *value)
 
 static void describe_range(struct config_range range, char *text, size_t capacity)
 {
+    TACIT_ASSERT(capacity > 0);
+    TACIT_ASSERT(range.min <= range.max);
     (void)snprintf(text, capacity, "a number %s %.12g%s%.12g%s",
                    range.min_is_open ? "above" : "from", range.min,
                    range.min_is_open ? " and up to " : " to ", range.max,
@@ -198,6 +213,8 @@ static void describe_range(struct config_range range, char *text, size_t capacit
 bool config_reader_real(struct config_reader *reader, const struct config_node *node,
                         const char *key, struct config_range range, double *value)
 {
+    TACIT_ASSERT(node != NULL);
+    TACIT_ASSERT(value != NULL);
     char allowed[120];
     double number;
     describe_range(range, allowed, sizeof allowed);
@@ -247,6 +264,8 @@ static bool parse_whole(const char *text, uint64_t *value)
 bool config_reader_whole(struct config_reader *reader, const struct config_node *node,
                          const char *key, uint64_t min, uint64_t max, uint64_t *value)
 {
+    TACIT_ASSERT(node != NULL);
+    TACIT_ASSERT(min <= max);
     char allowed[100];
     uint64_t number;
     (void)snprintf(allowed, sizeof allowed, "a whole number from %llu to %llu",
@@ -273,6 +292,7 @@ void config_reader_u64(struct config_reader *reader, const struct config_node *m
 void config_reader_u32(struct config_reader *reader, const struct config_node *map, const char *key,
                        bool is_required, uint32_t min, uint32_t max, uint32_t *value)
 {
+    TACIT_ASSERT(min <= max);
     uint64_t wide = *value;
     config_reader_u64(reader, map, key, is_required, min, max, &wide);
     *value = (uint32_t)wide;
@@ -282,6 +302,8 @@ void config_reader_choice(struct config_reader *reader, const struct config_node
                           const char *key, bool is_required, const struct config_choice *choices,
                           int *value)
 {
+    TACIT_ASSERT(choices != NULL);
+    TACIT_ASSERT(choices[0].name != NULL);
     struct config_node const *const node = find(reader, map, key, is_required);
     if (node == NULL || !is_scalar(reader, node, key, "a word"))
         return;

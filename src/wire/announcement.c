@@ -37,6 +37,7 @@ static size_t character_bytes(const unsigned char *at)
 
 bool tacit_wire_is_arm_name(const char *text)
 {
+    TACIT_ASSERT(text != NULL);
     size_t const length = strlen(text);
     if (length < 1 || length > TACIT_WIRE_NAME_BYTES_MAX)
         return false;
@@ -51,6 +52,7 @@ bool tacit_wire_is_arm_name(const char *text)
 
 static bool is_word(const char *text)
 {
+    TACIT_ASSERT(text != NULL);
     size_t const length = strlen(text);
     return length >= 1 && length <= TACIT_WIRE_NAME_BYTES_MAX &&
            strspn(text, WORD_CHARACTERS) == length;
@@ -80,6 +82,7 @@ static bool is_possible(const struct tacit_wire_agreement *agreement)
 
 static size_t agreement_bytes(const struct tacit_wire_agreement *agreement)
 {
+    TACIT_ASSERT(agreement->arms != NULL);
     size_t names = 0;
     for (uint32_t arm = 0; arm < agreement->arm_count; arm++)
         names += wire_field_bytes(strlen(agreement->arms[arm]));
@@ -96,6 +99,7 @@ size_t tacit_wire_announcement_bytes(const struct tacit_wire_announcement *annou
 
 static ProtobufCBinaryData binary(const uint8_t *bytes, size_t size)
 {
+    TACIT_IMPLIES(size > 0, bytes != NULL);
     return (ProtobufCBinaryData){size, (uint8_t *)(uintptr_t)bytes};
 }
 
@@ -164,6 +168,7 @@ enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement 
 static bool look_at(const Tacit__V2__Announcement *message, const char **arms,
                     struct tacit_wire_announcement *found)
 {
+    TACIT_ASSERT(message->agreement != NULL);
     Tacit__V2__Agreement const *const from = message->agreement;
     struct tacit_wire_agreement *const agreement = &found->agreement;
     if (message->version != TACIT_WIRE_VERSION || from->run.len != sizeof agreement->run)
@@ -207,6 +212,7 @@ static enum tacit_status check_form(const struct tacit_wire_announcement *announ
 
 static void *put(uint8_t **at, const void *from, size_t size)
 {
+    TACIT_ASSERT(*at != NULL);
     void *const place = *at;
     if (size > 0)
         memcpy(place, from, size);
@@ -285,6 +291,7 @@ static bool is_said(const uint8_t run[TACIT_WIRE_RUN_BYTES])
 static bool protocol_differs(const struct tacit_wire_agreement *here,
                              const struct tacit_wire_agreement *there, char *text, size_t size)
 {
+    TACIT_ASSERT(size > 0);
     if (strcmp(here->protocol, there->protocol) != 0 || here->family != there->family)
         (void)snprintf(text, size, "the protocol is %s (number %u) here and %s (number %u) there",
                        here->protocol, here->family, there->protocol, there->family);
@@ -299,6 +306,7 @@ static bool protocol_differs(const struct tacit_wire_agreement *here,
 static bool arms_differ(const struct tacit_wire_agreement *here,
                         const struct tacit_wire_agreement *there, char *text, size_t size)
 {
+    TACIT_ASSERT(size > 0);
     if (here->arm_count != there->arm_count) {
         (void)snprintf(text, size, "the number of arms is %u here and %u there", here->arm_count,
                        there->arm_count);
@@ -333,6 +341,8 @@ static struct digits digits_of(double number)
 /* Zero here: nothing is said about it. */
 static bool count_differs(const char *name, uint64_t here, uint64_t there, char *text, size_t size)
 {
+    TACIT_ASSERT(name != NULL);
+    TACIT_ASSERT(size > 0);
     if (here == 0 || here == there)
         return false;
     (void)snprintf(text, size, "%s is %llu here and %llu there", name, (unsigned long long)here,
@@ -343,6 +353,7 @@ static bool count_differs(const char *name, uint64_t here, uint64_t there, char 
 static bool epsilon_differs(const struct tacit_wire_agreement *here,
                             const struct tacit_wire_agreement *there, char *text, size_t size)
 {
+    TACIT_ASSERT(size > 0);
     if (here->epsilon_nano == 0 || here->epsilon_nano == there->epsilon_nano)
         return false;
     (void)snprintf(text, size, "epsilon per reward is %s here and %s there",
@@ -354,6 +365,7 @@ static bool epsilon_differs(const struct tacit_wire_agreement *here,
 static bool range_differs(const struct tacit_wire_agreement *here,
                           const struct tacit_wire_agreement *there, char *text, size_t size)
 {
+    TACIT_ASSERT(size > 0);
     if (here->lo == there->lo && here->hi == there->hi)
         return false;
     (void)snprintf(text, size, "the range of rewards is [%s, %s] here and [%s, %s] there",

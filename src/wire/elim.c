@@ -12,6 +12,7 @@
 
 static uint8_t set_byte(const uint64_t *words, size_t index)
 {
+    TACIT_ASSERT(words != NULL);
     return (uint8_t)(words[index / 8] >> (8 * (index % 8)));
 }
 
@@ -23,6 +24,7 @@ struct span {
 
 static struct span span_of(const uint64_t *set, uint32_t agent_count)
 {
+    TACIT_ASSERT(agent_count > 0);
     uint32_t const lowest = tacit_bits_next(set, agent_count, 0);
     if (lowest == agent_count)
         return (struct span){0, 0};
@@ -37,6 +39,7 @@ static struct span span_of(const uint64_t *set, uint32_t agent_count)
 
 static size_t origins_bytes(const uint64_t *origins, uint32_t agent_count)
 {
+    TACIT_ASSERT(origins != NULL);
     return (1 + 4) + wire_field_bytes(span_of(origins, agent_count).count);
 }
 
@@ -67,6 +70,8 @@ static size_t number_count(const struct tacit_elim_message *message, uint32_t ag
 static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
                          uint32_t agent_count)
 {
+    TACIT_ASSERT(arm_count > 0);
+    TACIT_ASSERT(agent_count > 0);
     size_t const arms = wire_field_bytes(wire_set_bytes(arm_count));
     switch (message->kind) {
     case TACIT_ELIM_HELLO:
@@ -110,6 +115,7 @@ size_t tacit_wire_elim_bytes(const struct tacit_elim_message *message, uint32_t 
 
 static void span_to_bytes(const uint64_t *words, struct span span, uint8_t *bytes)
 {
+    TACIT_ASSERT(span.count == 0 || words != NULL);
     for (size_t i = 0; i < span.count; i++)
         bytes[i] = set_byte(words, span.first + i);
 }
@@ -117,6 +123,7 @@ static void span_to_bytes(const uint64_t *words, struct span span, uint8_t *byte
 /* Takes a set whose bytes begin at that of member `first`; false if a member is beyond the last. */
 static bool span_from_bytes(size_t first, ProtobufCBinaryData data, uint32_t count, uint64_t *words)
 {
+    TACIT_ASSERT(count > 0);
     size_t const room = wire_set_bytes(count);
     memset(words, 0, room);
     if (first / 8 > room || data.len > room - first / 8)
@@ -167,6 +174,7 @@ struct encoding {
 
 static ProtobufCBinaryData arms_of(const struct encoding *encoding)
 {
+    TACIT_ASSERT(encoding->message->arms != NULL);
     struct span const all = {0, wire_set_bytes(encoding->arm_count)};
     span_to_bytes(encoding->message->arms, all, encoding->arms);
     return (ProtobufCBinaryData){all.count, encoding->arms};
@@ -174,6 +182,7 @@ static ProtobufCBinaryData arms_of(const struct encoding *encoding)
 
 static ProtobufCBinaryData uploaders_of(const struct encoding *encoding)
 {
+    TACIT_ASSERT(encoding->message->uploaders != NULL);
     struct span const all = {0, wire_set_bytes(encoding->agent_count)};
     span_to_bytes(encoding->message->uploaders, all, encoding->agents);
     return (ProtobufCBinaryData){all.count, encoding->agents};
@@ -181,6 +190,7 @@ static ProtobufCBinaryData uploaders_of(const struct encoding *encoding)
 
 static ProtobufCBinaryData origins_of(const struct encoding *encoding, uint32_t *first)
 {
+    TACIT_ASSERT(encoding->message->origins != NULL);
     const uint64_t *const origins = encoding->message->origins;
     TACIT_ASSERT(tacit_bits_within(origins, origins, encoding->agent_count));
     struct span const span = span_of(origins, encoding->agent_count);
@@ -194,6 +204,8 @@ static ProtobufCBinaryData origins_of(const struct encoding *encoding, uint32_t 
 static const union tacit_sum *row_of(const struct tacit_elim_message *message, uint32_t origin,
                                      uint32_t rank)
 {
+    TACIT_ASSERT(message->sums != NULL);
+    TACIT_ASSERT(rank <= origin);
     return message->sums + (message->row_stride > 0 ? (size_t)origin * message->row_stride
                                                     : (size_t)rank * message->sum_count);
 }
@@ -206,6 +218,7 @@ static void write_row(const union tacit_sum *row, uint32_t sum_count, int64_t *s
 
 static ProtobufCBinaryData hash_of(const uint8_t *bytes)
 {
+    TACIT_ASSERT(bytes != NULL);
     return (ProtobufCBinaryData){TACIT_SHA256_BYTES, (uint8_t *)(uintptr_t)bytes};
 }
 
@@ -246,6 +259,7 @@ static void fill_order(struct encoding *encoding)
 
 static void fill_report(struct encoding *encoding)
 {
+    TACIT_ASSERT(encoding->message->sums != NULL);
     const struct tacit_elim_message *const message = encoding->message;
     Tacit__V2__ElimReport *const report = &encoding->body.report;
     tacit__v2__elim_report__init(report);
@@ -290,6 +304,7 @@ static void fill_request(struct encoding *encoding)
 /* In the order of the rows. */
 static void fill_openings(struct encoding *encoding, Tacit__V2__ElimData *data)
 {
+    TACIT_ASSERT(encoding->message->openings != NULL);
     const struct tacit_elim_message *const message = encoding->message;
     uint32_t const agents = encoding->agent_count;
     uint32_t rank = 0;
@@ -305,6 +320,7 @@ static void fill_openings(struct encoding *encoding, Tacit__V2__ElimData *data)
 
 static void fill_data(struct encoding *encoding)
 {
+    TACIT_ASSERT(encoding->message->sums != NULL);
     const struct tacit_elim_message *const message = encoding->message;
     uint32_t const agents = encoding->agent_count;
     Tacit__V2__ElimData *const data = &encoding->body.data;
@@ -329,6 +345,7 @@ static void fill_data(struct encoding *encoding)
 
 static void fill_commit(struct encoding *encoding)
 {
+    TACIT_ASSERT(encoding->message->commit != NULL);
     Tacit__V2__ElimCommit *const commit = &encoding->body.commit;
     tacit__v2__elim_commit__init(commit);
     commit->commitment = hash_of(encoding->message->commit->commitment);
@@ -339,6 +356,7 @@ static void fill_commit(struct encoding *encoding)
 
 static void fill_grant(struct encoding *encoding)
 {
+    TACIT_ASSERT(encoding->message->commit != NULL);
     Tacit__V2__ElimGrant *const grant = &encoding->body.grant;
     tacit__v2__elim_grant__init(grant);
     grant->commitment = hash_of(encoding->message->commit->commitment);
@@ -349,6 +367,7 @@ static void fill_grant(struct encoding *encoding)
 
 static void fill_refusal(struct encoding *encoding)
 {
+    TACIT_ASSERT(encoding->message->commit != NULL);
     Tacit__V2__ElimRefusal *const refusal = &encoding->body.refusal;
     tacit__v2__elim_refusal__init(refusal);
     refusal->head = hash_of(encoding->message->commit->commitment);

@@ -89,6 +89,7 @@ size_t tacit_wire_envelope_signature(const uint8_t *bytes, size_t size)
 
 static bool take_name(const char *from, char name[TACIT_WIRE_NAME_BYTES_MAX + 1])
 {
+    TACIT_ASSERT(from != NULL);
     size_t const length = strlen(from);
     if (length > TACIT_WIRE_NAME_BYTES_MAX)
         return false;
@@ -98,6 +99,7 @@ static bool take_name(const char *from, char name[TACIT_WIRE_NAME_BYTES_MAX + 1]
 
 static bool take_bytes(ProtobufCBinaryData from, uint8_t *bytes, size_t size)
 {
+    TACIT_ASSERT(size > 0);
     if (from.len != size)
         return false;
     memcpy(bytes, from.data, size);

@@ -27,11 +27,15 @@ static bool is_peer(const struct elim_core *core)
 
 static void *state_of(const struct elim_core *core)
 {
+    TACIT_ASSERT(core->state_at < core->size);
+    TACIT_ASSERT(core->block != NULL);
     return core->block + core->state_at;
 }
 
 static struct tacit_elim_table *table_of(const struct elim_core *core)
 {
+    TACIT_ASSERT(is_peer(core));
+    TACIT_ASSERT(core->table_at < core->size);
     return (struct tacit_elim_table *)(void *)(core->block + core->table_at);
 }
 
@@ -77,6 +81,7 @@ bool elim_core_fits(const struct tacit_wire_elim_run *run)
 
 static uint32_t member_count(const struct tacit_wire_elim_run *run)
 {
+    TACIT_ASSERT(run->network != NULL);
     return run->network->members == NULL
                ? run->agent_count
                : tacit_bits_count(run->network->members, run->agent_count);
@@ -85,6 +90,7 @@ static uint32_t member_count(const struct tacit_wire_elim_run *run)
 static struct tacit_elim_peer_config peer_config(const struct elim_core *core,
                                                  const struct elim_core_site *site)
 {
+    TACIT_ASSERT(core->run.network != NULL);
     struct tacit_wire_elim_run const *const run = &core->run;
     struct tacit_wire_elim_network const *const network = run->network;
     return (struct tacit_elim_peer_config){

@@ -21,6 +21,8 @@ struct gossip_core {
 
 static struct tacit_gossip_agent *state_of(const struct gossip_core *core)
 {
+    TACIT_ASSERT(core->block != NULL);
+    TACIT_ASSERT(core->state_at < core->size);
     return (struct tacit_gossip_agent *)(void *)(core->block + core->state_at);
 }
 
@@ -58,6 +60,7 @@ static enum tacit_status describe(struct gossip_core *core,
                                   const struct tacit_mechanism_config *mechanism,
                                   const uint8_t *announcement, size_t announcement_size)
 {
+    TACIT_ASSERT(announcement != NULL);
     enum tacit_status status =
         tacit_wire_announcement_decode(announcement, announcement_size, &core->announcement);
     if (status == TACIT_OK)
@@ -171,6 +174,7 @@ void gossip_core_free(struct gossip_core *core)
 
 const void *gossip_core_block(const struct gossip_core *core, size_t *size)
 {
+    TACIT_ASSERT(size != NULL);
     *size = core->size;
     return core->block;
 }
@@ -197,6 +201,7 @@ const struct tacit_wire_agreement *gossip_core_agreement(const struct gossip_cor
 
 bool gossip_core_is_of(const struct gossip_core *core, const uint8_t *announcement, size_t size)
 {
+    TACIT_ASSERT(announcement != NULL);
     uint64_t length;
     memcpy(&length, core->block, sizeof length);
     return length == size && memcmp(core->block + sizeof length, announcement, size) == 0;
@@ -206,6 +211,8 @@ enum tacit_status gossip_core_step(struct gossip_core *core, const struct tacit_
                                    const struct tacit_entropy *entropy,
                                    struct tacit_gossip_update *update)
 {
+    TACIT_ASSERT(core->memory != NULL);
+    TACIT_ASSERT(event != NULL);
     return tacit_gossip_agent_step(state_of(core), core->memory, event, entropy, update);
 }
 

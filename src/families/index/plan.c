@@ -44,6 +44,7 @@ static const char *objection(const struct index_plan *plan)
 /* Where the file has public bounds of a reward, they are the scale, and rewards are clipped. */
 static struct tacit_scale scale_of(const struct tacit_config *config)
 {
+    TACIT_IMPLIES(config->has_range, config->lo < config->hi);
     if (config->has_range)
         return (struct tacit_scale){TACIT_SCALE_STEPS, config->lo, config->hi};
     return (struct tacit_scale){TACIT_SCALE_REAL, 0, 1};
@@ -52,6 +53,7 @@ static struct tacit_scale scale_of(const struct tacit_config *config)
 static void fill_plan(const struct tacit_experiment *experiment, struct index_keys keys,
                       struct index_plan *plan)
 {
+    TACIT_ASSERT(plan != NULL);
     struct tacit_sim const *const sim = &experiment->sim;
     uint32_t const turns = keys.sharing == INDEX_SHARING_POOLED ? sim->agent_count : 1;
     *plan = (struct index_plan){.sim = *sim,
@@ -89,6 +91,8 @@ enum tacit_status index_make_plan(struct tacit_experiment *experiment, struct ta
 
 enum tacit_status index_print_bounds(const struct tacit_experiment *experiment, FILE *out)
 {
+    TACIT_ASSERT(out != NULL);
+    TACIT_ASSERT(experiment->plan != NULL);
     struct index_plan const *const plan = experiment->plan;
     double const pulls = (double)plan->sim.horizon * (double)plan->sim.agent_count;
     if (plan->sharing == INDEX_SHARING_NONE)

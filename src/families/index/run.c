@@ -80,6 +80,7 @@ void *index_run_new(const void *plan, enum tacit_status *status)
 
 static struct learner learner_of(const struct index_plan *plan, uint32_t index, uint32_t agent)
 {
+    TACIT_ASSERT(agent < plan->sim.agent_count);
     bool const is_pooled = plan->sharing == INDEX_SHARING_POOLED;
     uint32_t const owner = is_pooled ? TACIT_STREAM_COMMON : agent;
     uint64_t const seed = plan->sim.seed;
@@ -95,6 +96,8 @@ static struct learner learner_of(const struct index_plan *plan, uint32_t index, 
 static union tacit_sum draw_block(struct index_run *run, struct learner *learner, uint64_t pull,
                                   struct tacit_pull_block block)
 {
+    TACIT_ASSERT(block.count > 0);
+    TACIT_ASSERT(block.arm < run->plan->arms.arm_count);
     struct tacit_env const *const env = &run->instance.env;
     struct tacit_scale const *const scale = &run->plan->arms.scale;
     uint64_t const agents = env->row_count == 1 ? 1 : learner->agent_count;
@@ -116,6 +119,8 @@ static union tacit_sum draw_block(struct index_run *run, struct learner *learner
 static enum tacit_status play_stretch(struct index_run *run, struct learner *learner, uint64_t pull,
                                       uint64_t end, double *regret, const atomic_bool *stop)
 {
+    TACIT_ASSERT(pull < end);
+    TACIT_ASSERT(end <= run->plan->arms.horizon);
     enum tacit_arms_kind const kind = run->plan->arms.kind;
     bool const wants_word = tacit_arms_wants_word(kind);
     for (uint32_t blocks = 1; pull < end; blocks++) {
@@ -136,6 +141,7 @@ static enum tacit_status play_stretch(struct index_run *run, struct learner *lea
 static enum tacit_status play_learner(struct index_run *run, struct learner *learner,
                                       double *regret, const atomic_bool *stop)
 {
+    TACIT_ASSERT(run->plan->turns >= 1);
     struct tacit_sim const *const sim = &run->plan->sim;
     uint64_t const turns = run->plan->turns;
     struct tacit_sim_meter meter = tacit_sim_meter_start(sim, run->regret);
@@ -156,6 +162,8 @@ static enum tacit_status play_learner(struct index_run *run, struct learner *lea
 
 static void write_row(struct index_run *run, double regret, struct tacit_sim_row *row)
 {
+    TACIT_ASSERT(row->metrics != NULL);
+    TACIT_ASSERT(row->ranking != NULL);
     struct index_plan const *const plan = run->plan;
     double const agents = (double)plan->sim.agent_count;
     bool const is_pooled = plan->sharing == INDEX_SHARING_POOLED;
@@ -180,8 +188,10 @@ static void write_row(struct index_run *run, double regret, struct tacit_sim_row
 enum tacit_status index_run_play(void *memory, uint32_t index, struct tacit_sim_row *row,
                                  atomic_bool *stop)
 {
+    TACIT_ASSERT(stop != NULL);
     struct index_run *const run = memory;
     struct index_plan const *const plan = run->plan;
+    TACIT_ASSERT(index < plan->sim.run_count);
     uint32_t const agents = plan->sim.agent_count;
     uint32_t const learners = plan->sharing == INDEX_SHARING_POOLED ? 1 : agents;
     double total = 0;

@@ -49,6 +49,8 @@ static struct tacit_phased_agent_config agent_config(const struct phased_core *c
 
 struct tacit_phased_agent *phased_core_agent(const struct phased_core *core)
 {
+    TACIT_ASSERT(core->block != NULL);
+    TACIT_ASSERT(core->state_at < core->size);
     return (struct tacit_phased_agent *)(void *)(core->block + core->state_at);
 }
 
@@ -114,6 +116,7 @@ enum tacit_status phased_core_new(struct phased_core **core, const struct phased
 static enum tacit_status take_block(struct phased_core *core, const struct phased_core_site *site,
                                     const void *block)
 {
+    TACIT_ASSERT(block != NULL);
     struct tacit_phased_agent_config const config = agent_config(core, site);
     memcpy(core->block, block, core->size);
     if (memcmp(core->block + core->digest_at, core->digest, sizeof core->digest) != 0)

@@ -109,6 +109,8 @@ static void count(struct tacit_sim_totals *totals, enum tacit_phased_message_kin
 static bool draw_rewards(struct phased_direct *direct, uint32_t agent,
                          const struct tacit_pull_block *block, union tacit_sum *sum)
 {
+    TACIT_ASSERT(agent < direct->sim->schedule.agent_count);
+    TACIT_ASSERT(block->count > 0);
     struct tacit_env const *const env = &direct->instance->env;
     struct tacit_scale const *const scale = &direct->sim->mechanism.scale;
     bool const is_slow = tacit_env_pulls_singly(env, scale);
@@ -241,6 +243,7 @@ static bool play_plan(struct phased_direct *direct, const struct tacit_phased_ju
 static bool play_round(struct phased_direct *direct, const struct tacit_phased_judge_view *view,
                        struct phased_direct_result *result)
 {
+    TACIT_ASSERT(!view->finished);
     uint32_t const agents = direct->sim->schedule.agent_count;
     uint64_t pulls = 0;
     for (uint32_t i = 0; i < view->plan_count; i++)
@@ -264,6 +267,8 @@ static bool play_round(struct phased_direct *direct, const struct tacit_phased_j
 static void play_rest(struct phased_direct *direct, const struct tacit_phased_judge_view *view,
                       struct phased_direct_result *result)
 {
+    TACIT_ASSERT(view->finished);
+    TACIT_ASSERT(view->slots <= direct->sim->schedule.horizon);
     uint32_t const agents = direct->sim->schedule.agent_count;
     bool is_overtaken = false;
     count(&result->totals, TACIT_PHASED_ORDER, 0, 1, agents);
@@ -297,6 +302,8 @@ enum tacit_status phased_direct_play(struct phased_direct *direct, uint32_t inde
                                      const struct tacit_sim_instance *instance, atomic_bool *stop,
                                      double *regret, struct phased_direct_result *result)
 {
+    TACIT_ASSERT(instance != NULL);
+    TACIT_ASSERT(stop != NULL);
     struct tacit_phased_judge_view view;
     direct->instance = instance;
     direct->stop = stop;
@@ -315,5 +322,6 @@ enum tacit_status phased_direct_play(struct phased_direct *direct, uint32_t inde
     } while (!is_told || direct->slot < direct->sim->schedule.horizon);
     result->totals.regret = direct->curve.total;
     tacit_sim_curve_read(&direct->curve, regret);
+    TACIT_ASSERT(view.finished);
     return TACIT_OK;
 }

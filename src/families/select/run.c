@@ -58,6 +58,8 @@ static struct tacit_select_scores scores_of(const struct select_run *run)
 
 static double slowest_of(const struct select_run *run, const uint32_t *users, uint32_t count)
 {
+    TACIT_ASSERT(count > 0);
+    TACIT_ASSERT(users != NULL);
     double slowest = 0;
     for (uint32_t i = 0; i < count; i++)
         slowest = fmax(slowest, run->latencies[users[i]]);
@@ -67,6 +69,7 @@ static double slowest_of(const struct select_run *run, const uint32_t *users, ui
 /* Eq. (9) of a set, with what its latencies were. */
 static double reward_of(const struct select_run *run, const uint32_t *users, uint32_t count)
 {
+    TACIT_ASSERT(count > 0);
     struct tacit_select_scores const scores = scores_of(run);
     double sum = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -78,6 +81,7 @@ static double reward_of(const struct select_run *run, const uint32_t *users, uin
 static double expected_reward_of(const struct select_run *run, const uint32_t *users,
                                  uint32_t count)
 {
+    TACIT_ASSERT(count > 0);
     return tacit_select_energy(run->expected, scores_of(run).weight, users, count);
 }
 
@@ -93,6 +97,7 @@ static enum tacit_status find_genie(struct select_run *run, uint32_t *count)
 
 static bool is_mixed(const struct select_run *run)
 {
+    TACIT_ASSERT(run->user_count > 0);
     bool has_fast = false;
     bool has_slow = false;
     for (uint32_t i = 0; i < run->user_count; i++)
@@ -133,6 +138,7 @@ static enum tacit_status choose(struct select_run *run)
 /* A model is float32; a sound update has an int64 a coordinate. */
 static void count_bytes(struct select_run *run)
 {
+    TACIT_ASSERT(run->user_count <= run->plan->config.user_count);
     double const numbers = (double)run->plan->training.parameter_count;
     double const update = run->metrics[SELECT_BITS_PER_COORDINATE] / 8 * numbers;
     double const model = 4 * numbers;
@@ -143,6 +149,7 @@ static void count_bytes(struct select_run *run)
 
 static enum tacit_status account(struct select_run *run)
 {
+    TACIT_ASSERT(run->user_count > 0);
     uint32_t genie_count;
     enum tacit_status const status = find_genie(run, &genie_count);
     if (status != TACIT_OK)
@@ -163,6 +170,7 @@ static enum tacit_status account(struct select_run *run)
 
 static enum tacit_status observe(struct select_run *run)
 {
+    TACIT_ASSERT(run->user_count > 0);
     double *const answers = run->columns; /* scores are not needed any more */
     for (uint32_t i = 0; i < run->user_count; i++)
         answers[i] = run->latencies[run->users[i]];
@@ -303,6 +311,7 @@ static enum tacit_status begin(struct select_run *run, uint32_t index)
 
 static void finish(struct select_run *run, struct tacit_sim_row *row)
 {
+    TACIT_ASSERT(run->metrics[SELECT_ROUNDS] >= 0);
     run->metrics[SELECT_LEAKAGE_MAX] = largest_leakage(run);
     if (run->metrics[SELECT_ROUNDS] > 0)
         run->metrics[SELECT_ENERGY_GAP] = run->energy_gap / run->metrics[SELECT_ROUNDS];
