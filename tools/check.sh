@@ -23,6 +23,9 @@ python3 tools/check_headers.py include/tacit/*.h
 gate "function length"
 python3 tools/check_functions.py $sources
 
+gate "assertions a function, room by room"
+python3 tools/count_assertions.py .
+
 gate "tidy: no banned calls, no paths of one machine"
 tools/check_tidy.sh
 
