@@ -710,6 +710,60 @@ static void damaged_states_are_refused_or_go_on_without_stumbling(void **state)
     struct tacit_phased_message const report = report_of(0, 1, sums, ARMS);
     assert_int_equal(phased_step(core, phased_receive(&report)), TACIT_OK);
     damage_each_bit(core, 0.4);
+    struct phased_setup less = setup_of(2, 100000, 0);
+    struct tacit_phased_update update;
+    less.schedule.first_count = ARMS - 1;
+    core = phased_hub_new(&less);
+    assert_int_equal(phased_step(core, phased_start()), TACIT_OK);
+    assert_int_equal(tacit_phased_hub_retire(core->state, 1, core->now_us, &update), TACIT_OK);
+    damage_each_bit(core, 0.3);
+}
+
+/* ---- Arms that come and go ---- */
+
+static void expect_refused_change(struct phased_core *hub, bool is_added, uint32_t arm,
+                                  enum tacit_status wanted)
+{
+    struct tacit_phased_update update;
+    void *const before = malloc(hub->size);
+    memcpy(before, hub->state, hub->size);
+    enum tacit_status const status =
+        is_added ? tacit_phased_hub_add(hub->state, arm, hub->now_us, &update)
+                 : tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update);
+    assert_int_equal(status, wanted);
+    assert_false(update.persist || update.send);
+    assert_memory_equal(before, hub->state, hub->size);
+    free(before);
+}
+
+static void a_change_that_cannot_be_leaves_every_byte_as_it_was(void **state)
+{
+    (void)state;
+    struct phased_setup setup = setup_of(2, 1000000, 0);
+    setup.schedule.first_count = ARMS - 1;
+    setup.schedule.guard_arm = 1;
+    setup.schedule.guard_loss = 0.1;
+    struct phased_core *const hub = phased_hub_new(&setup);
+    struct tacit_phased_update update;
+    expect_refused_change(hub, true, ARMS - 1, TACIT_UNEXPECTED); /* it has not started */
+    expect_refused_change(hub, false, 0, TACIT_UNEXPECTED);
+    assert_int_equal(phased_step(hub, phased_start()), TACIT_OK);
+    expect_refused_change(hub, true, 0, TACIT_INVALID); /* it is there */
+    expect_refused_change(hub, true, ARMS, TACIT_INVALID);
+    expect_refused_change(hub, true, UINT32_MAX, TACIT_INVALID);
+    expect_refused_change(hub, false, ARMS - 1, TACIT_INVALID); /* it is to come */
+    expect_refused_change(hub, false, ARMS, TACIT_INVALID);
+    expect_refused_change(hub, false, 1, TACIT_INVALID); /* the guard's */
+    assert_int_equal(tacit_phased_hub_retire(hub->state, 0, hub->now_us, &update), TACIT_OK);
+    expect_refused_change(hub, false, 0, TACIT_INVALID); /* it is gone */
+    expect_refused_change(hub, true, 0, TACIT_INVALID);
+    for (uint32_t arm = 2; arm < ARMS - 1; arm++)
+        assert_int_equal(tacit_phased_hub_retire(hub->state, arm, hub->now_us, &update), TACIT_OK);
+    assert_int_equal(tacit_phased_hub_add(hub->state, ARMS - 1, hub->now_us, &update), TACIT_OK);
+    expect_refused_change(hub, true, ARMS - 1, TACIT_INVALID);
+    struct tacit_phased_hub_config const config = phased_hub_config(&setup);
+    assert_int_equal(tacit_phased_hub_check(hub->state, hub->size, &config), TACIT_OK);
+    phased_free(hub);
 }
 
 int main(void)
@@ -736,6 +790,7 @@ int main(void)
         cmocka_unit_test(round_without_reports_is_repeated_with_the_same_plan),
         cmocka_unit_test(check_refuses_most_damaged_judges_and_survives_the_others),
         cmocka_unit_test(damaged_states_are_refused_or_go_on_without_stumbling),
+        cmocka_unit_test(a_change_that_cannot_be_leaves_every_byte_as_it_was),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
