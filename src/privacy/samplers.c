@@ -4,8 +4,9 @@
 #include "../random/words.h"
 
 #define SCALE_MAX (UINT64_C(1) << 50)
-/* Bernoulli(exp(-x)) looks at k = 1, 2, ..; reaching k has chance x^k/k!, so 2^13 is never seen,
- * and denominator * k <= 2^63 stays in 64 bits. */
+/* Bernoulli(exp(-x)) looks at k = 1, 2, ..; reaching k has chance x^k/k!, so 2^13 is seen only of a
+ * source that is broken, as one that gives only zeros; and denominator * k <= 2^63 stays in 64
+ * bits. */
 #define STEP_MAX (UINT64_C(1) << 13)
 
 /* First failure among Bernoulli(x/1), Bernoulli(x/2), ..; at an odd k it means heads. is_stream:
@@ -14,8 +15,7 @@ RANDOM_INLINE enum tacit_status bernoulli_exp(uint64_t numerator, uint64_t denom
                                               const struct tacit_entropy *entropy, bool is_stream,
                                               bool *heads)
 {
-    for (uint64_t k = 1;; k++) {
-        TACIT_ASSERT(k <= STEP_MAX);
+    for (uint64_t k = 1; k <= STEP_MAX; k++) {
         uint64_t draw;
         enum tacit_status const status =
             random_entropy_below(entropy, is_stream, denominator * k, &draw);
@@ -26,6 +26,7 @@ RANDOM_INLINE enum tacit_status bernoulli_exp(uint64_t numerator, uint64_t denom
             return TACIT_OK;
         }
     }
+    return TACIT_ENTROPY;
 }
 
 enum tacit_status tacit_bernoulli_exp(uint64_t numerator, uint64_t denominator,
@@ -68,7 +69,8 @@ RANDOM_INLINE enum tacit_status whole_scales(const struct tacit_entropy *entropy
         if (!heads)
             break;
         count++;
-        TACIT_ASSERT(count < STEP_MAX); /* chance e^-8192 */
+        if (count == STEP_MAX) /* chance e^-8192 */
+            return TACIT_ENTROPY;
     }
     *v = count;
     return TACIT_OK;

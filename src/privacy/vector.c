@@ -74,9 +74,8 @@ static enum tacit_status flip(uint64_t x, uint64_t t, uint64_t k,
 enum tacit_status privacy_bernoulli_exp(uint64_t x, uint64_t t, const struct tacit_entropy *entropy,
                                         bool *heads)
 {
-    for (uint64_t k = 1;; k++) {
+    for (uint64_t k = 1; k < STEP_MAX; k++) {
         bool goes_on;
-        TACIT_ASSERT(k < STEP_MAX);
         enum tacit_status const status = flip(x, t, k, entropy, &goes_on);
         if (status != TACIT_OK)
             return status;
@@ -85,6 +84,7 @@ enum tacit_status privacy_bernoulli_exp(uint64_t x, uint64_t t, const struct tac
             return TACIT_OK;
         }
     }
+    return TACIT_ENTROPY; /* no chance, but a source that is broken (samplers.c) */
 }
 
 static enum tacit_status part_of_scale(uint64_t t, const struct tacit_entropy *entropy, uint64_t *u)
@@ -105,8 +105,7 @@ static enum tacit_status part_of_scale(uint64_t t, const struct tacit_entropy *e
 static enum tacit_status whole_scales(const struct tacit_entropy *entropy, uint64_t *v)
 {
     bool heads = true;
-    for (uint64_t count = 0;; count++) {
-        TACIT_ASSERT(count < STEP_MAX);
+    for (uint64_t count = 0; count < STEP_MAX; count++) {
         enum tacit_status const status = privacy_bernoulli_exp(1, 1, entropy, &heads);
         if (status != TACIT_OK)
             return status;
@@ -115,6 +114,7 @@ static enum tacit_status whole_scales(const struct tacit_entropy *entropy, uint6
             return TACIT_OK;
         }
     }
+    return TACIT_ENTROPY;
 }
 
 /* Long division by 16 bits at a time, saturated; a compiler's own would call its run-time library.

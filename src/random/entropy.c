@@ -116,7 +116,7 @@ enum tacit_status tacit_entropy_subset(const struct tacit_entropy *entropy, uint
 static enum tacit_status draw_choices(const struct tacit_entropy *entropy, uint32_t bound_first,
                                       uint32_t choice_count, uint64_t product, uint32_t *choices)
 {
-    for (;;) {
+    for (uint32_t refused = 0; refused < RANDOM_REFUSALS_MAX; refused++) {
         uint64_t word;
         enum tacit_status const status = draw_word(entropy, &word);
         if (status != TACIT_OK)
@@ -129,6 +129,7 @@ static enum tacit_status draw_choices(const struct tacit_entropy *entropy, uint3
         if (word >= product || word >= (0 - product) % product)
             return TACIT_OK;
     }
+    return TACIT_ENTROPY;
 }
 
 #define CHOICES_MAX 12u /* 13! exceeds 2^32 */

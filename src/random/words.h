@@ -59,10 +59,15 @@ RANDOM_INLINE uint64_t random_below(struct tacit_rng *rng, uint64_t bound)
     }
 }
 
+/* A word is refused with a chance below 1/2, whatever the bound: so many in a row are no chance but
+ * a source that is broken, as one that gives only zeros. What is not refused stays exactly uniform.
+ */
+#define RANDOM_REFUSALS_MAX 256u
+
 RANDOM_INLINE enum tacit_status random_entropy_below(const struct tacit_entropy *entropy,
                                                      bool is_stream, uint64_t bound, uint64_t *out)
 {
-    for (;;) {
+    for (uint32_t refused = 0; refused < RANDOM_REFUSALS_MAX; refused++) {
         uint64_t word;
         enum tacit_status const status = random_entropy_word(entropy, is_stream, &word);
         if (status != TACIT_OK)
@@ -73,6 +78,7 @@ RANDOM_INLINE enum tacit_status random_entropy_below(const struct tacit_entropy 
             return TACIT_OK;
         }
     }
+    return TACIT_ENTROPY;
 }
 
 /* An odd multiple of 2^-53 is the midpoint of a cell of width 2^-52. It fits a double exactly,

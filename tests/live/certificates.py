@@ -139,6 +139,28 @@ def tls_1_1_is_refused_by_the_broker(federation_of):
         require_refusal(only_tls(federation.context("site-0"), version), federation.port, "alert protocol version")
 
 
+def only_cipher(context, cipher):
+    """Of TLS 1.2."""
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    context.set_ciphers(cipher)
+    return context
+
+
+@test
+def ciphers_that_do_not_authenticate_what_they_encrypt_are_refused_by_both_sides(federation_of):
+    federation = federation_of([0.875, 0.8, 0.75])
+    federation.start_all([])
+    good, bad = "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-SHA256:ECDHE-ECDSA-AES256-SHA"
+    said = refusal(only_cipher(federation.context("site-0"), good), federation.port)
+    require(said is None, f"{good}: {said}")
+    require_refusal(only_cipher(federation.context("site-0"), bad), federation.port, "handshake failure")
+    impostor = Impostor(federation.pki / "broker", lambda one: only_cipher(one, bad))
+    federation.write_agent("site-0", federation.policy(), "weak", federation.broker_section("site-0", port=impostor.port))
+    federation.start("weak")
+    agent_says(federation, "weak", "refuses the TLS handshake")
+    require(impostor.heard == b"", f"the agent said {impostor.heard}")
+
+
 # Brokers that are none
 
 class Impostor(threading.Thread):

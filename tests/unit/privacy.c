@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "tacit/vector.h"
 #include "tacit/elim.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -1154,9 +1155,68 @@ static void billionths_are_those_that_were_written(void **state)
         assert_true(tacit_nano_of(cases[i].value) == cases[i].nano);
 }
 
+/* A source that is broken: one byte for ever. The fuse ends a loop that would not end. */
+struct stuck {
+    uint8_t byte;
+    uint64_t fills;
+};
+
+#define FUSE UINT64_C(2000000)
+
+static enum tacit_status fill_stuck(void *context, void *bytes, size_t size)
+{
+    struct stuck *const stuck = context;
+    if (++stuck->fills > FUSE)
+        fail_msg("a source that gives only %02x is asked for ever", stuck->byte);
+    memset(bytes, stuck->byte, size);
+    return TACIT_OK;
+}
+
+static void zeros_are_no_entropy(void **state)
+{
+    static const uint64_t scales[][2] = {
+        {1, 1}, {3, 1}, {1, 3}, {1000003, 7}, {UINT64_C(1) << 50, 3}};
+    struct stuck stuck = {0};
+    struct tacit_entropy const entropy = {.fill = fill_stuck, .context = &stuck};
+    uint32_t items[20];
+    uint64_t word = 0;
+    int64_t noise = 77;
+    bool heads = true;
+    (void)state;
+    for (size_t i = 0; i < sizeof scales / sizeof scales[0]; i++) {
+        uint64_t const t = scales[i][0];
+        uint64_t const s_of = scales[i][1];
+        assert_int_equal(tacit_discrete_laplace(t, s_of, &entropy, &noise), TACIT_ENTROPY);
+        assert_int_equal(tacit_discrete_laplace_wide(t, s_of, &entropy, &noise), TACIT_ENTROPY);
+    }
+    assert_int_equal(tacit_bernoulli_exp(1, 1, &entropy, &heads), TACIT_ENTROPY);
+    assert_int_equal(tacit_entropy_below(&entropy, 3, &word), TACIT_ENTROPY);
+    assert_int_equal(tacit_entropy_below(&entropy, 8, &word), TACIT_OK); /* every word is fair */
+    for (uint32_t i = 0; i < 20; i++)
+        items[i] = i;
+    assert_int_equal(tacit_entropy_shuffle(&entropy, 20, items), TACIT_ENTROPY);
+    assert_int_equal(noise, 77);
+    assert_true(stuck.fills < FUSE);
+}
+
+static void no_stuck_source_is_asked_for_ever(void **state)
+{
+    (void)state;
+    for (unsigned byte = 0; byte < 256; byte++) {
+        struct stuck stuck = {.byte = (uint8_t)byte};
+        struct tacit_entropy const entropy = {.fill = fill_stuck, .context = &stuck};
+        uint64_t word;
+        for (uint64_t bound = 1; bound < 300; bound++)
+            (void)tacit_entropy_below(&entropy, bound, &word);
+        assert_true(stuck.fills < FUSE);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zeros_are_no_entropy),
+        cmocka_unit_test(no_stuck_source_is_asked_for_ever),
         cmocka_unit_test(bernoulli_exp_refuses_what_is_outside_its_limits),
         cmocka_unit_test(discrete_laplace_refuses_what_is_outside_its_limits),
         cmocka_unit_test(bernoulli_exp_without_entropy_at_any_fill_leaves_its_output_untouched),

@@ -125,6 +125,7 @@ static void write_head(FILE *file, const struct live_broker_config *config)
         "listener %u %s\n"
         "protocol mqtt\n"
         "tls_version tlsv1.2\n"
+        "ciphers " LIVE_TLS_CIPHERS "\n"
         "cafile %s\n"
         "certfile %s\n"
         "keyfile %s\n",

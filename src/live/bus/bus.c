@@ -507,7 +507,7 @@ static int set_tls(struct live_bus *bus)
         note(bus, "cannot read the CA, our certificate or its key", "");
     if (code != MOSQ_ERR_SUCCESS)
         return code;
-    return mosquitto_tls_opts_set(bus->client, 1, "tlsv1.2", NULL);
+    return mosquitto_tls_opts_set(bus->client, 1, "tlsv1.2", LIVE_TLS_CIPHERS);
 }
 
 /* Clean start; session expiry is 0 where none is asked for. */
