@@ -141,6 +141,7 @@ struct tacit_select_annealing {
     bool is_vanilla;      /* neighbours by R1 alone, C = 2 alpha + gamma + 1; else Alg. 2 */
     bool sign_as_printed; /* exp(-(E(U) - E(V))/tau) accepts everything (READINGS P5.1) */
     bool keep_last;       /* Alg. 2 l. 7 read literally: the last improvement, not the best */
+    bool keep_walk;       /* where the walk ends: the V_j of Theorem 4 */
     double kappa;         /* > 0; divides C (Sec. V-D) */
     uint32_t iterations;  /* >= 1 */
 };

@@ -21,7 +21,7 @@ struct tacit_select_view {
 };
 struct tacit_select_scores { double *ucb; double *generalization; double *privacy; double *weight; };
 struct tacit_select_annealing {
-    bool is_vanilla; bool sign_as_printed; bool keep_last; double kappa; uint32_t iterations;
+    bool is_vanilla; bool sign_as_printed; bool keep_last; bool keep_walk; double kappa; uint32_t iterations;
 };
 struct tacit_select_choice {
     int selector; struct tacit_select_annealing annealing; const double *expected; const uint64_t *available;

@@ -170,7 +170,7 @@ class Selector:
         choice = ffi.new("struct tacit_select_choice *", {
             "selector": _SELECTORS[settings["method"]], "expected": ffi.NULL,
             "available": ffi.NULL if bits is None else pointer("uint64_t *", bits),
-            "annealing": {"is_vanilla": settings["method"] == "vanilla-sa", "sign_as_printed": False, "keep_last": False,
+            "annealing": {"is_vanilla": settings["method"] == "vanilla-sa", "sign_as_printed": False, "keep_last": False, "keep_walk": False,
                           "kappa": settings["kappa"], "iterations": settings["iterations"]}})
         with self._lock:
             require(lib.tacit_python_choose(self._state, choice, settings["seed"], self._scratch,

@@ -184,6 +184,45 @@ def compare_one(what, results, metrics):
             sys.exit(f"{what} {name} differ by more than 4 standard errors")
 
 
+def environments(folder):
+    """Latencies from a file and log-normal ones, skewed sizes, rounds of both halves: numbers that follow by hand."""
+    with open(os.path.join(folder, "latencies.csv"), "w", encoding="utf-8") as file:
+        file.write(",".join(str(0.1 * (k + 1)) for k in range(USERS)) + "\n")
+    few = ["runs=2", "horizon=40"]
+    trace = ["environment.source=trace", "environment.trace=latencies.csv", *few]
+    for selector, slowest in (("all", 3.0), ("fastest", 0.5)):
+        found = program(folder, selector, trace)
+        if abs(found["latency"]["mean"] - 40 * slowest) > 1e-9:
+            sys.exit(f"trace, {selector}: {found['latency']}")
+    fixed = program(folder, "random", ["environment.source=log-normal",
+                                       "environment.log-normal={median: 0.5, users: 0, rounds: 0}", *few])
+    if abs(fixed["latency"]["mean"] - 20) > 1e-9:
+        sys.exit(f"log-normal without a spread: {fixed['latency']}")
+    for selector, mixed in (("fastest", 0), ("all", 40)):
+        found = program(folder, selector, few)
+        if found["mixed_rounds"]["mean"] != mixed or found["participations"]["mean"] != 40 * (5 if mixed == 0 else 30):
+            sys.exit(f"{selector}: {found['mixed_rounds']}, {found['participations']}")
+    even = program(folder, "clustered", few)["participations"]["mean"]
+    skewed = program(folder, "clustered", ["sizes={dirichlet: 0.02}", *few])["participations"]["mean"]
+    if even != 200 or not 40 <= skewed < 150:
+        sys.exit(f"urns: {even} participations of users alike, {skewed} where few have nearly all rows")
+    walks = [program(folder, "sa", [f"protocol.keep={keep}", "protocol.iterations=300", *few]) for keep in ("best", "walk")]
+    if not walks[0]["optimal_share"]["mean"] >= walks[1]["optimal_share"]["mean"] or walks[0]["iterations"]["mean"] != 300 \
+            or not walks[0]["energy_gap"]["mean"] < walks[1]["energy_gap"]["mean"]:
+        sys.exit(f"the best set seen is no better than where the walk ends: {walks}")
+
+
+def slope(folder):
+    """`check` puts a measured slope beside the bound, where it can."""
+    path = os.path.join(folder, "rounds.yaml")
+    for setting, words in (("horizon=3000", "measured from 300 to 3000 in 4 runs"), ("horizon=50", "slope     not measured"),
+                           ("protocol.selector=random", "measured from 30 to 300")):
+        said = subprocess.run([os.environ["TACIT_PROGRAM"], "check", path, "--set", setting], capture_output=True,
+                              text=True, check=True).stdout
+        if words not in said or "(Eq. 17)" not in said:
+            sys.exit(f"{setting}: {said}")
+
+
 def refuse(folder):
     """What is wrong ends with code 2 and one line that says what is allowed."""
     for setting, words in (("protocol.selector=exakt", "allowed: exact, brute"),
@@ -229,6 +268,8 @@ def main():
             sys.exit("annealing does not come near the best set")
         if exact["energy_gap"]["mean"] != 0 or not exact["regret_genie"]["min"] >= 0:
             sys.exit("the exact search has a gap, or beats the genie in expectation")
+        environments(folder)
+        slope(folder)
         refuse(folder)
 
 

@@ -42,6 +42,10 @@ const struct tacit_metric select_metrics[] = {
     [SELECT_TIME_TO_TARGET] = {"time_to_target", "Time to the target", "time",
                                "until that mean was training.target; all of it where it never was",
                                0},
+    [SELECT_OPTIMAL_SHARE] = {"optimal_share", "Best sets", "",
+                              "share of the rounds in which an annealing's set has the best value",
+                              0},
+    [SELECT_ITERATIONS] = {"iterations", "Iterations", "steps", "of an annealing in a round", 0},
     [SELECT_METRIC_COUNT] = {.name = NULL}};
 
 const struct tacit_profile select_series[] = {

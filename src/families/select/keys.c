@@ -37,7 +37,7 @@ static void read_annealing(struct config_reader *reader, const struct config_nod
                            struct select_keys *keys)
 {
     static const struct config_choice signs[] = {{"right", 0}, {"printed", 1}, {NULL, 0}};
-    static const struct config_choice keeps[] = {{"best", 0}, {"last", 1}, {NULL, 0}};
+    static const struct config_choice keeps[] = {{"best", 0}, {"last", 1}, {"walk", 2}, {NULL, 0}};
     struct tacit_select_annealing *const annealing = &keys->choice.annealing;
     int sign = 0;
     int keep = 0;
@@ -50,6 +50,7 @@ static void read_annealing(struct config_reader *reader, const struct config_nod
     config_reader_choice(reader, protocol, "protocol.keep", false, keeps, &keep);
     annealing->sign_as_printed = sign == 1;
     annealing->keep_last = keep == 1;
+    annealing->keep_walk = keep == 2;
 }
 
 static void read_protocol(struct config_reader *reader, const struct config_node *root,

@@ -4,7 +4,8 @@
 #include <string.h>
 #include "select.h"
 
-#define SIZE_MIN 20u /* rows of a user (READINGS P5.12) */
+#define ROUNDING 1e-9 /* values that differ by less are one */
+#define SIZE_MIN 20u  /* rows of a user (READINGS P5.12) */
 
 struct select_run {
     const struct select_plan *plan;
@@ -19,7 +20,9 @@ struct select_run {
     uint32_t user_count; /* chosen in this round */
     double median;       /* of mu: above it the fast half */
     double energy_gap;
-    double *series; /* SELECT_SERIES_COUNT rows of this run */
+    uint64_t compared_count; /* rounds in which an annealing was set beside the best */
+    uint64_t optimal_count;  /* and was as good */
+    double *series;          /* SELECT_SERIES_COUNT rows of this run */
     uint32_t recorded;
     struct training *training; /* NULL: selection only */
     struct tacit_rng latency_stream;
@@ -119,9 +122,12 @@ static enum tacit_status add_energy_gap(struct select_run *run, double energy)
     double best;
     enum tacit_status const status =
         tacit_select_choose(run->select, &choice, NULL, run->scratch, run->genie, &count, &best);
-    if (status == TACIT_OK)
-        run->energy_gap += best - energy;
-    return status;
+    if (status != TACIT_OK)
+        return status;
+    run->energy_gap += best - energy;
+    run->compared_count++;
+    run->optimal_count += best - energy <= ROUNDING ? 1 : 0;
+    return TACIT_OK;
 }
 
 static enum tacit_status choose(struct select_run *run)
@@ -297,6 +303,7 @@ static enum tacit_status begin(struct select_run *run, uint32_t index)
         training_begin(run->training, seed, index, run->sizes);
     memset(run->metrics, 0, sizeof run->metrics);
     run->energy_gap = 0;
+    run->compared_count = run->optimal_count = 0;
     if (run->training != NULL)
         run->metrics[SELECT_BITS_PER_COORDINATE] =
             run->plan->training.mode == TACIT_PRIVACY_SOUND ? 64 : 32;
@@ -315,6 +322,11 @@ static void finish(struct select_run *run, struct tacit_sim_row *row)
     run->metrics[SELECT_LEAKAGE_MAX] = largest_leakage(run);
     if (run->metrics[SELECT_ROUNDS] > 0)
         run->metrics[SELECT_ENERGY_GAP] = run->energy_gap / run->metrics[SELECT_ROUNDS];
+    if (run->compared_count > 0)
+        run->metrics[SELECT_OPTIMAL_SHARE] =
+            (double)run->optimal_count / (double)run->compared_count;
+    if (run->plan->keys.choice.selector == TACIT_SELECTOR_ANNEALING)
+        run->metrics[SELECT_ITERATIONS] = run->plan->keys.choice.annealing.iterations;
     memcpy(row->metrics, run->metrics, sizeof run->metrics);
 }
 

@@ -27,6 +27,8 @@ enum select_metric {
     SELECT_BITS_PER_COORDINATE,
     SELECT_ACCURACY_MEAN,
     SELECT_TIME_TO_TARGET,
+    SELECT_OPTIMAL_SHARE,
+    SELECT_ITERATIONS,
     SELECT_METRIC_COUNT
 };
 extern const struct tacit_metric select_metrics[];

@@ -342,6 +342,8 @@ enum tacit_status tacit_select_anneal(const struct tacit_select_config *config,
         status = wander(&walk, annealing, top, entropy);
     if (status != TACIT_OK)
         return status;
+    if (annealing->keep_walk)
+        remember(&walk);
     select_sort_users(walk.best, m);
     memcpy(users, walk.best, m * sizeof *users);
     *energy = tacit_select_energy(scores->ucb, scores->weight, users, m);
