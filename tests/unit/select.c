@@ -408,6 +408,10 @@ static void no_answer_counts_as_the_deadline(void **state)
     assert_true(view.means[2] == 0.5);
     assert_int_equal(view.counts[0], 1);
     assert_int_equal(view.round_count, 1);
+    /* and without a deadline as an answer that never comes */
+    assert_int_equal(tacit_select_observe(selection.select, users, 1, latencies, INFINITY),
+                     TACIT_OK);
+    assert_true(view.means[0] == 0.005);
     selection_free(&selection);
 }
 

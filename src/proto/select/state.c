@@ -376,7 +376,7 @@ static enum tacit_status observe(struct tacit_select *select, const uint32_t *us
             latency <= head->latency_min ? 1 : head->latency_min / latency; /* Eq. (11) */
         if (pays)
             pay(head, &columns, user);
-        TACIT_ASSERT(ratio > 0);
+        TACIT_ASSERT(ratio >= 0); /* 0: no answer, and nobody waits for ever for one */
         TACIT_ASSERT(ratio <= 1);
         columns.counts[user]++;
         /* Eq. (12), in the form that keeps its accuracy. */
