@@ -297,6 +297,28 @@ static void what_the_hub_is_told_survives_the_trip_in_one_form(void **state)
     free(bytes);
 }
 
+/* An agent plays T slots after a first pull of each arm, and no more. */
+static void pulls_of_a_told_agent_reach_to_the_horizon_and_its_first_pulls(void **state)
+{
+    (void)state;
+    struct tacit_wire_gossip_told told = {3, RUN_ID, TACIT_HORIZON_MAX + 3, false, theta};
+    struct tacit_wire_gossip_told found;
+    double row[3];
+    uint8_t bytes[128];
+    size_t const size = tacit_wire_gossip_told_bytes(3);
+    assert_true(size <= sizeof bytes);
+    fill_rows(6);
+    tacit_wire_gossip_told_encode(&told, 3, bytes);
+    assert_int_equal(tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &found, row), TACIT_OK);
+    assert_true(found.pull_count == TACIT_HORIZON_MAX + 3);
+    told.pull_count++;
+    tacit_wire_gossip_told_encode(&told, 3, bytes);
+    assert_int_equal(tacit_wire_gossip_told_decode(bytes, size, 3, AGENTS, &found, row),
+                     TACIT_MALFORMED);
+    assert_int_equal(tacit_wire_gossip_told_decode(bytes, size, 3, 3, &found, row),
+                     TACIT_MALFORMED); /* nor is agent 3 one of three */
+}
+
 static void release_has_the_documented_bytes(void **state)
 {
     (void)state;
@@ -430,6 +452,7 @@ int main(void)
         cmocka_unit_test(impossible_numbers_are_refused),
         cmocka_unit_test(strangers_and_other_versions_are_refused),
         cmocka_unit_test(what_the_hub_is_told_survives_the_trip_in_one_form),
+        cmocka_unit_test(pulls_of_a_told_agent_reach_to_the_horizon_and_its_first_pulls),
         cmocka_unit_test(release_has_the_documented_bytes),
         cmocka_unit_test(run_survives_the_announcement),
         cmocka_unit_test(impossible_runs_are_refused),
