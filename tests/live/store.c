@@ -1085,6 +1085,23 @@ static void a_truncated_log_leaves_whole_batches(void **state)
     store_image_free(&image);
 }
 
+/* A header by itself, whole or torn, tells of no commit: nothing can be lost with it. */
+static void a_log_of_a_header_alone_holds_nothing(void **state)
+{
+    (void)state;
+    enum { HEADER_BYTES = 32 };
+    make_store(0);
+    struct store_image image = store_image_killed(3);
+    struct store_image cut = image;
+    uint64_t batch = 0;
+    cut.log_size = HEADER_BYTES;
+    assert_true(opens_whole(&cut, &batch));
+    cut.log[20] ^= 1;
+    assert_true(opens_whole(&cut, &batch));
+    assert_int_equal(batch, 0);
+    store_image_free(&image);
+}
+
 static void a_truncated_file_with_a_log_is_refused_or_whole(void **state)
 {
     (void)state;
@@ -1261,6 +1278,7 @@ int main(void)
         CASE(a_log_of_either_byte_order_is_recovered_and_its_damage_refused),
         CASE(a_torn_header_is_refused_unless_the_log_is_folded),
         CASE(a_truncated_log_leaves_whole_batches),
+        CASE(a_log_of_a_header_alone_holds_nothing),
         CASE(a_truncated_file_with_a_log_is_refused_or_whole),
         CASE(descriptor_0_is_a_file_like_any_other),
         CASE(the_log_does_not_grow_without_bound),
