@@ -1,6 +1,6 @@
 #!/bin/bash
-# What takes too long for every change: long statistics, 300 kills, a minute without a broker, a large swarm, 30 s of each
-# fuzz target.
+# What takes too long for every change: long statistics, the full run of contexts, 300 kills, a minute without a broker, a large
+# swarm, 30 s of each fuzz target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-30}
@@ -38,6 +38,19 @@ SCHEDULES=20000 build-test/tests/unit_vote_hub
 echo "== 100,000 schedules of the simulator over a star, and as many over rings and hybrids, with backups and clones"
 build-test/tests/sim_swarm --schedules 100000
 build-test/tests/sim_swarm_graph --schedules 100000
+
+echo "== contexts: the full synthetic run, the same bytes with 1 and with 16 threads"
+for threads in 1 16; do
+    build-test/tacit run experiments/p4-glm/fig3a_fedglb_d5.yaml --set protocol.threshold=0.0775 --set runs=3 --threads "$threads" \
+        --json --quiet >"build-test/glm-$threads.json"
+done
+cmp build-test/glm-1.json build-test/glm-16.json
+
+echo "== contexts: three sizes, each within a factor of two of the model of src/proto/glm/NOTES.md, the largest in 3 GiB"
+TARGETS=bench/bench_glm tools/build.sh build-bench -Dbench=true -Dtests=false
+build-bench/bench/bench_glm 50 500 10 25 0.0775 1 fastest check
+build-bench/bench/bench_glm 200 2000 10 25 0.0775 1 fastest check
+(ulimit -v 3145728 && build-bench/bench/bench_glm 10000 200 50 50 5 1 fastest check)
 
 echo "== swarm of 500,000 seeds"
 build-test/tests/sim_swarm --seeds 500000
