@@ -135,33 +135,33 @@ static int agent_command(const struct command *command, int word_count, char **w
         return report(status, &error);
     }
     live_log_open(config->log_is_json);
-    struct live_agent_config const agent = {.protocol = family_of(config->family)->site,
-                                            .site = {.federation = config->federation,
-                                                     .site = config->site,
-                                                     .arm_names = config->arm_names,
-                                                     .arm_count = config->arm_count,
-                                                     .epsilon = config->epsilon,
-                                                     .budget = config->budget,
-                                                     .lo = config->lo,
-                                                     .hi = config->hi,
-                                                     .agents_max = config->agents_max,
-                                                     .rounds_max = config->rounds_max,
-                                                     .pulls_max = config->pulls_max,
-                                                     .settles = config->missing_after_s > 0,
-                                                     .resend_after_us = RESEND_AFTER_US,
-                                                     .settings = config->keys},
-                                            .wait_s = config->wait_s,
-                                            .missing_after_s = config->missing_after_s,
-                                            .missing_counts_as = config->missing_counts_as,
-                                            .deadline_s = config->deadline_s,
-                                            .remember_s = config->remember_s,
-                                            .open_max = config->open_max,
-                                            .units_max = config->units_max,
-                                            .state_directory = config->state_directory,
-                                            .bus = bus_config(&config->broker, config->site),
-                                            .signing =
-                                                signing_config(&config->broker, config->site),
-                                            .api = {config->api.unix_path, config->api.port}};
+    struct live_agent_config const agent = {
+        .protocol = family_of(config->family)->site,
+        .site = {.federation = config->federation,
+                 .site = config->site,
+                 .arm_names = config->arm_names,
+                 .arm_count = config->arm_count,
+                 .epsilon = config->epsilon,
+                 .budget = config->budget,
+                 .lo = config->lo,
+                 .hi = config->hi,
+                 .agents_max = config->agents_max,
+                 .rounds_max = config->rounds_max,
+                 .pulls_max = config->pulls_max,
+                 .settles = config->missing_after_s > 0,
+                 .resend_after_us = RESEND_AFTER_US,
+                 .settings = config->keys},
+        .wait_s = config->wait_s,
+        .missing_after_s = config->missing_after_s,
+        .missing_counts_as = config->missing_counts_as,
+        .deadline_s = config->deadline_s,
+        .remember_s = config->remember_s,
+        .open_max = config->open_max,
+        .units_max = config->units_max,
+        .state_directory = config->state_directory,
+        .bus = bus_config(&config->broker, config->site),
+        .signing = signing_config(&config->broker, config->site),
+        .api = {.unix_path = config->api.unix_path, .port = config->api.port}};
     status = live_agent_run(&agent, &error);
     tacit_config_agent_free(config);
     return report(status, &error);
@@ -221,7 +221,7 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         .state_directory = config->state_directory,
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
         .signing = signing_config(&config->broker, LIVE_COORDINATOR),
-        .status = {config->status.unix_path, config->status.port}};
+        .status = {.unix_path = config->status.unix_path, .port = config->status.port}};
     struct tacit_network *network;
     enum tacit_status status = tacit_network_new(&network, &config->network, error);
     if (status != TACIT_OK) /* a file of edges that is not there is wrong input, too */

@@ -57,6 +57,9 @@ def strangers_cannot_connect(federation_of):
             require(not plain.recv(4).startswith(b"\x20"), "the broker talks without TLS")
         except OSError:
             pass
+    signing = tls_context(federation.pki, None)  # the pair that words are signed with opens no door
+    signing.load_cert_chain(federation.pki / "site-0.sign.crt", federation.pki / "site-0.sign.key")
+    require_refusal(signing, federation.port, "unsupported certificate")
     stranger = federation.client("stranger")
     code = stranger.publish(federation.topic("up/stranger/elimination"), b"x")
     require(code == REFUSED_BY_ACL, f"a stranger may publish: {code}")
