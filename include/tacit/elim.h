@@ -85,6 +85,7 @@ struct tacit_elim_message {
     uint32_t from; /* agent, or TACIT_HUB */
     uint32_t to;   /* agent, TACIT_HUB or TACIT_EVERYONE */
     uint64_t run_id;
+    uint64_t term;   /* of the sender; 0: the first (see terms, below) */
     uint32_t epoch;  /* HELLO: last order known, 0 for none; else the epoch, from 1 */
     uint32_t seen;   /* ORDER to one agent: last epoch whose report the hub holds from it; else 0 */
     bool last;       /* ORDER: no epoch follows; play the one arm until T */
@@ -127,6 +128,17 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
  * Cost: O(A/64). */
 uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, uint32_t agent_count);
 
+/* ---- Terms -----------------------------------------------------------------------------------
+ *
+ * A holder that lost its state, or was put back to an older one, has forgotten what it granted:
+ * it goes on only in a new term, which the START of everybody says. Words of another term are not
+ * heard (TACIT_STRANGER). An agent that begins a term drops what no grant covers: the draw that
+ * waits, with its rewards, and the rewards that were not drawn yet. So no reward from before can be
+ * in a draw of the new term. What was granted stands, if the first order of the term has room for
+ * it: the report of the epoch that the order asks for, or a history that it continues; else the
+ * agent begins its history anew and pulls all that the order says. A holder keeps no head of the
+ * terms before, and takes the first that a site shows: its grant. */
+
 /* ---- Events and updates ---------------------------------------------------------------------- */
 
 struct tacit_elim_event {
@@ -136,6 +148,7 @@ struct tacit_elim_event {
         struct tacit_reward reward;
         uint64_t exploited_count;
         const struct tacit_elim_message *message;
+        uint64_t term; /* START: a later one than the state's begins here; 0: none does */
     } as;
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
 };
@@ -185,11 +198,15 @@ struct tacit_elim_agent_view {
     const uint8_t *head;  /* with grants: the last commitment that was granted; else NULL */
     const uint64_t *arms; /* active set */
     uint32_t active_count;
-    uint64_t pulls;         /* S(r) of the last order accepted */
-    uint64_t pull_count;    /* pulls acknowledged so far, exploration and exploitation */
-    uint32_t exploit_arm;   /* the order's leader; without one the best noised history mean of the
-                             * active arms, lowest index on ties */
-    uint64_t release_epoch; /* last epoch whose sums were noised, and granted; 0: none */
+    uint64_t pulls;          /* S(r) of the last order accepted */
+    uint64_t pull_count;     /* pulls acknowledged so far, exploration and exploitation */
+    uint32_t exploit_arm;    /* the order's leader; without one the best noised history mean of the
+                              * active arms, lowest index on ties */
+    uint64_t release_epoch;  /* last epoch whose sums were noised, and granted; 0: none */
+    uint64_t term;           /* 0: the first */
+    uint64_t draw_number;    /* of the newest draw: its epoch, but in later terms larger than all
+                              * before; 0: none */
+    uint64_t release_number; /* of the newest that was granted */
     const union tacit_sum *noised; /* K noised history sums of these releases */
     const struct tacit_ledger *ledger;
 };
@@ -410,6 +427,7 @@ struct tacit_elim_hub_view {
     const double *means;        /* K aggregated means of the last round */
     const uint32_t *eliminated; /* K: the epoch in which the arm was eliminated; 0: still active */
     const uint64_t *flagged;    /* A: who spoke from two states; NULL without grants */
+    uint64_t term;              /* 0: the first */
 };
 
 /* Bytes of a state: O(A K). Errors: 0 if the configuration is not valid. */
@@ -430,7 +448,9 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *hub, size_t 
  * With grants: a commitment that follows the agent's head is granted, whatever the epoch, and is
  * the head from then on, durable before the GRANT leaves; the head itself is granted again; any
  * other gets a REFUSAL that shows the head. TACIT_FORKED: that, or a report that does not open the
- * head; the sender is flagged and nothing of the message is used. */
+ * head; the sender is flagged and nothing of the message is used. TACIT_ROLLBACK: the sender speaks
+ * of an epoch or a term that has not begun here, so this state may be an old one; nothing changed.
+ * A START that begins a term asks for the reports of the present epoch anew. */
 enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_event *event,
                                       const struct tacit_entropy *entropy,

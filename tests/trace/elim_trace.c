@@ -336,7 +336,7 @@ static const char troubled_log[] =
     "--- hello of a stranger, of another run, from the future; then the true one\n"
     "[ 100] hub refuse TACIT_STRANGER\n"
     "[ 100] hub refuse TACIT_STRANGER\n"
-    "[ 100] hub refuse TACIT_UNEXPECTED\n"
+    "[ 100] hub refuse TACIT_ROLLBACK\n"
     "[ 100] hub -> a1 order epoch 1 seen 0 S 184 arms 012 (56 bytes)\n"
     "--- a1 gets an order from a0, one for a0, one with a fourth arm, a report\n"
     "[ 100] a1 refuse TACIT_STRANGER\n"

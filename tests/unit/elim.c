@@ -1685,9 +1685,9 @@ static void report_that_does_not_fit_its_order_is_refused_without_trace(void **s
     refuse_report(&hub, report_of(1, TACIT_ELIM_EPOCHS_MAX + 1, pulls, all_3, sums, 3),
                   TACIT_MALFORMED);
     refuse_report(&hub, report_of(1, UINT32_MAX, pulls, all_3, sums, 3), TACIT_MALFORMED);
-    refuse_report(&hub, report_of(1, 2, pulls, all_3, sums, 3), TACIT_UNEXPECTED);
+    refuse_report(&hub, report_of(1, 2, pulls, all_3, sums, 3), TACIT_ROLLBACK);
     refuse_report(&hub, report_of(1, TACIT_ELIM_EPOCHS_MAX, pulls, all_3, sums, 3),
-                  TACIT_UNEXPECTED);
+                  TACIT_ROLLBACK);
     refuse_report(&hub, report_of(1, 1, pulls, NULL, sums, 3), TACIT_MALFORMED);
     refuse_report(&hub, report_of(1, 1, pulls, all_3, NULL, 3), TACIT_MALFORMED);
     refuse_report(&hub, report_of(1, 1, pulls, first_2, sums, 3), TACIT_MALFORMED);
@@ -1869,7 +1869,7 @@ static void hello_is_answered_if_it_is_behind_and_refused_if_it_is_ahead(void **
             driver_expect_answer(&hub, driver_receive(&hello), 1);
         else
             driver_expect_nothing(&hub, driver_receive(&hello),
-                                  epoch == 2 ? TACIT_OK : TACIT_UNEXPECTED);
+                                  epoch == 2 ? TACIT_OK : TACIT_ROLLBACK);
     }
     driver_close(&hub);
 }
@@ -2477,7 +2477,7 @@ static void live_hub_answers_every_report_and_hello_that_it_takes(void **state)
     union tacit_sum const other[3] = {{.steps = 1}, {.steps = 2}, {.steps = 3}};
     refuse_report(&hub, report_of(1, 1, driver_hub_view(&hub).pulls, all_3, other, 3),
                   TACIT_MALFORMED);
-    refuse_report(&hub, hello_of(1, 2), TACIT_UNEXPECTED);
+    refuse_report(&hub, hello_of(1, 2), TACIT_ROLLBACK);
     report_to(&hub, 1, TACIT_OK); /* repeated */
     assert_false(hub.update.persist);
     assert_int_equal(hub.update.message.to, 1);

@@ -483,6 +483,162 @@ static void words_about_commitments_that_do_not_fit_are_refused_without_trace(vo
     star_close(&star);
 }
 
+/* ---- Terms ---- */
+
+static struct tacit_elim_event start_of_term(uint64_t term)
+{
+    return (struct tacit_elim_event){.kind = TACIT_EVENT_START, .as.term = term};
+}
+
+/* The hub has lost everything; it begins a term. */
+static struct driver_core hub_without_memory(const struct driver_setup *setup, uint64_t term)
+{
+    struct driver_core hub = driver_hub_open(setup);
+    assert_int_equal(tell(&hub, start_of_term(term)), TACIT_OK);
+    assert_int_equal(driver_hub_view(&hub).term, term);
+    assert_true(hub.update.persist);
+    return hub;
+}
+
+/* The exact sums are nowhere in its bytes any more, the draw that waited is never shown, and all
+ * that the order says is pulled anew. */
+static void new_term_drops_what_was_not_granted(void **state)
+{
+    struct driver_setup const setup = granting_setup(2);
+    struct star star = star_open(&setup);
+    (void)state;
+    play(&star.a);
+    uint64_t const planned = driver_agent_view(&star.a).pull_count;
+    struct tacit_elim_message *const commit = driver_keep(&star.a);
+    struct driver_core hub = hub_without_memory(&setup, 1);
+    struct tacit_elim_message *const order = driver_keep(&hub);
+    driver_expect_nothing(&hub, driver_receive(commit), TACIT_STRANGER); /* of the term before */
+    assert_int_equal(tell(&star.a, start_of_term(1)), TACIT_OK);
+    struct tacit_elim_agent_view view = driver_agent_view(&star.a);
+    assert_true(star.a.update.persist && view.waiting && !view.committed);
+    assert_int_equal(view.draw_number, 1); /* drawn and charged; its number is not used again */
+    assert_int_equal(view.release_number, 0);
+    assert_int_equal(view.ledger->release_count, 1);
+    struct tacit_elim_message late = {.kind = TACIT_ELIM_GRANT,
+                                      .from = TACIT_HUB,
+                                      .to = 0,
+                                      .run_id = DRIVER_RUN_ID,
+                                      .epoch = 1,
+                                      .commit = commit->commit};
+    driver_expect_nothing(&star.a, driver_receive(&late), TACIT_STRANGER);
+    assert_int_equal(tell(&star.a, driver_receive(order)), TACIT_OK);
+    free(order);
+    assert_int_equal(driver_plan_length(&star.a), planned); /* every pull again */
+    play(&star.a);
+    assert_int_equal(driver_agent_view(&star.a).draw_number, 2);
+    assert_int_equal(said(&star.a), TACIT_ELIM_COMMIT);
+    assert_memory_not_equal(star.a.update.message.commit->commitment, commit->commit->commitment,
+                            TACIT_SHA256_BYTES);
+    assert_int_equal(pass(&star.a, &hub), TACIT_OK);
+    assert_int_equal(said(&hub), TACIT_ELIM_GRANT);
+    assert_int_equal(pass(&hub, &star.a), TACIT_OK);
+    assert_int_equal(said(&star.a), TACIT_ELIM_REPORT);
+    assert_int_equal(driver_agent_view(&star.a).release_number, 2);
+    assert_int_equal(pass(&star.a, &hub), TACIT_OK);
+    assert_int_equal(driver_hub_view(&hub).report_count, 1);
+    free(commit);
+    driver_close(&hub);
+    star_close(&star);
+}
+
+/* The hub has an older state, of the epoch in which the sites are: their reports are said again,
+ * byte for byte, and are taken by what opens them. */
+static void new_term_takes_a_release_that_was_granted_before(void **state)
+{
+    struct driver_setup const setup = granting_setup(2);
+    struct star star = star_open(&setup);
+    (void)state;
+    struct driver_core backup = driver_copy(&star.hub);
+    play(&star.a);
+    assert_int_equal(pass(&star.a, &star.hub), TACIT_OK);
+    assert_int_equal(pass(&star.hub, &star.a), TACIT_OK);
+    struct tacit_elim_message *const report = driver_keep(&star.a);
+    struct driver_core clone = clone_of(&star.a, 3);
+    assert_int_equal(tell(&backup, start_of_term(5)), TACIT_OK);
+    assert_int_equal(tell(&star.a, start_of_term(5)), TACIT_OK);
+    assert_int_equal(said(&star.a), TACIT_ELIM_HELLO);
+    assert_int_equal(star.a.update.message.epoch, 0); /* no order of this term */
+    assert_int_equal(pass(&star.a, &backup), TACIT_OK);
+    assert_false(tacit_bits_has(driver_hub_view(&backup).flagged, 0));
+    assert_int_equal(pass(&backup, &star.a), TACIT_OK);
+    assert_int_equal(said(&star.a), TACIT_ELIM_REPORT);
+    assert_int_equal(star.a.update.message.term, 5);
+    report->term = 5;
+    driver_expect_same(&star.a, &star.a.update.message, report);
+    assert_int_equal(driver_agent_view(&star.a).ledger->release_count, 1);
+    assert_int_equal(pass(&star.a, &backup), TACIT_OK);
+    assert_int_equal(driver_hub_view(&backup).report_count, 1);
+    /* From now on its head is known: a forged report of it is none. */
+    struct tacit_commit forged = *report->commit;
+    forged.previous[0] ^= 1;
+    report->commit = &forged;
+    assert_int_equal(tell(&backup, driver_receive(report)), TACIT_FORKED);
+    driver_close(&clone);
+    free(report);
+    driver_close(&backup);
+    star_close(&star);
+}
+
+/* A hub that is behind the sites: they begin anew, and the run goes on to its end. */
+static void new_term_of_a_hub_that_is_behind_pulls_anew(void **state)
+{
+    struct driver_setup const setup = granting_setup(1);
+    struct star star = star_open(&setup);
+    (void)state;
+    play(&star.a);
+    finish_round(&star);
+    play(&star.a);
+    finish_round(&star);
+    assert_int_equal(driver_agent_view(&star.a).epoch, 3);
+    struct driver_core hub = hub_without_memory(&setup, 1);
+    struct tacit_elim_message *const order = driver_keep(&hub);
+    assert_int_equal(tell(&star.a, start_of_term(1)), TACIT_OK);
+    assert_int_equal(tell(&star.a, driver_receive(order)), TACIT_OK);
+    struct tacit_elim_agent_view const view = driver_agent_view(&star.a);
+    assert_int_equal(view.epoch, 1);
+    assert_int_equal(view.release_epoch, 0);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        assert_int_equal(view.noised[arm].steps, 0);
+    driver_close(&star.hub);
+    star.hub = hub;
+    for (uint32_t epoch = 1; epoch <= 2; epoch++) {
+        play(&star.a);
+        assert_int_equal(driver_agent_view(&star.a).draw_number, 2 + epoch);
+        finish_round(&star);
+    }
+    assert_int_equal(driver_hub_view(&star.hub).round_count, 2);
+    assert_int_equal(driver_agent_view(&star.a).epoch, 3);
+    assert_false(tacit_bits_has(driver_hub_view(&star.hub).flagged, 0));
+    free(order);
+    star_close(&star);
+}
+
+/* A site that is ahead in epoch or term tells a hub that its state is old. */
+static void hub_that_is_behind_hears_so_and_grants_nothing(void **state)
+{
+    struct driver_setup const setup = granting_setup(1);
+    struct star star = star_open(&setup);
+    struct driver_core empty = driver_hub_open(&setup);
+    (void)state;
+    assert_int_equal(tell(&empty, driver_start()), TACIT_OK);
+    play(&star.a);
+    finish_round(&star);
+    play(&star.a);
+    struct tacit_elim_message *const commit = driver_keep(&star.a);
+    driver_expect_nothing(&empty, driver_receive(commit), TACIT_ROLLBACK);
+    commit->epoch = 1;
+    commit->term = 1;
+    driver_expect_nothing(&empty, driver_receive(commit), TACIT_ROLLBACK);
+    free(commit);
+    driver_close(&empty);
+    star_close(&star);
+}
+
 /* ---- Schedules ---- */
 
 #define CORES 4u /* clones of site 0 */
@@ -495,7 +651,9 @@ enum planted {
     PLANTED_NOTHING,
     PLANTED_BY_EPOCH, /* the holder looks at the epoch alone */
     PLANTED_TWICE,    /* the holder grants what follows the head or the one before it */
-    PLANTED_EARLY     /* the release leaves with its commitment */
+    PLANTED_EARLY,    /* the release leaves with its commitment */
+    PLANTED_SILENCE,  /* a holder that has lost all goes on as if nothing had been */
+    PLANTED_KEEPING   /* a site takes its rewards along into a new term */
 };
 
 struct clone {
@@ -526,6 +684,9 @@ struct world {
     uint32_t reports;
     uint32_t refusals;
     enum planted planted;
+    bool loses; /* the hub forgets everything now and then */
+    uint64_t term;
+    uint32_t reports_of_terms; /* of later ones */
 };
 
 static uint32_t dice(struct world *world, uint32_t sides)
@@ -560,6 +721,7 @@ static bool note_report(struct world *world, const struct clone *clone)
     assert_non_null(found);
     found->has_left = true;
     world->reports++;
+    world->reports_of_terms += clone->core.update.message.term > 0 ? 1 : 0;
     for (uint32_t i = 0; i < world->draw_count; i++) {
         struct draw const *const other = &world->draws[i];
         if (other == found || !other->has_left)
@@ -628,6 +790,26 @@ static void copy_clone(struct clone *to, const struct clone *from, uint32_t stre
     to->core.now_us = from->core.now_us;
 }
 
+/* The announcement of the term. What the site dropped is in no later draw. */
+static bool announce(struct world *world, struct clone *clone)
+{
+    if (driver_agent_view(&clone->core).term == world->term)
+        return true;
+    clone->plan_count = 0;
+    clone->batch_count = 0;
+    assert_int_equal(tell(&clone->core, start_of_term(world->term)), TACIT_OK);
+    return follow_up(world, clone);
+}
+
+/* Its disk is gone. */
+static void lose_hub(struct world *world)
+{
+    world->term += world->planted == PLANTED_SILENCE ? 0 : 1;
+    TACIT_ASSERT(tacit_elim_hub_init(world->hub.state, &world->hub.hub_config) == TACIT_OK);
+    assert_int_equal(tell(&world->hub, start_of_term(world->term)), TACIT_OK);
+    post(world, &world->hub);
+}
+
 /* The bytes of the disk as they were, in a new process. */
 static bool restart(struct world *world, struct clone *clone)
 {
@@ -675,6 +857,8 @@ static bool deliver(struct world *world)
     if (!stays)
         world->letters[place] = NULL;
     struct tacit_elim_message *const heard = letter;
+    if (world->planted == PLANTED_KEEPING) /* nobody looks at terms, and sites begin none */
+        heard->term = heard->to == TACIT_HUB ? world->term : 0;
     if (heard->to == TACIT_HUB) {
         hub_hears(world, heard);
     } else if (clone->is_up) {
@@ -691,6 +875,10 @@ static bool deliver(struct world *world)
 static bool step_world(struct world *world, uint32_t number)
 {
     struct clone *const clone = &world->clones[dice(world, CORES)];
+    if (world->loses && dice(world, 150) == 0)
+        lose_hub(world);
+    if (world->loses && world->planted != PLANTED_KEEPING && clone->is_up && dice(world, 4) == 0)
+        return announce(world, clone);
     switch (dice(world, 40)) {
     case 0: /* a backup is taken, .. */
         if (clone->is_up)
@@ -731,7 +919,8 @@ static bool step_world(struct world *world, uint32_t number)
 }
 
 /* Returns whether no reward left twice. */
-static bool schedule(uint64_t seed, enum planted planted, uint32_t *reports, uint32_t *refusals)
+static bool schedule(uint64_t seed, enum planted planted, bool loses, uint32_t *reports,
+                     uint32_t *refusals)
 {
     static struct world world;
     struct driver_setup setup = granting_setup(1);
@@ -740,6 +929,7 @@ static bool schedule(uint64_t seed, enum planted planted, uint32_t *reports, uin
     setup.horizon = 1000000;
     world.rng = tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE);
     world.planted = planted;
+    world.loses = loses;
     world.hub = driver_hub_open(&setup);
     world.clones[0].core = driver_agent_open(&setup, 0);
     world.clones[0].is_up = true;
@@ -748,7 +938,7 @@ static bool schedule(uint64_t seed, enum planted planted, uint32_t *reports, uin
     assert_int_equal(tell(&world.hub, driver_start()), TACIT_OK);
     post(&world, &world.hub);
     is_good = restart(&world, &world.clones[0]);
-    for (uint32_t number = 0; number < 400 && is_good; number++)
+    for (uint32_t number = 0; number < (loses ? 800u : 400u) && is_good; number++)
         is_good = step_world(&world, number);
     for (uint32_t i = 0; i < LETTERS; i++)
         free(world.letters[i]);
@@ -757,7 +947,7 @@ static bool schedule(uint64_t seed, enum planted planted, uint32_t *reports, uin
     if (world.backup.core.state != NULL)
         driver_close(&world.backup.core);
     driver_close(&world.hub);
-    *reports += world.reports;
+    *reports += loses ? world.reports_of_terms : world.reports;
     *refusals += world.refusals;
     return is_good;
 }
@@ -772,23 +962,44 @@ static void no_reward_leaves_in_two_draws_whatever_happens(void **state)
     uint32_t refusals = 0;
     (void)state;
     for (uint64_t seed = 1; seed <= count; seed++)
-        if (!schedule(seed, PLANTED_NOTHING, &reports, &refusals))
+        if (!schedule(seed, PLANTED_NOTHING, false, &reports, &refusals))
             fail_msg("schedule %llu: a reward left in two draws", (unsigned long long)seed);
     assert_true(reports > count);      /* something happened, .. */
     assert_true(refusals > count / 2); /* .. and would have gone wrong */
 }
 
+/* The same, with a hub that loses everything now and then, and begins a term. Sites, copies and
+ * clones hear of it at different times, or never. */
+static void no_reward_leaves_in_two_draws_though_the_holder_lost_all(void **state)
+{
+    char const *const wanted = getenv("SCHEDULES");
+    uint64_t const count = wanted == NULL ? 2000 : strtoull(wanted, NULL, 10);
+    uint32_t reports = 0;
+    uint32_t refusals = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= count; seed++)
+        if (!schedule(seed, PLANTED_NOTHING, true, &reports, &refusals))
+            fail_msg("schedule %llu: a reward left in two draws", (unsigned long long)seed);
+    print_message("%u reports of later terms, %u refusals\n", reports, refusals);
+    assert_true(reports > count / 4);
+    assert_true(refusals > count / 8);
+}
+
 /* The checker is not blind. */
 static void planted_faults_are_caught(void **state)
 {
-    static const enum planted faults[] = {PLANTED_BY_EPOCH, PLANTED_TWICE, PLANTED_EARLY};
+    static const enum planted faults[] = {PLANTED_BY_EPOCH, PLANTED_TWICE, PLANTED_EARLY,
+                                          PLANTED_SILENCE, PLANTED_KEEPING};
     (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
         uint32_t reports = 0;
         uint32_t refusals = 0;
         uint32_t caught = 0;
         for (uint64_t seed = 1; seed <= 300; seed++)
-            caught += schedule(seed, faults[i], &reports, &refusals) ? 0 : 1;
+            caught += schedule(seed, faults[i], faults[i] >= PLANTED_SILENCE, &reports, &refusals)
+                          ? 0
+                          : 1;
+        print_message("planted fault %d: caught in %u of 300 schedules\n", (int)faults[i], caught);
         assert_true(caught > 0);
     }
 }
@@ -808,7 +1019,12 @@ int main(void)
         cmocka_unit_test(hub_reads_the_head_that_a_hello_shows),
         cmocka_unit_test(hub_that_has_lost_its_heads_is_told_by_a_hello),
         cmocka_unit_test(words_about_commitments_that_do_not_fit_are_refused_without_trace),
+        cmocka_unit_test(new_term_drops_what_was_not_granted),
+        cmocka_unit_test(new_term_takes_a_release_that_was_granted_before),
+        cmocka_unit_test(new_term_of_a_hub_that_is_behind_pulls_anew),
+        cmocka_unit_test(hub_that_is_behind_hears_so_and_grants_nothing),
         cmocka_unit_test(no_reward_leaves_in_two_draws_whatever_happens),
+        cmocka_unit_test(no_reward_leaves_in_two_draws_though_the_holder_lost_all),
         cmocka_unit_test(planted_faults_are_caught),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

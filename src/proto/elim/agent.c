@@ -29,6 +29,10 @@ struct tacit_elim_agent {
     uint64_t left_count;              /* pulls left in the plan */
     uint64_t release_epoch;           /* last epoch whose sums were noised, and granted */
     uint64_t draw_epoch;              /* last epoch whose sums were noised: ahead while COMMITTED */
+    uint64_t term;                    /* 0: the first */
+    uint64_t number_base;             /* of a draw: this and its epoch; 0 in the first term */
+    uint64_t release_number;          /* of the last draw that was granted */
+    uint64_t release_pulls;           /* S(r) of it: each arm that was active has so many */
     struct tacit_commit commit;       /* of the last draw */
     uint8_t head[TACIT_SHA256_BYTES]; /* the last commitment that was granted */
     enum phase phase;
@@ -39,8 +43,9 @@ struct tacit_elim_agent {
     bool last;                 /* the order said that no epoch follows */
     bool upload;               /* this epoch's report is asked for */
     bool reported;             /* the hub holds it */
-    bool cut;     /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
-    bool blocked; /* the hub has granted another commitment */
+    bool cut;      /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
+    bool blocked;  /* the hub has granted another commitment */
+    bool unplaced; /* no order of this term was taken yet */
     /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks | with grants:
      * pending K */
     uint64_t words[];
@@ -335,6 +340,7 @@ static void send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_
                                                   .from = agent->config.agent_id,
                                                   .to = TACIT_HUB,
                                                   .run_id = agent->config.run_id,
+                                                  .term = agent->term,
                                                   .epoch = (uint32_t)agent->draw_epoch,
                                                   .commit = commit_of(agent)};
 }
@@ -352,6 +358,7 @@ static struct tacit_elim_message report_with(struct tacit_elim_agent *agent,
                                        .from = agent->config.agent_id,
                                        .to = TACIT_HUB,
                                        .run_id = agent->config.run_id,
+                                       .term = agent->term,
                                        .epoch = agent->epoch,
                                        .pulls = agent->pulls,
                                        .arms = arms_of(agent),
@@ -376,7 +383,8 @@ static void send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_u
                                                   .from = agent->config.agent_id,
                                                   .to = TACIT_HUB,
                                                   .run_id = agent->config.run_id,
-                                                  .epoch = agent->epoch,
+                                                  .term = agent->term,
+                                                  .epoch = agent->unplaced ? 0 : agent->epoch,
                                                   .commit = commit_of(agent)};
 }
 
@@ -460,6 +468,19 @@ static enum tacit_status commit(struct tacit_elim_agent *agent, const struct tac
     return tacit_commit_make(&scope, agent->head, digest, sizeof digest, keys, &agent->commit);
 }
 
+static uint64_t draw_number(const struct tacit_elim_agent *agent)
+{
+    return agent->number_base + agent->draw_epoch;
+}
+
+/* The last draw may leave. */
+static void note_release(struct tacit_elim_agent *agent)
+{
+    agent->release_epoch = agent->draw_epoch;
+    agent->release_number = draw_number(agent);
+    agent->release_pulls = agent->pulls;
+}
+
 /* l. 9-10: one draw, one spend, one commitment, or none of them. */
 static enum tacit_status release(struct tacit_elim_agent *agent,
                                  const struct tacit_entropy *entropy,
@@ -467,8 +488,9 @@ static enum tacit_status release(struct tacit_elim_agent *agent,
 {
     TACIT_ASSERT(agent->phase == PHASE_RELEASING);
     struct tacit_ledger ledger = agent->ledger;
-    enum tacit_status status = tacit_ledger_spend(
-        &ledger, agent->epoch, tacit_mechanism_cost_nano(&agent->config.mechanism));
+    enum tacit_status status =
+        tacit_ledger_spend(&ledger, agent->number_base + agent->epoch,
+                           tacit_mechanism_cost_nano(&agent->config.mechanism));
     if (status != TACIT_OK) {
         set_phase(agent, PHASE_HALTED);
         return TACIT_BUDGET;
@@ -485,7 +507,7 @@ static enum tacit_status release(struct tacit_elim_agent *agent,
         set_phase(agent, PHASE_COMMITTED);
     } else {
         add_drawn(agent, noised_of(agent));
-        agent->release_epoch = agent->draw_epoch;
+        note_release(agent);
         start_waiting(agent);
     }
     return TACIT_OK;
@@ -513,7 +535,7 @@ static void take_grant(struct tacit_elim_agent *agent, bool is_closed,
     TACIT_ASSERT(agent->draw_epoch > agent->release_epoch);
     memcpy(noised_of(agent), pending_of(agent), agent->config.arm_count * sizeof(uint64_t));
     memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
-    agent->release_epoch = agent->draw_epoch;
+    note_release(agent);
     agent->blocked = false;
     agent->unanswered_count = 0;
     agent->reported = agent->reported || is_closed;
@@ -527,8 +549,65 @@ static void take_grant(struct tacit_elim_agent *agent, bool is_closed,
 
 /* ---- Events ---- */
 
-static enum tacit_status on_start(struct tacit_elim_agent *agent, struct tacit_elim_update *update)
+/* What no grant covers is gone: whoever begins a term has forgotten what it granted. The number of
+ * the next draw is beyond all numbers before. */
+static void begin_term(struct tacit_elim_agent *agent, uint64_t term)
 {
+    uint32_t const arms = agent->config.arm_count;
+    bool const is_at_end = agent->pull_count == agent->config.horizon;
+    agent->term = term;
+    agent->number_base = draw_number(agent) - agent->release_epoch;
+    if (agent->draw_epoch > agent->release_epoch)
+        memset(&agent->commit, 0, sizeof agent->commit);
+    agent->draw_epoch = agent->release_epoch;
+    agent->epoch = (uint32_t)agent->release_epoch;
+    agent->pulls = agent->release_pulls;
+    agent->left_count = 0;
+    agent->unanswered_count = 0;
+    agent->last = agent->upload = agent->reported = agent->cut = agent->blocked = false;
+    agent->unplaced = true;
+    memset(left_of(agent), 0, arms * sizeof(uint64_t));
+    memset(exact_of(agent), 0, arms * sizeof(uint64_t));
+    if (agent->config.has_grants)
+        memset(pending_of(agent), 0, arms * sizeof(uint64_t));
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (done_of(agent)[arm] > agent->pulls)
+            done_of(agent)[arm] = agent->pulls;
+    if (agent->phase != PHASE_HALTED) /* from any phase: the run begins again from what stands */
+        agent->phase = is_at_end ? PHASE_FINISHED : agent->epoch > 0 ? PHASE_WAITING : PHASE_IDLE;
+}
+
+/* Nothing of before is of use here. */
+static void begin_anew(struct tacit_elim_agent *agent)
+{
+    uint32_t const arms = agent->config.arm_count;
+    memset(noised_of(agent), 0, arms * sizeof(uint64_t));
+    memset(done_of(agent), 0, arms * sizeof(uint64_t));
+    memset(&agent->commit, 0, sizeof agent->commit);
+    agent->number_base = draw_number(agent);
+    agent->release_epoch = agent->draw_epoch = agent->epoch = 0;
+    agent->release_pulls = agent->pulls = 0;
+    if (agent->phase == PHASE_WAITING)
+        agent->phase = PHASE_IDLE;
+}
+
+void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term)
+{
+    uint32_t const arms = agent->config.arm_count;
+    TACIT_ASSERT(term > agent->term);
+    begin_term(agent, term);
+    begin_anew(agent);
+    tacit_bits_fill(arms_of(agent), arms);
+    agent->active_count = arms;
+}
+
+static enum tacit_status on_start(struct tacit_elim_agent *agent, uint64_t term,
+                                  struct tacit_elim_update *update)
+{
+    if (term > agent->term) {
+        begin_term(agent, term);
+        update->persist = true;
+    }
     if (agent->phase == PHASE_COMMITTED)
         send_commit(agent, update);
     if (agent->phase == PHASE_WAITING)
@@ -541,6 +620,7 @@ static enum tacit_status on_start(struct tacit_elim_agent *agent, struct tacit_e
             send_hello(agent, update);
     }
     if (agent->phase == PHASE_IDLE && agent->config.arm_count == 1) {
+        agent->unplaced = false;
         agent->last = true; /* one arm: nothing to learn and nothing to say (PRIVACY.md D.48) */
         open_plan(agent, update);
         update->persist = true;
@@ -615,16 +695,22 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
                                      const struct tacit_elim_message *order)
 {
     uint32_t const arms = agent->config.arm_count;
-    if (order->from != TACIT_HUB || order->run_id != agent->config.run_id)
+    if (order->from != TACIT_HUB || order->run_id != agent->config.run_id ||
+        order->term != agent->term)
         return TACIT_STRANGER;
     if (order->to != agent->config.agent_id && order->to != TACIT_EVERYONE)
         return TACIT_STRANGER;
     if (order->epoch == 0 || order->epoch > TACIT_ELIM_EPOCHS_MAX || order->arms == NULL ||
         order->pulls > TACIT_HORIZON_MAX || order->seen > order->epoch)
         return TACIT_MALFORMED;
+    uint32_t const count = tacit_bits_count(order->arms, arms);
+    if (agent->unplaced) /* it may ask for anything; what stands of before is in continues */
+        return count == 0 || !tacit_bits_within(order->arms, order->arms, arms) ||
+                       (order->last && count != 1) || (!order->last && order->pulls == 0)
+                   ? TACIT_MALFORMED
+                   : TACIT_OK;
     if (order->epoch <= agent->epoch)
         return TACIT_OK;
-    uint32_t const count = tacit_bits_count(order->arms, arms);
     /* An arm set only shrinks, and S(r) only grows. */
     if (count == 0 || !tacit_bits_within(order->arms, arms_of(agent), arms) ||
         order->pulls < agent->pulls || (order->last && count != 1) || !leader_fits(agent, order))
@@ -694,6 +780,48 @@ static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_m
         ask_again(agent, update);
 }
 
+/* Is the report that this order asks for the one that was granted last? */
+static bool is_answered(struct tacit_elim_agent *agent, const struct tacit_elim_message *order)
+{
+    size_t const bytes = TACIT_BITS_WORDS(agent->config.arm_count) * sizeof(uint64_t);
+    return !order->last && agent->release_epoch > 0 && order->epoch == agent->release_epoch &&
+           order->pulls == agent->release_pulls &&
+           memcmp(order->arms, arms_of(agent), bytes) == 0 &&
+           (!agent->config.has_grants ||
+            memcmp(agent->commit.commitment, agent->head, sizeof agent->head) == 0);
+}
+
+/* Does it ask for more of what was granted? */
+static bool continues(struct tacit_elim_agent *agent, const struct tacit_elim_message *order)
+{
+    return order->epoch > agent->release_epoch &&
+           tacit_bits_within(order->arms, arms_of(agent), agent->config.arm_count) &&
+           (order->last || order->pulls > agent->release_pulls);
+}
+
+/* The first order of a term. */
+static void take_place(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
+                       struct tacit_elim_update *update)
+{
+    agent->unplaced = false;
+    update->persist = true;
+    if (agent->phase == PHASE_FINISHED && !is_answered(agent, order)) {
+        agent->reported = true; /* nobody waits for this agent */
+        return;
+    }
+    if (!is_answered(agent, order)) {
+        if (!continues(agent, order))
+            begin_anew(agent);
+        take_order(agent, order, update);
+        return;
+    }
+    agent->upload =
+        order->uploaders == NULL || tacit_bits_has(order->uploaders, agent->config.agent_id);
+    take_seen(agent, order);
+    if (agent->upload && !agent->reported)
+        send_report(agent, update);
+}
+
 static enum tacit_status on_order(struct tacit_elim_agent *agent,
                                   const struct tacit_elim_message *order,
                                   struct tacit_elim_update *update)
@@ -703,13 +831,17 @@ static enum tacit_status on_order(struct tacit_elim_agent *agent,
         return status;
     if (is_old_copy(agent, order)) /* also by an order that would be refused below */
         return halt_old_copy(agent, update);
-    bool const is_new = order->epoch > agent->epoch && !agent->last;
+    bool const is_new = agent->unplaced || (order->epoch > agent->epoch && !agent->last);
     bool const is_over = agent->phase == PHASE_FINISHED;
     if (is_new && !is_over && is_beyond_policy(agent, order))
         return TACIT_REFUSED;
     /* The epoch before is released first; the hub says the order again. */
     if (is_new && (agent->phase == PHASE_RELEASING || agent->phase == PHASE_COMMITTED))
         return TACIT_UNEXPECTED;
+    if (agent->unplaced) {
+        take_place(agent, order, update);
+        return TACIT_OK;
+    }
     take_seen(agent, order);
     if (is_new && is_over) {
         update->persist = !agent->reported;
@@ -725,7 +857,7 @@ static enum tacit_status check_answer(const struct tacit_elim_agent *agent,
                                       const struct tacit_elim_message *answer)
 {
     if (answer->from != TACIT_HUB || answer->run_id != agent->config.run_id ||
-        answer->to != agent->config.agent_id)
+        answer->term != agent->term || answer->to != agent->config.agent_id)
         return TACIT_STRANGER;
     if (!agent->config.has_grants)
         return TACIT_UNEXPECTED;
@@ -819,7 +951,7 @@ static enum tacit_status handle(struct tacit_elim_agent *agent,
 {
     switch (event->kind) {
     case TACIT_EVENT_START:
-        return on_start(agent, update);
+        return on_start(agent, event->as.term, update);
     case TACIT_EVENT_REWARD:
         return on_reward(agent, event, entropy, update);
     case TACIT_EVENT_EXPLOITED:
@@ -908,6 +1040,19 @@ static bool flag_is_possible(const bool *flag)
 }
 
 /* Orders, releases and the ledger tell one story. */
+/* Nothing of a term is left in another. */
+static bool term_is_possible(const struct tacit_elim_agent *agent)
+{
+    bool const is_first = agent->term == 0;
+    return agent->number_base <= UINT64_MAX / 2 &&
+           (!is_first || (agent->number_base == 0 && !agent->unplaced)) &&
+           agent->release_number <= draw_number(agent) && agent->release_pulls <= agent->pulls &&
+           (!is_first || agent->release_number == agent->release_epoch) &&
+           (!agent->unplaced ||
+            (agent->draw_epoch == agent->epoch && agent->draw_epoch == agent->release_epoch &&
+             agent->pulls == agent->release_pulls && !agent->last && !agent->upload));
+}
+
 static bool history_is_possible(struct tacit_elim_agent *agent)
 {
     struct tacit_ledger const *const ledger = &agent->ledger;
@@ -926,8 +1071,8 @@ static bool history_is_possible(struct tacit_elim_agent *agent)
            (agent->leader == 0 || tacit_bits_has(arms_of(agent), agent->leader - 1)) &&
            ledger->budget_nano == agent->config.budget_nano &&
            tacit_ledger_spent_nano(ledger) <= ledger->budget_nano &&
-           ledger->open_cell == agent->draw_epoch && ledger->release_count <= agent->draw_epoch &&
-           (ledger->release_count > 0) == (agent->draw_epoch > 0);
+           ledger->open_cell == draw_number(agent) && ledger->release_count <= draw_number(agent) &&
+           (ledger->release_count > 0) == (draw_number(agent) > 0);
 }
 
 /* Pulls and plan fit T, the phase and the active arms. */
@@ -984,11 +1129,12 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *state, s
     struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
     if (size == 0 || size != tacit_elim_agent_size(config) || !same_config(&agent->config, config))
         return TACIT_MALFORMED;
-    bool const is_possible = agent->phase <= PHASE_HALTED && flag_is_possible(&agent->last) &&
-                             flag_is_possible(&agent->upload) &&
-                             flag_is_possible(&agent->reported) && flag_is_possible(&agent->cut) &&
-                             flag_is_possible(&agent->blocked) && history_is_possible(agent) &&
-                             pulls_are_possible(agent) && sums_are_possible(agent);
+    bool const is_possible =
+        agent->phase <= PHASE_HALTED && flag_is_possible(&agent->last) &&
+        flag_is_possible(&agent->upload) && flag_is_possible(&agent->reported) &&
+        flag_is_possible(&agent->cut) && flag_is_possible(&agent->blocked) &&
+        flag_is_possible(&agent->unplaced) && term_is_possible(agent) &&
+        history_is_possible(agent) && pulls_are_possible(agent) && sums_are_possible(agent);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -1012,6 +1158,7 @@ static uint32_t arm_to_exploit(struct tacit_elim_agent *agent)
 struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent)
 {
     return (struct elim_agent_brief){.epoch = agent->epoch,
+                                     .term = agent->term,
                                      .release_epoch = (uint32_t)agent->release_epoch,
                                      .draw_epoch = (uint32_t)agent->draw_epoch,
                                      .active_count = agent->active_count,
@@ -1061,6 +1208,9 @@ void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_el
         .pull_count = agent->pull_count,
         .exploit_arm = arm_to_exploit(agent),
         .release_epoch = agent->release_epoch,
+        .term = agent->term,
+        .draw_number = draw_number(agent),
+        .release_number = agent->release_number,
         .noised = noised_of(agent),
         .ledger = &agent->ledger};
 }

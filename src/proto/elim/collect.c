@@ -94,6 +94,7 @@ struct tacit_elim_message *elim_peer_say(struct elim_peer_step *step,
                                            .from = peer->config.agent.agent_id,
                                            .to = to,
                                            .run_id = peer->config.agent.run_id,
+                                           .term = elim_agent_brief(elim_peer_agent(peer)).term,
                                            .epoch = epoch};
     if (kind == TACIT_ELIM_HELLO && peer->config.agent.has_grants)
         message->commit = show(peer, elim_agent_brief(elim_peer_agent(peer)).head);
@@ -623,7 +624,9 @@ static enum tacit_status check_word(const struct elim_peer_step *step, uint32_t 
                                     const struct tacit_elim_message *message)
 {
     struct tacit_elim_peer const *const peer = step->peer;
-    if (message->run_id != peer->config.agent.run_id || neighbour == peer->config.neighbour_count ||
+    if (message->run_id != peer->config.agent.run_id ||
+        message->term != elim_agent_brief(elim_peer_agent(peer)).term ||
+        neighbour == peer->config.neighbour_count ||
         (message->to != peer->config.agent.agent_id && message->to != TACIT_NEIGHBOURS))
         return TACIT_STRANGER;
     if (is_of_commitment(message))
@@ -650,8 +653,10 @@ static enum tacit_status hear(struct elim_peer_step *step, uint32_t neighbour,
         return TACIT_OK;
     }
     switch (message->kind) {
-    case TACIT_ELIM_HELLO:
-        return on_hello(step, message);
+    case TACIT_ELIM_HELLO: {
+        enum tacit_status const status = elim_peer_read_head(step, neighbour, message);
+        return status == TACIT_OK ? on_hello(step, message) : status;
+    }
     case TACIT_ELIM_ADVERT:
         return on_advert(step, message);
     case TACIT_ELIM_REQUEST:

@@ -138,6 +138,15 @@ static enum tacit_status on_refusal(struct elim_peer_step *step, uint32_t rank,
     TACIT_ASSERT(refusal->from < step->peer->config.agent.agent_count);
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
+    if (!agent.committed) { /* the answer to a HELLO: another state of this site had a grant */
+        if (refusal->epoch == peer->epoch && is_holder(peer, rank) &&
+            !is_same(refusal->commit->commitment, agent.head)) {
+            peer->refuser = refusal->from + 1;
+            step->update->persist = true;
+            step->answer = refusal;
+        }
+        return TACIT_OK;
+    }
     if (!is_about_ours(peer, rank) || tacit_bits_has(elim_peer_granted(peer), rank) ||
         refusal->epoch != agent.draw_epoch ||
         is_same(refusal->commit->commitment, agent.commit->commitment))
@@ -169,6 +178,28 @@ static void say_head(struct elim_peer_step *step, enum tacit_elim_message_kind k
     answer->closed = kind == TACIT_ELIM_GRANT && is_closed(peer, commit->epoch);
 }
 
+/* In a later term the first grant that a neighbour shows is taken for its head, as hub.c does. */
+static bool lacks_head(const struct tacit_elim_peer *peer, const struct elim_peer_holding *holding)
+{
+    return elim_agent_brief(elim_peer_agent(peer)).term > 0 && holding->epoch == 0;
+}
+
+enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank,
+                                      const struct tacit_elim_message *hello)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    if (!peer->config.agent.has_grants || hello->commit == NULL || hello->epoch != peer->epoch)
+        return TACIT_OK;
+    struct elim_peer_holding const *const holding = &elim_peer_holdings(peer)[rank];
+    uint8_t const *const shown = hello->commit->commitment;
+    bool const is_held = spreads(peer) || holding->epoch > 0; /* else another parent's */
+    if (!is_held || lacks_head(peer, holding) || is_same(shown, holding->head.head) ||
+        is_same(shown, holding->head.before))
+        return TACIT_OK;
+    say_head(step, TACIT_ELIM_REFUSAL, &holding->head, hello);
+    return elim_peer_flag(step, rank);
+}
+
 /* Whatever the epoch here: what counts is what it follows. */
 static enum tacit_status on_commit(struct elim_peer_step *step, uint32_t rank,
                                    const struct tacit_elim_message *commit)
@@ -179,6 +210,8 @@ static enum tacit_status on_commit(struct elim_peer_step *step, uint32_t rank,
     struct tacit_commit_head head = holding->head;
     if (commit->epoch == 0 || commit->epoch > TACIT_ELIM_EPOCHS_MAX)
         return TACIT_MALFORMED;
+    if (lacks_head(step->peer, holding))
+        memcpy(head.head, commit->commit->previous, sizeof head.head);
     switch (tacit_commit_ask(&head, commit->commit->commitment, commit->commit->previous)) {
     case TACIT_COMMIT_GRANTED:
         if (commit->epoch <= holding->epoch)
@@ -222,6 +255,12 @@ enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t 
                                              : on_refusal(step, rank, message);
 }
 
+void elim_peer_forget_holdings(struct tacit_elim_peer *peer)
+{
+    memset(elim_peer_holdings(peer), 0,
+           elim_peer_holding_words(peer->config.neighbour_count) * sizeof(uint64_t));
+}
+
 /* ---- Rows ---- */
 
 enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
@@ -260,14 +299,15 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
 
 /* ---- Checking a state from a disk ---- */
 
-static bool holding_is_possible(const struct elim_peer_holding *holding)
+static bool holding_is_possible(const struct elim_peer_holding *holding, bool is_first_term)
 {
     static const uint8_t nothing[TACIT_SHA256_BYTES];
     return holding->epoch <= TACIT_ELIM_EPOCHS_MAX &&
            (holding->epoch == 0 ? holding->epoch_before == 0
                                 : holding->epoch_before < holding->epoch) &&
            (holding->epoch == 0) == is_same(holding->head.head, nothing) &&
-           (holding->epoch_before == 0) == is_same(holding->head.before, nothing);
+           (!is_first_term ||
+            (holding->epoch_before == 0) == is_same(holding->head.before, nothing));
 }
 
 bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer)
@@ -283,7 +323,7 @@ bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer)
         !tacit_bits_within(flagged, flagged, neighbours))
         return false;
     for (uint32_t rank = 0; rank < neighbours; rank++)
-        if (!holding_is_possible(&elim_peer_holdings(peer)[rank]))
+        if (!holding_is_possible(&elim_peer_holdings(peer)[rank], agent.term == 0))
             return false;
     uint32_t const count = tacit_bits_count(granted, neighbours);
     /* The lowest grants first; the last grant is the end of the waiting. */

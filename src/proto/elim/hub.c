@@ -12,6 +12,7 @@ struct tacit_elim_hub {
     struct elim_judge judge;
     uint64_t now_us;
     uint64_t deadline_us; /* of the round; TACIT_NEVER: none */
+    uint64_t term;        /* 0: the first */
     enum phase phase;
     uint32_t missing_count;     /* reports that are asked for and not here */
     uint32_t covered_count;     /* agents whose sums are in the reports that are here */
@@ -226,6 +227,7 @@ static void send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_eli
     update->message = elim_judge_order(&judge);
     update->message.to = to;
     update->message.run_id = hub->config.run_id;
+    update->message.term = hub->term;
     update->message.seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to];
     update->message.uploaders =
         hub->judge.finished || everybody_reports(hub) ? NULL : uploaders_of(hub);
@@ -321,9 +323,30 @@ static enum tacit_status draw_uploaders(struct tacit_elim_hub *hub,
 
 /* ---- Events ---- */
 
-static enum tacit_status on_start(struct tacit_elim_hub *hub, const struct tacit_entropy *entropy,
+/* Whatever was granted is forgotten, and the sites know it: what no grant covers they drop. The
+ * judge stands; the reports of the present epoch are asked for anew. */
+static void begin_term(struct tacit_elim_hub *hub, uint64_t term, struct tacit_elim_update *update)
+{
+    uint32_t const agents = hub->config.agent_count;
+    size_t const set_bytes = TACIT_BITS_WORDS(agents) * sizeof(uint64_t);
+    hub->term = term;
+    update->persist = true;
+    memset(seen_of(hub), 0, agents * sizeof *seen_of(hub));
+    memset(received_of(hub), 0, set_bytes);
+    hub->covered_count = 0;
+    hub->missing_count = tacit_bits_count(uploaders_of(hub), agents);
+    if (hub->config.has_grants) {
+        memset(heads_of(hub), 0, agents * sizeof *heads_of(hub));
+        memset(flagged_of(hub), 0, set_bytes);
+    }
+}
+
+static enum tacit_status on_start(struct tacit_elim_hub *hub, uint64_t term,
+                                  const struct tacit_entropy *entropy,
                                   struct tacit_elim_update *update)
 {
+    if (term > hub->term)
+        begin_term(hub, term, update);
     if (hub->phase == PHASE_NEW) {
         enum tacit_status const status = draw_uploaders(hub, entropy);
         if (status != TACIT_OK)
@@ -343,9 +366,9 @@ static enum tacit_status check_sender(const struct tacit_elim_hub *hub,
                                       const struct tacit_elim_message *message)
 {
     if (message->run_id != hub->config.run_id || message->to != TACIT_HUB ||
-        message->from >= hub->config.agent_count)
+        message->from >= hub->config.agent_count || message->term < hub->term)
         return TACIT_STRANGER;
-    return TACIT_OK;
+    return message->term > hub->term ? TACIT_ROLLBACK : TACIT_OK;
 }
 
 /* Agents whose sums are in this report. */
@@ -367,7 +390,9 @@ static enum tacit_status check_report(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_message *report)
 {
     uint32_t const arms = hub->config.schedule.arm_count;
-    if (hub->phase != PHASE_COLLECTING || report->epoch > hub->judge.epoch)
+    if (hub->phase != PHASE_NEW && report->epoch > hub->judge.epoch)
+        return TACIT_ROLLBACK;
+    if (hub->phase != PHASE_COLLECTING)
         return TACIT_UNEXPECTED;
     if (!tacit_bits_has(uploaders_of(hub), report->from))
         return TACIT_UNEXPECTED;
@@ -463,9 +488,24 @@ static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind k
                                                   .from = TACIT_HUB,
                                                   .to = commit->from,
                                                   .run_id = hub->config.run_id,
+                                                  .term = hub->term,
                                                   .epoch = commit->epoch,
                                                   .commit = &hub->answer,
                                                   .closed = kind == TACIT_ELIM_GRANT && !is_open};
+}
+
+/* In a later term the hub has forgotten what it granted before. The first grant that a site shows
+ * is taken for its head: nothing of before is drawn again, so a false one only harms its own. */
+static bool lacks_head(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    static const uint8_t nothing[TACIT_SHA256_BYTES];
+    return hub->term > 0 && memcmp(heads_of(hub)[agent].head, nothing, sizeof nothing) == 0;
+}
+
+static void take_first_head(struct tacit_elim_hub *hub, uint32_t agent, const uint8_t *shown)
+{
+    if (lacks_head(hub, agent))
+        memcpy(heads_of(hub)[agent].head, shown, TACIT_SHA256_BYTES);
 }
 
 /* Whatever the epoch: what counts is what it follows. */
@@ -478,6 +518,9 @@ static enum tacit_status on_commit(struct tacit_elim_hub *hub,
         return TACIT_UNEXPECTED;
     if (commit->commit == NULL || commit->epoch == 0 || commit->epoch > TACIT_ELIM_EPOCHS_MAX)
         return TACIT_MALFORMED;
+    if (commit->epoch > hub->judge.epoch)
+        return TACIT_ROLLBACK;
+    take_first_head(hub, commit->from, commit->commit->previous);
     switch (tacit_commit_ask(&heads_of(hub)[commit->from], commit->commit->commitment,
                              commit->commit->previous)) {
     case TACIT_COMMIT_GRANTED:
@@ -522,6 +565,11 @@ static bool opens_head(struct tacit_elim_hub *hub, const struct tacit_elim_messa
         return false;
     elim_release_digest(report->pulls, report->arms, hub->config.schedule.arm_count, report->sums,
                         report->sum_count, digest);
+    if (lacks_head(hub, report->from)) { /* granted in a term before: it shows so by opening it */
+        uint8_t shown[TACIT_SHA256_BYTES];
+        tacit_commit_hash(&scope, report->commit, digest, sizeof digest, shown);
+        take_first_head(hub, report->from, shown);
+    }
     return tacit_commit_opens(&heads_of(hub)[report->from], &scope, report->commit->previous,
                               report->commit->salt, digest, sizeof digest);
 }
@@ -560,7 +608,8 @@ static enum tacit_status on_report(struct tacit_elim_hub *hub,
 static bool shows_another_head(struct tacit_elim_hub *hub, const struct tacit_elim_message *hello)
 {
     bool const is_read = hub->config.has_grants && weights_of(hub)[hello->from] > 0 &&
-                         hello->commit != NULL && hello->epoch == hub->judge.epoch;
+                         hello->commit != NULL && hello->epoch == hub->judge.epoch &&
+                         !lacks_head(hub, hello->from);
     if (!is_read)
         return false;
     struct tacit_commit_head const *const head = &heads_of(hub)[hello->from];
@@ -573,8 +622,10 @@ static enum tacit_status on_hello(struct tacit_elim_hub *hub,
                                   const struct tacit_elim_message *hello,
                                   struct tacit_elim_update *update)
 {
-    if (hub->phase == PHASE_NEW || hello->epoch > hub->judge.epoch)
+    if (hub->phase == PHASE_NEW)
         return TACIT_UNEXPECTED;
+    if (hello->epoch > hub->judge.epoch)
+        return TACIT_ROLLBACK;
     if (shows_another_head(hub, hello)) {
         send_head(hub, TACIT_ELIM_REFUSAL, hello, update);
         return flag(hub, hello->from, update);
@@ -673,7 +724,7 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
     enum tacit_status status = TACIT_OK;
     switch (event->kind) {
     case TACIT_EVENT_START:
-        status = on_start(hub, entropy, update);
+        status = on_start(hub, event->as.term, entropy, update);
         break;
     case TACIT_EVENT_RECEIVE:
         status = on_receive(hub, event->as.message, entropy, update);
@@ -813,7 +864,8 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .is_exact = is_exact,
         .means = judge.means,
         .eliminated = judge.eliminated,
-        .flagged = hub->config.has_grants ? flagged_of(hub) : NULL};
+        .flagged = hub->config.has_grants ? flagged_of(hub) : NULL,
+        .term = hub->term};
 }
 
 struct tacit_elim_interval tacit_elim_hub_interval(const struct tacit_elim_hub *state, uint32_t arm,

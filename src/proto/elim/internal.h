@@ -105,6 +105,7 @@ void elim_agent_config_copy(struct tacit_elim_agent_config *copy,
 
 /* What a peer asks of the agent in it, at no cost. */
 struct elim_agent_brief {
+    uint64_t term;
     uint32_t epoch;
     uint32_t release_epoch;
     uint32_t draw_epoch; /* ahead of it while a draw waits for its grants */
@@ -121,6 +122,9 @@ struct elim_agent_brief {
 };
 
 struct elim_agent_brief elim_agent_brief(const struct tacit_elim_agent *agent);
+
+/* A later term begins, and nothing of the history is of use in it. */
+void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term);
 
 /* ---- Table ---- */
 

@@ -219,6 +219,7 @@ static enum tacit_status give_order(struct elim_peer_step *step)
     struct tacit_elim_message order = elim_judge_order(&judge);
     order.to = peer->config.agent.agent_id;
     order.run_id = peer->config.agent.run_id;
+    order.term = elim_agent_brief(elim_peer_agent(peer)).term;
     order.seen = elim_agent_brief(elim_peer_agent(peer)).release_epoch;
     struct tacit_elim_event const event = {
         .now_us = step->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &order};
@@ -236,6 +237,7 @@ static enum tacit_status give_rollback(struct elim_peer_step *step, uint32_t see
                                              .from = TACIT_HUB,
                                              .to = peer->config.agent.agent_id,
                                              .run_id = peer->config.agent.run_id,
+                                             .term = agent.term,
                                              .epoch = seen_epoch,
                                              .seen = seen_epoch,
                                              .pulls = agent.pulls,
@@ -256,6 +258,7 @@ static enum tacit_status give_answer(struct elim_peer_step *step,
     word.from = TACIT_HUB;
     word.to = peer->config.agent.agent_id;
     word.run_id = peer->config.agent.run_id;
+    word.term = elim_agent_brief(elim_peer_agent(peer)).term;
     /* Nobody can close an epoch of a graph without this report. */
     word.closed = answer->closed && peer->config.collection == TACIT_ELIM_GATHER;
     struct tacit_elim_event const event = {
@@ -373,10 +376,43 @@ static enum tacit_status close_when_complete(struct elim_peer_step *step)
     return give_order(step);
 }
 
+/* Neighbours may have forgotten what they held of each other: what was collected and judged is not
+ * used any more, and every history begins anew. */
+static void begin_term(struct elim_peer_step *step, uint64_t term)
+{
+    struct tacit_elim_peer *const peer = step->peer;
+    struct elim_judge_parts const judge = elim_peer_judge(peer);
+    size_t const set_words = TACIT_BITS_WORDS(peer->config.agent.agent_count);
+    uint32_t const neighbours = peer->config.neighbour_count;
+    bool const spreads = peer->config.collection == TACIT_ELIM_SPREAD;
+    elim_agent_begin_anew(elim_peer_agent(peer), term);
+    memset(elim_peer_own_sums(peer), 0, peer->config.agent.arm_count * sizeof(union tacit_sum));
+    memset(elim_peer_work(peer), 0, neighbours * sizeof(struct elim_peer_work));
+    memset(elim_peer_set(peer, ELIM_KNOWN), 0, 3 * set_words * sizeof(uint64_t));
+    if (!spreads)
+        memset(elim_peer_set(peer, ELIM_PREVIOUS), 0, set_words * sizeof(uint64_t));
+    if (peer->config.agent.has_grants)
+        elim_peer_forget_holdings(peer);
+    if (spreads) {
+        memset(&peer->judge, 0, sizeof peer->judge);
+        memset(judge.active, 0, elim_judge_words(peer->config.agent.arm_count) * sizeof(uint64_t));
+        elim_judge_init(&judge);
+    }
+    peer->agent_deadline_us = peer->pass_on_us = peer->gather_end_us = TACIT_NEVER;
+    peer->round_end_us = 0;
+    peer->previous_epoch = peer->epoch = peer->missing_count = 0;
+    peer->commit_epoch = peer->refuser = peer->ask_count = 0;
+    peer->closed = peer->is_behind = false;
+    step->table->mean_epoch = 0;
+    step->update->persist = step->update->persist_table = true;
+}
+
 static enum tacit_status on_start(struct elim_peer_step *step, const struct tacit_elim_event *event)
 {
     struct tacit_elim_peer *const peer = step->peer;
     struct elim_judge_parts const judge = elim_peer_judge(peer);
+    if (event->as.term > elim_agent_brief(elim_peer_agent(peer)).term)
+        begin_term(step, event->as.term);
     enum tacit_status const status = tell_agent(step, event);
     if (status != TACIT_OK || peer->config.collection != TACIT_ELIM_SPREAD || peer->judge.epoch > 0)
         return status;
@@ -410,8 +446,9 @@ static bool is_old_news(const struct tacit_elim_peer *peer, const struct tacit_e
 {
     struct elim_agent_brief const agent = elim_agent_brief(elim_peer_agent(peer));
     return agent.finished && order->kind == TACIT_ELIM_ORDER &&
-           order->run_id == peer->config.agent.run_id && order->epoch == agent.epoch &&
-           order->seen < order->epoch && order->seen <= agent.release_epoch;
+           order->run_id == peer->config.agent.run_id && order->term == agent.term &&
+           order->epoch == agent.epoch && order->seen < order->epoch &&
+           order->seen <= agent.release_epoch;
 }
 
 static enum tacit_status on_hub(struct elim_peer_step *step, const struct tacit_elim_event *event)

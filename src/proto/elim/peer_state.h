@@ -105,6 +105,11 @@ bool elim_peer_commit(struct elim_peer_step *step, const struct tacit_elim_messa
 enum tacit_status elim_peer_on_commitment(struct elim_peer_step *step, uint32_t rank,
                                           const struct tacit_elim_message *message);
 
+/* A neighbour in this epoch shows the last grant that it knows of. One that was never given here is
+ * refused, as a hub does (hub.c): it is a copy behind its head, or this holder has forgotten. */
+enum tacit_status elim_peer_read_head(struct elim_peer_step *step, uint32_t rank,
+                                      const struct tacit_elim_message *hello);
+
 /* Does a row of DATA of the present epoch open what was granted here? Of an agent that this peer
  * does not hold: TACIT_OK. */
 enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
@@ -113,6 +118,9 @@ enum tacit_status elim_peer_check_opening(const struct elim_peer_step *step,
 
 /* TACIT_FORKED. */
 enum tacit_status elim_peer_flag(struct elim_peer_step *step, uint32_t rank);
+
+/* A term begins: what was granted to neighbours, and by them, is of the one before. */
+void elim_peer_forget_holdings(struct tacit_elim_peer *peer);
 
 /* Could a step have left these? (For states from a disk.) */
 bool elim_peer_grants_are_possible(const struct tacit_elim_peer *peer);
