@@ -26,6 +26,19 @@ static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "The file of the site or of the coordinator", 0},
     COMMAND_LAST_OPTIONS};
 
+static const struct argp_option coordinator_options[] = {
+    {"config", 'c', "FILE", 0, "The file of the coordinator", 0},
+    {"new-term", 't', NULL, 0,
+     "Write down that a new term begins with the next start, and end: after the state was lost or "
+     "put back from a backup",
+     0},
+    COMMAND_LAST_OPTIONS};
+
+struct coordinator_words {
+    const char *file;
+    bool begins_term;
+};
+
 static void take_file(const struct command *command, void *into, int key, char *value)
 {
     const char **const file = into;
@@ -35,6 +48,15 @@ static void take_file(const struct command *command, void *into, int key, char *
         command_refuse(command,
                        "one file is needed and nothing else; usage: tacit %s --config FILE",
                        command->name);
+}
+
+static void take_coordinator_word(const struct command *command, void *into, int key, char *value)
+{
+    struct coordinator_words *const words = into;
+    if (key == 't')
+        words->begins_term = true;
+    else
+        take_file(command, &words->file, key, value);
 }
 
 static struct live_bus_config bus_config(const struct tacit_config_broker *broker, const char *name)
@@ -212,13 +234,14 @@ static enum tacit_status check_and_run(const struct live_coordinator_config *coo
 }
 
 static enum tacit_status run_coordinator(const struct tacit_config_coordinator *config,
-                                         struct tacit_error *error)
+                                         bool begins_term, struct tacit_error *error)
 {
     struct tacit_family const *const family = family_of(config->family);
     struct live_coordinator_config coordinator = {
         .protocol = family->hub,
         .hub = hub_config(config),
         .state_directory = config->state_directory,
+        .begins_term = begins_term,
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
         .signing = signing_config(&config->broker, LIVE_COORDINATOR),
         .status = {.unix_path = config->status.unix_path, .port = config->status.port}};
@@ -237,17 +260,17 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
 
 static int coordinator_command(const struct command *command, int word_count, char **words)
 {
-    const char *file = NULL;
+    struct coordinator_words given = {NULL, false};
     struct tacit_config_coordinator *config;
     struct tacit_error error = {""};
-    command_parse(command, &file, word_count, words);
+    command_parse(command, &given, word_count, words);
     enum tacit_status status =
-        tacit_config_coordinator_load(&config, tacit_family_files(), file, &error);
+        tacit_config_coordinator_load(&config, tacit_family_files(), given.file, &error);
     if (status != TACIT_OK) {
         (void)report(status, &error);
         return EXIT_WRONG_INPUT;
     }
-    status = run_coordinator(config, &error);
+    status = run_coordinator(config, given.begins_term, &error);
     tacit_config_coordinator_free(config);
     return report(status, &error);
 }
@@ -255,10 +278,10 @@ static int coordinator_command(const struct command *command, int word_count, ch
 const struct command command_coordinator = {
     .name = "coordinator",
     .summary = "run the coordinator of a federation",
-    .options = options,
+    .options = coordinator_options,
     .words = NULL,
     .help = "Runs the coordinator of a federation (docs/operations.md).",
-    .take = take_file,
+    .take = take_coordinator_word,
     .run = coordinator_command,
 };
 

@@ -115,7 +115,8 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     if (status == TACIT_OK) {
         agent_on_expiry(&agent);
         if (agent.site != NULL)
-            (void)agent_step(&agent, (struct live_site_event){.kind = LIVE_SITE_START});
+            (void)agent_step(&agent, (struct live_site_event){.kind = LIVE_SITE_START,
+                                                              .as.term = agent.letters.term});
         live_log(LIVE_LOG_INFO, "started", "agent %s of %s", config->site.site,
                  config->site.federation);
         agent_say_trouble(&agent);

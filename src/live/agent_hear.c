@@ -76,7 +76,8 @@ static void start(struct agent *agent)
              (unsigned long long)place.run_id, place.agent, place.agent_count,
              agent->config->site.arm_count, (unsigned long long)place.horizon,
              place.has_neighbours ? ", with neighbours instead of a hub" : "");
-    (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_START});
+    (void)agent_step(
+        agent, (struct live_site_event){.kind = LIVE_SITE_START, .as.term = agent->letters.term});
 }
 
 static void join(struct agent *agent, const uint8_t *bytes, size_t size)
@@ -143,20 +144,56 @@ static const char *difference_to(struct agent *agent, const struct tacit_wire_ag
     return agent->difference;
 }
 
+/* What the term of an announcement says against it. NULL: nothing. */
+static const char *objection_to_term(const struct agent *agent, uint64_t term)
+{
+    uint64_t const known = agent->letters.term;
+    if (term < known)
+        return "an announcement of an earlier term than this state's: the state of the coordinator "
+               "is an old one; it goes on in a new term (tacit coordinator --new-term)";
+    if (term > known && agent->site != NULL && !agent->config->protocol->has_terms)
+        return "a new term is announced, and this protocol does not go on in one";
+    return NULL;
+}
+
+/* From now on this is the term. It is in the batch with what the core makes of it. */
+static void take_term(struct agent *agent, uint64_t term)
+{
+    if (term == agent->letters.term)
+        return;
+    if (agent->site != NULL)
+        live_log(LIVE_LOG_WARNING, "term",
+                 "term %llu begins: a holder has lost its state; rewards that were not granted yet "
+                 "are dropped, with all decisions that are open, and are pulled anew",
+                 (unsigned long long)term);
+    agent->letters.term = term;
+    if (!live_daemon_begin(&agent->daemon))
+        return;
+    enum tacit_status const status =
+        live_store_put_value(agent->daemon.store, LIVE_LETTERS_TERM, term);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "the term cannot be written");
+}
+
 /* It comes when this site connects, and to all sites when the coordinator does: a report that got
  * lost with a crash of either is there again at once, and not when the core's patience ends. */
 static void hear_announcement(struct agent *agent, const struct tacit_wire_agreement *agreement,
-                              const uint8_t *bytes, size_t size)
+                              uint64_t term, const uint8_t *bytes, size_t size)
 {
     bool const has_joined = agent->site != NULL;
     bool const is_ours = has_joined && agent->config->protocol->is_of(agent->site, bytes, size);
     agent->refusal = is_ours      ? NULL
                      : has_joined ? difference_to(agent, agreement)
                                   : objection_to(agent, agreement);
+    if (agent->refusal == NULL)
+        agent->refusal = objection_to_term(agent, term);
+    if (agent->refusal == NULL)
+        take_term(agent, term);
     if (agent->refusal != NULL)
         refuse(agent, agent->refusal);
     else if (has_joined)
-        (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_CONNECTED});
+        (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_CONNECTED,
+                                                         .as.term = agent->letters.term});
     else
         join(agent, bytes, size);
 }
@@ -190,7 +227,8 @@ static void on_announcement(struct agent *agent, const char *topic, const uint8_
     if (objection != NULL)
         refuse(agent, objection);
     else
-        hear_announcement(agent, &announcement->agreement, envelope->body, envelope->body_size);
+        hear_announcement(agent, &announcement->agreement, envelope->term, envelope->body,
+                          envelope->body_size);
     free(announcement);
 }
 

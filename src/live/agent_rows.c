@@ -80,10 +80,14 @@ static enum tacit_status restore_site(struct agent *agent)
 {
     TACIT_ASSERT(agent->site == NULL);
     size_t size;
+    bool has_term;
     void *bytes;
     enum tacit_status status = live_daemon_core(&agent->daemon, &bytes, &size);
     if (status == TACIT_OK && size > 0)
         status = agent->config->protocol->restore(&agent->site, &agent->config->site, bytes, size);
+    if (status == TACIT_OK)
+        status = live_store_get_value(agent->daemon.store, LIVE_LETTERS_TERM, &agent->letters.term,
+                                      &has_term);
     if (status == TACIT_OK && size > 0)
         status =
             live_letters_begin(&agent->letters, agent->config->protocol->agreement(agent->site));

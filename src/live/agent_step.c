@@ -208,6 +208,8 @@ static uint64_t carry_out(struct agent *agent, const struct live_site_update *up
         acknowledge(agent, update->acknowledged);
     for (size_t i = 0; i < update->message_count && agent->daemon.status == TACIT_OK; i++)
         publish(agent, &update->messages[i]);
+    if (update->drops_open)
+        live_decisions_set_plan(agent->decisions, NULL, 0, store_leftover, &leftovers);
     if (update->has_plan)
         live_decisions_set_plan(agent->decisions, update->plan, update->plan_count, store_leftover,
                                 &leftovers);

@@ -13,8 +13,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define ENTROPY_PAUSE_US 1000000u
+#define IS_AHEAD                                                                                   \
+    "it is ahead of this coordinator, whose state is lost or an old one: stop it, and begin a "    \
+    "new "                                                                                         \
+    "term with tacit coordinator --new-term"
 
 struct coordinator {
     const struct live_coordinator_config *config;
@@ -160,6 +165,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     struct live_hub_view view;
     TACIT_ASSERT(coordinator->hub != NULL);
     event.now_us = live_now_us();
+    event.term = coordinator->letters.term;
     coordinator->config->protocol->look(coordinator->hub, &view);
     bool const was_finished = view.is_finished;
     bool const is_letter = event.kind == LIVE_HUB_RECEIVE;
@@ -261,7 +267,8 @@ static void on_letter(struct coordinator *coordinator, uint32_t site,
     struct live_sender *const sender = &coordinator->senders[site];
     char const *const objection = live_letter_open(&coordinator->letters, arrival, &opened);
     if (objection != NULL) {
-        refuse(coordinator, sender, arrival->from, objection, opened.is_unsigned);
+        refuse(coordinator, sender, arrival->from,
+               objection == live_letter_is_ahead ? IS_AHEAD : objection, opened.is_unsigned);
         if (opened.lacks_key)
             live_voice_ask(&coordinator->voice, &coordinator->daemon, arrival->from);
         return;
@@ -275,6 +282,8 @@ static void on_letter(struct coordinator *coordinator, uint32_t site,
                                                   .message_epoch = opened.envelope.epoch});
     if (status == TACIT_OK)
         coordinator->accepted_count++;
+    else if (status == TACIT_ROLLBACK)
+        refuse(coordinator, sender, arrival->from, IS_AHEAD, false);
     else
         refuse(coordinator, sender, arrival->from, tacit_status_text(status), false);
 }
@@ -435,6 +444,25 @@ static enum tacit_status open_voice(struct coordinator *coordinator, struct taci
     return status == TACIT_OK && coordinator->senders == NULL ? TACIT_MEMORY : status;
 }
 
+/* The term as it was kept, or the one that the operator begins: later than any that a lost state
+ * may have been in, if the clock of this machine is right. It is durable before anybody hears of
+ * it. */
+static enum tacit_status take_term(struct coordinator *coordinator)
+{
+    struct live_store *const store = coordinator->daemon.store;
+    uint64_t *const term = &coordinator->letters.term;
+    uint64_t const now_s = (uint64_t)time(NULL);
+    bool is_known;
+    enum tacit_status status = live_store_get_value(store, LIVE_LETTERS_TERM, term, &is_known);
+    if (status != TACIT_OK || !coordinator->config->begins_term)
+        return status;
+    *term = *term >= now_s ? *term + 1 : now_s;
+    status = live_store_begin(store);
+    if (status == TACIT_OK)
+        status = live_store_put_value(store, LIVE_LETTERS_TERM, *term);
+    return status == TACIT_OK ? live_store_commit(store) : status;
+}
+
 static enum tacit_status restore(struct coordinator *coordinator, struct tacit_error *error)
 {
     size_t size;
@@ -442,6 +470,8 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
     enum tacit_status status = open_nonce(coordinator);
     if (status == TACIT_OK)
         status = begin_letters(coordinator);
+    if (status == TACIT_OK)
+        status = take_term(coordinator);
     if (status == TACIT_OK)
         status = sort_sites(coordinator);
     if (status == TACIT_OK)
@@ -489,6 +519,11 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     struct coordinator coordinator = {.config = config, .run = config->hub};
     struct live_store_identity identity;
     TACIT_ASSERT(config->protocol != NULL);
+    if (config->begins_term && !config->protocol->has_terms) {
+        (void)snprintf(error->text, sizeof error->text,
+                       "the protocol %s does not go on in a new term", config->protocol->word);
+        return TACIT_INVALID;
+    }
     enum tacit_status status = identify(config, &identity);
     if (status == TACIT_OK)
         status = live_daemon_open(&coordinator.daemon, config->state_directory, &identity, error);
@@ -497,9 +532,16 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     status = restore(&coordinator, error);
     if (status == TACIT_OK)
         status = open_voice(&coordinator, error);
-    if (status == TACIT_OK)
+    bool const runs = status == TACIT_OK && !config->begins_term;
+    if (status == TACIT_OK && config->begins_term)
+        live_log(
+            LIVE_LOG_WARNING, "term",
+            "term %llu begins with the next start: what was granted before counts no more, and "
+            "the sites drop what they were not granted",
+            (unsigned long long)coordinator.letters.term);
+    if (runs)
         status = connect_all(&coordinator, error);
-    if (status == TACIT_OK) {
+    if (runs && status == TACIT_OK) {
         (void)step(&coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
         live_log(LIVE_LOG_INFO, "started", "coordinator of %s, %u sites, %u arms",
                  config->hub.federation, config->hub.site_count, config->hub.arm_count);

@@ -11,6 +11,8 @@ struct live_coordinator_config {
     const struct live_hub_ops *protocol;
     struct live_hub_config hub; /* the run: what the protocol sees of the file */
     const char *state_directory;
+    bool begins_term; /* the operator's word that what was granted may be forgotten: writes the new
+                         term down, and runs nothing */
     struct live_bus_config bus;
     struct live_signing_config signing;
     struct live_http_config status;

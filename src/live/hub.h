@@ -39,6 +39,7 @@ enum live_hub_event_kind { LIVE_HUB_START, LIVE_HUB_RECEIVE, LIVE_HUB_TIMEOUT };
 struct live_hub_event {
     enum live_hub_event_kind kind;
     uint64_t now_us;
+    uint64_t term; /* START: from 1 */
     uint32_t from; /* RECEIVE: the site, by its topic */
     const uint8_t *bytes;
     size_t size;
@@ -99,6 +100,7 @@ struct live_hub; /* the family's own */
 struct live_hub_ops {
     const char *word;
     uint32_t family; /* its number */
+    bool has_terms;  /* as the sites' */
 
     /* NULL: all that is said in this run fits into the payloads. Else the key that makes it too
      * large. */

@@ -55,6 +55,7 @@ struct live_site_event {
     uint64_t now_us;                  /* monotone */
     const struct tacit_entropy *keys; /* for salts, apart from the noise; NULL: the same source */
     union {
+        uint64_t term; /* START, CONNECTED: from 1; what the announcement said last */
         struct {
             uint32_t arm;
             double value;        /* as the application gave it, finite; the family clips */
@@ -136,7 +137,9 @@ struct live_site_update {
     bool has_plan;
     const struct tacit_pull_block *plan; /* in arm order */
     uint32_t plan_count;
-    bool has_task; /* replaces the one under way */
+    bool drops_open; /* a term has begun: what was decided before enters nothing, whatever the plan
+                      */
+    bool has_task;   /* replaces the one under way */
     struct live_task task;
     const struct live_file *file; /* to be kept in the state directory for people; NULL: none */
     bool has_choice;              /* OFFER: this arm, and what is to be kept, which `tell` reads */
@@ -227,6 +230,7 @@ struct live_site_ops {
     uint32_t family;    /* its number */
     uint32_t version;   /* of the protocol */
     bool hears_of_each; /* the hub also says what is about one site on a topic of its own */
+    bool has_terms;     /* it can go on in a new term, with a hub that has lost its state */
 
     /* Takes part in the run that these bytes announce. What all protocols agree on is checked
      * already: arms, range, and that number of sites and horizon are within the policy. Errors:

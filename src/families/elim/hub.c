@@ -212,6 +212,7 @@ static void answer_last_reporter(struct live_hub *hub, uint32_t site, uint64_t n
                                                 .from = site,
                                                 .to = TACIT_HUB,
                                                 .run_id = hub->config->run_id,
+                                                .term = view.term,
                                                 .epoch = view.epoch};
     struct tacit_elim_event const event = {
         .now_us = now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = &question};
@@ -295,6 +296,14 @@ static enum tacit_status hear(struct live_hub *hub, const struct tacit_elim_mess
     return TACIT_OK;
 }
 
+static uint64_t term_of(const struct live_hub *hub)
+{
+    struct tacit_elim_hub_view view = {0};
+    if (hub->core != NULL)
+        tacit_elim_hub_look(hub->core, &view);
+    return view.term;
+}
+
 static enum tacit_status receive(struct live_hub *hub, const struct live_hub_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct live_hub_update *update)
@@ -307,6 +316,7 @@ static enum tacit_status receive(struct live_hub *hub, const struct live_hub_eve
         return status;
     struct tacit_elim_event const made = {
         .now_us = event->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
+    message->term = term_of(hub); /* as its envelope said */
     if (!tacit_wire_elim_is(message, event->message_kind, event->message_epoch))
         status = TACIT_MALFORMED;
     else if (message->from != event->from)
@@ -321,9 +331,11 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
                                   const struct tacit_entropy *entropy,
                                   struct live_hub_update *update)
 {
-    struct tacit_elim_event const made = {
-        .now_us = event->now_us,
-        .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START : TACIT_EVENT_TIMEOUT};
+    struct tacit_elim_event made = {.now_us = event->now_us,
+                                    .kind = event->kind == LIVE_HUB_START ? TACIT_EVENT_START
+                                                                          : TACIT_EVENT_TIMEOUT};
+    if (event->kind == LIVE_HUB_START && event->term > 0)
+        made.as.term = event->term - 1; /* the core counts from 0 */
     enum tacit_status status = TACIT_OK;
     TACIT_ASSERT(entropy != NULL);
     live_messages_clear(&hub->out);
@@ -380,6 +392,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 
 const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                           .family = TACIT_WIRE_ELIM_FAMILY,
+                                          .has_terms = true,
                                           .too_large = elim_too_large,
                                           .describe = hub_describe,
                                           .announce = hub_announce,

@@ -31,7 +31,8 @@ struct live_site {
     bool plan_is_held;     /* a peer that has released nothing yet, and has not asked around */
     uint64_t answers_us;   /* until then */
     uint64_t deadline_us;  /* as the core said it */
-    uint64_t acknowledged; /* last epoch that the hub said it holds, since this start */
+    uint64_t acknowledged; /* number of the last release that is known to have arrived, since this
+                              start */
     const struct tacit_entropy *keys; /* for salts, in this step */
 };
 
@@ -245,8 +246,8 @@ static bool encode(const struct live_site *site, const struct tacit_elim_message
 }
 
 /* Outbox = ledger: the bytes are kept as they go out, and go out as they are kept. */
-static void keep_release(struct live_site *site, const struct tacit_elim_message *report,
-                         struct live_site_update *update)
+static void keep_release(struct live_site *site, uint64_t number,
+                         const struct tacit_elim_message *report, struct live_site_update *update)
 {
     size_t const size = encoded_bytes(site, report);
     TACIT_ASSERT(report->kind == TACIT_ELIM_REPORT);
@@ -258,7 +259,7 @@ static void keep_release(struct live_site *site, const struct tacit_elim_message
     }
     update->has_release = true; /* without bytes the daemon stops: nothing may leave unwritten */
     update->release =
-        (struct live_site_release){.number = report->epoch,
+        (struct live_site_release){.number = number,
                                    .epsilon_nano = tacit_mechanism_cost_nano(&site->mechanism),
                                    .bytes = site->release,
                                    .size = size};
@@ -267,8 +268,10 @@ static void keep_release(struct live_site *site, const struct tacit_elim_message
 static void send(struct live_site *site, const struct tacit_elim_message *message,
                  struct live_site_update *update)
 {
+    struct tacit_elim_agent_view view;
+    elim_core_look(site->core, &view);
     if (message->kind == TACIT_ELIM_REPORT && is_star(site))
-        keep_release(site, message, update);
+        keep_release(site, view.release_number, message, update);
     struct live_message const made = {.to = message->to,
                                       .kind = tacit_wire_elim_kind(message->kind),
                                       .epoch = message->epoch,
@@ -323,11 +326,11 @@ static void note_draw(struct live_site *site, const struct tacit_elim_agent_view
 {
     bool const is_drawn = !before->committed && after->committed;
     bool const is_granted_at_once =
-        !before->committed && after->release_epoch != before->release_epoch;
+        !before->committed && after->release_number != before->release_number;
     if (!is_drawn && !is_granted_at_once)
         return;
     struct tacit_elim_message const report = elim_core_release(site->core);
-    keep_release(site, &report, update);
+    keep_release(site, after->draw_number, &report, update);
 }
 
 /* Whoever judges for itself and goes on to the next epoch knows that all had its report. */
@@ -337,9 +340,9 @@ static void note_peer_progress(struct live_site *site, const struct tacit_elim_a
 {
     if (!judges_for_itself(site) || after->epoch == before->epoch)
         return;
-    if (after->release_epoch > site->acknowledged) {
-        site->acknowledged = after->release_epoch;
-        update->acknowledged = after->release_epoch;
+    if (after->release_number > site->acknowledged) {
+        site->acknowledged = after->release_number;
+        update->acknowledged = after->release_number;
     }
     say_where(site, update);
 }
@@ -380,8 +383,9 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
         send(site, &made.message, update);
     if (is_first_order && !is_star(site))
         ask_around(site, event.now_us, update);
-    if ((made.plan_count > 0 && !site->plan_is_held) || (after.halted && !before.halted) ||
-        (after.last && !before.last))
+    update->drops_open = update->drops_open || after.term > before.term;
+    if ((made.plan_count > 0 && !site->plan_is_held) || after.term > before.term ||
+        (after.halted && !before.halted) || (after.last && !before.last))
         set_plan(site, &made, update); /* halted: the plan is void; last: so it is */
     site->deadline_us = made.deadline_us;
     if (is_first_order)
@@ -396,11 +400,16 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
 static void note_seen(struct live_site *site, const struct tacit_elim_message *order,
                       struct live_site_update *update)
 {
-    if (order->kind != TACIT_ELIM_ORDER || order->to == TACIT_EVERYONE ||
-        order->seen <= site->acknowledged)
+    struct tacit_elim_agent_view view;
+    elim_core_look(site->core, &view);
+    if (order->kind != TACIT_ELIM_ORDER || order->to == TACIT_EVERYONE || order->seen == 0 ||
+        order->seen > view.release_epoch)
         return;
-    site->acknowledged = order->seen;
-    update->acknowledged = order->seen;
+    uint64_t const number = view.release_number - (view.release_epoch - order->seen);
+    if (number <= site->acknowledged)
+        return;
+    site->acknowledged = number;
+    update->acknowledged = number;
 }
 
 /* Granted, and no report is wanted: that row of the outbox is done, too. */
@@ -410,10 +419,10 @@ static void note_closed(struct live_site *site, const struct tacit_elim_message 
     struct tacit_elim_agent_view view;
     elim_core_look(site->core, &view);
     if (grant->kind != TACIT_ELIM_GRANT || (view.is_asked && !grant->closed) ||
-        view.release_epoch != grant->epoch || grant->epoch <= site->acknowledged)
+        view.release_epoch != grant->epoch || view.release_number <= site->acknowledged)
         return;
-    site->acknowledged = grant->epoch;
-    update->acknowledged = grant->epoch;
+    site->acknowledged = view.release_number;
+    update->acknowledged = view.release_number;
 }
 
 static enum tacit_status receive(struct live_site *site, const struct live_site_event *event,
@@ -427,6 +436,9 @@ static enum tacit_status receive(struct live_site *site, const struct live_site_
         event->as.message.is_broadcast ? TACIT_EVERYONE : run->agent, &message);
     if (status != TACIT_OK)
         return status;
+    struct tacit_elim_agent_view view;
+    elim_core_look(site->core, &view);
+    message->term = view.term; /* as its envelope said */
     status = TACIT_STRANGER;
     if (!tacit_wire_elim_is(message, event->as.message.kind, event->as.message.epoch))
         status = TACIT_MALFORMED;
@@ -478,16 +490,23 @@ static enum tacit_status take_exploited(struct live_site *site, const struct liv
     return step_core(site, made, entropy, update);
 }
 
+/* The core counts terms from 0. */
+static elim_event start_of(const struct live_site_event *event)
+{
+    return (elim_event){.now_us = event->now_us,
+                        .kind = TACIT_EVENT_START,
+                        .as.term = event->as.term > 0 ? event->as.term - 1 : 0};
+}
+
 /* Says again what may have been lost. After a restart this is the first time that it is connected.
  */
-static enum tacit_status say_again(struct live_site *site, uint64_t now_us,
+static enum tacit_status say_again(struct live_site *site, const struct live_site_event *event,
                                    const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
     if (site->plan_is_held)
-        ask_around(site, now_us, update);
-    enum tacit_status const status =
-        step_core(site, (elim_event){.now_us = now_us, .kind = TACIT_EVENT_START}, entropy, update);
+        ask_around(site, event->now_us, update);
+    enum tacit_status const status = step_core(site, start_of(event), entropy, update);
     say_where(site, update);
     return status;
 }
@@ -518,10 +537,9 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
 {
     switch (event->kind) {
     case LIVE_SITE_START:
-        return step_core(site, (elim_event){.now_us = event->now_us, .kind = TACIT_EVENT_START},
-                         entropy, update);
+        return step_core(site, start_of(event), entropy, update);
     case LIVE_SITE_CONNECTED:
-        return say_again(site, event->now_us, entropy, update);
+        return say_again(site, event, entropy, update);
     case LIVE_SITE_REWARD:
         return take_reward(site, event, entropy, update);
     case LIVE_SITE_EXPLOITED:
@@ -630,7 +648,7 @@ static const char *trouble_of(const struct live_site *site,
         return block_of(site);
     if (!agent->halted)
         return NULL;
-    return tacit_ledger_spend(&ledger, agent->epoch, cost_nano) != TACIT_OK
+    return tacit_ledger_spend(&ledger, agent->draw_number + 1, cost_nano) != TACIT_OK
                ? "halted: the next release would cost more than policy.budget"
                : "halted: others have seen more of this site than this state knows; it is a copy "
                  "or an old one, and nothing is released from it";
@@ -640,23 +658,23 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
 {
     struct tacit_elim_agent_view agent;
     elim_core_look(site->core, &agent);
-    *view =
-        (struct live_site_view){.epoch = agent.epoch,
-                                .is_waiting = agent.waiting || agent.releasing,
-                                .is_decided = agent.last,
-                                .is_finished = agent.finished,
-                                .is_halted = agent.halted,
-                                .active = agent.arms,
-                                .active_count = agent.active_count,
-                                .pull_count = agent.pull_count,
-                                .round_pulls = agent.pulls,
-                                .radius = elim_core_radius(site->core),
-                                .is_committed = agent.committed,
-                                .is_blocked = agent.blocked,
-                                .trouble = trouble_of(site, &agent),
-                                .draw_number = agent.committed ? agent.epoch : agent.release_epoch,
-                                .release_number = agent.release_epoch,
-                                .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
+    *view = (struct live_site_view){.epoch = agent.epoch,
+                                    .is_waiting = agent.waiting || agent.releasing,
+                                    .is_decided = agent.last,
+                                    .is_finished = agent.finished,
+                                    .is_halted = agent.halted,
+                                    .active = agent.arms,
+                                    .active_count = agent.active_count,
+                                    .pull_count = agent.pull_count,
+                                    .round_pulls = agent.pulls,
+                                    .radius = elim_core_radius(site->core),
+                                    .is_committed = agent.committed,
+                                    .is_blocked = agent.blocked,
+                                    .trouble = trouble_of(site, &agent),
+                                    .draw_number =
+                                        agent.committed ? agent.draw_number : agent.release_number,
+                                    .release_number = agent.release_number,
+                                    .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
     look_around(site, view);
 }
 
@@ -718,6 +736,7 @@ static void site_state(const struct live_site *site, const struct live_site_conf
 const struct live_site_ops elim_site_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                             .family = TACIT_WIRE_ELIM_FAMILY,
                                             .version = TACIT_WIRE_ELIM_VERSION,
+                                            .has_terms = true,
                                             .join = site_join,
                                             .restore = site_restore,
                                             .free = site_free,

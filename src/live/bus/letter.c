@@ -2,12 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TERM 1u /* of a hub that has never come back from its sites */
-
 enum tacit_status live_letters_begin(struct live_letters *letters,
                                      const struct tacit_wire_agreement *agreement)
 {
     memcpy(letters->run, agreement->run, sizeof letters->run);
+    if (letters->term == 0)
+        letters->term = 1;
     return tacit_wire_agreement_digest(agreement, letters->agreement);
 }
 
@@ -23,7 +23,7 @@ uint8_t *live_letter_close(struct live_letters *letters, const struct live_lette
 {
     struct tacit_wire_envelope envelope = {.family = letters->family,
                                            .kind = letter->kind,
-                                           .term = TERM,
+                                           .term = letters->term,
                                            .epoch = letter->epoch,
                                            .sequence = letters->sequence + 1,
                                            .body = letter->body,
@@ -49,6 +49,8 @@ uint8_t *live_letter_close(struct live_letters *letters, const struct live_lette
     letters->sequence++;
     return bytes;
 }
+
+const char live_letter_is_ahead[] = "a letter of a later term";
 
 /* NULL: the one whose topic it is signed it, for this topic. */
 static const char *signature_objection(const struct live_letters *letters,
@@ -105,6 +107,10 @@ const char *live_letter_open(const struct live_letters *letters, const struct li
                "epsilon, horizon or parameters";
     if (envelope->kind == TACIT_WIRE_KIND_ANNOUNCEMENT)
         return "an announcement where none belongs";
+    if (envelope->term > letters->term)
+        return live_letter_is_ahead;
+    if (envelope->term < letters->term)
+        return "a letter of an earlier term";
     return NULL;
 }
 

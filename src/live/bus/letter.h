@@ -15,6 +15,7 @@ struct live_letters {
     uint32_t family;
     uint8_t run[TACIT_WIRE_RUN_BYTES];
     uint8_t agreement[TACIT_WIRE_DIGEST_BYTES];
+    uint64_t term;     /* from 1: of the hub whose grants these letters ask for, or give */
     uint64_t sequence; /* letters written since the start */
     const struct live_signer *signer;
     const struct live_keys *keys;
@@ -29,9 +30,16 @@ struct live_letter {
     size_t size;
 };
 
-/* Writes run and agreement down. Errors: TACIT_MEMORY. */
+/* Writes run and agreement down; the term is 1, unless it is known already. Errors: TACIT_MEMORY.
+ */
 enum tacit_status live_letters_begin(struct live_letters *letters,
                                      const struct tacit_wire_agreement *agreement);
+
+/* The value under which a store keeps the term. */
+#define LIVE_LETTERS_TERM "term"
+
+/* The objection to a letter of a later term. */
+extern const char live_letter_is_ahead[];
 
 /* The letter in its envelope, signed, to be given to free(). NULL: out of memory. */
 uint8_t *live_letter_close(struct live_letters *letters, const struct live_letter *letter,

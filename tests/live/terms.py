@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Holders that lose their state: what they say, how the operator begins a new term, and what the sites drop. See
+support.py."""
+import shutil
+import subprocess
+import sys
+import time
+
+import wire
+from support import main, require, test, wait_for
+
+MEANS = [0.875, 0.75, 0.125]  # two arms stay until the last round
+BEGINS = "begins: a holder has lost its state"
+
+
+def begin_term(federation):
+    """As an operator does, with the coordinator stopped."""
+    done = subprocess.run([*federation.words_of("coordinator"), "--new-term"], capture_output=True, text=True, timeout=30,
+                          check=False)
+    require(done.returncode == 0 and "begins with the next start" in done.stderr, f"{done.returncode} {done.stderr}")
+
+
+def lose(federation, name):
+    federation.kill(name)
+    shutil.rmtree(federation.folder / f"state-{name}")
+
+
+def open_decisions(federation, site, count):
+    """Asked for, and not rewarded yet."""
+    application = next(one for one in federation.applications if one.site == site)
+    wait_for(f"{site} has a plan", lambda: (federation.site_status(site) or {"unserved": 0})["unserved"] >= count, 120)
+    keys = [{"key": f"before {time.monotonic()} {i}"} for i in range(count)]
+    return application.ask("/v1/decisions/batch", {"requests": keys})["decisions"]
+
+
+def check_rewards_of_before(federation, site, decisions):
+    """They are taken, and enter nothing: the plan of the term is as long as it was."""
+    application = next(one for one in federation.applications if one.site == site)
+    require(all(one["kind"] == "planned" for one in decisions), f"{decisions}")
+    before = federation.site_status(site)
+    rewards = [{"id": one["id"], "reward": 1 - federation.means[one["arm"]]} for one in decisions]  # would show in the sums
+    application.ask("/v1/rewards/batch", {"rewards": rewards})
+    after = federation.site_status(site)
+    require(before["unserved"] == after["unserved"], f"{before} {after}")
+    require(after["epoch"] == before["epoch"], f"{before} {after}")
+    application.counts["exploit"] += len(decisions)
+
+
+def check_outbox(federation, site):
+    """Each release has the sum of its own rewards, none has a number twice, and the numbers go on over terms."""
+    shutil.copytree(federation.folder / f"state-{site}", federation.folder / f"state-look-{site}")
+    outbox = federation.outbox(f"look-{site}")
+    for number, (payload, _, _) in outbox.items():
+        pulls, sums = wire.sums_of(payload)
+        for arm, value in sums.items():
+            expected = pulls * round(federation.means[arm] * wire.STEPS) / wire.STEPS
+            require(abs(value - expected) < 0.1, f"{site}: release {number}, arm {arm}: {value}, not {expected}")
+    return outbox
+
+
+def end_run(federation):
+    federation.allow(10 ** 9)
+    decided = ("decided", "finished")
+    wait_for("all sites decide", lambda: all(federation.phase(site) in decided for site in federation.sites), 120)
+    for site in federation.sites:
+        require(federation.site_status(site)["active_arms"] == ["arm 0"], f"{federation.site_status(site)}")
+        require(federation.site_status(site)["trouble"] is None, f"{federation.site_status(site)}")
+    federation.end_applications()
+
+
+@test
+def coordinator_that_lost_all_goes_on_in_a_new_term(federation_of):
+    federation = federation_of(MEANS, rounds=4, gap=0.25)
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    wait_for("the second epoch", lambda: federation.is_at(2), 120)
+    wait_for("all sites are in it",
+             lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2 for site in federation.sites), 120)
+    decisions = open_decisions(federation, "site-1", 5)
+    lose(federation, "coordinator")
+    federation.start("coordinator")
+    # Their words are of an epoch that it knows nothing of; it says so, and what is to be done.
+    wait_for("the coordinator sees that it is behind", lambda: "--new-term" in federation.log("coordinator"), 120)
+    require(all(federation.site_status(site)["epoch"] >= 2 for site in federation.sites), "a site went back by itself")
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term"])
+    require(code == 2 and "process" in said, f"a term begins beside a coordinator that runs: {code} {said}")
+    federation.stop("coordinator")
+    begin_term(federation)
+    federation.start("coordinator")
+    for site in federation.sites:
+        wait_for(f"{site} is in the term", lambda site=site: BEGINS in federation.log(site), 120)
+    wait_for("site-1 has an order", lambda: federation.site_status("site-1")["unserved"] > 0, 120)
+    check_rewards_of_before(federation, "site-1", decisions)
+    end_run(federation)
+    status = wait_for("the run ends", federation.is_finished, 120)
+    require(status["winner"] == "arm 0", f"{status}")
+    for site in federation.sites:
+        federation.stop(site)
+        numbers = sorted(check_outbox(federation, site))
+        require(numbers[0] == 1 and len(numbers) > status["rounds"], f"{site}: {numbers} in {status['rounds']} rounds")
+    # A second time, without the term being begun: sites refuse a coordinator that is in an earlier one.
+    lose(federation, "coordinator")
+    federation.start("coordinator")
+    federation.start("site-0")
+    wait_for("site-0 refuses", lambda: "--new-term" in federation.log("site-0"), 120)
+    require("earlier term" in federation.site_status("site-0")["refusal"], f"{federation.site_status('site-0')}")
+
+
+@test
+def site_of_a_ring_that_lost_all_joins_again_in_a_new_term(federation_of):
+    federation = federation_of(MEANS, sites=4, rounds=4, gap=0.25)
+    run = federation.run_section()
+    del run["quorum"]
+    federation.write_coordinator(run)
+    federation.write_network({"kind": "ring"}, "--persistence", federation.persistence)
+    federation.allow_access("tap", "read tacit/v1/#")
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    wait_for("the second epoch",
+             lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2 for site in federation.sites), 120)
+    lose(federation, "site-3")
+    federation.stop("coordinator")
+    begin_term(federation)
+    federation.start("site-3")
+    federation.start("coordinator")
+    for site in ("site-0", "site-1", "site-2"):
+        wait_for(f"{site} is in the term", lambda site=site: BEGINS in federation.log(site), 120)
+    end_run(federation)
+    for site in federation.sites:
+        federation.stop(site)
+        numbers = sorted(check_outbox(federation, site))
+        require(numbers == list(range(1, len(numbers) + 1)), f"{site}: {numbers}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
