@@ -141,6 +141,26 @@ static void others_stay_closed(void **state)
     assert_non_null(heard(hub, "coordinator", "north", TACIT_WIRE_KIND_ANNOUNCEMENT));
 }
 
+/* north is in term 1: another term's grants are none, and whoever is ahead is told apart. */
+static void letters_of_another_term_stay_closed(void **state)
+{
+    struct live_letters hub = letters_of("coordinator", "clinics", 0, 1, 1);
+    static const uint8_t body[] = {1};
+    struct live_letter const letter = {.kind = 1, .body = body, .size = sizeof body};
+    struct tacit_wire_envelope envelope;
+    struct live_letters later = hub;
+    size_t size;
+    (void)state;
+    hub.term = 7;
+    assert_ptr_equal(heard(hub, "coordinator", "north", 1), live_letter_is_ahead);
+    uint8_t *const bytes = live_letter_close(&later, &letter, &size);
+    later.self = "north";
+    later.term = 7;
+    assert_string_equal(live_letter_open(&later, "coordinator", bytes, size, &envelope),
+                        "a letter of an earlier term");
+    free(bytes);
+}
+
 static void letters_are_counted(void **state)
 {
     struct live_letters hub = letters_of("coordinator", "clinics", 0, 1, 1);
@@ -309,6 +329,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(letters_of_the_run_are_opened),
         cmocka_unit_test(others_stay_closed),
+        cmocka_unit_test(letters_of_another_term_stay_closed),
         cmocka_unit_test(letters_are_counted),
         cmocka_unit_test(a_letter_with_any_byte_altered_is_not_signed),
         cmocka_unit_test(a_letter_under_another_topic_is_not_signed),

@@ -119,10 +119,12 @@ def site_of_a_ring_that_lost_all_joins_again_in_a_new_term(federation_of):
     wait_for("the second epoch",
              lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2 for site in federation.sites), 120)
     lose(federation, "site-3")
+    federation.start("site-3")
+    wait_for("site-3 is halted", lambda: federation.phase("site-3") == "halted", 120)
     federation.stop("coordinator")
     begin_term(federation)
-    federation.start("site-3")
     federation.start("coordinator")
+    wait_for("site-3 is in the term", lambda: BEGINS in federation.log("site-3"), 120)
     for site in ("site-0", "site-1", "site-2"):
         wait_for(f"{site} is in the term", lambda site=site: BEGINS in federation.log(site), 120)
     end_run(federation)

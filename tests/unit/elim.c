@@ -1686,8 +1686,7 @@ static void report_that_does_not_fit_its_order_is_refused_without_trace(void **s
                   TACIT_MALFORMED);
     refuse_report(&hub, report_of(1, UINT32_MAX, pulls, all_3, sums, 3), TACIT_MALFORMED);
     refuse_report(&hub, report_of(1, 2, pulls, all_3, sums, 3), TACIT_ROLLBACK);
-    refuse_report(&hub, report_of(1, TACIT_ELIM_EPOCHS_MAX, pulls, all_3, sums, 3),
-                  TACIT_ROLLBACK);
+    refuse_report(&hub, report_of(1, TACIT_ELIM_EPOCHS_MAX, pulls, all_3, sums, 3), TACIT_ROLLBACK);
     refuse_report(&hub, report_of(1, 1, pulls, NULL, sums, 3), TACIT_MALFORMED);
     refuse_report(&hub, report_of(1, 1, pulls, all_3, NULL, 3), TACIT_MALFORMED);
     refuse_report(&hub, report_of(1, 1, pulls, first_2, sums, 3), TACIT_MALFORMED);

@@ -219,6 +219,62 @@ static void copy_that_waits_for_a_grant_that_was_used_is_refused(void **state)
     trio_close(&trio);
 }
 
+/* What a HELLO shows must be the last grant, or the one before it, whose successor is on its way.
+ */
+static void neighbours_read_the_head_that_a_hello_shows(void **state)
+{
+    struct trio trio = trio_granted();
+    struct peer_core *const holder = &trio.p[0];
+    struct tacit_commit shown = {.commitment = {0}};
+    struct tacit_elim_message hello = peer_word(TACIT_ELIM_HELLO, 1, 0, 1, only_1);
+    (void)state;
+    hello.commit = &shown;
+    peer_expect(holder, driver_receive(&hello), TACIT_OK); /* before its first grant came */
+    memcpy(shown.commitment, peer_view(&trio.p[1]).agent.head, sizeof shown.commitment);
+    peer_expect(holder, driver_receive(&hello), TACIT_OK);
+    assert_int_equal(peer_view(holder).flagged[0], 0);
+    shown.commitment[3] ^= 1; /* of another state */
+    hello.epoch = 2;
+    peer_expect(holder, driver_receive(&hello), TACIT_OK); /* of another epoch: not read */
+    hello.epoch = 1;
+    peer_expect(holder, driver_receive(&hello), TACIT_FORKED);
+    expect_message(holder, TACIT_ELIM_REFUSAL, 1);
+    assert_true(holder->update.persist);
+    assert_int_equal(peer_view(holder).flagged[0], 1);
+    assert_memory_equal(holder->update.message.commit->commitment, peer_view(&trio.p[1]).agent.head,
+                        TACIT_SHA256_BYTES);
+    assert_int_equal(pass(holder, &trio.p[1]), TACIT_OK); /* who has that grant is not blocked */
+    assert_false(peer_view(&trio.p[1]).agent.blocked);
+    trio_close(&trio);
+}
+
+/* A neighbour that has lost its heads is told by a HELLO, and tells the site. */
+static void neighbour_that_has_lost_its_heads_is_told_by_a_hello(void **state)
+{
+    struct trio trio = trio_granted();
+    struct peer_setup const setup = granting_setup(3);
+    struct peer_core empty = peer_open(&setup, trio.network, 2, NULL);
+    (void)state;
+    peer_expect(&empty, driver_start(), TACIT_OK);
+    wake(&trio.p[1]); /* the others' reports are missing */
+    expect_message(&trio.p[1], TACIT_ELIM_HELLO, TACIT_NEIGHBOURS);
+    assert_int_equal(pass(&trio.p[1], &empty), TACIT_FORKED);
+    expect_message(&empty, TACIT_ELIM_REFUSAL, 1);
+    assert_int_equal(pass(&empty, &trio.p[1]), TACIT_OK);
+    assert_true(peer_view(&trio.p[1]).agent.blocked);
+    assert_int_equal(peer_view(&trio.p[1]).refused_by, 2);
+    /* In a new term all begin again. */
+    struct tacit_elim_event const term = {.kind = TACIT_EVENT_START, .as.term = 1};
+    peer_expect(&empty, term, TACIT_OK);
+    peer_expect(&trio.p[1], term, TACIT_OK);
+    assert_false(peer_view(&trio.p[1]).agent.blocked);
+    assert_int_equal(peer_view(&trio.p[1]).known_count, 0);
+    assert_int_equal(peer_view(&trio.p[1]).agent.release_epoch, 0);
+    assert_int_equal(peer_view(&trio.p[1]).agent.draw_number, 1);
+    peer_close(&empty);
+    trio_close(&trio);
+}
+
 static void words_about_commitments_that_do_not_fit_are_refused_without_trace(void **state)
 {
     struct trio trio = trio_drawn();
@@ -1260,6 +1316,8 @@ int main(void)
         cmocka_unit_test(draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first),
         cmocka_unit_test(second_of_two_clones_is_refused_and_names_the_holder),
         cmocka_unit_test(copy_that_waits_for_a_grant_that_was_used_is_refused),
+        cmocka_unit_test(neighbours_read_the_head_that_a_hello_shows),
+        cmocka_unit_test(neighbour_that_has_lost_its_heads_is_told_by_a_hello),
         cmocka_unit_test(words_about_commitments_that_do_not_fit_are_refused_without_trace),
         cmocka_unit_test(row_that_does_not_open_its_grant_is_kept_apart_and_flags_who_brings_it),
         cmocka_unit_test(row_travels_with_what_opens_it_as_far_as_it_goes),

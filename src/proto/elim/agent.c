@@ -573,8 +573,8 @@ static void begin_term(struct tacit_elim_agent *agent, uint64_t term)
     for (uint32_t arm = 0; arm < arms; arm++)
         if (done_of(agent)[arm] > agent->pulls)
             done_of(agent)[arm] = agent->pulls;
-    if (agent->phase != PHASE_HALTED) /* from any phase: the run begins again from what stands */
-        agent->phase = is_at_end ? PHASE_FINISHED : agent->epoch > 0 ? PHASE_WAITING : PHASE_IDLE;
+    /* From any phase, also from a halt: an old copy has nothing any more that could leave twice. */
+    agent->phase = is_at_end ? PHASE_FINISHED : agent->epoch > 0 ? PHASE_WAITING : PHASE_IDLE;
 }
 
 /* Nothing of before is of use here. */
