@@ -564,6 +564,7 @@ static void begin_term(struct tacit_elim_agent *agent, uint64_t term)
     agent->pulls = agent->release_pulls;
     agent->left_count = 0;
     agent->unanswered_count = 0;
+    agent->leader = 0;
     agent->last = agent->upload = agent->reported = agent->cut = agent->blocked = false;
     agent->unplaced = true;
     memset(left_of(agent), 0, arms * sizeof(uint64_t));
@@ -706,7 +707,8 @@ static enum tacit_status check_order(struct tacit_elim_agent *agent,
     uint32_t const count = tacit_bits_count(order->arms, arms);
     if (agent->unplaced) /* it may ask for anything; what stands of before is in continues */
         return count == 0 || !tacit_bits_within(order->arms, order->arms, arms) ||
-                       (order->last && count != 1) || (!order->last && order->pulls == 0)
+                       (order->last && count != 1) || (!order->last && order->pulls == 0) ||
+                       !leader_fits(agent, order)
                    ? TACIT_MALFORMED
                    : TACIT_OK;
     if (order->epoch <= agent->epoch)
@@ -815,6 +817,7 @@ static void take_place(struct tacit_elim_agent *agent, const struct tacit_elim_m
         take_order(agent, order, update);
         return;
     }
+    agent->leader = order->leader;
     agent->upload =
         order->uploaders == NULL || tacit_bits_has(order->uploaders, agent->config.agent_id);
     take_seen(agent, order);

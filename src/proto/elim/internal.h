@@ -15,6 +15,8 @@ struct elim_judge {
     bool finished;        /* no epoch follows */
     /* With exact bounds: */
     uint32_t leader;     /* 1 + the arm with the largest y; 0: none yet */
+    uint32_t anew_after; /* rounds up to this one are of another term: no later history continues
+                            theirs */
     uint32_t rung_count; /* of the ladder */
     uint64_t slots;      /* of an agent, in all plans so far */
 };

@@ -101,7 +101,8 @@ struct window {
 };
 
 /* 2.5, by counts alone. A round without somebody has no difference to one with all of them: the
- * whole history is used, of those who are in it. */
+ * whole history is used, of those who are in it. Nor has a round of a later term to those before: a
+ * history that was begun anew has fewer releases than are counted for it here. */
 static struct window window_of(const struct elim_judge_parts *parts, uint32_t round, double level)
 {
     struct tacit_bounds_sum parted[TACIT_BOUNDS_RELEASES_MAX];
@@ -113,7 +114,8 @@ static struct window window_of(const struct elim_judge_parts *parts, uint32_t ro
     uint32_t last = 0;
     if (agents[round - 1] < all)
         return (struct window){0, agents[round - 1] * rungs[round - 1], agents[round - 1] * round};
-    for (uint32_t i = 1; i <= round; i++) {
+    uint32_t const anew_after = parts->judge->anew_after;
+    for (uint32_t i = round > anew_after ? anew_after + 1 : 1; i <= round; i++) {
         if (agents[i - 1] < all)
             continue;
         uint64_t const before = last == 0 ? 0 : rungs[last - 1];
@@ -244,8 +246,8 @@ bool elim_exact_is_possible(const struct elim_judge_parts *parts)
     uint32_t const count = tacit_phases_climb(&phases, rungs);
     if (judge->rung_count != count || memcmp(rungs, rungs_of(parts), count * sizeof *rungs) != 0 ||
         judge->round_count > count || (judge->leader == 0) != (judge->round_count == 0) ||
-        judge->leader > schedule->arm_count || judge->slots > schedule->horizon ||
-        (!judge->finished && judge->epoch > count) ||
+        judge->leader > schedule->arm_count || judge->anew_after > judge->round_count ||
+        judge->slots > schedule->horizon || (!judge->finished && judge->epoch > count) ||
         judge->epoch != judge->round_count + (judge->epoch > 0 ? 1 : 0))
         return false;
     if (judge->leader > 0 && !tacit_bits_has(parts->active, judge->leader - 1))

@@ -395,7 +395,7 @@ static void begin_term(struct elim_peer_step *step, uint64_t term)
         elim_peer_forget_holdings(peer);
     if (spreads) {
         memset(&peer->judge, 0, sizeof peer->judge);
-        memset(judge.active, 0, elim_judge_words(peer->config.agent.arm_count) * sizeof(uint64_t));
+        memset(judge.active, 0, elim_judge_words(&peer->config.schedule) * sizeof(uint64_t));
         elim_judge_init(&judge);
     }
     peer->agent_deadline_us = peer->pass_on_us = peer->gather_end_us = TACIT_NEVER;
