@@ -32,10 +32,14 @@ static const struct argp_option coordinator_options[] = {
      "Write down that a new term begins with the next start, and end: after the state was lost or "
      "put back from a backup",
      0},
+    {"run", 'r', "RUN", 0,
+     "With --new-term: the run of a state that is lost, as `run` in the status of a site shows it",
+     0},
     COMMAND_LAST_OPTIONS};
 
 struct coordinator_words {
     const char *file;
+    const char *lost_run;
     bool begins_term;
 };
 
@@ -55,6 +59,8 @@ static void take_coordinator_word(const struct command *command, void *into, int
     struct coordinator_words *const words = into;
     if (key == 't')
         words->begins_term = true;
+    else if (key == 'r')
+        words->lost_run = value;
     else
         take_file(command, &words->file, key, value);
 }
@@ -234,14 +240,16 @@ static enum tacit_status check_and_run(const struct live_coordinator_config *coo
 }
 
 static enum tacit_status run_coordinator(const struct tacit_config_coordinator *config,
-                                         bool begins_term, struct tacit_error *error)
+                                         const struct coordinator_words *given,
+                                         struct tacit_error *error)
 {
     struct tacit_family const *const family = family_of(config->family);
     struct live_coordinator_config coordinator = {
         .protocol = family->hub,
         .hub = hub_config(config),
         .state_directory = config->state_directory,
-        .begins_term = begins_term,
+        .begins_term = given->begins_term,
+        .lost_run = given->lost_run,
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
         .signing = signing_config(&config->broker, LIVE_COORDINATOR),
         .status = {.unix_path = config->status.unix_path, .port = config->status.port}};
@@ -260,7 +268,7 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
 
 static int coordinator_command(const struct command *command, int word_count, char **words)
 {
-    struct coordinator_words given = {NULL, false};
+    struct coordinator_words given = {NULL, NULL, false};
     struct tacit_config_coordinator *config;
     struct tacit_error error = {""};
     command_parse(command, &given, word_count, words);
@@ -270,7 +278,7 @@ static int coordinator_command(const struct command *command, int word_count, ch
         (void)report(status, &error);
         return EXIT_WRONG_INPUT;
     }
-    status = run_coordinator(config, given.begins_term, &error);
+    status = run_coordinator(config, &given, &error);
     tacit_config_coordinator_free(config);
     return report(status, &error);
 }

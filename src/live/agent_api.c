@@ -296,6 +296,18 @@ static void add_model(const struct live_model *model, json_t *status)
     live_buffer_free(&text);
 }
 
+/* All of it, with what no file says: an operator who has lost the coordinator's state needs it. */
+static void add_run(const struct agent *agent, json_t *status)
+{
+    char text[2 * TACIT_WIRE_RUN_BYTES + 1];
+    struct tacit_wire_agreement const *const agreement =
+        agent->config->protocol->agreement(agent->site);
+    for (size_t i = 0; i < TACIT_WIRE_RUN_BYTES; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", agreement->run[i]);
+    (void)json_object_set_new(status, "run", json_string(text));
+    (void)json_object_set_new(status, "term", json_integer((json_int_t)agent->letters.term));
+}
+
 static json_t *status(void *context)
 {
     struct agent *const agent = context;
@@ -313,6 +325,8 @@ static json_t *status(void *context)
         (json_int_t)decisions.open_planned + (json_int_t)decisions.open_other, "release_epoch",
         (json_int_t)view.release_number, "sent_bytes", (json_int_t)bus.sent_bytes, "sent_messages",
         (json_int_t)bus.sent, "refused_messages", (json_int_t)agent->refused_count);
+    if (made != NULL && agent->site != NULL)
+        add_run(agent, made);
     if (made != NULL)
         add_waiting(agent, &view, made);
     if (made != NULL && view.model != NULL)

@@ -411,9 +411,30 @@ static enum tacit_status begin_letters(struct coordinator *coordinator)
     return status;
 }
 
+/* The nonce in a run that was named. Errors: TACIT_INVALID. */
+static enum tacit_status take_lost_run(struct coordinator *coordinator, struct tacit_error *error)
+{
+    struct live_coordinator_config const *const config = coordinator->config;
+    char const *const text = config->lost_run;
+    uint64_t halves[2] = {0, 0};
+    size_t const length = text == NULL ? 0 : strlen(text);
+    bool is_run = length == 32 && strspn(text, "0123456789abcdef") == 32;
+    for (size_t i = 0; is_run && i < length; i++)
+        halves[i / 16] =
+            halves[i / 16] << 4 | (uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
+    is_run = is_run && halves[1] == config->hub.run_id;
+    if (!is_run)
+        (void)snprintf(error->text, sizeof error->text,
+                       "%s: this state knows of no run; name the one that goes on, as `run` in the "
+                       "status of a site shows it, with --run (run.id of the file is %llu)",
+                       config->state_directory, (unsigned long long)config->hub.run_id);
+    coordinator->run.run_nonce = halves[0];
+    return is_run ? TACIT_OK : TACIT_INVALID;
+}
+
 /* Drawn once a state, and kept: so words of an earlier run of the same number are of another run.
  */
-static enum tacit_status open_nonce(struct coordinator *coordinator)
+static enum tacit_status open_nonce(struct coordinator *coordinator, struct tacit_error *error)
 {
     static const char name[] = "run_nonce";
     struct live_store *const store = coordinator->daemon.store;
@@ -423,7 +444,9 @@ static enum tacit_status open_nonce(struct coordinator *coordinator)
         live_store_get_value(store, name, &coordinator->run.run_nonce, &found);
     if (status != TACIT_OK || found)
         return status;
-    status = tacit_entropy_word(&entropy, &coordinator->run.run_nonce);
+    status = coordinator->config->begins_term
+                 ? take_lost_run(coordinator, error)
+                 : tacit_entropy_word(&entropy, &coordinator->run.run_nonce);
     if (status == TACIT_OK && !live_daemon_begin(&coordinator->daemon))
         status = TACIT_IO;
     if (status == TACIT_OK)
@@ -457,17 +480,17 @@ static enum tacit_status take_term(struct coordinator *coordinator)
     if (status != TACIT_OK || !coordinator->config->begins_term)
         return status;
     *term = *term >= now_s ? *term + 1 : now_s;
-    status = live_store_begin(store);
-    if (status == TACIT_OK)
-        status = live_store_put_value(store, LIVE_LETTERS_TERM, *term);
-    return status == TACIT_OK ? live_store_commit(store) : status;
+    if (!live_daemon_begin(&coordinator->daemon)) /* the run may be in it, too */
+        return TACIT_IO;
+    status = live_store_put_value(store, LIVE_LETTERS_TERM, *term);
+    return status;
 }
 
 static enum tacit_status restore(struct coordinator *coordinator, struct tacit_error *error)
 {
     size_t size;
     void *bytes = NULL;
-    enum tacit_status status = open_nonce(coordinator);
+    enum tacit_status status = open_nonce(coordinator, error);
     if (status == TACIT_OK)
         status = begin_letters(coordinator);
     if (status == TACIT_OK)
@@ -480,7 +503,7 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
         status =
             coordinator->config->protocol->open(&coordinator->hub, &coordinator->run, bytes, size);
     free(bytes);
-    if (status != TACIT_OK)
+    if (status != TACIT_OK && error->text[0] == '\0')
         (void)snprintf(error->text, sizeof error->text, "%s: the state of the run is damaged: %s",
                        coordinator->config->state_directory, tacit_status_text(status));
     return status;
@@ -513,6 +536,20 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     return status;
 }
 
+/* What the operator's word changed is durable, and nothing else is done. */
+static enum tacit_status write_term(struct coordinator *coordinator)
+{
+    enum tacit_status const status = live_store_commit(coordinator->daemon.store);
+    coordinator->daemon.batch_is_open = false;
+    if (status == TACIT_OK)
+        live_log(
+            LIVE_LOG_WARNING, "term",
+            "term %llu begins with the next start: what was granted before counts no more, and "
+            "the sites drop what they were not granted",
+            (unsigned long long)coordinator->letters.term);
+    return status;
+}
+
 enum tacit_status live_coordinator_run(const struct live_coordinator_config *config,
                                        struct tacit_error *error)
 {
@@ -534,11 +571,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
         status = open_voice(&coordinator, error);
     bool const runs = status == TACIT_OK && !config->begins_term;
     if (status == TACIT_OK && config->begins_term)
-        live_log(
-            LIVE_LOG_WARNING, "term",
-            "term %llu begins with the next start: what was granted before counts no more, and "
-            "the sites drop what they were not granted",
-            (unsigned long long)coordinator.letters.term);
+        status = write_term(&coordinator);
     if (runs)
         status = connect_all(&coordinator, error);
     if (runs && status == TACIT_OK) {

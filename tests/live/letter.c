@@ -146,18 +146,19 @@ static void letters_of_another_term_stay_closed(void **state)
 {
     struct live_letters hub = letters_of("coordinator", "clinics", 0, 1, 1);
     static const uint8_t body[] = {1};
-    struct live_letter const letter = {.kind = 1, .body = body, .size = sizeof body};
-    struct tacit_wire_envelope envelope;
+    struct live_letter const letter = {
+        .topic = TOPIC, .kind = 1, .body = body, .size = sizeof body};
+    struct live_opened opened;
     struct live_letters later = hub;
     size_t size;
     (void)state;
     hub.term = 7;
     assert_ptr_equal(heard(hub, "coordinator", "north", 1), live_letter_is_ahead);
     uint8_t *const bytes = live_letter_close(&later, &letter, &size);
+    struct live_arrival const arrival = {TOPIC, "coordinator", bytes, size};
     later.self = "north";
     later.term = 7;
-    assert_string_equal(live_letter_open(&later, "coordinator", bytes, size, &envelope),
-                        "a letter of an earlier term");
+    assert_string_equal(live_letter_open(&later, &arrival, &opened), "a letter of an earlier term");
     free(bytes);
 }
 

@@ -13,9 +13,9 @@ MEANS = [0.875, 0.75, 0.125]  # two arms stay until the last round
 BEGINS = "begins: a holder has lost its state"
 
 
-def begin_term(federation):
+def begin_term(federation, *words):
     """As an operator does, with the coordinator stopped."""
-    done = subprocess.run([*federation.words_of("coordinator"), "--new-term"], capture_output=True, text=True, timeout=30,
+    done = subprocess.run([*federation.words_of("coordinator"), "--new-term", *words], capture_output=True, text=True, timeout=30,
                           check=False)
     require(done.returncode == 0 and "begins with the next start" in done.stderr, f"{done.returncode} {done.stderr}")
 
@@ -77,15 +77,13 @@ def coordinator_that_lost_all_goes_on_in_a_new_term(federation_of):
     wait_for("all sites are in it",
              lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2 for site in federation.sites), 120)
     decisions = open_decisions(federation, "site-1", 5)
+    run = federation.site_status("site-0")["run"]
     lose(federation, "coordinator")
-    federation.start("coordinator")
-    # Their words are of an epoch that it knows nothing of; it says so, and what is to be done.
-    wait_for("the coordinator sees that it is behind", lambda: "--new-term" in federation.log("coordinator"), 120)
-    require(all(federation.site_status(site)["epoch"] >= 2 for site in federation.sites), "a site went back by itself")
     code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term"])
-    require(code == 2 and "process" in said, f"a term begins beside a coordinator that runs: {code} {said}")
-    federation.stop("coordinator")
-    begin_term(federation)
+    require(code == 2 and "--run" in said, f"a term of no run: {code} {said}")
+    begin_term(federation, "--run", run)
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term", "--run", "1"])
+    require(code == 0, f"the state knows its run now: {code} {said}")
     federation.start("coordinator")
     for site in federation.sites:
         wait_for(f"{site} is in the term", lambda site=site: BEGINS in federation.log(site), 120)
@@ -98,12 +96,41 @@ def coordinator_that_lost_all_goes_on_in_a_new_term(federation_of):
         federation.stop(site)
         numbers = sorted(check_outbox(federation, site))
         require(numbers[0] == 1 and len(numbers) > status["rounds"], f"{site}: {numbers} in {status['rounds']} rounds")
-    # A second time, without the term being begun: sites refuse a coordinator that is in an earlier one.
-    lose(federation, "coordinator")
+
+
+@test
+def coordinator_that_was_put_back_hears_that_it_is_behind(federation_of):
+    federation = federation_of(MEANS, rounds=4, gap=0.25)
+    federation.start_all()
+    federation.apply(allowance=0)
+    wait_for("the first epoch", lambda: federation.is_at(1), 120)
+    federation.stop("coordinator")
+    state, backup = federation.folder / "state-coordinator", federation.folder / "backup"
+    shutil.copytree(state, backup)
     federation.start("coordinator")
-    federation.start("site-0")
-    wait_for("site-0 refuses", lambda: "--new-term" in federation.log("site-0"), 120)
-    require("earlier term" in federation.site_status("site-0")["refusal"], f"{federation.site_status('site-0')}")
+    federation.allow(federation.all_to(1))
+    wait_for("the second epoch", lambda: all((federation.site_status(site) or {"epoch": 0})["epoch"] >= 2
+                                             for site in federation.sites), 120)
+    federation.kill("coordinator")
+    shutil.rmtree(state)
+    shutil.copytree(backup, state)
+    federation.start("coordinator")
+    # Their words are of an epoch that it knows nothing of; it says so, and what is to be done.
+    wait_for("the coordinator sees that it is behind", lambda: "--new-term" in federation.log("coordinator"), 120)
+    require(all(federation.site_status(site)["epoch"] >= 2 for site in federation.sites), "a site went back by itself")
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--new-term"])
+    require(code == 2, f"a term begins beside a coordinator that runs: {code} {said}")
+    federation.stop("coordinator")
+    begin_term(federation)
+    federation.start("coordinator")
+    end_run(federation)
+    # Another backup of before the term: the sites refuse it.
+    federation.kill("coordinator")
+    shutil.rmtree(state)
+    shutil.copytree(backup, state)
+    federation.start("coordinator")
+    wait_for("site-0 refuses", lambda: "earlier term" in ((federation.site_status("site-0") or {}).get("refusal") or ""), 120)
+    require("--new-term" in federation.log("site-0"), "it does not say what to do")
 
 
 @test
