@@ -46,7 +46,7 @@ static void each_option(const char *command,
     assert_int_equal(help.code, 0);
     for (const char *at = help.out; (at = strstr(at, ", --")) != NULL; at += 4) {
         char option[64];
-        assert_int_equal(sscanf(at + 4, "%63[a-z]", option), 1);
+        assert_int_equal(sscanf(at + 4, "%63[a-z-]", option), 1);
         found(option, command, text);
     }
     process_free(&help);
@@ -57,7 +57,10 @@ static void option_is_in_man(const char *option, const char *command, const char
     char section[128];
     char wanted[128];
     (void)snprintf(section, sizeof section, ".SS tacit %s\n", command);
-    (void)snprintf(wanted, sizeof wanted, "\\-\\-%s\\fR", option);
+    size_t size = (size_t)snprintf(wanted, sizeof wanted, "\\-\\-");
+    for (char const *at = option; *at != '\0' && size < sizeof wanted - 8; at++)
+        size += (size_t)snprintf(wanted + size, 3, *at == '-' ? "\\-" : "%c", *at);
+    (void)snprintf(wanted + size, sizeof wanted - size, "\\fR");
     char const *const start = strstr(text, section);
     assert_non_null(start);
     char const *const next = strstr(start + 1, "\n.SS ");
