@@ -58,8 +58,11 @@ static void option_is_in_man(const char *option, const char *command, const char
     char wanted[128];
     (void)snprintf(section, sizeof section, ".SS tacit %s\n", command);
     size_t size = (size_t)snprintf(wanted, sizeof wanted, "\\-\\-");
-    for (char const *at = option; *at != '\0' && size < sizeof wanted - 8; at++)
-        size += (size_t)snprintf(wanted + size, 3, *at == '-' ? "\\-" : "%c", *at);
+    for (char const *at = option; *at != '\0' && size < sizeof wanted - 8; at++) {
+        if (*at == '-')
+            wanted[size++] = '\\';
+        wanted[size++] = *at;
+    }
     (void)snprintf(wanted + size, sizeof wanted - size, "\\fR");
     char const *const start = strstr(text, section);
     assert_non_null(start);
