@@ -96,6 +96,24 @@ static uint64_t naive_left(uint64_t seed, uint64_t count, const struct tacit_vot
     return left;
 }
 
+/* Wherever the best arm stands in the order of arms. */
+static void each_arm_can_be_the_one_that_is_left(void **state)
+{
+    (void)state;
+    struct tacit_vote_pool_config const config = pool_config(INFINITY);
+    for (uint32_t best = 0; best < ARMS; best++) {
+        struct tacit_vote_pool *const pool = new_pool(&config);
+        int64_t sums[ARMS] = {0};
+        sums[best] = BLOCK * TACIT_STEPS;
+        for (uint64_t number = 0; pool_view(pool).active_count > 1; number++) {
+            assert_true(number < 1000);
+            assert_int_equal(take(pool, number, sums, (1u << ARMS) - 1), TACIT_OK);
+        }
+        assert_true(tacit_bits_has(pool_view(pool).active, best));
+        free(pool);
+    }
+}
+
 static void a_pool_judges_as_a_naive_reading_of_all_releases(void **state)
 {
     (void)state;
@@ -541,6 +559,7 @@ static void hostile_rewards_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_arm_can_be_the_one_that_is_left),
         cmocka_unit_test(a_pool_judges_as_a_naive_reading_of_all_releases),
         cmocka_unit_test(looks_do_not_depend_on_what_was_released),
         cmocka_unit_test(hostile_releases_change_nothing),
