@@ -464,6 +464,10 @@ static void reports_that_do_not_fit_are_refused_without_trace(void **state)
     phased_expect_nothing(hub, phased_receive(&message), TACIT_MALFORMED);
     message = report_of(0, 2, sums, ARMS);
     phased_expect_nothing(hub, phased_receive(&message), TACIT_UNEXPECTED);
+    message = report_of(0, TACIT_PHASED_ROUNDS_MAX, sums, ARMS); /* there may be such a round */
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_UNEXPECTED);
+    message = report_of(0, TACIT_PHASED_ROUNDS_MAX + 1, sums, ARMS);
+    phased_expect_nothing(hub, phased_receive(&message), TACIT_MALFORMED);
     message = report_of(3, 1, sums, ARMS);
     phased_expect_nothing(hub, phased_receive(&message), TACIT_STRANGER);
     message = report_of(0, 1, sums, ARMS);

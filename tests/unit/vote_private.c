@@ -300,6 +300,7 @@ static void a_player_without_an_arm_in_common_takes_the_voted_set(void **state)
     others_vote(&site, 0, 6);
     others_vote(&site, 2, 6);
     assert_int_equal(view_of(&site).active[0], 9); /* arms 0 and 3 */
+    assert_true(site.last.persist);
     assert_int_equal(view_of(&site).active_count, 2);
     assert_int_equal(view_of(&site).epoch, 1);
     assert_int_equal(site.last.plan_count, 2);
