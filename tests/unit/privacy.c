@@ -359,6 +359,29 @@ static void paper_cost_is_rounded_up_to_a_nano_epsilon(void **state)
     assert_int_equal(tacit_mechanism_cost_nano(&product), 5 * TACIT_NANO);
 }
 
+/* Member by member, over any bytes. */
+static void a_copy_has_every_number_of_the_mechanism(void **state)
+{
+    (void)state;
+    for (int mode = TACIT_PRIVACY_NONE; mode <= TACIT_PRIVACY_SOUND; mode++) {
+        struct tacit_mechanism_config const config = {(enum tacit_privacy_mode)mode, 0.3, -3, 7};
+        struct tacit_mechanism mechanism;
+        struct tacit_mechanism copy;
+        assert_int_equal(tacit_mechanism_init(&mechanism, &config), TACIT_OK);
+        memset(&copy, 0x5a, sizeof copy);
+        tacit_mechanism_copy(&copy, &mechanism);
+        assert_int_equal(copy.mode, mechanism.mode);
+        assert_true(copy.noisy == mechanism.noisy);
+        assert_true(copy.epsilon_nano == mechanism.epsilon_nano);
+        assert_int_equal(copy.scale.kind, mechanism.scale.kind);
+        assert_true(copy.scale.lo == mechanism.scale.lo);
+        assert_true(copy.scale.hi == mechanism.scale.hi);
+        assert_true(copy.laplace_scale == mechanism.laplace_scale);
+        assert_true(copy.scale_t == mechanism.scale_t);
+        assert_true(copy.scale_s == mechanism.scale_s);
+    }
+}
+
 static void names_say_mode_and_noise(void **state)
 {
     (void)state;
@@ -1231,6 +1254,7 @@ int main(void)
         cmocka_unit_test(sound_scale_is_exact_for_any_epsilon),
         cmocka_unit_test(paper_scale_is_the_range_over_epsilon),
         cmocka_unit_test(paper_cost_is_rounded_up_to_a_nano_epsilon),
+        cmocka_unit_test(a_copy_has_every_number_of_the_mechanism),
         cmocka_unit_test(names_say_mode_and_noise),
         cmocka_unit_test(release_without_noise_is_the_sum_and_needs_no_entropy),
         cmocka_unit_test(sound_release_is_the_sum_plus_the_samplers_noise),
