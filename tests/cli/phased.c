@@ -54,6 +54,44 @@ static void regrets_are_those_expected(void **state)
     json_decref(letter);
 }
 
+static void check_samples(const char *protocol, const char *network, unsigned horizon)
+{
+    char text[48];
+    (void)snprintf(text, sizeof text, "--set=horizon=%u", horizon);
+    struct process_result result =
+        on_file_run("run", (const char *const[]){"--json", "--quiet", "--runs=1", protocol, network,
+                                                 text, NULL});
+    if (result.code != 0)
+        fail_msg("code %d: %s", result.code, result.err);
+    json_t *const json = json_loads(result.out, 0, NULL);
+    double const samples = on_file_metric(json, "samples");
+    double const rounds = on_file_metric(json, "rounds");
+    print_message("%s %s %u: %.0f samples, %.0f rounds\n", protocol, network, horizon, samples,
+                  rounds);
+    assert_true(rounds > 0);
+    assert_true(samples > 0);
+    assert_true(samples < 3.0 * horizon); /* some pulls are of a round that did not end */
+    if (rounds < 2)
+        assert_int_equal((uint64_t)samples % 15, 0); /* all agents, all arms, as often */
+    json_decref(json);
+    process_free(&result);
+}
+
+/* What T cuts enters no estimate: nothing of a round counts that does not end. */
+static void samples_are_rewards_of_whole_rounds(void **state)
+{
+    static const char *const protocols[] = {"--set=protocol={kind: elimination}",
+                                            "--set=protocol={kind: elimination, bounds: exact}",
+                                            "--set=protocol={kind: phased-index}"};
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        for (unsigned horizon = 600; horizon <= 12600; horizon += 6000) {
+            check_samples(protocols[i], "--set=network.kind=star", horizon);
+            if (i < 2)
+                check_samples(protocols[i], "--set=network.kind=complete", horizon);
+        }
+}
+
 /* Where nobody waits a graph plays what a star plays; alone everybody learns on its own. */
 static void exact_bounds_play_over_any_network(void **state)
 {
@@ -245,6 +283,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, on_file_close)
         TEST(regrets_are_those_expected),
+        TEST(samples_are_rewards_of_whole_rounds),
         TEST(exact_bounds_play_over_any_network),
         TEST(arms_come_and_go),
         TEST(with_a_confidence_both_decide_for_the_best_arm),
