@@ -1,0 +1,336 @@
+/* The seam between the daemons and generalised linear bandits: sites and hub driven through
+ * live_site_ops and live_hub_ops alone, as bytes, and put back from their bytes after every step.
+ * On the same contexts and rewards they choose as the cores within one process do, and end with the
+ * same model, to the bit. */
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../../src/families/glm/live.h"
+#include "../support/glm_driver.h"
+#include "tacit/random.h"
+
+#define SITES 3u
+#define ARMS 3u
+#define D 3u
+#define HORIZON 200u
+#define LETTERS_MAX 256u
+
+static const char *const names[SITES] = {"north", "east", "south"};
+static const char *const arms[ARMS] = {"low", "middle", "high"};
+static const char *const features[D] = {"constant", "age", "dose"};
+static struct glm_policy const policy = {features, D};
+
+struct letter {
+    uint32_t from;
+    struct live_message message; /* its bytes are its own */
+};
+
+struct site {
+    struct live_site_config config;
+    struct live_site *live;
+    uint8_t kept[1024];
+    size_t kept_size;
+    uint32_t choice;
+};
+
+struct world {
+    struct glm_hub_settings settings;
+    struct live_hub_config config;
+    struct live_hub *hub;
+    struct site sites[SITES];
+    struct tacit_rng chance;
+    struct letter queue[LETTERS_MAX];
+    size_t first;
+    size_t end;
+    uint64_t now_us;
+};
+
+static void post(struct world *world, uint32_t from, const struct live_message *messages,
+                 size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        uint8_t *const bytes = malloc(messages[i].size);
+        assert_non_null(bytes);
+        assert_true(world->end < LETTERS_MAX);
+        memcpy(bytes, messages[i].bytes, messages[i].size);
+        world->queue[world->end] = (struct letter){from, messages[i]};
+        world->queue[world->end++].message.bytes = bytes;
+    }
+}
+
+/* ---- Sites and hub --------------------------------------------------------------------------- */
+
+static void put_back(struct site *site)
+{
+    size_t size;
+    size_t size_again;
+    void const *const bytes = glm_site_ops.bytes(site->live, &size);
+    struct live_site *restored;
+    assert_int_equal(glm_site_ops.restore(&restored, &site->config, bytes, size), TACIT_OK);
+    assert_memory_equal(glm_site_ops.bytes(restored, &size_again), bytes, size);
+    assert_int_equal(size_again, size);
+    glm_site_ops.free(site->live);
+    site->live = restored;
+}
+
+static enum tacit_status step(struct world *world, uint32_t index, struct live_site_event event)
+{
+    struct site *const site = &world->sites[index];
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->chance);
+    struct live_site_update update;
+    event.now_us = ++world->now_us;
+    enum tacit_status const status = glm_site_ops.step(site->live, &event, &entropy, &update);
+    assert_false(update.has_release || update.has_plan);
+    if (update.has_choice) {
+        assert_true(update.kept_size <= sizeof site->kept);
+        memcpy(site->kept, update.kept, update.kept_size);
+        site->kept_size = update.kept_size;
+        site->choice = update.choice;
+    }
+    post(world, index, update.messages, update.message_count);
+    put_back(site);
+    return status;
+}
+
+static enum tacit_status hear(struct world *world, uint32_t index, const struct letter *letter)
+{
+    struct live_site_event event = {.kind = LIVE_SITE_RECEIVE};
+    event.as.message.from = letter->from;
+    event.as.message.is_broadcast = letter->message.to == TACIT_EVERYONE;
+    event.as.message.kind = letter->message.kind;
+    event.as.message.epoch = letter->message.epoch;
+    event.as.message.bytes = letter->message.bytes;
+    event.as.message.size = letter->message.size;
+    return step(world, index, event);
+}
+
+static enum tacit_status step_hub(struct world *world, struct live_hub_event event)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&world->chance);
+    struct live_hub_update update;
+    struct live_hub *restored;
+    size_t size;
+    event.now_us = ++world->now_us;
+    enum tacit_status const status = glm_hub_ops.step(world->hub, &event, &entropy, &update);
+    post(world, TACIT_HUB, update.messages, update.message_count);
+    void const *const bytes = glm_hub_ops.bytes(world->hub, &size);
+    assert_int_equal(glm_hub_ops.open(&restored, &world->config, bytes, size), TACIT_OK);
+    glm_hub_ops.free(world->hub);
+    world->hub = restored;
+    return status;
+}
+
+static enum tacit_status tell_hub(struct world *world, const struct letter *letter)
+{
+    return step_hub(world, (struct live_hub_event){.kind = LIVE_HUB_RECEIVE,
+                                                   .from = letter->from,
+                                                   .message_kind = letter->message.kind,
+                                                   .message_epoch = letter->message.epoch,
+                                                   .bytes = letter->message.bytes,
+                                                   .size = letter->message.size});
+}
+
+static void join(struct world *world, uint32_t index)
+{
+    struct site *const site = &world->sites[index];
+    char const *objection = NULL;
+    size_t size;
+    uint8_t *const bytes = glm_hub_ops.announce(&world->config, index, &size);
+    assert_non_null(bytes);
+    site->config = (struct live_site_config){.federation = "trial",
+                                             .site = names[index],
+                                             .arm_names = arms,
+                                             .arm_count = ARMS,
+                                             .lo = 0,
+                                             .hi = 1,
+                                             .agents_max = SITES,
+                                             .rounds_max = 10000,
+                                             .pulls_max = 1000000,
+                                             .resend_after_us = 2000000,
+                                             .settings = &policy};
+    assert_int_equal(glm_site_ops.join(&site->live, &site->config, bytes, size, &objection),
+                     TACIT_OK);
+    assert_true(glm_site_ops.is_of(site->live, bytes, size));
+    free(bytes);
+    assert_int_equal(step(world, index, (struct live_site_event){.kind = LIVE_SITE_START}),
+                     TACIT_OK);
+}
+
+static struct world *world_new(void)
+{
+    struct world *const world = calloc(1, sizeof *world);
+    assert_non_null(world);
+    world->settings.model =
+        tacit_glm_model_init(TACIT_GLM_FEDGLB, TACIT_LINALG_LOGISTIC, SITES, D, HORIZON);
+    world->settings.model.clock = TACIT_GLM_COUNTS;
+    world->settings.model.threshold = 0.6;
+    world->settings.features = features;
+    world->config = (struct live_hub_config){.federation = "trial",
+                                             .sites = names,
+                                             .site_count = SITES,
+                                             .arm_names = arms,
+                                             .arm_count = ARMS,
+                                             .run_id = 7,
+                                             .horizon = HORIZON,
+                                             .lo = 0,
+                                             .hi = 1,
+                                             .settings = &world->settings};
+    world->chance = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_REWARD);
+    assert_null(glm_hub_ops.too_large(&world->config));
+    assert_int_equal(glm_hub_ops.open(&world->hub, &world->config, NULL, 0), TACIT_OK);
+    for (uint32_t index = 0; index < SITES; index++)
+        join(world, index);
+    assert_int_equal(step_hub(world, (struct live_hub_event){.kind = LIVE_HUB_START}), TACIT_OK);
+    return world;
+}
+
+static void world_free(struct world *world)
+{
+    for (uint32_t index = 0; index < SITES; index++)
+        glm_site_ops.free(world->sites[index].live);
+    for (size_t i = world->first; i < world->end; i++)
+        free((void *)(uintptr_t)world->queue[i].message.bytes);
+    glm_hub_ops.free(world->hub);
+    free(world);
+}
+
+static void deliver(struct world *world)
+{
+    struct letter const letter = world->queue[world->first++];
+    uint32_t const to = letter.message.to;
+    if (to == TACIT_HUB)
+        assert_int_equal(tell_hub(world, &letter), TACIT_OK);
+    for (uint32_t index = 0; index < SITES && to != TACIT_HUB; index++)
+        if (to == TACIT_EVERYONE || to == index)
+            assert_int_equal(hear(world, index, &letter), TACIT_OK);
+    free((void *)(uintptr_t)letter.message.bytes);
+    if (world->first == world->end)
+        world->first = world->end = 0;
+}
+
+static void draw_contexts(struct tacit_rng *rng, double *contexts)
+{
+    for (uint32_t k = 0; k < ARMS; k++) {
+        double square = 0;
+        for (uint32_t c = 0; c < D; c++) {
+            contexts[k * D + c] = tacit_rng_normal(rng);
+            square += contexts[k * D + c] * contexts[k * D + c];
+        }
+        for (uint32_t c = 0; c < D; c++)
+            contexts[k * D + c] *= 0.999 / sqrt(square);
+    }
+}
+
+/* A decision and its reward at one site; returns the arm. */
+static uint32_t play(struct world *world, uint32_t index, const double *contexts, double reward)
+{
+    struct site *const site = &world->sites[index];
+    struct live_choice choice;
+    struct live_site_event event = {.kind = LIVE_SITE_OFFER};
+    event.as.offer = (struct tacit_offer){ARMS, D, contexts};
+    assert_int_equal(step(world, index, event), TACIT_OK);
+    assert_true(glm_site_ops.tell(site->kept, site->kept_size, &choice));
+    assert_true(choice.probability == 1);
+    event = (struct live_site_event){.kind = LIVE_SITE_REWARD};
+    event.as.reward.arm = site->choice;
+    event.as.reward.value = reward;
+    event.as.reward.kept = site->kept;
+    event.as.reward.kept_size = site->kept_size;
+    assert_int_equal(step(world, index, event), TACIT_OK);
+    return site->choice;
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+static void run_through_bytes_is_that_of_the_cores(void **state)
+{
+    (void)state;
+    struct world *const world = world_new();
+    struct glm_driver driver;
+    struct tacit_glm_model model = world->settings.model;
+    model.run_id = 7;
+    glm_driver_open(&driver, &model, TACIT_LINALG_PORTABLE);
+    struct tacit_rng rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_REWARD);
+    for (uint32_t slot = 1; slot <= 40; slot++)
+        for (uint32_t index = 0; index < SITES; index++) {
+            double contexts[ARMS * D];
+            draw_contexts(&rng, contexts);
+            double const reward = tacit_rng_uniform(&rng) < 0.5 ? 1 : 0;
+            uint32_t const arm = play(world, index, contexts, reward);
+            assert_int_equal(glm_driver_decide(&driver, index, ARMS, contexts), arm);
+            glm_driver_reward(&driver, index, slot, contexts + arm * D, reward);
+            while (world->first < world->end)
+                deliver(world);
+        }
+    struct live_hub_view hub;
+    struct tacit_glm_hub_view cores;
+    glm_hub_ops.look(world->hub, &hub);
+    tacit_glm_hub_look(driver.hub, &cores);
+    assert_true(cores.update_count >= 3);
+    assert_int_equal(hub.model->number, cores.sync);
+    assert_int_equal(hub.model->observation_count, cores.model_count);
+    assert_memory_equal(hub.model->coefficients, cores.theta, D * sizeof(double));
+    for (uint32_t index = 0; index < SITES; index++) {
+        struct live_site_view view;
+        struct tacit_glm_client_view client;
+        glm_site_ops.look(world->sites[index].live, &view);
+        tacit_glm_client_look(driver.clients[index], &client);
+        assert_int_equal(view.pull_count, 40);
+        assert_int_equal(view.model->number, client.sync);
+        assert_memory_equal(view.model->coefficients, client.estimate, D * sizeof(double));
+        assert_memory_equal(view.model->inverse, client.inverse,
+                            TACIT_LINALG_MATRIX(D) * sizeof(double));
+    }
+    glm_driver_close(&driver);
+    world_free(world);
+}
+
+/* What is refused changes neither a site nor the hub, byte for byte. */
+static void letters_that_are_not_what_they_say_are_refused(void **state)
+{
+    (void)state;
+    struct world *const world = world_new();
+    double contexts[ARMS * D];
+    struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_REWARD);
+    while (world->first == world->end) { /* until somebody asks for an update */
+        draw_contexts(&rng, contexts);
+        (void)play(world, 0, contexts, 1);
+    }
+    struct letter const good = world->queue[world->first];
+    struct letter bad[4] = {good, good, good, good};
+    size_t size;
+    void *const before = malloc(tacit_glm_hub_size(
+        &(struct tacit_glm_hub_config){.model = world->settings.model, .resend_after_us = 1}));
+    void const *const bytes = glm_hub_ops.bytes(world->hub, &size);
+    assert_int_equal(good.message.to, TACIT_HUB);
+    assert_non_null(before);
+    memcpy(before, bytes, size);
+    bad[0].from = 1;
+    bad[1].message.kind++;
+    bad[2].message.epoch++;
+    bad[3].message.size--;
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(tell_hub(world, &bad[i]), i == 0 ? TACIT_STRANGER : TACIT_MALFORMED);
+        size_t size_now;
+        assert_memory_equal(glm_hub_ops.bytes(world->hub, &size_now), before, size);
+    }
+    assert_int_not_equal(hear(world, 1, &good), TACIT_OK); /* no word for a site */
+    deliver(world);
+    assert_int_equal(world->queue[world->first].message.to, TACIT_EVERYONE);
+    free(before);
+    world_free(world);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(run_through_bytes_is_that_of_the_cores),
+        cmocka_unit_test(letters_that_are_not_what_they_say_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
