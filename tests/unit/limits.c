@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <math.h>
+#include <stdlib.h>
 #include "tacit/bounds.h"
 #include "tacit/doubling.h"
 #include "tacit/elim.h"
@@ -758,6 +759,48 @@ static void limits_of_a_learner_and_of_mechanisms(void **state)
     LIMIT(tree, tree_is_made, leaf_max, 2 * TACIT_HORIZON_MAX, 2 * TACIT_HORIZON_MAX + 1);
 }
 
+/* ---- A state before anything has happened ---- */
+
+#define FRESH(config, size, state_of, check)                                                       \
+    do {                                                                                           \
+        size_t const bytes = size(&(config));                                                      \
+        void *const state_bytes = malloc(bytes);                                                   \
+        assert_non_null(state_bytes);                                                              \
+        assert_int_equal(state_of(state_bytes, &(config)), TACIT_OK);                              \
+        assert_int_equal(check(state_bytes, bytes, &(config)), TACIT_OK);                          \
+        assert_int_equal(check(state_bytes, bytes - 8, &(config)), TACIT_MALFORMED);               \
+        free(state_bytes);                                                                         \
+    } while (0)
+
+/* A process may die before its first event. */
+static void what_was_just_made_can_be_put_back(void **state)
+{
+    (void)state;
+    struct tacit_elim_agent_config const agent = elim_agent();
+    FRESH(agent, tacit_elim_agent_size, tacit_elim_agent_init, tacit_elim_agent_check);
+    struct tacit_elim_hub_config const hub = elim_hub();
+    FRESH(hub, tacit_elim_hub_size, tacit_elim_hub_init, tacit_elim_hub_check);
+    struct tacit_phased_agent_config const site = phased_agent();
+    FRESH(site, tacit_phased_agent_size, tacit_phased_agent_init, tacit_phased_agent_check);
+    struct tacit_phased_hub_config const judge = {.schedule = phases(),
+                                                  .mechanism = mechanism_of(TACIT_PRIVACY_SOUND)};
+    FRESH(judge, tacit_phased_hub_size, tacit_phased_hub_init, tacit_phased_hub_check);
+    struct tacit_vote_board_config const board = vote_board();
+    FRESH(board, tacit_vote_board_size, tacit_vote_board_init, tacit_vote_board_check);
+    struct tacit_vote_private_config const player = vote_private();
+    FRESH(player, tacit_vote_private_size, tacit_vote_private_init, tacit_vote_private_check);
+    struct tacit_vote_pool_config const pool = vote_pool();
+    FRESH(pool, tacit_vote_pool_size, tacit_vote_pool_init, tacit_vote_pool_check);
+    struct tacit_vote_site_config const voter = vote_site();
+    FRESH(voter, tacit_vote_site_size, tacit_vote_site_init, tacit_vote_site_check);
+    struct tacit_glm_client_config const client = glm_client();
+    FRESH(client, tacit_glm_client_size, tacit_glm_client_init, tacit_glm_client_check);
+    struct tacit_gossip_agent_config const gossip = gossip_agent();
+    FRESH(gossip, tacit_gossip_agent_size, tacit_gossip_agent_init, tacit_gossip_agent_check);
+    struct tacit_doubling_config const doubles = doubling();
+    FRESH(doubles, tacit_doubling_size, tacit_doubling_init, tacit_doubling_check);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -776,6 +819,7 @@ int main(void)
         cmocka_unit_test(limits_of_selection),
         cmocka_unit_test(limits_of_training),
         cmocka_unit_test(limits_of_a_learner_and_of_mechanisms),
+        cmocka_unit_test(what_was_just_made_can_be_put_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
