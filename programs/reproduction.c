@@ -229,6 +229,10 @@ static enum tacit_status check_figure(const struct tacit_claims *claims,
         is_curve ? TACIT_OK : check_metric(claims, figure->plot_line, "plot.x", figure->x, error);
     if (status == TACIT_OK && !is_curve)
         status = check_metric(claims, figure->plot_line, "plot.y", figure->y, error);
+    for (uint32_t i = 0; status == TACIT_OK && i < figure->curve_count; i++)
+        if (figure->curves[i].y != NULL)
+            status =
+                check_metric(claims, figure->plot_line, "curves.y", figure->curves[i].y, error);
     if (status == TACIT_OK && is_curve && !is_known_over_time(figure->y) &&
         (!is_band(figure->y) || figure->has_minus)) {
         tacit_claims_error(claims, figure->plot_line, "plot.y",
@@ -443,6 +447,13 @@ static enum tacit_status check_has_series(const struct reproduction *reproductio
     return TACIT_INVALID;
 }
 
+/* The metric of a figure's point. */
+static const char *y_of(const struct tacit_claims_figure *figure,
+                        const struct tacit_claims_curve *curve)
+{
+    return curve->y != NULL ? curve->y : figure->y;
+}
+
 static enum tacit_status check_plot(const struct reproduction *reproduction,
                                     const struct tacit_claims_figure *figure,
                                     struct tacit_error *error)
@@ -463,7 +474,9 @@ static enum tacit_status check_plot(const struct reproduction *reproduction,
         }
         status = check_has(reproduction, figure->plot_line, "plot.x", index, figure->x, error);
         if (status == TACIT_OK)
-            status = check_has(reproduction, figure->plot_line, "plot.y", index, figure->y, error);
+            status = check_has(reproduction, figure->plot_line,
+                               figure->curves[i].y != NULL ? "curves.y" : "plot.y", index,
+                               y_of(figure, &figure->curves[i]), error);
     }
     return status;
 }
@@ -818,7 +831,7 @@ static void add_point(struct reproduction *reproduction, const struct tacit_clai
     struct tacit_report_summary const x =
         tacit_report_summarise(values_of(reproduction, index, figure->x, 0), runs, 1);
     struct tacit_report_summary const y =
-        tacit_report_summarise(values_of(reproduction, index, figure->y, 0), runs, 1);
+        tacit_report_summarise(values_of(reproduction, index, y_of(figure, curve), 0), runs, 1);
     uint32_t const at = canvas->series.count++;
     canvas->x[at] = x.mean;
     canvas->y[at] = y.mean;

@@ -321,6 +321,7 @@ struct tacit_claims_curve {
     uint32_t experiment; /* index */
     const char *label;
     const char *series; /* points of a series are joined; NULL: none */
+    const char *y;      /* of a point, where it is another than the plot's; NULL: it is not */
 };
 
 struct tacit_claims_figure {

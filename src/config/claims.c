@@ -236,11 +236,15 @@ static void read_plot(struct claims_reader *reader, const struct config_node *ma
 static void read_curve(struct claims_reader *reader, const struct config_node *map,
                        const struct tacit_claims_figure *figure, struct tacit_claims_curve *curve)
 {
-    static const char *const keys[] = {"experiment", "label", "series", NULL};
+    static const char *const keys[] = {"experiment", "label", "series", "y", NULL};
     config_reader_keys(&reader->base, map, "curves", keys);
     read_name(reader, map, "curves.experiment", &curve->experiment);
     config_reader_text(&reader->base, map, "curves.label", true, &curve->label);
     config_reader_text(&reader->base, map, "curves.series", false, &curve->series);
+    config_reader_text(&reader->base, map, "curves.y", false, &curve->y);
+    if (curve->y != NULL && strcmp(figure->x, "t") == 0)
+        config_reader_fail(&reader->base, config_node_member(map, "y"), "curves.y",
+                           "belongs to figures of points; here x is t");
     if (curve->series != NULL && strcmp(figure->x, "t") == 0)
         config_reader_fail(&reader->base, config_node_member(map, "series"), "curves.series",
                            "belongs to figures of points; here x is t");

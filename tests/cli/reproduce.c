@@ -354,6 +354,8 @@ static const struct wrong wrongs[] = {
     {9, "    curves: [{experiment: noisy}]", "9: curves.label: missing", "it must be given"},
     {9, "    curves: [{experiment: noisy, label: x, series: y}]",
      "9: curves.series: ", "belongs to figures of points"},
+    {9, "    curves: [{experiment: noisy, label: x, y: cost}]",
+     "9: curves.y: ", "belongs to figures of points"},
     {11, "      - name: order", "11: claims.name: ", "unknown key"},
     {11, "      - id: fig1", "11: claims.id: 'fig1' stands here twice", "allowed: once"},
     {12, "        were: x", "12: claims.were: ", "did you mean 'where'?"},
@@ -564,7 +566,8 @@ static void outputs_are_there_and_well_formed(void **state)
                  "  - id: fig2\n    title: Points\n    paper_shows: Points.\n"
                  "    plot: {x: cost, y: regret, y_scale: log}\n"
                  "    curves: [{experiment: noisy, label: a, series: s},\n"
-                 "      {experiment: plain, label: b, series: s}]\n"
+                 "      {experiment: plain, label: b, series: s},\n"
+                 "      {experiment: noisy, label: c, series: its rewards, y: samples}]\n"
                  "    claims: [{id: c2, where: w, says: s, measure: 1 + 1, band: [2, 2],\n"
                  "      verdict: holds}]\n");
     struct process_result result = REPRODUCE(bench, "--out", bench->out);
@@ -580,6 +583,7 @@ static void outputs_are_there_and_well_formed(void **state)
     expect_well_formed(page);
     expect_well_formed(curve);
     expect_well_formed(points);
+    expect_has(points, "its rewards");
     expect_has(page, "A &lt;b&gt;title&lt;/b&gt; &amp; &quot;more&quot;");
     expect_has(page, "The curve falls.");
     assert_null(strstr(page, "<script"));
