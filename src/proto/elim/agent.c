@@ -883,8 +883,8 @@ static enum tacit_status on_grant(struct tacit_elim_agent *agent,
     return status; /* others are late, or repeated */
 }
 
-/* Not signed yet, a refusal stops nobody for good: the agent asks on, and shows that it is blocked.
- */
+/* It is the holder's word alone and does not show the other state's signature, so it stops nobody
+ * for good: the agent asks on, and shows that it is blocked. */
 static enum tacit_status on_refusal(struct tacit_elim_agent *agent,
                                     const struct tacit_elim_message *refusal,
                                     struct tacit_elim_update *update)
