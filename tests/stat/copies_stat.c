@@ -253,7 +253,7 @@ static struct audited *audited_new(const struct tacit_graph_spec *spec,
     audited->observer = (struct elim_observer){
         .context = audited, .stepping = on_stepping, .stepped = on_stepped, .copied = on_copied};
     audited->sim = (struct elim_sim){.common.seed = SEED,
-                                     .common.run_count = 1,
+                                     .common.run_count = UINT32_MAX,
                                      .common.agent_count = AGENTS,
                                      .common.horizon = HORIZON,
                                      .common.points = audited->points,

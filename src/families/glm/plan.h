@@ -83,7 +83,7 @@ struct glm_plan {
     const struct tacit_context_log *log; /* in it */
     struct tacit_profile profiles[4];    /* the model at the end */
     const char *rows[TACIT_LINALG_DIMENSION_MAX + 1];
-    char names[TACIT_LINALG_DIMENSION_MAX][8]; /* of coordinates that have none */
+    char names[TACIT_LINALG_DIMENSION_MAX][12]; /* of coordinates that have none */
 };
 
 /* ---- keys.c ---- */
