@@ -28,6 +28,7 @@ struct site {
     struct load *load;
     struct live_bus *bus;
     struct live_letters letters;
+    struct live_signer *signer;
     char name[16];
     uint32_t index;
     struct tacit_elim_agent *core; /* NULL: not announced yet */
@@ -37,6 +38,7 @@ struct site {
     struct tacit_pull_block *plan;
     uint8_t *report; /* encoded, not sent yet */
     size_t report_size;
+    uint32_t sent_epoch; /* of the last report that was sent */
 };
 
 struct load {
@@ -45,6 +47,7 @@ struct load {
     const char *pki;
     uint16_t port;
     const char *federation;
+    struct live_keys *keys; /* the coordinator's: what one site has checked holds for all */
     struct site *sites;
     uint32_t site_count;
     uint32_t arm_count;
@@ -53,6 +56,8 @@ struct load {
     uint32_t connected;
     uint32_t epoch;       /* the order that sites are getting */
     uint32_t ready_count; /* sites that have it */
+    uint64_t ready_us;    /* when all had it */
+    uint32_t held_count;  /* sites whose report is granted and waits for the others' */
     bool is_over;         /* the order was the last one */
     uint64_t resent;
     uint64_t began_us;
@@ -69,16 +74,33 @@ static void fail(const char *what, const char *why)
 
 /* ---- What a site says ------------------------------------------------------------------------ */
 
+static struct live_topic topic_up(const struct site *site)
+{
+    return live_topic_up(site->load->federation, site->name, "elimination");
+}
+
 static void publish(struct site *site, const uint8_t *bytes, size_t size)
 {
-    struct live_topic const topic =
-        live_topic_up(site->load->federation, site->name, "elimination");
-    if (live_bus_publish(site->bus, topic.text, bytes, size, false) != TACIT_OK)
+    if (live_bus_publish(site->bus, topic_up(site).text, bytes, size, false) != TACIT_OK)
         fail(site->name, "cannot publish");
 }
 
-/* The report that ends an epoch waits until all sites have theirs; everything else goes at once. */
-static void say(struct site *site, const struct tacit_elim_message *message, bool is_held)
+static void upload_all(struct load *load);
+
+/* A report waits until all sites have theirs granted; everything else goes at once. What is said
+ * again while it waits is the same report. */
+static void hold(struct site *site, uint8_t *bytes, size_t size)
+{
+    struct load *const load = site->load;
+    free(site->report);
+    load->held_count += site->report == NULL;
+    site->report = bytes;
+    site->report_size = size;
+    if (load->held_count == load->site_count)
+        upload_all(load);
+}
+
+static void say(struct site *site, const struct tacit_elim_message *message)
 {
     struct load *const load = site->load;
     size_t const body_size = tacit_wire_elim_bytes(message, load->arm_count, load->site_count);
@@ -87,7 +109,9 @@ static void say(struct site *site, const struct tacit_elim_message *message, boo
     if (body == NULL ||
         tacit_wire_elim_encode(message, load->arm_count, load->site_count, body) != TACIT_OK)
         fail(site->name, "out of memory");
-    struct live_letter const letter = {.to = TACIT_WIRE_COORDINATOR,
+    struct live_topic const topic = topic_up(site);
+    struct live_letter const letter = {.topic = topic.text,
+                                       .to = TACIT_WIRE_COORDINATOR,
                                        .kind = tacit_wire_elim_kind(message->kind),
                                        .epoch = message->epoch,
                                        .body = body,
@@ -96,16 +120,15 @@ static void say(struct site *site, const struct tacit_elim_message *message, boo
     if (bytes == NULL)
         fail(site->name, "out of memory");
     free(body);
-    if (is_held) {
-        site->report = bytes;
-        site->report_size = size;
+    if (message->kind == TACIT_ELIM_REPORT && site->sent_epoch < message->epoch) {
+        hold(site, bytes, size);
         return;
     }
     publish(site, bytes, size);
     free(bytes);
 }
 
-static void step(struct site *site, struct tacit_elim_event event, bool is_held)
+static void step(struct site *site, struct tacit_elim_event event)
 {
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_NOISE);
     struct tacit_elim_update update;
@@ -118,7 +141,7 @@ static void step(struct site *site, struct tacit_elim_event event, bool is_held)
         memcpy(site->plan, update.plan, update.plan_count * sizeof *site->plan);
     }
     if (update.send)
-        say(site, &update.message, is_held);
+        say(site, &update.message);
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
@@ -131,24 +154,28 @@ static void play_plan(struct site *site)
         event.as.reward.arm = site->plan[i].arm;
         event.as.reward.count = site->plan[i].count;
         event.as.reward.sum.steps = (int64_t)(site->plan[i].count * (TACIT_STEPS / 2));
-        step(site, event, true);
+        step(site, event);
     }
     site->plan_count = 0;
 }
 
 static void upload_all(struct load *load)
 {
+    double const granted_ms = (double)(live_now_us() - load->ready_us) / US_PER_MS;
     uint64_t const began_us = live_now_us();
     for (uint32_t i = 0; i < load->site_count; i++) {
         struct site *const site = &load->sites[i];
         publish(site, site->report, site->report_size);
         free(site->report);
         site->report = NULL;
+        site->sent_epoch = load->epoch;
     }
+    load->held_count = 0;
     load->uploaded_us = live_now_us();
-    (void)printf("epoch %u: %u reports of %zu bytes within %.0f ms; ", load->epoch,
-                 load->site_count, load->sites[0].report_size,
-                 (double)(load->uploaded_us - began_us) / US_PER_MS);
+    (void)printf(
+        "epoch %u: granted to all within %.0f ms; %u reports of %zu bytes within %.0f ms; ",
+        load->epoch, granted_ms, load->site_count, load->sites[0].report_size,
+        (double)(load->uploaded_us - began_us) / US_PER_MS);
 }
 
 static void tell_round(struct load *load)
@@ -185,60 +212,76 @@ static void on_new_order(struct site *site, bool is_last)
         live_loop_stop(load->loop);
         return;
     }
+    load->ready_us = live_now_us();
     for (uint32_t i = 0; i < load->site_count; i++)
         play_plan(&load->sites[i]);
-    upload_all(load);
 }
 
 /* ---- What a site hears ----------------------------------------------------------------------- */
 
-static void join(struct site *site, const uint8_t *bytes, size_t size)
+static void take_key(struct site *site, const char *name, const struct live_arrival *arrival)
+{
+    const char *const objection =
+        live_keys_take(site->load->keys, name, arrival->bytes, arrival->size);
+    if (objection != NULL)
+        fail(site->name, objection);
+}
+
+static void join(struct site *site, const struct live_arrival *arrival)
 {
     struct load *const load = site->load;
     struct tacit_wire_announcement *announcement;
-    struct tacit_wire_envelope envelope;
+    struct live_opened opened;
     struct tacit_wire_elim_run run;
     if (site->core != NULL)
         return;
-    if (live_letter_open_announcement(&site->letters, bytes, size, &envelope) != NULL ||
-        tacit_wire_announcement_decode(envelope.body, envelope.body_size, &announcement) !=
-            TACIT_OK ||
+    const char *const objection = live_letter_open_announcement(&site->letters, arrival, &opened);
+    if (objection != NULL)
+        fail(site->name, objection);
+    if (tacit_wire_announcement_decode(opened.envelope.body, opened.envelope.body_size,
+                                       &announcement) != TACIT_OK ||
         tacit_wire_elim_run_decode(announcement, &run) != TACIT_OK ||
         live_letters_begin(&site->letters, &announcement->agreement) != TACIT_OK ||
         run.agent != site->index || run.agent_count != load->site_count ||
         run.arm_count != load->arm_count || run.network != NULL)
         fail(site->name, "another run is announced");
+    struct tacit_elim_agent_config config = {.run_id = run.run_id,
+                                             .agent_id = run.agent,
+                                             .agent_count = run.agent_count,
+                                             .arm_count = run.arm_count,
+                                             .horizon = run.horizon,
+                                             .mechanism = load->mechanism,
+                                             .budget_nano = 100 * (uint64_t)TACIT_NANO,
+                                             .resend_after_us = RESEND_AFTER_US,
+                                             .has_grants = true};
+    uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
+    if (tacit_wire_agreement_digest(&announcement->agreement, digest) != TACIT_OK)
+        fail(site->name, "out of memory");
+    tacit_commit_domain(load->federation, digest, config.domain);
     free(announcement);
-    struct tacit_elim_agent_config const config = {.run_id = run.run_id,
-                                                   .agent_id = run.agent,
-                                                   .agent_count = run.agent_count,
-                                                   .arm_count = run.arm_count,
-                                                   .horizon = run.horizon,
-                                                   .mechanism = load->mechanism,
-                                                   .budget_nano = 100 * (uint64_t)TACIT_NANO,
-                                                   .resend_after_us = RESEND_AFTER_US};
     site->core = calloc(1, tacit_elim_agent_size(&config));
     site->plan = calloc(run.arm_count, sizeof *site->plan);
     if (site->core == NULL || site->plan == NULL ||
         tacit_elim_agent_init(site->core, &config) != TACIT_OK)
         fail(site->name, "cannot join");
-    step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_START}, false);
+    step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_START});
 }
 
-static void hear(struct site *site, uint32_t to, const uint8_t *bytes, size_t size)
+static void hear(struct site *site, uint32_t to, const struct live_arrival *arrival)
 {
     struct load *const load = site->load;
-    struct tacit_wire_envelope envelope;
+    struct live_opened opened;
     struct tacit_elim_message *message;
     struct tacit_elim_agent_view view;
     if (site->core == NULL)
         return;
-    if (live_letter_open(&site->letters, TACIT_WIRE_COORDINATOR, bytes, size, &envelope) != NULL ||
-        tacit_wire_elim_decode(envelope.body, envelope.body_size, load->arm_count, load->site_count,
-                               to, &message) != TACIT_OK)
+    const char *const objection = live_letter_open(&site->letters, arrival, &opened);
+    if (objection != NULL)
+        fail(site->name, objection);
+    if (tacit_wire_elim_decode(opened.envelope.body, opened.envelope.body_size, load->arm_count,
+                               load->site_count, to, &message) != TACIT_OK)
         fail(site->name, "an order does not decode");
-    step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message},
-         false);
+    step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_RECEIVE, .as.message = message});
     free(message);
     tacit_elim_agent_look(site->core, &view);
     if (view.epoch == site->epoch)
@@ -251,12 +294,16 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
 {
     struct site *const site = context;
     const char *const federation = site->load->federation;
-    if (strcmp(topic, live_topic_to(federation, site->name, "announce").text) == 0)
-        join(site, bytes, size);
+    struct live_arrival const arrival = {topic, TACIT_WIRE_COORDINATOR, bytes, size};
+    char name[65];
+    if (live_topic_key_of(topic, federation, name))
+        take_key(site, name, &arrival);
+    else if (strcmp(topic, live_topic_to(federation, site->name, "announce").text) == 0)
+        join(site, &arrival);
     else if (strcmp(topic, live_topic_down(federation, "elimination").text) == 0)
-        hear(site, TACIT_EVERYONE, bytes, size);
+        hear(site, TACIT_EVERYONE, &arrival);
     else
-        hear(site, site->index, bytes, size);
+        hear(site, site->index, &arrival);
 }
 
 /* ---- Connections ----------------------------------------------------------------------------- */
@@ -267,6 +314,12 @@ static void on_connected(void *context)
 {
     struct site *const site = context;
     const char *const federation = site->load->federation;
+    size_t size;
+    const uint8_t *const certificate = live_signer_certificate(site->signer, &size);
+    (void)live_bus_subscribe(site->bus, live_topic_key(federation, TACIT_WIRE_COORDINATOR).text);
+    if (live_bus_publish(site->bus, live_topic_key(federation, site->name).text, certificate, size,
+                         true) != TACIT_OK)
+        fail(site->name, "cannot show its key");
     (void)live_bus_subscribe(site->bus, live_topic_to(federation, site->name, "announce").text);
     (void)live_bus_subscribe(site->bus, live_topic_to(federation, site->name, "elimination").text);
     (void)live_bus_subscribe(site->bus, live_topic_down(federation, "elimination").text);
@@ -282,14 +335,23 @@ static void on_disconnected(void *context, const char *reason)
 
 static void open_site(struct load *load, struct site *site)
 {
-    char files[3][PATH_BYTES];
+    char files[5][PATH_BYTES];
     struct tacit_error error;
     (void)snprintf(site->name, sizeof site->name, "site-%u", site->index);
-    site->letters = (struct live_letters){
-        .federation = load->federation, .self = site->name, .family = TACIT_WIRE_ELIM_FAMILY};
     (void)snprintf(files[0], PATH_BYTES, "%s/ca.crt", load->pki);
     (void)snprintf(files[1], PATH_BYTES, "%s/%s.crt", load->pki, site->name);
     (void)snprintf(files[2], PATH_BYTES, "%s/%s.key", load->pki, site->name);
+    (void)snprintf(files[3], PATH_BYTES, "%s/%s.sign.crt", load->pki, site->name);
+    (void)snprintf(files[4], PATH_BYTES, "%s/%s.sign.key", load->pki, site->name);
+    struct live_signing_config const signing = {files[0], files[3], files[4], site->name};
+    if (live_signer_open(&site->signer, &signing, &error) != TACIT_OK ||
+        (load->keys == NULL && live_keys_new(&load->keys, files[0], 1, &error) != TACIT_OK))
+        fail(site->name, error.text);
+    site->letters = (struct live_letters){.federation = load->federation,
+                                          .self = site->name,
+                                          .family = TACIT_WIRE_ELIM_FAMILY,
+                                          .signer = site->signer,
+                                          .keys = load->keys};
     struct live_bus_config const config = {.host = "127.0.0.1",
                                            .port = load->port,
                                            .ca_file = files[0],
@@ -320,7 +382,7 @@ static void on_tick(void *context)
         if (site->core == NULL || site->deadline_us > now_us || site->report != NULL)
             continue;
         load->resent++;
-        step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT}, false);
+        step(site, (struct tacit_elim_event){.kind = TACIT_EVENT_TIMEOUT});
     }
     live_timer_set(load->timer, now_us + TICK_US);
 }
@@ -372,9 +434,11 @@ int main(int argument_count, char **arguments)
                  (double)load.slowest_us / US_PER_MS, (unsigned long long)load.resent);
     for (uint32_t i = 0; i < load.site_count; i++) {
         live_bus_close(load.sites[i].bus);
+        live_signer_close(load.sites[i].signer);
         free(load.sites[i].core);
         free(load.sites[i].plan);
     }
+    live_keys_free(load.keys);
     live_loop_close(load.loop);
     free(load.sites);
     return 0;

@@ -103,7 +103,7 @@ static double play(struct world *world, uint32_t i, uint64_t slot, struct tacit_
     event.kind = TACIT_EVENT_REWARD;
     event.as.reward =
         (struct tacit_glm_reward){rows + (size_t)update.arm * world->env.dimension,
-                                  tacit_context_reward(&world->env, mean, rewards), slot};
+                                  tacit_context_reward(&world->env, mean, rewards), slot, 0};
     if (tacit_glm_client_step(client_at(world, i), &event, NULL, &update) != TACIT_OK)
         exit(1);
     if (update.send)

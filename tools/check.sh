@@ -30,7 +30,7 @@ gate "tidy: no banned calls, no paths of one machine"
 tools/check_tidy.sh
 
 gate "purity: the pure rooms reach nothing outside"
-tools/build.sh build-gate -Dtests=false --buildtype=release
+tools/build.sh build-gate -Dtests=false -Dbench=true --buildtype=release
 tools/check_purity.sh build-gate/src/libtacit.a
 
 gate "clang: warnings are errors, and what it makes does the same"
