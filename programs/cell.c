@@ -209,6 +209,7 @@ enum tacit_status cell_run(struct cell *cell, const char *kept, uint32_t thread_
         tacit_experiment_load(&experiment, cell->file, cell->settings, cell->setting_count, &error);
     if (status != TACIT_OK)
         return set_error(cell, error.text[0] == '\0' ? tacit_status_text(status) : error.text);
+    cell->family = experiment.family;
     if (kept != NULL)
         kept_path(cell, &experiment, kept, path);
     cell->json = *path == '\0' ? NULL : read_kept(path);
@@ -272,6 +273,7 @@ enum tacit_status cell_read(struct cell *cell)
         .label = cell->label,
         .error = json_string_value(json_object_get(cell->root, "error")),
         .answer = json_string_value(json_object_get(answer, "sentence")),
+        .is_decided = json_is_true(json_object_get(answer, "decided")),
         .note = json_string_value(json_object_get(cell->root, "note")),
         .epsilon = number_of(json_object_get(privacy, "epsilon_per_reward")),
         .uniform = summary_of(json_object_get(uniform, "regret"))};
@@ -280,14 +282,15 @@ enum tacit_status cell_read(struct cell *cell)
     return read_curve(cell);
 }
 
-enum tacit_status cell_values(struct cell *cell, const char *const *metrics, uint32_t metric_count)
+enum tacit_status cell_values(struct cell *cell, const struct tacit_metric *const *metrics,
+                              uint32_t metric_count)
 {
     json_t const *const all = json_object_get(cell->root, "metrics");
     cell->values = calloc(metric_count + (size_t)1, sizeof *cell->values);
     if (cell->values == NULL)
         return TACIT_MEMORY;
     for (uint32_t i = 0; i < metric_count; i++)
-        cell->values[i] = summary_of(json_object_get(all, metrics[i]));
+        cell->values[i] = summary_of(json_object_get(all, metrics[i]->name));
     cell->report.values = cell->values;
     return TACIT_OK;
 }

@@ -3,6 +3,7 @@
 #ifndef TACIT_PROGRAMS_CELL_H
 #define TACIT_PROGRAMS_CELL_H
 #include <jansson.h>
+#include "tacit/family.h"
 #include "tacit/report.h"
 #include "tacit/sim.h"
 
@@ -15,7 +16,8 @@ struct cell {
     char *json;   /* an object without a line feed at its end; NULL: it has not been run */
     json_t *root; /* what it says */
     struct tacit_report_cell report;
-    double *numbers; /* of the curve in `report` */
+    const struct tacit_family *family; /* NULL: the file could not be read */
+    double *numbers;                   /* of the curve in `report` */
     struct tacit_report_summary *values;
 };
 
@@ -27,7 +29,8 @@ enum tacit_status cell_run(struct cell *cell, const char *kept, uint32_t thread_
 
 /* Fills root and report for these metrics. Requires: it was run. Errors: TACIT_MEMORY. */
 enum tacit_status cell_read(struct cell *cell);
-enum tacit_status cell_values(struct cell *cell, const char *const *metrics, uint32_t metric_count);
+enum tacit_status cell_values(struct cell *cell, const struct tacit_metric *const *metrics,
+                              uint32_t metric_count);
 
 void cell_free(struct cell *cell);
 #endif

@@ -247,31 +247,32 @@ static char *all_json(const struct grid *grid, uint32_t count)
     return fclose(out) == 0 ? text : NULL;
 }
 
-/* Every metric that some cell has, in the order in which they are met. */
-static const char **metrics_of(const struct grid *grid, uint32_t cells, uint32_t *count)
+/* Every metric that some cell has, in the order in which they are met, in the words of the first
+ * family that has it. Errors: NULL: no memory. */
+static const struct tacit_metric **metrics_of(const struct grid *grid, uint32_t cells,
+                                              uint32_t *count)
 {
     json_t *const seen = json_object();
-    const char **names = NULL;
-    for (uint32_t i = 0; i < cells; i++) {
-        const char *name;
-        json_t *value;
-        json_object_foreach(json_object_get(grid->cells[i].root, "metrics"), name, value)(void)
-            json_object_set(seen, name, value);
-    }
+    size_t room = 1;
+    for (uint32_t i = 0; i < cells; i++)
+        room += json_object_size(json_object_get(grid->cells[i].root, "metrics"));
+    const struct tacit_metric **const metrics = calloc(room, sizeof *metrics);
     *count = 0;
-    names = calloc(json_object_size(seen) + 1, sizeof *names);
-    for (uint32_t i = 0; names != NULL && i < cells; i++) {
+    for (uint32_t i = 0; metrics != NULL && i < cells; i++) {
+        struct tacit_family const *const family = grid->cells[i].family;
         const char *name;
         json_t *value;
-        json_object_foreach(json_object_get(grid->cells[i].root, "metrics"), name,
-                            value) if (json_object_get(seen, name) != NULL)
+        json_object_foreach(json_object_get(grid->cells[i].root, "metrics"), name, value)
         {
-            names[(*count)++] = name;
-            (void)json_object_del(seen, name);
+            uint32_t const at = tacit_family_metric(family, name);
+            if (json_object_get(seen, name) != NULL || at == UINT32_MAX)
+                continue;
+            metrics[(*count)++] = &family->metrics[at];
+            (void)json_object_set(seen, name, value);
         }
     }
     json_decref(seen);
-    return names;
+    return metrics;
 }
 
 static enum tacit_status print_all(const struct request *request,
@@ -305,7 +306,8 @@ static enum tacit_status tell(struct grid *grid, uint32_t count, struct tacit_er
     uint32_t metric_count = 0;
     for (uint32_t i = 0; i < count && status == TACIT_OK; i++)
         status = cell_read(&grid->cells[i]);
-    const char **const metrics = status == TACIT_OK ? metrics_of(grid, count, &metric_count) : NULL;
+    const struct tacit_metric **const metrics =
+        status == TACIT_OK ? metrics_of(grid, count, &metric_count) : NULL;
     struct tacit_report_cell *const cells = calloc(count + (size_t)1, sizeof *cells);
     char *const json = all_json(grid, count);
     if (metrics == NULL || cells == NULL || json == NULL)

@@ -1,7 +1,29 @@
 /* What a report says of an experiment that was run. */
 #include "describe.h"
+#include "tacit/data.h"
 #include <math.h>
 #include <stdlib.h>
+
+#define NORMAL_97_5 1.959963984540054
+
+/* Half the 95 % interval of an arm's mean over the sites: their standard errors, added as squares.
+ * 0: some cell has one row only. */
+static double mean_interval(const struct tacit_log *log, uint32_t arm)
+{
+    double variance = 0;
+    for (uint32_t agent = 0; agent < log->agent_count; agent++) {
+        size_t const cell = (size_t)agent * log->arm_count + arm;
+        uint32_t const rows = log->start[cell + 1] - log->start[cell];
+        double squares = 0;
+        if (rows < 2)
+            return 0;
+        for (uint32_t row = log->start[cell]; row < log->start[cell + 1]; row++)
+            squares +=
+                (log->rewards[row] - log->means[cell]) * (log->rewards[row] - log->means[cell]);
+        variance += squares / (rows - 1.0) / rows;
+    }
+    return NORMAL_97_5 * sqrt(variance) / log->agent_count;
+}
 
 static void describe_arms(const struct tacit_experiment *experiment,
                           const struct tacit_sim_results *results, uint32_t runs,
@@ -13,6 +35,21 @@ static void describe_arms(const struct tacit_experiment *experiment,
             .mean = experiment->global_means == NULL ? NAN : experiment->global_means[arm],
             .eliminated_epoch =
                 results->eliminated == NULL ? NULL : results->eliminated + (size_t)arm * runs};
+}
+
+/* Errors: TACIT_MEMORY. */
+static enum tacit_status describe_intervals(struct description *description,
+                                            const struct tacit_experiment *experiment)
+{
+    struct tacit_log const *const log = tacit_experiment_log(experiment);
+    if (log == NULL || experiment->global_means == NULL)
+        return TACIT_OK;
+    description->arm_ci95 = calloc(log->arm_count + (size_t)1, sizeof *description->arm_ci95);
+    if (description->arm_ci95 == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t arm = 0; arm < log->arm_count; arm++)
+        description->arm_ci95[arm] = mean_interval(log, arm);
+    return TACIT_OK;
 }
 
 static struct tacit_report_network describe_network(const struct tacit_experiment *experiment)
@@ -42,11 +79,13 @@ static struct tacit_report_baseline *describe_baselines(const struct tacit_exper
     *count = 0;
     if (baselines == NULL || simulation->uniform == NULL)
         return baselines;
-    baselines[(*count)++] = (struct tacit_report_baseline){"uniform", simulation->uniform};
-    baselines[(*count)++] = (struct tacit_report_baseline){"floor", simulation->floor};
+    baselines[(*count)++] =
+        (struct tacit_report_baseline){.name = "uniform", .regret = simulation->uniform};
+    baselines[(*count)++] =
+        (struct tacit_report_baseline){.name = "floor", .regret = simulation->floor};
     for (uint32_t i = 0; i < simulation->played_count; i++)
-        baselines[(*count)++] =
-            (struct tacit_report_baseline){experiment->config->baselines[i], simulation->played[i]};
+        baselines[(*count)++] = (struct tacit_report_baseline){
+            .name = experiment->config->baselines[i], .regret = simulation->played[i]};
     return baselines;
 }
 
@@ -84,6 +123,54 @@ static void describe_curves(const struct tacit_experiment *experiment,
     TACIT_ASSERT(count == experiment->sim.curve_count);
 }
 
+/* The closed forms over time: uniform play loses alike in every slot, the floor grows with the
+ * logarithm of the pulls. Played ones as they went. Errors: TACIT_MEMORY. */
+static enum tacit_status describe_baseline_curves(struct description *description,
+                                                  const struct tacit_experiment *experiment,
+                                                  const struct simulation *simulation)
+{
+    struct tacit_sim const *const sim = &experiment->sim;
+    uint32_t const count = description->report.baseline_count;
+    double const horizon = (double)experiment->config->horizon;
+    double const pulls_log = log(experiment->pull_count);
+    description->baseline_curves =
+        calloc((size_t)count * sim->point_count + 1, sizeof *description->baseline_curves);
+    if (description->baseline_curves == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < count; i++) {
+        struct tacit_report_baseline *const baseline = &description->baselines[i];
+        double *const curve = description->baseline_curves + (size_t)i * sim->point_count;
+        if (baseline->regret == NULL || (i == 1 && !(pulls_log > 0)))
+            continue;
+        double const end = tacit_report_summarise(baseline->regret, simulation->finished, 1).mean;
+        for (uint32_t point = 0; point < sim->point_count; point++) {
+            double const part = (double)sim->points[point] / horizon;
+            curve[point] = i == 0   ? end * part
+                           : i == 1 ? end * fmax(0, 1 + log(part) / pulls_log)
+                                    : simulation->played_curves[i - 2][point];
+        }
+        baseline->curve = curve;
+    }
+    return TACIT_OK;
+}
+
+/* Errors: TACIT_MEMORY. */
+static enum tacit_status describe_settings(struct description *description,
+                                           const struct tacit_config *config, uint32_t *count)
+{
+    const struct tacit_config_setting *settings;
+    enum tacit_status const status = tacit_config_settings(config, &settings, count);
+    if (status != TACIT_OK)
+        return status;
+    description->settings = calloc(*count + (size_t)1, sizeof *description->settings);
+    if (description->settings == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < *count; i++)
+        description->settings[i] = (struct tacit_report_setting){settings[i].key, settings[i].value,
+                                                                 settings[i].is_overruled};
+    return TACIT_OK;
+}
+
 enum tacit_status description_make(struct description *description,
                                    const struct tacit_experiment *experiment,
                                    const struct simulation *simulation)
@@ -93,7 +180,11 @@ enum tacit_status description_make(struct description *description,
     struct tacit_sim_results const *const results = &simulation->results;
     uint32_t const metric_count = experiment->family->player.metric_count;
     TACIT_ASSERT(simulation->finished > 0);
-    if (!allocate(description, experiment, simulation))
+    uint32_t setting_count;
+    if (!allocate(description, experiment, simulation) ||
+        describe_baseline_curves(description, experiment, simulation) != TACIT_OK ||
+        describe_intervals(description, experiment) != TACIT_OK ||
+        describe_settings(description, config, &setting_count) != TACIT_OK)
         return TACIT_MEMORY;
     for (uint32_t i = 0; i < metric_count; i++)
         description->metrics[i] = (struct tacit_report_metric){
@@ -131,18 +222,24 @@ enum tacit_status description_make(struct description *description,
         .series_count = sim->series_count,
         .arms = description->arms,
         .arm_count = sim->env.arm_count,
+        .arm_ci95 = description->arm_ci95,
         .ranking = results->ranking,
         .ranked_count = results->ranked_count,
         .baselines = description->baselines,
-        .baseline_count = description->report.baseline_count};
+        .baseline_count = description->report.baseline_count,
+        .settings = description->settings,
+        .setting_count = setting_count};
     return TACIT_OK;
 }
 
 void description_free(struct description *description)
 {
     free(description->baselines);
+    free(description->baseline_curves);
+    free(description->settings);
     free(description->metrics);
     free(description->arms);
+    free(description->arm_ci95);
     free(description->curves);
     *description = (struct description){0};
 }

@@ -144,10 +144,21 @@ static enum tacit_status work_out_baselines(const struct tacit_experiment *exper
     return status;
 }
 
+/* Means over the runs, a column of `regret` each. */
+static void average(const struct tacit_sim *sim, const double *regret, double *curve)
+{
+    for (uint32_t point = 0; point < sim->point_count; point++) {
+        double sum = 0;
+        for (uint32_t run = 0; run < sim->run_count; run++)
+            sum += regret[(size_t)run * sim->point_count + point];
+        curve[point] = sum / sim->run_count;
+    }
+}
+
 /* Plays one, and keeps its regret. */
 static enum tacit_status play_baseline(const struct tacit_experiment *baseline,
                                        uint32_t thread_count, struct tacit_sim_control *shared,
-                                       double *regret)
+                                       double *regret, double *curve)
 {
     struct tacit_sim const *const sim = &baseline->sim;
     struct tacit_sim_player const *const player = &baseline->family->player;
@@ -160,8 +171,10 @@ static enum tacit_status play_baseline(const struct tacit_experiment *baseline,
     enum tacit_status status = TACIT_MEMORY;
     if (results.metrics != NULL && results.regret != NULL && results.finished != NULL)
         status = tacit_sim_run(sim, player, baseline->plan, thread_count, &results, shared);
-    if (status == TACIT_OK)
+    if (status == TACIT_OK) {
         memcpy(regret, results.metrics + metric * runs, runs * sizeof *regret);
+        average(sim, results.regret, curve);
+    }
     free(results.metrics);
     free(results.regret);
     free(results.finished);
@@ -177,22 +190,28 @@ enum tacit_status simulate_baselines(struct simulation *simulation,
     enum tacit_status status = TACIT_OK;
     TACIT_ASSERT(simulation->finished == experiment->sim.run_count);
     simulation->played = calloc(config->baseline_count + (size_t)1, sizeof *simulation->played);
-    if (simulation->played == NULL)
+    simulation->played_curves =
+        calloc(config->baseline_count + (size_t)1, sizeof *simulation->played_curves);
+    if (simulation->played == NULL || simulation->played_curves == NULL)
         return TACIT_MEMORY;
     for (uint32_t i = 0; i < config->baseline_count && status == TACIT_OK; i++) {
         struct tacit_experiment baseline;
         simulation->played[i] = calloc(experiment->sim.run_count, sizeof(double));
+        simulation->played_curves[i] =
+            calloc(experiment->sim.point_count + (size_t)1, sizeof(double));
         simulation->played_count++;
-        if (simulation->played[i] == NULL)
+        if (simulation->played[i] == NULL || simulation->played_curves[i] == NULL)
             return TACIT_MEMORY;
         status = tacit_baseline_make(&baseline, config->baselines[i], experiment, &why);
         if (status != TACIT_OK)
             break;
-        status = play_baseline(&baseline, thread_count, shared, simulation->played[i]);
+        status = play_baseline(&baseline, thread_count, shared, simulation->played[i],
+                               simulation->played_curves[i]);
         tacit_baseline_free(&baseline);
     }
     if (status != TACIT_OK) { /* the last one is not whole */
         free(simulation->played[simulation->played_count - 1]);
+        free(simulation->played_curves[simulation->played_count - 1]);
         simulation->played[--simulation->played_count] = NULL;
     }
     return status;
@@ -226,8 +245,11 @@ void simulation_free(struct simulation *simulation)
     free(simulation->results.ranked_count);
     free(simulation->uniform);
     free(simulation->floor);
-    for (uint32_t i = 0; i < simulation->played_count; i++)
+    for (uint32_t i = 0; i < simulation->played_count; i++) {
         free(simulation->played[i]);
+        free(simulation->played_curves[i]);
+    }
     free(simulation->played);
+    free(simulation->played_curves);
     *simulation = (struct simulation){0};
 }

@@ -7,9 +7,10 @@
 struct simulation {
     struct tacit_sim_results results;
     uint32_t finished;
-    double *uniform; /* regret of uniform play in each run; NULL: not defined */
-    double *floor;   /* of the floor; NULL: not defined */
-    double **played; /* of the baselines that the file names; NULL: not all were played */
+    double *uniform;        /* regret of uniform play in each run; NULL: not defined */
+    double *floor;          /* of the floor; NULL: not defined */
+    double **played;        /* of the baselines that the file names; NULL: not all were played */
+    double **played_curves; /* their mean regret over the runs at each point; as many */
     uint32_t played_count;
 };
 

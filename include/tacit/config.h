@@ -161,6 +161,19 @@ enum tacit_status tacit_config_load(struct tacit_config **config, const char *pa
                                     struct tacit_error *error);
 void tacit_config_free(struct tacit_config *config);
 
+/* A key of the file with its value on one line. */
+struct tacit_config_setting {
+    const char *key; /* dotted */
+    const char *value;
+    bool is_overruled; /* by a setting over the file */
+};
+
+/* Every key that was read, in the order of the file. Ensures: a list that lives as long as the
+ * config. Errors: TACIT_MEMORY. Cost: O(size of the file). */
+enum tacit_status tacit_config_settings(const struct tacit_config *config,
+                                        const struct tacit_config_setting **settings,
+                                        uint32_t *count);
+
 /* Writes "file:line: key: text" for a dotted key, in which a number is a place in a list, from 0;
  * the line of the nearest enclosing key that is there. */
 void tacit_config_error(const struct config_document *document, const char *key, const char *text,

@@ -44,6 +44,14 @@ struct tacit_report_network {
 struct tacit_report_baseline {
     const char *name;     /* "uniform" is known here: no better than that is nothing gained */
     const double *regret; /* run_count; NULL: it is not defined here */
+    const double *curve;  /* point_count means over the runs; NULL: it is not known over time */
+};
+
+/* A key of the experiment file. */
+struct tacit_report_setting {
+    const char *key; /* dotted */
+    const char *value;
+    bool is_overruled; /* not the file's value, but one that was given with the command */
 };
 
 struct tacit_report {
@@ -67,6 +75,7 @@ struct tacit_report {
     uint32_t curve_count;
     const struct tacit_report_arm *arms;
     uint32_t arm_count;
+    const double *arm_ci95; /* arm_count half widths, where means are those of rows of data; NULL */
     const struct tacit_profile *profiles; /* ended by a NULL name; NULL: there are none */
     const double *profile_values; /* run_count x profile_value_count; NaN: not in that run */
     uint32_t profile_value_count; /* the rows of all profiles together */
@@ -79,14 +88,17 @@ struct tacit_report {
     const uint32_t *ranked_count;  /* run_count: how many of them; with a ranking */
     const struct tacit_report_baseline *baselines;
     uint32_t baseline_count;
+    const struct tacit_report_setting *settings;
+    uint32_t setting_count;
 };
 
 /* The answer: decided if at least 95 % of the runs end with the same single arm. */
 struct tacit_report_answer {
     bool is_decided;
-    uint32_t *arms;     /* that one, or those it could not tell apart, best first */
-    uint32_t arm_count; /* 0: there is no answer */
-    char *sentence;     /* NULL: there is no answer */
+    uint32_t *arms;        /* that one, or those it could not tell apart, best first */
+    uint32_t arm_count;    /* 0: there is no answer */
+    uint32_t single_count; /* runs that ended with the first of them alone */
+    char *sentence;        /* NULL: there is no answer */
 };
 
 /* Makes the answer from the rankings. Ensures: to be given to tacit_report_answer_free.
@@ -139,10 +151,11 @@ struct tacit_report_series {
     uint32_t count;
     const double *x;
     const double *y;
-    const double *ci95;       /* half widths around y */
+    const double *ci95;       /* half widths around y; NULL: there are none */
     const char *const *names; /* of the points; NULL: it is a curve */
     const double *lo;         /* of a curve, in place of ci95: the ends of its band; NULL: none */
     const double *hi;
+    bool is_reference; /* a line to compare with: may leave the figure upwards */
 };
 
 struct tacit_report_figure {
@@ -219,8 +232,9 @@ enum tacit_status tacit_report_paper_table(const struct tacit_report_paper *pape
 /* Writes one JSON object, with a newline. Errors: TACIT_IO. */
 enum tacit_status tacit_report_paper_json(const struct tacit_report_paper *paper, FILE *out);
 
-/* Writes report.html, claims.md, results.json and one SVG file a figure into `directory`, as
- * tacit_report_write does. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
+/* Writes report.html, claims.md, results.json, curves.csv (a line a figure, series and point) and
+ * one SVG file a figure into `directory`, as tacit_report_write does. Errors: TACIT_IO,
+ * TACIT_MEMORY, with error->text. */
 enum tacit_status tacit_report_paper_write(const struct tacit_report_paper *paper,
                                            const char *directory, struct tacit_error *error);
 
@@ -232,6 +246,7 @@ struct tacit_report_cell {
     const char *label;  /* its settings in a few words; unlike those of the others */
     const char *error;  /* why it could not run, or NULL; with it, nothing else is looked at */
     const char *answer; /* sentence, or NULL */
+    bool is_decided;    /* the answer is one arm */
     const char *note;   /* warning, or NULL */
     double epsilon;     /* per reward; NaN or infinite: no noise */
     uint32_t run_count;
@@ -247,7 +262,7 @@ struct tacit_report_cell {
 struct tacit_report_comparison {
     const char *title;
     const char *version;
-    const char *const *metrics; /* names */
+    const struct tacit_metric *const *metrics;
     uint32_t metric_count;
     const struct tacit_report_cell *cells;
     uint32_t cell_count;

@@ -124,6 +124,7 @@ enum tacit_status tacit_report_answer_new(const struct tacit_report *report,
     }
     qsort(standings, report->arm_count, sizeof *standings, compare_standings);
     uint32_t const single_count = standings[0].single_count;
+    answer->single_count = single_count;
     answer->is_decided = single_count >= DECIDED_SHARE * report->run_count;
     answer->arm_count = answer->is_decided ? 1 : count_open(report, standings);
     for (uint32_t i = 0; i < answer->arm_count; i++)

@@ -87,25 +87,6 @@ static void add_point(const struct tacit_report *report, const struct tacit_repo
     line->count++;
 }
 
-/* The band may dip below zero by its normal approximation; the axis does not follow it there unless
- * the curve does. */
-static void fit_axes(struct report_line *line)
-{
-    double lo = 0.0;
-    double hi = 0.0;
-    double first = INFINITY;
-    double last = 1.0;
-    for (uint32_t i = 0; i < line->count; i++) {
-        double const below = line->mean[i] < 0.0 ? line->mean[i] - line->ci95[i] : 0.0;
-        lo = fmin(lo, below);
-        hi = fmax(hi, line->mean[i] + line->ci95[i]);
-        first = fmin(first, line->t[i]);
-        last = fmax(last, line->t[i]);
-    }
-    line->x = report_axis_log(fmin(first, last), last);
-    line->y = report_axis_linear(lo, hi);
-}
-
 enum tacit_status report_line_new(const struct tacit_report *report, uint32_t curve,
                                   struct report_line *line)
 {
@@ -121,7 +102,6 @@ enum tacit_status report_line_new(const struct tacit_report *report, uint32_t cu
     }
     for (uint32_t i = 0; i < capacity; i++)
         add_point(report, &report->curves[curve], line, i);
-    fit_axes(line);
     return TACIT_OK;
 }
 

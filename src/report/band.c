@@ -46,20 +46,14 @@ static void put_band(const struct tacit_report *report, double *room, FILE *out)
                                                .lo = room,
                                                .y = room + points,
                                                .hi = room + 2 * (size_t)points};
-    struct tacit_report_figure const figure = {.id = report->band->name,
+    struct tacit_report_figure const figure = {.id = "band",
                                                .title = report->band->label,
                                                .x_label = "time slot t",
                                                .y_label = report->band->unit,
                                                .x_is_log = true,
                                                .series = &series,
                                                .series_count = 1};
-    (void)fputs("<section><h2>", out);
-    report_put(out, report->band->label, REPORT_HTML);
-    (void)fputs("</h2>\n<p class=\"lead\">", out);
-    report_put(out, report->band->note, REPORT_HTML);
-    (void)fputs("</p>\n<div class=\"chart\">", out);
-    report_figure_draw(&figure, out);
-    (void)fputs("</div></section>\n", out);
+    report_html_figure(&figure, report->band->note, out);
 }
 
 enum tacit_status report_band_html(const struct tacit_report *report, FILE *out)

@@ -1,26 +1,22 @@
-/* Experiments beside each other: a table, CSV, figures and a page of the same parts as the page of
- * one. */
+/* Experiments beside each other: a table, CSV, figures, and the directory that takes them. */
 #include "internal.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define PLUS_MINUS "\xc2\xb1"
 #define LABEL_WIDTH_MAX 44u
 #define FIGURES_MAX 4u
 
-/* What the table and the page show of the metrics; comparison.csv has all. */
-static const char *const columns[] = {"regret", "cost", "messages", "bytes", "rounds"};
-#define COLUMN_COUNT (sizeof columns / sizeof columns[0])
+const char *const report_columns[REPORT_COLUMNS] = {"regret", "cost", "messages", "bytes",
+                                                    "rounds"};
 
-/* NULL: the cell has no such number. */
-static const struct tacit_report_summary *value_of(const struct tacit_report_comparison *comparison,
-                                                   const struct tacit_report_cell *cell,
-                                                   const char *metric)
+const struct tacit_report_summary *
+report_cell_value(const struct tacit_report_comparison *comparison,
+                  const struct tacit_report_cell *cell, const char *metric)
 {
     for (uint32_t i = 0; i < comparison->metric_count && cell->error == NULL; i++)
-        if (strcmp(comparison->metrics[i], metric) == 0 && !isnan(cell->values[i].mean))
+        if (strcmp(comparison->metrics[i]->name, metric) == 0 && !isnan(cell->values[i].mean))
             return &cell->values[i];
     return NULL;
 }
@@ -28,7 +24,7 @@ static const struct tacit_report_summary *value_of(const struct tacit_report_com
 static bool any_has(const struct tacit_report_comparison *comparison, const char *metric)
 {
     for (uint32_t i = 0; i < comparison->cell_count; i++)
-        if (value_of(comparison, &comparison->cells[i], metric) != NULL)
+        if (report_cell_value(comparison, &comparison->cells[i], metric) != NULL)
             return true;
     return false;
 }
@@ -68,10 +64,11 @@ static void put_row(const struct tacit_report_comparison *comparison,
         (void)fputc('\n', out);
         return;
     }
-    for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        if (!any_has(comparison, columns[i]))
+    for (size_t i = 0; i < REPORT_COLUMNS; i++) {
+        if (!any_has(comparison, report_columns[i]))
             continue;
-        const struct tacit_report_summary *const value = value_of(comparison, cell, columns[i]);
+        const struct tacit_report_summary *const value =
+            report_cell_value(comparison, cell, report_columns[i]);
         put_number(value, value == NULL ? NAN : value->mean, out);
         if (i == 0)
             put_number(cell->run_count < 2 ? NULL : value, value == NULL ? NAN : value->ci95, out);
@@ -102,9 +99,9 @@ enum tacit_status tacit_report_comparison_table(const struct tacit_report_compar
     locale_t const before = report_locale_enter();
     uint32_t const width = label_width(comparison);
     put_label("settings", width, out);
-    for (size_t i = 0; i < COLUMN_COUNT; i++)
-        if (any_has(comparison, columns[i]))
-            (void)fprintf(out, i == 0 ? " %11s    +/- 95 %%" : " %11s", columns[i]);
+    for (size_t i = 0; i < REPORT_COLUMNS; i++)
+        if (any_has(comparison, report_columns[i]))
+            (void)fprintf(out, i == 0 ? " %11s    +/- 95 %%" : " %11s", report_columns[i]);
     (void)fputc('\n', out);
     for (uint32_t i = 0; i < comparison->cell_count; i++)
         put_row(comparison, &comparison->cells[i], width, out);
@@ -159,7 +156,7 @@ static double abscissa(const struct tacit_report_comparison *comparison,
 {
     if (strcmp(metric, "epsilon") == 0)
         return isfinite(cell->epsilon) ? cell->epsilon : NAN;
-    const struct tacit_report_summary *const value = value_of(comparison, cell, metric);
+    const struct tacit_report_summary *const value = report_cell_value(comparison, cell, metric);
     return value == NULL ? NAN : value->mean;
 }
 
@@ -176,7 +173,8 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
     bool differs = false;
     for (uint32_t i = 0; i < cells; i++) {
         const struct tacit_report_cell *const cell = &comparison->cells[i];
-        const struct tacit_report_summary *const regret = value_of(comparison, cell, "regret");
+        const struct tacit_report_summary *const regret =
+            report_cell_value(comparison, cell, "regret");
         double const place = cell->error != NULL ? NAN : abscissa(comparison, cell, metric);
         if (regret == NULL || isnan(place))
             continue;
@@ -219,88 +217,6 @@ static enum tacit_status draw(const struct tacit_report_comparison *comparison,
     return TACIT_OK;
 }
 
-/* ---- The page -------------------------------------------------------------------------------- */
-
-static void put_text(FILE *out, const char *text)
-{
-    report_put(out, text, REPORT_HTML);
-}
-
-static void put_cell_row(const struct tacit_report_comparison *comparison,
-                         const struct tacit_report_cell *cell, FILE *out)
-{
-    (void)fputs("<tr><td>", out);
-    put_text(out, cell->label);
-    (void)fputs("</td>", out);
-    if (cell->error != NULL) {
-        (void)fprintf(out, "<td colspan=\"%zu\">could not run: ", COLUMN_COUNT + 1);
-        put_text(out, cell->error);
-        (void)fputs("</td></tr>\n", out);
-        return;
-    }
-    (void)fputs("<td>", out);
-    put_text(out, cell->answer == NULL ? "\xe2\x80\x93" : cell->answer);
-    if (cell->note != NULL) {
-        (void)fputs("<br><b>", out);
-        put_text(out, cell->note);
-        (void)fputs("</b>", out);
-    }
-    (void)fputs("</td>", out);
-    for (size_t i = 0; i < COLUMN_COUNT; i++) {
-        const struct tacit_report_summary *const value = value_of(comparison, cell, columns[i]);
-        (void)fprintf(out, "<td class=\"n\">%s",
-                      value == NULL ? "" : report_rounded(value->mean, 5).text);
-        if (value != NULL && value->sd > 0)
-            (void)fprintf(out, " <span class=\"soft\">" PLUS_MINUS " %s</span>",
-                          report_rounded(value->ci95, 2).text);
-        (void)fputs("</td>", out);
-    }
-    (void)fputs("</tr>\n", out);
-}
-
-static void put_cells(const struct tacit_report_comparison *comparison, FILE *out)
-{
-    (void)fputs("<section><h2>Settings beside each other</h2>\n<p class=\"lead\">Means over the "
-                "runs with 95 % intervals. comparison.csv has every metric, results.json "
-                "everything.</p>\n<div class=\"scroll\"><table><thead><tr><th>settings</th>"
-                "<th>answer</th>",
-                out);
-    for (size_t i = 0; i < COLUMN_COUNT; i++)
-        (void)fprintf(out, "<th class=\"n\">%s</th>", columns[i]);
-    (void)fputs("</tr></thead><tbody>\n", out);
-    for (uint32_t i = 0; i < comparison->cell_count; i++)
-        put_cell_row(comparison, &comparison->cells[i], out);
-    (void)fputs("</tbody></table></div></section>\n", out);
-}
-
-static void put_page(const struct tacit_report_comparison *comparison,
-                     const struct drawing *drawing, FILE *out)
-{
-    report_html_top(comparison->title, out);
-    (void)fputs("<header><h1><bdi>", out);
-    put_text(out, comparison->title);
-    (void)fputs("</bdi></h1>\n<p class=\"facts\">", out);
-    report_html_fact(comparison->cell_count, "setting", "settings", out);
-    (void)fputs("</p></header>\n", out);
-    if (comparison->cell_count < comparison->cells_asked)
-        (void)fprintf(out,
-                      "<div class=\"box warn\" role=\"alert\"><h2>Stopped before the end</h2>\n"
-                      "<p>%" PRIu32 " of %" PRIu32 " settings were run.</p></div>\n",
-                      comparison->cell_count, comparison->cells_asked);
-    put_cells(comparison, out);
-    for (uint32_t i = 0; i < drawing->figure_count; i++) {
-        (void)fprintf(out, "<section id=\"%s\"><h2>%s</h2>\n", drawing->figures[i].id,
-                      drawing->figures[i].title);
-        report_figure_draw(&drawing->figures[i], out);
-        (void)fputs("</section>\n", out);
-    }
-    (void)fputs("<footer>tacit ", out);
-    put_text(out, comparison->version);
-    (void)fputs(" \xc2\xb7 beside this page: results.json, comparison.csv, curves.csv and the "
-                "figures as SVG</footer>\n</main></body></html>\n",
-                out);
-}
-
 /* ---- The directory --------------------------------------------------------------------------- */
 
 static void put_quoted(const char *text, FILE *out)
@@ -321,7 +237,8 @@ static enum tacit_status fill_csv(const void *subject, FILE *out, struct tacit_e
     (void)error;
     (void)fputs("settings,error,epsilon,runs,uniform_regret", out);
     for (uint32_t i = 0; i < comparison->metric_count; i++)
-        (void)fprintf(out, ",%s_mean,%s_ci95", comparison->metrics[i], comparison->metrics[i]);
+        (void)fprintf(out, ",%s_mean,%s_ci95", comparison->metrics[i]->name,
+                      comparison->metrics[i]->name);
     (void)fputc('\n', out);
     for (uint32_t i = 0; i < comparison->cell_count; i++) {
         const struct tacit_report_cell *const cell = &comparison->cells[i];
@@ -370,17 +287,10 @@ static enum tacit_status fill_json(const void *subject, FILE *out, struct tacit_
     return report_finish(out);
 }
 
-struct page {
-    const struct tacit_report_comparison *comparison;
-    const struct drawing *drawing;
-};
-
 static enum tacit_status fill_page(const void *subject, FILE *out, struct tacit_error *error)
 {
-    const struct page *const page = subject;
     (void)error;
-    put_page(page->comparison, page->drawing, out);
-    return report_finish(out);
+    return report_comparison_html(subject, out);
 }
 
 static enum tacit_status fill_figure(const void *subject, FILE *out, struct tacit_error *error)
@@ -389,22 +299,32 @@ static enum tacit_status fill_figure(const void *subject, FILE *out, struct taci
     return tacit_report_figure_svg(subject, out);
 }
 
-static enum tacit_status write_files(const struct page *page, const struct report_place *place)
+#define FILES_MAX (3 + FIGURES_MAX)
+
+static enum tacit_status write_files(const struct tacit_report_comparison *comparison,
+                                     const struct drawing *drawing,
+                                     const struct report_place *place)
 {
-    enum tacit_status status =
-        report_place_write(place, "results.json", fill_json, page->comparison);
-    if (status == TACIT_OK)
-        status = report_place_write(place, "comparison.csv", fill_csv, page->comparison);
-    if (status == TACIT_OK)
-        status = report_place_write(place, "curves.csv", fill_curves, page->comparison);
-    if (status == TACIT_OK)
-        status = report_place_write(place, "report.html", fill_page, page);
-    for (uint32_t i = 0; i < page->drawing->figure_count && status == TACIT_OK; i++) {
-        char name[80];
-        (void)snprintf(name, sizeof name, "%s.svg", page->drawing->figures[i].id);
-        status = report_place_write(place, name, fill_figure, &page->drawing->figures[i]);
+    struct report_file files[FILES_MAX] = {
+        {"results.json", "everything, exactly", "application/json", true, fill_json, comparison},
+        {"comparison.csv", "every metric: a line a setting", "text/csv", true, fill_csv,
+         comparison},
+        {"curves.csv", "the regret curves: a line a setting and time slot", "text/csv", true,
+         fill_curves, comparison}};
+    char names[FIGURES_MAX][80];
+    size_t count = 3;
+    for (uint32_t i = 0; i < drawing->figure_count; i++) {
+        (void)snprintf(names[i], sizeof names[i], "%s.svg", drawing->figures[i].id);
+        files[count++] =
+            (struct report_file){names[i],    drawing->figures[i].title, "image/svg+xml", false,
+                                 fill_figure, &drawing->figures[i]};
     }
-    return status;
+    struct report_comparison_page const page = {comparison, drawing->figures, drawing->figure_count,
+                                                files, count};
+    enum tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < count && status == TACIT_OK; i++)
+        status = report_place_write(place, files[i].name, files[i].fill, files[i].subject);
+    return status == TACIT_OK ? report_place_write(place, "report.html", fill_page, &page) : status;
 }
 
 enum tacit_status tacit_report_comparison_write(const struct tacit_report_comparison *comparison,
@@ -418,7 +338,7 @@ enum tacit_status tacit_report_comparison_write(const struct tacit_report_compar
     locale_t const before = report_locale_enter();
     status = draw(comparison, &drawing);
     if (status == TACIT_OK)
-        status = write_files(&(struct page){comparison, &drawing}, &place);
+        status = write_files(comparison, &drawing, &place);
     free_drawing(&drawing);
     report_locale_leave(before);
     report_place_close(&place);

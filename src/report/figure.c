@@ -1,5 +1,6 @@
-/* A figure with several curves, or with points: an SVG drawn by hand, the same one in its file and
- * on the page. */
+/* A figure with several curves, or with points: an SVG drawn by hand. In its file it has colours of
+ * its own, as attributes, so that every program draws it alike; on the page the same attributes
+ * give way to the style sheet, the legend is text of the page, and pointing at a curve reads it. */
 #include "internal.h"
 #include <math.h>
 
@@ -8,6 +9,7 @@
 #define LEFT 62.0
 #define RIGHT 20.0
 #define BOTTOM 50.0
+#define TOP_ALONE 38.0 /* of the plot, where no legend is above it */
 #define LEGEND_TOP 16.0
 #define LEGEND_ROW 20.0
 #define SAMPLE_WIDTH 26.0   /* of the line beside a label */
@@ -18,6 +20,9 @@
 #define NAME_HEIGHT 14.0
 #define NAME_SLACK 0.01 /* (a + 14) - a may be less than 14: no name is passed twice */
 #define NAMES_MAX 64u   /* beyond it names may lie on one another */
+
+#define READING_PIXELS 1.5 /* points closer than this are read as one */
+#define ABOVE_MAX 2.5 /* a reference line that is this much above all curves leaves the figure */
 
 /* Where things are. */
 struct frame {
@@ -35,33 +40,40 @@ struct frame {
     } names[NAMES_MAX]; /* of points, so far */
 };
 
-static const char *const rules =
-    ".fig text{font:13px system-ui,sans-serif;fill:var(--soft);font-variant-numeric:tabular-nums}"
-    ".fig .grid{stroke:var(--line)}.fig .axis{stroke:var(--faint)}"
-    ".fig polyline{fill:none;stroke-width:2;stroke-linejoin:round}.fig .thin{stroke-width:1;"
-    "opacity:.55}.fig polygon{stroke:none;opacity:.16}.fig .bar{stroke-width:1.4}"
-    ".fig .s0{stroke:var(--s0);fill:var(--s0)}.fig .s1{stroke:var(--s1);fill:var(--s1)}"
-    ".fig .s2{stroke:var(--s2);fill:var(--s2)}.fig .s3{stroke:var(--s3);fill:var(--s3)}"
-    ".fig .s4{stroke:var(--s4);fill:var(--s4)}.fig .s5{stroke:var(--s5);fill:var(--s5)}"
-    ".fig .s6{stroke:var(--s6);fill:var(--s6)}.fig .s1 polyline,.fig .l1{stroke-dasharray:9 3}"
-    ".fig .s2 polyline,.fig .l2{stroke-dasharray:3 3}.fig .s3 polyline,.fig "
-    ".l3{stroke-dasharray:10 3 2 3}.fig .s4 polyline,.fig .l4{stroke-dasharray:1.5 2.5}"
-    ".fig .s5 polyline,.fig .l5{stroke-dasharray:14 4}.fig polyline.thin{stroke-dasharray:none}\n"
-    /* after Okabe and Ito: told apart by most kinds of sight, on light and dark ground */
-    ":root{--s0:#0a6fb0;--s1:#d05a00;--s2:#00875f;--s3:#b84f8b;--s4:#8a6d00;--s5:#3b9bd6;"
-    "--s6:#6b7378}\n@media (prefers-color-scheme:dark){:root{--s0:#5db1ea;--s1:#f08a3c;"
-    "--s2:#3fc796;--s3:#e08abb;--s4:#d9b83a;--s5:#9ad2f5;--s6:#a9b2b7}}\n";
-
 #define STYLES 7u
 
+/* How the line of a series is broken, beside its colour. */
+static const char *const dashes[STYLES] = {NULL, "9 3", "3 3", "10 3 2 3", "1.5 2.5", "14 4", NULL};
+
+/* Colours only: everything else is said by the attributes. */
 void report_figure_rules(FILE *out)
 {
-    (void)fputs(rules, out);
+    (void)fputs(".fig text{fill:var(--soft)}.fig .grid{stroke:var(--line)}"
+                ".fig .axis{stroke:var(--axis)}.fig .guide{stroke:var(--axis)}"
+                ".fig text.read{fill:var(--ink)}",
+                out);
+    for (uint32_t i = 0; i < STYLES; i++)
+        (void)fprintf(out, ".s%u{stroke:var(--s%u);fill:var(--s%u)}", i, i, i);
+    (void)fputs("\n.fig .show{visibility:hidden}.pt:hover .show{visibility:visible}\n", out);
 }
 
 static void put_text(FILE *out, const char *text)
 {
     report_put_start(out, text, REPORT_HTML, LABEL_CHARACTERS);
+}
+
+/* class="s1" and the colour that it stands for. */
+static void put_style(FILE *out, uint32_t series)
+{
+    const char *const colour = report_colour(REPORT_SERIES + series % STYLES);
+    (void)fprintf(out, "class=\"s%u\" stroke=\"%s\" fill=\"%s\"", series % STYLES, colour, colour);
+}
+
+static void put_dashes(FILE *out, uint32_t series)
+{
+    const char *const dash = dashes[series % STYLES];
+    if (dash != NULL)
+        (void)fprintf(out, " stroke-dasharray=\"%s\"", dash);
 }
 
 /* ---- Axes ---- */
@@ -93,14 +105,33 @@ static struct report_axis fit_axis(struct extent extent, bool is_log, double roo
     return report_axis_linear(fmin(extent.lo, 0), fmax(extent.hi, 0));
 }
 
+static double half_of(const struct tacit_report_series *series, uint32_t point)
+{
+    return series->ci95 == NULL ? 0 : series->ci95[point];
+}
+
 static double top_of(const struct tacit_report_series *series, uint32_t point)
 {
-    return series->hi != NULL ? series->hi[point] : series->y[point] + series->ci95[point];
+    return series->hi != NULL ? series->hi[point] : series->y[point] + half_of(series, point);
 }
 
 static double bottom_of(const struct tacit_report_series *series, uint32_t point)
 {
-    return series->lo != NULL ? series->lo[point] : series->y[point] - series->ci95[point];
+    return series->lo != NULL ? series->lo[point] : series->y[point] - half_of(series, point);
+}
+
+static void widen_by(const struct tacit_report_figure *figure,
+                     const struct tacit_report_series *series, struct extent *x, struct extent *y)
+{
+    for (uint32_t point = 0; point < series->count; point++) {
+        if (!is_drawn(figure, series->x[point], series->y[point]))
+            continue;
+        widen(x, series->x[point]);
+        widen(y, series->y[point]);
+        widen(y, top_of(series, point));
+        if (series->lo != NULL && is_drawn(figure, series->x[point], series->lo[point]))
+            widen(y, series->lo[point]);
+    }
 }
 
 static void fit_axes(struct frame *frame)
@@ -108,20 +139,16 @@ static void fit_axes(struct frame *frame)
     const struct tacit_report_figure *const figure = frame->figure;
     struct extent x = {INFINITY, -INFINITY};
     struct extent y = x;
+    struct extent all = x;
     bool has_points = false;
     for (uint32_t i = 0; i < figure->series_count; i++) {
         const struct tacit_report_series *const series = &figure->series[i];
         has_points = has_points || series->names != NULL;
-        for (uint32_t point = 0; point < series->count; point++) {
-            if (!is_drawn(figure, series->x[point], series->y[point]))
-                continue;
-            widen(&x, series->x[point]);
-            widen(&y, series->y[point]);
-            widen(&y, top_of(series, point));
-            if (series->lo != NULL && is_drawn(figure, series->x[point], series->lo[point]))
-                widen(&y, series->lo[point]);
-        }
+        widen_by(figure, series, &x, series->is_reference ? &all : &y);
     }
+    if (y.lo > y.hi)
+        y = all;
+    widen(&y, fmax(y.hi, fmin(all.hi, ABOVE_MAX * y.hi)));
     frame->x = fit_axis(x, figure->x_is_log, has_points ? 1.2 : 1);
     frame->y = fit_axis(y, figure->y_is_log, 1.15);
 }
@@ -136,12 +163,14 @@ static double y_of(const struct frame *frame, double value)
     return frame->bottom - report_axis_place(&frame->y, value) * (frame->bottom - frame->top);
 }
 
-static void put_line(const struct frame *frame, const char *style, double x1, double y1, double x2,
-                     double y2)
+/* A line of the frame, in a colour of the palette. */
+static void put_line(const struct frame *frame, const char *style, enum report_colour colour,
+                     double x1, double y1, double x2, double y2)
 {
     (void)fprintf(frame->out,
-                  "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", style, x1,
-                  y1, x2, y2);
+                  "<line class=\"%s\" stroke=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
+                  "y2=\"%.1f\"/>",
+                  style, report_colour(colour), x1, y1, x2, y2);
 }
 
 static void put_axes(const struct frame *frame)
@@ -149,22 +178,22 @@ static void put_axes(const struct frame *frame)
     FILE *const out = frame->out;
     for (uint32_t i = 0; i < frame->y.tick_count; i++) {
         double const y = y_of(frame, frame->y.ticks[i]);
-        put_line(frame, "grid", LEFT, y, WIDTH - RIGHT, y);
+        put_line(frame, "grid", REPORT_LINE, LEFT, y, WIDTH - RIGHT, y);
         (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 8,
                       y + 4.5, report_short(frame->y.ticks[i], 6).text);
     }
-    put_line(frame, "axis", LEFT, frame->bottom, WIDTH - RIGHT, frame->bottom);
+    put_line(frame, "axis", REPORT_AXIS, LEFT, frame->bottom, WIDTH - RIGHT, frame->bottom);
     for (uint32_t i = 0; i < frame->x.tick_count; i++) {
         double const x = x_of(frame, frame->x.ticks[i]);
-        put_line(frame, "axis", x, frame->bottom, x, frame->bottom + 5);
+        put_line(frame, "axis", REPORT_AXIS, x, frame->bottom, x, frame->bottom + 5);
         (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
                       frame->bottom + 20, report_short(frame->x.ticks[i], 6).text);
     }
     (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
-                  (LEFT + WIDTH - RIGHT) / 2, frame->bottom + 40);
+                  (LEFT + WIDTH - RIGHT) / 2, frame->bottom + 42);
     put_text(out, frame->figure->x_label);
     (void)fprintf(out, "%s</text>\n<text x=\"8\" y=\"%.1f\">",
-                  frame->figure->x_is_log ? " (log scale)" : "", frame->top - 12);
+                  frame->figure->x_is_log ? " (log scale)" : "", frame->top - 14);
     put_text(out, frame->figure->y_label);
     (void)fprintf(out, "%s</text>\n", frame->figure->y_is_log ? " (log scale)" : "");
 }
@@ -175,6 +204,22 @@ static double entry_width(const struct tacit_report_series *series)
 {
     return SAMPLE_WIDTH + 8 +
            CHARACTER_WIDTH * fmin(report_width(series->label), LABEL_CHARACTERS + 3.0) + 18;
+}
+
+/* What a series looks like: a piece of its line, or a point; from (x, y) to the right. */
+static void put_sample(FILE *out, const struct tacit_report_series *series, uint32_t index,
+                       double x, double y)
+{
+    if (series->names == NULL)
+        (void)fprintf(out,
+                      "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke-width=\"2\" ",
+                      x, y, x + SAMPLE_WIDTH, y);
+    else
+        (void)fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" ", x + SAMPLE_WIDTH / 2, y);
+    put_style(out, index);
+    if (series->names == NULL)
+        put_dashes(out, index);
+    (void)fputs("/>", out);
 }
 
 /* Writes the entries row by row if the frame has a stream; the rows that they take. */
@@ -190,14 +235,8 @@ static uint32_t lay_legend(const struct frame *frame)
             row++;
         }
         double const y = LEGEND_TOP + row * LEGEND_ROW;
-        if (frame->out != NULL && series->names == NULL)
-            (void)fprintf(frame->out,
-                          "<polyline class=\"s%u l%u\" points=\"%.1f,%.1f %.1f,%.1f\"/>",
-                          i % STYLES, i % STYLES, x, y - 4, x + SAMPLE_WIDTH, y - 4);
-        else if (frame->out != NULL)
-            (void)fprintf(frame->out, "<circle class=\"s%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/>",
-                          i % STYLES, x + SAMPLE_WIDTH / 2, y - 4);
         if (frame->out != NULL) {
+            put_sample(frame->out, series, i, x, y - 4);
             (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\">", x + SAMPLE_WIDTH + 8, y);
             put_text(frame->out, series->label);
             (void)fputs("</text>\n", frame->out);
@@ -207,6 +246,21 @@ static uint32_t lay_legend(const struct frame *frame)
     return row + 1;
 }
 
+/* The same as a list of the page, whose text breaks where the page is narrow. */
+static void put_legend_list(const struct tacit_report_figure *figure, FILE *out)
+{
+    (void)fputs("<ul class=\"legend\">", out);
+    for (uint32_t i = 0; i < figure->series_count; i++) {
+        (void)fprintf(out, "<li><svg width=\"%.0f\" height=\"10\" aria-hidden=\"true\">",
+                      SAMPLE_WIDTH);
+        put_sample(out, &figure->series[i], i, 0, 5);
+        (void)fputs("</svg><span>", out);
+        report_put(out, figure->series[i].label, REPORT_HTML);
+        (void)fputs("</span></li>\n", out);
+    }
+    (void)fputs("</ul>\n", out);
+}
+
 /* ---- Curves and points ---- */
 
 static void put_vertex(const struct frame *frame, double x, double y)
@@ -214,25 +268,45 @@ static void put_vertex(const struct frame *frame, double x, double y)
     (void)fprintf(frame->out, "%.1f,%.1f ", x_of(frame, x), y_of(frame, y));
 }
 
-static void put_vertices(const struct frame *frame, const struct tacit_report_series *series)
+/* A reference line ends where it leaves the figure. */
+static bool is_inside(const struct frame *frame, const struct tacit_report_series *series,
+                      uint32_t point)
 {
-    for (uint32_t i = 0; i < series->count; i++)
-        if (is_drawn(frame->figure, series->x[i], series->y[i]))
-            put_vertex(frame, series->x[i], series->y[i]);
+    return is_drawn(frame->figure, series->x[point], series->y[point]) &&
+           (!series->is_reference || series->y[point] <= frame->y.hi);
 }
 
-static void put_curve(const struct frame *frame, const struct tacit_report_series *series)
+static void put_vertices(const struct frame *frame, const struct tacit_report_series *series)
 {
-    (void)fputs("<polygon points=\"", frame->out);
+    (void)fputs(" points=\"", frame->out);
+    for (uint32_t i = 0; i < series->count; i++)
+        if (is_inside(frame, series, i))
+            put_vertex(frame, series->x[i], series->y[i]);
+    (void)fputs("\"/>", frame->out);
+}
+
+static void put_band(const struct frame *frame, const struct tacit_report_series *series)
+{
+    (void)fputs("<polygon stroke=\"none\" fill-opacity=\".16\" points=\"", frame->out);
     for (uint32_t i = 0; i < series->count; i++)
         if (is_drawn(frame->figure, series->x[i], series->y[i]))
             put_vertex(frame, series->x[i], top_of(series, i));
     for (uint32_t i = series->count; i-- > 0;)
         if (is_drawn(frame->figure, series->x[i], series->y[i]))
             put_vertex(frame, series->x[i], bottom_of(series, i));
-    (void)fputs("\"/><polyline points=\"", frame->out);
-    put_vertices(frame, series);
     (void)fputs("\"/>", frame->out);
+}
+
+static void put_curve(const struct frame *frame, const struct tacit_report_series *series,
+                      uint32_t index)
+{
+    if (series->ci95 != NULL || series->lo != NULL)
+        put_band(frame, series);
+    (void)fprintf(frame->out,
+                  "<polyline fill=\"none\" stroke-width=\"%s\" stroke-linejoin=\"round\"",
+                  series->is_reference ? "1.5" : "2");
+    put_dashes(frame->out, index);
+    put_vertices(frame, series);
 }
 
 /* The name of a point beside it, or further down where other names are. */
@@ -254,8 +328,9 @@ static void put_name(struct frame *frame, const char *name, double x, double y)
         frame->names[frame->name_count].right = left + width;
         frame->names[frame->name_count++].y = y;
     }
-    (void)fprintf(frame->out, "<text stroke=\"none\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
-                  is_left ? x - 9 : x + 9, y, is_left ? "end" : "start");
+    (void)fprintf(
+        frame->out, "<text stroke=\"none\" fill=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
+        report_colour(REPORT_SOFT), is_left ? x - 9 : x + 9, y, is_left ? "end" : "start");
     put_text(frame->out, name);
     (void)fputs("</text>\n", frame->out);
 }
@@ -264,78 +339,184 @@ static void put_point(struct frame *frame, const struct tacit_report_series *ser
 {
     double const x = x_of(frame, series->x[index]);
     double const y = y_of(frame, series->y[index]);
-    put_line(frame, "bar", x, y_of(frame, series->y[index] - series->ci95[index]), x,
-             y_of(frame, series->y[index] + series->ci95[index]));
+    (void)fprintf(frame->out,
+                  "<line stroke-width=\"1.4\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", x,
+                  y_of(frame, bottom_of(series, index)), x, y_of(frame, top_of(series, index)));
     (void)fprintf(frame->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"><title>", x, y);
     put_text(frame->out, series->names[index]);
     (void)fprintf(frame->out, ": %s, ", report_rounded(series->x[index], 5).text);
     (void)fprintf(frame->out, "%s \xc2\xb1 ", report_rounded(series->y[index], 5).text);
-    (void)fprintf(frame->out, "%s</title></circle>", report_rounded(series->ci95[index], 3).text);
+    (void)fprintf(frame->out, "%s</title></circle>",
+                  report_rounded(half_of(series, index), 3).text);
     put_name(frame, series->names[index], x, y);
 }
 
-static void put_series(struct frame *frame, uint32_t index)
+/* "name: 12.3 ± 0.4 at the end" */
+static void put_series_title(const struct frame *frame, const struct tacit_report_series *series)
 {
-    const struct tacit_report_series *const series = &frame->figure->series[index];
-    (void)fprintf(frame->out, "<g class=\"s%u\"><title>", index % STYLES);
+    (void)fputs("<title>", frame->out);
     put_text(frame->out, series->label);
     if (series->names == NULL && series->count > 0) {
         uint32_t const last = series->count - 1;
         bool const is_band = series->lo != NULL;
         (void)fprintf(frame->out, ": %s", report_rounded(series->y[last], 5).text);
-        (void)fprintf(frame->out, is_band ? ", %s to " : " \xc2\xb1 %s at the end",
-                      report_rounded(is_band ? series->lo[last] : series->ci95[last], 3).text);
         if (is_band)
-            (void)fprintf(frame->out, "%s at the end", report_rounded(series->hi[last], 3).text);
+            (void)fprintf(frame->out, ", %s to ", report_rounded(series->lo[last], 3).text);
+        else if (series->ci95 != NULL)
+            (void)fprintf(frame->out, " \xc2\xb1 %s", report_rounded(series->ci95[last], 3).text);
+        if (is_band)
+            (void)fprintf(frame->out, "%s", report_rounded(series->hi[last], 3).text);
+        (void)fputs(" at the end", frame->out);
     }
     (void)fputs("</title>", frame->out);
-    if (series->names == NULL) {
-        put_curve(frame, series);
-    } else {
-        if (series->count > 1) {
-            (void)fputs("<polyline class=\"thin\" points=\"", frame->out);
-            put_vertices(frame, series);
-            (void)fputs("\"/>\n", frame->out);
-        }
-        for (uint32_t i = 0; i < series->count; i++)
-            if (is_drawn(frame->figure, series->x[i], series->y[i]))
-                put_point(frame, series, i);
+}
+
+static void put_points(struct frame *frame, const struct tacit_report_series *series)
+{
+    if (series->count > 1) {
+        (void)fputs("<polyline fill=\"none\" stroke-width=\"1\" stroke-opacity=\".55\"",
+                    frame->out);
+        put_vertices(frame, series);
+        (void)fputc('\n', frame->out);
     }
+    for (uint32_t i = 0; i < series->count; i++)
+        if (is_drawn(frame->figure, series->x[i], series->y[i]))
+            put_point(frame, series, i);
+}
+
+static void put_series(struct frame *frame, uint32_t index)
+{
+    const struct tacit_report_series *const series = &frame->figure->series[index];
+    (void)fputs("<g ", frame->out);
+    put_style(frame->out, index);
+    (void)fputc('>', frame->out);
+    put_series_title(frame, series);
+    if (series->names == NULL)
+        put_curve(frame, series, index);
+    else
+        put_points(frame, series);
     (void)fputs("</g>\n", frame->out);
+}
+
+/* ---- Reading a curve by pointing at it ---- */
+
+/* The next point that is far enough from the one at x; the last always counts. count: there is
+ * none. */
+static uint32_t next_reading(const struct frame *frame, const struct tacit_report_series *series,
+                             uint32_t from, double x)
+{
+    for (uint32_t i = from; i < series->count; i++)
+        if (is_inside(frame, series, i) &&
+            (x_of(frame, series->x[i]) >= x + READING_PIXELS || i + 1 == series->count))
+            return i;
+    return series->count;
+}
+
+static void put_reading(const struct frame *frame, const struct tacit_report_series *series,
+                        uint32_t index)
+{
+    put_text(frame->out, frame->figure->x_label);
+    (void)fprintf(frame->out, " = %s:  ", report_rounded(series->x[index], 5).text);
+    put_text(frame->out, frame->figure->y_label);
+    (void)fprintf(frame->out, " %s", report_rounded(series->y[index], 5).text);
+    if (half_of(series, index) > 0)
+        (void)fprintf(frame->out, " \xc2\xb1 %s", report_rounded(half_of(series, index), 3).text);
+}
+
+/* A strip around one point: pointing at it shows the guide, the dot and the numbers. */
+static void put_strip(const struct frame *frame, const struct tacit_report_series *series,
+                      uint32_t index, double from, double to)
+{
+    double const x = x_of(frame, series->x[index]);
+    (void)fprintf(frame->out,
+                  "<g class=\"pt\"><rect fill=\"none\" pointer-events=\"all\" x=\"%.1f\" "
+                  "y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>",
+                  from, frame->top, fmax(to - from, 0.0), frame->bottom - frame->top);
+    put_line(frame, "show guide", REPORT_AXIS, x, frame->top, x, frame->bottom);
+    (void)fputs("<circle class=\"show s0\" stroke=\"none\" ", frame->out);
+    (void)fprintf(frame->out, "cx=\"%.1f\" cy=\"%.1f\" r=\"5.5\"/>", x,
+                  y_of(frame, series->y[index]));
+    (void)fprintf(frame->out,
+                  "<text class=\"show read\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
+                  WIDTH - RIGHT, frame->top - 14);
+    put_reading(frame, series, index);
+    (void)fputs("</text></g>\n", frame->out);
+}
+
+static void put_readings(const struct frame *frame, const struct tacit_report_series *series)
+{
+    double from = LEFT;
+    uint32_t at = next_reading(frame, series, 0, -INFINITY);
+    while (at < series->count) {
+        double const x = x_of(frame, series->x[at]);
+        uint32_t const next = next_reading(frame, series, at + 1, x);
+        double const to = next == series->count ? WIDTH : (x + x_of(frame, series->x[next])) / 2.0;
+        put_strip(frame, series, at, from, to);
+        from = to;
+        at = next;
+    }
 }
 
 /* ---- The whole ---- */
 
+static void put_head(const struct frame *frame, bool is_file)
+{
+    double const height = frame->bottom + BOTTOM;
+    (void)fputs("<svg class=\"fig\"", frame->out);
+    if (is_file)
+        (void)fprintf(frame->out,
+                      " xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\"", WIDTH,
+                      height);
+    (void)fprintf(frame->out, " viewBox=\"0 0 %.0f %.0f\" role=\"img\" aria-label=\"", WIDTH,
+                  height);
+    put_text(frame->out, frame->figure->title);
+    (void)fprintf(frame->out,
+                  "\" font-family=\"%ssans-serif\" font-size=\"13\" fill=\"%s\">\n<title>",
+                  is_file ? "" : "system-ui,", report_colour(REPORT_SOFT));
+    put_text(frame->out, frame->figure->title);
+    (void)fputs("</title>\n", frame->out);
+    if (is_file)
+        (void)fprintf(frame->out, "<rect width=\"%.0f\" height=\"%.0f\" fill=\"%s\"/>\n", WIDTH,
+                      height, report_colour(REPORT_CARD));
+}
+
 static void draw(const struct tacit_report_figure *figure, FILE *out, bool is_file)
 {
     struct frame frame = {.figure = figure};
-    frame.top = LEGEND_TOP + lay_legend(&frame) * LEGEND_ROW + 22;
+    frame.top = is_file ? LEGEND_TOP + lay_legend(&frame) * LEGEND_ROW + 24 : TOP_ALONE;
     frame.bottom = frame.top + PLOT_HEIGHT;
     frame.out = out;
     fit_axes(&frame);
-    (void)fprintf(out, "<svg class=\"fig\"%s viewBox=\"0 0 %.0f %.0f\" role=\"img\">\n<title>",
-                  is_file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "", WIDTH,
-                  frame.bottom + BOTTOM);
-    put_text(out, figure->title);
-    (void)fputs("</title>\n", out);
-    if (is_file) {
-        (void)fputs("<style>\n:root{--card:#fff;--soft:#455056;--faint:#8b979d;--line:#e2e7e8}\n"
-                    "@media (prefers-color-scheme:dark){:root{--card:#1a2125;--soft:#a3b0b6;"
-                    "--faint:#76848b;--line:#2b353a}}\n.fig .ground{fill:var(--card)}\n",
-                    out);
-        report_figure_rules(out);
-        (void)fputs("</style>\n<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n", out);
-    }
-    (void)lay_legend(&frame);
+    put_head(&frame, is_file);
+    if (is_file)
+        (void)lay_legend(&frame);
     put_axes(&frame);
-    for (uint32_t i = 0; i < figure->series_count; i++)
-        put_series(&frame, i);
+    for (uint32_t i = figure->series_count; i-- > 0;)
+        put_series(&frame, i); /* the first lies above the others */
+    if (!is_file && figure->series_count > 0 && figure->series[0].names == NULL &&
+        (figure->series_count == 1 || figure->series[1].is_reference))
+        put_readings(&frame, &figure->series[0]);
     (void)fputs("</svg>\n", out);
+}
+
+static bool has_names(const struct tacit_report_figure *figure)
+{
+    for (uint32_t i = 0; i < figure->series_count; i++)
+        if (figure->series[i].names != NULL)
+            return true;
+    return false;
 }
 
 void report_figure_draw(const struct tacit_report_figure *figure, FILE *out)
 {
+    /* names beside points need the width; curves do not */
+    (void)fprintf(out, "<div class=\"chart%s\" role=\"group\" aria-label=\"",
+                  has_names(figure) ? " wide\" tabindex=\"0" : "");
+    put_text(out, figure->title);
+    (void)fputs("\">", out);
     draw(figure, out, false);
+    (void)fputs("</div>\n", out);
+    put_legend_list(figure, out);
 }
 
 enum tacit_status tacit_report_figure_svg(const struct tacit_report_figure *figure, FILE *out)

@@ -2,6 +2,7 @@
  * and the directory that takes it. */
 #include "internal.h"
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #define PLUS_MINUS "\xc2\xb1"
@@ -16,22 +17,22 @@ static void put_header(const struct tacit_report_paper *paper, FILE *out)
     uint32_t runs = 0;
     for (uint32_t i = 0; i < paper->experiment_count; i++)
         runs += paper->experiments[i].run_count;
-    (void)fputs("<header><h1>", out);
-    put_text(out, paper->title);
-    (void)fputs("</h1>\n<p class=\"facts\">", out);
+    report_html_header(paper->title, NULL, out);
     report_html_fact(paper->section_count, "figure", "figures and tables", out);
     report_html_fact(paper->experiment_count, "experiment", "experiments", out);
     report_html_fact(runs, "run", "runs", out);
-    (void)fprintf(out, "%s</p></header>\n",
-                  paper->is_fast ? "<span>fast version: few runs each</span>" : "");
-    (void)fprintf(out, "<div class=\"box%s\"><h2>", tacit_report_as_recorded(paper) ? "" : " warn");
+    if (paper->is_fast)
+        (void)fputs("<span>fast version: few runs each</span>", out);
+    report_html_header_end(out);
+    (void)fprintf(out, "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">",
+                  tacit_report_as_recorded(paper) ? " win" : " warn");
     put_text(out, report_tally_text(paper).text);
-    (void)fputs("</h2>\n<p>A claim of the paper holds if the 95 % interval of its measure lies in "
+    (void)fputs("</p>\n<p>A claim of the paper holds if the 95 % interval of its measure lies in "
                 "the band, does not hold if all of it lies outside, and is undecided else: too few "
                 "runs to say. Intervals come from leaving out one run at a time; runs of the same "
                 "number share their arms. \"As recorded\" compares with the verdicts in the claims "
                 "file. The paper's own figures are not copied here: what they show is told in our "
-                "words.</p></div>\n",
+                "words.</p></section>\n",
                 out);
 }
 
@@ -61,11 +62,10 @@ static void put_claim(const struct tacit_report_paper *paper,
 static void put_section(const struct tacit_report_paper *paper,
                         const struct tacit_report_section *section, FILE *out)
 {
-    (void)fputs("<section id=\"", out);
-    put_text(out, section->figure.id);
-    (void)fputs("\"><h2>", out);
-    put_text(out, section->figure.title);
-    (void)fputs("</h2>\n<div class=\"pair\"><div>", out);
+    static const char *const heads[] = {"verdict", "claim and measure",
+                                        "#value " PLUS_MINUS " 95 %", "#band"};
+    report_html_section(section->figure.id, section->figure.title, NULL, out);
+    (void)fputs("<div class=\"pair\"><div>", out);
     report_figure_draw(&section->figure, out);
     (void)fputs("</div><div><h3>The paper</h3><p>", out);
     put_text(out, section->paper_shows);
@@ -75,13 +75,12 @@ static void put_section(const struct tacit_report_paper *paper,
         put_text(out, section->we_show);
         (void)fputs("</p>", out);
     }
-    (void)fputs("</div></div>\n<div class=\"scroll\"><table class=\"claims\"><thead><tr><th></th>"
-                "<th>claim and measure</th><th class=\"n\">value " PLUS_MINUS " 95 %</th>"
-                "<th class=\"n\">band</th></tr></thead><tbody>\n",
-                out);
+    (void)fputs("</div></div>\n", out);
+    report_html_table(section->figure.title, "claims", heads, 4, out);
     for (uint32_t i = 0; i < section->claim_count; i++)
         put_claim(paper, &section->claims[i], out);
-    (void)fputs("</tbody></table></div></section>\n", out);
+    report_html_table_end(out);
+    report_html_section_end(out);
 }
 
 /* ---- All experiments ---- */
@@ -89,67 +88,145 @@ static void put_section(const struct tacit_report_paper *paper,
 static const char *const columns[] = {"regret", "regret_exploit", "rounds", "cost", "messages"};
 #define COLUMN_COUNT (sizeof columns / sizeof columns[0])
 
-static void put_cell(const struct tacit_report_experiment *experiment, const char *name, FILE *out)
+/* NULL: it has none of that name. */
+static const struct tacit_report_metric *metric_of(const struct tacit_report_experiment *experiment,
+                                                   const char *name)
 {
-    (void)fputs("<td class=\"n\">", out);
-    for (uint32_t i = 0; i < experiment->metric_count; i++) {
-        if (strcmp(experiment->metrics[i].metric->name, name) != 0)
-            continue;
-        struct tacit_report_summary const summary =
-            tacit_report_summarise(experiment->metrics[i].values, experiment->run_count, 1);
-        (void)fputs(report_rounded(summary.mean, 5).text, out);
-        if (summary.sd > 0)
-            (void)fprintf(out, " <span class=\"soft\">" PLUS_MINUS " %s</span>",
-                          report_rounded(summary.ci95, 2).text);
+    for (uint32_t i = 0; i < experiment->metric_count; i++)
+        if (strcmp(experiment->metrics[i].metric->name, name) == 0)
+            return &experiment->metrics[i];
+    return NULL;
+}
+
+/* The words of a column, by the first experiment that has it; its name if none has. */
+static const char *label_of(const struct tacit_report_paper *paper, const char *name)
+{
+    for (uint32_t i = 0; i < paper->experiment_count; i++) {
+        const struct tacit_report_metric *const metric = metric_of(&paper->experiments[i], name);
+        if (metric != NULL)
+            return metric->metric->label;
     }
-    (void)fputs("</td>", out);
+    return name;
+}
+
+static void put_experiment(const struct tacit_report_experiment *experiment, FILE *out)
+{
+    (void)fputs("<tr><th scope=\"row\"><code>", out);
+    put_text(out, experiment->name);
+    (void)fputs("</code></th>", out);
+    report_html_number(report_grouped(experiment->run_count).text, out);
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        const struct tacit_report_metric *const metric = metric_of(experiment, columns[i]);
+        if (metric == NULL) {
+            report_html_summary(NULL, out);
+            continue;
+        }
+        struct tacit_report_summary const summary =
+            tacit_report_summarise(metric->values, experiment->run_count, 1);
+        report_html_summary(&summary, out);
+    }
+    (void)fputs("</tr>\n", out);
 }
 
 static void put_experiments(const struct tacit_report_paper *paper, FILE *out)
 {
-    (void)fputs(
-        "<section><h2>All experiments</h2>\n<p class=\"lead\">Means over the runs with 95 % "
-        "intervals. Each is a file beside the claims; <code>tacit run FILE</code> runs one "
-        "alone. results.json has every metric.</p>\n<div class=\"scroll\"><table><thead>"
-        "<tr><th>experiment</th><th class=\"n\">runs</th>",
+    static const char *const first[] = {"experiment", "#runs"};
+    report_html_section(
+        "experiments", "All experiments",
+        "Means over the runs with 95 % intervals. Each is a file beside the claims; "
+        "`tacit run FILE` runs one alone. results.json has every metric.",
         out);
-    for (size_t i = 0; i < COLUMN_COUNT; i++)
-        (void)fprintf(out, "<th class=\"n\">%s</th>", columns[i]);
-    (void)fputs("</tr></thead><tbody>\n", out);
-    for (uint32_t i = 0; i < paper->experiment_count; i++) {
-        const struct tacit_report_experiment *const experiment = &paper->experiments[i];
-        (void)fputs("<tr><td><code>", out);
-        put_text(out, experiment->name);
-        (void)fprintf(out, "</code></td><td class=\"n\">%s</td>",
-                      report_grouped(experiment->run_count).text);
-        for (size_t j = 0; j < COLUMN_COUNT; j++)
-            put_cell(experiment, columns[j], out);
-        (void)fputs("</tr>\n", out);
+    report_html_table("All experiments", "plain", NULL, 0, out);
+    report_html_heads(first, 2, out);
+    for (size_t i = 0; i < COLUMN_COUNT; i++) {
+        (void)fputs("<th scope=\"col\" class=\"n\">", out);
+        put_text(out, label_of(paper, columns[i]));
+        (void)fputs("</th>", out);
     }
-    (void)fputs("</tbody></table></div></section>\n", out);
+    (void)fputs("</tr></thead><tbody>\n", out);
+    for (uint32_t i = 0; i < paper->experiment_count; i++)
+        put_experiment(&paper->experiments[i], out);
+    report_html_table_end(out);
+    report_html_section_end(out);
 }
 
-enum tacit_status report_paper_html(const struct tacit_report_paper *paper, FILE *out)
+enum tacit_status report_paper_html(const struct tacit_report_paper *paper,
+                                    const struct report_file *files, size_t file_count, FILE *out)
 {
     report_html_top(paper->title, out);
     put_header(paper, out);
     for (uint32_t i = 0; i < paper->section_count; i++)
         put_section(paper, &paper->sections[i], out);
     put_experiments(paper, out);
-    (void)fputs("<footer>tacit ", out);
-    put_text(out, paper->version);
-    (void)fputs(" \xc2\xb7 beside this page: claims.md, results.json and the figures as SVG"
-                "</footer>\n</main></body></html>\n",
-                out);
+    enum tacit_status const status = report_html_data(files, file_count, out);
+    if (status != TACIT_OK)
+        return status;
+    report_html_bottom(paper->version, out);
+    return report_finish(out);
+}
+
+/* ---- The curves as numbers ---- */
+
+static void put_quoted(const char *text, FILE *out)
+{
+    (void)fputc('"', out);
+    report_put(out, text, REPORT_CSV);
+    (void)fputc('"', out);
+}
+
+static void put_value(double value, FILE *out)
+{
+    (void)fprintf(out, ",%s", isfinite(value) ? report_exact(value).text : "");
+}
+
+/* The lines of one series; a band that is no interval around y stands as its two ends. */
+static void put_series_lines(const struct tacit_report_figure *figure,
+                             const struct tacit_report_series *series, FILE *out)
+{
+    for (uint32_t i = 0; i < series->count; i++) {
+        bool const is_band = series->lo != NULL && series->hi != NULL;
+        put_quoted(figure->id, out);
+        (void)fputc(',', out);
+        put_quoted(series->label, out);
+        (void)fputc(',', out);
+        put_quoted(series->names == NULL ? "" : series->names[i], out);
+        put_value(series->x[i], out);
+        put_value(series->y[i], out);
+        put_value(is_band || series->ci95 == NULL ? NAN : series->ci95[i], out);
+        put_value(is_band ? series->lo[i] : NAN, out);
+        put_value(is_band ? series->hi[i] : NAN, out);
+        (void)fputc('\n', out);
+    }
+}
+
+enum tacit_status report_paper_curves(const struct tacit_report_paper *paper, FILE *out)
+{
+    (void)fputs("figure,series,point,x,y,y_ci95,y_low,y_high\n", out);
+    for (uint32_t i = 0; i < paper->section_count; i++)
+        for (uint32_t j = 0; j < paper->sections[i].figure.series_count; j++)
+            put_series_lines(&paper->sections[i].figure, &paper->sections[i].figure.series[j], out);
     return report_finish(out);
 }
 
 /* ---- The directory ---- */
 
+struct paper_page {
+    const struct tacit_report_paper *paper;
+    const struct report_file *files;
+    size_t file_count;
+};
+
 static enum tacit_status fill_html(const void *subject, FILE *out, struct tacit_error *error)
 {
+    const struct paper_page *const page = subject;
     (void)error;
-    return report_paper_html(subject, out);
+    return report_paper_html(page->paper, page->files, page->file_count, out);
+}
+
+static enum tacit_status fill_curves(const void *subject, FILE *out, struct tacit_error *error)
+{
+    (void)error;
+    return report_paper_curves(subject, out);
 }
 
 static enum tacit_status fill_json(const void *subject, FILE *out, struct tacit_error *error)
@@ -170,14 +247,23 @@ static enum tacit_status fill_svg(const void *subject, FILE *out, struct tacit_e
     return tacit_report_figure_svg(subject, out);
 }
 
+#define FILES 3u
+
 static enum tacit_status write_files(const struct tacit_report_paper *paper,
                                      const struct report_place *place)
 {
-    enum tacit_status status = report_place_write(place, "results.json", fill_json, paper);
+    struct report_file const files[FILES] = {
+        {"results.json", "claims with their verdicts, and every metric", "application/json", true,
+         fill_json, paper},
+        {"curves.csv", "what the figures draw: a line a figure, series and point", "text/csv", true,
+         fill_curves, paper},
+        {"claims.md", "the claims as text", "text/markdown", false, fill_markdown, paper}};
+    struct paper_page const page = {paper, files, FILES};
+    enum tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < FILES && status == TACIT_OK; i++)
+        status = report_place_write(place, files[i].name, files[i].fill, files[i].subject);
     if (status == TACIT_OK)
-        status = report_place_write(place, "claims.md", fill_markdown, paper);
-    if (status == TACIT_OK)
-        status = report_place_write(place, "report.html", fill_html, paper);
+        status = report_place_write(place, "report.html", fill_html, &page);
     for (uint32_t i = 0; i < paper->section_count && status == TACIT_OK; i++) {
         struct tacit_report_figure const *const figure = &paper->sections[i].figure;
         char name[80];

@@ -1,13 +1,17 @@
-/* report.html: the page that a person reads. One file that asks for nothing: no script, no request.
- */
+/* What all pages are made of: the frame, sections, tables, numbers, data files. A page is one file
+ * that asks for nothing: no script, no request. */
 #include "internal.h"
-#include <inttypes.h>
 #include <stdlib.h>
+
+#define PLUS_MINUS "\xc2\xb1"
+#define EMBEDDED_BYTES_MAX 524288u /* larger files are only beside the page */
 
 static void put_text(FILE *out, const char *text)
 {
     report_put(out, text, REPORT_HTML);
 }
+
+/* ---- The frame ---- */
 
 void report_html_top(const char *title, FILE *out)
 {
@@ -23,164 +27,205 @@ void report_html_top(const char *title, FILE *out)
     (void)fputs("</head><body><main>\n", out);
 }
 
+void report_html_bottom(const char *version, FILE *out)
+{
+    (void)fputs("<footer>tacit ", out);
+    put_text(out, version);
+    (void)fputs("</footer>\n</main></body></html>\n", out);
+}
+
+void report_html_header(const char *title, const char *note, FILE *out)
+{
+    (void)fputs("<header><h1><bdi>", out);
+    put_text(out, title);
+    (void)fputs("</bdi></h1>\n", out);
+    if (note != NULL) {
+        (void)fputs("<p>", out);
+        put_text(out, note);
+        (void)fputs("</p>\n", out);
+    }
+    (void)fputs("<p class=\"facts\">", out);
+}
+
+void report_html_header_end(FILE *out)
+{
+    (void)fputs("</p></header>\n", out);
+}
+
 void report_html_fact(uint64_t count, const char *one, const char *many, FILE *out)
 {
     (void)fprintf(out, "<span>%s %s</span>", report_grouped(count).text, count == 1 ? one : many);
 }
 
-static void put_header(const struct tacit_report *report, FILE *out)
+void report_html_stopped(uint64_t done, uint64_t asked, const char *what, FILE *out)
 {
-    (void)fputs("<header><h1><bdi>", out);
-    put_text(out, report->name);
-    (void)fputs("</bdi></h1>\n", out);
-    if (report->title_note != NULL) {
-        (void)fputs("<p>", out);
-        put_text(out, report->title_note);
-        (void)fputs("</p>\n", out);
-    }
-    (void)fputs("<p class=\"facts\">", out);
-    report_html_fact(report->run_count, "run", "runs", out);
-    report_html_fact(report->agent_count, "agent", "agents", out);
-    if (report->arm_count > 0)
-        report_html_fact(report->arm_count, "arm", "arms", out);
-    (void)fprintf(out, "<span>horizon %s</span><span>seed %" PRIu64 "</span></p></header>\n",
-                  report_grouped(report->horizon).text, report->seed);
-}
-
-static void put_interruption(const struct tacit_report *report, FILE *out)
-{
-    if (!report_interrupted(report))
+    if (done >= asked)
         return;
     (void)fprintf(out,
-                  "<div class=\"box warn\" role=\"alert\"><h2>Stopped before the end</h2>\n"
-                  "<p>%s of %s runs finished. Everything below is about these.</p></div>\n",
-                  report_grouped(report->run_count).text, report_grouped(report->runs_asked).text);
+                  "<div class=\"box warn\"><h2>Stopped before the end</h2>\n"
+                  "<p>%s of %s %s. Everything below is about these.</p></div>\n",
+                  report_grouped(done).text, report_grouped(asked).text, what);
 }
 
-static void put_privacy(const struct tacit_report *report, FILE *out)
-{
-    bool const unprotected = report_unprotected(report);
-    (void)fprintf(out, "<div class=\"box%s\"><h2>What leaves a site <span class=\"tag\">privacy: ",
-                  unprotected ? " warn" : "");
-    put_text(out, report->privacy_mode);
-    (void)fputs("</span>", out);
-    if (unprotected)
-        (void)fputs("<span class=\"tag\">no noise</span>", out);
-    else
-        (void)fprintf(out, "<span class=\"tag\">epsilon %s per reward</span>",
-                      report_rounded(report->epsilon_per_reward, 5).text);
-    (void)fputs("</h2>\n<p>", out);
-    put_text(out, report->statement);
-    (void)fputs("</p></div>\n", out);
-}
+/* ---- Sections and tables ---- */
 
-static void put_bottom(const struct tacit_report *report, FILE *out)
+void report_html_section(const char *id, const char *title, const char *lead, FILE *out)
 {
-    (void)fputs("<footer>tacit ", out);
-    put_text(out, report->version);
-    (void)fputs(" \xc2\xb7 beside this page: summary.json, curve.csv, runs.csv, figure.svg"
-                "</footer>\n</main></body></html>\n",
-                out);
-}
-
-static enum tacit_status put_chart(const struct tacit_report *report, uint32_t curve, FILE *out)
-{
-    struct report_line line;
-    enum tacit_status const status = report_line_new(report, curve, &line);
-    if (status == TACIT_OK && line.count > 0)
-        report_html_chart(report, &line, out);
-    report_line_free(&line);
-    return status;
-}
-
-/* The first curve over what another one says of the same slots: what was paid for it. */
-static enum tacit_status put_against(const struct tacit_report *report, uint32_t curve, FILE *out)
-{
-    uint32_t const count = report->point_count;
-    struct tacit_metric const *const metric =
-        report_find(report, report->curves[curve].name)->metric;
-    double *const x = calloc((size_t)count * 3 + 1, sizeof *x);
-    if (x == NULL)
-        return TACIT_MEMORY;
-    for (uint32_t i = 0; i < count; i++) {
-        struct tacit_report_summary const y = report_point_summary(report, &report->curves[0], i);
-        x[i] = report_point_summary(report, &report->curves[curve], i).mean;
-        x[count + i] = y.mean;
-        x[2 * (size_t)count + i] = y.ci95;
-    }
-    char title[120];
-    const struct tacit_report_metric *const first = report_find(report, report->curves[0].name);
-    char const *const name = first == NULL ? report->curves[0].name : first->metric->label;
-    (void)snprintf(title, sizeof title, "%.40s against %.40s", name, metric->label);
-    struct tacit_report_series const series = {.label = "a point of time each",
-                                               .count = count,
-                                               .x = x,
-                                               .y = x + count,
-                                               .ci95 = x + 2 * (size_t)count};
-    struct tacit_report_figure const figure = {.title = title,
-                                               .x_label = metric->label,
-                                               .y_label = name,
-                                               .series = &series,
-                                               .series_count = 1};
-    (void)fputs("<section><h2>", out);
+    (void)fputs("<section id=\"", out);
+    put_text(out, id);
+    (void)fputs("\"><h2>", out);
     put_text(out, title);
-    (void)fputs("</h2>\n<p class=\"lead\">What the regret had come to when so much had been said; "
-                "means over the runs.</p>\n",
-                out);
-    report_figure_draw(&figure, out);
+    (void)fputs("</h2>\n", out);
+    if (lead == NULL)
+        return;
+    (void)fputs("<p class=\"lead\">", out);
+    put_text(out, lead);
+    (void)fputs("</p>\n", out);
+}
+
+void report_html_section_end(FILE *out)
+{
     (void)fputs("</section>\n", out);
-    free(x);
-    return TACIT_OK;
 }
 
-/* The regret, then what a family wants to be seen over time, and beside the regret. */
-static enum tacit_status put_charts(const struct tacit_report *report, FILE *out)
+void report_html_heads(const char *const *heads, size_t count, FILE *out)
 {
-    enum tacit_status status = put_chart(report, 0, out);
-    for (uint32_t i = 1; i < report->curve_count && status == TACIT_OK; i++) {
-        const struct tacit_report_metric *const metric =
-            report_find(report, report->curves[i].name);
-        unsigned const places = metric == NULL ? 0 : metric->metric->places;
-        if ((places & TACIT_METRIC_DRAWN) != 0)
-            status = put_chart(report, i, out);
-        if (status == TACIT_OK && (places & TACIT_METRIC_AGAINST) != 0)
-            status = put_against(report, i, out);
+    for (size_t i = 0; i < count; i++) {
+        bool const is_number = heads[i][0] == '#';
+        (void)fprintf(out, "<th scope=\"col\"%s>", is_number ? " class=\"n\"" : "");
+        put_text(out, heads[i] + (is_number ? 1 : 0));
+        (void)fputs("</th>", out);
     }
+}
+
+void report_html_table(const char *label, const char *style, const char *const *heads, size_t count,
+                       FILE *out)
+{
+    (void)fputs("<div class=\"scroll\" role=\"group\" tabindex=\"0\" aria-label=\"", out);
+    put_text(out, label);
+    (void)fprintf(out, "\"><table class=\"%s\"><thead><tr>", style);
+    report_html_heads(heads, count, out);
+    if (count > 0)
+        (void)fputs("</tr></thead><tbody>\n", out);
+}
+
+void report_html_table_end(FILE *out)
+{
+    (void)fputs("</tbody></table></div>\n", out);
+}
+
+void report_html_row(const char *name, FILE *out)
+{
+    (void)fputs("<tr><th scope=\"row\">", out);
+    put_text(out, name);
+    (void)fputs("</th>", out);
+}
+
+/* Label in words, a clause about it, and what files call it. */
+void report_html_metric(const struct tacit_metric *metric, FILE *out)
+{
+    (void)fputs("<tr><th scope=\"row\" class=\"what\">", out);
+    put_text(out, metric->label);
+    if (metric->note != NULL) {
+        (void)fputs(" <small>", out);
+        put_text(out, metric->note);
+        (void)fputs("</small>", out);
+    }
+    (void)fputs(" <code>", out);
+    put_text(out, metric->name);
+    (void)fputs("</code></th>", out);
+}
+
+void report_html_words(const struct tacit_metric *const *metrics, size_t count, FILE *out)
+{
+    (void)fputs("<dl class=\"settings\">\n", out);
+    for (size_t i = 0; i < count; i++) {
+        (void)fputs("<div><dt>", out);
+        put_text(out, metrics[i]->label);
+        (void)fputs(" <code>", out);
+        put_text(out, metrics[i]->name);
+        (void)fputs("</code></dt><dd>", out);
+        put_text(out, metrics[i]->note == NULL ? "" : metrics[i]->note);
+        (void)fputs("</dd></div>\n", out);
+    }
+    (void)fputs("</dl>\n", out);
+}
+
+void report_html_number(const char *text, FILE *out)
+{
+    (void)fprintf(out, "<td class=\"n\">%s</td>", text);
+}
+
+void report_html_summary(const struct tacit_report_summary *summary, FILE *out)
+{
+    (void)fprintf(out, "<td class=\"n\">%s",
+                  summary == NULL ? "" : report_rounded(summary->mean, 5).text);
+    if (summary != NULL && summary->sd > 0)
+        (void)fprintf(out, " <span class=\"soft\">" PLUS_MINUS " %s</span>",
+                      report_rounded(summary->ci95, 2).text);
+    (void)fputs("</td>", out);
+}
+
+void report_html_figure(const struct tacit_report_figure *figure, const char *lead, FILE *out)
+{
+    report_html_section(figure->id, figure->title, lead, out);
+    report_figure_draw(figure, out);
+    report_html_section_end(out);
+}
+
+/* ---- Data files ---- */
+
+static void put_base64(const unsigned char *bytes, size_t size, FILE *out)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < size; i += 3) {
+        size_t const left = size - i;
+        uint32_t const word = (uint32_t)bytes[i] << 16 |
+                              (left > 1 ? (uint32_t)bytes[i + 1] << 8 : 0) |
+                              (left > 2 ? bytes[i + 2] : 0);
+        (void)fputc(digits[word >> 18], out);
+        (void)fputc(digits[word >> 12 & 63], out);
+        (void)fputc(left > 1 ? digits[word >> 6 & 63] : '=', out);
+        (void)fputc(left > 2 ? digits[word & 63] : '=', out);
+    }
+}
+
+/* The bytes of the file themselves, for who has the page only. */
+static enum tacit_status put_copy(const struct report_file *file, FILE *out)
+{
+    char *text = NULL;
+    size_t size = 0;
+    struct tacit_error ignored;
+    FILE *const memory = open_memstream(&text, &size);
+    if (memory == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status status = file->fill(file->subject, memory, &ignored);
+    if (fclose(memory) != 0 && status == TACIT_OK)
+        status = TACIT_MEMORY;
+    if (status == TACIT_OK && size <= EMBEDDED_BYTES_MAX) {
+        (void)fprintf(out, " <a class=\"copy\" download=\"%s\" href=\"data:%s;base64,", file->name,
+                      file->type);
+        put_base64((const unsigned char *)text, size, out);
+        (void)fprintf(out, "\">copy of %s in this page</a>", file->name);
+    }
+    free(text);
     return status;
 }
 
-static enum tacit_status put_arms(const struct tacit_report *report, FILE *out)
+enum tacit_status report_html_data(const struct report_file *files, size_t count, FILE *out)
 {
-    struct report_fates fates;
-    enum tacit_status const status = report_fates_new(report, &fates);
-    if (status == TACIT_OK)
-        report_html_arms(report, &fates, out);
-    report_fates_free(&fates);
+    enum tacit_status status = TACIT_OK;
+    report_html_section("data", "Data", "Beside this page, and inside it for who has nothing else.",
+                        out);
+    (void)fputs("<ul class=\"files\">\n", out);
+    for (size_t i = 0; i < count && status == TACIT_OK; i++) {
+        (void)fprintf(out, "<li><a href=\"%s\">%s</a>: %s", files[i].name, files[i].name,
+                      files[i].says);
+        if (files[i].is_embedded)
+            status = put_copy(&files[i], out);
+        (void)fputs("</li>\n", out);
+    }
+    (void)fputs("</ul>\n", out);
+    report_html_section_end(out);
     return status;
-}
-
-enum tacit_status report_html(const struct tacit_report *report, FILE *out)
-{
-    report_html_top(report->name, out);
-    put_header(report, out);
-    put_interruption(report, out);
-    enum tacit_status status = report_html_answer(report, out);
-    if (status != TACIT_OK)
-        return status;
-    put_privacy(report, out);
-    report_html_cards(report, out);
-    status = put_charts(report, out);
-    if (status == TACIT_OK)
-        status = put_arms(report, out);
-    if (status != TACIT_OK)
-        return status;
-    report_html_baselines(report, out);
-    status = report_band_html(report, out);
-    if (status != TACIT_OK)
-        return status;
-    report_profiles_html(report, out);
-    report_html_network(report, out);
-    report_html_metrics(report, out);
-    put_bottom(report, out);
-    return report_finish(out);
 }

@@ -1,5 +1,78 @@
-/* What comes first on the page: the answer, whether it was worth the effort; and the baselines. */
+/* What comes first on the page: the answer, how sure it is, and whether it was worth the effort. */
 #include "internal.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+const char *report_baseline_words(const char *name)
+{
+    static const char *const words[][2] = {{"uniform", "playing every arm alike"},
+                                           {"floor", "floor of theory"}};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(words[i][0], name) == 0)
+            return words[i][1];
+    return name;
+}
+
+/* How sure: what the runs say of one more run. */
+static void put_sureness(const struct tacit_report *report,
+                         const struct tacit_report_answer *answer, FILE *out)
+{
+    struct report_share const share = report_share_of(answer->single_count, report->run_count);
+    (void)fprintf(out, "<p>%" PRIu32 " of %" PRIu32 " %s ended with ", answer->single_count,
+                  report->run_count, report->run_count == 1 ? "run" : "runs");
+    report_html_arm_name(report, answer->arms[0], out);
+    (void)fprintf(out, " alone%s. How sure: one more run would do so with a chance of %s",
+                  answer->is_decided ? "" : "; 95 % of them are needed for an answer",
+                  report_percent(share.lo).text);
+    (void)fprintf(out, " to %s %% (95 %% interval).</p>\n", report_percent(share.hi).text);
+}
+
+/* "12.3, 0.41 times the 30 of playing every arm alike and ..." */
+static void put_comparison(const struct tacit_report *report, FILE *out)
+{
+    const struct tacit_report_metric *const regret = report_find(report, "regret");
+    uint32_t told = 0;
+    if (regret == NULL || report->baseline_count == 0)
+        return;
+    double const own = report_metric_summary(report, regret).mean;
+    for (uint32_t i = 0; i < report->baseline_count; i++) {
+        const struct tacit_report_baseline *const baseline = &report->baselines[i];
+        if (baseline->regret == NULL)
+            continue;
+        double const mean = tacit_report_summarise(baseline->regret, report->run_count, 1).mean;
+        if (told == 0)
+            (void)fprintf(out, "<p>Regret %s; beside it, ", report_rounded(own, 4).text);
+        (void)fputs(told == 0 ? "" : ", ", out);
+        report_put(out, report_baseline_words(baseline->name), REPORT_HTML);
+        (void)fprintf(out, " %s", report_rounded(mean, 4).text);
+        if (own > 0 && mean > 0)
+            (void)fprintf(out, " (%s times as much)", report_rounded(mean / own, 2).text);
+        told++;
+    }
+    if (told > 0)
+        (void)fputs(".</p>\n", out);
+}
+
+static void put_answer(const struct tacit_report *report, const struct tacit_report_answer *answer,
+                       FILE *out)
+{
+    bool const is_open = answer->sentence != NULL && !answer->is_decided;
+    (void)fprintf(out,
+                  "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\"><bdi>",
+                  is_open              ? " open"
+                  : answer->is_decided ? " win"
+                                       : "");
+    report_put(out,
+               answer->sentence != NULL ? answer->sentence
+                                        : "no single arm: this protocol decides anew each time",
+               REPORT_HTML);
+    (void)fputs("</bdi></p>\n", out);
+    if (answer->sentence != NULL)
+        put_sureness(report, answer, out);
+    put_comparison(report, out);
+    (void)fputs("</section>\n", out);
+}
 
 enum tacit_status report_html_answer(const struct tacit_report *report, FILE *out)
 {
@@ -7,14 +80,9 @@ enum tacit_status report_html_answer(const struct tacit_report *report, FILE *ou
     enum tacit_status const status = tacit_report_answer_new(report, &answer);
     if (status != TACIT_OK)
         return status;
-    if (answer.sentence != NULL) {
-        (void)fprintf(out, "<div class=\"box%s\"><h2>Answer</h2>\n<p><bdi>",
-                      answer.is_decided ? "" : " warn");
-        report_put(out, answer.sentence, REPORT_HTML);
-        (void)fputs("</bdi></p></div>\n", out);
-    }
+    put_answer(report, &answer, out);
     if (report_note(report) != NULL) {
-        (void)fputs("<div class=\"box warn\" role=\"alert\"><h2>Nothing was gained</h2>\n<p>", out);
+        (void)fputs("<div class=\"box warn\"><h2>Nothing was gained</h2>\n<p>", out);
         report_put(out, report_note(report), REPORT_HTML);
         (void)fputs("</p></div>\n", out);
     }
@@ -22,36 +90,46 @@ enum tacit_status report_html_answer(const struct tacit_report *report, FILE *ou
     return TACIT_OK;
 }
 
-static void put_row(const struct tacit_report *report, const char *name, const double *regret,
-                    FILE *out)
+/* ---- Baselines ---- */
+
+static void put_row(const struct tacit_report *report, const char *name, const char *words,
+                    const double *regret, FILE *out)
 {
-    (void)fputs("<tr><td>", out);
-    report_put(out, name, REPORT_HTML);
-    (void)fputs("</td>", out);
+    (void)fputs("<tr><th scope=\"row\">", out);
+    report_put(out, words, REPORT_HTML);
+    if (strcmp(name, words) != 0) {
+        (void)fputs(" <code>", out);
+        report_put(out, name, REPORT_HTML);
+        (void)fputs("</code>", out);
+    }
+    (void)fputs("</th>", out);
     if (regret == NULL) {
-        (void)fputs("<td class=\"n soft\">not defined here</td><td></td></tr>\n", out);
+        (void)fputs("<td class=\"n soft\" colspan=\"2\">not defined here</td></tr>\n", out);
         return;
     }
     struct tacit_report_summary const summary =
         tacit_report_summarise(regret, report->run_count, 1);
-    (void)fprintf(out, "<td class=\"n\">%s</td>", report_rounded(summary.mean, 5).text);
-    (void)fprintf(out, "<td class=\"n soft\">%s</td></tr>\n",
-                  report_interval(report, summary.ci95).text);
+    report_html_number(report_rounded(summary.mean, 5).text, out);
+    report_html_number(report_interval(report, summary.ci95).text, out);
+    (void)fputs("</tr>\n", out);
 }
 
 void report_html_baselines(const struct tacit_report *report, FILE *out)
 {
+    static const char *const heads[] = {"played by", "#regret", "#\xc2\xb1 95 %"};
     const struct tacit_report_metric *const regret = report_find(report, "regret");
     if (report->baseline_count == 0 || regret == NULL)
         return;
-    (void)fputs("<section><h2>Baselines</h2>\n<p class=\"lead\">Regret on the same instances over "
-                "the same horizon. Uniform plays every arm alike; floor is what one learner that "
-                "sees every reward cannot go below in long runs.</p>\n<div class=\"scroll\"><table>"
-                "<thead><tr><th></th><th class=\"n\">regret</th><th class=\"n\">\xc2\xb1 95 %</th>"
-                "</tr></thead><tbody>\n",
-                out);
-    put_row(report, "this protocol", regret->values, out);
+    report_html_section("baselines", "Baselines",
+                        "Regret on the same instances over the same horizon: the reward that was "
+                        "missed against always playing the best arm. The floor is what one learner "
+                        "that sees every reward cannot go below in long runs.",
+                        out);
+    report_html_table("Baselines", "plain", heads, 3, out);
+    put_row(report, "this protocol", "this protocol", regret->values, out);
     for (uint32_t i = 0; i < report->baseline_count; i++)
-        put_row(report, report->baselines[i].name, report->baselines[i].regret, out);
-    (void)fputs("</tbody></table></div></section>\n", out);
+        put_row(report, report->baselines[i].name, report_baseline_words(report->baselines[i].name),
+                report->baselines[i].regret, out);
+    report_html_table_end(out);
+    report_html_section_end(out);
 }

@@ -24,7 +24,7 @@ static struct scale scale_of(const struct report_fates *fates)
     return scale;
 }
 
-static void put_name(const struct tacit_report *report, uint32_t arm_index, FILE *out)
+void report_html_arm_name(const struct tacit_report *report, uint32_t arm_index, FILE *out)
 {
     const char *const name = report->arms[arm_index].name;
     if (name != NULL)
@@ -41,11 +41,16 @@ static double percent(double part, double whole)
     return fmin(share, 100.0); /* 100 * x / x may be a little more */
 }
 
-static void put_mean(const struct scale *scale, double mean, FILE *out)
+static void put_mean(const struct scale *scale, const struct report_fate *fate, FILE *out)
 {
     double const width = scale->hi - scale->lo;
-    (void)fprintf(out, "<td><div class=\"bar\"><span>%s</span>",
+    double const mean = fate->mean;
+    (void)fprintf(out, "<td><div class=\"bar\"><span%s>%s",
+                  fate->mean_ci95 > 0 ? " class=\"wide\"" : "",
                   isfinite(mean) ? report_rounded(mean, 4).text : "varies");
+    if (fate->mean_ci95 > 0)
+        (void)fprintf(out, " \xc2\xb1 %s", report_rounded(fate->mean_ci95, 2).text);
+    (void)fputs("</span>", out);
     if (isfinite(mean))
         (void)fprintf(out, "<div><b style=\"left:%.1f%%;width:%.1f%%\"></b></div>",
                       percent(fmin(mean, 0.0) - scale->lo, width), percent(fabs(mean), width));
@@ -76,15 +81,21 @@ static void put_epochs(const struct scale *scale, const struct report_fate *fate
                   percent(fate->eliminated_mean, last));
 }
 
-static void put_survival(double survived, FILE *out)
+/* A share of the runs, and the 95 % interval of what it is a share of. */
+static void put_share(const struct tacit_report *report, uint32_t count, FILE *out)
 {
-    double const share = 100.0 * survived;
-    /* 99.96 % must not read as all, nor 0.04 % as none. */
-    const char *const text = share > 99.9 && share < 100.0 ? "&gt; 99.9"
-                             : share > 0.0 && share < 0.1  ? "&lt; 0.1"
-                                                           : report_short(share, 3).text;
-    (void)fprintf(out, "<td><div class=\"bar\"><span>%s %%</span><div>", text);
-    (void)fprintf(out, "<b style=\"width:%.1f%%\"></b></div></div></td>", percent(share, 100.0));
+    struct report_share const share = report_share_of(count, report->run_count);
+    double const left = 100.0 * share.lo;
+    (void)fprintf(out, "<td><div class=\"bar\"><span class=\"wide\">%s %%",
+                  report_percent(share.value).text);
+    if (report->run_count > 1) {
+        (void)fprintf(out, " <small>%s", report_percent(share.lo).text);
+        (void)fprintf(out, "\xe2\x80\x93%s</small>", report_percent(share.hi).text);
+    }
+    (void)fprintf(out, "</span><div><u style=\"left:%.1f%%;width:%.1f%%\"></u>",
+                  percent(left, 100.0), percent(100.0 * (share.hi - share.lo), 100.0));
+    (void)fprintf(out, "<s style=\"left:%.1f%%\"></s></div></div></td>",
+                  percent(100.0 * share.value, 100.0));
 }
 
 static void put_row(const struct tacit_report *report, const struct report_fates *fates,
@@ -92,50 +103,73 @@ static void put_row(const struct tacit_report *report, const struct report_fates
 {
     const struct report_fate *const fate = &fates->items[row];
     bool const wins = fates->has_winner && row == 0;
-    (void)fprintf(out, "<tr%s><td><div class=\"name\" title=\"", wins ? " class=\"win\"" : "");
-    put_name(report, fate->arm_index, out);
+    (void)fprintf(out, "<tr%s><th scope=\"row\"><div class=\"name\" title=\"",
+                  wins ? " class=\"win\"" : "");
+    report_html_arm_name(report, fate->arm_index, out);
     (void)fputs("\"><span>", out);
-    put_name(report, fate->arm_index, out);
+    report_html_arm_name(report, fate->arm_index, out);
     (void)fputs("</span>", out);
     if (wins)
         (void)fprintf(out, "<i class=\"tag\">%s</i>", "winner");
-    (void)fputs("</div></td>", out);
-    put_mean(scale, fate->mean, out);
+    (void)fputs("</div></th>", out);
+    put_mean(scale, fate, out);
+    if (report->ranking != NULL)
+        put_share(report, fate->first_count, out);
     if (!isnan(fate->survived)) {
         put_epochs(scale, fate, out);
-        put_survival(fate->survived, out);
+        put_share(report, report->run_count - fate->eliminated, out);
     }
     (void)fputs("</tr>\n", out);
+}
+
+/* The columns that this report has. */
+static size_t heads_of(const struct tacit_report *report, const struct report_fates *fates,
+                       const char *heads[5])
+{
+    size_t count = 0;
+    heads[count++] = "arm";
+    heads[count++] = fates->items[0].mean_ci95 > 0 ? "mean in the data" : "true mean";
+    if (report->ranking != NULL)
+        heads[count++] = "best by the runs";
+    if (!isnan(fates->items[0].survived)) {
+        heads[count++] = "epoch of elimination";
+        heads[count++] = "survived";
+    }
+    return count;
 }
 
 static void put_rows(const struct tacit_report *report, const struct report_fates *fates,
                      const struct scale *scale, uint32_t from, uint32_t to, FILE *out)
 {
-    bool const has_survival = !isnan(fates->items[0].survived);
-    (void)fputs("<div class=\"scroll\"><table class=\"arms\"><thead><tr>"
-                "<th style=\"width:27%\">arm</th><th>true mean</th>",
-                out);
-    if (has_survival)
-        (void)fputs("<th style=\"width:33%\">epoch of elimination</th>"
-                    "<th style=\"width:19%\">survived</th>",
-                    out);
-    (void)fputs("</tr></thead><tbody>\n", out);
+    const char *heads[5];
+    size_t const count = heads_of(report, fates, heads);
+    report_html_table(from == 0 ? "Arms" : "More arms", "arms", heads, count, out);
     for (uint32_t row = from; row < to; row++)
         put_row(report, fates, scale, row, out);
-    (void)fputs("</tbody></table></div>\n", out);
+    report_html_table_end(out);
 }
 
-static void put_lead(const struct report_fates *fates, FILE *out)
+/* What the columns mean. */
+static void put_lead(const struct tacit_report *report, const struct report_fates *fates, FILE *out)
 {
-    (void)fprintf(out, "<section><h2>%s %s</h2>\n<p class=\"lead\">",
-                  report_grouped(fates->count).text, fates->count == 1 ? "arm" : "arms");
+    char title[64];
+    (void)snprintf(title, sizeof title, "%s %s", report_grouped(fates->count).text,
+                   fates->count == 1 ? "arm" : "arms");
+    report_html_section("arms", title, NULL, out);
+    (void)fputs("<p class=\"lead\">", out);
+    if (fates->items[0].mean_ci95 > 0)
+        (void)fputs("Mean over the sites with its 95 % interval, from the rows of the data. ", out);
+    if (report->ranking != NULL)
+        (void)fputs("How many of the runs ended with it as their best. ", out);
     if (fates->eliminates)
         (void)fputs("When each was given up: earliest \xe2\x80\x93 mean \xe2\x80\x93 latest epoch "
-                    "over the runs; and the share of runs that it survived.",
+                    "over the runs; and the share of runs that it survived. ",
                     out);
     else if (!isnan(fates->items[0].survived))
-        (void)fputs("No arm was given up in any run.", out);
-    else
+        (void)fputs("No arm was given up in any run. ", out);
+    if (report->run_count > 1 && (report->ranking != NULL || !isnan(fates->items[0].survived)))
+        (void)fputs("Shares stand with their 95 % intervals.", out);
+    else if (report->ranking == NULL)
         (void)fputs("By true mean.", out);
     (void)fputs("</p>\n", out);
 }
@@ -148,7 +182,7 @@ void report_html_arms(const struct tacit_report *report, const struct report_fat
     struct scale const scale = scale_of(fates);
     uint32_t const shown = fates->count < ROWS_MAX ? fates->count : ROWS_MAX;
     uint32_t const open = shown < ROWS_OPEN + FOLD_LEAST ? shown : ROWS_OPEN;
-    put_lead(fates, out);
+    put_lead(report, fates, out);
     put_rows(report, fates, &scale, 0, open, out);
     if (open < shown) {
         (void)fprintf(out, "<details><summary>%s more arms</summary>\n",
@@ -159,5 +193,5 @@ void report_html_arms(const struct tacit_report *report, const struct report_fat
                           report_grouped(fates->count - shown).text);
         (void)fputs("</details>\n", out);
     }
-    (void)fputs("</section>\n", out);
+    report_html_section_end(out);
 }

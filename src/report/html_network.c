@@ -45,11 +45,11 @@ static void put_component(const struct tacit_component *component, uint64_t firs
 {
     uint64_t const numbers[] = {component->agent_count, component->edge_count, component->sink,
                                 component->delay, component->distance_sum};
-    (void)fprintf(out, "<tr><td>%s", report_grouped(first).text);
+    (void)fprintf(out, "<tr><th scope=\"row\">%s", report_grouped(first).text);
     if (component->agent_count > 1)
         (void)fprintf(out, "\xe2\x80\x93%s",
                       report_grouped(first + component->agent_count - 1).text);
-    (void)fputs("</td>", out);
+    (void)fputs("</th>", out);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         (void)fprintf(out, "<td class=\"n\">%s</td>", report_grouped(numbers[i]).text);
     (void)fputs("</tr>\n", out);
@@ -58,11 +58,10 @@ static void put_component(const struct tacit_component *component, uint64_t firs
 /* The agents of a component follow on those of the one before. */
 static void put_components(const struct tacit_report_network *network, FILE *out)
 {
+    static const char *const heads[] = {"agents", "#number", "#edges",
+                                        "#sink",  "#delay",  "#hops to the sink"};
     uint64_t first = 0;
-    (void)fputs("<div class=\"scroll\"><table><thead><tr><th>agents</th><th class=\"n\">number</th>"
-                "<th class=\"n\">edges</th><th class=\"n\">sink</th><th class=\"n\">delay</th>"
-                "<th class=\"n\">hops to the sink</th></tr></thead><tbody>\n",
-                out);
+    report_html_table("Components", "plain", heads, 6, out);
     for (uint32_t i = 0; i < network->component_count && i < COMPONENTS_SHOWN; i++) {
         put_component(&network->components[i], first, out);
         first += network->components[i].agent_count;
@@ -70,7 +69,7 @@ static void put_components(const struct tacit_report_network *network, FILE *out
     if (network->component_count > COMPONENTS_SHOWN)
         (void)fprintf(out, "<tr><td class=\"soft\" colspan=\"6\">and %s more</td></tr>\n",
                       report_grouped(network->component_count - COMPONENTS_SHOWN).text);
-    (void)fputs("</tbody></table></div>\n", out);
+    report_html_table_end(out);
 }
 
 void report_html_network(const struct tacit_report *report, FILE *out)
@@ -78,7 +77,7 @@ void report_html_network(const struct tacit_report *report, FILE *out)
     const struct tacit_report_network *const network = report->network;
     if (network == NULL || network->component_count == 0)
         return;
-    (void)fputs("<section><h2>Network <span class=\"tag\">", out);
+    (void)fputs("<section id=\"network\"><h2>Network <span class=\"tag\">", out);
     report_put(out, network->kind, REPORT_HTML);
     (void)fputs("</span></h2>\n<p class=\"lead\">", out);
     if (network->components != NULL)
@@ -95,5 +94,5 @@ void report_html_network(const struct tacit_report *report, FILE *out)
     }
     if (network->components != NULL)
         put_components(network, out);
-    (void)fputs("</section>\n", out);
+    report_html_section_end(out);
 }

@@ -1,4 +1,5 @@
-/* The numbers on the page: cards for the key figures, what was said between sites, all metrics. */
+/* The numbers on the page: cards for the key figures, what was said between sites, all metrics, and
+ * the settings that they came from. */
 #include "internal.h"
 #include <math.h>
 
@@ -46,18 +47,17 @@ void report_html_cards(const struct tacit_report *report, FILE *out)
                   unprotected ? "no noise is added" : "smaller is more private");
 }
 
+/* ---- What was said ---- */
+
 static void put_traffic_row(const struct tacit_report *report,
                             const struct tacit_report_metric *metric, FILE *out)
 {
     struct tacit_report_summary const summary = report_metric_summary(report, metric);
-    (void)fputs("<tr><td>", out);
-    put_text(metric->metric->label, out);
-    (void)fprintf(out, "</td><td class=\"n\">%s</td>", report_rounded(summary.mean, 5).text);
-    (void)fprintf(out, "<td class=\"n soft\">%s</td>", report_interval(report, summary.ci95).text);
-    (void)fprintf(out, "<td class=\"n\">%s</td><td class=\"soft\">",
-                  report_rounded(summary.mean / report->agent_count, 5).text);
-    put_text(metric->metric->note, out);
-    (void)fputs("</td></tr>\n", out);
+    report_html_metric(metric->metric, out);
+    report_html_number(report_rounded(summary.mean, 5).text, out);
+    report_html_number(report_interval(report, summary.ci95).text, out);
+    report_html_number(report_rounded(summary.mean / report->agent_count, 5).text, out);
+    (void)fputs("</tr>\n", out);
 }
 
 /* Does the metric say how much was said? Some say something only where not every edge is used in
@@ -69,25 +69,29 @@ static bool is_traffic(const struct tacit_report *report, const struct tacit_met
            (is_hybrid || (metric->places & TACIT_METRIC_SINKS) == 0);
 }
 
-static void put_traffic(const struct tacit_report *report, FILE *out)
+void report_html_traffic(const struct tacit_report *report, FILE *out)
 {
+    static const char *const heads[] = {"what", "#mean of a run", "#" PLUS_MINUS " 95 %",
+                                        "#per agent"};
     bool begun = false;
     for (uint32_t i = 0; i < report->metric_count; i++) {
         if (!is_traffic(report, report->metrics[i].metric))
             continue;
-        if (!begun)
-            (void)fputs(
-                "<section><h2>What was said</h2>\n<p class=\"lead\">Per run, and shared "
-                "out over the agents.</p>\n<div class=\"scroll\"><table><thead><tr>"
-                "<th></th><th class=\"n\">mean of a run</th><th class=\"n\">\xc2\xb1 95 %</th>"
-                "<th class=\"n\">per agent</th><th></th></tr></thead><tbody>\n",
-                out);
+        if (!begun) {
+            report_html_section("said", "What was said", "Per run, and shared out over the agents.",
+                                out);
+            report_html_table("What was said", "plain", heads, 4, out);
+        }
         begun = true;
         put_traffic_row(report, &report->metrics[i], out);
     }
-    if (begun)
-        (void)fputs("</tbody></table></div></section>\n", out);
+    if (!begun)
+        return;
+    report_html_table_end(out);
+    report_html_section_end(out);
 }
+
+/* ---- All metrics ---- */
 
 static void put_metric_row(const struct tacit_report *report,
                            const struct tacit_report_metric *metric, FILE *out)
@@ -97,26 +101,50 @@ static void put_metric_row(const struct tacit_report *report,
         report_rounded(summary.mean, 5), report_interval(report, summary.ci95),
         report_rounded(summary.sd, 3), report_rounded(summary.min, 5),
         report_rounded(summary.max, 5)};
-    (void)fputs("<tr><td><code>", out);
-    report_put(out, metric->metric->name, REPORT_HTML);
-    (void)fputs("</code></td>", out);
+    report_html_metric(metric->metric, out);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        (void)fprintf(out, "<td class=\"n\">%s</td>", numbers[i].text);
+        report_html_number(numbers[i].text, out);
     (void)fputs("</tr>\n", out);
 }
 
 void report_html_metrics(const struct tacit_report *report, FILE *out)
 {
+    static const char *const heads[] = {"metric", "#mean", "#" PLUS_MINUS " 95 %",
+                                        "#sd",    "#min",  "#max"};
     if (report->metric_count == 0)
         return;
-    put_traffic(report, out);
-    (void)fputs("<section><h2>All metrics</h2>\n<p class=\"lead\">Exact values are in "
-                "summary.json, one row a run in runs.csv.</p>\n<div class=\"scroll\"><table><thead>"
-                "<tr><th>metric</th><th class=\"n\">mean</th><th class=\"n\">" PLUS_MINUS
-                " 95 %</th><th class=\"n\">sd</th><th class=\"n\">min</th><th class=\"n\">max</th>"
-                "</tr></thead><tbody>\n",
-                out);
+    report_html_section("metrics", "All metrics",
+                        "Over the runs. Exact values are in summary.json, one row a run in "
+                        "runs.csv, under the name that stands in typewriter letters.",
+                        out);
+    report_html_table("All metrics", "plain", heads, 6, out);
     for (uint32_t i = 0; i < report->metric_count; i++)
         put_metric_row(report, &report->metrics[i], out);
-    (void)fputs("</tbody></table></div></section>\n", out);
+    report_html_table_end(out);
+    report_html_section_end(out);
+}
+
+/* ---- Settings ---- */
+
+void report_html_settings(const struct tacit_report *report, FILE *out)
+{
+    if (report->setting_count == 0)
+        return;
+    report_html_section("settings", "Settings",
+                        "Every key of the experiment file. The same file, seed and version give "
+                        "the same bytes again.",
+                        out);
+    (void)fputs("<dl class=\"settings\">\n", out);
+    for (uint32_t i = 0; i < report->setting_count; i++) {
+        const struct tacit_report_setting *const setting = &report->settings[i];
+        (void)fputs("<div><dt><code>", out);
+        put_text(setting->key, out);
+        (void)fputs("</code></dt><dd>", out);
+        put_text(setting->value, out);
+        if (setting->is_overruled)
+            (void)fputs(" <span class=\"tag\">set for this run</span>", out);
+        (void)fputs("</dd></div>\n", out);
+    }
+    (void)fputs("</dl>\n", out);
+    report_html_section_end(out);
 }

@@ -59,6 +59,34 @@ void report_put_start(FILE *out, const char *text, enum report_syntax syntax,
 /* Characters (code points) in a text. */
 uint32_t report_width(const char *text);
 
+/* ---- Colours (palette.c) --------------------------------------------------------------------- */
+
+enum report_colour {
+    REPORT_PAGE,
+    REPORT_CARD,
+    REPORT_INK,
+    REPORT_SOFT,
+    REPORT_AXIS,
+    REPORT_LINE,
+    REPORT_ACCENT,
+    REPORT_TRACK,
+    REPORT_WIN,
+    REPORT_WIN_SOFT,
+    REPORT_NOTE,
+    REPORT_NOTE_EDGE,
+    REPORT_WARN,
+    REPORT_WARN_SOFT,
+    REPORT_WARN_EDGE,
+    REPORT_SERIES, /* the first of seven */
+    REPORT_COLOURS = REPORT_SERIES + 7
+};
+
+/* "#rrggbb" on light ground. Static storage. */
+const char *report_colour(enum report_colour colour);
+
+/* The style sheet's variables of all colours, on light ground and on dark. */
+void report_palette_rules(FILE *out);
+
 /* ---- Facts (summary.c) ---------------------------------------------------------------------- */
 
 /* Stops the program if the report breaks its contract. */
@@ -86,6 +114,8 @@ struct tacit_report_summary report_point_summary(const struct tacit_report *repo
 struct report_fate {
     uint32_t arm_index;
     double mean;            /* as in the report */
+    double mean_ci95;       /* as in the report */
+    uint32_t first_count;   /* runs that ended with it as their best (of report_fates_new) */
     double survived;        /* share of runs, 0..1; NaN if the protocol eliminates nothing */
     uint32_t eliminated;    /* number of runs */
     uint32_t earliest;      /* 0 if it never was */
@@ -105,6 +135,18 @@ struct report_fates {
 /* Errors: TACIT_MEMORY. */
 enum tacit_status report_fates_new(const struct tacit_report *report, struct report_fates *fates);
 void report_fates_free(struct report_fates *fates);
+
+/* A share of the runs with the 95 % interval of what it estimates, by Wilson (1927); an end that
+ * nothing was seen beyond is 0 or 1. Requires: count <= of, of > 0. */
+struct report_share {
+    double value;
+    double lo;
+    double hi;
+};
+struct report_share report_share_of(uint32_t count, uint32_t of);
+
+/* Three digits of 100 times the share; never "100" or "0" unless it is all or none. */
+struct report_number report_percent(double share);
 
 /* A warning that belongs to the first lines, or NULL. Static storage. (answer.c) */
 const char *report_note(const struct tacit_report *report);
@@ -157,15 +199,13 @@ struct report_axis report_axis_log(double lo, double hi);
 /* Where a value lies on the axis: 0 at lo, 1 at hi; never outside. */
 double report_axis_place(const struct report_axis *axis, double value);
 
-/* A curve with its band, finite points only, and the axes it fits on. Never empty of axes. */
+/* A curve with its band, finite points only. */
 struct report_line {
     uint32_t count;
     double *t; /* >= 1 */
     double *mean;
     double *ci95;
     const char *name; /* of the curve; "" if there is none */
-    struct report_axis x;
-    struct report_axis y;
 };
 /* `curve`: index; where there is none of it, the line is empty. Errors: TACIT_MEMORY. */
 enum tacit_status report_line_new(const struct tacit_report *report, uint32_t curve,
@@ -184,21 +224,106 @@ enum tacit_status report_series_csv(const struct tacit_report *report, FILE *out
 enum tacit_status report_html(const struct tacit_report *report, FILE *out);
 enum tacit_status report_svg(const struct tacit_report *report, FILE *out);
 
-/* From the doctype to <main>. */
+/* ---- A curve as a figure (curve.c) ----------------------------------------------------------- */
+
+#define REPORT_REFERENCES_MAX 5u
+
+/* A curve, what is drawn beside it, and what the figure points into. It does not move. */
+struct report_drawing {
+    struct report_line line;
+    double *t;
+    char title[100];
+    char labels[1 + REPORT_REFERENCES_MAX][160];
+    const char *names[1];
+    struct tacit_report_series series[1 + REPORT_REFERENCES_MAX];
+    struct tacit_report_figure figure;
+};
+/* Ensures: to be given to report_drawing_free, whatever the status. Errors: TACIT_MEMORY. */
+enum tacit_status report_drawing_new(const struct tacit_report *report, uint32_t curve,
+                                     struct report_drawing *drawing);
+void report_drawing_free(struct report_drawing *drawing);
+
+/* What a baseline is called in front of people; its own name if that is not known. */
+const char *report_baseline_words(const char *name);
+
+/* ---- Parts of all pages (html.c) ------------------------------------------------------------- */
+
+/* From the doctype to <main>, and the end of the page. */
 void report_html_top(const char *title, FILE *out);
+void report_html_bottom(const char *version, FILE *out);
+void report_html_style(FILE *out);
+
+/* Heading, note (or NULL), and a line of facts that the caller fills. */
+void report_html_header(const char *title, const char *note, FILE *out);
+void report_html_header_end(FILE *out);
+
 /* "3 runs", "1 run" */
 void report_html_fact(uint64_t count, const char *one, const char *many, FILE *out);
-/* Parts of the page. */
-void report_html_style(FILE *out);
-void report_html_chart(const struct tacit_report *report, const struct report_line *line,
+
+/* A warning if less was done than asked; nothing else. */
+void report_html_stopped(uint64_t done, uint64_t asked, const char *what, FILE *out);
+
+/* A section with its heading and a sentence about it, or NULL. */
+void report_html_section(const char *id, const char *title, const char *lead, FILE *out);
+void report_html_section_end(FILE *out);
+
+/* A table that scrolls in itself where the page is narrow. A head that begins with '#' is one of
+ * numbers. With no heads the caller writes them, and the end of the head. */
+void report_html_table(const char *label, const char *style, const char *const *heads, size_t count,
                        FILE *out);
+void report_html_heads(const char *const *heads, size_t count, FILE *out);
+void report_html_table_end(FILE *out);
+
+/* Begins a row: its name, or a metric in words and the name that files have for it. */
+void report_html_row(const char *name, FILE *out);
+void report_html_metric(const struct tacit_metric *metric, FILE *out);
+
+/* A list of what metrics are called and what they count. */
+void report_html_words(const struct tacit_metric *const *metrics, size_t count, FILE *out);
+
+/* Cells. A summary is its mean and interval; NULL: an empty cell. */
+void report_html_number(const char *text, FILE *out);
+void report_html_summary(const struct tacit_report_summary *summary, FILE *out);
+
+/* A section with a figure. */
+void report_html_figure(const struct tacit_report_figure *figure, const char *lead, FILE *out);
+
+/* A file beside the page. */
+struct report_file {
+    const char *name;
+    const char *says;
+    const char *type;
+    bool is_embedded; /* the page has a copy, if that is not too large */
+    tacit_report_filler fill;
+    const void *subject;
+};
+/* The section that leads to the files. Errors: TACIT_MEMORY, and of fill. */
+enum tacit_status report_html_data(const struct report_file *files, size_t count, FILE *out);
+
+/* ---- The files of an experiment (write.c) ---------------------------------------------------- */
+
+#define REPORT_FILES_MAX 5u
+
+struct report_job {
+    const struct tacit_report *report;
+    enum tacit_status (*write)(const struct tacit_report *report, FILE *out);
+};
+/* Those beside the page; `jobs` is what they point to. Returns how many there are. */
+size_t report_files(const struct tacit_report *report, struct report_job *jobs,
+                    struct report_file *files);
+
+/* ---- Parts of the page of an experiment ------------------------------------------------------ */
+
+void report_html_arm_name(const struct tacit_report *report, uint32_t arm_index, FILE *out);
 void report_html_arms(const struct tacit_report *report, const struct report_fates *fates,
                       FILE *out);
 enum tacit_status report_html_answer(const struct tacit_report *report, FILE *out);
 void report_html_baselines(const struct tacit_report *report, FILE *out);
 void report_html_cards(const struct tacit_report *report, FILE *out);
 void report_html_network(const struct tacit_report *report, FILE *out);
+void report_html_traffic(const struct tacit_report *report, FILE *out);
 void report_html_metrics(const struct tacit_report *report, FILE *out);
+void report_html_settings(const struct tacit_report *report, FILE *out);
 
 /* Profiles (profiles.c): nothing where there are none. */
 void report_profiles_json(const struct tacit_report *report, FILE *out);
@@ -208,9 +333,30 @@ void report_profiles_html(const struct tacit_report *report, FILE *out);
 void report_band_json(const struct tacit_report *report, FILE *out);
 enum tacit_status report_band_html(const struct tacit_report *report, FILE *out);
 
+/* ---- Experiments beside each other (comparison*.c) ------------------------------------------- */
+
+/* What the table and the page show of the metrics; comparison.csv has all. */
+#define REPORT_COLUMNS 5u
+extern const char *const report_columns[REPORT_COLUMNS];
+
+/* NULL: the cell has no such number. */
+const struct tacit_report_summary *
+report_cell_value(const struct tacit_report_comparison *comparison,
+                  const struct tacit_report_cell *cell, const char *metric);
+
+struct report_comparison_page {
+    const struct tacit_report_comparison *comparison;
+    const struct tacit_report_figure *figures;
+    uint32_t figure_count;
+    const struct report_file *files; /* beside the page */
+    size_t file_count;
+};
+enum tacit_status report_comparison_html(const struct report_comparison_page *page, FILE *out);
+
 /* ---- Figures and claims (figure*.c) ---------------------------------------------------------- */
 
-/* Draws a figure as an SVG element, for a page that has the rules in its style sheet. */
+/* Draws a figure for a page that has the rules in its style sheet: an SVG element, and the legend
+ * as a list. */
 void report_figure_draw(const struct tacit_report_figure *figure, FILE *out);
 
 /* The style sheet's rules for figures. */
@@ -246,7 +392,9 @@ struct report_phrase report_tally_text(const struct tacit_report_paper *paper);
  */
 void report_put_wrapped(FILE *out, const char *text, const char *indent);
 
-/* Errors of both: TACIT_IO. */
+/* Errors of these: TACIT_IO; of the page also TACIT_MEMORY. */
+enum tacit_status report_paper_curves(const struct tacit_report_paper *paper, FILE *out);
 enum tacit_status report_paper_markdown(const struct tacit_report_paper *paper, FILE *out);
-enum tacit_status report_paper_html(const struct tacit_report_paper *paper, FILE *out);
+enum tacit_status report_paper_html(const struct tacit_report_paper *paper,
+                                    const struct report_file *files, size_t file_count, FILE *out);
 #endif

@@ -113,7 +113,7 @@ enum tacit_status report_series_csv(const struct tacit_report *report, FILE *out
 static void put_row_name(const struct tacit_report *report, const struct tacit_profile *profile,
                          uint32_t row, FILE *out)
 {
-    (void)fputs("<tr><td>", out);
+    (void)fputs("<tr><th scope=\"row\">", out);
     if (profile->is_series)
         (void)fprintf(out, "t = %" PRIu64, report->series_slots[row]);
     else if (profile->rows != NULL)
@@ -122,7 +122,7 @@ static void put_row_name(const struct tacit_report *report, const struct tacit_p
         report_put(out, report->arms[row].name, REPORT_HTML);
     else
         (void)fprintf(out, "arm %" PRIu32, row);
-    (void)fputs("</td>", out);
+    (void)fputs("</th>", out);
 }
 
 static void put_cell(const struct tacit_report *report, uint32_t value, FILE *out)
@@ -155,11 +155,15 @@ static void put_heads(const struct tacit_report *report, const struct tacit_prof
                       uint32_t count, uint32_t first, FILE *out)
 {
     uint32_t const rows = row_count(report, profiles);
-    (void)fputs("<div class=\"scroll\"><table><thead><tr><th></th>", out);
+    const char *const row_head[] = {profiles->is_series      ? "time"
+                                    : profiles->rows == NULL ? "arm"
+                                                             : "of"};
+    report_html_table("When and where", "plain", NULL, 0, out);
+    report_html_heads(row_head, 1, out);
     for (uint32_t i = 0; i < count; i++) {
         if (is_empty(report, &profiles[i], first + i * rows))
             continue;
-        (void)fputs("<th class=\"n\"", out);
+        (void)fputs("<th scope=\"col\" class=\"n\"", out);
         if (profiles[i].note != NULL) {
             (void)fputs(" title=\"", out);
             report_put(out, profiles[i].note, REPORT_HTML);
@@ -187,7 +191,7 @@ static void put_table(const struct tacit_report *report, const struct tacit_prof
                 put_cell(report, first + i * rows + row, out);
         (void)fputs("</tr>\n", out);
     }
-    (void)fputs("</tbody></table></div>\n", out);
+    report_html_table_end(out);
 }
 
 void report_profiles_html(const struct tacit_report *report, FILE *out)
@@ -196,9 +200,8 @@ void report_profiles_html(const struct tacit_report *report, FILE *out)
     uint32_t next = 0;
     if (report->profiles == NULL || report->profiles[0].name == NULL)
         return;
-    (void)fputs("<section><h2>When and where</h2>\n<p class=\"lead\">Means over the runs in which "
-                "it happened.</p>\n",
-                out);
+    report_html_section("profiles", "When and where", "Means over the runs in which it happened.",
+                        out);
     while (report->profiles[next].name != NULL) {
         struct tacit_profile const *const profiles = &report->profiles[next];
         uint32_t count = 1;
@@ -209,5 +212,5 @@ void report_profiles_html(const struct tacit_report *report, FILE *out)
         first += count * row_count(report, profiles);
         next += count;
     }
-    (void)fputs("</section>\n", out);
+    report_html_section_end(out);
 }

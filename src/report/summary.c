@@ -78,6 +78,30 @@ struct tacit_report_summary tacit_report_summarise(const double *values, uint32_
     return summary;
 }
 
+struct report_share report_share_of(uint32_t count, uint32_t of)
+{
+    TACIT_ASSERT(of > 0);
+    TACIT_ASSERT(count <= of);
+    double const z = NORMAL_97_5;
+    double const share = (double)count / of;
+    double const middle = (share + z * z / (2.0 * of)) / (1.0 + z * z / of);
+    double const half =
+        z / (1.0 + z * z / of) * sqrt(share * (1.0 - share) / of + z * z / (4.0 * of * (double)of));
+    return (struct report_share){.value = share,
+                                 .lo = count == 0 ? 0.0 : middle - half,
+                                 .hi = count == of ? 1.0 : middle + half};
+}
+
+struct report_number report_percent(double share)
+{
+    struct report_number number = report_short(100.0 * share, 3);
+    if (share > 0.999 && share < 1.0) /* 99.96 % must not read as all, nor 0.04 % as none */
+        (void)snprintf(number.text, sizeof number.text, "99.9");
+    else if (share > 0.0 && share < 0.001)
+        (void)snprintf(number.text, sizeof number.text, "0.1");
+    return number;
+}
+
 bool report_interrupted(const struct tacit_report *report)
 {
     return report->runs_asked > report->run_count;
@@ -116,8 +140,12 @@ struct report_fate report_arm_fate(const struct tacit_report *report, uint32_t a
 {
     TACIT_ASSERT(arm_index < report->arm_count);
     const struct tacit_report_arm *const arm = &report->arms[arm_index];
-    struct report_fate fate = {
-        .arm_index = arm_index, .mean = arm->mean, .survived = NAN, .eliminated_mean = NAN};
+    struct report_fate fate = {.arm_index = arm_index,
+                               .mean = arm->mean,
+                               .survived = NAN,
+                               .eliminated_mean = NAN,
+                               .mean_ci95 =
+                                   report->arm_ci95 == NULL ? 0 : report->arm_ci95[arm_index]};
     if (arm->eliminated_epoch == NULL)
         return fate;
     uint64_t sum = 0;
@@ -183,6 +211,9 @@ enum tacit_status report_fates_new(const struct tacit_report *report, struct rep
         fates->eliminates = fates->eliminates || fate.eliminated > 0;
         fates->latest = fate.latest > fates->latest ? fate.latest : fates->latest;
     }
+    for (uint32_t run = 0; report->ranking != NULL && run < report->run_count; run++)
+        if (report->ranked_count[run] > 0)
+            fates->items[report->ranking[(size_t)run * fates->count]].first_count++;
     qsort(fates->items, fates->count, sizeof *fates->items, compare_fates);
     struct tacit_report_answer answer;
     enum tacit_status const status = tacit_report_answer_new(report, &answer);

@@ -1,36 +1,49 @@
-/* Puts the five files of a report into a directory. */
+/* Puts the files of a report into a directory. */
 #include "internal.h"
-
-/* One file of a report. */
-struct job {
-    const struct tacit_report *report;
-    const char *name;
-    enum tacit_status (*write)(const struct tacit_report *report, FILE *out);
-};
 
 static enum tacit_status fill(const void *subject, FILE *out, struct tacit_error *error)
 {
-    const struct job *const job = subject;
+    const struct report_job *const job = subject;
     (void)error;
     return job->write(job->report, out);
+}
+
+size_t report_files(const struct tacit_report *report, struct report_job *jobs,
+                    struct report_file *files)
+{
+    struct report_job const written[REPORT_FILES_MAX] = {
+        {report, tacit_report_json}, {report, report_curve_csv},  {report, report_runs_csv},
+        {report, report_svg},        {report, report_series_csv},
+    };
+    struct report_file const told[REPORT_FILES_MAX] = {
+        {"summary.json", "everything that this page says, exactly", "application/json", true, fill,
+         NULL},
+        {"curve.csv", "the curves: a line a time slot", "text/csv", true, fill, NULL},
+        {"runs.csv", "every metric: a line a run", "text/csv", true, fill, NULL},
+        {"figure.svg", "the first figure", "image/svg+xml", false, fill, NULL},
+        {"series.csv", "what was looked at again and again: a line a run and time", "text/csv",
+         true, fill, NULL},
+    };
+    size_t const count = REPORT_FILES_MAX - (report_has_series(report) ? 0 : 1);
+    for (size_t i = 0; i < count; i++) {
+        jobs[i] = written[i];
+        files[i] = told[i];
+        files[i].subject = &jobs[i];
+    }
+    return count;
 }
 
 static enum tacit_status write_files(const struct tacit_report *report,
                                      const struct report_place *place)
 {
-    struct job const jobs[] = {
-        {report, "summary.json", tacit_report_json}, {report, "curve.csv", report_curve_csv},
-        {report, "runs.csv", report_runs_csv},       {report, "report.html", report_html},
-        {report, "figure.svg", report_svg},
-    };
-    for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) {
-        enum tacit_status const status = report_place_write(place, jobs[i].name, fill, &jobs[i]);
-        if (status != TACIT_OK)
-            return status;
-    }
-    struct job const series = {report, "series.csv", report_series_csv};
-    return report_has_series(report) ? report_place_write(place, series.name, fill, &series)
-                                     : TACIT_OK;
+    struct report_job jobs[REPORT_FILES_MAX];
+    struct report_file files[REPORT_FILES_MAX];
+    struct report_job const page = {report, report_html};
+    size_t const count = report_files(report, jobs, files);
+    enum tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < count && status == TACIT_OK; i++)
+        status = report_place_write(place, files[i].name, files[i].fill, files[i].subject);
+    return status == TACIT_OK ? report_place_write(place, "report.html", fill, &page) : status;
 }
 
 enum tacit_status tacit_report_write(const struct tacit_report *report, const char *directory,
