@@ -57,6 +57,33 @@ uint64_t tacit_elim_pulls(const struct tacit_elim_schedule *schedule, uint32_t e
 double tacit_elim_radius(const struct tacit_elim_schedule *schedule, uint32_t epoch,
                          uint32_t active_count, uint64_t pulls, uint32_t reports);
 
+/* ---- Changes ---------------------------------------------------------------------------------
+ *
+ * Over a star the operator of a hub may change a run that is under way. Each change is an entry of
+ * a log, which every order carries whole, and which only grows: so who hears one order knows them
+ * all, and nobody can be told two stories without seeing it. What a change does not speak of stays:
+ * T in logarithms, the ladder of exact bounds, delta, K. No change releases anything, and none asks
+ * for a second release of an epoch. */
+
+#define TACIT_ELIM_CHANGES_MAX 64u /* in a run */
+
+enum tacit_elim_change_kind {
+    TACIT_ELIM_DROP_SITE = 1, /* subject: an agent whose reports are not asked for any more */
+    TACIT_ELIM_SET_PATIENCE, /* subject: the quorum, 0: all; value: the deadline of a round in us */
+    TACIT_ELIM_END_RUN,      /* the best arm by what is known; no epoch follows */
+    TACIT_ELIM_EXTEND_HORIZON, /* value: pulls of one agent from now on */
+    TACIT_ELIM_RETIRE_ARM      /* subject: an arm that is played no more */
+};
+
+struct tacit_elim_change {
+    uint32_t kind;
+    uint32_t epoch; /* that stood when it was made */
+    uint32_t subject;
+    uint32_t number; /* its place in the log, from 1 */
+    uint64_t value;
+    uint64_t made_unix_s; /* by the driver's clock, for people */
+};
+
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 enum tacit_elim_message_kind {
@@ -112,6 +139,10 @@ struct tacit_elim_message {
     const struct tacit_elim_opening *openings; /* DATA with grants: one an origin, as its row (of
                                                 * agent a: openings[a]); else NULL */
     bool closed; /* GRANT: the epoch needs no report any more; another order stands */
+    const struct tacit_elim_change *changes; /* ORDER: all of the run so far; NULL: none */
+    uint32_t change_count;
+    const uint64_t *refused; /* HELLO, COMMIT: arms that the sender does not play,
+                              * TACIT_BITS_WORDS(K); NULL: none */
 };
 
 /* Bytes that a deep copy of the message needs. */
@@ -177,6 +208,8 @@ struct tacit_elim_agent_config {
     uint32_t epoch_max;       /* policy: orders of later epochs are refused; 0: no limit */
     bool has_grants;          /* a release is used and leaves only when its holders granted it */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: the federation, and what it agreed on */
+    uint32_t change_max;  /* changes of a run that there is room for; 0: none are taken (peers) */
+    uint64_t horizon_max; /* policy: the run is not extended beyond this here; 0: no limit */
 };
 
 struct tacit_elim_agent; /* opaque, relocatable */
@@ -198,6 +231,15 @@ struct tacit_elim_agent_view {
     const uint8_t *head;  /* with grants: the last commitment that was granted; else NULL */
     const uint64_t *arms; /* active set */
     uint32_t active_count;
+    const uint64_t *playable; /* those of them that were neither retired nor refused; where none is,
+                               * all other arms that were not */
+    uint32_t playable_count;
+    const uint64_t *refused; /* arms that this agent plays no more of its own accord; NULL: no room
+                              * for changes, as below */
+    const struct tacit_elim_change *changes;
+    uint32_t change_count;
+    bool dropped;            /* its reports are asked for no more */
+    uint64_t horizon;        /* T, as it was extended */
     uint64_t pulls;          /* S(r) of the last order accepted */
     uint64_t pull_count;     /* pulls acknowledged so far, exploration and exploitation */
     uint32_t exploit_arm;    /* the order's leader; without one the best noised history mean of the
@@ -238,6 +280,17 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
                                         const struct tacit_elim_event *event,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_elim_update *update);
+
+/* The site plays this arm no more, of its own accord; for good, and at once. Rewards of it that
+ * were not released are forgotten. The hub hears of it with the next HELLO and COMMIT, and counts
+ * no report of this agent while the arm is in. The update is that of a step. The same arm again is
+ * TACIT_OK. Errors: TACIT_INVALID: no room for changes, an arm >= K, or no other arm would be left;
+ * TACIT_UNEXPECTED: halted; TACIT_ENTROPY, TACIT_BUDGET: as of a step, where the plan ended with
+ * it. */
+enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32_t arm,
+                                          const struct tacit_elim_event *now,
+                                          const struct tacit_entropy *entropy,
+                                          struct tacit_elim_update *update);
 
 /* The report of the last draw, as it leaves once it is granted: for a ledger that has it before. It
  * points into the state, until the next step. Requires: an agent with grants whose release waits
@@ -403,6 +456,7 @@ struct tacit_elim_hub_config {
     bool components_alike; /* the literal average of averages (READINGS P1.16) */
     bool has_grants;       /* grants releases (of sinks, if weighted), and takes only these */
     uint8_t domain[TACIT_SHA256_BYTES]; /* with grants: as of the agents */
+    uint32_t change_max; /* changes of a run that there is room for; a star only; 0: none */
 };
 
 struct tacit_elim_hub; /* opaque, relocatable */
@@ -428,6 +482,15 @@ struct tacit_elim_hub_view {
     const uint32_t *eliminated; /* K: the epoch in which the arm was eliminated; 0: still active */
     const uint64_t *flagged;    /* A: who spoke from two states; NULL without grants */
     uint64_t term;              /* 0: the first */
+    uint32_t quorum;            /* as it stands: at most those that can report */
+    uint64_t round_timeout_us;  /* as it stands; 0: no deadline */
+    uint64_t horizon;           /* T, as it was extended */
+    /* Of a hub that takes changes; else NULL, 0: */
+    const struct tacit_elim_change *changes;
+    uint32_t change_count;
+    const uint64_t *retired;    /* K */
+    const uint64_t *dropped;    /* A */
+    const uint64_t *abstaining; /* A: who refuses an arm that is in, and is not counted meanwhile */
 };
 
 /* Bytes of a state: O(A K). Errors: 0 if the configuration is not valid. */
@@ -455,6 +518,23 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
                                       const struct tacit_elim_event *event,
                                       const struct tacit_entropy *entropy,
                                       struct tacit_elim_update *update);
+
+/* The operator's word. Of `wanted` kind, subject, value and made_unix_s are read. *number: of the
+ * entry in the log, a new one (update->persist; to be durable before anybody hears of it) or the
+ * one that said so before; 0: it is so without any. It goes to everyone in an order. A round that
+ * waits for a site that is dropped, or for a quorum that was lowered, closes in this step; that
+ * happens without regard to values, since of the reports of an open round nothing is shown. Errors,
+ * and nothing changed: TACIT_INVALID (out of range; the last site or arm; a horizon that is not
+ * longer; END_RUN before the first round was closed), TACIT_UNEXPECTED (the run has not begun, or
+ * is over), TACIT_REFUSED (the log is full, or this hub takes no changes), TACIT_ENTROPY. Cost: as
+ * of a step. */
+enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
+                                        const struct tacit_elim_change *wanted, uint64_t now_us,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_elim_update *update, uint32_t *number);
+
+/* Does this agent refuse the arm? Requires: a hub that takes changes. */
+bool tacit_elim_hub_is_refused(const struct tacit_elim_hub *hub, uint32_t agent, uint32_t arm);
 
 /* Shows a hub's state without changing it. Cost: O(1). */
 void tacit_elim_hub_look(const struct tacit_elim_hub *hub, struct tacit_elim_hub_view *view);

@@ -8,6 +8,7 @@
 
 /* ---- Lengths ---- */
 
+#define CHANGE_BYTES (3u * WIRE_FIXED32 + 2u * WIRE_FIXED64)
 #define HASH_FIELD (1u + 1u + TACIT_SHA256_BYTES) /* tag, length, a commitment or a salt */
 
 static uint8_t set_byte(const uint64_t *words, size_t index)
@@ -67,6 +68,11 @@ static size_t number_count(const struct tacit_elim_message *message, uint32_t ag
     return (size_t)tacit_bits_count(message->origins, agent_count) * message->sum_count;
 }
 
+static size_t refused_bytes(const struct tacit_elim_message *message, uint32_t arm_count)
+{
+    return message->refused == NULL ? 0 : wire_field_bytes(wire_set_bytes(arm_count));
+}
+
 static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
                          uint32_t agent_count)
 {
@@ -76,11 +82,12 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
     switch (message->kind) {
     case TACIT_ELIM_HELLO:
         return (message->origins == NULL ? 0 : origins_bytes(message->origins, agent_count)) +
-               (message->commit == NULL ? 0 : HASH_FIELD);
+               (message->commit == NULL ? 0 : HASH_FIELD) + refused_bytes(message, arm_count);
     case TACIT_ELIM_ORDER:
         return (1 + 4) + (1 + 8) + (1 + 4) + arms +
                (message->uploaders == NULL ? 0 : wire_field_bytes(wire_set_bytes(agent_count))) +
-               (message->leader == 0 ? 0 : 1 + 4);
+               (message->leader == 0 ? 0 : 1 + 4) +
+               message->change_count * wire_field_bytes(CHANGE_BYTES);
     case TACIT_ELIM_REPORT:
         return (1 + 8) + arms + wire_field_bytes(message->sum_count * sizeof(int64_t)) +
                (message->agents == 0 ? 0 : 1 + 4) + report_commit_bytes(message);
@@ -94,7 +101,7 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
                     ? 0
                     : wire_field_bytes(opening_bytes(message, agent_count)) + wire_field_bytes(0));
     case TACIT_ELIM_COMMIT:
-        return 2 * HASH_FIELD;
+        return 2 * HASH_FIELD + refused_bytes(message, arm_count);
     case TACIT_ELIM_GRANT:
         return HASH_FIELD + (1 + 4);
     case TACIT_ELIM_REFUSAL:
@@ -170,6 +177,8 @@ struct encoding {
     uint8_t *agents;                     /* .. for one of agents, .. */
     int64_t *sums;                       /* .. for all numbers, .. */
     struct tacit_elim_opening *openings; /* .. and for what opens them */
+    Tacit__V2__ElimChange changes[TACIT_ELIM_CHANGES_MAX];
+    Tacit__V2__ElimChange *change_list[TACIT_ELIM_CHANGES_MAX];
 };
 
 static ProtobufCBinaryData arms_of(const struct encoding *encoding)
@@ -222,6 +231,33 @@ static ProtobufCBinaryData hash_of(const uint8_t *bytes)
     return (ProtobufCBinaryData){TACIT_SHA256_BYTES, (uint8_t *)(uintptr_t)bytes};
 }
 
+static ProtobufCBinaryData refused_of(const struct encoding *encoding)
+{
+    TACIT_ASSERT(encoding->message->refused != NULL);
+    struct span const all = {0, wire_set_bytes(encoding->arm_count)};
+    span_to_bytes(encoding->message->refused, all, encoding->arms);
+    return (ProtobufCBinaryData){all.count, encoding->arms};
+}
+
+static void fill_changes(struct encoding *encoding)
+{
+    struct tacit_elim_message const *const message = encoding->message;
+    TACIT_ASSERT(message->change_count <= TACIT_ELIM_CHANGES_MAX);
+    for (uint32_t i = 0; i < message->change_count; i++) {
+        Tacit__V2__ElimChange *const change = &encoding->changes[i];
+        tacit__v2__elim_change__init(change);
+        change->kind = message->changes[i].kind;
+        change->epoch = message->changes[i].epoch;
+        change->subject = message->changes[i].subject;
+        change->value = message->changes[i].value;
+        change->made_unix_s = message->changes[i].made_unix_s;
+        TACIT_ASSERT(message->changes[i].number == i + 1);
+        encoding->change_list[i] = change;
+    }
+    encoding->body.order.n_changes = message->change_count;
+    encoding->body.order.changes = encoding->change_list;
+}
+
 static void fill_hello(struct encoding *encoding)
 {
     Tacit__V2__ElimHello *const hello = &encoding->body.hello;
@@ -234,6 +270,10 @@ static void fill_hello(struct encoding *encoding)
     if (encoding->message->commit != NULL) {
         hello->has_head = 1;
         hello->head = hash_of(encoding->message->commit->commitment);
+    }
+    if (encoding->message->refused != NULL) {
+        hello->has_refused = 1;
+        hello->refused = refused_of(encoding);
     }
     encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_HELLO;
     encoding->head.elim_hello = hello;
@@ -253,6 +293,7 @@ static void fill_order(struct encoding *encoding)
         order->has_uploaders = 1;
         order->uploaders = uploaders_of(encoding);
     }
+    fill_changes(encoding);
     encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_ORDER;
     encoding->head.elim_order = order;
 }
@@ -350,6 +391,10 @@ static void fill_commit(struct encoding *encoding)
     tacit__v2__elim_commit__init(commit);
     commit->commitment = hash_of(encoding->message->commit->commitment);
     commit->previous = hash_of(encoding->message->commit->previous);
+    if (encoding->message->refused != NULL) {
+        commit->has_refused = 1;
+        commit->refused = refused_of(encoding);
+    }
     encoding->head.body_case = TACIT__V2__ELIM_MESSAGE__BODY_ELIM_COMMIT;
     encoding->head.elim_commit = commit;
 }
@@ -447,6 +492,7 @@ struct parts {
     uint64_t *arms;
     uint64_t *agents;
     struct tacit_commit commit;
+    struct tacit_elim_change changes[TACIT_ELIM_CHANGES_MAX];
 };
 
 /* Takes 32 bytes into a part of the commit, which the message has from now on. */
@@ -485,10 +531,38 @@ static bool take_sums(const int64_t *sums, size_t count, uint32_t row_count, str
     return count > 0 && count == (uint64_t)row_count * parts->message.sum_count;
 }
 
+/* Not empty, and in the room of the active arms, which these messages do not have. */
+static bool take_refused(ProtobufCBinaryData data, struct parts *parts)
+{
+    parts->message.refused = parts->arms;
+    return set_from_bytes(data, parts->arm_count, parts->arms) &&
+           tacit_bits_next(parts->arms, parts->arm_count, 0) < parts->arm_count;
+}
+
+/* Whether they make sense in this run is for the core to say. */
+static bool take_changes(const Tacit__V2__ElimOrder *order, struct parts *parts)
+{
+    if (order->n_changes > TACIT_ELIM_CHANGES_MAX)
+        return false;
+    for (uint32_t i = 0; i < order->n_changes; i++)
+        parts->changes[i] =
+            (struct tacit_elim_change){.kind = order->changes[i]->kind,
+                                       .epoch = order->changes[i]->epoch,
+                                       .subject = order->changes[i]->subject,
+                                       .number = i + 1,
+                                       .value = order->changes[i]->value,
+                                       .made_unix_s = order->changes[i]->made_unix_s};
+    parts->message.change_count = (uint32_t)order->n_changes;
+    parts->message.changes = order->n_changes > 0 ? parts->changes : NULL;
+    return true;
+}
+
 static bool take_hello(const Tacit__V2__ElimHello *hello, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_HELLO;
     if (hello->has_origins_first != hello->has_origins)
+        return false;
+    if (hello->has_refused && !take_refused(hello->refused, parts))
         return false;
     if (hello->has_head && !take_hash(hello->head, parts->commit.commitment, parts))
         return false;
@@ -502,7 +576,7 @@ static bool take_order(const Tacit__V2__ElimOrder *order, struct parts *parts)
     parts->message.pulls = order->pulls;
     parts->message.seen = order->seen;
     parts->message.leader = order->has_leader ? order->leader : 0;
-    if (order->last > 1 || !take_arms(order->arms, parts))
+    if (order->last > 1 || !take_arms(order->arms, parts) || !take_changes(order, parts))
         return false;
     if (order->has_leader && (order->leader == 0 || order->leader > parts->arm_count ||
                               !tacit_bits_has(parts->message.arms, order->leader - 1)))
@@ -563,6 +637,8 @@ static bool take_data(const Tacit__V2__ElimData *data, struct parts *parts)
 static bool take_commit(const Tacit__V2__ElimCommit *commit, struct parts *parts)
 {
     parts->message.kind = TACIT_ELIM_COMMIT;
+    if (commit->has_refused && !take_refused(commit->refused, parts))
+        return false;
     return take_hash(commit->commitment, parts->commit.commitment, parts) &&
            take_hash(commit->previous, parts->commit.previous, parts);
 }

@@ -41,7 +41,8 @@ struct tacit_elim_agent_config driver_agent_config(const struct driver_setup *se
                                             .budget_nano = setup->budget_nano,
                                             .resend_after_us = DRIVER_RESEND_US,
                                             .epoch_max = setup->epoch_max,
-                                            .has_grants = setup->has_grants};
+                                            .has_grants = setup->has_grants,
+                                            .change_max = setup->change_max};
 }
 
 struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
@@ -60,7 +61,8 @@ struct tacit_elim_hub_config driver_hub_config(const struct driver_setup *setup)
                                           .quorum = setup->quorum,
                                           .round_timeout_us = setup->round_timeout_us,
                                           .answers_all = setup->answers_all,
-                                          .has_grants = setup->has_grants};
+                                          .has_grants = setup->has_grants,
+                                          .change_max = setup->change_max};
 }
 
 /* ---- Cores ---- */
@@ -204,6 +206,32 @@ enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event 
     assert_int_equal(driver_check(core), TACIT_OK);
     if (event.kind == TACIT_EVENT_TIMEOUT && status == TACIT_OK)
         assert_true(core->update.deadline_us > core->now_us);
+    return status;
+}
+
+enum tacit_status driver_change(struct driver_core *hub, enum tacit_elim_change_kind kind,
+                                uint32_t subject, uint64_t value, uint32_t *number)
+{
+    struct tacit_entropy const entropy = {countdown_fill, &hub->entropy};
+    struct tacit_elim_change const wanted = {
+        .kind = kind, .subject = subject, .value = value, .made_unix_s = 1700000000};
+    void *const before = copy_state(hub);
+    enum tacit_status const status =
+        tacit_elim_hub_change(hub->state, &wanted, hub->now_us, &entropy, &hub->update, number);
+    assert_int_equal(driver_check(hub), TACIT_OK);
+    if (!hub->update.persist) /* refused, or said before */
+        assert_memory_equal(hub->state, before, hub->size);
+    free(before);
+    return status;
+}
+
+enum tacit_status driver_refuse(struct driver_core *agent, uint32_t arm)
+{
+    struct tacit_entropy const entropy = {countdown_fill, &agent->entropy};
+    struct tacit_elim_event const now = {.kind = TACIT_EVENT_TIMEOUT, .now_us = agent->now_us};
+    enum tacit_status const status =
+        tacit_elim_agent_refuse(agent->state, arm, &now, &entropy, &agent->update);
+    assert_int_equal(driver_check(agent), TACIT_OK);
     return status;
 }
 

@@ -26,8 +26,9 @@ struct driver_setup {
     uint32_t quorum;    /* of the hub, as the two below */
     uint64_t round_timeout_us;
     bool answers_all;
-    bool has_grants; /* of both */
-    double growth;   /* of exact bounds; 0: the paper's */
+    bool has_grants;     /* of both */
+    uint32_t change_max; /* the same */
+    double growth;       /* of exact bounds; 0: the paper's */
     double confidence;
 };
 
@@ -85,6 +86,11 @@ struct tacit_elim_event driver_reward(uint32_t arm, uint64_t count, union tacit_
 /* ---- Steps ---- */
 
 enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event event);
+
+/* As tacit_elim_hub_change and tacit_elim_agent_refuse, with the same checks. */
+enum tacit_status driver_change(struct driver_core *hub, enum tacit_elim_change_kind kind,
+                                uint32_t subject, uint64_t value, uint32_t *number);
+enum tacit_status driver_refuse(struct driver_core *agent, uint32_t arm);
 
 /* The step has this status. */
 void driver_expect(struct driver_core *core, struct tacit_elim_event event,

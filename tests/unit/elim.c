@@ -1528,6 +1528,7 @@ static void state_is_a_function_of_the_values_of_its_configuration_alone(void **
     (void)state;
     struct driver_setup setup = noisy_setup();
     setup.has_grants = true;
+    setup.change_max = 2;
     struct tacit_elim_agent_config agent;
     struct tacit_elim_hub_config hub;
     struct driver_core agents[2];
@@ -1549,6 +1550,8 @@ static void state_is_a_function_of_the_values_of_its_configuration_alone(void **
         hub.weights = NULL;
         hub.components_alike = false;
         agent.has_grants = hub.has_grants = true;
+        agent.change_max = hub.change_max = 2;
+        agent.horizon_max = 1000;
         memset(agent.domain, 5, sizeof agent.domain);
         memset(hub.domain, 5, sizeof hub.domain);
         hub.schedule.epsilon_per_reward = hub.schedule.gap = 1;

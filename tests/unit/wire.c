@@ -876,6 +876,68 @@ static void leader_of_an_order_survives_the_trip_if_it_is_in(void **state)
     }
 }
 
+/* The log of a run, of every length; more than there may be are refused. */
+static void changes_of_an_order_survive_the_trip(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    struct tacit_elim_change log[TACIT_ELIM_CHANGES_MAX];
+    make(&sample, ORDER, 65, 5);
+    size_t const without = size_of(&sample);
+    for (uint32_t i = 0; i < TACIT_ELIM_CHANGES_MAX; i++)
+        log[i] = (struct tacit_elim_change){.kind = i % 7,
+                                            .epoch = 1 + i,
+                                            .subject = UINT32_MAX - i,
+                                            .number = i + 1,
+                                            .value = UINT64_MAX - i,
+                                            .made_unix_s = UINT64_C(1) << i};
+    sample.message.changes = log;
+    for (uint32_t count = 1; count <= TACIT_ELIM_CHANGES_MAX; count++) {
+        struct tacit_elim_message *message = NULL;
+        sample.message.change_count = count;
+        uint8_t *const bytes = encode(&sample);
+        assert_in_range(size_of(&sample), without + count * (2 + 3 * 5 + 2 * 9),
+                        1 + without + count * (2 + 3 * 5 + 2 * 9)); /* its length grows, too */
+        assert_int_equal(decode(&sample, bytes, size_of(&sample), &message), TACIT_OK);
+        assert_int_equal(message->change_count, count);
+        assert_memory_equal(message->changes, log, count * sizeof *log);
+        free(message);
+        if (count == TACIT_ELIM_CHANGES_MAX) { /* one more of the same */
+            size_t const one = 2 + 3 * 5 + 2 * 9;
+            uint8_t *const more = malloc(size_of(&sample) + one);
+            assert_non_null(more);
+            memcpy(more, bytes, size_of(&sample));
+            memcpy(more + size_of(&sample), bytes + size_of(&sample) - one, one);
+            expect_refused(&sample, more, size_of(&sample) + one);
+            free(more);
+        }
+        free(bytes);
+    }
+}
+
+/* Arms that a site does not play: a set that is not empty, and has no arm that does not exist. */
+static void refused_arms_survive_the_trip(void **state)
+{
+    (void)state;
+    static struct sample sample;
+    uint64_t refused[2] = {UINT64_C(1) << 63, 1};
+    make(&sample, HELLO, 65, 5);
+    size_t const without = size_of(&sample);
+    sample.message.refused = refused;
+    struct tacit_elim_message *message = NULL;
+    uint8_t *bytes = encode(&sample);
+    size_t const size = size_of(&sample);
+    assert_int_equal(size, without + 2 + sizeof refused);
+    assert_int_equal(decode(&sample, bytes, size, &message), TACIT_OK);
+    assert_memory_equal(message->refused, refused, sizeof refused);
+    free(message);
+    memset(bytes + size - sizeof refused, 0, sizeof refused);
+    expect_refused(&sample, bytes, size);
+    bytes[size - 1] = 1;
+    expect_refused(&sample, bytes, size);
+    free(bytes);
+}
+
 static void order_whose_last_is_neither_0_nor_1_is_refused(void **state)
 {
     (void)state;
@@ -1442,6 +1504,8 @@ int main(void)
         cmocka_unit_test(message_for_another_number_of_arms_or_agents_is_refused),
         cmocka_unit_test(bits_beyond_the_last_arm_or_agent_are_refused),
         cmocka_unit_test(leader_of_an_order_survives_the_trip_if_it_is_in),
+        cmocka_unit_test(changes_of_an_order_survive_the_trip),
+        cmocka_unit_test(refused_arms_survive_the_trip),
         cmocka_unit_test(order_whose_last_is_neither_0_nor_1_is_refused),
         cmocka_unit_test(report_whose_sums_do_not_match_its_arms_is_refused),
         cmocka_unit_test(report_of_a_sink_that_counts_nobody_or_too_many_is_refused),

@@ -40,14 +40,17 @@ struct tacit_elim_agent {
     uint32_t active_count;
     uint32_t unanswered_count; /* messages since the last word from the hub */
     uint32_t leader;           /* 1 + that of the order, with exact bounds; 0: none */
+    uint32_t change_count;     /* of the log that is known */
+    uint64_t horizon;          /* T, or more where the run was extended */
     bool last;                 /* the order said that no epoch follows */
     bool upload;               /* this epoch's report is asked for */
     bool reported;             /* the hub holds it */
     bool cut;      /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
     bool blocked;  /* the hub has granted another commitment */
     bool unplaced; /* no order of this term was taken yet */
+    bool dropped;  /* the operator asks for no report of this agent any more */
     /* arms bits | left K | done K | exact K | noised K | report K | plan K blocks | with grants:
-     * pending K */
+     * pending K | with changes: log, barred W(K), refused W(K), playable W(K) */
     uint64_t words[];
 };
 
@@ -110,13 +113,48 @@ static union tacit_sum *pending_of(struct tacit_elim_agent *agent)
     return (union tacit_sum *)column_of(agent, 7);
 }
 
+static struct tacit_elim_change *changes_of(struct tacit_elim_agent *agent)
+{
+    TACIT_ASSERT(agent->config.change_max > 0);
+    size_t const arms = agent->config.arm_count;
+    size_t const columns = agent->config.has_grants ? 8 : 7;
+    return (struct tacit_elim_change *)(void *)(agent->words + TACIT_BITS_WORDS(arms) +
+                                                columns * arms);
+}
+
+static uint64_t *arm_set(struct tacit_elim_agent *agent, uint32_t set)
+{
+    TACIT_ASSERT(set < 3);
+    return (uint64_t *)(void *)(changes_of(agent) + agent->config.change_max) +
+           set * TACIT_BITS_WORDS(agent->config.arm_count);
+}
+
+/* Arms that are not played: retired, or refused. */
+static uint64_t *barred_of(struct tacit_elim_agent *agent)
+{
+    return arm_set(agent, 0);
+}
+
+/* Of its own accord, or by a log that a later term has forgotten. */
+static uint64_t *refused_of(struct tacit_elim_agent *agent)
+{
+    return arm_set(agent, 1);
+}
+
+/* Arms that a plan may have, and a fallback. */
+static uint64_t *playable_of(struct tacit_elim_agent *agent)
+{
+    return agent->config.change_max == 0 ? arms_of(agent) : arm_set(agent, 2);
+}
+
 bool elim_agent_config_is_valid(const struct tacit_elim_agent_config *config)
 {
     return config->arm_count >= 1 && config->arm_count <= TACIT_ARMS_MAX &&
            config->agent_count >= 1 && config->agent_count <= TACIT_AGENTS_MAX &&
            config->agent_id < config->agent_count && config->horizon >= 1 &&
            config->horizon <= TACIT_HORIZON_MAX && config->resend_after_us > 0 &&
-           config->resend_after_us <= TACIT_ELIM_PAUSE_US_MAX;
+           config->resend_after_us <= TACIT_ELIM_PAUSE_US_MAX &&
+           config->change_max <= TACIT_ELIM_CHANGES_MAX;
 }
 
 size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
@@ -125,8 +163,10 @@ size_t tacit_elim_agent_size(const struct tacit_elim_agent_config *config)
         return 0;
     size_t const arms = config->arm_count;
     size_t const columns = config->has_grants ? 8 : 7;
-    return sizeof(struct tacit_elim_agent) +
-           (TACIT_BITS_WORDS(arms) + columns * arms) * sizeof(uint64_t);
+    size_t const sets = config->change_max > 0 ? 3 * TACIT_BITS_WORDS(arms) : 0;
+    return sizeof(struct tacit_elim_agent) + (TACIT_BITS_WORDS(arms) + columns * arms + sets +
+                                              elim_changes_words(config->change_max)) *
+                                                 sizeof(uint64_t);
 }
 
 /* Member by member, so that a state is a function of the values alone (tacit_mechanism_copy). */
@@ -145,6 +185,8 @@ void elim_agent_config_copy(struct tacit_elim_agent_config *copy,
     copy->epoch_max = config->epoch_max;
     copy->has_grants = config->has_grants;
     memcpy(copy->domain, config->domain, sizeof copy->domain);
+    copy->change_max = config->change_max;
+    copy->horizon_max = config->horizon_max;
 }
 
 static bool same_config(const struct tacit_elim_agent_config *kept,
@@ -167,7 +209,9 @@ enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
     agent->ledger = tacit_ledger_init(config->budget_nano);
     agent->deadline_us = TACIT_NEVER;
     agent->active_count = config->arm_count;
+    agent->horizon = config->horizon;
     tacit_bits_fill(arms_of(agent), config->arm_count);
+    tacit_bits_fill(playable_of(agent), config->arm_count);
     return TACIT_OK;
 }
 
@@ -198,11 +242,11 @@ static void check_invariants(struct tacit_elim_agent *agent)
     TACIT_IMPLIES(agent->draw_epoch > agent->release_epoch, agent->config.has_grants);
     TACIT_IMPLIES(agent->blocked, agent->config.has_grants);
     TACIT_IMPLIES(agent->last, agent->active_count == 1);
-    TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->config.horizon);
+    TACIT_IMPLIES(agent->phase == PHASE_FINISHED, agent->pull_count == agent->horizon);
     TACIT_IMPLIES(agent->phase == PHASE_IDLE, agent->epoch == 0);
     TACIT_ASSERT(agent->active_count >= 1);
-    TACIT_ASSERT(agent->pull_count <= agent->config.horizon);
-    TACIT_ASSERT(agent->left_count <= agent->config.horizon - agent->pull_count);
+    TACIT_ASSERT(agent->pull_count <= agent->horizon);
+    TACIT_ASSERT(agent->left_count <= agent->horizon - agent->pull_count);
     TACIT_IMPLIES(agent->phase == PHASE_PULLING, agent->left_count > 0);
     TACIT_IMPLIES(agent->phase != PHASE_PULLING, agent->left_count == 0);
     TACIT_IMPLIES(agent->phase == PHASE_COMMITTED, agent->draw_epoch > agent->release_epoch);
@@ -211,18 +255,21 @@ static void check_invariants(struct tacit_elim_agent *agent)
 
 /* ---- Plans ---- */
 
+static uint32_t arm_to_exploit(struct tacit_elim_agent *agent);
+
 /* Gives `slots` pulls to the active arms in turn, by index, none beyond its need. */
 static void plan_round_robin(struct tacit_elim_agent *agent, uint64_t slots)
 {
-    TACIT_ASSERT(agent->active_count > 0);
-    TACIT_ASSERT(slots <= agent->config.horizon - agent->pull_count);
+    uint32_t const count = tacit_bits_count(playable_of(agent), agent->config.arm_count);
+    TACIT_ASSERT(count > 0);
+    TACIT_ASSERT(slots <= agent->horizon - agent->pull_count);
     uint32_t const arms = agent->config.arm_count;
     uint64_t *const left = left_of(agent);
     uint64_t const *const done = done_of(agent);
     while (slots > 0) {
-        uint64_t const each = slots / agent->active_count; /* whole turns at once */
-        for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms && slots > 0;
-             arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+        uint64_t const each = slots / count; /* whole turns at once */
+        for (uint32_t arm = tacit_bits_next(playable_of(agent), arms, 0); arm < arms && slots > 0;
+             arm = tacit_bits_next(playable_of(agent), arms, arm + 1)) {
             uint64_t const need = agent->pulls - done[arm] - left[arm];
             uint64_t const wish = each > 0 ? each : 1;
             uint64_t const more = need < wish ? need : wish;
@@ -238,8 +285,24 @@ static void plan_round_robin(struct tacit_elim_agent *agent, uint64_t slots)
 static void plan_leader(struct tacit_elim_agent *agent)
 {
     TACIT_ASSERT(agent->cut && agent->leader > 0);
-    agent->left_count = agent->config.horizon - agent->pull_count;
-    left_of(agent)[agent->leader - 1] = agent->left_count;
+    agent->left_count = agent->horizon - agent->pull_count;
+    left_of(agent)[arm_to_exploit(agent)] = agent->left_count;
+}
+
+/* What may be played of what the order names; if that is nothing, of all arms. */
+static void find_playable(struct tacit_elim_agent *agent)
+{
+    size_t const words = TACIT_BITS_WORDS(agent->config.arm_count);
+    uint64_t any = 0;
+    if (agent->config.change_max == 0)
+        return;
+    for (size_t i = 0; i < words; i++)
+        any |= playable_of(agent)[i] = arms_of(agent)[i] & ~barred_of(agent)[i];
+    if (any != 0)
+        return;
+    tacit_bits_fill(playable_of(agent), agent->config.arm_count);
+    for (size_t i = 0; i < words; i++)
+        playable_of(agent)[i] &= ~barred_of(agent)[i];
 }
 
 /* Opens the plan that brings every active arm to S(r), cut at T. */
@@ -249,10 +312,10 @@ static void plan_exploration(struct tacit_elim_agent *agent)
     TACIT_ASSERT(agent->left_count == 0);
     uint32_t const arms = agent->config.arm_count;
     uint64_t const *const done = done_of(agent);
-    uint64_t const slots = agent->config.horizon - agent->pull_count;
+    uint64_t const slots = agent->horizon - agent->pull_count;
     uint64_t need = 0;
-    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+    for (uint32_t arm = tacit_bits_next(playable_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(playable_of(agent), arms, arm + 1)) {
         uint64_t const more = agent->pulls > done[arm] ? agent->pulls - done[arm] : 0;
         need += more; /* 2^16 arms of 2^40 pulls: 2^56 fits */
         left_of(agent)[arm] = more;
@@ -273,16 +336,15 @@ static void plan_last_arm(struct tacit_elim_agent *agent)
 {
     TACIT_ASSERT(agent->last);
     TACIT_ASSERT(agent->active_count == 1);
-    uint32_t const arm = tacit_bits_next(arms_of(agent), agent->config.arm_count, 0);
-    TACIT_ASSERT(arm < agent->config.arm_count);
-    agent->left_count = agent->config.horizon - agent->pull_count;
+    uint32_t const arm = arm_to_exploit(agent); /* it is the one, unless this site refuses it */
+    agent->left_count = agent->horizon - agent->pull_count;
     left_of(agent)[arm] = agent->left_count;
 }
 
 static void start_waiting(struct tacit_elim_agent *agent)
 {
     TACIT_ASSERT(agent->left_count == 0);
-    bool const is_over = agent->pull_count == agent->config.horizon;
+    bool const is_over = agent->pull_count == agent->horizon;
     set_phase(agent, is_over ? PHASE_FINISHED : PHASE_WAITING);
 }
 
@@ -291,8 +353,8 @@ static void fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *
     TACIT_ASSERT(update->plan_count == 0);
     uint32_t const arms = agent->config.arm_count;
     uint32_t count = 0;
-    for (uint32_t arm = tacit_bits_next(arms_of(agent), arms, 0); arm < arms;
-         arm = tacit_bits_next(arms_of(agent), arms, arm + 1)) {
+    for (uint32_t arm = tacit_bits_next(playable_of(agent), arms, 0); arm < arms;
+         arm = tacit_bits_next(playable_of(agent), arms, arm + 1)) {
         if (left_of(agent)[arm] == 0)
             continue;
         plan_of(agent)[count].arm = arm;
@@ -300,7 +362,7 @@ static void fill_plan(struct tacit_elim_agent *agent, struct tacit_elim_update *
         count++;
     }
     TACIT_ASSERT(count >= 1);
-    TACIT_ASSERT(count <= agent->active_count);
+    TACIT_ASSERT(count <= agent->config.arm_count);
     update->plan = plan_of(agent);
     update->plan_count = count;
 }
@@ -330,6 +392,16 @@ static const struct tacit_commit *commit_of(const struct tacit_elim_agent *agent
     return agent->config.has_grants ? &agent->commit : NULL;
 }
 
+/* What it says that it does not play. NULL: it plays all that is asked for. */
+static const uint64_t *refused_to_say(const struct tacit_elim_agent *state)
+{
+    struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
+    uint32_t const arms = agent->config.arm_count;
+    bool const is_any =
+        agent->config.change_max > 0 && tacit_bits_next(refused_of(agent), arms, 0) < arms;
+    return is_any ? refused_of(agent) : NULL;
+}
+
 static void send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_update *update)
 {
     TACIT_ASSERT(agent->config.has_grants);
@@ -342,7 +414,8 @@ static void send_commit(const struct tacit_elim_agent *agent, struct tacit_elim_
                                                   .run_id = agent->config.run_id,
                                                   .term = agent->term,
                                                   .epoch = (uint32_t)agent->draw_epoch,
-                                                  .commit = commit_of(agent)};
+                                                  .commit = commit_of(agent),
+                                                  .refused = refused_to_say(agent)};
 }
 
 static struct tacit_elim_message report_with(struct tacit_elim_agent *agent,
@@ -385,7 +458,8 @@ static void send_hello(const struct tacit_elim_agent *agent, struct tacit_elim_u
                                                   .run_id = agent->config.run_id,
                                                   .term = agent->term,
                                                   .epoch = agent->unplaced ? 0 : agent->epoch,
-                                                  .commit = commit_of(agent)};
+                                                  .commit = commit_of(agent),
+                                                  .refused = refused_to_say(agent)};
 }
 
 /* What a waiting agent says when it has waited long enough: its report again, or "what now?". */
@@ -554,7 +628,7 @@ static void take_grant(struct tacit_elim_agent *agent, bool is_closed,
 static void begin_term(struct tacit_elim_agent *agent, uint64_t term)
 {
     uint32_t const arms = agent->config.arm_count;
-    bool const is_at_end = agent->pull_count == agent->config.horizon;
+    bool const is_at_end = agent->pull_count == agent->horizon;
     agent->term = term;
     agent->number_base = draw_number(agent) - agent->release_epoch;
     if (agent->draw_epoch > agent->release_epoch)
@@ -574,6 +648,12 @@ static void begin_term(struct tacit_elim_agent *agent, uint64_t term)
     for (uint32_t arm = 0; arm < arms; arm++)
         if (done_of(agent)[arm] > agent->pulls)
             done_of(agent)[arm] = agent->pulls;
+    if (agent->config.change_max > 0) { /* a log that is forgotten brings no arm back */
+        memcpy(refused_of(agent), barred_of(agent), TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
+        memset(changes_of(agent), 0, agent->change_count * sizeof *changes_of(agent));
+        agent->change_count = 0;
+        agent->dropped = false;
+    }
     /* From any phase, also from a halt: an old copy has nothing any more that could leave twice. */
     agent->phase = is_at_end ? PHASE_FINISHED : agent->epoch > 0 ? PHASE_WAITING : PHASE_IDLE;
 }
@@ -600,6 +680,7 @@ void elim_agent_begin_anew(struct tacit_elim_agent *agent, uint64_t term)
     begin_anew(agent);
     tacit_bits_fill(arms_of(agent), arms);
     agent->active_count = arms;
+    find_playable(agent);
 }
 
 static enum tacit_status on_start(struct tacit_elim_agent *agent, uint64_t term,
@@ -674,11 +755,11 @@ static enum tacit_status on_exploited(struct tacit_elim_agent *agent, uint64_t c
 {
     bool const is_allowed = agent->phase == PHASE_WAITING || agent->phase == PHASE_IDLE ||
                             agent->phase == PHASE_PULLING || agent->phase == PHASE_COMMITTED;
-    uint64_t const slots = agent->config.horizon - agent->pull_count - agent->left_count;
+    uint64_t const slots = agent->horizon - agent->pull_count - agent->left_count;
     if (!is_allowed || count == 0 || count > slots)
         return TACIT_INVALID;
     agent->pull_count += count; /* these rewards enter no estimate (READINGS P1.11) */
-    if (agent->pull_count == agent->config.horizon && agent->phase != PHASE_COMMITTED)
+    if (agent->pull_count == agent->horizon && agent->phase != PHASE_COMMITTED)
         set_phase(agent, PHASE_FINISHED);
     update->persist = true;
     return TACIT_OK;
@@ -776,6 +857,7 @@ static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_m
                                      tacit_bits_has(order->uploaders, agent->config.agent_id));
     memcpy(arms_of(agent), order->arms, TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
     agent->active_count = tacit_bits_count(order->arms, arms);
+    find_playable(agent);
     open_plan(agent, update);
     update->persist = true;
     if (agent->phase == PHASE_WAITING)
@@ -825,15 +907,124 @@ static void take_place(struct tacit_elim_agent *agent, const struct tacit_elim_m
         send_report(agent, update);
 }
 
-static enum tacit_status on_order(struct tacit_elim_agent *agent,
-                                  const struct tacit_elim_message *order,
-                                  struct tacit_elim_update *update)
+/* ---- Changes ---- */
+
+/* Does the order's log continue the one that is known, or is it an older one of the same? */
+static enum tacit_status check_changes(struct tacit_elim_agent *agent,
+                                       const struct tacit_elim_message *order)
 {
-    enum tacit_status const status = check_order(agent, order);
-    if (status != TACIT_OK || agent->phase == PHASE_HALTED)
-        return status;
-    if (is_old_copy(agent, order)) /* also by an order that would be refused below */
-        return halt_old_copy(agent, update);
+    uint32_t const known = agent->change_count;
+    uint32_t const said = order->change_count;
+    if (said == 0)
+        return TACIT_OK;
+    if (said > agent->config.change_max || order->changes == NULL)
+        return TACIT_MALFORMED;
+    if (memcmp(changes_of(agent), order->changes,
+               (said < known ? said : known) * sizeof *order->changes) != 0)
+        return TACIT_FORKED; /* another site may have been told the other story */
+    for (uint32_t i = known; i < said; i++)
+        if (!elim_change_is_possible(&order->changes[i], agent->config.agent_count,
+                                     agent->config.arm_count) ||
+            order->changes[i].number != i + 1)
+            return TACIT_MALFORMED;
+    return TACIT_OK;
+}
+
+/* Rewards of it that were not released never will be. */
+static void bar(struct tacit_elim_agent *agent, uint32_t arm)
+{
+    TACIT_ASSERT(arm < agent->config.arm_count);
+    tacit_bits_add(barred_of(agent), arm);
+    exact_of(agent)[arm] = (union tacit_sum){0};
+}
+
+/* Is an arm left, should this one go? */
+static bool leaves_an_arm(struct tacit_elim_agent *agent, uint32_t arm)
+{
+    uint32_t const arms = agent->config.arm_count;
+    uint32_t const barred = tacit_bits_count(barred_of(agent), arms);
+    return tacit_bits_has(barred_of(agent), arm) || barred + 1 < arms;
+}
+
+static void take_change(struct tacit_elim_agent *agent, const struct tacit_elim_change *change)
+{
+    uint64_t const most = agent->config.horizon_max;
+    bool const is_self = change->subject == agent->config.agent_id;
+    if (change->kind == TACIT_ELIM_RETIRE_ARM && leaves_an_arm(agent, change->subject)) {
+        bar(agent, change->subject);
+        tacit_bits_remove(refused_of(agent), change->subject); /* it is out for everybody */
+    } else if (change->kind == TACIT_ELIM_DROP_SITE && is_self) {
+        agent->dropped = true;
+        agent->upload = false;
+    } else if (change->kind == TACIT_ELIM_EXTEND_HORIZON && change->value > agent->horizon &&
+               (most == 0 || change->value <= most) && agent->phase != PHASE_FINISHED) {
+        agent->horizon = change->value;
+    }
+}
+
+static void take_changes(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
+                         struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(order->change_count > agent->change_count);
+    for (uint32_t i = agent->change_count; i < order->change_count; i++) {
+        take_change(agent, &order->changes[i]);
+        changes_of(agent)[i] = order->changes[i];
+    }
+    agent->change_count = order->change_count;
+    update->persist = true;
+    find_playable(agent);
+}
+
+/* The plan of the epoch that stands, anew: with fewer arms, or with more slots. If nothing is left
+ * of it, the epoch ends here as with its last reward. */
+static enum tacit_status plan_anew(struct tacit_elim_agent *agent,
+                                   const struct tacit_elim_event *event,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_elim_update *update)
+{
+    if (agent->phase != PHASE_PULLING)
+        return TACIT_OK;
+    memset(left_of(agent), 0, agent->config.arm_count * sizeof(uint64_t));
+    agent->left_count = 0;
+    agent->cut = false;
+    if (agent->last)
+        plan_last_arm(agent);
+    else
+        plan_exploration(agent);
+    if (agent->left_count > 0) {
+        fill_plan(agent, update);
+        return TACIT_OK;
+    }
+    if (agent->last || agent->cut) {
+        start_waiting(agent);
+        return TACIT_OK;
+    }
+    set_phase(agent, PHASE_RELEASING);
+    return finish_epoch(agent, event, entropy, update);
+}
+
+/* Where sites are left out, the order of the epoch that stands may ask others for their reports, or
+ * one no more. What is sent then is what was granted. */
+static void take_asked(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
+                       struct tacit_elim_update *update)
+{
+    bool const is_asked =
+        !agent->dropped &&
+        (order->uploaders == NULL || tacit_bits_has(order->uploaders, agent->config.agent_id));
+    if (agent->config.change_max == 0 || order->last || agent->last || agent->reported ||
+        agent->upload == is_asked || agent->phase == PHASE_IDLE)
+        return;
+    agent->upload = is_asked;
+    update->persist = true;
+    if (is_asked && agent->phase == PHASE_WAITING && agent->release_epoch == agent->epoch)
+        send_report(agent, update);
+}
+
+/* The order itself. */
+static enum tacit_status follow(struct tacit_elim_agent *agent,
+                                const struct tacit_elim_message *order,
+                                struct tacit_elim_update *update)
+{
     bool const is_new = agent->unplaced || (order->epoch > agent->epoch && !agent->last);
     bool const is_over = agent->phase == PHASE_FINISHED;
     if (is_new && !is_over && is_beyond_policy(agent, order))
@@ -851,8 +1042,32 @@ static enum tacit_status on_order(struct tacit_elim_agent *agent,
         agent->reported = true; /* the round is over: nobody waits for this agent */
     } else if (is_new) {
         take_order(agent, order, update);
+    } else if (order->epoch == agent->epoch) {
+        take_asked(agent, order, update);
     }
     return TACIT_OK;
+}
+
+static enum tacit_status on_order(struct tacit_elim_agent *agent,
+                                  const struct tacit_elim_event *event,
+                                  const struct tacit_entropy *entropy,
+                                  struct tacit_elim_update *update)
+{
+    struct tacit_elim_message const *const order = event->as.message;
+    enum tacit_status status = check_order(agent, order);
+    if (status == TACIT_OK)
+        status = check_changes(agent, order);
+    if (status != TACIT_OK || agent->phase == PHASE_HALTED)
+        return status;
+    if (is_old_copy(agent, order)) /* also by an order that would be refused below */
+        return halt_old_copy(agent, update);
+    bool const has_changes = order->change_count > agent->change_count;
+    if (has_changes)
+        take_changes(agent, order, update);
+    status = follow(agent, order, update);
+    if (has_changes && !update->send && update->plan_count == 0)
+        return plan_anew(agent, event, entropy, update);
+    return has_changes ? TACIT_OK : status; /* that was heard, whatever is refused */
 }
 
 /* A word of the holder about a commitment. */
@@ -904,12 +1119,14 @@ static enum tacit_status on_refusal(struct tacit_elim_agent *agent,
 }
 
 static enum tacit_status on_receive(struct tacit_elim_agent *agent,
-                                    const struct tacit_elim_message *message,
+                                    const struct tacit_elim_event *event,
+                                    const struct tacit_entropy *entropy,
                                     struct tacit_elim_update *update)
 {
+    struct tacit_elim_message const *const message = event->as.message;
     switch (message->kind) {
     case TACIT_ELIM_ORDER:
-        return on_order(agent, message, update);
+        return on_order(agent, event, entropy, update);
     case TACIT_ELIM_HELLO:
     case TACIT_ELIM_REPORT:
         return TACIT_UNEXPECTED; /* only hubs receive these */
@@ -960,7 +1177,7 @@ static enum tacit_status handle(struct tacit_elim_agent *agent,
     case TACIT_EVENT_EXPLOITED:
         return on_exploited(agent, event->as.exploited_count, update);
     case TACIT_EVENT_RECEIVE:
-        return on_receive(agent, event->as.message, update);
+        return on_receive(agent, event, entropy, update);
     case TACIT_EVENT_TIMEOUT:
         return on_timeout(agent, event, entropy, update);
     case TACIT_EVENT_OFFER:
@@ -996,11 +1213,37 @@ static void hasten(struct tacit_elim_agent *agent)
  * gone for good. */
 static bool wants_timer(const struct tacit_elim_agent *agent)
 {
-    bool const is_at_end = agent->pull_count == agent->config.horizon;
+    bool const is_at_end = agent->pull_count == agent->horizon;
     bool const is_patient = !is_at_end || agent->unanswered_count < LAST_REPORT_TRIES;
     return (owes_report(agent) && is_patient) || agent->phase == PHASE_IDLE ||
            agent->phase == PHASE_WAITING || agent->phase == PHASE_RELEASING ||
            (agent->phase == PHASE_COMMITTED && is_patient);
+}
+
+/* What every step ends with: is the timer to be set anew? */
+static void set_timer(struct tacit_elim_agent *agent, const struct tacit_elim_event *event,
+                      enum phase before, uint32_t unanswered_count,
+                      const struct tacit_elim_update *update)
+{
+    agent->now_us = event->now_us;
+    bool const is_due = event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= agent->deadline_us;
+    bool const restart =
+        event->kind == TACIT_EVENT_START || update->send || agent->phase != before || is_due;
+    if (!wants_timer(agent))
+        agent->deadline_us = TACIT_NEVER;
+    else if (restart)
+        agent->deadline_us = event->now_us + resend_pause_us(agent, update->send);
+    else if (agent->unanswered_count < unanswered_count)
+        hasten(agent);
+}
+
+static void check_update(const struct tacit_elim_agent *agent, enum phase before,
+                         enum tacit_status status, const struct tacit_elim_update *update)
+{
+    TACIT_IMPLIES(status != TACIT_OK, !update->send);
+    TACIT_IMPLIES(update->send, update->message.from == agent->config.agent_id);
+    TACIT_IMPLIES(update->plan_count > 0, agent->phase == PHASE_PULLING);
+    TACIT_IMPLIES(agent->phase != before, update->persist);
 }
 
 enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
@@ -1016,22 +1259,39 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
     uint32_t const unanswered_count = agent->unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
     check_invariants(agent);
-    TACIT_IMPLIES(status != TACIT_OK, !update->send);
-    TACIT_IMPLIES(update->send, update->message.from == agent->config.agent_id);
-    TACIT_IMPLIES(update->plan_count > 0, agent->phase == PHASE_PULLING);
-    TACIT_IMPLIES(agent->phase != before, update->persist);
-    if (status == TACIT_OK || update->persist) {
-        agent->now_us = event->now_us;
-        bool const is_due =
-            event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= agent->deadline_us;
-        bool const restart = is_start || update->send || agent->phase != before || is_due;
-        if (!wants_timer(agent))
-            agent->deadline_us = TACIT_NEVER;
-        else if (restart)
-            agent->deadline_us = event->now_us + resend_pause_us(agent, update->send);
-        else if (agent->unanswered_count < unanswered_count)
-            hasten(agent);
-    }
+    check_update(agent, before, status, update);
+    if (status == TACIT_OK || update->persist)
+        set_timer(agent, event, before, unanswered_count, update);
+    update->deadline_us = agent->deadline_us;
+    return status;
+}
+
+enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32_t arm,
+                                          const struct tacit_elim_event *now,
+                                          const struct tacit_entropy *entropy,
+                                          struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(now->now_us >= agent->now_us);
+    check_invariants(agent);
+    *update = (struct tacit_elim_update){.deadline_us = agent->deadline_us};
+    if (agent->config.change_max == 0 || arm >= agent->config.arm_count ||
+        !leaves_an_arm(agent, arm))
+        return TACIT_INVALID;
+    if (agent->phase == PHASE_HALTED)
+        return TACIT_UNEXPECTED;
+    if (tacit_bits_has(barred_of(agent), arm))
+        return TACIT_OK;
+    enum phase const before = agent->phase;
+    bar(agent, arm);
+    tacit_bits_add(refused_of(agent), arm);
+    find_playable(agent);
+    update->persist = true;
+    enum tacit_status const status = plan_anew(agent, now, entropy, update);
+    if (status == TACIT_OK && !update->send && agent->phase != PHASE_FINISHED)
+        send_hello(agent, update); /* the hub is to know at once */
+    check_invariants(agent);
+    check_update(agent, before, status, update);
+    set_timer(agent, now, before, agent->unanswered_count, update);
     update->deadline_us = agent->deadline_us;
     return status;
 }
@@ -1078,19 +1338,44 @@ static bool history_is_possible(struct tacit_elim_agent *agent)
            (ledger->release_count > 0) == (draw_number(agent) > 0);
 }
 
+/* The log, what follows from it, and what was refused beside it. */
+static bool changes_are_possible(struct tacit_elim_agent *agent)
+{
+    struct tacit_elim_agent_config const *const config = &agent->config;
+    uint32_t const arms = config->arm_count;
+    if (config->change_max == 0)
+        return agent->horizon == config->horizon && agent->change_count == 0 && !agent->dropped;
+    if (agent->horizon < config->horizon || agent->horizon > TACIT_HORIZON_MAX ||
+        agent->change_count > config->change_max ||
+        !tacit_bits_within(barred_of(agent), barred_of(agent), arms) ||
+        !tacit_bits_within(refused_of(agent), barred_of(agent), arms) ||
+        !tacit_bits_within(playable_of(agent), playable_of(agent), arms) ||
+        tacit_bits_count(barred_of(agent), arms) >= arms)
+        return false;
+    for (uint32_t i = 0; i < agent->change_count; i++)
+        if (changes_of(agent)[i].number != i + 1 ||
+            !elim_change_is_possible(&changes_of(agent)[i], config->agent_count, arms))
+            return false;
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (tacit_bits_has(playable_of(agent), arm) && tacit_bits_has(barred_of(agent), arm))
+            return false;
+    return tacit_bits_count(playable_of(agent), arms) >= 1;
+}
+
 /* Pulls and plan fit T, the phase and the active arms. */
 static bool pulls_are_possible(struct tacit_elim_agent *agent)
 {
-    uint64_t const horizon = agent->config.horizon;
+    uint64_t const horizon = agent->horizon;
     uint64_t left_count = 0;
     uint64_t done_count = 0;
     for (uint32_t arm = 0; arm < agent->config.arm_count; arm++) {
         uint64_t const left = left_of(agent)[arm];
         uint64_t const done = done_of(agent)[arm];
-        bool const is_exploited = agent->last || (agent->cut && agent->leader == arm + 1);
+        bool const is_exploited =
+            agent->last || (agent->cut && agent->leader > 0 && arm == arm_to_exploit(agent));
         if (left > horizon || done > horizon || done > agent->pulls ||
             (left > agent->pulls - done && !is_exploited) ||
-            (left > 0 && !tacit_bits_has(arms_of(agent), arm)))
+            (left > 0 && !tacit_bits_has(playable_of(agent), arm)))
             return false;
         left_count += left; /* 2^16 arms of 2^40 pulls: 2^56 fits */
         done_count += done;
@@ -1136,8 +1421,9 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *state, s
         agent->phase <= PHASE_HALTED && flag_is_possible(&agent->last) &&
         flag_is_possible(&agent->upload) && flag_is_possible(&agent->reported) &&
         flag_is_possible(&agent->cut) && flag_is_possible(&agent->blocked) &&
-        flag_is_possible(&agent->unplaced) && term_is_possible(agent) &&
-        history_is_possible(agent) && pulls_are_possible(agent) && sums_are_possible(agent);
+        flag_is_possible(&agent->unplaced) && flag_is_possible(&agent->dropped) &&
+        changes_are_possible(agent) && term_is_possible(agent) && history_is_possible(agent) &&
+        pulls_are_possible(agent) && sums_are_possible(agent);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -1145,14 +1431,14 @@ enum tacit_status tacit_elim_agent_check(const struct tacit_elim_agent *state, s
  * released pulls. */
 static uint32_t arm_to_exploit(struct tacit_elim_agent *agent)
 {
-    if (agent->leader > 0)
-        return agent->leader - 1;
     uint32_t const arms = agent->config.arm_count;
+    if (agent->leader > 0 && tacit_bits_has(playable_of(agent), agent->leader - 1))
+        return agent->leader - 1;
     union tacit_sum const *const noised = noised_of(agent);
     bool const is_real = agent->config.mechanism.scale.kind == TACIT_SCALE_REAL;
-    uint32_t best = tacit_bits_next(arms_of(agent), arms, 0);
+    uint32_t best = tacit_bits_next(playable_of(agent), arms, 0);
     TACIT_ASSERT(best < arms);
-    for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(arms_of(agent), arms, arm + 1))
+    for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(playable_of(agent), arms, arm + 1))
         if (is_real ? noised[arm].real > noised[best].real : noised[arm].steps > noised[best].steps)
             best = arm;
     return best;
@@ -1190,7 +1476,7 @@ struct tacit_elim_message tacit_elim_agent_draw(const struct tacit_elim_agent *s
 void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_elim_agent_view *view)
 {
     struct tacit_elim_agent *const agent = (struct tacit_elim_agent *)(uintptr_t)state;
-    bool const is_at_end = agent->pull_count == agent->config.horizon;
+    bool const is_at_end = agent->pull_count == agent->horizon;
     bool const is_committed = agent->phase == PHASE_COMMITTED;
     *view = (struct tacit_elim_agent_view){
         .epoch = agent->epoch,
@@ -1215,5 +1501,14 @@ void tacit_elim_agent_look(const struct tacit_elim_agent *state, struct tacit_el
         .draw_number = draw_number(agent),
         .release_number = agent->release_number,
         .noised = noised_of(agent),
-        .ledger = &agent->ledger};
+        .ledger = &agent->ledger,
+        .playable = playable_of(agent),
+        .playable_count = tacit_bits_count(playable_of(agent), agent->config.arm_count),
+        .dropped = agent->dropped,
+        .horizon = agent->horizon};
+    if (agent->config.change_max == 0)
+        return;
+    view->refused = refused_of(agent);
+    view->changes = changes_of(agent);
+    view->change_count = agent->change_count;
 }

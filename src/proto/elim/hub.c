@@ -9,6 +9,11 @@ enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };
 
 struct tacit_elim_hub {
     struct tacit_elim_hub_config config; /* its weights are in the words */
+    struct tacit_elim_schedule schedule; /* the same, but for N where sites are left out */
+    uint64_t horizon;                    /* slots of an agent: T, or more where it was extended */
+    uint64_t timeout_us;                 /* of a round, as it was changed last */
+    uint32_t quorum;                     /* the same; 0: all */
+    uint32_t change_count;
     struct elim_judge judge;
     uint64_t now_us;
     uint64_t deadline_us; /* of the round; TACIT_NEVER: none */
@@ -22,15 +27,22 @@ struct tacit_elim_hub {
     struct tacit_commit answer; /* scratch: the head that a GRANT or REFUSAL shows */
     /* judge | uploaders W(A) | received W(A) | next W(A) | seen A, weights A, agents A | sums A x
      * K, row = agent, column = rank of the arm among the active ones | with grants: heads A,
-     * flagged W(A) */
+     * flagged W(A) | with changes: log, retired W(K), dropped W(A), abstaining W(A), refused A x
+     * W(K) */
     uint64_t words[];
 };
 
 /* ---- Layout ---- */
 
+static uint64_t *retired_of(struct tacit_elim_hub *hub);
+
 static struct elim_judge_parts judge_of(struct tacit_elim_hub *hub)
 {
-    return elim_judge_at(&hub->judge, &hub->config.schedule, hub->words);
+    struct elim_judge_parts parts = elim_judge_at(&hub->judge, &hub->schedule, hub->words);
+    parts.horizon = hub->horizon;
+    if (hub->config.change_max > 0)
+        parts.retired = retired_of(hub);
+    return parts;
 }
 
 static uint64_t *active_of(struct tacit_elim_hub *hub)
@@ -123,6 +135,49 @@ static size_t grants_words(const struct tacit_elim_hub_config *config)
                               : 0;
 }
 
+static struct tacit_elim_change *changes_of(struct tacit_elim_hub *hub)
+{
+    TACIT_ASSERT(hub->config.change_max > 0);
+    uint64_t *const end = (uint64_t *)(void *)row_of(hub, hub->config.agent_count);
+    return (struct tacit_elim_change *)(void *)(end + grants_words(&hub->config));
+}
+
+/* Arms that the operator has taken out. */
+static uint64_t *retired_of(struct tacit_elim_hub *hub)
+{
+    return (uint64_t *)(void *)(changes_of(hub) + hub->config.change_max);
+}
+
+/* Sites that the operator has taken out. */
+static uint64_t *dropped_of(struct tacit_elim_hub *hub)
+{
+    return retired_of(hub) + TACIT_BITS_WORDS(hub->config.schedule.arm_count);
+}
+
+/* Sites that refuse an arm that is in. */
+static uint64_t *abstaining_of(struct tacit_elim_hub *hub)
+{
+    return dropped_of(hub) + TACIT_BITS_WORDS(hub->config.agent_count);
+}
+
+/* Arms that this agent refuses. */
+static uint64_t *refused_of(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    TACIT_ASSERT(agent < hub->config.agent_count);
+    return abstaining_of(hub) + TACIT_BITS_WORDS(hub->config.agent_count) +
+           agent * TACIT_BITS_WORDS(hub->config.schedule.arm_count);
+}
+
+/* Words of all these. */
+static size_t changes_words(const struct tacit_elim_hub_config *config)
+{
+    size_t const arms = TACIT_BITS_WORDS(config->schedule.arm_count);
+    size_t const agents = TACIT_BITS_WORDS(config->agent_count);
+    return config->change_max == 0 ? 0
+                                   : elim_changes_words(config->change_max) + arms + 2 * agents +
+                                         config->agent_count * arms;
+}
+
 /* Sinks speak for all agents together, and all of them. */
 static bool weights_are_valid(const struct tacit_elim_hub_config *config)
 {
@@ -149,6 +204,7 @@ static bool config_is_valid(const struct tacit_elim_hub_config *config)
            config->schedule.report_count <= config->agent_count &&
            config->quorum <= config->schedule.report_count &&
            config->round_timeout_us <= TACIT_ELIM_PAUSE_US_MAX && weights_are_valid(config) &&
+           config->change_max <= (config->weights == NULL ? TACIT_ELIM_CHANGES_MAX : 0) &&
            (!elim_is_exact(&config->schedule) || exact_is_valid(config));
 }
 
@@ -157,9 +213,10 @@ size_t tacit_elim_hub_size(const struct tacit_elim_hub_config *config)
     if (!config_is_valid(config))
         return 0;
     size_t const arms = config->schedule.arm_count;
-    size_t const words =
-        elim_judge_words(&config->schedule) + 3 * TACIT_BITS_WORDS(config->agent_count) +
-        numbers_words(config->agent_count) + config->agent_count * arms + grants_words(config);
+    size_t const words = elim_judge_words(&config->schedule) +
+                         3 * TACIT_BITS_WORDS(config->agent_count) +
+                         numbers_words(config->agent_count) + config->agent_count * arms +
+                         grants_words(config) + changes_words(config);
     return sizeof(struct tacit_elim_hub) + words * sizeof(uint64_t);
 }
 
@@ -178,6 +235,7 @@ static void copy_config(struct tacit_elim_hub_config *copy,
     copy->components_alike = config->components_alike;
     copy->has_grants = config->has_grants;
     memcpy(copy->domain, config->domain, sizeof copy->domain);
+    copy->change_max = config->change_max;
 }
 
 static bool same_config(struct tacit_elim_hub *hub, const struct tacit_elim_hub_config *config)
@@ -200,6 +258,10 @@ enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
     memset(hub, 0, size);
     copy_config(&hub->config, config);
     hub->judge_words = elim_judge_words(&config->schedule);
+    elim_schedule_copy(&hub->schedule, &config->schedule);
+    hub->horizon = config->schedule.horizon;
+    hub->timeout_us = config->round_timeout_us;
+    hub->quorum = config->quorum;
     struct elim_judge_parts const judge = judge_of(hub);
     elim_judge_init(&judge);
     hub->deadline_us = TACIT_NEVER;
@@ -209,12 +271,79 @@ enum tacit_status tacit_elim_hub_init(struct tacit_elim_hub *hub,
     return TACIT_OK;
 }
 
+/* ---- Who counts ---- */
+
+static bool is_dropped(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    return hub->config.change_max > 0 && tacit_bits_has(dropped_of(hub), agent);
+}
+
+/* Was it taken out, or does it refuse an arm that is in? */
+static bool is_excused(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    return hub->config.change_max > 0 &&
+           (tacit_bits_has(dropped_of(hub), agent) || tacit_bits_has(abstaining_of(hub), agent));
+}
+
+static bool is_retired(struct tacit_elim_hub *hub, uint32_t arm)
+{
+    return hub->config.change_max > 0 && tacit_bits_has(retired_of(hub), arm);
+}
+
+/* Sites that can report. */
+static uint32_t eligible_count(struct tacit_elim_hub *hub)
+{
+    uint32_t count = 0;
+    for (uint32_t agent = 0; agent < hub->config.agent_count; agent++)
+        count += weights_of(hub)[agent] > 0 && !is_excused(hub, agent) ? 1 : 0;
+    return count;
+}
+
+/* Agents that suffice once the deadline is over. */
+static uint32_t quorum_of(struct tacit_elim_hub *hub)
+{
+    uint32_t const wanted = hub->quorum > 0 ? hub->quorum : hub->config.schedule.report_count;
+    if (hub->config.change_max == 0)
+        return wanted;
+    uint32_t const most = eligible_count(hub);
+    return wanted < most ? wanted : most > 0 ? most : 1;
+}
+
+/* After the arms or the sites became fewer: who abstains, and N of the paper's S(r). With exact
+ * bounds the ladder stays. */
+static void take_stock(struct tacit_elim_hub *hub)
+{
+    TACIT_ASSERT(hub->config.change_max > 0);
+    uint32_t const arms = hub->config.schedule.arm_count;
+    for (uint32_t agent = 0; agent < hub->config.agent_count; agent++) {
+        bool abstains = false;
+        for (uint32_t arm = tacit_bits_next(refused_of(hub, agent), arms, 0); arm < arms;
+             arm = tacit_bits_next(refused_of(hub, agent), arms, arm + 1))
+            abstains = abstains || (tacit_bits_has(active_of(hub), arm) && !is_retired(hub, arm));
+        if (abstains)
+            tacit_bits_add(abstaining_of(hub), agent);
+        else
+            tacit_bits_remove(abstaining_of(hub), agent);
+    }
+    uint32_t const most = hub->config.schedule.report_count;
+    uint32_t const count = eligible_count(hub);
+    if (!elim_is_exact(&hub->config.schedule))
+        hub->schedule.report_count = count == 0 ? 1 : count < most ? count : most;
+}
+
 /* ---- Orders ---- */
 
 /* Is there nothing to choose, and nothing to say about who reports? Sinks know that they are. */
 static bool everybody_reports(const struct tacit_elim_hub *hub)
 {
     return hub->weighted || hub->config.schedule.report_count == hub->config.agent_count;
+}
+
+/* Need the order not say who reports? */
+static bool all_are_asked(struct tacit_elim_hub *hub)
+{
+    return everybody_reports(hub) &&
+           (hub->config.change_max == 0 || eligible_count(hub) == hub->config.agent_count);
 }
 
 static void send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_elim_update *update)
@@ -230,7 +359,9 @@ static void send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_eli
     update->message.term = hub->term;
     update->message.seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to];
     update->message.uploaders =
-        hub->judge.finished || everybody_reports(hub) ? NULL : uploaders_of(hub);
+        hub->judge.finished || all_are_asked(hub) ? NULL : uploaders_of(hub);
+    update->message.change_count = hub->change_count;
+    update->message.changes = hub->change_count > 0 ? changes_of(hub) : NULL;
 }
 
 /* ---- Aggregation ---- */
@@ -247,8 +378,8 @@ static void add_up(struct tacit_elim_hub *hub)
          agent = tacit_bits_next(received_of(hub), agents, agent + 1)) {
         union tacit_sum const *sum = row_of(hub, agent);
         for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
-             arm = tacit_bits_next(active_of(hub), arms, arm + 1))
-            totals[arm] += (sum++)->steps;
+             arm = tacit_bits_next(active_of(hub), arms, arm + 1), sum++)
+            totals[arm] += is_retired(hub, arm) ? 0 : sum->steps;
     }
 }
 
@@ -265,19 +396,22 @@ static void aggregate(struct tacit_elim_hub *hub)
     bool const alike = hub->config.components_alike;
     for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
          arm = tacit_bits_next(active_of(hub), arms, arm + 1))
-        means_of(hub)[arm] = 0;
+        if (!is_retired(hub, arm))
+            means_of(hub)[arm] = 0;
     for (uint32_t agent = tacit_bits_next(received_of(hub), agents, 0); agent < agents;
          agent = tacit_bits_next(received_of(hub), agents, agent + 1)) {
         union tacit_sum const *sum = row_of(hub, agent);
         uint64_t const pulls = hub->judge.pulls * (alike ? covered_of(hub)[agent] : 1);
         for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
-             arm = tacit_bits_next(active_of(hub), arms, arm + 1))
-            means_of(hub)[arm] += tacit_sum_mean(scale, *sum++, pulls);
+             arm = tacit_bits_next(active_of(hub), arms, arm + 1), sum++)
+            if (!is_retired(hub, arm))
+                means_of(hub)[arm] += tacit_sum_mean(scale, *sum, pulls);
     }
     double const parts = alike ? tacit_bits_count(received_of(hub), agents) : hub->covered_count;
     for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
          arm = tacit_bits_next(active_of(hub), arms, arm + 1))
-        means_of(hub)[arm] /= parts;
+        if (!is_retired(hub, arm))
+            means_of(hub)[arm] /= parts;
 }
 
 /* ---- Epochs ---- */
@@ -299,6 +433,23 @@ static void await_reports(struct tacit_elim_hub *hub)
     hub->phase = hub->judge.finished ? PHASE_FINISHED : PHASE_COLLECTING;
 }
 
+/* From ranks among those that can report to their numbers; from the top, so that none is met twice.
+ */
+static void spread_ranks(struct tacit_elim_hub *hub, uint32_t count)
+{
+    uint64_t *const set = next_uploaders_of(hub);
+    uint32_t rank = count;
+    for (uint32_t agent = hub->config.agent_count; agent-- > 0;) {
+        if (is_excused(hub, agent))
+            continue;
+        bool const is_drawn = tacit_bits_has(set, --rank);
+        tacit_bits_remove(set, rank);
+        if (is_drawn)
+            tacit_bits_add(set, agent);
+    }
+    TACIT_ASSERT(rank == 0);
+}
+
 /* Sec. IV-B: N agents afresh each round. Drawn before anything else changes, so that an entropy
  * source that fails leaves the hub as it was. */
 static enum tacit_status draw_uploaders(struct tacit_elim_hub *hub,
@@ -306,15 +457,19 @@ static enum tacit_status draw_uploaders(struct tacit_elim_hub *hub,
 {
     TACIT_ASSERT(tacit_bits_next(next_uploaders_of(hub), hub->config.agent_count, 0) ==
                  hub->config.agent_count);
-    if (everybody_reports(hub)) {
+    uint32_t const wanted = hub->config.schedule.report_count;
+    uint32_t const eligible = eligible_count(hub);
+    if (everybody_reports(hub) || eligible <= wanted) { /* who can; where nobody can, all wait */
         for (uint32_t agent = 0; agent < hub->config.agent_count; agent++)
-            if (weights_of(hub)[agent] > 0)
+            if (weights_of(hub)[agent] > 0 &&
+                (!is_excused(hub, agent) || (eligible == 0 && !is_dropped(hub, agent))))
                 tacit_bits_add(next_uploaders_of(hub), agent);
         return TACIT_OK;
     }
     enum tacit_status const status =
-        tacit_entropy_subset(entropy, hub->config.schedule.report_count, hub->config.agent_count,
-                             next_uploaders_of(hub));
+        tacit_entropy_subset(entropy, wanted, eligible, next_uploaders_of(hub));
+    if (status == TACIT_OK && eligible < hub->config.agent_count)
+        spread_ranks(hub, eligible);
     if (status != TACIT_OK)
         memset(next_uploaders_of(hub), 0,
                TACIT_BITS_WORDS(hub->config.agent_count) * sizeof(uint64_t));
@@ -413,11 +568,10 @@ static enum tacit_status check_report(struct tacit_elim_hub *hub,
 }
 
 /* Would the round be complete with one more report, of so many agents? With none (0, 0)? */
-static bool is_complete_with(const struct tacit_elim_hub *hub, uint32_t reports, uint32_t agents)
+static bool is_complete_with(struct tacit_elim_hub *hub, uint32_t reports, uint32_t agents)
 {
-    uint32_t const quorum =
-        hub->config.quorum > 0 ? hub->config.quorum : hub->config.schedule.report_count;
-    return hub->missing_count <= reports || (hub->overdue && hub->covered_count + agents >= quorum);
+    return hub->missing_count <= reports ||
+           (hub->overdue && hub->covered_count + agents >= quorum_of(hub));
 }
 
 /* l. 12-16, once the reports of the round are in. */
@@ -430,6 +584,8 @@ static void close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *up
     else
         aggregate(hub);
     elim_judge_close_round(&judge, hub->covered_count);
+    if (hub->config.change_max > 0)
+        take_stock(hub);
     await_reports(hub);
     send_order(hub, TACIT_EVERYONE, update);
     update->persist = true;
@@ -463,6 +619,272 @@ static enum tacit_status accept_report(struct tacit_elim_hub *hub,
     return TACIT_OK;
 }
 
+/* ---- Sites that are left out ---- */
+
+/* Is not asked any more in this round, unless its report is here. */
+static void excuse(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    if (!tacit_bits_has(uploaders_of(hub), agent) || tacit_bits_has(received_of(hub), agent))
+        return;
+    tacit_bits_remove(uploaders_of(hub), agent);
+    hub->missing_count--;
+}
+
+/* With next_uploaders in place: goes on where the round has no report to wait for any more. Result:
+ * is there another round, or are others asked? */
+static bool settle(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
+{
+    uint32_t const agents = hub->config.agent_count;
+    size_t const set_bytes = TACIT_BITS_WORDS(agents) * sizeof(uint64_t);
+    TACIT_ASSERT(hub->phase == PHASE_COLLECTING);
+    if (hub->covered_count > 0 && is_complete_with(hub, 0, 0)) {
+        close_round(hub, update);
+        return true;
+    }
+    bool const asks_others = hub->missing_count == 0; /* all who were asked are left out */
+    if (asks_others) {
+        memcpy(uploaders_of(hub), next_uploaders_of(hub), set_bytes);
+        hub->missing_count = tacit_bits_count(uploaders_of(hub), agents);
+    }
+    memset(next_uploaders_of(hub), 0, set_bytes);
+    return asks_others;
+}
+
+/* Who abstains now, and who would report in another round. Errors: TACIT_ENTROPY; the stock is
+ * taken. */
+static enum tacit_status take_stock_and_draw(struct tacit_elim_hub *hub,
+                                             const struct tacit_entropy *entropy)
+{
+    take_stock(hub);
+    return hub->phase == PHASE_COLLECTING ? draw_uploaders(hub, entropy) : TACIT_OK;
+}
+
+/* What a site says that it does not play. Nothing of it is used that was noised after it said so; a
+ * round that waits for it goes on without it. Errors: TACIT_ENTROPY, nothing changed. */
+static enum tacit_status note_refused(struct tacit_elim_hub *hub,
+                                      const struct tacit_elim_message *message,
+                                      const struct tacit_entropy *entropy,
+                                      struct tacit_elim_update *update)
+{
+    uint64_t before[TACIT_BITS_WORDS(TACIT_ARMS_MAX)];
+    size_t const words = TACIT_BITS_WORDS(hub->config.schedule.arm_count);
+    TACIT_ASSERT(message->from < hub->config.agent_count);
+    if (message->refused == NULL || hub->config.change_max == 0)
+        return TACIT_OK;
+    uint64_t *const known = refused_of(hub, message->from);
+    if (tacit_bits_within(message->refused, known, hub->config.schedule.arm_count))
+        return TACIT_OK;
+    memcpy(before, known, words * sizeof *before);
+    for (size_t i = 0; i < words; i++)
+        known[i] |= message->refused[i];
+    enum tacit_status const status = take_stock_and_draw(hub, entropy);
+    if (status != TACIT_OK) {
+        memcpy(known, before, words * sizeof *before);
+        take_stock(hub);
+        return status;
+    }
+    update->persist = true;
+    if (hub->phase != PHASE_COLLECTING)
+        return TACIT_OK;
+    if (tacit_bits_has(abstaining_of(hub), message->from))
+        excuse(hub, message->from);
+    if (settle(hub, update) && !update->send)
+        send_order(hub, TACIT_EVERYONE, update);
+    return TACIT_OK;
+}
+
+/* ---- Changes ---- */
+
+/* The entry that said so before. 0: none. */
+static uint32_t find_change(struct tacit_elim_hub *hub, enum tacit_elim_change_kind kind,
+                            uint32_t subject)
+{
+    for (uint32_t i = 0; i < hub->change_count; i++)
+        if (changes_of(hub)[i].kind == kind && changes_of(hub)[i].subject == subject)
+            return i + 1;
+    return 0;
+}
+
+static void add_change(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
+                       struct tacit_elim_update *update, uint32_t *number)
+{
+    TACIT_ASSERT(hub->change_count < hub->config.change_max);
+    *number = hub->change_count + 1;
+    changes_of(hub)[hub->change_count] =
+        (struct tacit_elim_change){.kind = wanted->kind,
+                                   .epoch = hub->judge.epoch,
+                                   .subject = wanted->subject,
+                                   .number = *number,
+                                   .value = wanted->value,
+                                   .made_unix_s = wanted->made_unix_s};
+    hub->change_count++;
+    update->persist = true;
+}
+
+/* No round follows. */
+static void end_run(struct tacit_elim_hub *hub)
+{
+    struct elim_judge_parts const judge = judge_of(hub);
+    elim_judge_retire(&judge);
+    elim_judge_end(&judge);
+    await_reports(hub);
+}
+
+/* Sites that were not dropped. */
+static uint32_t site_count(struct tacit_elim_hub *hub)
+{
+    return hub->config.agent_count - tacit_bits_count(dropped_of(hub), hub->config.agent_count);
+}
+
+/* Arms that are in, and stay. */
+static uint32_t arms_left(struct tacit_elim_hub *hub)
+{
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < hub->config.schedule.arm_count; arm++)
+        count += tacit_bits_has(active_of(hub), arm) && !is_retired(hub, arm) ? 1 : 0;
+    return count;
+}
+
+/* Sites or arms became fewer; `set` and `member` are what was added, to be taken back where no
+ * participants can be drawn. */
+static enum tacit_status leave_out(struct tacit_elim_hub *hub, uint64_t *set, uint32_t member,
+                                   const struct tacit_entropy *entropy)
+{
+    tacit_bits_add(set, member);
+    enum tacit_status const status = take_stock_and_draw(hub, entropy);
+    if (status != TACIT_OK) {
+        tacit_bits_remove(set, member);
+        take_stock(hub);
+    }
+    return status;
+}
+
+static enum tacit_status drop_site(struct tacit_elim_hub *hub,
+                                   const struct tacit_elim_change *wanted,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_elim_update *update, uint32_t *number)
+{
+    uint32_t const site = wanted->subject;
+    if (site >= hub->config.agent_count || wanted->value != 0)
+        return TACIT_INVALID;
+    *number = find_change(hub, TACIT_ELIM_DROP_SITE, site);
+    if (*number > 0)
+        return TACIT_OK;
+    if (site_count(hub) == 1)
+        return TACIT_INVALID;
+    enum tacit_status const status = leave_out(hub, dropped_of(hub), site, entropy);
+    if (status != TACIT_OK)
+        return status;
+    add_change(hub, wanted, update, number);
+    excuse(hub, site);
+    (void)settle(hub, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status retire_arm(struct tacit_elim_hub *hub,
+                                    const struct tacit_elim_change *wanted,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_elim_update *update, uint32_t *number)
+{
+    uint32_t const arm = wanted->subject;
+    if (arm >= hub->config.schedule.arm_count || wanted->value != 0)
+        return TACIT_INVALID;
+    *number = find_change(hub, TACIT_ELIM_RETIRE_ARM, arm);
+    if (*number > 0 || !tacit_bits_has(active_of(hub), arm))
+        return TACIT_OK; /* it is out */
+    if (arms_left(hub) == 1)
+        return TACIT_INVALID;
+    enum tacit_status const status = leave_out(hub, retired_of(hub), arm, entropy);
+    if (status != TACIT_OK)
+        return status;
+    add_change(hub, wanted, update, number);
+    (void)settle(hub, update);
+    if (hub->phase == PHASE_COLLECTING && arms_left(hub) == 1)
+        end_run(hub); /* there is nothing to find out any more */
+    return TACIT_OK;
+}
+
+static enum tacit_status set_patience(struct tacit_elim_hub *hub,
+                                      const struct tacit_elim_change *wanted,
+                                      const struct tacit_entropy *entropy,
+                                      struct tacit_elim_update *update, uint32_t *number)
+{
+    uint32_t const quorum = hub->quorum;
+    if (wanted->subject > hub->config.schedule.report_count ||
+        wanted->value > TACIT_ELIM_PAUSE_US_MAX)
+        return TACIT_INVALID;
+    *number = 0;
+    if (wanted->subject == quorum && wanted->value == hub->timeout_us)
+        return TACIT_OK;
+    hub->quorum = wanted->subject;
+    enum tacit_status const status = take_stock_and_draw(hub, entropy);
+    if (status != TACIT_OK) {
+        hub->quorum = quorum;
+        return status;
+    }
+    hub->timeout_us = wanted->value;
+    add_change(hub, wanted, update, number);
+    (void)settle(hub, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status extend_horizon(struct tacit_elim_hub *hub,
+                                        const struct tacit_elim_change *wanted,
+                                        struct tacit_elim_update *update, uint32_t *number)
+{
+    *number = 0;
+    if (wanted->value == hub->horizon)
+        return TACIT_OK;
+    if (wanted->subject != 0 || wanted->value < hub->horizon || wanted->value > TACIT_HORIZON_MAX)
+        return TACIT_INVALID;
+    hub->horizon = wanted->value;
+    add_change(hub, wanted, update, number);
+    return TACIT_OK;
+}
+
+static enum tacit_status end_now(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
+                                 struct tacit_elim_update *update, uint32_t *number)
+{
+    if (wanted->subject != 0 || wanted->value != 0 || hub->judge.round_count == 0)
+        return TACIT_INVALID;
+    add_change(hub, wanted, update, number);
+    end_run(hub);
+    return TACIT_OK;
+}
+
+static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
+                                const struct tacit_entropy *entropy,
+                                struct tacit_elim_update *update, uint32_t *number)
+{
+    if (hub->config.change_max == 0)
+        return TACIT_REFUSED;
+    if (hub->phase == PHASE_FINISHED) { /* what was said before was said */
+        *number =
+            wanted->kind == TACIT_ELIM_SET_PATIENCE || wanted->kind == TACIT_ELIM_EXTEND_HORIZON
+                ? 0
+                : find_change(hub, (enum tacit_elim_change_kind)wanted->kind, wanted->subject);
+        return *number > 0 ? TACIT_OK : TACIT_UNEXPECTED;
+    }
+    if (hub->phase == PHASE_NEW)
+        return TACIT_UNEXPECTED;
+    if (hub->change_count == hub->config.change_max)
+        return TACIT_REFUSED;
+    switch (wanted->kind) {
+    case TACIT_ELIM_DROP_SITE:
+        return drop_site(hub, wanted, entropy, update, number);
+    case TACIT_ELIM_SET_PATIENCE:
+        return set_patience(hub, wanted, entropy, update, number);
+    case TACIT_ELIM_END_RUN:
+        return end_now(hub, wanted, update, number);
+    case TACIT_ELIM_EXTEND_HORIZON:
+        return extend_horizon(hub, wanted, update, number);
+    case TACIT_ELIM_RETIRE_ARM:
+        return retire_arm(hub, wanted, entropy, update, number);
+    default: /* an operator's program may say anything */
+        return TACIT_INVALID;
+    }
+}
+
 /* ---- Grants ---- */
 
 static enum tacit_status flag(struct tacit_elim_hub *hub, uint32_t agent,
@@ -482,7 +904,8 @@ static void send_head(struct tacit_elim_hub *hub, enum tacit_elim_message_kind k
     TACIT_ASSERT(kind == TACIT_ELIM_GRANT || kind == TACIT_ELIM_REFUSAL);
     TACIT_ASSERT(commit->from < hub->config.agent_count);
     TACIT_ASSERT(!update->send);
-    bool const is_open = hub->phase == PHASE_COLLECTING && commit->epoch == hub->judge.epoch;
+    bool const is_open = hub->phase == PHASE_COLLECTING && commit->epoch == hub->judge.epoch &&
+                         !is_excused(hub, commit->from);
     memset(&hub->answer, 0, sizeof hub->answer);
     memcpy(hub->answer.commitment, heads_of(hub)[commit->from].head, sizeof hub->answer.commitment);
     update->send = true;
@@ -513,6 +936,7 @@ static void take_first_head(struct tacit_elim_hub *hub, uint32_t agent, const ui
 /* Whatever the epoch: what counts is what it follows. */
 static enum tacit_status on_commit(struct tacit_elim_hub *hub,
                                    const struct tacit_elim_message *commit,
+                                   const struct tacit_entropy *entropy,
                                    struct tacit_elim_update *update)
 {
     bool const is_held = weights_of(hub)[commit->from] > 0; /* others' parents hold theirs */
@@ -522,6 +946,9 @@ static enum tacit_status on_commit(struct tacit_elim_hub *hub,
         return TACIT_MALFORMED;
     if (commit->epoch > hub->judge.epoch)
         return TACIT_ROLLBACK;
+    enum tacit_status const status = note_refused(hub, commit, entropy, update);
+    if (status != TACIT_OK || update->send)
+        return status; /* it asks again */
     take_first_head(hub, commit->from, commit->commit->previous);
     switch (tacit_commit_ask(&heads_of(hub)[commit->from], commit->commit->commitment,
                              commit->commit->previous)) {
@@ -576,6 +1003,14 @@ static bool opens_head(struct tacit_elim_hub *hub, const struct tacit_elim_messa
                               report->commit->salt, digest, sizeof digest);
 }
 
+/* Is its report asked for, or here? Where nobody can report, those who refuse an arm are waited for,
+ * and not counted either. */
+static bool is_counted(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    return tacit_bits_has(received_of(hub), agent) ||
+           (tacit_bits_has(uploaders_of(hub), agent) && !is_excused(hub, agent));
+}
+
 static enum tacit_status on_report(struct tacit_elim_hub *hub,
                                    const struct tacit_elim_message *report,
                                    const struct tacit_entropy *entropy,
@@ -586,6 +1021,11 @@ static enum tacit_status on_report(struct tacit_elim_hub *hub,
     if (report->epoch <
         hub->judge.epoch) { /* late or repeated: the sender lacks the order that stands */
         send_order(hub, report->from, update);
+        return TACIT_OK;
+    }
+    if (hub->config.change_max > 0 && hub->phase == PHASE_COLLECTING &&
+        report->epoch == hub->judge.epoch && !is_counted(hub, report->from)) {
+        send_order(hub, report->from, update); /* it is left out, and hears so */
         return TACIT_OK;
     }
     enum tacit_status const status = check_report(hub, report);
@@ -622,6 +1062,7 @@ static bool shows_another_head(struct tacit_elim_hub *hub, const struct tacit_el
 
 static enum tacit_status on_hello(struct tacit_elim_hub *hub,
                                   const struct tacit_elim_message *hello,
+                                  const struct tacit_entropy *entropy,
                                   struct tacit_elim_update *update)
 {
     if (hub->phase == PHASE_NEW)
@@ -632,6 +1073,9 @@ static enum tacit_status on_hello(struct tacit_elim_hub *hub,
         send_head(hub, TACIT_ELIM_REFUSAL, hello, update);
         return flag(hub, hello->from, update);
     }
+    enum tacit_status const status = note_refused(hub, hello, entropy, update);
+    if (status != TACIT_OK || update->send)
+        return status;
     if (hello->epoch < hub->judge.epoch || hub->config.answers_all)
         send_order(hub, hello->from, update);
     return TACIT_OK;
@@ -669,11 +1113,11 @@ static enum tacit_status on_receive(struct tacit_elim_hub *hub,
         return status;
     switch (message->kind) {
     case TACIT_ELIM_HELLO:
-        return on_hello(hub, message, update);
+        return on_hello(hub, message, entropy, update);
     case TACIT_ELIM_REPORT:
         return on_report(hub, message, entropy, update);
     case TACIT_ELIM_COMMIT:
-        return on_commit(hub, message, update);
+        return on_commit(hub, message, entropy, update);
     case TACIT_ELIM_ORDER:
     case TACIT_ELIM_ADVERT:
     case TACIT_ELIM_REQUEST:
@@ -692,8 +1136,8 @@ static enum tacit_status on_receive(struct tacit_elim_hub *hub,
 static void set_deadline(struct tacit_elim_hub *hub, bool is_new_round)
 {
     bool const has_deadline =
-        hub->phase == PHASE_COLLECTING && !hub->overdue && hub->config.round_timeout_us > 0;
-    uint64_t const full_us = hub->now_us + hub->config.round_timeout_us;
+        hub->phase == PHASE_COLLECTING && !hub->overdue && hub->timeout_us > 0;
+    uint64_t const full_us = hub->now_us + hub->timeout_us;
     bool const stands =
         !is_new_round && hub->deadline_us > hub->now_us && hub->deadline_us < full_us;
     if (!has_deadline)
@@ -752,6 +1196,37 @@ enum tacit_status tacit_elim_hub_step(struct tacit_elim_hub *hub,
     return status;
 }
 
+enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
+                                        const struct tacit_elim_change *wanted, uint64_t now_us,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_elim_update *update, uint32_t *number)
+{
+    TACIT_ASSERT(now_us >= hub->now_us);
+    check_invariants(hub);
+    *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
+    *number = 0;
+    uint32_t const epoch_before = hub->judge.epoch;
+    enum tacit_status const status = change(hub, wanted, entropy, update, number);
+    if (status == TACIT_OK && update->persist) {
+        if (!update->send)
+            send_order(hub, TACIT_EVERYONE, update);
+        hub->now_us = now_us;
+        if (hub->judge.epoch != epoch_before || wanted->kind == TACIT_ELIM_SET_PATIENCE)
+            set_deadline(hub, true);
+    }
+    update->deadline_us = hub->deadline_us;
+    check_invariants(hub);
+    TACIT_IMPLIES(status != TACIT_OK, !update->send && !update->persist);
+    return status;
+}
+
+bool tacit_elim_hub_is_refused(const struct tacit_elim_hub *state, uint32_t agent, uint32_t arm)
+{
+    struct tacit_elim_hub *const hub = (struct tacit_elim_hub *)(uintptr_t)state;
+    TACIT_ASSERT(agent < hub->config.agent_count && arm < hub->config.schedule.arm_count);
+    return tacit_bits_has(refused_of(hub, agent), arm);
+}
+
 /* Not even a bit beyond its end. */
 static bool is_empty(const uint64_t *set, uint32_t count)
 {
@@ -806,6 +1281,71 @@ static uint32_t asked_count(struct tacit_elim_hub *hub)
     return count;
 }
 
+/* With sites that are left out there may be fewer; and all, where none of them can be counted. */
+static bool is_asked_of(struct tacit_elim_hub *hub, uint32_t asked)
+{
+    bool const has_changes = hub->config.change_max > 0;
+    uint32_t const wanted = asked_count(hub);
+    return has_changes ? asked >= 1 && asked <= hub->config.agent_count : asked == wanted;
+}
+
+/* What the log says, and nothing else. */
+static bool log_is_obeyed(struct tacit_elim_hub *hub)
+{
+    uint32_t const agents = hub->config.agent_count;
+    uint32_t const arms = hub->config.schedule.arm_count;
+    uint64_t horizon = hub->config.schedule.horizon;
+    uint64_t timeout_us = hub->config.round_timeout_us;
+    uint32_t quorum = hub->config.quorum;
+    uint32_t retired = 0;
+    uint32_t dropped = 0;
+    for (uint32_t i = 0; i < hub->change_count; i++) {
+        struct tacit_elim_change const *const one = &changes_of(hub)[i];
+        if (!elim_change_is_possible(one, agents, arms) || one->number != i + 1 ||
+            one->epoch > hub->judge.epoch)
+            return false;
+        if (one->kind == TACIT_ELIM_EXTEND_HORIZON)
+            horizon = one->value;
+        if (one->kind == TACIT_ELIM_SET_PATIENCE) {
+            quorum = one->subject;
+            timeout_us = one->value;
+        }
+        retired +=
+            one->kind == TACIT_ELIM_RETIRE_ARM && tacit_bits_has(retired_of(hub), one->subject);
+        dropped +=
+            one->kind == TACIT_ELIM_DROP_SITE && tacit_bits_has(dropped_of(hub), one->subject);
+    }
+    return horizon == hub->horizon && timeout_us == hub->timeout_us && quorum == hub->quorum &&
+           tacit_bits_within(retired_of(hub), retired_of(hub), arms) &&
+           tacit_bits_within(dropped_of(hub), dropped_of(hub), agents) &&
+           retired == tacit_bits_count(retired_of(hub), arms) &&
+           dropped == tacit_bits_count(dropped_of(hub), agents);
+}
+
+/* What follows from the log, and from what sites said. */
+static bool changes_are_possible(struct tacit_elim_hub *hub)
+{
+    struct tacit_elim_hub_config const *const config = &hub->config;
+    struct tacit_elim_schedule schedule;
+    uint32_t const agents = config->agent_count;
+    uint32_t const reports = hub->schedule.report_count;
+    memset(&schedule, 0, sizeof schedule);
+    elim_schedule_copy(&schedule, &config->schedule);
+    schedule.report_count = reports;
+    if (memcmp(&schedule, &hub->schedule, sizeof schedule) != 0 || reports < 1 ||
+        reports > config->schedule.report_count || hub->change_count > config->change_max)
+        return false;
+    if (config->change_max == 0)
+        return reports == config->schedule.report_count &&
+               hub->horizon == config->schedule.horizon && hub->quorum == config->quorum &&
+               hub->timeout_us == config->round_timeout_us;
+    for (uint32_t agent = 0; agent < agents; agent++)
+        if (!tacit_bits_within(refused_of(hub, agent), refused_of(hub, agent),
+                               config->schedule.arm_count))
+            return false;
+    return log_is_obeyed(hub) && tacit_bits_within(abstaining_of(hub), abstaining_of(hub), agents);
+}
+
 static bool phase_is_possible(struct tacit_elim_hub *hub)
 {
     uint32_t const agents = hub->config.agent_count;
@@ -815,7 +1355,7 @@ static bool phase_is_possible(struct tacit_elim_hub *hub)
     case PHASE_NEW:
         return hub->judge.epoch == 0 && hub->missing_count == 0 && !hub->overdue && asked == 0;
     case PHASE_COLLECTING:
-        return hub->judge.epoch >= 1 && !hub->judge.finished && asked == asked_count(hub) &&
+        return hub->judge.epoch >= 1 && !hub->judge.finished && is_asked_of(hub, asked) &&
                hub->missing_count <= asked && received == asked - hub->missing_count &&
                !is_complete_with(hub, 0, 0);
     case PHASE_FINISHED:
@@ -832,6 +1372,8 @@ enum tacit_status tacit_elim_hub_check(const struct tacit_elim_hub *state, size_
         *(const unsigned char *)&hub->overdue > 1 ||
         *(const unsigned char *)&hub->weighted > 1 || /* any byte, on a disk */
         hub->judge_words != elim_judge_words(&config->schedule) || !same_config(hub, config))
+        return TACIT_MALFORMED;
+    if (!changes_are_possible(hub))
         return TACIT_MALFORMED;
     struct elim_judge_parts const judge = judge_of(hub);
     bool const has_flags = !config->has_grants ||
@@ -867,7 +1409,17 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .means = judge.means,
         .eliminated = judge.eliminated,
         .flagged = hub->config.has_grants ? flagged_of(hub) : NULL,
-        .term = hub->term};
+        .term = hub->term,
+        .quorum = quorum_of(hub),
+        .round_timeout_us = hub->timeout_us,
+        .horizon = hub->horizon};
+    if (hub->config.change_max == 0)
+        return;
+    view->changes = changes_of(hub);
+    view->change_count = hub->change_count;
+    view->retired = retired_of(hub);
+    view->dropped = dropped_of(hub);
+    view->abstaining = abstaining_of(hub);
 }
 
 struct tacit_elim_interval tacit_elim_hub_interval(const struct tacit_elim_hub *state, uint32_t arm,

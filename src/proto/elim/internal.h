@@ -30,6 +30,8 @@ struct elim_judge_parts {
     double *means;        /* K: aggregated means of the last round */
     uint32_t *eliminated; /* K: the epoch of elimination; 0: still active */
     uint64_t *exact;      /* with exact bounds: rungs E | agents in each round E | totals E x K */
+    uint64_t horizon;     /* slots of an agent: T, or more where it was extended */
+    const uint64_t *retired; /* W(K): arms that went out without a look; NULL: none can */
 };
 
 /* Words that the arrays need, in this order. */
@@ -49,11 +51,24 @@ void elim_judge_begin_epoch(const struct elim_judge_parts *parts);
  * with the totals. */
 void elim_judge_close_round(const struct elim_judge_parts *parts, uint32_t agents_averaged);
 
+/* Takes the retired arms that are still active out, in the present epoch. Requires: one stays. */
+void elim_judge_retire(const struct elim_judge_parts *parts);
+
+/* No epoch follows the present one, whose reports were not judged. */
+void elim_judge_end(const struct elim_judge_parts *parts);
+
 /* The order that stands, without addresses. */
 struct tacit_elim_message elim_judge_order(const struct elim_judge_parts *parts);
 
 /* Could a step have left these? (For states from a disk.) */
 bool elim_judge_is_possible(const struct elim_judge_parts *parts);
+
+/* Is it a change that a run with so many agents and arms can have? */
+bool elim_change_is_possible(const struct tacit_elim_change *change, uint32_t agent_count,
+                             uint32_t arm_count);
+
+/* Words of a log with room for so many. */
+size_t elim_changes_words(uint32_t change_max);
 
 bool elim_schedule_is_valid(const struct tacit_elim_schedule *schedule);
 

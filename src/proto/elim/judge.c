@@ -28,7 +28,8 @@ struct elim_judge_parts elim_judge_at(struct elim_judge *judge,
                                      .means = (double *)(words + 2 * set),
                                      .eliminated =
                                          (uint32_t *)(words + 2 * set + schedule->arm_count),
-                                     .exact = words + common_words(schedule->arm_count)};
+                                     .exact = words + common_words(schedule->arm_count),
+                                     .horizon = schedule->horizon};
 }
 
 void elim_judge_init(const struct elim_judge_parts *parts)
@@ -44,7 +45,7 @@ void elim_judge_init(const struct elim_judge_parts *parts)
 static void eliminate(const struct elim_judge_parts *parts, uint32_t agents_averaged)
 {
     TACIT_ASSERT(agents_averaged > 0);
-    TACIT_ASSERT(parts->judge->active_count >= 2);
+    TACIT_ASSERT(parts->judge->active_count >= 2 || parts->retired != NULL);
     TACIT_ASSERT(parts->judge->pulls > 0);
     if (elim_is_exact(parts->schedule)) {
         elim_exact_eliminate(parts, agents_averaged);
@@ -71,18 +72,49 @@ static void eliminate(const struct elim_judge_parts *parts, uint32_t agents_aver
     TACIT_ASSERT(judge->active_count >= 1);
 }
 
-/* l. 17, and READINGS P1.7: the arm that is left, or the best aggregated mean of those left. */
-static void finish(const struct elim_judge_parts *parts)
+/* The best aggregated mean of those left, lowest index on ties. */
+static uint32_t best_of(const struct elim_judge_parts *parts)
 {
-    TACIT_ASSERT(!parts->judge->finished);
     uint32_t const arms = parts->schedule->arm_count;
     uint32_t best = tacit_bits_next(parts->active, arms, 0);
     for (uint32_t arm = best; arm < arms; arm = tacit_bits_next(parts->active, arms, arm + 1))
         if (parts->means[arm] > parts->means[best])
             best = arm;
     TACIT_ASSERT(best < arms);
-    tacit_bits_add(parts->final, best);
+    return best;
+}
+
+/* l. 17, and READINGS P1.7: the arm that is left, or the best aggregated mean of those left. */
+static void finish(const struct elim_judge_parts *parts)
+{
+    TACIT_ASSERT(!parts->judge->finished);
+    tacit_bits_add(parts->final, best_of(parts));
     parts->judge->finished = true;
+}
+
+void elim_judge_retire(const struct elim_judge_parts *parts)
+{
+    struct elim_judge *const judge = parts->judge;
+    uint32_t const arms = parts->schedule->arm_count;
+    bool const has_leader = judge->leader > 0;
+    for (uint32_t arm = tacit_bits_next(parts->retired, arms, 0); arm < arms;
+         arm = tacit_bits_next(parts->retired, arms, arm + 1)) {
+        if (!tacit_bits_has(parts->active, arm))
+            continue;
+        tacit_bits_remove(parts->active, arm);
+        parts->eliminated[arm] = judge->epoch;
+        judge->active_count--;
+    }
+    TACIT_ASSERT(judge->active_count >= 1);
+    if (has_leader && !tacit_bits_has(parts->active, judge->leader - 1))
+        judge->leader = 1 + best_of(parts);
+}
+
+void elim_judge_end(const struct elim_judge_parts *parts)
+{
+    TACIT_ASSERT(parts->judge->epoch >= 1 && parts->judge->epoch < TACIT_ELIM_EPOCHS_MAX);
+    parts->judge->epoch++;
+    finish(parts);
 }
 
 /* An epoch with n_r = 0 repeats the test with its own radius and costs nothing (READINGS P1.3). */
@@ -122,7 +154,10 @@ void elim_judge_close_round(const struct elim_judge_parts *parts, uint32_t agent
     TACIT_ASSERT(parts->judge->epoch >= 1);
     TACIT_ASSERT(!parts->judge->finished);
     parts->judge->round_count++;
-    eliminate(parts, agents_averaged);
+    if (parts->retired != NULL)
+        elim_judge_retire(parts);
+    if (parts->judge->active_count > 1 || elim_is_exact(parts->schedule))
+        eliminate(parts, agents_averaged);
     begin_epoch(parts, agents_averaged);
     TACIT_ASSERT(parts->judge->round_count <= parts->judge->epoch);
     TACIT_ASSERT(parts->judge->epoch <= TACIT_ELIM_EPOCHS_MAX);

@@ -206,11 +206,11 @@ bool elim_exact_goes_on(const struct elim_judge_parts *parts)
         return false;
     uint64_t const before = judge->epoch == 1 ? 0 : rungs[judge->epoch - 2];
     uint64_t const slots = (rungs[judge->epoch - 1] - before) * judge->active_count;
-    bool const fits = slots <= parts->schedule->horizon - judge->slots;
+    bool const fits = slots <= parts->horizon - judge->slots;
     /* 4.5: a plan that does not fit is not issued; before there is a leader agents cut it. */
     if (!fits && judge->leader > 0)
         return false;
-    judge->slots = fits ? judge->slots + slots : parts->schedule->horizon;
+    judge->slots = fits ? judge->slots + slots : parts->horizon;
     return true;
 }
 
@@ -221,7 +221,9 @@ struct tacit_elim_interval elim_judge_interval(const struct elim_judge_parts *pa
 {
     struct tacit_elim_schedule const *const schedule = parts->schedule;
     uint32_t const dropped = parts->eliminated[arm];
-    uint32_t const round = dropped > 0 ? dropped : parts->judge->round_count;
+    bool const is_retired = parts->retired != NULL && tacit_bits_has(parts->retired, arm);
+    uint32_t const looked = dropped > 0 && is_retired ? dropped - 1 : dropped; /* its last look */
+    uint32_t const round = dropped > 0 ? looked : parts->judge->round_count;
     TACIT_ASSERT(elim_is_exact(schedule));
     TACIT_ASSERT(arm < schedule->arm_count);
     if (round == 0)
@@ -237,6 +239,14 @@ struct tacit_elim_interval elim_judge_interval(const struct elim_judge_parts *pa
 
 /* ---- Checking a state from a disk ---- */
 
+/* One beyond the rounds that were judged; two where the operator ended the run. */
+static bool epoch_is_possible(const struct elim_judge *judge)
+{
+    uint32_t const rounds = judge->round_count;
+    return judge->epoch == (judge->epoch > 0 ? rounds + 1 : rounds) ||
+           (judge->finished && judge->epoch == rounds + 2);
+}
+
 bool elim_exact_is_possible(const struct elim_judge_parts *parts)
 {
     struct elim_judge const *const judge = parts->judge;
@@ -247,8 +257,8 @@ bool elim_exact_is_possible(const struct elim_judge_parts *parts)
     if (judge->rung_count != count || memcmp(rungs, rungs_of(parts), count * sizeof *rungs) != 0 ||
         judge->round_count > count || (judge->leader == 0) != (judge->round_count == 0) ||
         judge->leader > schedule->arm_count || judge->anew_after > judge->round_count ||
-        judge->slots > schedule->horizon || (!judge->finished && judge->epoch > count) ||
-        judge->epoch != judge->round_count + (judge->epoch > 0 ? 1 : 0))
+        judge->slots > parts->horizon || (!judge->finished && judge->epoch > count) ||
+        !epoch_is_possible(judge))
         return false;
     if (judge->leader > 0 && !tacit_bits_has(parts->active, judge->leader - 1))
         return false;

@@ -79,7 +79,9 @@ size_t tacit_elim_message_size(const struct tacit_elim_message *message, uint32_
            words_bytes(message->uploaders, agent_count) +
            words_bytes(message->origins, agent_count) + sums_bytes(message, agent_count) +
            openings_bytes(message, agent_count) +
-           (message->commit == NULL ? 0 : sizeof *message->commit);
+           (message->commit == NULL ? 0 : sizeof *message->commit) +
+           words_bytes(message->refused, arm_count) +
+           message->change_count * sizeof *message->changes;
 }
 
 /* Copies size bytes to *end and moves *end; NULL stays NULL. */
@@ -154,6 +156,9 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
     copy_openings(copy, message, agent_count, end);
     end += openings_bytes(message, agent_count);
     copy->commit = copy_part(message->commit, sizeof *message->commit, &end);
+    copy->refused = copy_part(message->refused, words_bytes(message->refused, arm_count), &end);
+    copy->changes =
+        copy_part(message->changes, message->change_count * sizeof *message->changes, &end);
     TACIT_ASSERT((size_t)(end - (unsigned char *)memory) ==
                  tacit_elim_message_size(message, arm_count, agent_count));
     return copy;
@@ -162,4 +167,33 @@ const struct tacit_elim_message *tacit_elim_message_copy(const struct tacit_elim
 uint64_t tacit_elim_message_scalars(const struct tacit_elim_message *message, uint32_t agent_count)
 {
     return (uint64_t)row_count(message, agent_count) * message->sum_count;
+}
+
+size_t elim_changes_words(uint32_t change_max)
+{
+    TACIT_ASSERT(change_max <= TACIT_ELIM_CHANGES_MAX);
+    return change_max * (sizeof(struct tacit_elim_change) / sizeof(uint64_t));
+}
+
+bool elim_change_is_possible(const struct tacit_elim_change *change, uint32_t agent_count,
+                             uint32_t arm_count)
+{
+    bool const is_placed = change->epoch >= 1 && change->epoch <= TACIT_ELIM_EPOCHS_MAX &&
+                           change->number >= 1 && change->number <= TACIT_ELIM_CHANGES_MAX;
+    switch (change->kind) {
+    case TACIT_ELIM_DROP_SITE:
+        return is_placed && change->subject < agent_count && change->value == 0;
+    case TACIT_ELIM_SET_PATIENCE:
+        return is_placed && change->subject <= agent_count &&
+               change->value <= TACIT_ELIM_PAUSE_US_MAX;
+    case TACIT_ELIM_END_RUN:
+        return is_placed && change->subject == 0 && change->value == 0;
+    case TACIT_ELIM_EXTEND_HORIZON:
+        return is_placed && change->subject == 0 && change->value >= 1 &&
+               change->value <= TACIT_HORIZON_MAX;
+    case TACIT_ELIM_RETIRE_ARM:
+        return is_placed && change->subject < arm_count && change->value == 0;
+    default: /* bytes may say anything */
+        return false;
+    }
 }

@@ -138,7 +138,7 @@ static bool schedule_is_valid(const struct tacit_elim_peer_config *config)
 
 static bool config_is_valid(const struct tacit_elim_peer_config *config)
 {
-    return elim_agent_config_is_valid(&config->agent) &&
+    return elim_agent_config_is_valid(&config->agent) && config->agent.change_max == 0 &&
            (config->collection == TACIT_ELIM_SPREAD || config->collection == TACIT_ELIM_GATHER) &&
            config->neighbour_count < config->agent.agent_count && neighbours_are_valid(config) &&
            members_are_valid(config) && schedule_is_valid(config) &&

@@ -1,0 +1,721 @@
+/* A run that is changed while it is under way: what each change does to rounds, plans and reports,
+ * what is refused, and that none of them releases a reward twice or loses one. Without noise and
+ * with constant rewards a sum shows to the step what entered it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../support/elim_driver.h"
+
+#define ARMS 4u
+#define AGENTS 3u
+#define NEVER_REFUSED UINT32_MAX
+
+static const double means[ARMS] = {0.75, 0.6875, 0.5, 0.25};
+
+static struct driver_setup changing_setup(uint32_t agents)
+{
+    struct driver_setup setup = driver_setup_plain(agents, ARMS, 1000000);
+    setup.has_grants = true;
+    setup.answers_all = true;
+    setup.change_max = 8;
+    return setup;
+}
+
+/* ---- A federation whose messages arrive when the test says so ---- */
+
+struct star {
+    struct driver_core hub;
+    struct driver_core agents[AGENTS];
+    uint32_t count;
+    struct tacit_elim_message *order; /* broadcast last */
+};
+
+static void keep_order(struct star *star)
+{
+    if (!star->hub.update.send || star->hub.update.message.to != TACIT_EVERYONE)
+        return;
+    free(star->order);
+    star->order = driver_keep(&star->hub);
+}
+
+static struct star star_open(const struct driver_setup *setup)
+{
+    struct star star = {.hub = driver_hub_open(setup), .count = setup->agent_count};
+    driver_expect(&star.hub, driver_start(), TACIT_OK);
+    keep_order(&star);
+    for (uint32_t i = 0; i < star.count; i++) {
+        star.agents[i] = driver_agent_open(setup, i);
+        driver_expect(&star.agents[i], driver_start(), TACIT_OK);
+        driver_expect(&star.agents[i], driver_receive(star.order), TACIT_OK);
+    }
+    return star;
+}
+
+static void star_close(struct star *star)
+{
+    driver_close(&star->hub);
+    for (uint32_t i = 0; i < star->count; i++)
+        driver_close(&star->agents[i]);
+    free(star->order);
+}
+
+/* All that the two have to say to each other, from what the agent said last. */
+static void talk(struct star *star, uint32_t i)
+{
+    struct driver_core *const agent = &star->agents[i];
+    for (uint32_t words = 0; agent->update.send && words < 8; words++) {
+        struct tacit_elim_message *const said = driver_keep(agent);
+        enum tacit_status const status = driver_step(&star->hub, driver_receive(said));
+        free(said);
+        assert_int_equal(status, TACIT_OK);
+        keep_order(star);
+        agent->update.send = false;
+        if (!star->hub.update.send)
+            return;
+        bool const is_ours = star->hub.update.message.to == i;
+        struct tacit_elim_message *const answer = is_ours ? driver_keep(&star->hub) : NULL;
+        if (is_ours)
+            (void)driver_step(agent, driver_receive(answer));
+        free(answer);
+    }
+}
+
+/* What stands, and what comes of it. */
+static void play(struct star *star, uint32_t i)
+{
+    driver_expect(&star->agents[i], driver_start(), TACIT_OK);
+    if (star->agents[i].update.plan_count > 0)
+        driver_play(&star->agents[i], means, 0);
+    talk(star, i);
+}
+
+static void hear(struct star *star, uint32_t i)
+{
+    (void)driver_step(&star->agents[i], driver_receive(star->order));
+}
+
+static uint32_t change(struct star *star, enum tacit_elim_change_kind kind, uint32_t subject,
+                       uint64_t value)
+{
+    uint32_t number;
+    assert_int_equal(driver_change(&star->hub, kind, subject, value, &number), TACIT_OK);
+    keep_order(star);
+    return number;
+}
+
+static void expect_refused(struct star *star, enum tacit_elim_change_kind kind, uint32_t subject,
+                           uint64_t value, enum tacit_status status)
+{
+    uint32_t number;
+    assert_int_equal(driver_change(&star->hub, kind, subject, value, &number), status);
+    assert_false(star->hub.update.persist);
+    assert_false(star->hub.update.send);
+}
+
+/* Everybody but `absent` plays and reports the round that stands. */
+static void play_round(struct star *star, uint32_t absent)
+{
+    for (uint32_t i = 0; i < star->count; i++)
+        if (i != absent)
+            hear(star, i);
+    for (uint32_t i = 0; i < star->count; i++)
+        if (i != absent)
+            play(star, i);
+}
+
+/* ---- Sites ---- */
+
+static void site_that_is_dropped_lets_the_round_close_that_waited_for_it(void **state)
+{
+    struct driver_setup const setup = changing_setup(AGENTS);
+    struct star star = star_open(&setup);
+    (void)state;
+    play_round(&star, 2);
+    assert_int_equal(driver_hub_view(&star.hub).epoch, 1);
+    assert_int_equal(driver_hub_view(&star.hub).reports_missing, 1);
+    assert_int_equal(change(&star, TACIT_ELIM_DROP_SITE, 2, 0), 1);
+    assert_true(star.hub.update.persist);
+    assert_int_equal(star.order->epoch, 2);
+    assert_int_equal(star.order->change_count, 1);
+    assert_int_equal(star.order->changes[0].kind, TACIT_ELIM_DROP_SITE);
+    assert_int_equal(star.order->changes[0].epoch, 1);
+    struct tacit_elim_hub_view const view = driver_hub_view(&star.hub);
+    assert_int_equal(view.reports_missing, 2);
+    assert_int_equal(view.quorum, 2);
+    for (uint32_t arm = 0; arm < ARMS; arm++) /* of the two that reported */
+        assert_true(fabs(view.means[arm] - means[arm]) < 1e-6);
+    assert_int_equal(change(&star, TACIT_ELIM_DROP_SITE, 2, 0), 1); /* twice is once */
+    assert_false(star.hub.update.persist);
+    struct tacit_elim_schedule const of_two = {.arm_count = ARMS,
+                                               .report_count = 2,
+                                               .horizon = setup.horizon,
+                                               .epsilon_per_reward = INFINITY};
+    assert_int_equal(view.pulls, tacit_elim_pulls(&of_two, 2, view.active_count, 0));
+    play_round(&star, 2);
+    assert_int_equal(driver_hub_view(&star.hub).epoch, 3);
+    assert_false(driver_hub_view(&star.hub).finished);
+    expect_refused(&star, TACIT_ELIM_DROP_SITE, 3, 0, TACIT_INVALID);
+    assert_int_equal(change(&star, TACIT_ELIM_DROP_SITE, 1, 0), 2);
+    expect_refused(&star, TACIT_ELIM_DROP_SITE, 0, 0, TACIT_INVALID); /* the last one */
+    star_close(&star);
+}
+
+/* It is back: it follows, draws as all do, gets its grants, and reports nothing. */
+static void dropped_site_that_comes_back_plays_along_and_is_not_counted(void **state)
+{
+    struct driver_setup const setup = changing_setup(AGENTS);
+    struct star star = star_open(&setup);
+    (void)state;
+    driver_play(&star.agents[2], means, 0); /* its commitment gets lost */
+    play_round(&star, 2);
+    (void)change(&star, TACIT_ELIM_DROP_SITE, 2, 0);
+    hear(&star, 2);
+    assert_true(driver_agent_view(&star.agents[2]).dropped);
+    driver_expect(&star.agents[2], driver_start(), TACIT_OK);
+    talk(&star, 2);
+    hear(&star, 2);
+    assert_int_equal(driver_agent_view(&star.agents[2]).epoch, 2);
+    play_round(&star, NEVER_REFUSED);
+    assert_int_equal(driver_hub_view(&star.hub).epoch, 3);
+    assert_int_equal(driver_hub_view(&star.hub).seen[2], 0);
+    assert_int_equal(driver_agent_view(&star.agents[2]).release_epoch, 2);
+    assert_int_equal(driver_agent_view(&star.agents[2]).ledger->release_count, 2);
+    star_close(&star);
+}
+
+static void report_that_is_here_stays_when_its_site_is_dropped(void **state)
+{
+    struct driver_setup const setup = changing_setup(AGENTS);
+    struct star star = star_open(&setup);
+    (void)state;
+    play(&star, 2);
+    (void)change(&star, TACIT_ELIM_DROP_SITE, 2, 0);
+    assert_int_equal(driver_hub_view(&star.hub).covered_count, 1);
+    play_round(&star, 2);
+    assert_int_equal(driver_hub_view(&star.hub).epoch, 2);
+    assert_int_equal(driver_hub_view(&star.hub).reports_missing, 2);
+    star_close(&star);
+}
+
+/* Participants are drawn among the others, and where all who were asked are gone, others are. */
+static void dropped_sites_are_not_drawn(void **state)
+{
+    struct driver_setup setup = changing_setup(AGENTS);
+    (void)state;
+    setup.report_count = 1;
+    struct star star = star_open(&setup);
+    uint32_t const asked = tacit_bits_next(driver_hub_view(&star.hub).uploaders, AGENTS, 0);
+    play_round(&star, asked);
+    assert_int_equal(driver_hub_view(&star.hub).epoch, 1);
+    (void)change(&star, TACIT_ELIM_DROP_SITE, asked, 0);
+    assert_int_equal(driver_hub_view(&star.hub).epoch, 1);
+    assert_false(tacit_bits_has(driver_hub_view(&star.hub).uploaders, asked));
+    for (uint32_t round = 0; round < 12 && !driver_hub_view(&star.hub).finished; round++) {
+        uint32_t const epoch = driver_hub_view(&star.hub).epoch;
+        play_round(&star, asked);
+        assert_true(driver_hub_view(&star.hub).epoch > epoch); /* also who was asked in mid-epoch */
+        assert_false(tacit_bits_has(driver_hub_view(&star.hub).uploaders, asked));
+    }
+    star_close(&star);
+}
+
+static void without_entropy_nobody_is_dropped(void **state)
+{
+    struct driver_setup setup = changing_setup(AGENTS);
+    uint32_t number;
+    (void)state;
+    setup.report_count = 1;
+    struct star star = star_open(&setup);
+    star.hub.entropy.fail_from = star.hub.entropy.fill_count;
+    star.hub.entropy.fail_count = 1;
+    assert_int_equal(driver_change(&star.hub, TACIT_ELIM_DROP_SITE, 0, 0, &number), TACIT_ENTROPY);
+    assert_int_equal(driver_change(&star.hub, TACIT_ELIM_DROP_SITE, 0, 0, &number), TACIT_OK);
+    assert_int_equal(number, 1);
+    star_close(&star);
+}
+
+/* ---- Quorum, deadline, horizon, end ---- */
+
+static void lower_quorum_closes_the_round_that_waited_for_it(void **state)
+{
+    struct driver_setup setup = changing_setup(AGENTS);
+    (void)state;
+    setup.round_timeout_us = 1000;
+    struct star star = star_open(&setup);
+    play_round(&star, 2);
+    star.hub.now_us = 1000;
+    driver_expect(&star.hub, driver_timeout(), TACIT_OK);
+    assert_true(driver_hub_view(&star.hub).overdue);
+    (void)change(&star, TACIT_ELIM_SET_PATIENCE, 2, 5000);
+    assert_int_equal(driver_hub_view(&star.hub).epoch, 2);
+    assert_int_equal(star.hub.update.deadline_us, 1000 + 5000);
+    assert_int_equal(driver_hub_view(&star.hub).quorum, 2);
+    assert_int_equal(change(&star, TACIT_ELIM_SET_PATIENCE, 2, 5000), 0); /* so it is */
+    assert_false(star.hub.update.persist);
+    expect_refused(&star, TACIT_ELIM_SET_PATIENCE, 4, 5000, TACIT_INVALID);
+    star_close(&star);
+}
+
+/* A run whose quorum and deadline are changed, and never needed, is the same run to the bit. */
+static void patience_that_is_not_needed_changes_no_result(void **state)
+{
+    struct driver_setup setup = changing_setup(AGENTS);
+    (void)state;
+    setup.epsilon = 1;
+    struct star stars[2] = {star_open(&setup), star_open(&setup)};
+    for (uint32_t epoch = 1; epoch <= 3; epoch++) {
+        (void)change(&stars[1], TACIT_ELIM_SET_PATIENCE, epoch, 1000 * epoch);
+        (void)change(&stars[1], TACIT_ELIM_EXTEND_HORIZON, 0, 1000000 + epoch);
+        play_round(&stars[0], NEVER_REFUSED);
+        play_round(&stars[1], NEVER_REFUSED);
+    }
+    struct tacit_elim_hub_view const with = driver_hub_view(&stars[1].hub);
+    struct tacit_elim_hub_view const without = driver_hub_view(&stars[0].hub);
+    assert_int_equal(with.epoch, 4);
+    assert_int_equal(without.epoch, 4);
+    assert_int_equal(with.pulls, without.pulls);
+    assert_memory_equal(with.means, without.means, ARMS * sizeof *with.means);
+    assert_int_equal(with.change_count, 6);
+    star_close(&stars[0]);
+    star_close(&stars[1]);
+}
+
+static void longer_horizon_lets_a_plan_be_played_that_did_not_fit(void **state)
+{
+    struct driver_setup setup = changing_setup(1);
+    (void)state;
+    setup.horizon = 100;
+    struct star star = star_open(&setup);
+    uint64_t const pulls = driver_hub_view(&star.hub).pulls;
+    assert_true(ARMS * pulls > 100);
+    assert_int_equal(driver_plan_length(&star.agents[0]), 100);
+    driver_play(&star.agents[0], means, 40);
+    expect_refused(&star, TACIT_ELIM_EXTEND_HORIZON, 0, 99, TACIT_INVALID);
+    expect_refused(&star, TACIT_ELIM_EXTEND_HORIZON, 0, TACIT_HORIZON_MAX + 1, TACIT_INVALID);
+    (void)change(&star, TACIT_ELIM_EXTEND_HORIZON, 0, 100000);
+    assert_int_equal(driver_hub_view(&star.hub).pulls, pulls); /* T in the logarithms stays */
+    hear(&star, 0);
+    assert_int_equal(driver_plan_length(&star.agents[0]), ARMS * pulls - 60);
+    play(&star, 0);
+    assert_int_equal(driver_hub_view(&star.hub).epoch, 2);
+    struct tacit_elim_hub_view const view = driver_hub_view(&star.hub);
+    for (uint32_t arm = 0; arm < ARMS; arm++) /* what was played before is in, once */
+        assert_true(fabs(view.means[arm] - means[arm]) < 1e-6);
+    star_close(&star);
+}
+
+/* The site's own policy, and who has played its last pull, are not overruled. */
+static void horizon_beyond_the_policy_is_not_taken(void **state)
+{
+    struct driver_setup setup = changing_setup(2);
+    (void)state;
+    setup.horizon = 100;
+    struct star star = star_open(&setup);
+    driver_close(&star.agents[1]);
+    star.agents[1] = driver_agent_open(&setup, 1);
+    star.agents[1].agent_config.horizon_max = 150;
+    assert_int_equal(tacit_elim_agent_init(star.agents[1].state, &star.agents[1].agent_config),
+                     TACIT_OK);
+    driver_expect(&star.agents[1], driver_start(), TACIT_OK);
+    hear(&star, 1);
+    driver_play(&star.agents[0], means, 0);
+    assert_true(driver_agent_view(&star.agents[0]).finished);
+    (void)change(&star, TACIT_ELIM_EXTEND_HORIZON, 0, 200);
+    hear(&star, 0);
+    hear(&star, 1);
+    assert_true(driver_agent_view(&star.agents[0]).finished);
+    assert_int_equal(driver_agent_view(&star.agents[0]).horizon, 100);
+    assert_int_equal(driver_agent_view(&star.agents[1]).horizon, 100);
+    assert_int_equal(driver_agent_view(&star.agents[1]).change_count, 1); /* it knows of it */
+    star_close(&star);
+}
+
+static void run_that_is_ended_gives_the_best_arm_by_what_is_known(void **state)
+{
+    struct driver_setup const setup = changing_setup(AGENTS);
+    struct star star = star_open(&setup);
+    (void)state;
+    expect_refused(&star, TACIT_ELIM_END_RUN, 0, 0, TACIT_INVALID); /* nothing is known */
+    play_round(&star, NEVER_REFUSED);
+    assert_false(driver_hub_view(&star.hub).finished);
+    hear(&star, 0);
+    driver_expect(&star.agents[0], driver_start(), TACIT_OK);
+    driver_play(&star.agents[0], means, 5);
+    (void)change(&star, TACIT_ELIM_END_RUN, 0, 0);
+    assert_true(star.order->last && driver_hub_view(&star.hub).finished);
+    for (uint32_t i = 0; i < AGENTS; i++) {
+        hear(&star, i);
+        struct tacit_elim_agent_view const view = driver_agent_view(&star.agents[i]);
+        assert_true(view.last);
+        assert_int_equal(view.exploit_arm, 0);
+        assert_int_equal(view.release_epoch, 1); /* of the round that was open nothing leaves */
+        assert_int_equal(view.ledger->release_count, 1);
+    }
+    assert_int_equal(change(&star, TACIT_ELIM_END_RUN, 0, 0), 1);
+    expect_refused(&star, TACIT_ELIM_DROP_SITE, 0, 0, TACIT_UNEXPECTED);
+    expect_refused(&star, TACIT_ELIM_EXTEND_HORIZON, 0, 2000000, TACIT_UNEXPECTED);
+    star_close(&star);
+}
+
+/* ---- Arms ---- */
+
+static void arm_that_is_retired_is_played_no_more_and_the_round_goes_on(void **state)
+{
+    struct driver_setup const setup = changing_setup(2);
+    struct star star = star_open(&setup);
+    (void)state;
+    play(&star, 0); /* its report, with all arms, is on its way or here */
+    driver_play(&star.agents[1], means, 7);
+    (void)change(&star, TACIT_ELIM_RETIRE_ARM, 0, 0);
+    assert_int_equal(star.order->epoch, 1);
+    hear(&star, 0);
+    hear(&star, 1);
+    struct tacit_elim_agent_view view = driver_agent_view(&star.agents[1]);
+    assert_false(tacit_bits_has(view.playable, 0));
+    assert_int_equal(view.playable_count, 3);
+    for (uint32_t i = 0; i < star.agents[1].update.plan_count; i++)
+        assert_int_not_equal(star.agents[1].update.plan[i].arm, 0);
+    driver_expect(&star.agents[1], driver_reward(0, 1, (union tacit_sum){.steps = 1}),
+                  TACIT_INVALID);
+    play(&star, 1);
+    struct tacit_elim_hub_view const hub = driver_hub_view(&star.hub);
+    assert_int_equal(hub.epoch, 2);
+    assert_int_equal(hub.eliminated[0], 1);
+    assert_false(tacit_bits_has(hub.arms, 0));
+    for (uint32_t arm = 1; arm < ARMS; arm++)
+        assert_true(fabs(hub.means[arm] - means[arm]) < 1e-6);
+    assert_false(tacit_bits_has(star.order->arms, 0));
+    assert_int_equal(change(&star, TACIT_ELIM_RETIRE_ARM, 0, 0), 1);
+    (void)change(&star, TACIT_ELIM_RETIRE_ARM, 3, 0);
+    assert_false(driver_hub_view(&star.hub).finished);
+    (void)change(&star, TACIT_ELIM_RETIRE_ARM, 2, 0); /* one is left: there is nothing to ask */
+    assert_true(star.order->last);
+    for (uint32_t i = 0; i < 2; i++) {
+        hear(&star, i);
+        assert_int_equal(driver_agent_view(&star.agents[i]).exploit_arm, 1);
+    }
+    expect_refused(&star, TACIT_ELIM_RETIRE_ARM, 1, 0, TACIT_UNEXPECTED);
+    star_close(&star);
+}
+
+/* Only the retired arm was left to be pulled: the epoch is over with the word. */
+static void epoch_ends_when_only_the_retired_arm_was_left_of_it(void **state)
+{
+    struct driver_setup const setup = changing_setup(1);
+    struct star star = star_open(&setup);
+    (void)state;
+    driver_play(&star.agents[0], means, 2); /* arms are played in order: two pulls of the last */
+    (void)change(&star, TACIT_ELIM_RETIRE_ARM, ARMS - 1, 0);
+    hear(&star, 0);
+    assert_true(driver_agent_view(&star.agents[0]).committed);
+    assert_true(star.agents[0].update.persist);
+    talk(&star, 0);
+    assert_int_equal(driver_hub_view(&star.hub).epoch, 2);
+    assert_int_equal(driver_agent_view(&star.agents[0]).ledger->release_count, 1);
+    star_close(&star);
+}
+
+static void site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in(void **state)
+{
+    struct driver_setup const setup = changing_setup(AGENTS);
+    struct star star = star_open(&setup);
+    (void)state;
+    driver_play(&star.agents[1], means, 9);
+    assert_int_equal(driver_refuse(&star.agents[1], 3), TACIT_OK);
+    assert_true(star.agents[1].update.persist && star.agents[1].update.send);
+    assert_false(tacit_bits_has(driver_agent_view(&star.agents[1]).playable, 3));
+    talk(&star, 1);
+    assert_true(tacit_bits_has(driver_hub_view(&star.hub).abstaining, 1));
+    assert_true(tacit_elim_hub_is_refused(star.hub.state, 1, 3));
+    assert_int_equal(driver_refuse(&star.agents[1], 3), TACIT_OK);
+    play_round(&star, NEVER_REFUSED);
+    assert_int_equal(driver_hub_view(&star.hub).epoch, 2);
+    assert_int_equal(driver_hub_view(&star.hub).seen[1], 0);
+    (void)change(&star, TACIT_ELIM_RETIRE_ARM, 3, 0); /* the operator follows */
+    assert_false(tacit_bits_has(driver_hub_view(&star.hub).abstaining, 1));
+    play_round(&star, NEVER_REFUSED);
+    play_round(&star, NEVER_REFUSED);
+    assert_true(driver_hub_view(&star.hub).seen[1] >= 2);
+    struct tacit_elim_hub_view const hub = driver_hub_view(&star.hub);
+    for (uint32_t arm = 0; arm + 1 < ARMS; arm++)
+        assert_true(fabs(hub.means[arm] - means[arm]) < 1e-6);
+    star_close(&star);
+}
+
+static void site_keeps_one_arm_and_refuses_even_the_winner(void **state)
+{
+    struct driver_setup const setup = changing_setup(2);
+    struct star star = star_open(&setup);
+    (void)state;
+    play_round(&star, NEVER_REFUSED);
+    (void)change(&star, TACIT_ELIM_END_RUN, 0, 0);
+    hear(&star, 0);
+    assert_int_equal(driver_refuse(&star.agents[0], 0), TACIT_OK);
+    assert_int_equal(driver_agent_view(&star.agents[0]).exploit_arm, 1); /* the next best */
+    assert_int_equal(driver_refuse(&star.agents[0], 1), TACIT_OK);
+    assert_int_equal(driver_refuse(&star.agents[0], 2), TACIT_OK);
+    assert_int_equal(driver_refuse(&star.agents[0], 3), TACIT_INVALID);
+    assert_int_equal(driver_refuse(&star.agents[0], ARMS), TACIT_INVALID);
+    assert_int_equal(driver_agent_view(&star.agents[0]).exploit_arm, 3);
+    star_close(&star);
+}
+
+/* A coordinator that has forgotten its log brings no arm back. */
+static void new_term_leaves_retired_arms_out(void **state)
+{
+    struct driver_setup const setup = changing_setup(2);
+    struct star star = star_open(&setup);
+    (void)state;
+    (void)change(&star, TACIT_ELIM_RETIRE_ARM, 1, 0);
+    hear(&star, 0);
+    struct tacit_elim_event const term = {.kind = TACIT_EVENT_START, .as.term = 1};
+    driver_expect(&star.agents[0], term, TACIT_OK);
+    struct tacit_elim_agent_view const view = driver_agent_view(&star.agents[0]);
+    assert_int_equal(view.change_count, 0);
+    assert_true(tacit_bits_has(view.refused, 1));
+    assert_false(tacit_bits_has(view.playable, 1));
+    star_close(&star);
+}
+
+/* ---- Words that do not fit ---- */
+
+static void orders_with_a_log_that_does_not_fit_are_refused_without_trace(void **state)
+{
+    struct driver_setup const setup = changing_setup(2);
+    struct star star = star_open(&setup);
+    (void)state;
+    (void)change(&star, TACIT_ELIM_RETIRE_ARM, 1, 0);
+    struct tacit_elim_change log[9];
+    for (uint32_t i = 0; i < 9; i++) {
+        log[i] = star.order->changes[0];
+        log[i].number = i + 1;
+        log[i].subject = i % 3;
+    }
+    struct tacit_elim_message order = *star.order;
+    order.changes = log;
+    order.change_count = 9; /* more than there is room for */
+    driver_expect_nothing(&star.agents[0], driver_receive(&order), TACIT_MALFORMED);
+    order.change_count = 1;
+    log[0].subject = ARMS;
+    driver_expect_nothing(&star.agents[0], driver_receive(&order), TACIT_MALFORMED);
+    log[0].subject = 0;
+    log[0].kind = 6;
+    driver_expect_nothing(&star.agents[0], driver_receive(&order), TACIT_MALFORMED);
+    log[0].kind = TACIT_ELIM_RETIRE_ARM;
+    log[0].number = 2;
+    driver_expect_nothing(&star.agents[0], driver_receive(&order), TACIT_MALFORMED);
+    hear(&star, 0);
+    log[0].number = 1; /* another story than the one it was told */
+    driver_expect_nothing(&star.agents[0], driver_receive(&order), TACIT_FORKED);
+    order.changes = NULL;
+    order.change_count = 0; /* an order from before, that was late */
+    driver_expect_nothing(&star.agents[0], driver_receive(&order), TACIT_OK);
+    assert_int_equal(driver_agent_view(&star.agents[0]).change_count, 1);
+    star_close(&star);
+}
+
+static void log_that_is_full_takes_no_more(void **state)
+{
+    struct driver_setup const setup = changing_setup(2);
+    struct star star = star_open(&setup);
+    struct driver_setup closed = setup;
+    (void)state;
+    for (uint32_t i = 0; i < setup.change_max; i++)
+        assert_int_equal(change(&star, TACIT_ELIM_EXTEND_HORIZON, 0, setup.horizon + 1 + i), i + 1);
+    expect_refused(&star, TACIT_ELIM_RETIRE_ARM, 0, 0, TACIT_REFUSED);
+    expect_refused(&star, (enum tacit_elim_change_kind)0, 0, 0, TACIT_REFUSED);
+    star_close(&star);
+    closed.change_max = 0;
+    star = star_open(&closed);
+    expect_refused(&star, TACIT_ELIM_RETIRE_ARM, 0, 0, TACIT_REFUSED);
+    star_close(&star);
+}
+
+/* ---- Anything at any time ---- */
+
+struct chance {
+    struct tacit_rng rng;
+};
+
+static uint64_t below(struct chance *chance, uint64_t bound)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&chance->rng);
+    uint64_t value = 0;
+    assert_int_equal(tacit_entropy_below(&entropy, bound, &value), TACIT_OK);
+    return value;
+}
+
+/* Each of a site's releases holds each of its rewards once: sums are pulls times mean, for all arms
+ * that it played to the end, up to a noise that is less than half of any reward. */
+static void check_sums(const struct driver_core *agent)
+{
+    struct tacit_elim_agent_view const view = driver_agent_view(agent);
+    for (uint32_t arm = 0; arm < ARMS; arm++)
+        if (tacit_bits_has(view.playable, arm) && tacit_bits_has(view.arms, arm) &&
+            view.release_epoch == view.epoch && view.epoch > 0 && !view.last)
+            assert_true(llabs(view.noised[arm].steps - (int64_t)(means[arm] * TACIT_STEPS) *
+                                                           (int64_t)view.pulls) < TACIT_STEPS / 8);
+    assert_true(view.ledger->release_count <= view.epoch); /* one an epoch at most */
+}
+
+static void change_something(struct star *star, struct chance *chance)
+{
+    uint32_t number;
+    uint32_t const kind = 1 + (uint32_t)below(chance, 5);
+    uint64_t const value = kind == TACIT_ELIM_SET_PATIENCE     ? 1 + below(chance, 3000)
+                           : kind == TACIT_ELIM_EXTEND_HORIZON ? 500000 + below(chance, 1000000)
+                                                               : 0;
+    if (kind == TACIT_ELIM_END_RUN && below(chance, 4) > 0)
+        return;
+    enum tacit_status const status = driver_change(
+        &star->hub, (enum tacit_elim_change_kind)kind,
+        kind == TACIT_ELIM_EXTEND_HORIZON ? 0 : (uint32_t)below(chance, 4), value, &number);
+    if (status == TACIT_OK && star->hub.update.persist && below(chance, 3) == 0) {
+        driver_move(&star->hub); /* killed after the answer: START says the order again */
+        driver_expect(&star->hub, driver_start(), TACIT_OK);
+    }
+    keep_order(star);
+}
+
+static void something_happens(struct star *star, struct chance *chance)
+{
+    uint32_t const i = (uint32_t)below(chance, star->count);
+    struct driver_core *const agent = &star->agents[i];
+    switch (below(chance, 8)) {
+    case 0:
+        change_something(star, chance);
+        break;
+    case 1:
+        if (below(chance, 6) == 0)
+            (void)driver_refuse(agent, (uint32_t)below(chance, ARMS));
+        talk(star, i);
+        break;
+    case 2: /* a death, and a start */
+        driver_move(agent);
+        driver_expect(agent, driver_start(), TACIT_OK);
+        talk(star, i);
+        break;
+    case 3:
+        star->hub.now_us += below(chance, 500);
+        driver_expect(&star->hub, driver_timeout(), TACIT_OK);
+        keep_order(star);
+        break;
+    case 4:
+        agent->now_us += DRIVER_RESEND_US * 64;
+        driver_expect(agent, driver_timeout(), TACIT_OK);
+        if (below(chance, 4) == 0)
+            agent->update.send = false; /* lost */
+        talk(star, i);
+        break;
+    case 5:
+        hear(star, i);
+        talk(star, i);
+        break;
+    default:
+        driver_move(agent);
+        driver_expect(agent, driver_start(), TACIT_OK);
+        agent->update.send = false;
+        if (agent->update.plan_count > 0)
+            driver_play(agent, means, below(chance, 2) * (driver_plan_length(agent) / 2));
+        talk(star, i);
+        break;
+    }
+    check_sums(agent);
+}
+
+/* At the end everybody who is there hears the last order, and plays an arm that is allowed. */
+static bool bring_to_an_end(struct star *star)
+{
+    for (uint32_t round = 0; round < 60 && !driver_hub_view(&star->hub).finished; round++) {
+        for (uint32_t i = 0; i < star->count; i++) {
+            hear(star, i);
+            talk(star, i);
+            driver_move(&star->agents[i]);
+            driver_expect(&star->agents[i], driver_start(), TACIT_OK);
+            talk(star, i);
+            if (driver_agent_view(&star->agents[i]).epoch < star->order->epoch)
+                hear(star, i);
+            play(star, i);
+            check_sums(&star->agents[i]);
+        }
+        star->hub.now_us += 4000;
+        driver_expect(&star->hub, driver_timeout(), TACIT_OK);
+        keep_order(star);
+    }
+    return driver_hub_view(&star->hub).finished;
+}
+
+static void check_end(struct star *star)
+{
+    struct tacit_elim_hub_view const hub = driver_hub_view(&star->hub);
+    uint32_t const winner = tacit_bits_next(star->order->arms, ARMS, 0);
+    assert_false(tacit_bits_has(hub.retired, winner));
+    for (uint32_t arm = 0; arm < winner; arm++) /* no better one was thrown away */
+        assert_true(tacit_bits_has(hub.retired, arm) || hub.round_count == 0);
+    for (uint32_t i = 0; i < hub.change_count; i++)
+        assert_int_equal(hub.changes[i].number, i + 1);
+}
+
+/* Several deaths, losses, refusals and changes of all kinds; in every state the core's checks hold
+ * (driver_step), no reward is lost or counted twice, and the run can be brought to its end. */
+static void whatever_is_changed_whenever_no_reward_is_lost_or_released_twice(void **state)
+{
+    char const *const wanted = getenv("SCHEDULES");
+    uint64_t const count = wanted == NULL ? 300 : strtoull(wanted, NULL, 10);
+    uint32_t ended = 0;
+    uint32_t changed = 0;
+    (void)state;
+    for (uint64_t seed = 1; seed <= count; seed++) {
+        struct driver_setup setup = changing_setup(AGENTS);
+        struct chance chance = {tacit_rng_stream(seed, 0, 0, TACIT_PURPOSE_NOISE)};
+        setup.round_timeout_us = below(&chance, 2) * 1000;
+        setup.report_count = 2 + (uint32_t)below(&chance, 2);
+        setup.quorum = 1 + (uint32_t)below(&chance, 2);
+        if (setup.report_count == AGENTS && below(&chance, 2) == 0) { /* exact bounds */
+            setup.growth = 2;
+            setup.epsilon = 1000;
+        }
+        struct star star = star_open(&setup);
+        for (uint32_t event = 0; event < 60; event++)
+            something_happens(&star, &chance);
+        changed += driver_hub_view(&star.hub).change_count;
+        if (bring_to_an_end(&star)) {
+            check_end(&star);
+            ended++;
+        }
+        star_close(&star);
+    }
+    print_message("%u of %llu runs ended, %u changes\n", ended, (unsigned long long)count, changed);
+    assert_true(changed > count);
+    assert_true(ended > count / 2); /* where all sites refuse what is in, a run waits */
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(site_that_is_dropped_lets_the_round_close_that_waited_for_it),
+        cmocka_unit_test(dropped_site_that_comes_back_plays_along_and_is_not_counted),
+        cmocka_unit_test(report_that_is_here_stays_when_its_site_is_dropped),
+        cmocka_unit_test(dropped_sites_are_not_drawn),
+        cmocka_unit_test(without_entropy_nobody_is_dropped),
+        cmocka_unit_test(lower_quorum_closes_the_round_that_waited_for_it),
+        cmocka_unit_test(patience_that_is_not_needed_changes_no_result),
+        cmocka_unit_test(longer_horizon_lets_a_plan_be_played_that_did_not_fit),
+        cmocka_unit_test(horizon_beyond_the_policy_is_not_taken),
+        cmocka_unit_test(run_that_is_ended_gives_the_best_arm_by_what_is_known),
+        cmocka_unit_test(arm_that_is_retired_is_played_no_more_and_the_round_goes_on),
+        cmocka_unit_test(epoch_ends_when_only_the_retired_arm_was_left_of_it),
+        cmocka_unit_test(site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in),
+        cmocka_unit_test(site_keeps_one_arm_and_refuses_even_the_winner),
+        cmocka_unit_test(new_term_leaves_retired_arms_out),
+        cmocka_unit_test(orders_with_a_log_that_does_not_fit_are_refused_without_trace),
+        cmocka_unit_test(log_that_is_full_takes_no_more),
+        cmocka_unit_test(whatever_is_changed_whenever_no_reward_is_lost_or_released_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
