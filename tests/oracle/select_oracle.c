@@ -181,6 +181,97 @@ static void neighbours_are_those_of_R1_and_R2_in_500_graphs(void **state)
     free(scratch);
 }
 
+/* ---- Algorithm 3: from any set to any other ---- */
+
+/* Of `set` the first or the last user in the order of the sorted list: by ucb, of equals by index.
+ */
+static uint32_t end_of(const double *ucb, uint32_t set, bool is_last)
+{
+    uint32_t end = 32;
+    for (uint32_t k = 0; k < 32; k++) {
+        if (!(set >> k & 1))
+            continue;
+        if (end == 32 || (is_last ? ucb[k] >= ucb[end] : ucb[k] < ucb[end]))
+            end = k;
+    }
+    assert_true(end < 32);
+    return end;
+}
+
+/* One turn of its loop; *is_active: by its first branch. */
+static uint32_t walk_on(const double *ucb, uint32_t set, uint32_t goal, struct tacit_rng *rng,
+                        bool *is_active)
+{
+    uint32_t const least = end_of(ucb, set, false);
+    uint32_t const comes = end_of(ucb, goal & ~set, true);
+    *is_active = ucb[least] < ucb[comes] || (ucb[least] == ucb[comes] && least < comes);
+    uint32_t leaves = least;
+    if (!*is_active) {
+        uint32_t strangers[9];
+        uint32_t count = 0;
+        for (uint32_t k = 0; k < 9; k++)
+            if ((set & ~goal) >> k & 1)
+                strangers[count++] = k;
+        leaves = strangers[tacit_rng_below(rng, count)];
+    }
+    return (set & ~(UINT32_C(1) << leaves)) | UINT32_C(1) << comes;
+}
+
+/* Is `next` one of those that the walk may go to from `set`? */
+static bool is_listed(const struct tacit_select_scores *scores, uint32_t users, uint32_t set,
+                      uint32_t next, void *scratch)
+{
+    uint32_t members[9];
+    uint32_t m = 0;
+    for (uint32_t k = 0; k < users; k++)
+        if (set >> k & 1)
+            members[m++] = k;
+    uint64_t const count = tacit_select_neighbour_count(scores, users, members, m, scratch);
+    for (uint64_t i = 0; i < count; i++) {
+        uint32_t leaves;
+        uint32_t comes;
+        tacit_select_neighbour(scores, users, members, m, i, scratch, &leaves, &comes);
+        if (((set & ~(UINT32_C(1) << leaves)) | UINT32_C(1) << comes) == next)
+            return true;
+    }
+    return false;
+}
+
+/* So the walk gets everywhere (Theorem 4). Once the condition is false it stays so, and each turn
+ * from then on brings a user of the goal for good: at most users + m turns. */
+static void the_path_of_algorithm_3_is_made_of_neighbours_for_1000_pairs(void **state)
+{
+    (void)state;
+    void *const scratch = new_memory(tacit_select_scratch_size(9));
+    uint32_t longest = 0;
+    for (uint32_t run = 0; run < 1000; run++) {
+        struct tacit_rng rng = stream(run, 7);
+        uint32_t const users = 2 + (uint32_t)tacit_rng_below(&rng, 8);
+        uint32_t const m = 1 + (uint32_t)tacit_rng_below(&rng, users - 1);
+        struct columns columns;
+        struct tacit_select_scores const scores = draw_columns(&columns, users, &rng, run % 2 == 0);
+        uint32_t members[9];
+        uint32_t set = draw_set(&rng, users, m, members);
+        uint32_t const goal = draw_set(&rng, users, m, members);
+        uint32_t turns = 0;
+        bool was_active = true;
+        for (; set != goal; turns++) {
+            bool is_active;
+            uint32_t const next = walk_on(columns.ucb, set, goal, &rng, &is_active);
+            assert_true(turns < users + m);
+            assert_false(is_active && !was_active);
+            assert_true(
+                twin_are_neighbours((int)users, columns.ucb, columns.g, columns.p, set, next));
+            assert_true(is_listed(&scores, users, set, next, scratch));
+            was_active = is_active;
+            set = next;
+        }
+        longest = turns > longest ? turns : longest;
+    }
+    assert_true(longest > 4); /* not all of them were neighbours at once */
+    free(scratch);
+}
+
 static void temperature_exceeds_the_range_of_energies_in_500_cases(void **state)
 {
     (void)state;
@@ -404,6 +495,7 @@ int main(void)
         cmocka_unit_test(best_set_is_that_of_enumeration_in_3000_cases_with_ties),
         cmocka_unit_test(best_of_many_is_that_of_a_plain_search_over_the_last_member),
         cmocka_unit_test(neighbours_are_those_of_R1_and_R2_in_500_graphs),
+        cmocka_unit_test(the_path_of_algorithm_3_is_made_of_neighbours_for_1000_pairs),
         cmocka_unit_test(temperature_exceeds_the_range_of_energies_in_500_cases),
         cmocka_unit_test(scores_and_values_are_those_of_the_formulas_from_the_whole_history),
         cmocka_unit_test(exact_equals_brute_force_over_300_rounds_of_30_users),

@@ -3,6 +3,7 @@
 #include "../support/audit.h"
 #include "../support/gof.h"
 #include "tacit/privacy.h"
+#include "tacit/select.h"
 #include "tacit/vector.h"
 #include <math.h>
 #include <setjmp.h>
@@ -155,34 +156,59 @@ static void wide_noise_has_its_scale(void **state)
 
 /* ---- Audit ---- */
 
-enum mutant { HONEST, NOISE_ON_HALF, UNCLIPPED };
+#define PARTICIPATION 30u
+#define ETA 0.04
+#define TOTAL 40.0
+
+enum mutant {
+    HONEST,
+    NOISE_ON_HALF,   /* noise on C, not on 2 C */
+    UNCLIPPED,       /* three times the norm */
+    RAW_STATISTICS,  /* the last coordinate, a running mean, leaves as it is */
+    SERVER_S_COUNTER /* the server says "your first participation", and the site believes it */
+};
 
 struct release {
     enum mutant mutant;
     uint32_t dimension;
+    uint64_t epsilon_nano; /* that is charged */
+    uint64_t first_nano;   /* what a first participation costs */
 };
 
-/* The worst pair: the whole norm in the first coordinate, or in the other direction. */
+static void draw_noise(uint64_t norms, uint64_t epsilon_nano, const struct tacit_entropy *entropy,
+                       int64_t *step)
+{
+    int64_t noise;
+    uint64_t const t = norms * (uint64_t)TACIT_VECTOR_STEPS * UINT64_C(1000000000);
+    assert_int_equal(tacit_discrete_laplace_wide(t, epsilon_nano, entropy, &noise), TACIT_OK);
+    *step += noise;
+}
+
+/* The worst pair: the whole norm in the last coordinate, or in the other direction. */
 static void release_of(const void *context, int world, struct tacit_rng *rng,
                        struct audit_release *released)
 {
     struct release const *const release = context;
-    double h[16] = {0};
-    int64_t steps[16];
+    static double h[DIMENSION_MAX];
+    static int64_t steps[DIMENSION_MAX];
     struct tacit_entropy const entropy = tacit_rng_entropy(rng);
-    double const size = release->mutant == UNCLIPPED ? 3 : 1;
-    h[0] = world == 0 ? -1 : 1;
+    uint32_t const last = release->dimension - 1;
+    bool const is_believed = release->mutant == SERVER_S_COUNTER;
+    h[last] = world == 0 ? -1 : 1;
     tacit_vector_quantise(h, release->dimension, 1, steps);
+    h[last] = 0;
     if (release->mutant == UNCLIPPED)
-        steps[0] = (int64_t)(size * (double)steps[0]);
-    for (uint32_t j = 0; j < release->dimension; j++) {
-        int64_t noise;
-        uint64_t const norms = release->mutant == NOISE_ON_HALF ? 1 : 2;
-        uint64_t const t = norms * (uint64_t)TACIT_VECTOR_STEPS * UINT64_C(1000000000);
-        assert_int_equal(tacit_discrete_laplace_wide(t, EPSILON_NANO, &entropy, &noise), TACIT_OK);
-        steps[j] += noise;
-    }
-    released->value[0].steps = steps[0];
+        steps[last] *= 3;
+    if (release->mutant == NOISE_ON_HALF || release->mutant == UNCLIPPED)
+        for (uint32_t j = 0; j <= last; j++) /* the library's own would refuse such steps */
+            draw_noise(release->mutant == UNCLIPPED ? 2 : 1, release->epsilon_nano, &entropy,
+                       &steps[j]);
+    else
+        assert_int_equal(
+            tacit_vector_noise(steps, release->dimension - (release->mutant == RAW_STATISTICS),
+                               is_believed ? release->first_nano : release->epsilon_nano, &entropy),
+            TACIT_OK);
+    released->value[0].steps = steps[last];
 }
 
 static double first_value(const void *context, const struct audit_release *release)
@@ -191,27 +217,97 @@ static double first_value(const void *context, const struct audit_release *relea
     return (double)release->value[0].steps;
 }
 
-static double proven(enum mutant mutant, uint32_t dimension)
+/* Of so many releases in each world. */
+static double proven(const struct release *release, uint32_t count)
 {
-    struct release const release = {mutant, dimension};
-    struct audit const audit = {release_of, &release, 5, 100000};
+    struct audit const audit = {release_of, release, 5, count};
     return audit_by_score(&audit, first_value).epsilon_lower;
 }
 
 static void audit_agrees_with_the_claim_and_refutes_mutants(void **state)
 {
     (void)state;
-    double const one = proven(HONEST, 1);
-    double const sixteen = proven(HONEST, 16);
-    double const half = proven(NOISE_ON_HALF, 1);
-    double const unclipped = proven(UNCLIPPED, 1);
-    print_message("claimed 1: d = 1 %.3f, d = 16 %.3f; noise on C %.3f, unclipped %.3f\n", one,
-                  sixteen, half, unclipped);
+    double const one = proven(&(struct release){HONEST, 1, EPSILON_NANO, 0}, 100000);
+    double const sixteen = proven(&(struct release){HONEST, 16, EPSILON_NANO, 0}, 100000);
+    double const thousand = proven(&(struct release){HONEST, 1000, EPSILON_NANO, 0}, 4000);
+    double const half = proven(&(struct release){NOISE_ON_HALF, 1, EPSILON_NANO, 0}, 100000);
+    double const unclipped = proven(&(struct release){UNCLIPPED, 1, EPSILON_NANO, 0}, 100000);
+    double const raw = proven(&(struct release){RAW_STATISTICS, 16, EPSILON_NANO, 0}, 20000);
+    print_message("claimed 1: d = 1 %.3f, d = 16 %.3f, d = 1000 %.3f; noise on C %.3f, unclipped "
+                  "%.3f, raw statistics %.3f\n",
+                  one, sixteen, thousand, half, unclipped, raw);
     assert_true(one <= 1.0001);
     assert_true(one > 0.9);
     assert_true(sixteen <= 1.0001);
+    assert_true(thousand <= 1.0001);
+    assert_true(thousand > 0.7);
     assert_true(half > 1.0001);
     assert_true(unclipped > 1.0001);
+    assert_true(raw > 3);
+}
+
+/* What a user is charged for participation `index`, from 1. */
+static uint64_t price_of(uint32_t index)
+{
+    struct tacit_select_config const config = {
+        .user_count = 1,
+        .users_per_round = 1,
+        .alpha = 1,
+        .beta = 2,
+        .gamma = 1,
+        .zeta = 1,
+        .latency_min = 1,
+        .budget = {.kind = TACIT_SELECT_GEOMETRIC, .is_exact = true, .total = TOTAL, .eta = ETA}};
+    struct tacit_select *const select = malloc(tacit_select_size(&config));
+    assert_non_null(select);
+    assert_int_equal(tacit_select_init(select, &config, NULL), TACIT_OK);
+    uint64_t price = 0;
+    for (uint32_t i = 0; i < index; i++) {
+        uint32_t const user = 0;
+        double const latency = 1;
+        uint64_t const before = tacit_select_spent_nano(select, 0);
+        assert_int_equal(tacit_select_observe(select, &user, 1, &latency, 1), TACIT_OK);
+        price = tacit_select_spent_nano(select, 0) - before;
+    }
+    free(select);
+    return price;
+}
+
+/* A site that noises by its own counter, as it must, and one that takes the server's. */
+static void a_counter_of_the_server_is_refuted(void **state)
+{
+    (void)state;
+    struct release release = {HONEST, 1, price_of(PARTICIPATION), price_of(1)};
+    double const charged = (double)release.epsilon_nano / 1e9;
+    double const own = proven(&release, 50000);
+    release.mutant = SERVER_S_COUNTER;
+    double const believed = proven(&release, 50000);
+    print_message("charged %.3f: own counter %.3f, the server's %.3f\n", charged, own, believed);
+    assert_true(own <= charged + 1e-4);
+    assert_true(own > charged - 0.1);
+    assert_true(believed > charged + 0.2);
+}
+
+/* Rounding to nearest adds up to d/2 steps: too few for a test of chance, but the sum shows it. */
+static void rounding_to_nearest_passes_the_norm(void **state)
+{
+    (void)state;
+    static double h[DIMENSION_MAX];
+    uint32_t passed = 0;
+    for (uint32_t run = 0; run < 1000; run++) {
+        struct tacit_rng rng = stream(run);
+        double norm = 0;
+        int64_t sum = 0;
+        draw_vector(&rng, DIMENSION_MAX, h);
+        for (uint32_t j = 0; j < DIMENSION_MAX; j++)
+            norm += fabs(h[j]);
+        double const scale = norm > 1 ? 1 / norm : 1;
+        for (uint32_t j = 0; j < DIMENSION_MAX; j++)
+            sum += magnitude(llround(scale * h[j] * (double)TACIT_VECTOR_STEPS));
+        passed += sum > TACIT_VECTOR_STEPS ? 1 : 0;
+    }
+    print_message("rounded to nearest: %u of 1000 vectors above Q\n", passed);
+    assert_true(passed > 100);
 }
 
 int main(void)
@@ -224,6 +320,8 @@ int main(void)
         cmocka_unit_test(wide_noise_has_the_law_of_the_narrow_one),
         cmocka_unit_test(wide_noise_has_its_scale),
         cmocka_unit_test(audit_agrees_with_the_claim_and_refutes_mutants),
+        cmocka_unit_test(a_counter_of_the_server_is_refuted),
+        cmocka_unit_test(rounding_to_nearest_passes_the_norm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,12 +5,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include "deal.h"
 #include "streams.h"
 #include "tacit/vector.h"
 
 #define WORKERS 2u
-#define LABELS 10u
-#define SIZE_MIN 20u
 
 /* What one thread needs to train one user after the other. */
 struct worker {
@@ -137,95 +136,7 @@ void training_free(struct training *training)
     free(training);
 }
 
-/* ---- Dealing out ---- */
-
-static void shuffle(uint32_t *items, uint32_t count, struct tacit_rng *rng)
-{
-    for (uint32_t i = count; i > 1; i--) {
-        uint32_t const other = (uint32_t)tacit_rng_below(rng, i);
-        uint32_t const item = items[i - 1];
-        items[i - 1] = items[other];
-        items[other] = item;
-    }
-}
-
-/* Sizes that add up to at most all pictures, none below its least, in the proportion asked for. */
-static void cut_sizes(const struct training *training, uint64_t *sizes)
-{
-    uint32_t const users = training->user_count;
-    uint64_t const rest = training->plan->lessons.count - (uint64_t)users * SIZE_MIN;
-    double total = 0;
-    for (uint32_t user = 0; user < users; user++)
-        total += (double)sizes[user];
-    for (uint32_t user = 0; user < users; user++)
-        sizes[user] = SIZE_MIN + (uint64_t)floor((double)rest * ((double)sizes[user] / total));
-}
-
-/* Pictures in random order, sorted by label: stack l is stack[start[l]] .. stack[start[l+1]-1], and
- * is taken from its end. */
-struct stacks {
-    uint32_t *rows;
-    uint32_t start[LABELS];
-    uint32_t end[LABELS];
-};
-
-static void make_stacks(const struct training *training, struct tacit_rng *rng,
-                        struct stacks *stacks)
-{
-    struct tacit_images const *const lessons = &training->plan->lessons;
-    uint32_t counts[LABELS] = {0};
-    for (uint32_t i = 0; i < lessons->count; i++)
-        counts[lessons->labels[i]]++;
-    uint32_t place = 0;
-    for (uint32_t label = 0; label < LABELS; label++) {
-        stacks->start[label] = stacks->end[label] = place;
-        place += counts[label];
-    }
-    for (uint32_t i = 0; i < lessons->count; i++)
-        stacks->rows[stacks->end[lessons->labels[i]]++] = i;
-    for (uint32_t label = 0; label < LABELS; label++)
-        shuffle(stacks->rows + stacks->start[label], counts[label], rng);
-}
-
-/* A picture of this label, or of the next one that has any left. */
-static uint32_t take_picture(struct stacks *stacks, uint32_t label)
-{
-    for (uint32_t i = 0; i < LABELS; i++) {
-        uint32_t const other = (label + i) % LABELS;
-        if (stacks->end[other] > stacks->start[other])
-            return stacks->rows[--stacks->end[other]];
-    }
-    TACIT_ASSERT(false);
-    return 0;
-}
-
-/* READINGS P5.12: label k mod 10 for a quarter of the rows, the rest uniform over the other nine.
- */
-static void deal_dominant(struct training *training, struct tacit_rng *rng, const uint64_t *sizes)
-{
-    struct stacks stacks = {.rows = training->workers[0].order};
-    make_stacks(training, rng, &stacks);
-    uint32_t place = 0;
-    for (uint32_t user = 0; user < training->user_count; user++) {
-        uint32_t const own = user % LABELS;
-        training->first[user] = place;
-        for (uint64_t i = 0; i < sizes[user]; i++) {
-            uint32_t const other = (own + 1 + (uint32_t)tacit_rng_below(rng, LABELS - 1)) % LABELS;
-            training->rows[place++] = take_picture(&stacks, i < sizes[user] / 4 ? own : other);
-        }
-    }
-    training->first[training->user_count] = place;
-}
-
-static void deal_alike(struct training *training, struct tacit_rng *rng, const uint64_t *sizes)
-{
-    uint32_t const count = training->plan->lessons.count;
-    for (uint32_t i = 0; i < count; i++)
-        training->rows[i] = i;
-    shuffle(training->rows, count, rng);
-    for (uint32_t user = 0; user < training->user_count; user++)
-        training->first[user + 1] = training->first[user] + (uint32_t)sizes[user];
-}
+/* ---- Beginning a run ---- */
 
 void training_begin(struct training *training, uint64_t seed, uint32_t run, uint64_t *sizes)
 {
@@ -235,13 +146,16 @@ void training_begin(struct training *training, uint64_t seed, uint32_t run, uint
     struct tacit_rng model =
         tacit_rng_stream(seed, run, TACIT_STREAM_COMMON,
                          TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_MODEL));
-    cut_sizes(training, sizes);
-    training->first[0] = 0;
-    if (training->plan->keys.is_dominant)
-        deal_dominant(training, &rng, sizes);
+    struct training_deal const deal = {training->plan->lessons.labels,
+                                       training->plan->lessons.count,
+                                       training->plan->keys.pictures.classes, training->user_count,
+                                       training->plan->keys.is_dominant};
+    training_deal_out(&deal, &rng, sizes, training->workers[0].order, training->rows,
+                      training->first);
+    if (training->plan->keys.pictures.frozen.pictures > 0) /* nothing learnt is nothing said */
+        memset(training->model, 0, training->plan->parameter_count * sizeof(float));
     else
-        deal_alike(training, &rng, sizes);
-    tacit_model_draw(&training->plan->model, &model, training->model);
+        tacit_model_draw(&training->plan->model, &model, training->model);
     training->round = 0;
     for (uint32_t user = 0; user < training->user_count; user++) {
         training->optimizers[user] = (struct tacit_optimizer){
@@ -265,7 +179,7 @@ static void load(struct worker *worker, const struct tacit_images *images, const
         const uint8_t *const from = images->pixels + (size_t)rows[i] * pixels;
         float *const to = worker->images + i * pixels;
         for (size_t k = 0; k < pixels; k++)
-            to[k] = (float)from[k] * (1.0F / 255);
+            to[k] = ((float)from[k] - worker->training->plan->zero) * worker->training->plan->unit;
         worker->labels[i] = images->labels[rows[i]];
     }
 }
@@ -289,7 +203,7 @@ static enum tacit_status train_epoch(struct worker *worker, uint32_t user, uint3
     struct training *const training = worker->training;
     struct training_keys const *const keys = &training->plan->keys;
     uint32_t const count = training->first[user + 1] - training->first[user];
-    shuffle(worker->order, count, &training->shuffles[user]);
+    training_shuffle(worker->order, count, &training->shuffles[user]);
     for (uint32_t at = 0; at + keys->batch <= count && *batches < keys->batches_max;
          at += keys->batch) {
         double loss;

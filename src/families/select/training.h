@@ -2,6 +2,7 @@
  * are noised or not. */
 #ifndef FAMILIES_SELECT_TRAINING_H
 #define FAMILIES_SELECT_TRAINING_H
+#include "frozen.h"
 #include "tacit/config.h"
 #include "tacit/data.h"
 #include "tacit/family.h"
@@ -10,10 +11,19 @@
 
 enum training_data { TRAINING_MNIST, TRAINING_CIFAR10 };
 
+/* Which pictures, and what is made of them before anybody trains. */
+struct training_pictures {
+    enum training_data data;
+    uint32_t classes;  /* only pictures with a label below this */
+    uint32_t features; /* S > 0: a picture is the means of its S x S parts */
+    uint32_t exam;     /* so many pictures of the exam, the first ones; 0: all */
+    struct training_frozen frozen;
+};
+
 /* What the file says. */
 struct training_keys {
     bool is_on;
-    enum training_data data;
+    struct training_pictures pictures;
     enum tacit_model_kind model;
     bool batch_norm;
     enum tacit_optimizer_kind optimizer;
@@ -24,9 +34,7 @@ struct training_keys {
     bool is_dominant;        /* a quarter of each user's rows has one label (READINGS P5.12) */
     double sensitivity;      /* paper mode: Delta f of one coordinate */
     double clip;             /* sound mode: C, the L1 norm of an update */
-    uint32_t features;       /* S > 0: a picture is the means of its S x S parts */
     uint32_t evaluate_every; /* rounds; 0: only after the last one */
-    uint32_t exam;           /* so many pictures of the exam, the first ones; 0: all */
     double target;           /* an accuracy, for the time that it takes */
 };
 
@@ -39,6 +47,8 @@ struct training_plan {
     enum tacit_privacy_mode mode; /* NONE: updates leave as they are */
     struct tacit_images lessons;
     struct tacit_images exam;
+    float zero; /* an input of the model is (byte - zero) x unit */
+    float unit;
     struct tacit_model model;
     uint64_t parameter_count;
     uint32_t shelf; /* > 0: its pictures are shared, of this number */

@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 #include "../../config/reader.h"
+#include "deal.h"
+#include "streams.h"
 #include "training.h"
 
 static void read_examination(struct config_reader *reader, const struct config_node *training,
@@ -9,18 +11,53 @@ static void read_examination(struct config_reader *reader, const struct config_n
 {
     config_reader_u32(reader, training, "training.evaluate_every", false, 1, 1000000000u,
                       &keys->evaluate_every);
-    config_reader_u32(reader, training, "training.exam", false, 1, 1000000000u, &keys->exam);
+    config_reader_u32(reader, training, "training.exam", false, 1, 1000000000u,
+                      &keys->pictures.exam);
     config_reader_number(reader, training, "training.target", false,
                          (struct config_range){0, 1, true, false}, &keys->target);
+}
+
+/* training.frozen: {pictures: 5000, labels: 5, epochs: 5}. */
+static void read_frozen(struct config_reader *reader, const struct config_node *training,
+                        struct training_keys *keys)
+{
+    static const char *const names[] = {"pictures", "labels", "epochs", NULL};
+    struct training_frozen *const frozen = &keys->pictures.frozen;
+    struct config_node const *const node = config_node_member(training, "frozen");
+    struct config_node const *const map =
+        config_reader_map(reader, training, "training.frozen", false);
+    if (map == NULL)
+        return;
+    frozen->labels = keys->pictures.classes;
+    frozen->epochs = 5;
+    config_reader_keys(reader, map, "training.frozen", names);
+    config_reader_u32(reader, map, "training.frozen.pictures", true, 20, 1000000u,
+                      &frozen->pictures);
+    config_reader_u32(reader, map, "training.frozen.labels", false, 1, keys->pictures.classes,
+                      &frozen->labels);
+    config_reader_u32(reader, map, "training.frozen.epochs", false, 0, 1000, &frozen->epochs);
+    if (keys->model != TACIT_MODEL_MLP || keys->batch_norm)
+        config_reader_fail(reader, node, "training.frozen",
+                           "belongs to model: mlp, batch_norm: off");
+}
+
+static void read_pictures_keys(struct config_reader *reader, const struct config_node *training,
+                               struct training_keys *keys)
+{
+    config_reader_u32(reader, training, "training.classes", false, 2, TRAINING_LABELS_MAX,
+                      &keys->pictures.classes);
+    config_reader_u32(reader, training, "training.features", false, 1, 32,
+                      &keys->pictures.features);
+    read_frozen(reader, training, keys);
 }
 
 void training_read_keys(struct config_reader *reader, const struct config_node *root,
                         const struct tacit_config *config, struct training_keys *keys)
 {
-    static const char *const names[] = {"data",        "model",  "batch_norm", "optimizer",
-                                        "rate",        "batch",  "epochs",     "batches_max",
-                                        "sensitivity", "clip",   "features",   "evaluate_every",
-                                        "exam",        "target", NULL};
+    static const char *const names[] = {
+        "data",   "model",       "batch_norm",  "optimizer", "rate",     "batch",
+        "epochs", "batches_max", "sensitivity", "clip",      "features", "evaluate_every",
+        "exam",   "target",      "classes",     "frozen",    NULL};
     static const struct config_choice sets[] = {
         {"mnist", TRAINING_MNIST}, {"cifar10", TRAINING_CIFAR10}, {NULL, 0}};
     static const struct config_choice models[] = {{"logistic", TACIT_MODEL_LOGISTIC},
@@ -52,18 +89,19 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
     config_reader_choice(reader, training, "training.optimizer", false, optimizers, &optimizer);
     config_reader_choice(reader, training, "training.batch_norm", false, switches, &norm);
     config_reader_choice(reader, root, "labels", false, labels, &label);
-    *keys = (struct training_keys){.is_on = true,
-                                   .data = (enum training_data)data,
-                                   .model = (enum tacit_model_kind)model,
-                                   .batch_norm = norm == 1,
-                                   .optimizer = (enum tacit_optimizer_kind)optimizer,
-                                   .rate = 0.01, /* READINGS P5.9 */
-                                   .batch = 20,
-                                   .epochs = 1,
-                                   .batches_max = 100,
-                                   .is_dominant = label == 1,
-                                   .sensitivity = data == TRAINING_CIFAR10 ? 0.012 : 0.003,
-                                   .clip = 1};
+    *keys = (struct training_keys){
+        .is_on = true,
+        .pictures = {.data = (enum training_data)data, .classes = TRAINING_LABELS_MAX},
+        .model = (enum tacit_model_kind)model,
+        .batch_norm = norm == 1,
+        .optimizer = (enum tacit_optimizer_kind)optimizer,
+        .rate = 0.01, /* READINGS P5.9 */
+        .batch = 20,
+        .epochs = 1,
+        .batches_max = 100,
+        .is_dominant = label == 1,
+        .sensitivity = data == TRAINING_CIFAR10 ? 0.012 : 0.003,
+        .clip = 1};
     config_reader_number(reader, training, "training.rate", false, positive, &keys->rate);
     config_reader_u32(reader, training, "training.batch", false, 1, 4096, &keys->batch);
     config_reader_u32(reader, training, "training.epochs", false, 1, 1000, &keys->epochs);
@@ -72,7 +110,7 @@ void training_read_keys(struct config_reader *reader, const struct config_node *
     config_reader_number(reader, training, "training.sensitivity", false, positive,
                          &keys->sensitivity);
     config_reader_number(reader, training, "training.clip", false, positive, &keys->clip);
-    config_reader_u32(reader, training, "training.features", false, 1, 32, &keys->features);
+    read_pictures_keys(reader, training, keys);
     read_examination(reader, training, keys);
     struct config_node const *const clip = config_node_member(training, "clip");
     struct config_node const *const sensitivity = config_node_member(training, "sensitivity");
@@ -177,7 +215,7 @@ static void shrink(struct tacit_images *images, uint32_t side)
 static enum tacit_status make_features(const struct tacit_experiment *experiment,
                                        struct training_plan *plan, struct tacit_error *error)
 {
-    uint32_t const side = plan->keys.features;
+    uint32_t const side = plan->keys.pictures.features;
     if (side == 0)
         return TACIT_OK;
     if (plan->keys.model == TACIT_MODEL_CNN || side > plan->lessons.height)
@@ -190,6 +228,50 @@ static enum tacit_status make_features(const struct tacit_experiment *experiment
     return TACIT_OK;
 }
 
+/* ---- Fewer classes ---- */
+
+static void keep_classes(struct tacit_images *images, uint32_t classes)
+{
+    size_t const pixels = (size_t)images->channels * images->height * images->width;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < images->count; i++) {
+        if (images->labels[i] >= classes)
+            continue;
+        memmove(images->pixels + kept * pixels, images->pixels + i * pixels, pixels);
+        images->labels[kept++] = images->labels[i];
+    }
+    images->count = kept;
+}
+
+/* ---- Features that public pictures teach ---- */
+
+static enum tacit_status freeze(const struct tacit_experiment *experiment,
+                                struct training_plan *plan, struct tacit_error *error)
+{
+    struct training_pictures const *const pictures = &plan->keys.pictures;
+    size_t const pixels =
+        (size_t)plan->lessons.channels * plan->lessons.height * plan->lessons.width;
+    struct tacit_rng rng =
+        tacit_rng_stream(experiment->config->seed, 0, TACIT_STREAM_COMMON,
+                         TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_FROZEN));
+    char text[200];
+    uint32_t found;
+    if (pictures->frozen.pictures == 0)
+        return TACIT_OK;
+    if (pixels < TRAINING_FROZEN_WIDTH)
+        return tacit_experiment_refuse(experiment, "training.frozen",
+                                       "pictures of fewer numbers than it makes of them; allowed: "
+                                       "training.features of 4 and more",
+                                       error);
+    enum tacit_status const status = training_freeze(&pictures->frozen, pictures->classes, &rng,
+                                                     &plan->lessons, &plan->exam, &found);
+    if (status != TACIT_INVALID)
+        return status;
+    (void)snprintf(text, sizeof text, "there are only %u such pictures; allowed: at most so many",
+                   found);
+    return tacit_experiment_refuse(experiment, "training.frozen.pictures", text, error);
+}
+
 /* ---- Pictures that several experiments of one process share ---- */
 
 #define SHELF_MAX 8u
@@ -197,46 +279,57 @@ static enum tacit_status make_features(const struct tacit_experiment *experiment
 /* Read once: a paper's figures have a dozen experiments on the same pictures. Plans are made and
  * freed on one thread. */
 struct shelf {
-    enum training_data data;
-    uint32_t features;
-    uint32_t exam;
+    struct training_pictures pictures;
+    uint64_t seed; /* of frozen features */
     uint32_t holders;
     struct tacit_images lessons;
     struct tacit_images exam_images;
 };
 static struct shelf shelves[SHELF_MAX];
 
+static bool are_same(const struct training_pictures *a, const struct training_pictures *b)
+{
+    return a->data == b->data && a->classes == b->classes && a->features == b->features &&
+           a->exam == b->exam && a->frozen.pictures == b->frozen.pictures &&
+           a->frozen.labels == b->frozen.labels && a->frozen.epochs == b->frozen.epochs;
+}
+
 static enum tacit_status read_pictures(const struct tacit_experiment *experiment,
                                        struct training_plan *plan, struct tacit_error *error)
 {
-    enum tacit_status status = plan->keys.data == TRAINING_MNIST
+    struct training_pictures const *const pictures = &plan->keys.pictures;
+    enum tacit_status status = pictures->data == TRAINING_MNIST
                                    ? read_mnist(experiment, plan, error)
                                    : read_cifar10(experiment, plan, error);
+    if (status != TACIT_OK)
+        return status;
+    keep_classes(&plan->lessons, pictures->classes);
+    keep_classes(&plan->exam, pictures->classes);
+    status = make_features(experiment, plan, error);
     if (status == TACIT_OK)
-        status = make_features(experiment, plan, error);
-    if (status == TACIT_OK && plan->keys.exam > 0 && plan->keys.exam < plan->exam.count)
-        plan->exam.count = plan->keys.exam;
+        status = freeze(experiment, plan, error);
+    if (status == TACIT_OK && pictures->exam > 0 && pictures->exam < plan->exam.count)
+        plan->exam.count = pictures->exam;
     return status;
 }
 
-static void put_on_shelf(struct training_plan *plan)
+static void put_on_shelf(uint64_t seed, struct training_plan *plan)
 {
     for (uint32_t i = 0; i < SHELF_MAX; i++)
         if (shelves[i].holders == 0) {
-            shelves[i] = (struct shelf){plan->keys.data, plan->keys.features, plan->keys.exam, 1,
-                                        plan->lessons,   plan->exam};
+            shelves[i] = (struct shelf){plan->keys.pictures, seed, 1, plan->lessons, plan->exam};
             plan->shelf = i + 1;
             return;
         }
 }
 
 /* False: nobody holds such pictures. */
-static bool take_from_shelf(struct training_plan *plan)
+static bool take_from_shelf(uint64_t seed, struct training_plan *plan)
 {
     for (uint32_t i = 0; i < SHELF_MAX; i++) {
         struct shelf *const shelf = &shelves[i];
-        if (shelf->holders == 0 || shelf->data != plan->keys.data ||
-            shelf->features != plan->keys.features || shelf->exam != plan->keys.exam)
+        if (shelf->holders == 0 || !are_same(&shelf->pictures, &plan->keys.pictures) ||
+            (shelf->pictures.frozen.pictures > 0 && shelf->seed != seed))
             continue;
         shelf->holders++;
         plan->lessons = shelf->lessons;
@@ -259,18 +352,25 @@ enum tacit_status training_plan_make(const struct tacit_experiment *experiment,
     plan->keys = *keys;
     plan->mode =
         experiment->config->epsilon > 1e9 ? TACIT_PRIVACY_NONE : experiment->config->privacy;
-    if (!take_from_shelf(plan)) {
+    if (!take_from_shelf(experiment->config->seed, plan)) {
         enum tacit_status const status = read_pictures(experiment, plan, error);
         if (status != TACIT_OK)
             return status;
-        put_on_shelf(plan);
+        put_on_shelf(experiment->config->seed, plan);
     }
-    plan->model = (struct tacit_model){
-        keys->model, plan->lessons.channels, plan->lessons.height, plan->lessons.width,
-        10,          keys->batch_norm};
+    bool const is_frozen = keys->pictures.frozen.pictures > 0;
+    plan->zero = is_frozen ? TRAINING_FROZEN_MEAN : 0;
+    plan->unit = is_frozen ? 1 / TRAINING_FROZEN_DEVIATION : 1.0F / 255;
+    plan->model = (struct tacit_model){is_frozen ? TACIT_MODEL_LOGISTIC /* the head alone */
+                                                 : keys->model,
+                                       plan->lessons.channels,
+                                       plan->lessons.height,
+                                       plan->lessons.width,
+                                       keys->pictures.classes,
+                                       keys->batch_norm};
     struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
     (void)tacit_model_layers(&plan->model, layers, &plan->parameter_count);
-    if ((uint64_t)experiment->config->agent_count * 20 > plan->lessons.count)
+    if ((uint64_t)experiment->config->agent_count * TRAINING_SIZE_MIN > plan->lessons.count)
         return tacit_experiment_refuse(experiment, "agents",
                                        "each user needs 20 pictures; there are not so many", error);
     return TACIT_OK;

@@ -1,0 +1,270 @@
+/* Frozen features: learnt from public pictures, so that they tell nothing of anybody's data. */
+#include "frozen.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "deal.h"
+#include "tacit/learn.h"
+
+#define BATCH 20u
+#define RATE 0.001
+#define HIDDEN 32u /* of the MLP's first layer */
+#define WIDTH TRAINING_FROZEN_WIDTH
+
+static size_t pixels_of(const struct tacit_images *images)
+{
+    return (size_t)images->channels * images->height * images->width;
+}
+
+/* ---- Public pictures ---- */
+
+static bool is_public(const struct training_frozen *frozen, uint8_t label, uint32_t taken)
+{
+    return taken < frozen->pictures && label < frozen->labels;
+}
+
+static uint32_t count_public(const struct training_frozen *frozen,
+                             const struct tacit_images *images)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < images->count; i++)
+        count += is_public(frozen, images->labels[i], count) ? 1 : 0;
+    return count;
+}
+
+/* Moves them from the lessons to `shown`, which has room for them; both keep their order. */
+static void split(const struct training_frozen *frozen, struct tacit_images *lessons,
+                  struct tacit_images *shown)
+{
+    size_t const pixels = pixels_of(lessons);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < lessons->count; i++) {
+        struct tacit_images *const to =
+            is_public(frozen, lessons->labels[i], shown->count) ? shown : lessons;
+        uint32_t const place = to == shown ? shown->count++ : kept++;
+        memmove(to->pixels + place * pixels, lessons->pixels + i * pixels, pixels);
+        to->labels[place] = lessons->labels[i];
+    }
+    lessons->count = kept;
+}
+
+/* ---- Learning from them ---- */
+
+struct school {
+    const struct tacit_images *shown;
+    struct tacit_learn_network *network;
+    uint64_t parameter_count;
+    float *parameters;
+    float *gradient;
+    float *moments; /* two rows */
+    float *images;  /* a batch */
+    uint32_t *order;
+    uint8_t labels[BATCH];
+};
+
+static void school_free(struct school *school)
+{
+    tacit_learn_network_free(school->network);
+    free(school->parameters);
+    free(school->gradient);
+    free(school->moments);
+    free(school->images);
+    free(school->order);
+}
+
+static enum tacit_status school_new(struct school *school, const struct tacit_model *model,
+                                    const struct tacit_images *shown)
+{
+    struct tacit_model_layer layers[TACIT_MODEL_LAYERS_MAX];
+    *school = (struct school){.shown = shown};
+    (void)tacit_model_layers(model, layers, &school->parameter_count);
+    school->parameters = malloc(school->parameter_count * sizeof(float));
+    school->gradient = malloc(school->parameter_count * sizeof(float));
+    school->moments = calloc(2 * school->parameter_count, sizeof(float));
+    school->images = malloc(BATCH * pixels_of(shown) * sizeof(float));
+    school->order = malloc(shown->count * sizeof *school->order);
+    if (school->parameters == NULL || school->gradient == NULL || school->moments == NULL ||
+        school->images == NULL || school->order == NULL)
+        return TACIT_MEMORY;
+    return tacit_learn_network_new(&school->network, model, BATCH);
+}
+
+static void load(struct school *school, const uint32_t *rows)
+{
+    size_t const pixels = pixels_of(school->shown);
+    for (uint32_t i = 0; i < BATCH; i++) {
+        const uint8_t *const from = school->shown->pixels + rows[i] * pixels;
+        for (size_t k = 0; k < pixels; k++)
+            school->images[i * pixels + k] = (float)from[k] * (1.0F / 255);
+        school->labels[i] = school->shown->labels[rows[i]];
+    }
+}
+
+static enum tacit_status study(struct school *school, uint32_t epochs, struct tacit_rng *rng)
+{
+    struct tacit_optimizer optimizer = {.kind = TACIT_OPTIMIZER_ADAM,
+                                        .rate = RATE,
+                                        .first = school->moments,
+                                        .second = school->moments + school->parameter_count};
+    for (uint32_t i = 0; i < school->shown->count; i++)
+        school->order[i] = i;
+    for (uint32_t epoch = 0; epoch < epochs; epoch++) {
+        training_shuffle(school->order, school->shown->count, rng);
+        for (uint32_t at = 0; at + BATCH <= school->shown->count; at += BATCH) {
+            double loss;
+            load(school, school->order + at);
+            enum tacit_status const status =
+                tacit_learn_network_gradient(school->network, school->parameters, school->images,
+                                             school->labels, school->gradient, &loss, NULL);
+            if (status != TACIT_OK)
+                return status;
+            tacit_optimizer_step(&optimizer, school->gradient, school->parameter_count,
+                                 school->parameters);
+        }
+    }
+    return TACIT_OK;
+}
+
+/* ---- What the hidden layers make of a picture ---- */
+
+/* The MLP up to its last hidden layer; weights lie input by input. */
+struct trunk {
+    size_t input_count;
+    float *first; /* inputs x HIDDEN */
+    float first_bias[HIDDEN];
+    float second[HIDDEN][WIDTH];
+    float second_bias[WIDTH];
+    float mean[WIDTH];
+    float scale[WIDTH]; /* to bytes */
+};
+
+static enum tacit_status trunk_new(struct trunk *trunk, const float *parameters, size_t input_count)
+{
+    trunk->input_count = input_count;
+    trunk->first = malloc(input_count * HIDDEN * sizeof(float));
+    if (trunk->first == NULL)
+        return TACIT_MEMORY;
+    for (size_t unit = 0; unit < HIDDEN; unit++)
+        for (size_t k = 0; k < input_count; k++)
+            trunk->first[k * HIDDEN + unit] = *parameters++;
+    for (size_t unit = 0; unit < HIDDEN; unit++)
+        trunk->first_bias[unit] = *parameters++;
+    for (size_t unit = 0; unit < WIDTH; unit++)
+        for (size_t k = 0; k < HIDDEN; k++)
+            trunk->second[k][unit] = *parameters++;
+    for (size_t unit = 0; unit < WIDTH; unit++)
+        trunk->second_bias[unit] = *parameters++;
+    return TACIT_OK;
+}
+
+/* Dense, ReLU, dense, ReLU; in this order of adding up on every machine. */
+static void look(const struct trunk *trunk, const uint8_t *pixels, float features[WIDTH])
+{
+    float hidden[HIDDEN];
+    memcpy(hidden, trunk->first_bias, sizeof hidden);
+    for (size_t k = 0; k < trunk->input_count; k++) {
+        float const value = (float)pixels[k] * (1.0F / 255);
+        if (pixels[k] == 0)
+            continue;
+        for (size_t unit = 0; unit < HIDDEN; unit++)
+            hidden[unit] += trunk->first[k * HIDDEN + unit] * value;
+    }
+    memcpy(features, trunk->second_bias, WIDTH * sizeof(float));
+    for (size_t k = 0; k < HIDDEN; k++) {
+        float const value = hidden[k] > 0 ? hidden[k] : 0;
+        for (size_t unit = 0; unit < WIDTH; unit++)
+            features[unit] += trunk->second[k][unit] * value;
+    }
+    for (size_t unit = 0; unit < WIDTH; unit++)
+        features[unit] = features[unit] > 0 ? features[unit] : 0;
+}
+
+/* Mean and deviation of each unit on the public pictures. */
+static void find_scale(struct trunk *trunk, const struct tacit_images *shown)
+{
+    double sums[WIDTH] = {0};
+    double squares[WIDTH] = {0};
+    for (uint32_t i = 0; i < shown->count; i++) {
+        float features[WIDTH];
+        look(trunk, shown->pixels + i * trunk->input_count, features);
+        for (size_t unit = 0; unit < WIDTH; unit++) {
+            sums[unit] += (double)features[unit];
+            squares[unit] += (double)features[unit] * (double)features[unit];
+        }
+    }
+    for (size_t unit = 0; unit < WIDTH; unit++) {
+        double const mean = sums[unit] / shown->count;
+        double const variance = squares[unit] / shown->count - mean * mean;
+        trunk->mean[unit] = (float)mean;
+        trunk->scale[unit] = variance > 1e-12 ? (float)(TRAINING_FROZEN_DEVIATION / sqrt(variance))
+                                              : 0; /* 0: a unit that never changes */
+    }
+}
+
+/* In place: what is written never reaches what is still to be read. */
+static void transform(const struct trunk *trunk, struct tacit_images *images)
+{
+    TACIT_ASSERT(pixels_of(images) == trunk->input_count);
+    TACIT_ASSERT(trunk->input_count >= WIDTH);
+    for (uint32_t i = 0; i < images->count; i++) {
+        float features[WIDTH];
+        look(trunk, images->pixels + i * trunk->input_count, features);
+        for (size_t unit = 0; unit < WIDTH; unit++) {
+            float const value = (features[unit] - trunk->mean[unit]) * trunk->scale[unit] +
+                                TRAINING_FROZEN_MEAN + 0.5F;
+            images->pixels[(size_t)i * WIDTH + unit] = value < 0     ? 0
+                                                       : value < 255 ? (uint8_t)value
+                                                                     : 255;
+        }
+    }
+    images->channels = images->height = 1;
+    images->width = WIDTH;
+}
+
+/* ---- All of it ---- */
+
+static enum tacit_status learn_and_apply(const struct training_frozen *frozen, uint32_t classes,
+                                         struct tacit_rng *rng, struct tacit_images *lessons,
+                                         struct tacit_images *exam, struct tacit_images *shown)
+{
+    struct tacit_model const model = {TACIT_MODEL_MLP, lessons->channels, lessons->height,
+                                      lessons->width,  classes,           false};
+    struct school school;
+    struct trunk trunk = {0};
+    split(frozen, lessons, shown);
+    enum tacit_status status = school_new(&school, &model, shown);
+    if (status == TACIT_OK) {
+        tacit_model_draw(&model, rng, school.parameters);
+        status = study(&school, frozen->epochs, rng);
+    }
+    if (status == TACIT_OK)
+        status = trunk_new(&trunk, school.parameters, pixels_of(shown));
+    if (status == TACIT_OK) {
+        find_scale(&trunk, shown);
+        transform(&trunk, lessons);
+        transform(&trunk, exam);
+    }
+    free(trunk.first);
+    school_free(&school);
+    return status;
+}
+
+enum tacit_status training_freeze(const struct training_frozen *frozen, uint32_t classes,
+                                  struct tacit_rng *rng, struct tacit_images *lessons,
+                                  struct tacit_images *exam, uint32_t *found)
+{
+    TACIT_ASSERT(frozen->pictures > 0);
+    TACIT_ASSERT(pixels_of(lessons) == pixels_of(exam));
+    struct tacit_images shown = *lessons;
+    *found = count_public(frozen, lessons);
+    if (*found < frozen->pictures)
+        return TACIT_INVALID;
+    shown.count = 0;
+    shown.pixels = malloc(*found * pixels_of(lessons));
+    shown.labels = malloc(*found);
+    enum tacit_status status = TACIT_MEMORY;
+    if (shown.pixels != NULL && shown.labels != NULL)
+        status = learn_and_apply(frozen, classes, rng, lessons, exam, &shown);
+    tacit_images_free(&shown);
+    return status;
+}
