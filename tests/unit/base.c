@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "tacit/base.h"
+#include "tacit/core.h"
 
 #define MEMBERS_MAX 128u
 
@@ -305,6 +306,63 @@ static void status_text_of_an_unknown_status_is_not_null(void **state)
     assert_string_equal(tacit_status_text((enum tacit_status)(-100)), "an unknown status");
 }
 
+/* ---- Saying again ---- */
+
+static void pause_doubles_with_each_message_without_an_answer_up_to_64_times(void **state)
+{
+    (void)state;
+    uint64_t expected_us = 3;
+    for (uint32_t unanswered = 0; unanswered <= 6; unanswered++, expected_us *= 2)
+        assert_int_equal(tacit_resend_pause_us(3, unanswered), expected_us);
+    assert_int_equal(tacit_resend_pause_us(3, 7), 192);
+    assert_int_equal(tacit_resend_pause_us(3, UINT32_MAX), 192);
+    assert_int_equal(tacit_resend_pause_us(TACIT_NEVER >> 6, 6), TACIT_NEVER >> 6 << 6);
+}
+
+/* One step of a core at time 1,000 whose pauses begin at 10. */
+static struct tacit_resend after(uint64_t due_us, uint32_t unanswered,
+                                 struct tacit_resend_step step)
+{
+    struct tacit_resend resend = {due_us, unanswered};
+    step.now_us = 1000;
+    tacit_resend_end_step(&resend, 10, &step);
+    return resend;
+}
+
+static void nothing_is_due_when_nothing_is_wanted(void **state)
+{
+    (void)state;
+    struct tacit_resend_step const step = {.is_wanted = false, .restarts = true, .sends = true};
+    struct tacit_resend const resend = after(1010, 2, step);
+    assert_int_equal(resend.due_us, TACIT_NEVER);
+    assert_int_equal(resend.unanswered_count, 2);
+}
+
+static void pause_begins_anew_and_only_what_is_said_counts(void **state)
+{
+    (void)state;
+    struct tacit_resend_step const waits = {
+        .is_wanted = true, .restarts = true, .unanswered_before = 2};
+    struct tacit_resend_step const says = {
+        .is_wanted = true, .restarts = true, .sends = true, .unanswered_before = 2};
+    assert_int_equal(after(1001, 2, waits).due_us, 1040);
+    assert_int_equal(after(1001, 2, waits).unanswered_count, 2);
+    assert_int_equal(after(1001, 2, says).due_us, 1040);
+    assert_int_equal(after(1001, 2, says).unanswered_count, 3);
+    assert_int_equal(after(1001, UINT32_MAX, says).unanswered_count, UINT32_MAX);
+}
+
+static void an_answer_ends_a_long_pause_and_never_makes_one_longer(void **state)
+{
+    (void)state;
+    struct tacit_resend_step const answered = {.is_wanted = true, .unanswered_before = 5};
+    struct tacit_resend_step const silent = {.is_wanted = true};
+    assert_int_equal(after(1640, 0, answered).due_us, 1010);
+    assert_int_equal(after(1003, 0, answered).due_us, 1003);
+    assert_int_equal(after(TACIT_NEVER, 0, answered).due_us, 1010);
+    assert_int_equal(after(1640, 0, silent).due_us, 1640);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +386,10 @@ int main(void)
         cmocka_unit_test(u64_at_both_ends_is_written_in_full),
         cmocka_unit_test(status_text_of_each_status_is_its_own_sentence),
         cmocka_unit_test(status_text_of_an_unknown_status_is_not_null),
+        cmocka_unit_test(pause_doubles_with_each_message_without_an_answer_up_to_64_times),
+        cmocka_unit_test(nothing_is_due_when_nothing_is_wanted),
+        cmocka_unit_test(pause_begins_anew_and_only_what_is_said_counts),
+        cmocka_unit_test(an_answer_ends_a_long_pause_and_never_makes_one_longer),
     };
     return cmocka_run_group_tests_name("unit/base", tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ struct tacit_elim_agent {
     struct tacit_elim_agent_config config;
     struct tacit_ledger ledger;
     uint64_t now_us;
-    uint64_t deadline_us;
+    struct tacit_resend resend;
     uint64_t pulls;                   /* S(r) of the order */
     uint64_t pull_count;              /* pulls played, of T */
     uint64_t left_count;              /* pulls left in the plan */
@@ -38,13 +38,12 @@ struct tacit_elim_agent {
     enum phase phase;
     uint32_t epoch;
     uint32_t active_count;
-    uint32_t unanswered_count; /* messages since the last word from the hub */
-    uint32_t leader;           /* 1 + that of the order, with exact bounds; 0: none */
-    uint32_t change_count;     /* of the log that is known */
-    uint64_t horizon;          /* T, or more where the run was extended */
-    bool last;                 /* the order said that no epoch follows */
-    bool upload;               /* this epoch's report is asked for */
-    bool reported;             /* the hub holds it */
+    uint32_t leader;       /* 1 + that of the order, with exact bounds; 0: none */
+    uint32_t change_count; /* of the log that is known */
+    uint64_t horizon;      /* T, or more where the run was extended */
+    bool last;             /* the order said that no epoch follows */
+    bool upload;           /* this epoch's report is asked for */
+    bool reported;         /* the hub holds it */
     bool cut;      /* T comes before the end of the epoch: nothing is released (READINGS P1.6) */
     bool blocked;  /* the hub has granted another commitment */
     bool unplaced; /* no order of this term was taken yet */
@@ -207,7 +206,7 @@ enum tacit_status tacit_elim_agent_init(struct tacit_elim_agent *agent,
     memset(agent, 0, size);
     elim_agent_config_copy(&agent->config, config);
     agent->ledger = tacit_ledger_init(config->budget_nano);
-    agent->deadline_us = TACIT_NEVER;
+    agent->resend.due_us = TACIT_NEVER;
     agent->active_count = config->arm_count;
     agent->horizon = config->horizon;
     tacit_bits_fill(arms_of(agent), config->arm_count);
@@ -611,7 +610,7 @@ static void take_grant(struct tacit_elim_agent *agent, bool is_closed,
     memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
     note_release(agent);
     agent->blocked = false;
-    agent->unanswered_count = 0;
+    agent->resend.unanswered_count = 0;
     agent->reported = agent->reported || is_closed;
     start_waiting(agent);
     update->persist = true;
@@ -637,7 +636,7 @@ static void begin_term(struct tacit_elim_agent *agent, uint64_t term)
     agent->epoch = (uint32_t)agent->release_epoch;
     agent->pulls = agent->release_pulls;
     agent->left_count = 0;
-    agent->unanswered_count = 0;
+    agent->resend.unanswered_count = 0;
     agent->leader = 0;
     agent->last = agent->upload = agent->reported = agent->cut = agent->blocked = false;
     agent->unplaced = true;
@@ -837,7 +836,7 @@ static void take_seen(struct tacit_elim_agent *agent, const struct tacit_elim_me
         return;
     if (order->epoch == agent->epoch)
         agent->reported = order->seen == agent->epoch;
-    agent->unanswered_count = 0;
+    agent->resend.unanswered_count = 0;
 }
 
 static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_message *order,
@@ -852,7 +851,7 @@ static void take_order(struct tacit_elim_agent *agent, const struct tacit_elim_m
     agent->last = order->last;
     agent->leader = order->leader;
     agent->reported = false;
-    agent->unanswered_count = 0;
+    agent->resend.unanswered_count = 0;
     agent->upload = !order->last && (order->uploaders == NULL ||
                                      tacit_bits_has(order->uploaders, agent->config.agent_id));
     memcpy(arms_of(agent), order->arms, TACIT_BITS_WORDS(arms) * sizeof(uint64_t));
@@ -1149,7 +1148,7 @@ static enum tacit_status on_timeout(struct tacit_elim_agent *agent,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_elim_update *update)
 {
-    if (event->now_us < agent->deadline_us)
+    if (event->now_us < agent->resend.due_us)
         return TACIT_OK; /* a timer of an earlier update */
     if (agent->phase == PHASE_RELEASING) {
         update->persist = true;
@@ -1189,32 +1188,12 @@ static enum tacit_status handle(struct tacit_elim_agent *agent,
 
 /* ---- Public ---- */
 
-/* Longer with every message that found no answer. */
-static uint64_t resend_pause_us(struct tacit_elim_agent *agent, bool sends)
-{
-    TACIT_ASSERT(agent->config.resend_after_us > 0);
-    TACIT_ASSERT(agent->config.resend_after_us <= TACIT_ELIM_PAUSE_US_MAX);
-    uint32_t const doublings = agent->unanswered_count < 6 ? agent->unanswered_count : 6;
-    if (sends && agent->unanswered_count < UINT32_MAX)
-        agent->unanswered_count++;
-    return agent->config.resend_after_us << doublings;
-}
-
-/* The hub is there after all: the long pause that silence had brought about is over, too. Else
- * whatever it says next, if that gets lost, is asked for only at the end of it. */
-static void hasten(struct tacit_elim_agent *agent)
-{
-    uint64_t const soon_us = agent->now_us + agent->config.resend_after_us;
-    if (agent->deadline_us > soon_us)
-        agent->deadline_us = soon_us;
-}
-
 /* An agent at T asks for a grant, or tries to hand in its last report, for a while: the hub may be
  * gone for good. */
 static bool wants_timer(const struct tacit_elim_agent *agent)
 {
     bool const is_at_end = agent->pull_count == agent->horizon;
-    bool const is_patient = !is_at_end || agent->unanswered_count < LAST_REPORT_TRIES;
+    bool const is_patient = !is_at_end || agent->resend.unanswered_count < LAST_REPORT_TRIES;
     return (owes_report(agent) && is_patient) || agent->phase == PHASE_IDLE ||
            agent->phase == PHASE_WAITING || agent->phase == PHASE_RELEASING ||
            (agent->phase == PHASE_COMMITTED && is_patient);
@@ -1222,19 +1201,19 @@ static bool wants_timer(const struct tacit_elim_agent *agent)
 
 /* What every step ends with: is the timer to be set anew? */
 static void set_timer(struct tacit_elim_agent *agent, const struct tacit_elim_event *event,
-                      enum phase before, uint32_t unanswered_count,
+                      enum phase before, uint32_t unanswered_before,
                       const struct tacit_elim_update *update)
 {
+    bool const is_due = event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= agent->resend.due_us;
+    struct tacit_resend_step const made = {.now_us = event->now_us,
+                                           .unanswered_before = unanswered_before,
+                                           .is_wanted = wants_timer(agent),
+                                           .restarts = event->kind == TACIT_EVENT_START ||
+                                                       update->send || agent->phase != before ||
+                                                       is_due,
+                                           .sends = update->send};
     agent->now_us = event->now_us;
-    bool const is_due = event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= agent->deadline_us;
-    bool const restart =
-        event->kind == TACIT_EVENT_START || update->send || agent->phase != before || is_due;
-    if (!wants_timer(agent))
-        agent->deadline_us = TACIT_NEVER;
-    else if (restart)
-        agent->deadline_us = event->now_us + resend_pause_us(agent, update->send);
-    else if (agent->unanswered_count < unanswered_count)
-        hasten(agent);
+    tacit_resend_end_step(&agent->resend, agent->config.resend_after_us, &made);
 }
 
 static void check_update(const struct tacit_elim_agent *agent, enum phase before,
@@ -1256,13 +1235,13 @@ enum tacit_status tacit_elim_agent_step(struct tacit_elim_agent *agent,
     check_invariants(agent);
     *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
     enum phase const before = agent->phase;
-    uint32_t const unanswered_count = agent->unanswered_count;
+    uint32_t const unanswered_count = agent->resend.unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
     check_invariants(agent);
     check_update(agent, before, status, update);
     if (status == TACIT_OK || update->persist)
         set_timer(agent, event, before, unanswered_count, update);
-    update->deadline_us = agent->deadline_us;
+    update->deadline_us = agent->resend.due_us;
     return status;
 }
 
@@ -1273,7 +1252,7 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
 {
     TACIT_ASSERT(now->now_us >= agent->now_us);
     check_invariants(agent);
-    *update = (struct tacit_elim_update){.deadline_us = agent->deadline_us};
+    *update = (struct tacit_elim_update){.deadline_us = agent->resend.due_us};
     if (agent->config.change_max == 0 || arm >= agent->config.arm_count ||
         !leaves_an_arm(agent, arm))
         return TACIT_INVALID;
@@ -1291,8 +1270,8 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
         send_hello(agent, update); /* the hub is to know at once */
     check_invariants(agent);
     check_update(agent, before, status, update);
-    set_timer(agent, now, before, agent->unanswered_count, update);
-    update->deadline_us = agent->deadline_us;
+    set_timer(agent, now, before, agent->resend.unanswered_count, update);
+    update->deadline_us = agent->resend.due_us;
     return status;
 }
 

@@ -9,7 +9,6 @@
 #define NEWTON_TOLERANCE 1e-9 /* norm of the gradient of the sum of losses */
 #define COMMIT_LIMIT 1e75     /* of the numbers of a commit */
 #define NOT_TRIGGERED UINT32_MAX
-#define RESEND_DOUBLINGS_MAX 6u
 
 struct tacit_glm_client {
     struct tacit_glm_client_config config;
@@ -414,10 +413,8 @@ static struct tacit_glm_message message_of(const struct tacit_glm_client *client
 static void set_resend(struct tacit_glm_client *client)
 {
     TACIT_ASSERT(client->config.resend_after_us > 0);
-    uint32_t const doublings = client->unanswered_count < RESEND_DOUBLINGS_MAX
-                                   ? client->unanswered_count
-                                   : RESEND_DOUBLINGS_MAX;
-    client->deadline_us = client->now_us + (client->config.resend_after_us << doublings);
+    client->deadline_us = client->now_us + tacit_resend_pause_us(client->config.resend_after_us,
+                                                                 client->unanswered_count);
     TACIT_ASSERT(client->deadline_us > client->now_us);
     client->unanswered_count++;
 }

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#define DOUBLINGS_MAX 6u
-
 static void check_invariants(const struct tacit_doubling_agent *agent)
 {
     TACIT_ASSERT(agent->forced <= 1);
@@ -95,12 +93,9 @@ static struct tacit_doubling_message question(struct tacit_doubling_agent *agent
 
 static void ask(struct tacit_doubling_agent *agent, struct tacit_doubling_update *update)
 {
-    uint32_t const doublings =
-        agent->question_count < DOUBLINGS_MAX ? agent->question_count : DOUBLINGS_MAX;
-    agent->question_count = doublings + 1;
-    agent->ask_at_us =
-        agent->now_us +
-        (agent->ask_us << (doublings + 1 < DOUBLINGS_MAX ? doublings + 1 : DOUBLINGS_MAX));
+    if (agent->question_count < TACIT_RESEND_DOUBLINGS_MAX)
+        agent->question_count++;
+    agent->ask_at_us = agent->now_us + tacit_resend_pause_us(agent->ask_us, agent->question_count);
     TACIT_ASSERT(agent->ask_at_us > agent->now_us);
     send(update, question(agent, TACIT_NEIGHBOURS));
 }

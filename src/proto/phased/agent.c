@@ -20,7 +20,7 @@ struct tacit_phased_agent {
     struct tacit_phased_agent_config config;
     struct tacit_ledger ledger;
     uint64_t now_us;
-    uint64_t deadline_us;
+    struct tacit_resend resend;
     uint64_t pull_count;              /* pulls played, of T */
     uint64_t left_count;              /* pulls left in the plan */
     struct tacit_commit commit;       /* of the last draw */
@@ -30,12 +30,11 @@ struct tacit_phased_agent {
     uint32_t draw_round;    /* last round whose sums were noised; ahead while it waits */
     uint32_t release_round; /* last round whose release may be used */
     uint32_t leader;
-    uint32_t block_count;      /* of the order's plan, or of the last plan */
-    uint32_t unanswered_count; /* messages since the last word from the hub */
-    bool last;                 /* the order said that no plan follows */
-    bool reported;             /* the hub holds this round's report */
-    bool cut;                  /* T comes before the end of the plan: nothing is released */
-    bool blocked;              /* the hub has granted another commitment */
+    uint32_t block_count; /* of the order's plan, or of the last plan */
+    bool last;            /* the order said that no plan follows */
+    bool reported;        /* the hub holds this round's report */
+    bool cut;             /* T comes before the end of the plan: nothing is released */
+    bool blocked;         /* the hub has granted another commitment */
     /* ordered 2 K | left K | exact K | noised K: of the plan's blocks; released sums K, released
      * pulls K: of the arms; open plan 2 K */
     uint64_t words[];
@@ -132,7 +131,7 @@ enum tacit_status tacit_phased_agent_init(struct tacit_phased_agent *agent,
     memset(agent, 0, size);
     copy_config(&agent->config, config);
     agent->ledger = tacit_ledger_init(config->budget_nano);
-    agent->deadline_us = TACIT_NEVER;
+    agent->resend.due_us = TACIT_NEVER;
     agent->leader = TACIT_NO_ARM;
     return TACIT_OK;
 }
@@ -405,7 +404,7 @@ static void take_grant(struct tacit_phased_agent *agent, bool is_closed,
     TACIT_ASSERT(agent->phase == PHASE_COMMITTED);
     memcpy(agent->head, agent->commit.commitment, sizeof agent->head);
     agent->blocked = false;
-    agent->unanswered_count = 0;
+    agent->resend.unanswered_count = 0;
     agent->reported = agent->reported || is_closed;
     use_draw(agent);
     update->persist = true;
@@ -552,7 +551,7 @@ static void take_seen(struct tacit_phased_agent *agent, const struct tacit_phase
         return;
     if (order->round == agent->round)
         agent->reported = order->seen == agent->round;
-    agent->unanswered_count = 0;
+    agent->resend.unanswered_count = 0;
 }
 
 static void take_order(struct tacit_phased_agent *agent, const struct tacit_phased_message *order,
@@ -566,7 +565,7 @@ static void take_order(struct tacit_phased_agent *agent, const struct tacit_phas
     agent->leader = order->leader;
     agent->last = order->last;
     agent->reported = false;
-    agent->unanswered_count = 0;
+    agent->resend.unanswered_count = 0;
     if (order->last)
         plan_rest(agent, NULL, 0);
     else
@@ -673,7 +672,7 @@ static enum tacit_status on_timeout(struct tacit_phased_agent *agent,
                                     const struct tacit_entropy *entropy,
                                     struct tacit_phased_update *update)
 {
-    if (event->now_us < agent->deadline_us)
+    if (event->now_us < agent->resend.due_us)
         return TACIT_OK; /* a timer of an earlier update */
     if (agent->phase == PHASE_RELEASING) {
         update->persist = true;
@@ -711,32 +710,12 @@ static enum tacit_status handle(struct tacit_phased_agent *agent,
 
 /* ---- Public ---- */
 
-/* Longer with every message that found no answer. */
-static uint64_t resend_pause_us(struct tacit_phased_agent *agent, bool sends)
-{
-    TACIT_ASSERT(agent->config.resend_after_us > 0);
-    TACIT_ASSERT(agent->config.resend_after_us <= TACIT_PHASED_PAUSE_US_MAX);
-    uint32_t const doublings = agent->unanswered_count < 6 ? agent->unanswered_count : 6;
-    if (sends && agent->unanswered_count < UINT32_MAX)
-        agent->unanswered_count++;
-    return agent->config.resend_after_us << doublings;
-}
-
-/* The hub is there after all: the long pause that silence had brought about is over, too. Else
- * whatever it says next, if that gets lost, is asked for only at the end of it. */
-static void hasten(struct tacit_phased_agent *agent)
-{
-    uint64_t const soon_us = agent->now_us + agent->config.resend_after_us;
-    if (agent->deadline_us > soon_us)
-        agent->deadline_us = soon_us;
-}
-
 /* An agent at T asks for a grant, or tries to hand in its last report, for a while: the hub may be
  * gone for good. */
 static bool wants_timer(const struct tacit_phased_agent *agent)
 {
     bool const is_at_end = agent->pull_count == agent->config.horizon;
-    bool const is_patient = !is_at_end || agent->unanswered_count < LAST_REPORT_TRIES;
+    bool const is_patient = !is_at_end || agent->resend.unanswered_count < LAST_REPORT_TRIES;
     bool const is_settling =
         agent->phase == PHASE_COMMITTED || (agent->phase == PHASE_FINISHED && owes_report(agent));
     return (is_settling && is_patient) || agent->phase == PHASE_IDLE ||
@@ -753,7 +732,7 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
     check_invariants(agent);
     *update = (struct tacit_phased_update){.deadline_us = TACIT_NEVER};
     enum phase const before = agent->phase;
-    uint32_t const unanswered_count = agent->unanswered_count;
+    uint32_t const unanswered_before = agent->resend.unanswered_count;
     enum tacit_status const status = handle(agent, event, entropy, update);
     check_invariants(agent);
     TACIT_IMPLIES(status != TACIT_OK, !update->send);
@@ -763,16 +742,16 @@ enum tacit_status tacit_phased_agent_step(struct tacit_phased_agent *agent,
     if (status == TACIT_OK || update->persist) {
         agent->now_us = event->now_us;
         bool const is_due =
-            event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= agent->deadline_us;
-        bool const restarts = is_start || update->send || agent->phase != before || is_due;
-        if (!wants_timer(agent))
-            agent->deadline_us = TACIT_NEVER;
-        else if (restarts)
-            agent->deadline_us = event->now_us + resend_pause_us(agent, update->send);
-        else if (agent->unanswered_count < unanswered_count)
-            hasten(agent);
+            event->kind == TACIT_EVENT_TIMEOUT && event->now_us >= agent->resend.due_us;
+        struct tacit_resend_step const made = {.now_us = event->now_us,
+                                               .unanswered_before = unanswered_before,
+                                               .is_wanted = wants_timer(agent),
+                                               .restarts = is_start || update->send ||
+                                                           agent->phase != before || is_due,
+                                               .sends = update->send};
+        tacit_resend_end_step(&agent->resend, agent->config.resend_after_us, &made);
     }
-    update->deadline_us = agent->deadline_us;
+    update->deadline_us = agent->resend.due_us;
     return status;
 }
 
