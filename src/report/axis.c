@@ -56,7 +56,7 @@ struct report_axis report_axis_log(double lo, double hi)
         return axis;
     }
     bool const is_short = axis.hi / axis.lo < 2000.0;
-    for (int exponent = -1; exponent < 24; exponent++) {
+    for (int exponent = -12; exponent < 24; exponent++) {
         double const decade = pow(10.0, exponent);
         add_tick(&axis, decade);
         if (is_short) {

@@ -7,6 +7,8 @@
 
 #define LABEL_WIDTH_MAX 44u
 #define FIGURES_MAX 4u
+#define LOG_FROM 20.0 /* an axis whose ends are so many times apart is one of logarithms */
+#define ROUNDING 1e-9 /* equal play gives equal regret up to rounding */
 
 const char *const report_columns[REPORT_COLUMNS] = {"regret", "cost", "messages", "bytes",
                                                     "rounds"};
@@ -119,10 +121,15 @@ enum tacit_status tacit_report_comparison_table(const struct tacit_report_compar
 struct drawing {
     struct tacit_report_figure figures[FIGURES_MAX];
     uint32_t figure_count;
-    struct tacit_report_series *curves; /* of the first figure: a cell each */
-    struct tacit_report_series points[FIGURES_MAX];
-    double *numbers;    /* x, y, ci95 of the points of each figure */
-    const char **names; /* of the points of each figure */
+    struct tacit_report_series *curves;                /* of the first figure: a cell each */
+    struct tacit_report_series points[FIGURES_MAX][2]; /* and uniform play */
+    double *numbers;                                   /* x, y, ci95 of the points of each figure */
+    const char **names;                                /* of the points of each figure */
+    double uniform;                                    /* NaN: not the same in all cells */
+    double uniform_x[FIGURES_MAX][2];                  /* where its line begins and ends */
+    double uniform_y[FIGURES_MAX][2];
+    char uniform_label[100];
+    char points_label[100];
 };
 
 static void free_drawing(struct drawing *drawing)
@@ -132,18 +139,61 @@ static void free_drawing(struct drawing *drawing)
     free(drawing->names);
 }
 
+/* Regret of uniform play, where it is the same in all cells that ran; else NaN. */
+static double uniform_of(const struct tacit_report_comparison *comparison)
+{
+    double uniform = NAN;
+    for (uint32_t i = 0; i < comparison->cell_count; i++) {
+        const struct tacit_report_cell *const cell = &comparison->cells[i];
+        if (cell->error != NULL)
+            continue;
+        double const own = cell->uniform.mean;
+        if (!isfinite(own) || (!isnan(uniform) && fabs(own - uniform) > ROUNDING * fabs(uniform)))
+            return NAN;
+        uniform = own;
+    }
+    return uniform;
+}
+
+/* A line of uniform play from (x0, y0) to where it ends; whether there is one. */
+static bool draw_uniform(struct drawing *drawing, double x0, double y0, double x1,
+                         struct tacit_report_series *series)
+{
+    uint32_t const at = drawing->figure_count;
+    if (isnan(drawing->uniform))
+        return false;
+    drawing->uniform_x[at][0] = x0;
+    drawing->uniform_x[at][1] = x1;
+    drawing->uniform_y[at][0] = y0;
+    drawing->uniform_y[at][1] = drawing->uniform;
+    *series = (struct tacit_report_series){.label = drawing->uniform_label,
+                                           .count = 2,
+                                           .x = drawing->uniform_x[at],
+                                           .y = drawing->uniform_y[at],
+                                           .is_reference = true};
+    return true;
+}
+
 static void draw_curves(const struct tacit_report_comparison *comparison, struct drawing *drawing)
 {
     uint32_t count = 0;
+    double end = NAN;
+    bool is_one_end = true;
     for (uint32_t i = 0; i < comparison->cell_count; i++) {
         const struct tacit_report_cell *const cell = &comparison->cells[i];
-        if (cell->error == NULL && cell->point_count > 0)
-            drawing->curves[count++] = (struct tacit_report_series){.label = cell->label,
-                                                                    .count = cell->point_count,
-                                                                    .x = cell->t,
-                                                                    .y = cell->regret,
-                                                                    .ci95 = cell->ci95};
+        if (cell->error != NULL || cell->point_count == 0)
+            continue;
+        double const last = cell->t[cell->point_count - 1];
+        is_one_end = is_one_end && (count == 0 || last == end);
+        end = last;
+        drawing->curves[count++] = (struct tacit_report_series){.label = cell->label,
+                                                                .count = cell->point_count,
+                                                                .x = cell->t,
+                                                                .y = cell->regret,
+                                                                .ci95 = cell->ci95};
     }
+    if (count > 0 && is_one_end && draw_uniform(drawing, 0, 0, end, &drawing->curves[count]))
+        count++;
     if (count > 0)
         drawing->figures[drawing->figure_count++] = (struct tacit_report_figure){
             "regret", "Regret over time", "time slot t", "regret", false,
@@ -160,6 +210,21 @@ static double abscissa(const struct tacit_report_comparison *comparison,
     return value == NULL ? NAN : value->mean;
 }
 
+/* Bytes that all labels begin with, up to an equals sign: the key, where only one is varied. */
+static size_t common_start(const struct tacit_report_comparison *comparison)
+{
+    const char *const first = comparison->cell_count == 0 ? "" : comparison->cells[0].label;
+    size_t const length = strcspn(first, "=") + 1;
+    if (comparison->cell_count < 2 || strchr(first, '=') == NULL)
+        return 0;
+    for (uint32_t i = 0; i < comparison->cell_count; i++) {
+        const char *const label = comparison->cells[i].label;
+        if (strncmp(label, first, length) != 0 || strchr(label + length, '=') != NULL)
+            return 0;
+    }
+    return length;
+}
+
 /* Regret against one number, if that takes at least two values. */
 static void draw_trade(const struct tacit_report_comparison *comparison, const char *metric,
                        const char *id, const char *title, struct drawing *drawing)
@@ -169,8 +234,10 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
     double *const x = drawing->numbers + 3 * at;
     double *const y = x + cells;
     double *const ci95 = y + cells;
+    size_t const start = common_start(comparison);
     uint32_t count = 0;
-    bool differs = false;
+    double lo = INFINITY;
+    double hi = -INFINITY;
     for (uint32_t i = 0; i < cells; i++) {
         const struct tacit_report_cell *const cell = &comparison->cells[i];
         const struct tacit_report_summary *const regret =
@@ -181,35 +248,48 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
         x[count] = place;
         y[count] = regret->mean;
         ci95[count] = regret->ci95;
-        drawing->names[at + count] = cell->label;
-        differs = differs || x[count] != x[0];
+        drawing->names[at + count] = cell->label + start;
+        lo = fmin(lo, place);
+        hi = fmax(hi, place);
         count++;
     }
-    if (!differs)
+    if (!(lo < hi))
         return;
-    struct tacit_report_series *const series = &drawing->points[drawing->figure_count];
-    *series = (struct tacit_report_series){.label = "regret",
-                                           .count = count,
-                                           .x = x,
-                                           .y = y,
-                                           .ci95 = ci95,
-                                           .names = drawing->names + at};
+    struct tacit_report_series *const series = drawing->points[drawing->figure_count];
+    series[0] = (struct tacit_report_series){.label = drawing->points_label,
+                                             .count = count,
+                                             .x = x,
+                                             .y = y,
+                                             .ci95 = ci95,
+                                             .names = drawing->names + at};
+    bool const has_uniform = draw_uniform(drawing, lo, drawing->uniform, hi, &series[1]);
     drawing->figures[drawing->figure_count++] = (struct tacit_report_figure){
-        id,       title, strcmp(metric, "epsilon") == 0 ? "epsilon per reward" : metric,
-        "regret", false, false,
-        series,   1};
+        .id = id,
+        .title = title,
+        .x_label = strcmp(metric, "epsilon") == 0 ? "epsilon per reward" : metric,
+        .y_label = "regret",
+        .x_is_log = lo > 0 && hi / lo >= LOG_FROM,
+        .series = series,
+        .series_count = has_uniform ? 2 : 1};
 }
 
 /* Errors: TACIT_MEMORY. */
 static enum tacit_status draw(const struct tacit_report_comparison *comparison,
                               struct drawing *drawing)
 {
-    size_t const cells = comparison->cell_count + (size_t)1;
+    size_t const cells = comparison->cell_count + (size_t)2;
     *drawing = (struct drawing){.curves = calloc(cells, sizeof *drawing->curves),
                                 .numbers = calloc(3 * FIGURES_MAX * cells, sizeof(double)),
                                 .names = calloc(FIGURES_MAX * cells, sizeof(char *))};
     if (drawing->curves == NULL || drawing->numbers == NULL || drawing->names == NULL)
         return TACIT_MEMORY;
+    drawing->uniform = uniform_of(comparison);
+    size_t const start = common_start(comparison);
+    (void)snprintf(drawing->points_label, sizeof drawing->points_label, "regret%s%.*s",
+                   start == 0 ? "" : ", by ", start == 0 ? 0 : (int)(start < 61 ? start - 1 : 60),
+                   start == 0 ? "" : comparison->cells[0].label);
+    (void)snprintf(drawing->uniform_label, sizeof drawing->uniform_label, "%.40s: %s",
+                   report_baseline_words("uniform"), report_rounded(drawing->uniform, 4).text);
     draw_curves(comparison, drawing);
     draw_trade(comparison, "epsilon", "epsilon", "Regret against epsilon", drawing);
     draw_trade(comparison, "cost", "cost", "Regret against cost", drawing);

@@ -85,9 +85,9 @@ static void put_answer(const struct tacit_report_comparison *comparison, FILE *o
     (void)fprintf(
         out,
         "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">%" PRIu32
-        " of %" PRIu32 " %s found the best arm with enough certainty</p>\n",
+        " of %" PRIu32 " %s for one arm</p>\n",
         found.decided > 0 ? " win" : " open", found.decided, comparison->cell_count,
-        comparison->cell_count == 1 ? "setting" : "settings");
+        comparison->cell_count == 1 ? "setting decides" : "settings decide");
     put_found(comparison, "Least regret", found.least, out);
     put_found(comparison, "Strongest privacy that still decides", found.private_most, out);
     if (found.ran < comparison->cell_count)
@@ -108,7 +108,7 @@ static void put_cell_row(const struct tacit_report_comparison *comparison,
         (void)fputs("</td></tr>\n", out);
         return;
     }
-    (void)fputs("<td>", out);
+    (void)fputs("<td class=\"long\">", out);
     put_text(out, cell->answer == NULL ? "\xe2\x80\x93" : cell->answer);
     if (cell->note != NULL) {
         (void)fputs("<br><b>", out);

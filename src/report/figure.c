@@ -8,8 +8,8 @@
 #define PLOT_HEIGHT 300.0
 #define LEFT 62.0
 #define RIGHT 20.0
-#define BOTTOM 50.0
-#define TOP_ALONE 38.0 /* of the plot, where no legend is above it */
+#define BOTTOM 52.0
+#define TOP_ALONE 40.0 /* of the plot, where no legend is above it */
 #define LEGEND_TOP 16.0
 #define LEGEND_ROW 20.0
 #define SAMPLE_WIDTH 26.0   /* of the line beside a label */
@@ -43,7 +43,8 @@ struct frame {
 #define STYLES 7u
 
 /* How the line of a series is broken, beside its colour. */
-static const char *const dashes[STYLES] = {NULL, "9 3", "3 3", "10 3 2 3", "1.5 2.5", "14 4", NULL};
+static const char *const dashes[STYLES] = {NULL,      "9 3",  "3 3", "10 3 2 3",
+                                           "1.5 2.5", "14 4", "6 4"};
 
 /* Colours only: everything else is said by the attributes. */
 void report_figure_rules(FILE *out)
@@ -62,18 +63,26 @@ static void put_text(FILE *out, const char *text)
     report_put_start(out, text, REPORT_HTML, LABEL_CHARACTERS);
 }
 
-/* class="s1" and the colour that it stands for. */
-static void put_style(FILE *out, uint32_t series)
+/* Curves and points take the styles from the first on, lines to compare with from the last. */
+static uint32_t style_of(const struct tacit_report_figure *figure, uint32_t index)
 {
-    const char *const colour = report_colour(REPORT_SERIES + series % STYLES);
-    (void)fprintf(out, "class=\"s%u\" stroke=\"%s\" fill=\"%s\"", series % STYLES, colour, colour);
+    uint32_t later = 0;
+    for (uint32_t i = index + 1; i < figure->series_count; i++)
+        later += figure->series[i].is_reference ? 1 : 0;
+    return figure->series[index].is_reference ? (STYLES - 1 - later % STYLES) : index % STYLES;
 }
 
-static void put_dashes(FILE *out, uint32_t series)
+/* class="s1" and the colour that it stands for. */
+static void put_style(FILE *out, uint32_t style)
 {
-    const char *const dash = dashes[series % STYLES];
-    if (dash != NULL)
-        (void)fprintf(out, " stroke-dasharray=\"%s\"", dash);
+    const char *const colour = report_colour(REPORT_SERIES + style);
+    (void)fprintf(out, "class=\"s%u\" stroke=\"%s\" fill=\"%s\"", style, colour, colour);
+}
+
+static void put_dashes(FILE *out, uint32_t style)
+{
+    if (dashes[style] != NULL)
+        (void)fprintf(out, " stroke-dasharray=\"%s\"", dashes[style]);
 }
 
 /* ---- Axes ---- */
@@ -187,13 +196,13 @@ static void put_axes(const struct frame *frame)
         double const x = x_of(frame, frame->x.ticks[i]);
         put_line(frame, "axis", REPORT_AXIS, x, frame->bottom, x, frame->bottom + 5);
         (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
-                      frame->bottom + 20, report_short(frame->x.ticks[i], 6).text);
+                      frame->bottom + 21, report_short(frame->x.ticks[i], 6).text);
     }
     (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
-                  (LEFT + WIDTH - RIGHT) / 2, frame->bottom + 42);
+                  (LEFT + WIDTH - RIGHT) / 2, frame->bottom + 44);
     put_text(out, frame->figure->x_label);
     (void)fprintf(out, "%s</text>\n<text x=\"8\" y=\"%.1f\">",
-                  frame->figure->x_is_log ? " (log scale)" : "", frame->top - 14);
+                  frame->figure->x_is_log ? " (log scale)" : "", frame->top - 18);
     put_text(out, frame->figure->y_label);
     (void)fprintf(out, "%s</text>\n", frame->figure->y_is_log ? " (log scale)" : "");
 }
@@ -207,18 +216,20 @@ static double entry_width(const struct tacit_report_series *series)
 }
 
 /* What a series looks like: a piece of its line, or a point; from (x, y) to the right. */
-static void put_sample(FILE *out, const struct tacit_report_series *series, uint32_t index,
+static void put_sample(FILE *out, const struct tacit_report_figure *figure, uint32_t index,
                        double x, double y)
 {
+    const struct tacit_report_series *const series = &figure->series[index];
+    uint32_t const style = style_of(figure, index);
     if (series->names == NULL)
         (void)fprintf(out,
                       "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke-width=\"2\" ",
                       x, y, x + SAMPLE_WIDTH, y);
     else
         (void)fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\" ", x + SAMPLE_WIDTH / 2, y);
-    put_style(out, index);
+    put_style(out, style);
     if (series->names == NULL)
-        put_dashes(out, index);
+        put_dashes(out, style);
     (void)fputs("/>", out);
 }
 
@@ -236,7 +247,7 @@ static uint32_t lay_legend(const struct frame *frame)
         }
         double const y = LEGEND_TOP + row * LEGEND_ROW;
         if (frame->out != NULL) {
-            put_sample(frame->out, series, i, x, y - 4);
+            put_sample(frame->out, frame->figure, i, x, y - 4);
             (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\">", x + SAMPLE_WIDTH + 8, y);
             put_text(frame->out, series->label);
             (void)fputs("</text>\n", frame->out);
@@ -253,7 +264,7 @@ static void put_legend_list(const struct tacit_report_figure *figure, FILE *out)
     for (uint32_t i = 0; i < figure->series_count; i++) {
         (void)fprintf(out, "<li><svg width=\"%.0f\" height=\"10\" aria-hidden=\"true\">",
                       SAMPLE_WIDTH);
-        put_sample(out, &figure->series[i], i, 0, 5);
+        put_sample(out, figure, i, 0, 5);
         (void)fputs("</svg><span>", out);
         report_put(out, figure->series[i].label, REPORT_HTML);
         (void)fputs("</span></li>\n", out);
@@ -276,12 +287,26 @@ static bool is_inside(const struct frame *frame, const struct tacit_report_serie
            (!series->is_reference || series->y[point] <= frame->y.hi);
 }
 
+/* The point at which a reference line leaves the figure, after the vertex `last`. */
+static void put_exit(const struct frame *frame, const struct tacit_report_series *series,
+                     uint32_t last)
+{
+    double const rise = series->y[last + 1] - series->y[last];
+    double const part = rise > 0 ? (frame->y.hi - series->y[last]) / rise : 0;
+    put_vertex(frame, series->x[last] + part * (series->x[last + 1] - series->x[last]),
+               frame->y.hi);
+}
+
 static void put_vertices(const struct frame *frame, const struct tacit_report_series *series)
 {
     (void)fputs(" points=\"", frame->out);
-    for (uint32_t i = 0; i < series->count; i++)
+    for (uint32_t i = 0; i < series->count; i++) {
         if (is_inside(frame, series, i))
             put_vertex(frame, series->x[i], series->y[i]);
+        else if (series->is_reference && i > 0 && is_inside(frame, series, i - 1) &&
+                 is_drawn(frame->figure, series->x[i], series->y[i]))
+            put_exit(frame, series, i - 1);
+    }
     (void)fputs("\"/>", frame->out);
 }
 
@@ -305,7 +330,7 @@ static void put_curve(const struct frame *frame, const struct tacit_report_serie
     (void)fprintf(frame->out,
                   "<polyline fill=\"none\" stroke-width=\"%s\" stroke-linejoin=\"round\"",
                   series->is_reference ? "1.5" : "2");
-    put_dashes(frame->out, index);
+    put_dashes(frame->out, style_of(frame->figure, index));
     put_vertices(frame, series);
 }
 
@@ -388,7 +413,7 @@ static void put_series(struct frame *frame, uint32_t index)
 {
     const struct tacit_report_series *const series = &frame->figure->series[index];
     (void)fputs("<g ", frame->out);
-    put_style(frame->out, index);
+    put_style(frame->out, style_of(frame->figure, index));
     (void)fputc('>', frame->out);
     put_series_title(frame, series);
     if (series->names == NULL)
@@ -438,7 +463,7 @@ static void put_strip(const struct frame *frame, const struct tacit_report_serie
                   y_of(frame, series->y[index]));
     (void)fprintf(frame->out,
                   "<text class=\"show read\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">",
-                  WIDTH - RIGHT, frame->top - 14);
+                  WIDTH - RIGHT, frame->top - 18);
     put_reading(frame, series, index);
     (void)fputs("</text></g>\n", frame->out);
 }
@@ -483,7 +508,7 @@ static void put_head(const struct frame *frame, bool is_file)
 static void draw(const struct tacit_report_figure *figure, FILE *out, bool is_file)
 {
     struct frame frame = {.figure = figure};
-    frame.top = is_file ? LEGEND_TOP + lay_legend(&frame) * LEGEND_ROW + 24 : TOP_ALONE;
+    frame.top = is_file ? LEGEND_TOP + lay_legend(&frame) * LEGEND_ROW + 26 : TOP_ALONE;
     frame.bottom = frame.top + PLOT_HEIGHT;
     frame.out = out;
     fit_axes(&frame);

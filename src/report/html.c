@@ -126,14 +126,15 @@ void report_html_metric(const struct tacit_metric *metric, FILE *out)
 {
     (void)fputs("<tr><th scope=\"row\" class=\"what\">", out);
     put_text(out, metric->label);
+    (void)fputs(" <code>", out);
+    put_text(out, metric->name);
+    (void)fputs("</code>", out);
     if (metric->note != NULL) {
         (void)fputs(" <small>", out);
         put_text(out, metric->note);
         (void)fputs("</small>", out);
     }
-    (void)fputs(" <code>", out);
-    put_text(out, metric->name);
-    (void)fputs("</code></th>", out);
+    (void)fputs("</th>", out);
 }
 
 void report_html_words(const struct tacit_metric *const *metrics, size_t count, FILE *out)

@@ -2,8 +2,10 @@
  * the settings that they came from. */
 #include "internal.h"
 #include <math.h>
+#include <string.h>
 
 #define PLUS_MINUS "\xc2\xb1"
+#define VALUE_LONG 120u /* bytes of a setting that does not fit into a column */
 
 static void put_text(const char *text, FILE *out)
 {
@@ -137,7 +139,8 @@ void report_html_settings(const struct tacit_report *report, FILE *out)
     (void)fputs("<dl class=\"settings\">\n", out);
     for (uint32_t i = 0; i < report->setting_count; i++) {
         const struct tacit_report_setting *const setting = &report->settings[i];
-        (void)fputs("<div><dt><code>", out);
+        (void)fprintf(out, "<div%s><dt><code>",
+                      strlen(setting->value) > VALUE_LONG ? " class=\"across\"" : "");
         put_text(setting->key, out);
         (void)fputs("</code></dt><dd>", out);
         put_text(setting->value, out);

@@ -2,13 +2,14 @@
 #include "plan.h"
 
 const struct tacit_metric glm_metrics[] = {
-    [GLM_REGRET] = {"regret", "Regret", "reward", "summed over all clients",
+    [GLM_REGRET] = {"regret", "Regret", "reward",
+                    "reward missed against always playing the best arm, summed over all clients",
                     TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
     [GLM_REGRET_PER_AGENT] = {"regret_per_agent", "Regret per agent", "reward",
-                              "the average client", 0},
-    [GLM_REWARD] = {"reward", "Reward", "reward", "summed over all clients",
+                              "the regret of the average client", 0},
+    [GLM_REWARD] = {"reward", "Reward", "reward", "what was earned, summed over all clients",
                     TACIT_METRIC_CARD | TACIT_METRIC_CURVE},
-    [GLM_UPDATES] = {"updates", "Updates", "updates", "of the shared model",
+    [GLM_UPDATES] = {"updates", "Updates", "updates", "how often the shared model was made anew",
                      TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC | TACIT_METRIC_CURVE |
                          TACIT_METRIC_DRAWN},
     [GLM_AGGREGATIONS] = {"aggregations", "Aggregations", "rounds",
@@ -19,7 +20,8 @@ const struct tacit_metric glm_metrics[] = {
                        TACIT_METRIC_AGAINST},
     [GLM_MESSAGES] = {"messages", "Messages", "messages", "one for each client and direction",
                       TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
-    [GLM_SCALARS] = {"scalars", "Scalars", "numbers", "a matrix counts d squared",
+    [GLM_SCALARS] = {"scalars", "Scalars", "numbers",
+                     "how many numbers the messages held; a matrix counts d squared",
                      TACIT_METRIC_TRAFFIC | TACIT_METRIC_CURVE},
     [GLM_BYTES] = {"bytes", "Bytes", "bytes",
                    "8 for each number that is sent, a matrix by its triangle, without headers",

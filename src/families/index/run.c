@@ -25,18 +25,23 @@ struct learner {
 };
 
 const struct tacit_metric index_metrics[] = {
-    [INDEX_REGRET] = {"regret", "Regret", "reward", "summed over all agents",
+    [INDEX_REGRET] = {"regret", "Regret", "reward",
+                      "reward missed against always playing the best arm, summed over all agents",
                       TACIT_METRIC_MAIN | TACIT_METRIC_CARD},
     [INDEX_REGRET_PER_AGENT] = {"regret_per_agent", "Regret per agent", "reward",
-                                "the average agent", TACIT_METRIC_CARD},
-    [INDEX_SAMPLES] = {"samples", "Samples", "samples", "rewards that entered estimates", 0},
+                                "the regret of the average agent", TACIT_METRIC_CARD},
+    [INDEX_SAMPLES] = {"samples", "Samples", "samples", "how many rewards entered estimates", 0},
     [INDEX_MESSAGES] = {"messages", "Messages", "messages",
                         "pooled: every reward as it is; else none",
                         TACIT_METRIC_CARD | TACIT_METRIC_TRAFFIC},
-    [INDEX_SCALARS] = {"scalars", "Scalars", "numbers", "one a message", TACIT_METRIC_TRAFFIC},
-    [INDEX_BEST_ARM_FRACTION] = {"best_arm_fraction", "Estimate the best arm best", "",
-                                 "share of agents", TACIT_METRIC_CARD},
-    [INDEX_ANSWER_SHARE] = {"answer_share", "Agree on the answer", "", "share of agents", 0},
+    [INDEX_SCALARS] = {"scalars", "Scalars", "numbers",
+                       "how many numbers the messages held: one each", TACIT_METRIC_TRAFFIC},
+    [INDEX_BEST_ARM_FRACTION] =
+        {"best_arm_fraction", "Estimate the best arm best", "",
+         "share of the agents whose highest estimate was that of the truly best arm",
+         TACIT_METRIC_CARD},
+    [INDEX_ANSWER_SHARE] = {"answer_share", "Agree on the answer", "",
+                            "share of the agents that gave the most frequent answer", 0},
     [INDEX_METRIC_COUNT] = {.name = NULL}};
 
 /* ---- Memory ---- */

@@ -16,14 +16,15 @@ const struct tacit_metric select_metrics[] = {
     [SELECT_LEAKAGE_MAX] = {"leakage_max", "Largest leakage", "epsilon",
                             "what the user that spent most has spent at the end",
                             TACIT_METRIC_CARD},
-    [SELECT_ROUNDS] = {"rounds", "Rounds", "rounds", "that took place", TACIT_METRIC_TRAFFIC},
+    [SELECT_ROUNDS] = {"rounds", "Rounds", "rounds", "how many took place", TACIT_METRIC_TRAFFIC},
     [SELECT_MIXED_ROUNDS] = {"mixed_rounds", "Mixed rounds", "rounds",
-                             "with users of the fast and of the slow half", 0},
+                             "how many had users of the fast and of the slow half", 0},
     [SELECT_ENERGY_GAP] = {"energy_gap", "Energy gap", "reward",
                            "of Eq. (18) to the best set, the mean of the rounds", 0},
     [SELECT_EXHAUSTED] = {"exhausted", "Exhausted", "", "ended because too few users had budget",
                           0},
-    [SELECT_PARTICIPATIONS] = {"participations", "Participations", "updates", NULL,
+    [SELECT_PARTICIPATIONS] = {"participations", "Participations", "updates",
+                               "how many updates users gave, summed over the rounds",
                                TACIT_METRIC_TRAFFIC},
     [SELECT_MESSAGES] = {"messages", "Messages", "messages",
                          "a model to each chosen user, an update from it", TACIT_METRIC_TRAFFIC},
@@ -45,7 +46,8 @@ const struct tacit_metric select_metrics[] = {
     [SELECT_OPTIMAL_SHARE] = {"optimal_share", "Best sets", "",
                               "share of the rounds in which an annealing's set has the best value",
                               0},
-    [SELECT_ITERATIONS] = {"iterations", "Iterations", "steps", "of an annealing in a round", 0},
+    [SELECT_ITERATIONS] = {"iterations", "Iterations", "steps",
+                           "how many an annealing took in a round", 0},
     [SELECT_METRIC_COUNT] = {.name = NULL}};
 
 const struct tacit_profile select_series[] = {
