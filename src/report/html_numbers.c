@@ -142,7 +142,7 @@ void report_html_settings(const struct tacit_report *report, FILE *out)
         (void)fprintf(out, "<div%s><dt><code>",
                       strlen(setting->value) > VALUE_LONG ? " class=\"across\"" : "");
         put_text(setting->key, out);
-        (void)fputs("</code></dt><dd>", out);
+        (void)fputs("</code></dt> <dd>", out);
         put_text(setting->value, out);
         if (setting->is_overruled)
             (void)fputs(" <span class=\"tag\">set for this run</span>", out);

@@ -1,0 +1,259 @@
+#!/usr/bin/env python3
+"""The pages of run, compare and reproduce, read as what they are: HTML that is well formed, headings in order, names for everything
+that has no text, data that are linked and inside, colours with enough contrast, and SVG files that need no style sheet.
+
+usage: pages.py      $TACIT_PROGRAM is what makes the pages. cli/browser.py looks at them in a browser.
+"""
+import base64
+import csv
+import html.parser
+import io
+import json
+import pathlib
+import re
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+import pages as maker  # noqa: E402
+
+VOID = {"meta", "link", "br", "img", "hr", "input", "col", "wbr"}
+SHAPES = ("line", "polyline", "polygon", "circle", "rect", "path", "text")
+SVG = "{http://www.w3.org/2000/svg}"
+TEXT_RATIO = 4.5  # WCAG 2.1, 1.4.3 (AA)
+LINE_RATIO = 3.0  # WCAG 2.1, 1.4.11 (AA)
+# What stands on what, by the style sheet: text, then lines that carry meaning.
+TEXT_ON = {"ink": ("page", "card", "note", "win-soft", "warn-soft"), "soft": ("page", "card", "note", "win-soft", "warn-soft"),
+           "accent": ("page", "card", "note"), "win": ("card", "win-soft"), "warn": ("card", "warn-soft")}
+LINES_ON = {name: ("card",) for name in ("axis", "accent", "win", *(f"s{i}" for i in range(7)))}
+
+
+class Page(html.parser.HTMLParser):
+    """The tree as lists: every element with its attributes, its ancestors and the text in it."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.elements, self.wrong = [], [], []
+        self.feed(text)
+        self.close()
+        self.wrong += [f"<{element['tag']}> is not closed" for element in self.open]
+
+    def handle_starttag(self, tag, attrs):
+        names = [name for name, _ in attrs]
+        if len(names) != len(set(names)):
+            self.wrong.append(f"<{tag}> has an attribute twice")
+        element = {"tag": tag, "attrs": dict(attrs), "text": "", "above": [above["tag"] for above in self.open]}
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag in VOID or not self.open or self.open[-1]["tag"] != tag:
+            self.wrong.append(f"</{tag}> closes <{self.open[-1]['tag'] if self.open else ''}>")
+        else:
+            self.open.pop()
+
+    def handle_data(self, data):
+        for element in self.open:
+            element["text"] += data
+
+    def all(self, *tags):
+        return [element for element in self.elements if element["tag"] in tags]
+
+
+def html_is_well_formed(page, _folder):
+    assert not page.wrong, page.wrong[:5]
+    ids = [element["attrs"]["id"] for element in page.elements if "id" in element["attrs"]]
+    assert len(ids) == len(set(ids)), ids
+    assert page.all("html")[0]["attrs"]["lang"] == "en"
+    assert not page.all("script", "iframe", "img", "object")
+
+
+def headings_go_down_step_by_step(page, _folder):
+    levels = [int(element["tag"][1]) for element in page.all("h1", "h2", "h3", "h4")]
+    assert levels.count(1) == 1 and levels[0] == 1, levels
+    assert all(after <= before + 1 for before, after in zip(levels, levels[1:])), levels
+    assert all(element["text"].strip() for element in page.all("h1", "h2", "h3"))
+
+
+def the_answer_is_the_first_section(page, _folder):
+    first = next(element for element in page.all("section"))
+    assert first["attrs"]["id"] == "answer", first["attrs"]
+    assert len(page.all("section")) >= 4
+
+
+def pictures_and_tables_have_names(page, _folder):
+    drawn = [svg for svg in page.all("svg") if svg["attrs"].get("aria-hidden") != "true"]
+    assert drawn
+    for svg in drawn:
+        assert svg["attrs"].get("role") == "img" and svg["attrs"].get("aria-label"), svg["attrs"]
+    for element in page.elements:
+        if element["attrs"].get("tabindex") == "0":
+            assert element["attrs"].get("aria-label"), element["attrs"]
+    assert page.all("table")
+    for head in page.all("th"):
+        assert head["attrs"].get("scope") in ("col", "row") and head["text"].strip(), head
+    for table in page.all("table"):
+        assert table["above"][-1] == "div"
+
+
+def data_are_linked_and_inside(page, folder):
+    linked, inside = set(), {}
+    for link in page.all("a"):
+        target = link["attrs"]["href"]
+        if target.startswith("data:"):
+            inside[link["attrs"]["download"]] = base64.b64decode(target.split(";base64,", 1)[1], validate=True)
+        else:
+            assert (folder / target).is_file(), target
+            linked.add(target)
+        assert link["text"].strip()
+    assert inside and set(inside) <= linked, (inside.keys(), linked)
+    for name, content in inside.items():
+        assert content == (folder / name).read_bytes(), name
+    texts = {path.name for path in folder.iterdir() if path.suffix in (".csv", ".json")}
+    assert texts <= set(inside), texts - set(inside)
+
+
+def every_metric_stands_in_words(page, folder):
+    names = {"log": "summary.json", "hybrid": "summary.json", "gossip": "summary.json", "votes": "summary.json"}
+    if folder.name not in names:
+        return
+    metrics = json.loads((folder / names[folder.name]).read_text(encoding="utf-8"))["metrics"]
+    rows = [head for head in page.all("th") if head["attrs"].get("class") == "what"]
+    for metric in metrics:
+        mine = [row["text"] for row in rows if row["text"].split() and metric in row["text"].split()]
+        assert mine, metric
+        assert all(len(text) > len(metric) + 12 for text in mine), mine
+
+
+def variables(page):
+    """Light and dark: name -> colour, of the style sheet."""
+    style = page.all("style")[0]["text"]
+    light, dark = re.findall(r":root\{(--.*?)\}", style)
+    sets = [dict(re.findall(r"--([\w-]+):(#[0-9a-f]{6})", part)) for part in (light, dark)]
+    used = set(re.findall(r"var\(--([\w-]+)\)", style))
+    assert used <= set(sets[0]), used - set(sets[0])
+    assert set(sets[0]) == set(sets[1])
+    return sets
+
+
+def luminance(colour):
+    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def ratio(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def contrast_is_enough_in_light_and_dark(page, _folder):
+    assert round(ratio("#000000", "#ffffff"), 6) == 21
+    for colours in variables(page):
+        for pairs, least in ((TEXT_ON, TEXT_RATIO), (LINES_ON, LINE_RATIO)):
+            for name, grounds in pairs.items():
+                for ground in grounds:
+                    found = ratio(colours[name], colours[ground])
+                    assert found >= least, f"{name} {colours[name]} on {ground} {colours[ground]}: {found:.2f}"
+
+
+def paint(element, inherited):
+    """Fill and stroke that a program without style sheets sees."""
+    return {key: element.get(key, inherited.get(key)) for key in ("fill", "stroke")}
+
+
+def walk(element, inherited, found):
+    own = paint(element, inherited)
+    tag = element.tag.replace(SVG, "")
+    if tag in SHAPES:
+        found.append((tag, own))
+    for child in element:
+        walk(child, own, found)
+
+
+def svg_files_have_colours_of_their_own(_page, folder):
+    files = sorted(folder.glob("*.svg"))
+    assert files
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        assert "var(" not in text and "<style" not in text and "url(" not in text, path
+        root = xml.etree.ElementTree.fromstring(text)
+        assert float(root.get("width")) > 0 and float(root.get("height")) > 0 and root.find(SVG + "title").text
+        shapes = []
+        walk(root, {}, shapes)
+        seen = set()
+        for tag, own in shapes:
+            visible = [colour for colour in (own["fill"], own["stroke"]) if colour not in (None, "none")]
+            assert visible and all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in visible), (path.name, tag, own)
+            if tag == "line":
+                assert own["stroke"] not in (None, "none"), path.name
+            seen.update(visible)
+        assert len(seen) >= 4 and "#000000" not in seen, (path.name, seen)
+
+
+CHECKS = (html_is_well_formed, headings_go_down_step_by_step, the_answer_is_the_first_section, pictures_and_tables_have_names,
+          data_are_linked_and_inside, every_metric_stands_in_words, contrast_is_enough_in_light_and_dark,
+          svg_files_have_colours_of_their_own)
+
+
+def reproductions_write_their_curves(pages):
+    folder = pages["reproduce"]
+    rows = list(csv.DictReader(io.StringIO((folder / "curves.csv").read_text(encoding="utf-8"))))
+    claims = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    assert {row["figure"] for row in rows} == {"fig1", "fig2"}
+    assert {row["series"] for row in rows if row["figure"] == "fig1"} == {'noisy, "quoted"', "plain"}
+    last = max((row for row in rows if row["series"] == "plain" and row["figure"] == "fig1"), key=lambda row: float(row["x"]))
+    plain = next(experiment for experiment in claims["experiments"] if experiment["name"] == "plain")
+    assert float(last["x"]) == 20000 and float(last["y"]) == plain["metrics"]["regret"]["mean"], (last, plain)
+    assert float(last["y_ci95"]) == plain["metrics"]["regret"]["ci95"]
+    points = [row for row in rows if row["figure"] == "fig2"]
+    assert {row["point"] for row in points} == {"noisy", "plain"}
+    named = next(row for row in points if row["point"] == "plain")
+    assert float(named["x"]) == plain["metrics"]["cost"]["mean"] and float(named["y"]) == plain["metrics"]["regret"]["mean"]
+
+
+def settings_stand_in_full(pages):
+    text = " ".join(Page((pages["log"] / "report.html").read_text(encoding="utf-8")).all("dl")[0]["text"].split())
+    for part in ("name coupons & <offers>", "seed 1", "horizon 4000", "environment.logged.csv log.csv", "environment.logged.reward.equals yes",
+                 "protocol.confidence 0.95", "privacy.mode sound set for this run", "privacy.epsilon 1", "baselines [alone-ucb1]"):
+        assert part in text, (part, text)
+    assert text.count("set for this run") == 1, text
+
+
+def the_answer_says_how_sure_and_beside_what(pages):
+    text = " ".join(next(element for element in Page((pages["log"] / "report.html").read_text(encoding="utf-8")).all("section"))["text"].split())
+    summary = json.loads((pages["log"] / "summary.json").read_text(encoding="utf-8"))
+    assert summary["answer"]["sentence"] in text
+    assert re.search(r"How sure: one more run would do so with a chance of [\d.]+ to [\d.]+ %", text), text
+    assert "playing every arm alike" in text and "alone-ucb1" in text and "times as much" in text, text
+
+
+ALL_PAGES = (reproductions_write_their_curves, settings_stand_in_full, the_answer_says_how_sure_and_beside_what)
+
+
+def main():
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        made = maker.make(folder)
+        jobs = [(f"{check.__name__}_{name}", check, (Page((path / "report.html").read_text(encoding="utf-8")), path))
+                for name, path in made.items() for check in CHECKS]
+        jobs += [(check.__name__, check, (made,)) for check in ALL_PAGES]
+        for name, check, arguments in jobs:
+            try:
+                check(*arguments)
+                print(f"[       OK ] {name}")
+            except (AssertionError, KeyError, ValueError) as error:
+                failed += 1
+                print(f"[  FAILED  ] {name}: {error!r}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

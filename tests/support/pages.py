@@ -1,0 +1,88 @@
+"""Makes one page of each kind that tacit writes, from small experiments that need no data.
+
+Imported by cli/pages.py and cli/browser.py; the program is $TACIT_PROGRAM.
+"""
+import os
+import pathlib
+import subprocess
+
+MEANS = "0.9,0.5,0.1,0.45\n0.8,0.1,0.3,0.2\n0.2,0.6,0.1,0.4\n0.7,0.4,0.1,0.3\n"
+COMMON = "seed: 3\nhorizon: 20000\nagents: 4\nenvironment: {kind: bernoulli, means: means.csv}\n"
+FILES = {
+    # rows of a log: named arms, some with letters that pages must guard; baselines that are played
+    "log.yaml": "name: 'coupons & <offers>'\nseed: 1\nruns: 8\nhorizon: 4000\nenvironment: {kind: logged, logged: {csv: log.csv, "
+                "agent: shop, arm: coupon, reward: {column: bought, equals: \"yes\"}}}\nagents: 2\n"
+                "protocol: {kind: phased-index, confidence: 0.95}\nprivacy: {mode: sound, epsilon: 1}\nbaselines: [alone-ucb1]\n",
+    # arms that are given up; components with sinks; no noise
+    "hybrid.yaml": "name: hybrid\nruns: 6\n" + COMMON + "network: {kind: hybrid, components: [{agents: 3, kind: path}, {agents: 1}]}\n"
+                   "protocol: {kind: elimination}\nprivacy: {mode: none}\n",
+    # a band over the agents
+    "gossip.yaml": "name: gossip\nruns: 3\n" + COMMON + "network: {kind: ring}\nprotocol: {kind: gossip-ucb}\nprivacy: {mode: none}\n",
+    # profiles by arm and by player
+    "votes.yaml": "name: votes\nseed: 4\nruns: 3\nhorizon: 10000000\nagents: 32\nenvironment: {kind: bernoulli, means: vote_means.csv}\n"
+                  "network: {kind: broadcast}\nprotocol: {kind: votes, subroutine: ser3, epsilon: 0.25, eta: 0.9}\n"
+                  "privacy: {mode: paper}\n",
+    "grid.yaml": "name: grid\nruns: 5\n" + COMMON + "protocol: {kind: phased-index, confidence: 0.95}\n"
+                 "privacy: {mode: sound, epsilon: 1}\n",
+    "means.csv": MEANS,
+    "vote_means.csv": "0.7,0.5,0.3,0.1,0.1,0.1\n",
+    "papers/px-small/noisy.yaml": "name: noisy\nruns: 6\n" + COMMON.replace("means.csv", "../../means.csv") +
+                                  "protocol: {kind: elimination}\nprivacy: {mode: paper, epsilon: 0.05}\n",
+    "papers/px-small/plain.yaml": "name: plain\nruns: 6\n" + COMMON.replace("means.csv", "../../means.csv") +
+                                  "protocol: {kind: elimination}\nprivacy: {mode: paper, epsilon: inf}\n",
+    "papers/px-small/claims.yaml": """paper: px
+title: A paper of two curves
+fast_runs: 3
+figures:
+  - id: fig1
+    title: Figure one
+    paper_shows: The curve falls.
+    we_show: So does ours.
+    plot: {x: t, y: regret}
+    curves: [{experiment: noisy, label: "noisy, \\"quoted\\""}, {experiment: plain, label: plain}]
+    claims:
+      - {id: order, where: Sec. 1, says: "Less noise, less regret.", measure: "falls(noisy.regret, plain.regret)",
+         band: [1, inf], verdict: holds}
+  - id: fig2
+    title: Figure two
+    paper_shows: Points.
+    plot: {x: cost, y: regret}
+    curves: [{experiment: noisy, label: noisy}, {experiment: plain, label: plain}]
+    claims:
+      - {id: wrong, where: Sec. 2, says: "More noise, less regret.", measure: "noisy.regret / plain.regret",
+         band: [0, 0.5], verdict: does not hold, why: "It is the other way round."}
+""",
+}
+
+
+def log_rows():
+    """Shop, coupon, bought: the second coupon sells best, by far."""
+    names = ('5 % off', 'two "for" one', "<b>gift</b>")
+    rows = ["shop,coupon,bought"]
+    for number in range(900):
+        arm = number % 3
+        bought = (number * 7919) % 100 < (20, 60, 35)[arm]
+        rows.append(f'{"Köln" if number % 2 else "Bonn & Rhein"},"{names[arm].replace(chr(34), chr(34) * 2)}",{"yes" if bought else "no"}')
+    return "\n".join(rows) + "\n"
+
+
+def tacit(*words, cwd):
+    done = subprocess.run([os.path.abspath(os.environ["TACIT_PROGRAM"]), *words], cwd=cwd, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"tacit {' '.join(words)}: {done.stderr}")
+
+
+def make(folder):
+    """Name of each page -> path of its folder."""
+    root = pathlib.Path(folder)
+    for name, text in {**FILES, "log.csv": log_rows()}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    for name in ("log", "hybrid", "gossip", "votes"):
+        tacit("run", f"{name}.yaml", "--quiet", "--set", "privacy.mode=" + ("sound" if name == "log" else "paper" if name == "votes" else "none"),
+              "--out", f"out/{name}", cwd=root)
+    tacit("compare", "grid.yaml", "--over", "privacy.epsilon=0.1,0.3,1,3,10,1e9", "--out", "out/compare", "--quiet", cwd=root)
+    tacit("reproduce", "px", "--experiments", "papers", "--out", "out/reproduce", "--quiet", cwd=root)
+    pages = {name: root / "out" / name for name in ("log", "hybrid", "gossip", "votes", "compare")}
+    pages["reproduce"] = next((root / "out/reproduce").rglob("report.html")).parent
+    return pages
