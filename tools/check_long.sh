@@ -17,6 +17,10 @@ tools/run_tests.sh build-clang --quiet
 echo "== long live tests"
 TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite live --timeout-multiplier 4
 
+echo "== the pages in a browser, with axe-core; the figures by librsvg"
+tools/install_dependencies.sh browser
+TACIT_TEST_LONG=1 TACIT_PROGRAM=build-test/tacit tests/cli/browser.py build-test
+
 echo "== Flower in its own simulation, where flwr is installed (FLOWER_PYTHON: an interpreter that has it)"
 tools/build.sh build-python -Dtests=false -Dpython=true
 tools/build_python.sh build-python

@@ -18,6 +18,9 @@ REASONS = (
     r"no tracing of processes here",
     r"a sanitizer makes system calls of its own",
     r"no oneDNN .*",
+    r"a browser is started by make check-long only",
+    r"no (chromium|npm|rsvg-convert|pdfinfo) here",  # tools/install_dependencies.sh browser
+    r"no axe-core here: the registry does not answer",
     r"flwr .*",
     r"networkx is not installed .*",  # where there is no apt-get
 )

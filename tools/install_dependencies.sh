@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and says what it does.
 #
-# usage: install_dependencies.sh build|live|test|check|python...
+# usage: install_dependencies.sh build|live|test|check|python|browser...
 set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
@@ -16,6 +16,11 @@ check='clang clang-format libclang-rt-14-dev valgrind universal-ctags binutils g
 # The Python package: cffi calls the library, numpy holds the vectors; the others make the wheel and check its types.
 python='python3-cffi python3-numpy python3-setuptools python3-wheel python3-pip mypy'
 
+# The pages of reports in a browser (make check-long only: it is heavy). npm fetches axe-core, librsvg2-bin draws the figures, poppler-utils
+# counts sheets; a nodejs that is not Debian's may bring its own npm.
+browser='chromium fonts-dejavu-core librsvg2-bin poppler-utils'
+command -v npm >/dev/null 2>&1 || browser="$browser npm"
+
 packages=
 for set in "$@"; do
     case $set in
@@ -24,7 +29,8 @@ for set in "$@"; do
     test) packages="$packages $test" ;;
     check) packages="$packages $check" ;;
     python) packages="$packages $python" ;;
-    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, live, test, check, python" >&2; exit 2 ;;
+    browser) packages="$packages $browser" ;;
+    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, live, test, check, python, browser" >&2; exit 2 ;;
     esac
 done
 

@@ -150,7 +150,7 @@ static void put_cells(const struct tacit_report_comparison *comparison, FILE *ou
                         "Means over the runs with 95 % intervals. comparison.csv has every metric, "
                         "results.json everything.",
                         out);
-    report_html_table("Settings beside each other", "plain", NULL, 0, out);
+    report_html_table("Settings beside each other", "plain cells", NULL, 0, out);
     put_heads(comparison, out);
     for (uint32_t i = 0; i < comparison->cell_count; i++)
         put_cell_row(comparison, &comparison->cells[i], out);

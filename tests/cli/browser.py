@@ -2,7 +2,8 @@
 """The pages in a real browser, at 390 and 1280 pixels and on paper, light and dark, with the checker axe-core; and the SVG files as
 librsvg draws them.
 
-usage: browser.py BUILD      $TACIT_PROGRAM makes the pages; BUILD is where axe-core is fetched to and pictures go (BUILD/pages)
+usage: browser.py BUILD [PART]      $TACIT_PROGRAM makes the pages; BUILD is where axe-core is fetched to and pictures go (BUILD/pages);
+                                    only what has PART in its name
 
 Needs chromium, npm, rsvg-convert and pdfinfo (tools/install_dependencies.sh browser); runs where TACIT_TEST_LONG is set.
 The browser is driven through the pipe of its DevTools protocol: messages of JSON that end with a zero byte.
@@ -211,7 +212,7 @@ def fetch_axe(build):
         return archive.extractfile("package/axe.min.js").read().decode()
 
 
-def main(build):
+def main(build, only=""):
     if not os.environ.get("TACIT_TEST_LONG"):
         skip("a browser is started by make check-long only")
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -234,6 +235,8 @@ def main(build):
             jobs.append((f"{name}_on_paper", check_paper, (browser, page, pictures)))
             jobs += [(f"{name}_{figure.stem}_by_librsvg", check_drawn, (figure, pictures)) for figure in sorted(folder.glob("*.svg"))]
         for name, check, arguments in jobs:
+            if only not in name:
+                continue
             try:
                 check(*arguments)
                 print(f"[       OK ] {name}", flush=True)
@@ -245,4 +248,4 @@ def main(build):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(*sys.argv[1:]))
