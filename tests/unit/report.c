@@ -13,6 +13,7 @@
 #include <locale.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "tacit/family.h"
 #include "tacit/random.h"
 #include "../../src/report/internal.h"
 #include "tacit/report.h"
@@ -1167,9 +1168,158 @@ static void band_is_drawn_from_the_lowest_agent_to_the_highest(void **state)
     free(json);
 }
 
+/* ---- Words, shares, lines to compare with -----------------------------------------------------
+ */
+
+/* Who reads a page knows no name of ours: every metric has a label and a clause about it. */
+static void every_metric_of_every_family_has_words(void **state)
+{
+    uint32_t count = 0;
+    (void)state;
+    for (struct tacit_family const *const *family = tacit_families(); *family != NULL; family++)
+        for (uint32_t i = 0; (*family)->metrics[i].name != NULL; i++, count++) {
+            struct tacit_metric const *const metric = &(*family)->metrics[i];
+            if (metric->label == NULL || strchr(metric->label, '_') != NULL ||
+                metric->unit == NULL || metric->note == NULL || strlen(metric->note) < 8)
+                fail_msg("%s of %s", metric->name, (*family)->file.word);
+        }
+    assert_true(count > 60);
+}
+
+/* Wilson's interval by its definition: its ends are the shares p with |x - p| = z sqrt(p(1-p)/n).
+ */
+static void share_is_within_the_interval_of_wilson(void **state)
+{
+    (void)state;
+    for (uint32_t of = 1; of <= 200; of += 7)
+        for (uint32_t count = 0; count <= of; count++) {
+            struct report_share const share = report_share_of(count, of);
+            double const ends[] = {share.lo, share.hi};
+            assert_true(share.value == (double)count / of);
+            assert_true(0 <= share.lo && share.lo <= share.value);
+            assert_true(share.value <= share.hi && share.hi <= 1);
+            for (uint32_t i = 0; i < 2; i++) {
+                double const distance = fabs(share.value - ends[i]);
+                double const wide = 1.959963984540054 * sqrt(ends[i] * (1 - ends[i]) / of);
+                bool const is_closed = i == 0 ? count == 0 : count == of;
+                assert_true(is_closed || fabs(distance - wide) < 1e-12);
+            }
+        }
+    assert_true(report_share_of(0, 9).lo == 0);
+    assert_true(report_share_of(9, 9).hi == 1);
+}
+
+/* All and none are said of all and none only. */
+static void percent_is_not_rounded_to_all_or_none(void **state)
+{
+    (void)state;
+    assert_string_equal(report_percent(0).text, "0");
+    assert_string_equal(report_percent(1e-9).text, "0.1");
+    assert_string_equal(report_percent(0.5).text, "50");
+    assert_string_equal(report_percent(1 - 1e-9).text, "99.9");
+    assert_string_equal(report_percent(1).text, "100");
+}
+
+static char *drawn(const struct tacit_report_figure *figure)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *const out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(tacit_report_figure_svg(figure, out), TACIT_OK);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* A line that is far above the curves does not flatten them: it leaves the figure where it passes
+ * its top, half way between its points here, and says its number in the legend. */
+static void reference_leaves_the_figure_at_its_top(void **state)
+{
+    static const double x[] = {0, 100};
+    static const double low[] = {0, 10};
+    static const double high[] = {0, 1000};
+    (void)state;
+    struct tacit_report_series const series[] = {
+        {.label = "own", .count = 2, .x = x, .y = low},
+        {.label = "far: 1,000", .count = 2, .x = x, .y = high, .is_reference = true}};
+    struct tacit_report_figure figure = {.id = "f",
+                                         .title = "t",
+                                         .x_label = "x",
+                                         .y_label = "y",
+                                         .series = series,
+                                         .series_count = 2};
+    char *text = drawn(&figure);
+    expect_has(text, "far: 1,000");
+    expect_has(text, ">25</text>");
+    expect_lacks(text, ">1000</text>");
+    char const *const line = strstr(text, "class=\"s6\" stroke=\"#61696e\"");
+    assert_non_null(line);
+    double left, bottom, right, top;
+    char const *const first = strstr(strstr(strstr(line, "<g "), "<polyline"), "points=\"");
+    assert_int_equal(sscanf(first, "points=\"%lf,%lf %lf,%lf \"", &left, &bottom, &right, &top), 4);
+    assert_true(fabs(left - 62) < 0.1);
+    assert_true(right > 62 + 638 * 0.024 && right < 62 + 638 * 0.031); /* 25 to 30 of 1000 */
+    assert_true(bottom - top > 299.8);
+    free(text);
+    figure.series_count = 1; /* alone, the own line ends at the right */
+    text = drawn(&figure);
+    expect_has(text, "700.0,");
+    free(text);
+}
+
+/* Settings in the order of the file, a value that was given with the command is marked. */
+static void page_has_every_setting(void **state)
+{
+    static const struct tacit_report_setting given[] = {{"horizon", "5000", false},
+                                                        {"privacy.<epsilon>", "\"", true}};
+    (void)state;
+    struct tacit_report report = small_report();
+    char *page = printed(report_html, &report);
+    expect_lacks(page, "id=\"settings\"");
+    free(page);
+    report.settings = given;
+    report.setting_count = 2;
+    page = printed(report_html, &report);
+    expect_has(page, "<code>horizon</code></dt> <dd>5000</dd>");
+    expect_has(page, "<code>privacy.&lt;epsilon&gt;</code></dt> <dd>&quot; <span class=\"tag\">set "
+                     "for this run</span></dd>");
+    free(page);
+}
+
+/* A file that is too large for the page is only beside it. */
+static void page_holds_copies_of_small_files_only(void **state)
+{
+    static double many[3 * 60000];
+    static uint64_t times[60000];
+    (void)state;
+    for (uint32_t i = 0; i < 60000; i++) {
+        times[i] = i + 1;
+        many[i] = many[60000 + i] = many[120000 + i] = i / 7.0;
+    }
+    struct tacit_report_curve const curve[] = {{"regret", many}};
+    struct tacit_report report = small_report();
+    char *page = printed(report_html, &report);
+    expect_has(page, "download=\"curve.csv\"");
+    free(page);
+    report.points = times;
+    report.point_count = 60000;
+    report.curves = curve;
+    page = printed(report_html, &report);
+    expect_lacks(page, "download=\"curve.csv\"");
+    expect_has(page, "<a href=\"curve.csv\">");
+    expect_has(page, "download=\"runs.csv\"");
+    free(page);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_metric_of_every_family_has_words),
+        cmocka_unit_test(share_is_within_the_interval_of_wilson),
+        cmocka_unit_test(percent_is_not_rounded_to_all_or_none),
+        cmocka_unit_test(reference_leaves_the_figure_at_its_top),
+        cmocka_unit_test(page_has_every_setting),
+        cmocka_unit_test(page_holds_copies_of_small_files_only),
         cmocka_unit_test(band_is_drawn_from_the_lowest_agent_to_the_highest),
         cmocka_unit_test(summarise_known),
         cmocka_unit_test(summarise_strideSkips),
