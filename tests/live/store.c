@@ -793,6 +793,8 @@ static void remains_without_the_file_are_refused(void **state)
     expect_refused(TACIT_MALFORMED, "state.db is missing");
     write_private(STORE_FILE, image.bytes, image.size);
     expect_refused(TACIT_MALFORMED, "does not belong there");
+    write_private(STORE_FILE "-journal", "", 0); /* an empty one neither */
+    expect_refused(TACIT_MALFORMED, "does not belong there");
     store_image_free(&image);
 }
 

@@ -554,8 +554,13 @@ static void rewards_after_the_freeze_are_replayed(void **state)
         (void)reward(&a, 0, slot); /* time stands still: nothing fires */
         (void)reward(&a, 0, slot);
         struct tacit_glm_message const same = b.update.message;
+        assert_false(client_view(&b, 0).frozen);
+        assert_false(hub_view(&b).busy);
         assert_int_equal(hub_gets(&b, &same), TACIT_OK);
-        assert_false(carry(&b, 7, 1)); /* frozen */
+        assert_true(hub_view(&b).busy);
+        assert_false(carry(&b, 7, 1));
+        assert_true(client_view(&b, 0).frozen);
+        assert_true(hub_view(&b).busy);
         struct tacit_glm_update const said = b.update;
         (void)reward(&b, 0, slot);
         (void)reward(&b, 0, slot);
@@ -564,6 +569,8 @@ static void rewards_after_the_freeze_are_replayed(void **state)
         struct tacit_glm_client_view const x = client_view(&a, 0);
         struct tacit_glm_client_view const y = client_view(&b, 0);
         assert_int_equal(y.sync, 1);
+        assert_false(y.frozen);
+        assert_false(hub_view(&b).busy);
         assert_int_equal(y.sample_count, y.included_count + 2);
         assert_memory_equal(x.theta, y.theta, D * sizeof(double));
         assert_memory_equal(x.estimate, y.estimate, D * sizeof(double));

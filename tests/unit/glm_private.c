@@ -256,6 +256,30 @@ static enum tacit_status close_batch(struct tacit_glm_private_client *client, ui
     return tacit_glm_private_client_step(client, &event, entropy, update);
 }
 
+/* Before the first release V = 2 Y I. The radius as the specification writes it, term by term:
+ * R sqrt(2 ln(3/a) + ln det V - d ln Y) + S sqrt(3 Y) + G / sqrt(Y); what estimates a quarter of
+ * the slope has four times the error. */
+static void radius_is_the_sum_that_the_specification_says(void **state)
+{
+    (void)state;
+    for (uint32_t is_logistic = 0; is_logistic < 2; is_logistic++) {
+        struct tacit_glm_private_model model = some_model();
+        model.link = is_logistic ? TACIT_LINALG_LOGISTIC : TACIT_LINALG_IDENTITY;
+        struct tacit_glm_private_rule const rule = rule_of(&model);
+        struct tacit_glm_private_client *const client = new_client(&rule, 0);
+        struct tacit_glm_private_client_view view;
+        tacit_glm_private_client_look(client, &view);
+        double const confidence = 0.5 * sqrt(2 * log(3 / 0.05) + D * log(2));
+        double const regular = sqrt(3 * rule.shift);
+        double const noise = rule.drift / sqrt(rule.shift);
+        double const radius = (is_logistic ? 4 : 1) * (confidence + noise) + regular;
+        assert_true(noise > 1e-3 * radius); /* each term can be seen */
+        assert_true(confidence > 1e-3 * radius);
+        assert_true(fabs(view.alpha - radius) <= 1e-12 * radius);
+        free(client);
+    }
+}
+
 /* Two clients with equal randomness whose data differ: the noise cancels, and what is left is the
  * exact difference of the prefixes. A third draws of another stream: each number of its prefix at
  * batch p has the noise of as many nodes as p has ones. */
@@ -637,6 +661,7 @@ int main(void)
         cmocka_unit_test(contexts_on_the_grid_are_never_longer_than_one),
         cmocka_unit_test(what_is_no_number_counts_as_nothing),
         cmocka_unit_test(sensitivity_is_nine_halves_and_no_more),
+        cmocka_unit_test(radius_is_the_sum_that_the_specification_says),
         cmocka_unit_test(prefixes_are_exact_sums_and_the_noise_of_their_nodes),
         cmocka_unit_test(a_node_keeps_its_noise),
         cmocka_unit_test(a_release_without_entropy_leaves_no_trace),

@@ -179,6 +179,23 @@ static void given_budgets_are_paid_in_their_order_and_then_no_more(void **state)
     }
 }
 
+static void given_budgets_are_as_many_as_there_is_room_for_and_no_more(void **state)
+{
+    (void)state;
+    static double given[TACIT_SELECT_BUDGETS_MAX + 1];
+    struct tacit_select_config config = usual_config();
+    for (uint32_t i = 0; i <= TACIT_SELECT_BUDGETS_MAX; i++)
+        given[i] = 1e-6;
+    config.budget = (struct tacit_select_budget){.kind = TACIT_SELECT_GIVEN,
+                                                 .is_exact = true,
+                                                 .total = 1,
+                                                 .participations = TACIT_SELECT_BUDGETS_MAX,
+                                                 .given = given};
+    assert_true(tacit_select_size(&config) > 0);
+    config.budget.participations++;
+    assert_int_equal(tacit_select_size(&config), 0);
+}
+
 static void paper_s_series_is_never_exhausted(void **state)
 {
     (void)state;
@@ -561,6 +578,7 @@ int main(void)
             geometric_budget_is_refused_at_participation_342_and_never_above_its_total),
         cmocka_unit_test(uniform_budget_is_exact_over_a_million_rounds),
         cmocka_unit_test(given_budgets_are_paid_in_their_order_and_then_no_more),
+        cmocka_unit_test(given_budgets_are_as_many_as_there_is_room_for_and_no_more),
         cmocka_unit_test(paper_s_series_is_never_exhausted),
         cmocka_unit_test(first_rounds_choose_everybody_once),
         cmocka_unit_test(who_is_away_or_out_of_budget_is_not_chosen),

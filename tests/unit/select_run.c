@@ -46,6 +46,7 @@ struct world {
     uint32_t death_percent;
     bool fails[SITES];
     uint32_t draws[SITES][ROUNDS + 2];
+    bool settled[SITES + 1][ROUNDS + 2]; /* releases that need nothing more */
     uint64_t spent[SITES];
     double twin[NUMBERS]; /* the model, as the plain average makes it */
     double steps[SITES][NUMBERS];
@@ -155,6 +156,8 @@ static void carry_out(struct world *world, uint32_t node, const struct tacit_sel
     struct node *const here = &world->nodes[node];
     if (update->persist)
         memcpy(here->kept, here->state, here->size);
+    if (update->settled > 0)
+        world->settled[node][update->settled] = true;
     here->deadline_us = update->deadline_us;
     here->is_training = (here->is_training && !update->stop) || update->train;
     for (uint32_t i = 0; i < update->message_count; i++) {
@@ -342,6 +345,8 @@ static void check_models(const struct world *world)
     tacit_select_hub_look(hub_of(world), &hub);
     assert_true(hub.is_finished);
     assert_int_equal(hub.round_count, ROUNDS);
+    assert_int_equal(hub.asked_count, 0);
+    assert_int_equal(hub.received_count, 0);
     for (uint32_t i = 0; i < NUMBERS; i++)
         assert_true(fabs((double)hub.model[i] - world->twin[i]) <=
                     1e-5 * (1 + fabs(world->twin[i])));
@@ -366,8 +371,10 @@ static void the_model_is_the_average_of_what_was_released(void **state)
     check_models(world);
     uint64_t total = 0;
     for (uint32_t site = 0; site < SITES; site++)
-        for (uint32_t round = 1; round <= ROUNDS; round++)
+        for (uint32_t round = 1; round <= ROUNDS; round++) {
             total += world->draws[site][round];
+            assert_true(world->settled[site][round] == (world->draws[site][round] > 0));
+        }
     assert_int_equal(total, 2 * ROUNDS); /* two a round */
     for (uint32_t site = 0; site < SITES; site++)
         assert_true(world->draws[site][1] + world->draws[site][2] == 1); /* first all in turn */
