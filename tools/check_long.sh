@@ -1,6 +1,6 @@
 #!/bin/bash
 # What takes too long for every change: long statistics, the full run of contexts, 300 kills, a minute without a broker, a large
-# swarm, 30 s of each fuzz target.
+# swarm, an agent on an emulated board, 30 s of each fuzz target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-30}
@@ -55,6 +55,11 @@ TARGETS=bench/bench_glm tools/build.sh build-bench -Dbench=true -Dtests=false
 build-bench/bench/bench_glm 50 500 10 25 0.0775 1 fastest check
 build-bench/bench/bench_glm 200 2000 10 25 0.0775 1 fastest check
 (ulimit -v 3145728 && build-bench/bench/bench_glm 10000 200 50 50 5 1 fastest check)
+
+echo "== an agent on a Cortex-M4: what it takes, and a federation of three on QEMU's board (gcc-arm-none-eabi, qemu-system-arm)"
+tools/install_dependencies.sh device
+tools/build_device.sh build-device
+TACIT_DEVICE=build-device/emulated TACIT_DEVICE_EMULATED=1 build-test/tests/cli_device
 
 echo "== swarm of 500,000 seeds"
 build-test/tests/sim_swarm --seeds 500000

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that are missing, and says what it does.
 #
-# usage: install_dependencies.sh build|live|test|check|python|browser...
+# usage: install_dependencies.sh build|live|test|check|python|browser|device...
 set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
@@ -20,6 +20,8 @@ python='python3-cffi python3-numpy python3-setuptools python3-wheel python3-pip 
 # counts sheets; a nodejs that is not Debian's may bring its own npm.
 browser='chromium fonts-dejavu-core librsvg2-bin poppler-utils'
 command -v npm >/dev/null 2>&1 || browser="$browser npm"
+# The agent of examples/device for a Cortex-M, and a board to run it on (make check-long).
+device='gcc-arm-none-eabi libnewlib-arm-none-eabi qemu-system-arm'
 
 packages=
 for set in "$@"; do
@@ -30,7 +32,8 @@ for set in "$@"; do
     check) packages="$packages $check" ;;
     python) packages="$packages $python" ;;
     browser) packages="$packages $browser" ;;
-    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, live, test, check, python, browser" >&2; exit 2 ;;
+    device) packages="$packages $device" ;;
+    *) echo "install_dependencies.sh: unknown set '$set'; allowed: build, live, test, check, python, browser, device" >&2; exit 2 ;;
     esac
 done
 

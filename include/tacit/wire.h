@@ -15,6 +15,40 @@
 #define TACIT_WIRE_SIGNATURE_BYTES 64u
 #define TACIT_WIRE_COORDINATOR "coordinator" /* the name of the hub */
 
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Where a codec takes memory from: functions that need some have a twin whose name ends in _with,
+ * which takes it as the last argument. Nothing else here allocates, and the library links nothing
+ * but the cores: the heap is only reached through tacit_wire_heap. */
+struct tacit_wire_allocator {
+    void *(*take)(void *context, size_t size); /* 8-byte aligned; NULL: there is none */
+    void (*give)(void *context, void *block);  /* back; never NULL */
+    void *context;
+};
+
+/* malloc and free: what a codec makes is to be given to free(). Cost: O(1). */
+const struct tacit_wire_allocator *tacit_wire_heap(void);
+
+/* A block of the caller's. Only what was taken last can be given back, one after the other; the
+ * rest comes back when the arena is begun anew, which ends what codecs made in it. */
+struct tacit_wire_arena {
+    struct tacit_wire_allocator allocator; /* to be handed to a codec */
+    uint8_t *block;
+    size_t size;
+    size_t used; /* 0: it is empty again */
+    size_t last; /* of what was taken last; internal */
+    size_t peak; /* most that was used */
+};
+
+/* So much is enough for one call with a message or an announcement of `size` bytes, in a run of
+ * this size. Tested by: tests/unit/wire_memory.c. */
+#define TACIT_WIRE_ARENA_BYTES(size, arm_count, agent_count)                                       \
+    (512u + 18u * (size_t)(size) + 24u * (size_t)(arm_count) + (size_t)(agent_count))
+
+/* Ensures: an empty arena. It must not move while it is used. Requires: an 8-byte aligned block.
+ * Cost: O(1). */
+void tacit_wire_arena_init(struct tacit_wire_arena *arena, void *block, size_t size);
+
 /* ---- Runs ------------------------------------------------------------------------------------ */
 
 /* The run that the cores call `run_id`, in the 128 bits that the wire has room for. */
@@ -98,18 +132,44 @@ bool tacit_wire_is_arm_name(const char *text);
 size_t tacit_wire_announcement_bytes(const struct tacit_wire_announcement *announcement);
 
 /* Requires: …_bytes of room. Ensures: exactly that many bytes are written. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_wire_announcement_encode(const struct tacit_wire_announcement *announcement,
-                                                 uint8_t *bytes);
+enum tacit_status
+tacit_wire_announcement_encode_with(const struct tacit_wire_announcement *announcement,
+                                    uint8_t *bytes, const struct tacit_wire_allocator *allocator);
 
-/* On TACIT_OK *announcement is one block to be given to free(). Errors: TACIT_MALFORMED (another
+/* The same, with memory from the heap. */
+static inline enum tacit_status
+tacit_wire_announcement_encode(const struct tacit_wire_announcement *announcement, uint8_t *bytes)
+{
+    return tacit_wire_announcement_encode_with(announcement, bytes, tacit_wire_heap());
+}
+
+/* On TACIT_OK *announcement is one block of the allocator's. Errors: TACIT_MALFORMED (another
  * form or version, numbers out of their limits, names that are none), TACIT_MEMORY; *announcement
  * untouched. Cost: O(size). */
-enum tacit_status tacit_wire_announcement_decode(const uint8_t *bytes, size_t size,
-                                                 struct tacit_wire_announcement **announcement);
+enum tacit_status tacit_wire_announcement_decode_with(const uint8_t *bytes, size_t size,
+                                                      struct tacit_wire_announcement **announcement,
+                                                      const struct tacit_wire_allocator *allocator);
+
+/* The same, with memory from the heap. */
+static inline enum tacit_status
+tacit_wire_announcement_decode(const uint8_t *bytes, size_t size,
+                               struct tacit_wire_announcement **announcement)
+{
+    return tacit_wire_announcement_decode_with(bytes, size, announcement, tacit_wire_heap());
+}
 
 /* SHA-256 of the agreement as it is encoded. Errors: TACIT_MEMORY. */
-enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement *agreement,
-                                              uint8_t digest[TACIT_WIRE_DIGEST_BYTES]);
+enum tacit_status tacit_wire_agreement_digest_with(const struct tacit_wire_agreement *agreement,
+                                                   uint8_t digest[TACIT_WIRE_DIGEST_BYTES],
+                                                   const struct tacit_wire_allocator *allocator);
+
+/* The same, with memory from the heap. */
+static inline enum tacit_status
+tacit_wire_agreement_digest(const struct tacit_wire_agreement *agreement,
+                            uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
+{
+    return tacit_wire_agreement_digest_with(agreement, digest, tacit_wire_heap());
+}
 
 /* Do both say the same? If not, text says what differs first, in words: "arm 2 is called 'b' here
  * and 'c' there". What `here` has no word in is left out: zero horizon, epsilon_nano or

@@ -122,9 +122,7 @@ static enum tacit_status draw_choices(const struct tacit_entropy *entropy, uint3
         if (status != TACIT_OK)
             return status;
         for (uint32_t i = 0; i < choice_count; i++) {
-            random_wide const scaled = (random_wide)word * (bound_first - i);
-            choices[i] = (uint32_t)(scaled >> 64);
-            word = (uint64_t)scaled;
+            choices[i] = (uint32_t)random_times(word, bound_first - i, &word);
         }
         if (word >= product || word >= (0 - product) % product)
             return TACIT_OK;

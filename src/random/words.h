@@ -6,7 +6,29 @@
 #define RANDOM_WORDS_PER_BLOCK 4u
 #define RANDOM_INLINE static inline __attribute__((always_inline))
 
-__extension__ typedef unsigned __int128 random_wide;
+/* A product by halves of its factors: for machines without 128-bit integers. */
+RANDOM_INLINE uint64_t random_times_by_halves(uint64_t a, uint64_t b, uint64_t *low)
+{
+    uint64_t const low_low = (a & UINT32_MAX) * (b & UINT32_MAX);
+    uint64_t const high_low = (a >> 32) * (b & UINT32_MAX);
+    uint64_t const low_high = (a & UINT32_MAX) * (b >> 32);
+    uint64_t const middle = (low_low >> 32) + (high_low & UINT32_MAX) + (low_high & UINT32_MAX);
+    *low = a * b;
+    return (a >> 32) * (b >> 32) + (high_low >> 32) + (low_high >> 32) + (middle >> 32);
+}
+
+/* The high half of a product of two words, and *low the low one. */
+RANDOM_INLINE uint64_t random_times(uint64_t a, uint64_t b, uint64_t *low)
+{
+#ifdef __SIZEOF_INT128__
+    __extension__ typedef unsigned __int128 wide;
+    wide const product = (wide)a * b;
+    *low = (uint64_t)product;
+    return (uint64_t)(product >> 64);
+#else
+    return random_times_by_halves(a, b, low);
+#endif
+}
 
 /* The stream's next block of words. Out of line, so that the three words out of four that need none
  * stay cheap. */
@@ -53,9 +75,10 @@ RANDOM_INLINE bool random_is_even(uint64_t low_half, uint64_t bound)
 RANDOM_INLINE uint64_t random_below(struct tacit_rng *rng, uint64_t bound)
 {
     for (;;) {
-        random_wide const product = (random_wide)random_next_word(rng) * bound;
-        if (random_is_even((uint64_t)product, bound))
-            return (uint64_t)(product >> 64);
+        uint64_t low;
+        uint64_t const high = random_times(random_next_word(rng), bound, &low);
+        if (random_is_even(low, bound))
+            return high;
     }
 }
 
@@ -72,9 +95,10 @@ RANDOM_INLINE enum tacit_status random_entropy_below(const struct tacit_entropy 
         enum tacit_status const status = random_entropy_word(entropy, is_stream, &word);
         if (status != TACIT_OK)
             return status;
-        random_wide const product = (random_wide)word * bound;
-        if (random_is_even((uint64_t)product, bound)) {
-            *out = (uint64_t)(product >> 64);
+        uint64_t low;
+        uint64_t const high = random_times(word, bound, &low);
+        if (random_is_even(low, bound)) {
+            *out = high;
             return TACIT_OK;
         }
     }

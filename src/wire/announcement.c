@@ -1,17 +1,12 @@
-/* The announcement of a run as protobuf (announcement.proto), the digest of what it says, and what
- * differs between two of them. */
+/* The announcement of a run as protobuf (announcement.proto), and the digest of what it says. */
 #include <math.h>
-#include <openssl/evp.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
-#include "tacit/privacy.h"
+#include "tacit/commit.h"
 #include "tacit/wire.h"
 #include "announcement.pb-c.h"
 
 #define WORD_CHARACTERS "abcdefghijklmnopqrstuvwxyz0123456789-"
-#define DIGITS_MAX 17 /* they tell any two doubles apart */
 
 /* ---- Texts ---- */
 
@@ -103,9 +98,10 @@ static ProtobufCBinaryData binary(const uint8_t *bytes, size_t size)
     return (ProtobufCBinaryData){size, (uint8_t *)(uintptr_t)bytes};
 }
 
-/* Ensures: message->arms is to be given to free(). False: out of memory. */
+/* Ensures: message->arms is to be given back. False: out of memory. */
 static bool fill_agreement(const struct tacit_wire_agreement *agreement,
-                           Tacit__V2__Agreement *message)
+                           Tacit__V2__Agreement *message,
+                           const struct tacit_wire_allocator *allocator)
 {
     TACIT_ASSERT(is_possible(agreement));
     tacit__v2__agreement__init(message);
@@ -120,19 +116,20 @@ static bool fill_agreement(const struct tacit_wire_agreement *agreement,
     message->epsilon_nano = agreement->epsilon_nano;
     message->parameters = binary(agreement->parameters, agreement->parameters_size);
     message->n_arms = agreement->arm_count;
-    message->arms = calloc(agreement->arm_count, sizeof *message->arms);
+    message->arms = wire_take_zeros(allocator, (agreement->arm_count) * sizeof *message->arms);
     for (uint32_t arm = 0; message->arms != NULL && arm < agreement->arm_count; arm++)
         message->arms[arm] = (char *)(uintptr_t)agreement->arms[arm];
     return message->arms != NULL;
 }
 
-enum tacit_status tacit_wire_announcement_encode(const struct tacit_wire_announcement *announcement,
-                                                 uint8_t *bytes)
+enum tacit_status
+tacit_wire_announcement_encode_with(const struct tacit_wire_announcement *announcement,
+                                    uint8_t *bytes, const struct tacit_wire_allocator *allocator)
 {
     Tacit__V2__Announcement message = TACIT__V2__ANNOUNCEMENT__INIT;
     Tacit__V2__Agreement agreement;
     TACIT_ASSERT(announcement->agent < announcement->agreement.agent_count);
-    if (!fill_agreement(&announcement->agreement, &agreement))
+    if (!fill_agreement(&announcement->agreement, &agreement, allocator))
         return TACIT_MEMORY;
     message.version = TACIT_WIRE_VERSION;
     message.agreement = &agreement;
@@ -140,25 +137,28 @@ enum tacit_status tacit_wire_announcement_encode(const struct tacit_wire_announc
     message.place = binary(announcement->place, announcement->place_size);
     size_t const written = tacit__v2__announcement__pack(&message, bytes);
     TACIT_ASSERT(written == tacit_wire_announcement_bytes(announcement));
-    free(agreement.arms);
+    wire_give(allocator, agreement.arms);
     return TACIT_OK;
 }
 
-enum tacit_status tacit_wire_agreement_digest(const struct tacit_wire_agreement *agreement,
-                                              uint8_t digest[TACIT_WIRE_DIGEST_BYTES])
+enum tacit_status tacit_wire_agreement_digest_with(const struct tacit_wire_agreement *agreement,
+                                                   uint8_t digest[TACIT_WIRE_DIGEST_BYTES],
+                                                   const struct tacit_wire_allocator *allocator)
 {
     Tacit__V2__Agreement message;
     size_t const size = agreement_bytes(agreement);
-    uint8_t *const bytes = malloc(size);
+    uint8_t *const bytes = wire_take(allocator, size);
     enum tacit_status status = TACIT_MEMORY;
-    if (bytes != NULL && fill_agreement(agreement, &message)) {
+    if (bytes != NULL && fill_agreement(agreement, &message, allocator)) {
         size_t const written = tacit__v2__agreement__pack(&message, bytes);
         TACIT_ASSERT(written == size);
-        free(message.arms);
-        if (EVP_Digest(bytes, size, digest, NULL, EVP_sha256(), NULL) == 1)
-            status = TACIT_OK;
+        wire_give(allocator, message.arms);
+        struct tacit_sha256 sha = tacit_sha256_init();
+        tacit_sha256_update(&sha, bytes, size);
+        tacit_sha256_final(&sha, digest);
+        status = TACIT_OK;
     }
-    free(bytes);
+    wire_give(allocator, bytes);
     return status;
 }
 
@@ -196,17 +196,18 @@ static bool look_at(const Tacit__V2__Announcement *message, const char **arms,
 
 /* The right length may still hold fields in another order, or more than once. */
 static enum tacit_status check_form(const struct tacit_wire_announcement *announcement,
-                                    const uint8_t *bytes, size_t size)
+                                    const uint8_t *bytes, size_t size,
+                                    const struct tacit_wire_allocator *allocator)
 {
     if (tacit_wire_announcement_bytes(announcement) != size)
         return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = tacit_wire_announcement_encode(announcement, ours);
+    enum tacit_status status = tacit_wire_announcement_encode_with(announcement, ours, allocator);
     if (status == TACIT_OK && memcmp(ours, bytes, size) != 0)
         status = TACIT_MALFORMED;
-    free(ours);
+    wire_give(allocator, ours);
     return status;
 }
 
@@ -221,14 +222,15 @@ static void *put(uint8_t **at, const void *from, size_t size)
 }
 
 /* Everything in one block: the struct, the pointers to names, bytes. */
-static struct tacit_wire_announcement *copy_of(const struct tacit_wire_announcement *found)
+static struct tacit_wire_announcement *copy_of(const struct tacit_wire_announcement *found,
+                                               const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_agreement const *const from = &found->agreement;
     size_t size = sizeof *found + from->arm_count * sizeof(char *) + strlen(from->protocol) + 1 +
                   from->parameters_size + found->place_size;
     for (uint32_t arm = 0; arm < from->arm_count; arm++)
         size += strlen(from->arms[arm]) + 1;
-    struct tacit_wire_announcement *const made = malloc(size);
+    struct tacit_wire_announcement *const made = wire_take(allocator, size);
     if (made == NULL)
         return NULL;
     *made = *found;
@@ -245,160 +247,42 @@ static struct tacit_wire_announcement *copy_of(const struct tacit_wire_announcem
 }
 
 static enum tacit_status take(const Tacit__V2__Announcement *message, const uint8_t *bytes,
-                              size_t size, struct tacit_wire_announcement **announcement)
+                              size_t size, struct tacit_wire_announcement **announcement,
+                              const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_announcement found;
     if (message->agreement->n_arms > TACIT_ARMS_MAX)
         return TACIT_MALFORMED;
-    const char **const arms = calloc(message->agreement->n_arms + 1, sizeof *arms);
+    const char **const arms =
+        wire_take_zeros(allocator, (message->agreement->n_arms + 1) * sizeof *arms);
     if (arms == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = TACIT_MALFORMED;
     if (look_at(message, arms, &found))
-        status = check_form(&found, bytes, size);
+        status = check_form(&found, bytes, size, allocator);
     if (status == TACIT_OK) {
-        struct tacit_wire_announcement *const made = copy_of(&found);
+        struct tacit_wire_announcement *const made = copy_of(&found, allocator);
         if (made == NULL)
             status = TACIT_MEMORY;
         else
             *announcement = made;
     }
-    free(arms);
+    wire_give(allocator, arms);
     return status;
 }
 
-enum tacit_status tacit_wire_announcement_decode(const uint8_t *bytes, size_t size,
-                                                 struct tacit_wire_announcement **announcement)
+enum tacit_status tacit_wire_announcement_decode_with(const uint8_t *bytes, size_t size,
+                                                      struct tacit_wire_announcement **announcement,
+                                                      const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     if (size == 0 || size > TACIT_WIRE_BYTES_MAX)
         return TACIT_MALFORMED;
-    Tacit__V2__Announcement *const message = tacit__v2__announcement__unpack(NULL, size, bytes);
+    Tacit__V2__Announcement *const message =
+        tacit__v2__announcement__unpack(&protobuf, size, bytes);
     if (message == NULL)
         return TACIT_MALFORMED;
-    enum tacit_status const status = take(message, bytes, size, announcement);
-    tacit__v2__announcement__free_unpacked(message, NULL);
+    enum tacit_status const status = take(message, bytes, size, announcement, allocator);
+    tacit__v2__announcement__free_unpacked(message, &protobuf);
     return status;
-}
-
-/* ---- What differs ---- */
-
-static bool is_said(const uint8_t run[TACIT_WIRE_RUN_BYTES])
-{
-    static const uint8_t nothing[TACIT_WIRE_RUN_BYTES];
-    return memcmp(run, nothing, sizeof nothing) != 0;
-}
-
-static bool protocol_differs(const struct tacit_wire_agreement *here,
-                             const struct tacit_wire_agreement *there, char *text, size_t size)
-{
-    TACIT_ASSERT(size > 0);
-    if (strcmp(here->protocol, there->protocol) != 0 || here->family != there->family)
-        (void)snprintf(text, size, "the protocol is %s (number %u) here and %s (number %u) there",
-                       here->protocol, here->family, there->protocol, there->family);
-    else if (here->protocol_version != there->protocol_version)
-        (void)snprintf(text, size, "%s has version %u here and %u there", here->protocol,
-                       here->protocol_version, there->protocol_version);
-    else
-        return false;
-    return true;
-}
-
-static bool arms_differ(const struct tacit_wire_agreement *here,
-                        const struct tacit_wire_agreement *there, char *text, size_t size)
-{
-    TACIT_ASSERT(size > 0);
-    if (here->arm_count != there->arm_count) {
-        (void)snprintf(text, size, "the number of arms is %u here and %u there", here->arm_count,
-                       there->arm_count);
-        return true;
-    }
-    for (uint32_t arm = 0; arm < here->arm_count; arm++) {
-        if (strcmp(here->arms[arm], there->arms[arm]) == 0)
-            continue;
-        (void)snprintf(text, size, "arm %u is called '%s' here and '%s' there", arm + 1,
-                       here->arms[arm], there->arms[arm]);
-        return true;
-    }
-    return false;
-}
-
-/* The shortest digits that read back as the same number. */
-struct digits {
-    char text[32];
-};
-
-static struct digits digits_of(double number)
-{
-    struct digits digits;
-    for (int count = 6; count <= DIGITS_MAX; count++) {
-        (void)snprintf(digits.text, sizeof digits.text, "%.*g", count, number);
-        if (strtod(digits.text, NULL) == number)
-            break;
-    }
-    return digits;
-}
-
-/* Zero here: nothing is said about it. */
-static bool count_differs(const char *name, uint64_t here, uint64_t there, char *text, size_t size)
-{
-    TACIT_ASSERT(name != NULL);
-    TACIT_ASSERT(size > 0);
-    if (here == 0 || here == there)
-        return false;
-    (void)snprintf(text, size, "%s is %llu here and %llu there", name, (unsigned long long)here,
-                   (unsigned long long)there);
-    return true;
-}
-
-static bool epsilon_differs(const struct tacit_wire_agreement *here,
-                            const struct tacit_wire_agreement *there, char *text, size_t size)
-{
-    TACIT_ASSERT(size > 0);
-    if (here->epsilon_nano == 0 || here->epsilon_nano == there->epsilon_nano)
-        return false;
-    (void)snprintf(text, size, "epsilon per reward is %s here and %s there",
-                   digits_of((double)here->epsilon_nano / TACIT_NANO).text,
-                   digits_of((double)there->epsilon_nano / TACIT_NANO).text);
-    return true;
-}
-
-static bool range_differs(const struct tacit_wire_agreement *here,
-                          const struct tacit_wire_agreement *there, char *text, size_t size)
-{
-    TACIT_ASSERT(size > 0);
-    if (here->lo == there->lo && here->hi == there->hi)
-        return false;
-    (void)snprintf(text, size, "the range of rewards is [%s, %s] here and [%s, %s] there",
-                   digits_of(here->lo).text, digits_of(here->hi).text, digits_of(there->lo).text,
-                   digits_of(there->hi).text);
-    return true;
-}
-
-static bool parameters_differ(const struct tacit_wire_agreement *here,
-                              const struct tacit_wire_agreement *there, char *text, size_t size)
-{
-    if (here->parameters == NULL ||
-        (here->parameters_size == there->parameters_size &&
-         memcmp(here->parameters, there->parameters, here->parameters_size) == 0))
-        return false;
-    (void)snprintf(text, size, "the parameters of %s are others here than there", here->protocol);
-    return true;
-}
-
-bool tacit_wire_agreement_differs(const struct tacit_wire_agreement *here,
-                                  const struct tacit_wire_agreement *there, char *text, size_t size)
-{
-    TACIT_ASSERT(size >= TACIT_WIRE_DIFFERENCE_BYTES);
-    if (protocol_differs(here, there, text, size) || arms_differ(here, there, text, size) ||
-        range_differs(here, there, text, size) || epsilon_differs(here, there, text, size) ||
-        count_differs("the horizon", here->horizon, there->horizon, text, size) ||
-        count_differs("the number of sites", here->agent_count, there->agent_count, text, size) ||
-        parameters_differ(here, there, text, size))
-        return true;
-    if (!is_said(here->run) || memcmp(here->run, there->run, sizeof here->run) == 0)
-        return false;
-    (void)snprintf(text, size, "the run is number %llu here and %llu there",
-                   (unsigned long long)tacit_wire_run_id(here->run),
-                   (unsigned long long)tacit_wire_run_id(there->run));
-    return true;
 }

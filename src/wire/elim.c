@@ -1,6 +1,5 @@
 /* Messages of epoch elimination as protobuf (elim.proto). Our own values are asserted when they
  * are encoded; a peer's bytes are refused when they do not fit this run to the letter. */
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "tacit/wire_elim.h"
@@ -454,14 +453,17 @@ static void fill_body(struct encoding *encoding)
     TACIT_ASSERT(false);
 }
 
-enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *message,
-                                         uint32_t arm_count, uint32_t agent_count, uint8_t *bytes)
+enum tacit_status tacit_wire_elim_encode_with(const struct tacit_elim_message *message,
+                                              uint32_t arm_count, uint32_t agent_count,
+                                              uint8_t *bytes,
+                                              const struct tacit_wire_allocator *allocator)
 {
     size_t const size = tacit_wire_elim_bytes(message, arm_count, agent_count);
     TACIT_ASSERT(size <= TACIT_WIRE_BYTES_MAX);
     size_t const sums = number_count(message, agent_count) * sizeof(int64_t);
-    uint8_t *const scratch = malloc(wire_set_bytes(arm_count) + wire_set_bytes(agent_count) + sums +
-                                    opening_bytes(message, agent_count));
+    uint8_t *const scratch =
+        wire_take(allocator, wire_set_bytes(arm_count) + wire_set_bytes(agent_count) + sums +
+                                 opening_bytes(message, agent_count));
     if (scratch == NULL)
         return TACIT_MEMORY;
     struct encoding encoding = {
@@ -478,7 +480,7 @@ enum tacit_status tacit_wire_elim_encode(const struct tacit_elim_message *messag
     fill_body(&encoding);
     size_t const written = tacit__v2__elim_message__pack(&encoding.head, bytes);
     TACIT_ASSERT(written == size);
-    free(scratch);
+    wire_give(allocator, scratch);
     return TACIT_OK;
 }
 
@@ -692,24 +694,28 @@ static bool take_message(const Tacit__V2__ElimMessage *head, struct parts *parts
 /* Our encoding has one form. Another length means repeated, unknown or trailing fields; the same
  * length with other bytes means fields in another order or numbers in a longer form. */
 static enum tacit_status check_form(const struct tacit_elim_message *message, uint32_t arm_count,
-                                    uint32_t agent_count, const uint8_t *bytes, size_t size)
+                                    uint32_t agent_count, const uint8_t *bytes, size_t size,
+                                    const struct tacit_wire_allocator *allocator)
 {
     if (tacit_wire_elim_bytes(message, arm_count, agent_count) != size)
         return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = tacit_wire_elim_encode(message, arm_count, agent_count, ours);
+    enum tacit_status status =
+        tacit_wire_elim_encode_with(message, arm_count, agent_count, ours, allocator);
     if (status == TACIT_OK && memcmp(ours, bytes, size) != 0)
         status = TACIT_MALFORMED;
-    free(ours);
+    wire_give(allocator, ours);
     return status;
 }
 
 static enum tacit_status assemble(const struct tacit_elim_message *parts, uint32_t arm_count,
-                                  uint32_t agent_count, struct tacit_elim_message **message)
+                                  uint32_t agent_count, struct tacit_elim_message **message,
+                                  const struct tacit_wire_allocator *allocator)
 {
-    void *const block = malloc(tacit_elim_message_size(parts, arm_count, agent_count));
+    void *const block =
+        wire_take(allocator, tacit_elim_message_size(parts, arm_count, agent_count));
     if (block == NULL)
         return TACIT_MEMORY;
     (void)tacit_elim_message_copy(parts, arm_count, agent_count, block);
@@ -717,17 +723,20 @@ static enum tacit_status assemble(const struct tacit_elim_message *parts, uint32
     return TACIT_OK;
 }
 
-enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                         uint32_t agent_count, uint32_t to,
-                                         struct tacit_elim_message **message)
+enum tacit_status tacit_wire_elim_decode_with(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                              uint32_t agent_count, uint32_t to,
+                                              struct tacit_elim_message **message,
+                                              const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     if (size == 0 || size > TACIT_WIRE_BYTES_MAX)
         return TACIT_MALFORMED;
-    Tacit__V2__ElimMessage *const head = tacit__v2__elim_message__unpack(NULL, size, bytes);
+    Tacit__V2__ElimMessage *const head = tacit__v2__elim_message__unpack(&protobuf, size, bytes);
     if (head == NULL)
         return TACIT_MALFORMED;
     size_t const arm_words = TACIT_BITS_WORDS(arm_count);
-    uint64_t *const words = malloc((arm_words + TACIT_BITS_WORDS(agent_count)) * sizeof(uint64_t));
+    uint64_t *const words =
+        wire_take(allocator, (arm_words + TACIT_BITS_WORDS(agent_count)) * sizeof(uint64_t));
     enum tacit_status status = TACIT_MEMORY;
     if (words != NULL) {
         struct parts parts = {.message.to = to,
@@ -737,12 +746,12 @@ enum tacit_status tacit_wire_elim_decode(const uint8_t *bytes, size_t size, uint
                               .agents = words + arm_words};
         status = TACIT_MALFORMED;
         if (take_message(head, &parts))
-            status = check_form(&parts.message, arm_count, agent_count, bytes, size);
+            status = check_form(&parts.message, arm_count, agent_count, bytes, size, allocator);
         if (status == TACIT_OK)
-            status = assemble(&parts.message, arm_count, agent_count, message);
+            status = assemble(&parts.message, arm_count, agent_count, message, allocator);
     }
-    free(words);
-    tacit__v2__elim_message__free_unpacked(head, NULL);
+    wire_give(allocator, words);
+    tacit__v2__elim_message__free_unpacked(head, &protobuf);
     return status;
 }
 

@@ -1,7 +1,6 @@
 /* What elimination adds to an announcement: parameters that all sites share, and the place of one
  * site among its neighbours (elim.proto). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "tacit/wire_elim.h"
@@ -42,13 +41,15 @@ struct place_parts {
     Tacit__V2__ElimNeighbour *neighbours;
 };
 
-static struct place_parts *make_parts(const struct tacit_wire_elim_run *run)
+static struct place_parts *make_parts(const struct tacit_wire_elim_run *run,
+                                      const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_elim_network const *const network = run->network;
     size_t const count = network->neighbour_count;
     size_t const set = members_bytes(run);
-    struct place_parts *const parts =
-        malloc(sizeof *parts + count * (sizeof *parts->pointers + sizeof *parts->neighbours) + set);
+    struct place_parts *const parts = wire_take(
+        allocator,
+        sizeof *parts + count * (sizeof *parts->pointers + sizeof *parts->neighbours) + set);
     if (parts == NULL)
         return NULL;
     parts->pointers = (Tacit__V2__ElimNeighbour **)(parts + 1);
@@ -84,17 +85,18 @@ size_t tacit_wire_elim_place_bytes(const struct tacit_wire_elim_run *run)
     return bytes;
 }
 
-enum tacit_status tacit_wire_elim_place_encode(const struct tacit_wire_elim_run *run,
-                                               uint8_t *bytes)
+enum tacit_status tacit_wire_elim_place_encode_with(const struct tacit_wire_elim_run *run,
+                                                    uint8_t *bytes,
+                                                    const struct tacit_wire_allocator *allocator)
 {
     if (run->network == NULL)
         return TACIT_OK;
-    struct place_parts *const parts = make_parts(run);
+    struct place_parts *const parts = make_parts(run, allocator);
     if (parts == NULL)
         return TACIT_MEMORY;
     size_t const written = tacit__v2__elim_place__pack(&parts->place, bytes);
     TACIT_ASSERT(written == tacit_wire_elim_place_bytes(run));
-    free(parts);
+    wire_give(allocator, parts);
     return TACIT_OK;
 }
 
@@ -127,12 +129,15 @@ static enum tacit_status take_parameters(const struct tacit_wire_announcement *a
                                          struct tacit_wire_elim_run *run,
                                          struct tacit_wire_elim_network *network)
 {
+    uint64_t room[64];
+    struct tacit_wire_arena arena;
+    ProtobufCAllocator protobuf = wire_on_stack(&arena, room, sizeof room);
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
     uint8_t ours[TACIT_WIRE_ELIM_PARAMETERS_BYTES];
     if (agreement->parameters_size != sizeof ours)
         return TACIT_MALFORMED;
-    Tacit__V2__ElimParameters *const message =
-        tacit__v2__elim_parameters__unpack(NULL, agreement->parameters_size, agreement->parameters);
+    Tacit__V2__ElimParameters *const message = tacit__v2__elim_parameters__unpack(
+        &protobuf, agreement->parameters_size, agreement->parameters);
     if (message == NULL)
         return TACIT_MALFORMED;
     bool const is_star = message->network == NETWORK_STAR;
@@ -152,7 +157,7 @@ static enum tacit_status take_parameters(const struct tacit_wire_announcement *a
                                         .confidence = message->confidence,
                                         .network = is_star ? NULL : network};
     bool is_good = parameters_are_possible(message, announcement);
-    tacit__v2__elim_parameters__free_unpacked(message, NULL);
+    tacit__v2__elim_parameters__free_unpacked(message, &protobuf);
     if (is_good) { /* fields in another order are another form */
         tacit_wire_elim_parameters_encode(run, ours);
         is_good = memcmp(ours, agreement->parameters, sizeof ours) == 0;
@@ -192,15 +197,16 @@ static bool members_are_possible(const Tacit__V2__ElimPlace *place,
 }
 
 static struct tacit_wire_elim_network *copy_network(const Tacit__V2__ElimPlace *from,
-                                                    const struct tacit_wire_elim_run *run)
+                                                    const struct tacit_wire_elim_run *run,
+                                                    const struct tacit_wire_allocator *allocator)
 {
     size_t const words = from->has_members ? TACIT_BITS_WORDS(run->agent_count) : 0;
     size_t names = 0;
     for (size_t i = 0; i < from->n_neighbours; i++)
         names += strlen(from->neighbours[i]->site) + 1;
     struct tacit_wire_elim_network *const network =
-        calloc(1, sizeof *network + words * sizeof(uint64_t) +
-                      from->n_neighbours * sizeof *network->neighbours + names);
+        wire_take_zeros(allocator, sizeof *network + words * sizeof(uint64_t) +
+                                       from->n_neighbours * sizeof *network->neighbours + names);
     if (network == NULL)
         return NULL;
     uint64_t *const members = (uint64_t *)(network + 1);
@@ -225,40 +231,42 @@ static struct tacit_wire_elim_network *copy_network(const Tacit__V2__ElimPlace *
 
 /* The right length may still hold fields in another order, or more than once. */
 static enum tacit_status check_form(const struct tacit_wire_elim_run *run, const uint8_t *bytes,
-                                    size_t size)
+                                    size_t size, const struct tacit_wire_allocator *allocator)
 {
     if (tacit_wire_elim_place_bytes(run) != size)
         return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = tacit_wire_elim_place_encode(run, ours);
+    enum tacit_status status = tacit_wire_elim_place_encode_with(run, ours, allocator);
     if (status == TACIT_OK && memcmp(ours, bytes, size) != 0)
         status = TACIT_MALFORMED;
-    free(ours);
+    wire_give(allocator, ours);
     return status;
 }
 
 /* run->network is what the parameters said; on TACIT_OK it is a block of its own. */
 static enum tacit_status take_place(const uint8_t *bytes, size_t size,
-                                    struct tacit_wire_elim_run *run)
+                                    struct tacit_wire_elim_run *run,
+                                    const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     struct tacit_wire_elim_network *network = NULL;
     enum tacit_status status = TACIT_MALFORMED;
-    Tacit__V2__ElimPlace *const place = tacit__v2__elim_place__unpack(NULL, size, bytes);
+    Tacit__V2__ElimPlace *const place = tacit__v2__elim_place__unpack(&protobuf, size, bytes);
     if (place == NULL)
         return TACIT_MALFORMED;
     if (neighbours_are_possible(place, run) && members_are_possible(place, run)) {
-        network = copy_network(place, run);
+        network = copy_network(place, run, allocator);
         status = network == NULL ? TACIT_MEMORY : TACIT_OK;
     }
-    tacit__v2__elim_place__free_unpacked(place, NULL);
+    tacit__v2__elim_place__free_unpacked(place, &protobuf);
     if (status != TACIT_OK)
         return status;
     run->network = network;
-    status = check_form(run, bytes, size);
+    status = check_form(run, bytes, size, allocator);
     if (status != TACIT_OK)
-        free(network);
+        wire_give(allocator, network);
     return status;
 }
 
@@ -269,8 +277,10 @@ static bool is_of_this_family(const struct tacit_wire_agreement *agreement)
            agreement->protocol_version == TACIT_WIRE_ELIM_VERSION && agreement->epsilon_nano > 0;
 }
 
-enum tacit_status tacit_wire_elim_run_decode(const struct tacit_wire_announcement *announcement,
-                                             struct tacit_wire_elim_run *run)
+enum tacit_status
+tacit_wire_elim_run_decode_with(const struct tacit_wire_announcement *announcement,
+                                struct tacit_wire_elim_run *run,
+                                const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_elim_network network;
     struct tacit_wire_elim_run found;
@@ -282,7 +292,7 @@ enum tacit_status tacit_wire_elim_run_decode(const struct tacit_wire_announcemen
     if (found.network == NULL)
         status = announcement->place_size == 0 ? TACIT_OK : TACIT_MALFORMED;
     else
-        status = take_place(announcement->place, announcement->place_size, &found);
+        status = take_place(announcement->place, announcement->place_size, &found, allocator);
     if (status == TACIT_OK)
         *run = found;
     return status;

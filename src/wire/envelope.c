@@ -1,6 +1,5 @@
 /* The envelope as protobuf (envelope.proto). Our own values are asserted when they are encoded; a
  * peer's bytes are refused when they are not in the one form that we write. */
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "tacit/wire.h"
@@ -126,38 +125,22 @@ static bool take(const Tacit__V2__Envelope *message, struct tacit_wire_envelope 
            is_possible(envelope);
 }
 
-/* Our encoding has one form. Another length means repeated, unknown or trailing fields; the same
- * length with other bytes means fields in another order or numbers in a longer form. */
-static enum tacit_status check_form(const struct tacit_wire_envelope *envelope,
-                                    const uint8_t *bytes, size_t size)
-{
-    if (tacit_wire_envelope_bytes(envelope) != size)
-        return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
-    if (ours == NULL)
-        return TACIT_MEMORY;
-    tacit_wire_envelope_encode(envelope, ours);
-    enum tacit_status const status = memcmp(ours, bytes, size) == 0 ? TACIT_OK : TACIT_MALFORMED;
-    free(ours);
-    return status;
-}
-
 enum tacit_status tacit_wire_envelope_decode(const uint8_t *bytes, size_t size,
                                              struct tacit_wire_envelope *envelope)
 {
+    uint64_t room[128];
+    struct tacit_wire_arena arena;
+    ProtobufCAllocator protobuf = wire_on_stack(&arena, room, sizeof room);
     struct tacit_wire_envelope found = {0};
     if (size == 0 || size > TACIT_WIRE_BYTES_MAX)
         return TACIT_MALFORMED;
-    Tacit__V2__Envelope *const message = tacit__v2__envelope__unpack(NULL, size, bytes);
+    Tacit__V2__Envelope *const message = tacit__v2__envelope__unpack(&protobuf, size, bytes);
     if (message == NULL)
         return TACIT_MALFORMED;
-    enum tacit_status status = TACIT_MALFORMED;
-    if (take(message, &found))
-        status = check_form(&found, bytes, size);
-    if (status == TACIT_OK) { /* in our form the body lies in one piece */
-        found.body = bytes + bytes_before_body(&found);
+    /* What was unpacked is in our form, and nothing of it is lost here. */
+    bool const is_good = take(message, &found) && tacit_wire_envelope_bytes(&found) == size;
+    if (is_good)
         *envelope = found;
-    }
-    tacit__v2__envelope__free_unpacked(message, NULL);
-    return status;
+    tacit__v2__envelope__free_unpacked(message, &protobuf);
+    return is_good ? TACIT_OK : TACIT_MALFORMED;
 }

@@ -1,7 +1,7 @@
 #include "form.h"
 #include <string.h>
-#include "tacit/wire.h"
 
+#define ARENA_HEAD 8u
 #define NAME_CHARACTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
 size_t wire_varint_bytes(size_t value)
@@ -29,4 +29,73 @@ bool wire_is_name(const char *text)
     size_t const length = strlen(text);
     return length >= 1 && length <= TACIT_WIRE_NAME_BYTES_MAX &&
            strspn(text, NAME_CHARACTERS) == length;
+}
+
+/* ---- Memory ---- */
+
+void *wire_take(const struct tacit_wire_allocator *allocator, size_t size)
+{
+    TACIT_ASSERT(allocator != NULL && allocator->take != NULL);
+    return allocator->take(allocator->context, size);
+}
+
+void *wire_take_zeros(const struct tacit_wire_allocator *allocator, size_t size)
+{
+    void *const block = wire_take(allocator, size);
+    if (block != NULL)
+        memset(block, 0, size);
+    return block;
+}
+
+void wire_give(const struct tacit_wire_allocator *allocator, void *block)
+{
+    TACIT_ASSERT(allocator != NULL && allocator->give != NULL);
+    if (block != NULL)
+        allocator->give(allocator->context, block);
+}
+
+ProtobufCAllocator wire_protobuf(const struct tacit_wire_allocator *allocator)
+{
+    return (ProtobufCAllocator){allocator->take, allocator->give, allocator->context};
+}
+
+/* Before each block stands where the one before it stands. */
+static void *arena_take(void *context, size_t size)
+{
+    struct tacit_wire_arena *const arena = context;
+    size_t const room = arena->size - arena->used;
+    TACIT_ASSERT(arena->used <= arena->size);
+    if (size > TACIT_WIRE_BYTES_MAX * 16u || ARENA_HEAD + ((size + 7u) & ~(size_t)7u) > room)
+        return NULL;
+    uint8_t *const head = arena->block + arena->used;
+    memcpy(head, &arena->last, sizeof arena->last);
+    arena->last = arena->used;
+    arena->used += ARENA_HEAD + ((size + 7u) & ~(size_t)7u);
+    if (arena->used > arena->peak)
+        arena->peak = arena->used;
+    return head + ARENA_HEAD;
+}
+
+static void arena_give(void *context, void *block)
+{
+    struct tacit_wire_arena *const arena = context;
+    uint8_t *const head = (uint8_t *)block - ARENA_HEAD;
+    TACIT_ASSERT(head >= arena->block && head < arena->block + arena->size);
+    if (arena->used == 0 || head != arena->block + arena->last)
+        return;
+    arena->used = arena->last;
+    memcpy(&arena->last, head, sizeof arena->last);
+}
+
+void tacit_wire_arena_init(struct tacit_wire_arena *arena, void *block, size_t size)
+{
+    TACIT_ASSERT((uintptr_t)block % 8 == 0);
+    *arena = (struct tacit_wire_arena){
+        .allocator = {arena_take, arena_give, arena}, .block = block, .size = size};
+}
+
+ProtobufCAllocator wire_on_stack(struct tacit_wire_arena *arena, uint64_t *room, size_t size)
+{
+    tacit_wire_arena_init(arena, room, size);
+    return wire_protobuf(&arena->allocator);
 }

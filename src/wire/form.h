@@ -1,7 +1,8 @@
 /* What all schemas have in common: lengths of parts, and what is a name. */
 #ifndef TACIT_WIRE_FORM_H
 #define TACIT_WIRE_FORM_H
-#include "tacit/base.h"
+#include <protobuf-c/protobuf-c.h>
+#include "tacit/wire.h"
 
 #define WIRE_FIXED32 (1u + 4u) /* a number with its tag; tags below 16 take one byte */
 #define WIRE_FIXED64 (1u + 8u)
@@ -17,4 +18,17 @@ size_t wire_set_bytes(uint32_t count);
 
 /* 1 to 64 of A-Z a-z 0-9 _ - */
 bool wire_is_name(const char *text);
+
+/* Memory from the allocator: 8-byte aligned, and NULL if there is none. */
+void *wire_take(const struct tacit_wire_allocator *allocator, size_t size);
+void *wire_take_zeros(const struct tacit_wire_allocator *allocator, size_t size);
+
+/* Gives it back; NULL is nothing. */
+void wire_give(const struct tacit_wire_allocator *allocator, void *block);
+
+/* The allocator as the generated code wants it. */
+ProtobufCAllocator wire_protobuf(const struct tacit_wire_allocator *allocator);
+
+/* For messages of a fixed size: `room` is the caller's, and so is the arena. */
+ProtobufCAllocator wire_on_stack(struct tacit_wire_arena *arena, uint64_t *room, size_t size);
 #endif

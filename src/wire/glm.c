@@ -1,7 +1,6 @@
 /* Messages of generalised linear bandits as protobuf (glm.proto). Our own values are asserted when
  * they are encoded; a peer's bytes are refused when they do not fit this run to the letter. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "tacit/wire_glm.h"
@@ -50,11 +49,12 @@ struct room {
     uint8_t *set;
 };
 
-static struct room *new_room(uint32_t dimension, uint32_t client_count)
+static struct room *new_room(uint32_t dimension, uint32_t client_count,
+                             const struct tacit_wire_allocator *allocator)
 {
     size_t const triangle = TACIT_LINALG_PACKED(dimension);
-    struct room *const room =
-        calloc(1, sizeof *room + 2 * triangle * sizeof(double) + wire_set_bytes(client_count));
+    struct room *const room = wire_take_zeros(
+        allocator, sizeof *room + 2 * triangle * sizeof(double) + wire_set_bytes(client_count));
     if (room == NULL)
         return NULL;
     room->matrix = (double *)(void *)(room + 1);
@@ -94,11 +94,13 @@ static void set_matrix(const double *matrix, uint32_t dimension, double *room, s
         tacit_linalg_pack(dimension, matrix, room);
 }
 
-enum tacit_status tacit_wire_glm_encode(const struct tacit_glm_message *message, uint32_t dimension,
-                                        uint32_t client_count, uint8_t *bytes)
+enum tacit_status tacit_wire_glm_encode_with(const struct tacit_glm_message *message,
+                                             uint32_t dimension, uint32_t client_count,
+                                             uint8_t *bytes,
+                                             const struct tacit_wire_allocator *allocator)
 {
     Tacit__V2__GlmMessage encoded = TACIT__V2__GLM_MESSAGE__INIT;
-    struct room *const room = new_room(dimension, client_count);
+    struct room *const room = new_room(dimension, client_count, allocator);
     if (room == NULL)
         return TACIT_MEMORY;
     set_head(message, &encoded);
@@ -115,7 +117,7 @@ enum tacit_status tacit_wire_glm_encode(const struct tacit_glm_message *message,
     }
     size_t const written = tacit__v2__glm_message__pack(&encoded, bytes);
     TACIT_ASSERT(written == tacit_wire_glm_bytes(message, dimension, client_count));
-    free(room);
+    wire_give(allocator, room);
     return TACIT_OK;
 }
 
@@ -192,11 +194,13 @@ static double *take_matrix(const double *from, size_t count, uint32_t dimension,
 
 static struct tacit_glm_message *copy_message(const Tacit__V2__GlmMessage *encoded,
                                               uint32_t dimension, uint32_t client_count,
-                                              uint32_t to)
+                                              uint32_t to,
+                                              const struct tacit_wire_allocator *allocator)
 {
     size_t const room = 2 * TACIT_LINALG_STRIDE(dimension) + 2 * TACIT_LINALG_MATRIX(dimension) +
                         TACIT_BITS_WORDS(client_count);
-    struct decoded *const decoded = calloc(1, sizeof *decoded + room * sizeof(double));
+    struct decoded *const decoded =
+        wire_take_zeros(allocator, sizeof *decoded + room * sizeof(double));
     if (decoded == NULL)
         return NULL;
     struct tacit_glm_message *const message = &decoded->message;
@@ -217,43 +221,47 @@ static struct tacit_glm_message *copy_message(const Tacit__V2__GlmMessage *encod
 
 /* The right length may still hold fields in another order, or more than once. */
 static enum tacit_status check_form(const struct tacit_glm_message *message, uint32_t dimension,
-                                    uint32_t client_count, const uint8_t *bytes, size_t size)
+                                    uint32_t client_count, const uint8_t *bytes, size_t size,
+                                    const struct tacit_wire_allocator *allocator)
 {
     if (tacit_wire_glm_bytes(message, dimension, client_count) != size ||
         (message->participants != NULL &&
          !tacit_bits_within(message->participants, message->participants, client_count)))
         return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = tacit_wire_glm_encode(message, dimension, client_count, ours);
+    enum tacit_status status =
+        tacit_wire_glm_encode_with(message, dimension, client_count, ours, allocator);
     if (status == TACIT_OK && memcmp(ours, bytes, size) != 0)
         status = TACIT_MALFORMED;
-    free(ours);
+    wire_give(allocator, ours);
     return status;
 }
 
-enum tacit_status tacit_wire_glm_decode(const uint8_t *bytes, size_t size, uint32_t dimension,
-                                        uint32_t client_count, uint32_t to,
-                                        struct tacit_glm_message **message)
+enum tacit_status tacit_wire_glm_decode_with(const uint8_t *bytes, size_t size, uint32_t dimension,
+                                             uint32_t client_count, uint32_t to,
+                                             struct tacit_glm_message **message,
+                                             const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     if (size < HEAD_BYTES || size > tacit_wire_glm_bytes_max(dimension, client_count))
         return TACIT_MALFORMED;
-    Tacit__V2__GlmMessage *const encoded = tacit__v2__glm_message__unpack(NULL, size, bytes);
+    Tacit__V2__GlmMessage *const encoded = tacit__v2__glm_message__unpack(&protobuf, size, bytes);
     if (encoded == NULL)
         return TACIT_MALFORMED;
     enum tacit_status status = TACIT_MALFORMED;
     struct tacit_glm_message *made = NULL;
     if (fits(encoded, dimension, client_count)) {
-        made = copy_message(encoded, dimension, client_count, to);
-        status =
-            made == NULL ? TACIT_MEMORY : check_form(made, dimension, client_count, bytes, size);
+        made = copy_message(encoded, dimension, client_count, to, allocator);
+        status = made == NULL ? TACIT_MEMORY
+                              : check_form(made, dimension, client_count, bytes, size, allocator);
     }
-    tacit__v2__glm_message__free_unpacked(encoded, NULL);
+    tacit__v2__glm_message__free_unpacked(encoded, &protobuf);
     if (status == TACIT_OK)
         *message = made;
     else
-        free(made);
+        wire_give(allocator, made);
     return status;
 }
 

@@ -1,6 +1,5 @@
 /* Messages of the private linear bandit as protobuf (glm.proto). */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "tacit/wire_glm.h"
@@ -72,11 +71,13 @@ static bool fits(const Tacit__V2__GlmPrivateMessage *encoded, uint32_t dimension
 }
 
 static struct tacit_glm_private_message *copy_message(const Tacit__V2__GlmPrivateMessage *encoded,
-                                                      uint32_t dimension, uint32_t to)
+                                                      uint32_t dimension, uint32_t to,
+                                                      const struct tacit_wire_allocator *allocator)
 {
     size_t const room =
         encoded->n_sums + TACIT_LINALG_STRIDE(dimension) + TACIT_LINALG_MATRIX(dimension);
-    struct decoded *const decoded = calloc(1, sizeof *decoded + room * sizeof(double));
+    struct decoded *const decoded =
+        wire_take_zeros(allocator, sizeof *decoded + room * sizeof(double));
     if (decoded == NULL)
         return NULL;
     struct tacit_glm_private_message *const message = &decoded->message;
@@ -98,40 +99,43 @@ static struct tacit_glm_private_message *copy_message(const Tacit__V2__GlmPrivat
 }
 
 static enum tacit_status check_form(const struct tacit_glm_private_message *message,
-                                    uint32_t dimension, const uint8_t *bytes, size_t size)
+                                    uint32_t dimension, const uint8_t *bytes, size_t size,
+                                    const struct tacit_wire_allocator *allocator)
 {
     if (tacit_wire_glm_private_bytes(message, dimension) != size)
         return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = tacit_wire_glm_private_encode(message, dimension, ours);
     if (status == TACIT_OK && memcmp(ours, bytes, size) != 0)
         status = TACIT_MALFORMED;
-    free(ours);
+    wire_give(allocator, ours);
     return status;
 }
 
-enum tacit_status tacit_wire_glm_private_decode(const uint8_t *bytes, size_t size,
-                                                uint32_t dimension, uint32_t to,
-                                                struct tacit_glm_private_message **message)
+enum tacit_status tacit_wire_glm_private_decode_with(const uint8_t *bytes, size_t size,
+                                                     uint32_t dimension, uint32_t to,
+                                                     struct tacit_glm_private_message **message,
+                                                     const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     if (size < HEAD_BYTES || size > TACIT_WIRE_BYTES_MAX)
         return TACIT_MALFORMED;
     Tacit__V2__GlmPrivateMessage *const encoded =
-        tacit__v2__glm_private_message__unpack(NULL, size, bytes);
+        tacit__v2__glm_private_message__unpack(&protobuf, size, bytes);
     if (encoded == NULL)
         return TACIT_MALFORMED;
     enum tacit_status status = TACIT_MALFORMED;
     struct tacit_glm_private_message *made = NULL;
     if (fits(encoded, dimension)) {
-        made = copy_message(encoded, dimension, to);
-        status = made == NULL ? TACIT_MEMORY : check_form(made, dimension, bytes, size);
+        made = copy_message(encoded, dimension, to, allocator);
+        status = made == NULL ? TACIT_MEMORY : check_form(made, dimension, bytes, size, allocator);
     }
-    tacit__v2__glm_private_message__free_unpacked(encoded, NULL);
+    tacit__v2__glm_private_message__free_unpacked(encoded, &protobuf);
     if (status == TACIT_OK)
         *message = made;
     else
-        free(made);
+        wire_give(allocator, made);
     return status;
 }

@@ -1,6 +1,5 @@
 /* What generalised linear bandits add to an announcement: the model, and the names of features
  * (glm.proto). The digest of the agreement covers all of it. */
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "tacit/wire_glm.h"
@@ -106,13 +105,14 @@ static bool is_ours(const struct tacit_wire_agreement *agreement,
 }
 
 static struct tacit_wire_glm_run *copy_run(const Tacit__V2__GlmParameters *encoded,
-                                           const struct tacit_wire_announcement *announcement)
+                                           const struct tacit_wire_announcement *announcement,
+                                           const struct tacit_wire_allocator *allocator)
 {
     size_t names = 0;
     for (size_t i = 0; i < encoded->n_features; i++)
         names += strlen(encoded->features[i]) + 1;
     struct tacit_wire_glm_run *const run =
-        calloc(1, sizeof *run + encoded->n_features * sizeof(char *) + names);
+        wire_take_zeros(allocator, sizeof *run + encoded->n_features * sizeof(char *) + names);
     if (run == NULL)
         return NULL;
     char const **const features = (char const **)(run + 1);
@@ -137,28 +137,30 @@ static bool is_of_this_family(const struct tacit_wire_announcement *announcement
            announcement->place_size == 0;
 }
 
-enum tacit_status tacit_wire_glm_run_decode(const struct tacit_wire_announcement *announcement,
-                                            struct tacit_wire_glm_run **run)
+enum tacit_status tacit_wire_glm_run_decode_with(const struct tacit_wire_announcement *announcement,
+                                                 struct tacit_wire_glm_run **run,
+                                                 const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
     if (!is_of_this_family(announcement))
         return TACIT_MALFORMED;
-    Tacit__V2__GlmParameters *const encoded =
-        tacit__v2__glm_parameters__unpack(NULL, agreement->parameters_size, agreement->parameters);
+    Tacit__V2__GlmParameters *const encoded = tacit__v2__glm_parameters__unpack(
+        &protobuf, agreement->parameters_size, agreement->parameters);
     if (encoded == NULL)
         return TACIT_MALFORMED;
     enum tacit_status status = TACIT_MALFORMED;
     struct tacit_wire_glm_run *made = NULL;
     if (is_possible(encoded, agreement)) {
-        made = copy_run(encoded, announcement);
+        made = copy_run(encoded, announcement, allocator);
         status = made == NULL                                       ? TACIT_MEMORY
                  : is_ours(agreement, &made->model, made->features) ? TACIT_OK
                                                                     : TACIT_MALFORMED;
     }
-    tacit__v2__glm_parameters__free_unpacked(encoded, NULL);
+    tacit__v2__glm_parameters__free_unpacked(encoded, &protobuf);
     if (status == TACIT_OK)
         *run = made;
     else
-        free(made);
+        wire_give(allocator, made);
     return status;
 }

@@ -2,7 +2,6 @@
  * fixed numbers as arrays of C have them. */
 #include "tacit/wire_gossip.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "gossip.pb-c.h"
@@ -205,16 +204,17 @@ static bool take_body(const Tacit__V2__GossipMessage *head, uint32_t arm_count,
 /* Another length means repeated, unknown or trailing fields; the same length with other bytes means
  * fields in another order or numbers in a longer form. */
 static enum tacit_status check_form(const struct tacit_gossip_message *message, uint32_t arm_count,
-                                    const uint8_t *bytes, size_t size)
+                                    const uint8_t *bytes, size_t size,
+                                    const struct tacit_wire_allocator *allocator)
 {
     if (tacit_wire_gossip_bytes(message, arm_count) != size)
         return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
     tacit_wire_gossip_encode(message, arm_count, ours);
     bool const is_same = memcmp(ours, bytes, size) == 0;
-    free(ours);
+    wire_give(allocator, ours);
     return is_same ? TACIT_OK : TACIT_MALFORMED;
 }
 
@@ -230,28 +230,32 @@ static enum tacit_status take_message(const Tacit__V2__GossipMessage *head, uint
     return take_body(head, arm_count, message) ? TACIT_OK : TACIT_MALFORMED;
 }
 
-enum tacit_status tacit_wire_gossip_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                           uint32_t agent_count, uint32_t to,
-                                           struct tacit_gossip_message **message)
+enum tacit_status tacit_wire_gossip_decode_with(const uint8_t *bytes, size_t size,
+                                                uint32_t arm_count, uint32_t agent_count,
+                                                uint32_t to, struct tacit_gossip_message **message,
+                                                const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     if (size == 0 || size > TACIT_WIRE_BYTES_MAX)
         return TACIT_MALFORMED;
-    Tacit__V2__GossipMessage *const head = tacit__v2__gossip_message__unpack(NULL, size, bytes);
+    Tacit__V2__GossipMessage *const head =
+        tacit__v2__gossip_message__unpack(&protobuf, size, bytes);
     if (head == NULL)
         return TACIT_MALFORMED;
     struct tacit_gossip_message found = {.to = to};
     enum tacit_status status = take_message(head, arm_count, agent_count, &found);
     if (status == TACIT_OK)
-        status = check_form(&found, arm_count, bytes, size);
-    void *const block =
-        status == TACIT_OK ? malloc(tacit_gossip_message_size(&found, arm_count)) : NULL;
+        status = check_form(&found, arm_count, bytes, size, allocator);
+    void *const block = status == TACIT_OK
+                            ? wire_take(allocator, tacit_gossip_message_size(&found, arm_count))
+                            : NULL;
     if (status == TACIT_OK && block == NULL)
         status = TACIT_MEMORY;
     if (status == TACIT_OK) {
         (void)tacit_gossip_message_copy(&found, arm_count, block);
         *message = block;
     }
-    tacit__v2__gossip_message__free_unpacked(head, NULL);
+    tacit__v2__gossip_message__free_unpacked(head, &protobuf);
     return status;
 }
 
@@ -296,36 +300,40 @@ static bool told_is_possible(const Tacit__V2__GossipTold *message, uint32_t arm_
 }
 
 static enum tacit_status check_told_form(const struct tacit_wire_gossip_told *told,
-                                         uint32_t arm_count, const uint8_t *bytes, size_t size)
+                                         uint32_t arm_count, const uint8_t *bytes, size_t size,
+                                         const struct tacit_wire_allocator *allocator)
 {
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
     tacit_wire_gossip_told_encode(told, arm_count, ours);
     bool const is_same = memcmp(ours, bytes, size) == 0;
-    free(ours);
+    wire_give(allocator, ours);
     return is_same ? TACIT_OK : TACIT_MALFORMED;
 }
 
-enum tacit_status tacit_wire_gossip_told_decode(const uint8_t *bytes, size_t size,
-                                                uint32_t arm_count, uint32_t agent_count,
-                                                struct tacit_wire_gossip_told *told, double *theta)
+enum tacit_status tacit_wire_gossip_told_decode_with(const uint8_t *bytes, size_t size,
+                                                     uint32_t arm_count, uint32_t agent_count,
+                                                     struct tacit_wire_gossip_told *told,
+                                                     double *theta,
+                                                     const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     struct tacit_wire_gossip_told found;
     if (size != tacit_wire_gossip_told_bytes(arm_count))
         return TACIT_MALFORMED;
-    Tacit__V2__GossipTold *const message = tacit__v2__gossip_told__unpack(NULL, size, bytes);
+    Tacit__V2__GossipTold *const message = tacit__v2__gossip_told__unpack(&protobuf, size, bytes);
     if (message == NULL)
         return TACIT_MALFORMED;
     enum tacit_status status = TACIT_MALFORMED;
     if (told_is_possible(message, arm_count, agent_count, &found))
-        status = check_told_form(&found, arm_count, bytes, size);
+        status = check_told_form(&found, arm_count, bytes, size, allocator);
     if (status == TACIT_OK) {
         memcpy(theta, found.theta, arm_count * sizeof *theta);
         found.theta = theta;
         *told = found;
     }
-    tacit__v2__gossip_told__free_unpacked(message, NULL);
+    tacit__v2__gossip_told__free_unpacked(message, &protobuf);
     return status;
 }
 

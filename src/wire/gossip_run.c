@@ -1,6 +1,5 @@
 /* What gossip UCB adds to an announcement: parameters that all sites share, and the neighbours of
  * one site (gossip.proto). */
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "tacit/wire_gossip.h"
@@ -29,13 +28,14 @@ size_t tacit_wire_gossip_place_bytes(const struct tacit_wire_gossip_run *run)
     return bytes;
 }
 
-enum tacit_status tacit_wire_gossip_place_encode(const struct tacit_wire_gossip_run *run,
-                                                 uint8_t *bytes)
+enum tacit_status tacit_wire_gossip_place_encode_with(const struct tacit_wire_gossip_run *run,
+                                                      uint8_t *bytes,
+                                                      const struct tacit_wire_allocator *allocator)
 {
     size_t const count = run->neighbour_count;
     Tacit__V2__GossipPlace place = TACIT__V2__GOSSIP_PLACE__INIT;
     Tacit__V2__GossipNeighbour **const pointers =
-        malloc((count + 1) * (sizeof *pointers + sizeof **pointers));
+        wire_take(allocator, (count + 1) * (sizeof *pointers + sizeof **pointers));
     if (pointers == NULL)
         return TACIT_MEMORY;
     Tacit__V2__GossipNeighbour *const parts =
@@ -50,7 +50,7 @@ enum tacit_status tacit_wire_gossip_place_encode(const struct tacit_wire_gossip_
     place.neighbours = pointers;
     size_t const written = tacit__v2__gossip_place__pack(&place, bytes);
     TACIT_ASSERT(written == tacit_wire_gossip_place_bytes(run));
-    free(pointers);
+    wire_give(allocator, pointers);
     return TACIT_OK;
 }
 
@@ -60,12 +60,15 @@ enum tacit_status tacit_wire_gossip_place_encode(const struct tacit_wire_gossip_
 static enum tacit_status take_parameters(const struct tacit_wire_announcement *announcement,
                                          struct tacit_wire_gossip_run *run)
 {
+    uint64_t room[64];
+    struct tacit_wire_arena arena;
+    ProtobufCAllocator protobuf = wire_on_stack(&arena, room, sizeof room);
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
     uint8_t ours[TACIT_WIRE_GOSSIP_PARAMETERS_BYTES];
     if (agreement->parameters_size != sizeof ours)
         return TACIT_MALFORMED;
     Tacit__V2__GossipParameters *const message = tacit__v2__gossip_parameters__unpack(
-        NULL, agreement->parameters_size, agreement->parameters);
+        &protobuf, agreement->parameters_size, agreement->parameters);
     if (message == NULL)
         return TACIT_MALFORMED;
     *run = (struct tacit_wire_gossip_run){.run_id = tacit_wire_run_id(agreement->run),
@@ -79,7 +82,7 @@ static enum tacit_status take_parameters(const struct tacit_wire_announcement *a
                                           .log_base_10 = message->log_base_10 == 1};
     bool const is_good = message->exchange_us > 0 && message->exchange_us <= EXCHANGE_US_MAX &&
                          message->log_base_10 <= 1;
-    tacit__v2__gossip_parameters__free_unpacked(message, NULL);
+    tacit__v2__gossip_parameters__free_unpacked(message, &protobuf);
     tacit_wire_gossip_parameters_encode(run, ours); /* fields in another order are another form */
     return is_good && memcmp(ours, agreement->parameters, sizeof ours) == 0 ? TACIT_OK
                                                                             : TACIT_MALFORMED;
@@ -101,13 +104,14 @@ static bool neighbours_are_possible(const Tacit__V2__GossipPlace *place,
 }
 
 /* In one block. NULL: memory. */
-static struct tacit_wire_gossip_neighbour *copy_neighbours(const Tacit__V2__GossipPlace *from)
+static struct tacit_wire_gossip_neighbour *
+copy_neighbours(const Tacit__V2__GossipPlace *from, const struct tacit_wire_allocator *allocator)
 {
     size_t names = 0;
     for (size_t i = 0; i < from->n_neighbours; i++)
         names += strlen(from->neighbours[i]->site) + 1;
     struct tacit_wire_gossip_neighbour *const neighbours =
-        malloc(from->n_neighbours * sizeof *neighbours + names);
+        wire_take(allocator, from->n_neighbours * sizeof *neighbours + names);
     if (neighbours == NULL)
         return NULL;
     char *name = (char *)(neighbours + from->n_neighbours);
@@ -122,45 +126,49 @@ static struct tacit_wire_gossip_neighbour *copy_neighbours(const Tacit__V2__Goss
 
 /* The right length may still hold fields in another order, or more than once. */
 static enum tacit_status check_form(const struct tacit_wire_gossip_run *run, const uint8_t *bytes,
-                                    size_t size)
+                                    size_t size, const struct tacit_wire_allocator *allocator)
 {
     if (tacit_wire_gossip_place_bytes(run) != size)
         return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = tacit_wire_gossip_place_encode(run, ours);
+    enum tacit_status status = tacit_wire_gossip_place_encode_with(run, ours, allocator);
     if (status == TACIT_OK && memcmp(ours, bytes, size) != 0)
         status = TACIT_MALFORMED;
-    free(ours);
+    wire_give(allocator, ours);
     return status;
 }
 
 static enum tacit_status take_place(const uint8_t *bytes, size_t size,
-                                    struct tacit_wire_gossip_run *run)
+                                    struct tacit_wire_gossip_run *run,
+                                    const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     struct tacit_wire_gossip_neighbour *neighbours = NULL;
     enum tacit_status status = TACIT_MALFORMED;
-    Tacit__V2__GossipPlace *const place = tacit__v2__gossip_place__unpack(NULL, size, bytes);
+    Tacit__V2__GossipPlace *const place = tacit__v2__gossip_place__unpack(&protobuf, size, bytes);
     if (place == NULL)
         return TACIT_MALFORMED;
     if (neighbours_are_possible(place, run)) {
-        neighbours = copy_neighbours(place);
+        neighbours = copy_neighbours(place, allocator);
         run->neighbour_count = (uint32_t)place->n_neighbours;
         status = neighbours == NULL ? TACIT_MEMORY : TACIT_OK;
     }
-    tacit__v2__gossip_place__free_unpacked(place, NULL);
+    tacit__v2__gossip_place__free_unpacked(place, &protobuf);
     if (status != TACIT_OK)
         return status;
     run->neighbours = neighbours;
-    status = check_form(run, bytes, size);
+    status = check_form(run, bytes, size, allocator);
     if (status != TACIT_OK)
-        free(neighbours);
+        wire_give(allocator, neighbours);
     return status;
 }
 
-enum tacit_status tacit_wire_gossip_run_decode(const struct tacit_wire_announcement *announcement,
-                                               struct tacit_wire_gossip_run *run)
+enum tacit_status
+tacit_wire_gossip_run_decode_with(const struct tacit_wire_announcement *announcement,
+                                  struct tacit_wire_gossip_run *run,
+                                  const struct tacit_wire_allocator *allocator)
 {
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
     struct tacit_wire_gossip_run found;
@@ -170,7 +178,7 @@ enum tacit_status tacit_wire_gossip_run_decode(const struct tacit_wire_announcem
         return TACIT_MALFORMED;
     enum tacit_status status = take_parameters(announcement, &found);
     if (status == TACIT_OK)
-        status = take_place(announcement->place, announcement->place_size, &found);
+        status = take_place(announcement->place, announcement->place_size, &found, allocator);
     if (status == TACIT_OK)
         *run = found;
     return status;

@@ -1,6 +1,5 @@
 /* Messages of play in phases as protobuf (phased.proto). Our own values are asserted when they are
  * encoded; a peer's bytes are refused when they do not fit this run to the letter. */
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "tacit/wire_phased.h"
@@ -152,13 +151,15 @@ static void fill_body(struct encoding *encoding)
     fill[encoding->message->kind](encoding);
 }
 
-enum tacit_status tacit_wire_phased_encode(const struct tacit_phased_message *message,
-                                           uint8_t *bytes)
+enum tacit_status tacit_wire_phased_encode_with(const struct tacit_phased_message *message,
+                                                uint8_t *bytes,
+                                                const struct tacit_wire_allocator *allocator)
 {
     size_t const size = tacit_wire_phased_bytes(message);
     size_t const blocks = message->block_count;
     TACIT_ASSERT(size <= TACIT_WIRE_BYTES_MAX);
-    uint64_t *const scratch = malloc((blocks + 1) * (sizeof(uint64_t) + sizeof(uint32_t)));
+    uint64_t *const scratch =
+        wire_take(allocator, (blocks + 1) * (sizeof(uint64_t) + sizeof(uint32_t)));
     if (scratch == NULL)
         return TACIT_MEMORY;
     struct encoding encoding = {
@@ -171,7 +172,7 @@ enum tacit_status tacit_wire_phased_encode(const struct tacit_phased_message *me
     fill_body(&encoding);
     size_t const written = tacit__v2__phased_message__pack(&encoding.head, bytes);
     TACIT_ASSERT(written == size);
-    free(scratch);
+    wire_give(allocator, scratch);
     return TACIT_OK;
 }
 
@@ -292,24 +293,26 @@ static bool take_message(const Tacit__V2__PhasedMessage *head, uint32_t agent_co
 /* Our encoding has one form. Another length means repeated, unknown or trailing fields; the same
  * length with other bytes means fields in another order or numbers in a longer form. */
 static enum tacit_status check_form(const struct tacit_phased_message *message,
-                                    const uint8_t *bytes, size_t size)
+                                    const uint8_t *bytes, size_t size,
+                                    const struct tacit_wire_allocator *allocator)
 {
     if (tacit_wire_phased_bytes(message) != size)
         return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = tacit_wire_phased_encode(message, ours);
+    enum tacit_status status = tacit_wire_phased_encode_with(message, ours, allocator);
     if (status == TACIT_OK && memcmp(ours, bytes, size) != 0)
         status = TACIT_MALFORMED;
-    free(ours);
+    wire_give(allocator, ours);
     return status;
 }
 
 static enum tacit_status assemble(const struct tacit_phased_message *parts,
-                                  struct tacit_phased_message **message)
+                                  struct tacit_phased_message **message,
+                                  const struct tacit_wire_allocator *allocator)
 {
-    void *const block = malloc(tacit_phased_message_size(parts));
+    void *const block = wire_take(allocator, tacit_phased_message_size(parts));
     if (block == NULL)
         return TACIT_MEMORY;
     (void)tacit_phased_message_copy(parts, block);
@@ -317,28 +320,31 @@ static enum tacit_status assemble(const struct tacit_phased_message *parts,
     return TACIT_OK;
 }
 
-enum tacit_status tacit_wire_phased_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                           uint32_t agent_count, uint32_t to,
-                                           struct tacit_phased_message **message)
+enum tacit_status tacit_wire_phased_decode_with(const uint8_t *bytes, size_t size,
+                                                uint32_t arm_count, uint32_t agent_count,
+                                                uint32_t to, struct tacit_phased_message **message,
+                                                const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     if (size == 0 || size > TACIT_WIRE_BYTES_MAX)
         return TACIT_MALFORMED;
-    Tacit__V2__PhasedMessage *const head = tacit__v2__phased_message__unpack(NULL, size, bytes);
+    Tacit__V2__PhasedMessage *const head =
+        tacit__v2__phased_message__unpack(&protobuf, size, bytes);
     if (head == NULL)
         return TACIT_MALFORMED;
     struct parts parts = {.message.to = to,
                           .arm_count = arm_count,
-                          .blocks = malloc(arm_count * sizeof *parts.blocks)};
+                          .blocks = wire_take(allocator, arm_count * sizeof *parts.blocks)};
     enum tacit_status status = TACIT_MEMORY;
     if (parts.blocks != NULL) {
         status = take_message(head, agent_count, &parts) ? TACIT_OK : TACIT_MALFORMED;
         if (status == TACIT_OK)
-            status = check_form(&parts.message, bytes, size);
+            status = check_form(&parts.message, bytes, size, allocator);
         if (status == TACIT_OK)
-            status = assemble(&parts.message, message);
+            status = assemble(&parts.message, message, allocator);
     }
-    free(parts.blocks);
-    tacit__v2__phased_message__free_unpacked(head, NULL);
+    wire_give(allocator, parts.blocks);
+    tacit__v2__phased_message__free_unpacked(head, &protobuf);
     return status;
 }
 
@@ -374,11 +380,14 @@ void tacit_wire_phased_parameters_encode(const struct tacit_phases *schedule,
 static enum tacit_status take_parameters(const struct tacit_wire_agreement *agreement,
                                          struct tacit_phases *schedule)
 {
+    uint64_t room[64];
+    struct tacit_wire_arena arena;
+    ProtobufCAllocator protobuf = wire_on_stack(&arena, room, sizeof room);
     uint8_t ours[TACIT_WIRE_PHASED_PARAMETERS_BYTES];
     if (agreement->parameters_size != sizeof ours)
         return TACIT_MALFORMED;
     Tacit__V2__PhasedParameters *const message = tacit__v2__phased_parameters__unpack(
-        NULL, agreement->parameters_size, agreement->parameters);
+        &protobuf, agreement->parameters_size, agreement->parameters);
     if (message == NULL)
         return TACIT_MALFORMED;
     bool const is_possible = message->rule <= 1;
@@ -388,7 +397,7 @@ static enum tacit_status take_parameters(const struct tacit_wire_agreement *agre
     schedule->confidence = message->confidence;
     schedule->guard_arm = message->guard_arm == TACIT_NO_ARM ? 0 : message->guard_arm;
     schedule->guard_loss = message->guard_loss;
-    tacit__v2__phased_parameters__free_unpacked(message, NULL);
+    tacit__v2__phased_parameters__free_unpacked(message, &protobuf);
     tacit_wire_phased_parameters_encode(schedule, ours);
     return is_possible && memcmp(ours, agreement->parameters, sizeof ours) == 0 ? TACIT_OK
                                                                                 : TACIT_MALFORMED;

@@ -1,7 +1,6 @@
 /* Messages of a training federation as protobuf (select.proto). A peer's bytes are refused when
  * they are not what we would have written for what they say. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "tacit/wire_select.h"
@@ -164,12 +163,13 @@ static void fill_order(const struct tacit_select_message *message, uint32_t agen
     head->select_order = &body->order;
 }
 
-enum tacit_status tacit_wire_select_encode(const struct tacit_select_message *message,
-                                           uint32_t agent_count, uint8_t *bytes)
+enum tacit_status tacit_wire_select_encode_with(const struct tacit_select_message *message,
+                                                uint32_t agent_count, uint8_t *bytes,
+                                                const struct tacit_wire_allocator *allocator)
 {
     Tacit__V2__SelectMessage head = TACIT__V2__SELECT_MESSAGE__INIT;
     union bodies body;
-    uint8_t *const set = malloc(wire_set_bytes(agent_count));
+    uint8_t *const set = wire_take(allocator, wire_set_bytes(agent_count));
     TACIT_ASSERT(message != NULL && bytes != NULL);
     if (set == NULL)
         return TACIT_MEMORY;
@@ -187,7 +187,7 @@ enum tacit_status tacit_wire_select_encode(const struct tacit_select_message *me
         fill_words(message, &head, &body);
     size_t const written = tacit__v2__select_message__pack(&head, bytes);
     TACIT_ASSERT(written == tacit_wire_select_bytes(message, agent_count));
-    free(set);
+    wire_give(allocator, set);
     return TACIT_OK;
 }
 
@@ -313,29 +313,32 @@ static bool take_message(const Tacit__V2__SelectMessage *head, uint32_t agent_co
 
 /* One form: what we would write for the same is the same. */
 static enum tacit_status check_form(const struct tacit_select_message *message,
-                                    uint32_t agent_count, const uint8_t *bytes, size_t size)
+                                    uint32_t agent_count, const uint8_t *bytes, size_t size,
+                                    const struct tacit_wire_allocator *allocator)
 {
     if (tacit_wire_select_bytes(message, agent_count) != size)
         return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = tacit_wire_select_encode(message, agent_count, ours);
+    enum tacit_status status = tacit_wire_select_encode_with(message, agent_count, ours, allocator);
     if (status == TACIT_OK && memcmp(ours, bytes, size) != 0)
         status = TACIT_MALFORMED;
-    free(ours);
+    wire_give(allocator, ours);
     return status;
 }
 
 /* The message and all that it points to, in one block; numbers first, for their alignment. */
 static struct tacit_select_message *assemble(const struct tacit_select_message *parts,
-                                             uint32_t agent_count)
+                                             uint32_t agent_count,
+                                             const struct tacit_wire_allocator *allocator)
 {
     size_t const set = parts->set == NULL ? 0 : wire_set_bytes(agent_count);
     size_t const width = parts->vector == TACIT_SELECT_MODEL ? sizeof(float) : sizeof(int64_t);
     size_t const numbers = parts->number_count * width;
     size_t const digests = (size_t)parts->digest_count * TACIT_SHA256_BYTES;
-    struct tacit_select_message *const made = malloc(sizeof *made + set + numbers + digests);
+    struct tacit_select_message *const made =
+        wire_take(allocator, sizeof *made + set + numbers + digests);
     if (made == NULL)
         return NULL;
     uint8_t *const bytes = (uint8_t *)(made + 1);
@@ -351,27 +354,31 @@ static struct tacit_select_message *assemble(const struct tacit_select_message *
     return made;
 }
 
-enum tacit_status tacit_wire_select_decode(const uint8_t *bytes, size_t size, uint32_t agent_count,
-                                           uint32_t to, struct tacit_select_message **message)
+enum tacit_status tacit_wire_select_decode_with(const uint8_t *bytes, size_t size,
+                                                uint32_t agent_count, uint32_t to,
+                                                struct tacit_select_message **message,
+                                                const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     struct tacit_select_message parts = {.to = to};
     if (size == 0 || size > TACIT_WIRE_BYTES_MAX)
         return TACIT_MALFORMED;
-    Tacit__V2__SelectMessage *const head = tacit__v2__select_message__unpack(NULL, size, bytes);
+    Tacit__V2__SelectMessage *const head =
+        tacit__v2__select_message__unpack(&protobuf, size, bytes);
     if (head == NULL)
         return TACIT_MALFORMED;
-    uint64_t *const set = malloc(wire_set_bytes(agent_count));
+    uint64_t *const set = wire_take(allocator, wire_set_bytes(agent_count));
     enum tacit_status status = set == NULL ? TACIT_MEMORY : TACIT_MALFORMED;
     if (set != NULL && take_message(head, agent_count, set, &parts))
-        status = check_form(&parts, agent_count, bytes, size);
+        status = check_form(&parts, agent_count, bytes, size, allocator);
     if (status == TACIT_OK) {
-        struct tacit_select_message *const made = assemble(&parts, agent_count);
+        struct tacit_select_message *const made = assemble(&parts, agent_count, allocator);
         status = made == NULL ? TACIT_MEMORY : TACIT_OK;
         if (made != NULL)
             *message = made;
     }
-    free(set);
-    tacit__v2__select_message__free_unpacked(head, NULL);
+    wire_give(allocator, set);
+    tacit__v2__select_message__free_unpacked(head, &protobuf);
     return status;
 }
 
@@ -407,6 +414,9 @@ static bool is_possible(const struct tacit_wire_announcement *announcement,
 enum tacit_status tacit_wire_select_run_decode(const struct tacit_wire_announcement *announcement,
                                                struct tacit_wire_select_run *run)
 {
+    uint64_t room[64];
+    struct tacit_wire_arena arena;
+    ProtobufCAllocator protobuf = wire_on_stack(&arena, room, sizeof room);
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
     uint8_t ours[TACIT_WIRE_SELECT_PARAMETERS_BYTES];
     if (strcmp(agreement->protocol, TACIT_WIRE_SELECT_WORD) != 0 ||
@@ -415,7 +425,7 @@ enum tacit_status tacit_wire_select_run_decode(const struct tacit_wire_announcem
         agreement->parameters_size != sizeof ours)
         return TACIT_MALFORMED;
     Tacit__V2__SelectParameters *const message = tacit__v2__select_parameters__unpack(
-        NULL, agreement->parameters_size, agreement->parameters);
+        &protobuf, agreement->parameters_size, agreement->parameters);
     if (message == NULL)
         return TACIT_MALFORMED;
     struct tacit_wire_select_run const made = {.run_id = tacit_wire_run_id(agreement->run),
@@ -427,7 +437,7 @@ enum tacit_status tacit_wire_select_run_decode(const struct tacit_wire_announcem
                                                .batches = message->batches,
                                                .deadline_s = message->deadline_s,
                                                .clip = message->clip};
-    tacit__v2__select_parameters__free_unpacked(message, NULL);
+    tacit__v2__select_parameters__free_unpacked(message, &protobuf);
     if (!is_possible(announcement, &made))
         return TACIT_MALFORMED;
     tacit_wire_select_parameters_encode(&made, ours);

@@ -1,7 +1,6 @@
 /* Messages of elimination by votes as protobuf (vote.proto), and its part of an announcement. Our
  * own values are asserted when they are encoded; a peer's bytes are refused when they do not fit
  * this run to the letter. */
-#include <stdlib.h>
 #include <string.h>
 #include "form.h"
 #include "tacit/wire_vote.h"
@@ -145,11 +144,12 @@ static bool has_marks(enum tacit_vote_letter_kind kind)
     return kind == TACIT_VOTE_CAST || kind == TACIT_VOTE_ROW;
 }
 
-enum tacit_status tacit_wire_vote_encode(const struct tacit_vote_letter *letter, uint32_t arm_count,
-                                         uint8_t *bytes)
+enum tacit_status tacit_wire_vote_encode_with(const struct tacit_vote_letter *letter,
+                                              uint32_t arm_count, uint8_t *bytes,
+                                              const struct tacit_wire_allocator *allocator)
 {
     size_t const set = wire_set_bytes(arm_count);
-    uint8_t *const marks = malloc(set);
+    uint8_t *const marks = wire_take(allocator, set);
     if (marks == NULL)
         return TACIT_MEMORY;
     TACIT_ASSERT(has_marks(letter->kind) == (letter->marks != NULL));
@@ -164,7 +164,7 @@ enum tacit_status tacit_wire_vote_encode(const struct tacit_vote_letter *letter,
     fill_body(&encoding);
     size_t const written = tacit__v2__vote_message__pack(&encoding.head, bytes);
     TACIT_ASSERT(written == tacit_wire_vote_bytes(letter->kind, arm_count));
-    free(marks);
+    wire_give(allocator, marks);
     return TACIT_OK;
 }
 
@@ -262,17 +262,18 @@ static bool take_body(const Tacit__V2__VoteMessage *head, uint32_t arm_count, ui
 /* Our encoding has one form. Another length means repeated, unknown or trailing fields; the same
  * length with other bytes means fields in another order or numbers in a longer form. */
 static enum tacit_status check_form(const struct tacit_vote_letter *letter, uint32_t arm_count,
-                                    const uint8_t *bytes, size_t size)
+                                    const uint8_t *bytes, size_t size,
+                                    const struct tacit_wire_allocator *allocator)
 {
     if (tacit_wire_vote_bytes(letter->kind, arm_count) != size)
         return TACIT_MALFORMED;
-    uint8_t *const ours = malloc(size);
+    uint8_t *const ours = wire_take(allocator, size);
     if (ours == NULL)
         return TACIT_MEMORY;
-    enum tacit_status status = tacit_wire_vote_encode(letter, arm_count, ours);
+    enum tacit_status status = tacit_wire_vote_encode_with(letter, arm_count, ours, allocator);
     if (status == TACIT_OK && memcmp(ours, bytes, size) != 0)
         status = TACIT_MALFORMED;
-    free(ours);
+    wire_give(allocator, ours);
     return status;
 }
 
@@ -282,29 +283,32 @@ static bool is_for(const Tacit__V2__VoteMessage *head, uint32_t agent_count)
            (head->from == TACIT_HUB || head->from < agent_count);
 }
 
-enum tacit_status tacit_wire_vote_decode(const uint8_t *bytes, size_t size, uint32_t arm_count,
-                                         uint32_t agent_count, uint32_t to,
-                                         struct tacit_vote_letter **letter)
+enum tacit_status tacit_wire_vote_decode_with(const uint8_t *bytes, size_t size, uint32_t arm_count,
+                                              uint32_t agent_count, uint32_t to,
+                                              struct tacit_vote_letter **letter,
+                                              const struct tacit_wire_allocator *allocator)
 {
+    ProtobufCAllocator protobuf = wire_protobuf(allocator);
     if (size == 0 || size > TACIT_WIRE_BYTES_MAX)
         return TACIT_MALFORMED;
-    Tacit__V2__VoteMessage *const head = tacit__v2__vote_message__unpack(NULL, size, bytes);
+    Tacit__V2__VoteMessage *const head = tacit__v2__vote_message__unpack(&protobuf, size, bytes);
     if (head == NULL)
         return TACIT_MALFORMED;
-    struct taken *const taken = calloc(1, sizeof *taken + wire_set_bytes(arm_count));
+    struct taken *const taken =
+        wire_take_zeros(allocator, sizeof *taken + wire_set_bytes(arm_count));
     enum tacit_status status = TACIT_MEMORY;
     if (taken != NULL) {
         taken->letter = (struct tacit_vote_letter){
             .from = head->from, .to = to, .run_id = head->run_id, .cell = head->cell};
         status = TACIT_MALFORMED;
         if (is_for(head, agent_count) && take_body(head, arm_count, agent_count, taken))
-            status = check_form(&taken->letter, arm_count, bytes, size);
+            status = check_form(&taken->letter, arm_count, bytes, size, allocator);
     }
-    tacit__v2__vote_message__free_unpacked(head, NULL);
+    tacit__v2__vote_message__free_unpacked(head, &protobuf);
     if (status == TACIT_OK)
         *letter = &taken->letter;
     else
-        free(taken);
+        wire_give(allocator, taken);
     return status;
 }
 
@@ -355,12 +359,15 @@ static bool is_of_this_family(const struct tacit_wire_agreement *agreement)
 enum tacit_status tacit_wire_vote_run_decode(const struct tacit_wire_announcement *announcement,
                                              struct tacit_wire_vote_run *run)
 {
+    uint64_t room[64];
+    struct tacit_wire_arena arena;
+    ProtobufCAllocator protobuf = wire_on_stack(&arena, room, sizeof room);
     struct tacit_wire_agreement const *const agreement = &announcement->agreement;
     uint8_t ours[TACIT_WIRE_VOTE_PARAMETERS_BYTES];
     if (!is_of_this_family(agreement) || announcement->place_size != 0)
         return TACIT_MALFORMED;
-    Tacit__V2__VoteParameters *const message =
-        tacit__v2__vote_parameters__unpack(NULL, agreement->parameters_size, agreement->parameters);
+    Tacit__V2__VoteParameters *const message = tacit__v2__vote_parameters__unpack(
+        &protobuf, agreement->parameters_size, agreement->parameters);
     if (message == NULL)
         return TACIT_MALFORMED;
     struct tacit_wire_vote_run const found = {.run_id = tacit_wire_run_id(agreement->run),
@@ -375,7 +382,7 @@ enum tacit_status tacit_wire_vote_run_decode(const struct tacit_wire_announcemen
                                               .committee = message->committee,
                                               .reset_after_s = message->reset_after_s,
                                               .tick_ms = message->tick_ms};
-    tacit__v2__vote_parameters__free_unpacked(message, NULL);
+    tacit__v2__vote_parameters__free_unpacked(message, &protobuf);
     tacit_wire_vote_parameters_encode(&found, ours); /* fields in another order: another form */
     if (!run_is_possible(&found) || memcmp(ours, agreement->parameters, sizeof ours) != 0)
         return TACIT_MALFORMED;

@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 #include "tacit/random.h"
+#include "../../src/random/words.h"
 
 #define TAPE_WORDS_MAX 64u
 #define AWKWARD_BOUND (UINT64_C(3) << 61) /* 2^64 is a whole multiple and a third of it */
@@ -427,6 +428,25 @@ static void shuffle_refuses_biased_words_and_reports_failures(void **state)
     assert_int_equal(tacit_entropy_shuffle(&entropy, 1, items), TACIT_OK); /* takes no word */
 }
 
+/* What machines without 128-bit integers do. */
+static void a_product_by_halves_is_the_product(void **state)
+{
+    (void)state;
+    static const uint64_t edges[] = {
+        0, 1, UINT32_MAX, UINT64_C(1) << 32, UINT64_MAX, UINT64_MAX - 1};
+    struct tacit_rng rng = some_stream();
+    for (uint32_t i = 0; i < 10036; i++) {
+        uint64_t const a = i < 36 ? edges[i / 6] : tacit_rng_next(&rng);
+        uint64_t const b = i < 36 ? edges[i % 6] : tacit_rng_next(&rng) >> (i % 64);
+        wide const product = (wide)a * b;
+        uint64_t low = 1;
+        assert_true(random_times_by_halves(a, b, &low) == (uint64_t)(product >> 64));
+        assert_true(low == (uint64_t)product);
+        assert_true(random_times(a, b, &low) == (uint64_t)(product >> 64));
+        assert_true(low == (uint64_t)product);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -454,6 +474,7 @@ int main(void)
         cmocka_unit_test(shuffle_gives_every_order_equally_often),
         cmocka_unit_test(shuffle_keeps_all_items_and_moves_them_everywhere),
         cmocka_unit_test(shuffle_refuses_biased_words_and_reports_failures),
+        cmocka_unit_test(a_product_by_halves_is_the_product),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
