@@ -103,6 +103,26 @@ static void put_number(struct sink *sink, const void *number, size_t width)
     put(sink, bytes, width);
 }
 
+/* Where numbers lie in memory as they do on the wire, they go at once. */
+static bool is_little_endian(void)
+{
+    uint16_t const one = 1;
+    uint8_t first;
+    memcpy(&first, &one, sizeof first);
+    return first == 1;
+}
+
+static void put_numbers(struct sink *sink, const uint8_t *numbers, size_t count, size_t width)
+{
+    TACIT_ASSERT(count > 0);
+    if (is_little_endian()) {
+        put(sink, numbers, count * width);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        put_number(sink, numbers + i * width, width);
+}
+
 static void put_message(struct sink *sink, const ProtobufCMessage *message);
 
 static void put_element(struct sink *sink, const ProtobufCFieldDescriptor *field, const void *at)
@@ -137,12 +157,10 @@ static void put_repeated(struct sink *sink, const ProtobufCFieldDescriptor *fiel
     if (width > 0 && count > 0) {
         put_varint(sink, tag_of(field));
         put_varint(sink, count * width);
+        put_numbers(sink, elements, count, width);
     }
-    for (size_t i = 0; i < count; i++)
-        if (width > 0)
-            put_number(sink, elements + i * step, width);
-        else
-            put_element(sink, field, elements + i * step);
+    for (size_t i = 0; width == 0 && i < count; i++)
+        put_element(sink, field, elements + i * step);
 }
 
 /* Is there something of this field? Its quantifier says so, or a pointer. */
@@ -316,7 +334,9 @@ static bool take_numbers(struct source *source, const ProtobufCFieldDescriptor *
         return false;
     *(uint8_t **)at = numbers;
     *count = size / width;
-    for (size_t i = 0; i < *count; i++)
+    if (is_little_endian())
+        memcpy(numbers, part.at, size);
+    for (size_t i = 0; !is_little_endian() && i < *count; i++)
         take_number(&part, numbers + i * width, width);
     return true;
 }
