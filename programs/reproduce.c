@@ -307,7 +307,7 @@ static const struct argp_option options[] = {
     {"fast", 'f', NULL, 0, "Few runs of each experiment: seconds instead of minutes", 0},
     {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
     {"out", 'o', "DIR", 0,
-     "Write report.html, claims.md, results.json and the figures to DIR/PAPER", 0},
+     "Write report.html, claims.md, results.json, curves.csv and the figures to DIR/PAPER", 0},
     {"experiments", 'e', "DIR", 0,
      "Folder of the papers (default: $TACIT_EXPERIMENTS, or the one beside the program)", 0},
     {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},

@@ -15,6 +15,8 @@
 #define SAMPLE_WIDTH 26.0   /* of the line beside a label */
 #define CHARACTER_WIDTH 7.1 /* about, at 13 pixels */
 #define LABEL_CHARACTERS 60u
+#define FEW_NAMES 4u
+#define SHORT_CHARACTERS 12u
 #define NAME_ROOM 110.0 /* right of a point; with less its name goes to the left */
 
 #define NAME_HEIGHT 14.0
@@ -524,19 +526,23 @@ static void draw(const struct tacit_report_figure *figure, FILE *out, bool is_fi
     (void)fputs("</svg>\n", out);
 }
 
-static bool has_names(const struct tacit_report_figure *figure)
+/* Names beside points need the width; a few short ones do not, nor do curves. */
+static bool needs_width(const struct tacit_report_figure *figure)
 {
-    for (uint32_t i = 0; i < figure->series_count; i++)
-        if (figure->series[i].names != NULL)
-            return true;
-    return false;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < figure->series_count; i++) {
+        const struct tacit_report_series *const series = &figure->series[i];
+        for (uint32_t point = 0; series->names != NULL && point < series->count; point++, count++)
+            if (report_width(series->names[point]) > SHORT_CHARACTERS)
+                return true;
+    }
+    return count > FEW_NAMES;
 }
 
 void report_figure_draw(const struct tacit_report_figure *figure, FILE *out)
 {
-    /* names beside points need the width; curves do not */
     (void)fprintf(out, "<div class=\"chart%s\" role=\"group\" aria-label=\"",
-                  has_names(figure) ? " wide\" tabindex=\"0" : "");
+                  needs_width(figure) ? " wide\" tabindex=\"0" : "");
     put_text(out, figure->title);
     (void)fputs("\">", out);
     draw(figure, out, false);
