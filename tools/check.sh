@@ -19,6 +19,7 @@ python3 tools/check_leaks.py .
 
 gate "headers: every public function is documented"
 python3 tools/check_headers.py include/tacit/*.h
+python3 tools/make_reference.py --check include/tacit/*.h
 
 gate "function length"
 python3 tools/check_functions.py $sources
