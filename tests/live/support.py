@@ -59,7 +59,24 @@ def wait_for(what, condition, seconds=20):
 
 # ---- A federation ----
 
+def documented_status():
+    """Members of /v1/status in docs/openapi.yaml, by their indentation: no YAML reader is on every machine."""
+    lines = iter((pathlib.Path(__file__).resolve().parents[2] / "docs/openapi.yaml").read_text().splitlines())
+    for line in lines:
+        if line.strip() == "operationId: status":
+            break
+    members = set()
+    for line in lines:
+        if line.startswith("  /"):
+            return members
+        if line.startswith(18 * " ") and line[18] not in " -":
+            members.add(line.split(":")[0].strip())
+    raise AssertionError("docs/openapi.yaml: no status")
+
+
 class Federation(federation.Federation):
+    documented = documented_status()
+
     def __init__(self, means, sites=3, quorum=None, deadline_s=60, horizon=400000, rounds=12, gap=2.0 ** -6,
                  strangers=(), epsilon=EPSILON, participation=1.0):
         super().__init__(TACIT, pathlib.Path(tempfile.mkdtemp(prefix="tacit-fed-")), "trial",
@@ -77,6 +94,12 @@ class Federation(federation.Federation):
         self.write_coordinator(self.run_section())
         for site in self.sites:
             self.write_agent(site, self.policy())
+
+    def site_status(self, site):
+        status = super().site_status(site)
+        unknown = set(status or {}) - self.documented  # None: it does not answer yet
+        require(not unknown, f"docs/openapi.yaml does not name {unknown} of /v1/status")
+        return status
 
     def allow_access(self, user, topic):
         with open(self.folder / "broker/tacit.acl", "a", encoding="utf-8") as file:
