@@ -439,6 +439,41 @@ void tacit_elim_peer_look(const struct tacit_elim_peer *peer, struct tacit_elim_
 struct tacit_elim_interval tacit_elim_peer_interval(const struct tacit_elim_peer *peer,
                                                     uint32_t arm, double confidence);
 
+/* ---- Judge ----------------------------------------------------------------------------------- */
+
+/* The judge that hubs and peers have inside, for whoever has the aggregates of all agents at once:
+ * a simulator in which nothing fails. */
+struct tacit_elim_judge; /* opaque, relocatable */
+
+struct tacit_elim_judge_view {
+    uint32_t round_count;
+    bool decided; /* no epoch follows */
+    const uint64_t *arms;
+    uint32_t active_count;
+    const double *means;        /* K, of the last round */
+    const uint32_t *eliminated; /* K: the epoch of elimination; 0: still active */
+};
+
+/* Bytes of a state: O(K), with exact bounds O(K rungs). Errors: 0 if the schedule is not valid. */
+size_t tacit_elim_judge_size(const struct tacit_elim_schedule *schedule);
+
+/* Ensures: it is in its first epoch, or decided. Errors: TACIT_INVALID, *judge untouched. Requires:
+ * 8-byte aligned memory of …_size bytes. */
+enum tacit_status tacit_elim_judge_init(struct tacit_elim_judge *judge,
+                                        const struct tacit_elim_schedule *schedule);
+
+/* The order that stands (Alg. 1 l. 2-4), as from a hub; its arrays are the judge's. */
+struct tacit_elim_message tacit_elim_judge_order(const struct tacit_elim_judge *judge);
+
+/* Judges the round (l. 12-16): K means averaged over all reports, or, with exact bounds, K totals
+ * of their history sums; only those of active arms are looked at. Requires: not decided. */
+void tacit_elim_judge_close(struct tacit_elim_judge *judge, const double *means,
+                            const int64_t *totals);
+
+/* Shows a judge's state without changing it. Cost: O(1). */
+void tacit_elim_judge_look(const struct tacit_elim_judge *judge,
+                           struct tacit_elim_judge_view *view);
+
 /* ---- Hub ------------------------------------------------------------------------------------- */
 
 struct tacit_elim_hub_config {

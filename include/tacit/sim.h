@@ -54,6 +54,12 @@ void tacit_sim_instance_free(struct tacit_sim_instance *instance);
 void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct tacit_sim *sim,
                              uint32_t run);
 
+/* Adds the rewards of `count` pulls to *sum (tacit_env_pull). Result: false if *stop became true
+ * meanwhile, which is looked at where rewards are drawn one by one. */
+bool tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                    const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum,
+                    atomic_bool *stop);
+
 /* ---- Results --------------------------------------------------------------------------------- */
 
 /* What one run came to. A family's run fills it; all is zero before. */
@@ -176,6 +182,42 @@ void tacit_sim_curve_add(struct tacit_sim_curve *curve, uint64_t first,
 /* Writes the cumulative regret at each point. */
 void tacit_sim_curve_read(const struct tacit_sim_curve *curve, double *regret);
 
+/* ---- Pulls: regret of many agents, whatever the order ---------------------------------------- */
+
+/* As the curve, in numbers of pulls: what is played comes to the same regret, bit for bit, in
+ * whatever order and pieces it is added. For runs in which many agents play alike. */
+struct tacit_sim_pulls {
+    const uint64_t *points;
+    uint32_t point_count;
+    uint32_t arm_count;
+    uint64_t *step;    /* (point_count + 1) x K: joins at this point and stays; at last: the rest */
+    uint64_t *partial; /* (point_count + 1) x K: counts at this point only */
+    uint64_t *waited;  /* K: part of them, while waiting */
+};
+
+/* Ensures: to be given to tacit_sim_pulls_free, whatever the status. Errors: TACIT_MEMORY. */
+enum tacit_status tacit_sim_pulls_init(struct tacit_sim_pulls *pulls, const struct tacit_sim *sim);
+void tacit_sim_pulls_free(struct tacit_sim_pulls *pulls);
+
+/* Nothing was played yet. */
+void tacit_sim_pulls_clear(struct tacit_sim_pulls *pulls);
+
+/* So many agents play the plan in slots first+1 .. first+(sum of the counts), its arms in turn.
+ * Cost: O(log points + points within the plan x K). */
+void tacit_sim_pulls_add(struct tacit_sim_pulls *pulls, uint64_t first,
+                         const struct tacit_pull_block *plan, uint32_t plan_count, uint64_t times);
+
+/* The same of one arm, while they wait. */
+void tacit_sim_pulls_wait(struct tacit_sim_pulls *pulls, uint64_t first, uint32_t arm,
+                          uint64_t count, uint64_t times);
+
+/* What was lost in all, and while waiting. Cost: O(points K). */
+double tacit_sim_pulls_total(const struct tacit_sim_pulls *pulls, const double *gaps);
+double tacit_sim_pulls_waited(const struct tacit_sim_pulls *pulls, const double *gaps);
+
+/* Writes the cumulative regret at each point. Cost: O(points K). */
+void tacit_sim_pulls_read(const struct tacit_sim_pulls *pulls, const double *gaps, double *regret);
+
 /* ---- Faults as data -------------------------------------------------------------------------- */
 
 struct tacit_sim_faults {
@@ -281,6 +323,7 @@ struct tacit_sim_nodes_config {
     struct tacit_scale scale;              /* of the sums of rewards */
     bool has_hub;
     bool ends_at_horizon; /* an agent at T is done, whatever it waits for; later nothing happens */
+    bool counts_pulls;    /* regret from numbers of pulls (tacit_sim_pulls), not from a curve */
     uint32_t reward_purpose; /* of the streams (run, agent, purpose) */
     uint32_t noise_purpose;
     uint32_t hub_purpose; /* of the stream (run, TACIT_STREAM_COMMON, purpose) */

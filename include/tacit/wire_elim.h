@@ -18,6 +18,19 @@
 size_t tacit_wire_elim_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
                              uint32_t agent_count);
 
+/* What the length of a message between peers depends on, besides K. */
+struct tacit_wire_elim_rows {
+    size_t span_bytes;  /* of its set of origins: highest / 8 - lowest / 8 + 1 */
+    size_t row_count;   /* DATA: its origins */
+    uint32_t sum_count; /* DATA: numbers in a row */
+    bool has_openings;  /* DATA: with grants */
+};
+
+/* Bytes of an ADVERT, a REQUEST or DATA of which no more than that is known: what
+ * tacit_wire_elim_bytes says of every such message. Cost: O(1). */
+size_t tacit_wire_elim_rows_bytes(enum tacit_elim_message_kind kind,
+                                  const struct tacit_wire_elim_rows *rows, uint32_t arm_count);
+
 /* Encodes a message of sound mode (sums are steps). The address `to` is not encoded: it is the
  * envelope's. Requires: bytes has …_bytes(message) room, at most TACIT_WIRE_BYTES_MAX.  Ensures:
  * exactly that many bytes are written. Errors: TACIT_MEMORY. */

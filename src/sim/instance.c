@@ -47,3 +47,21 @@ void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct t
     for (uint32_t arm = 0; arm < arms; arm++)
         instance->gaps[arm] = best - instance->global_means[arm];
 }
+
+#define PULLS_BETWEEN_STOP_CHECKS (UINT64_C(1) << 20)
+
+bool tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                    const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum,
+                    atomic_bool *stop)
+{
+    bool const is_slow = tacit_env_pulls_singly(env, scale);
+    while (count > 0) {
+        uint64_t const part =
+            is_slow && count > PULLS_BETWEEN_STOP_CHECKS ? PULLS_BETWEEN_STOP_CHECKS : count;
+        tacit_env_pull(env, agent, arm, part, scale, rng, sum);
+        count -= part;
+        if (is_slow && atomic_load(stop))
+            return false;
+    }
+    return true;
+}

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #define EVENTS_BETWEEN_STOP_CHECKS 256u
-#define PULLS_BETWEEN_STOP_CHECKS (UINT64_C(1) << 20)
 /* A run with faults that still goes on after so many events has lost its way. Without faults each
  * event moves the run on, and there is no limit. */
 #define FAULTY_EVENTS_MAX UINT64_C(50000000)
@@ -214,19 +213,30 @@ static void draw_rewards(struct tacit_sim_nodes *nodes, struct sim_node *node, u
                          uint64_t count, union tacit_sum *sum)
 {
     TACIT_ASSERT(arm < nodes->arm_count);
-    struct tacit_env const *const env = &nodes->instance->env;
-    struct tacit_scale const *const scale = &nodes->config.scale;
-    bool const is_slow = tacit_env_pulls_singly(env, scale);
-    while (count > 0) {
-        uint64_t const part =
-            is_slow && count > PULLS_BETWEEN_STOP_CHECKS ? PULLS_BETWEEN_STOP_CHECKS : count;
-        tacit_env_pull(env, node->agent, arm, part, scale, &node->rewards, sum);
-        count -= part;
-        if (is_slow && atomic_load(nodes->stop)) {
-            nodes->status = TACIT_INTERRUPTED; /* this run's results are not used */
-            return;
-        }
+    if (!tacit_sim_pull(&nodes->instance->env, node->agent, arm, count, &nodes->config.scale,
+                        &node->rewards, sum, nodes->stop))
+        nodes->status = TACIT_INTERRUPTED; /* this run's results are not used */
+}
+
+/* The regret of what is played from the node's slot on. */
+static void record_plan(struct tacit_sim_nodes *nodes, const struct sim_node *node,
+                        const struct tacit_pull_block *plan, uint32_t plan_count)
+{
+    if (nodes->config.counts_pulls)
+        tacit_sim_pulls_add(&nodes->pulls, node->slot, plan, plan_count, 1);
+    else
+        tacit_sim_curve_add(&nodes->curve, node->slot, plan, plan_count, nodes->instance->gaps);
+}
+
+static void record_wait(struct tacit_sim_nodes *nodes, const struct sim_node *node,
+                        const struct tacit_pull_block *block)
+{
+    if (nodes->config.counts_pulls) {
+        tacit_sim_pulls_wait(&nodes->pulls, node->slot, block->arm, block->count, 1);
+        return;
     }
+    nodes->totals.regret_exploit += (double)block->count * nodes->instance->gaps[block->arm];
+    tacit_sim_curve_add(&nodes->curve, node->slot, block, 1, nodes->instance->gaps);
 }
 
 static void play_block(struct tacit_sim_nodes *nodes, struct sim_node *node, uint32_t arm,
@@ -264,8 +274,7 @@ static void play_plan(struct tacit_sim_nodes *nodes, struct sim_node *node)
     TACIT_ASSERT(node->plan_count > 0);
     TACIT_ASSERT(node->parts_left == 1);
     uint64_t const number = node->plan_number;
-    tacit_sim_curve_add(&nodes->curve, node->slot, node->plan, node->plan_count,
-                        nodes->instance->gaps);
+    record_plan(nodes, node, node->plan, node->plan_count);
     node->parts_left = 0;
     for (uint32_t i = 0; i < node->plan_count && goes_on(nodes, node, number); i++)
         play_block(nodes, node, node->plan[i].arm, node->plan[i].count);
@@ -283,7 +292,7 @@ static void play_part(struct tacit_sim_nodes *nodes, struct sim_node *node, uint
                                                share_of(node->plan[i].count, part, parts)};
         if (block.count == 0)
             continue;
-        tacit_sim_curve_add(&nodes->curve, node->slot, &block, 1, nodes->instance->gaps);
+        record_plan(nodes, node, &block, 1);
         play_block(nodes, node, block.arm, block.count);
     }
 }
@@ -304,8 +313,7 @@ static void play_waiting(struct tacit_sim_nodes *nodes, struct sim_node *node)
     if (!exploits || block.count == 0)
         return;
     TACIT_ASSERT(block.arm < nodes->arm_count);
-    nodes->totals.regret_exploit += (double)block.count * nodes->instance->gaps[block.arm];
-    tacit_sim_curve_add(&nodes->curve, node->slot, &block, 1, nodes->instance->gaps);
+    record_wait(nodes, node, &block);
     record_pull(nodes, node, block.arm, block.count);
     step(nodes, node,
          (struct tacit_sim_event){.kind = TACIT_EVENT_EXPLOITED, .exploited_count = block.count});
@@ -424,6 +432,8 @@ static void set_up(struct tacit_sim_nodes *nodes, uint32_t run)
     nodes->faults =
         tacit_rng_stream(nodes->config.sim->seed, run, TACIT_STREAM_COMMON, TACIT_PURPOSE_FAULT);
     tacit_sim_curve_clear(&nodes->curve);
+    if (nodes->config.counts_pulls)
+        tacit_sim_pulls_clear(&nodes->pulls);
     for (uint32_t i = 0; i < nodes->agent_count + (nodes->config.has_hub ? 1u : 0u); i++)
         set_up_node(nodes, run, i);
     for (uint32_t i = 0; i < nodes->clone_count; i++)

@@ -46,6 +46,7 @@ struct tacit_sim_nodes {
     struct sim_backup *backups;
     struct sim_queue queue;
     struct tacit_sim_curve curve;
+    struct tacit_sim_pulls pulls; /* in its place, where these are counted */
     struct tacit_rng faults;
     atomic_bool *stop;
     uint64_t now_us;

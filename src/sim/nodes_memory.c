@@ -103,7 +103,9 @@ struct tacit_sim_nodes *tacit_sim_nodes_new(const struct tacit_sim_nodes_config 
     nodes->arm_count = config->sim->env.arm_count;
     if (!faults_are_valid(config))
         *status = TACIT_INVALID;
-    else if (tacit_sim_curve_init(&nodes->curve, config->sim) == TACIT_OK) {
+    else if (tacit_sim_curve_init(&nodes->curve, config->sim) == TACIT_OK &&
+             (!config->counts_pulls ||
+              tacit_sim_pulls_init(&nodes->pulls, config->sim) == TACIT_OK)) {
         nodes->arena = calloc(1, lay_out(nodes));
         if (nodes->arena != NULL) {
             (void)lay_out(nodes);
@@ -121,6 +123,7 @@ void tacit_sim_nodes_free(struct tacit_sim_nodes *nodes)
         return;
     sim_queue_free(&nodes->queue);
     tacit_sim_curve_free(&nodes->curve);
+    tacit_sim_pulls_free(&nodes->pulls);
     free(nodes->arena);
     free(nodes);
 }
@@ -147,10 +150,17 @@ struct tacit_sim_totals tacit_sim_nodes_totals(const struct tacit_sim_nodes *nod
 {
     struct tacit_sim_totals totals = nodes->totals;
     totals.regret = nodes->curve.total;
+    if (nodes->config.counts_pulls) {
+        totals.regret = tacit_sim_pulls_total(&nodes->pulls, nodes->instance->gaps);
+        totals.regret_exploit = tacit_sim_pulls_waited(&nodes->pulls, nodes->instance->gaps);
+    }
     return totals;
 }
 
 void tacit_sim_nodes_regret(const struct tacit_sim_nodes *nodes, double *regret)
 {
-    tacit_sim_curve_read(&nodes->curve, regret);
+    if (nodes->config.counts_pulls)
+        tacit_sim_pulls_read(&nodes->pulls, nodes->instance->gaps, regret);
+    else
+        tacit_sim_curve_read(&nodes->curve, regret);
 }

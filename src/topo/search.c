@@ -100,6 +100,92 @@ static void know_at_sight(struct search *search, struct group group)
         know(search, group.agents[i], group.count / 2);
 }
 
+/* ---- Rotations ---- */
+
+/* A rotation that costs more searches than this is not worth looking for. */
+#define ROTATION_SEARCHES_MAX 64u
+
+/* Is every neighbour of agent i, `by` places on, a neighbour of the agent `by` places on from i?
+ * Agents first .. first + count - 1 lie in a circle. Both lists ascend; what goes beyond the end of
+ * the circle comes first in the other one. */
+static bool turns_into(const struct tacit_graph *graph, uint32_t first, uint32_t count, uint32_t i,
+                       uint32_t by)
+{
+    uint32_t const j = (uint32_t)(((uint64_t)i + by) % count);
+    const uint32_t *const from = graph->neighbours + graph->first[first + i];
+    const uint32_t *const to = graph->neighbours + graph->first[first + j];
+    uint32_t const degree = tacit_graph_degree(graph, first + i);
+    uint32_t before = 0;
+    if (tacit_graph_degree(graph, first + j) != degree)
+        return false;
+    while (before < degree && from[before] - first < count - by)
+        before++;
+    for (uint32_t k = 0; k < degree; k++) {
+        uint32_t const turned =
+            (uint32_t)(((uint64_t)from[(before + k) % degree] - first + by) % count);
+        if (to[k] - first != turned)
+            return false;
+    }
+    return true;
+}
+
+static bool is_rotation(const struct tacit_graph *graph, uint32_t first, uint32_t count,
+                        uint32_t by)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!turns_into(graph, first, count, i, by))
+            return false;
+    return true;
+}
+
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+    while (b > 0) {
+        uint32_t const rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* Into how few classes of agents that are alike does a rotation of the group put it? `count`: none
+ * is known. Where there is one, it takes somebody to a neighbour, in all graphs that are usual:
+ * ring lattices, tori row by row. */
+static uint32_t classes_of(const struct search *search, struct group group)
+{
+    const struct tacit_graph *const graph = search->graph;
+    uint32_t const first = group.agents[0];
+    uint32_t const count = group.count;
+    uint32_t least = count;
+    if (group.agents[count - 1] - first + 1 != count)
+        return count; /* they are not side by side */
+    for (uint64_t i = graph->first[first]; i < graph->first[first + 1]; i++) {
+        uint32_t const by = graph->neighbours[i] - first;
+        uint32_t const classes = common_divisor(count, by);
+        if (classes < least && classes <= ROTATION_SEARCHES_MAX &&
+            is_rotation(graph, first, count, by))
+            least = classes;
+    }
+    return least;
+}
+
+/* Bounds do not tell apart agents that are alike; but one of each class is enough. */
+static void know_by_rotation(struct search *search, struct group group)
+{
+    uint32_t const classes =
+        settled(search, group.agents[0]) ? group.count : classes_of(search, group);
+    if (classes == group.count)
+        return;
+    for (uint32_t i = 0; i < classes; i++) {
+        uint32_t const ecc =
+            topo_search_spread(search->graph, group.agents[i], search->distance, search->queue)
+                .eccentricity;
+        topo_search_forget(search, group);
+        for (uint32_t j = i; j < group.count; j += classes)
+            know(search, group.agents[j], ecc);
+    }
+}
+
 void topo_search_prepare(struct search *search, const uint32_t *label, uint32_t component_count)
 {
     size_t const n = search->graph->agent_count;
@@ -110,6 +196,7 @@ void topo_search_prepare(struct search *search, const uint32_t *label, uint32_t 
         struct group const group = topo_search_group(search, component);
         know_at_sight(search, group);
         topo_search_forget(search, group);
+        know_by_rotation(search, group);
     }
 }
 
@@ -211,25 +298,29 @@ static uint32_t push(struct search *search, const uint32_t *from, uint32_t from_
     return end;
 }
 
-/* What comes to an agent from its neighbours and is new to it. */
-static struct wave come_to(const struct search *search, uint32_t agent)
-{
-    const struct tacit_graph *const graph = search->graph;
-    struct wave come = {{0}};
-    for (uint64_t i = graph->first[agent]; i < graph->first[agent + 1]; i++)
-        for (uint32_t lane = 0; lane < LANES; lane++)
-            come.lane[lane] |= search->now[graph->neighbours[i]].lane[lane];
-    for (uint32_t lane = 0; lane < LANES; lane++)
-        come.lane[lane] &= ~search->seen[agent].lane[lane];
-    return come;
-}
-
 static uint64_t missing(struct wave all, struct wave seen)
 {
     uint64_t bits = 0;
     for (uint32_t lane = 0; lane < LANES; lane++)
         bits |= all.lane[lane] & ~seen.lane[lane];
     return bits;
+}
+
+/* What comes to an agent from its neighbours and is new to it: of all searches, and it looks no
+ * further when it has them all. */
+static struct wave come_to(const struct search *search, struct wave all, uint32_t agent)
+{
+    const struct tacit_graph *const graph = search->graph;
+    struct wave come = search->seen[agent];
+    for (uint64_t i = graph->first[agent]; i < graph->first[agent + 1]; i++) {
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            come.lane[lane] |= search->now[graph->neighbours[i]].lane[lane];
+        if (missing(all, come) == 0)
+            break;
+    }
+    for (uint32_t lane = 0; lane < LANES; lane++)
+        come.lane[lane] &= ~search->seen[agent].lane[lane];
+    return come;
 }
 
 /* Pulling: every agent that some search has not come to yet looks at its neighbours. Cheaper when
@@ -241,7 +332,7 @@ static uint32_t pull(struct search *search, struct group group, struct wave all,
         uint32_t const agent = group.agents[i];
         if (missing(all, search->seen[agent]) == 0)
             continue;
-        struct wave const come = come_to(search, agent);
+        struct wave const come = come_to(search, all, agent);
         if (missing(come, (struct wave){{0}}) == 0)
             continue;
         search->next[agent] = come;
@@ -393,36 +484,54 @@ static void settle_around(struct search *search, const uint32_t *sources, uint32
     }
 }
 
-/* Chooses sources from the end of the order, after the `count` that are there: no two neighbours,
- * for one may settle the other. Those who are sure to have an eccentricity of `best` settle nobody
- * but may be settled by others: they wait. Result: how many there are now; *end marks are set. */
-static uint32_t choose(struct search *search, struct group group, uint32_t best, bool all,
-                       uint32_t *sources, uint32_t count, uint32_t *end)
+/* Marks an agent, its neighbours, and as many of those around them as its search may settle, but no
+ * more than its share of the group. Result: the new end of the list. */
+static uint32_t mark_around(struct search *search, uint32_t agent, uint32_t spare, uint32_t share,
+                            uint32_t end)
 {
     const struct tacit_graph *const graph = search->graph;
+    uint32_t *const list = search->queue;
+    uint32_t const begin = end;
+    uint32_t at = end;
+    end = mark(search, agent, list, end);
+    for (uint32_t radius = 0; radius == 0 || (radius < spare && end - begin < share); radius++) {
+        uint32_t const reached = end;
+        for (; at < reached; at++)
+            for (uint64_t i = graph->first[list[at]]; i < graph->first[list[at] + 1]; i++)
+                end = mark(search, graph->neighbours[i], list, end);
+        if (end == reached)
+            break;
+    }
+    return end;
+}
+
+/* Chooses sources from the end of the order, after the `count` that are there: with bounds of at
+ * most `highest`, and none that another one is likely to settle. Result: how many there are now;
+ * *end marks are set. */
+static uint32_t choose(struct search *search, struct group group, uint32_t best, uint32_t highest,
+                       uint32_t *sources, uint32_t count, uint32_t *end)
+{
     for (uint32_t left = group.count; left > 0 && count < BATCH; left--) {
         uint32_t const agent = group.agents[left - 1];
+        uint32_t const bound = search->lower[agent];
         if (2 * search->distance[agent] <= best)
             break;
-        if (settled(search, agent) || tacit_bits_has(search->marks, agent))
-            continue;
-        if (!all && search->lower[agent] == best)
+        if (settled(search, agent) || tacit_bits_has(search->marks, agent) || bound > highest)
             continue;
         sources[count++] = agent;
-        *end = mark(search, agent, search->queue, *end);
-        for (uint64_t i = graph->first[agent]; i < graph->first[agent + 1]; i++)
-            *end = mark(search, graph->neighbours[i], search->queue, *end);
+        *end = mark_around(search, agent, best - bound, group.count / BATCH, *end);
     }
     return count;
 }
 
-/* The next to search. Result: how many; 0 when all have distances of at most `best`. */
+/* The next to search. Those who are sure to have an eccentricity of `best` settle nobody but may be
+ * settled by others: they wait. Result: how many; 0 when all have distances of at most `best`. */
 static uint32_t next_sources(struct search *search, struct group group, uint32_t best,
                              uint32_t *sources)
 {
     uint32_t end = 0;
-    uint32_t count = choose(search, group, best, false, sources, 0, &end);
-    count = choose(search, group, best, true, sources, count, &end);
+    uint32_t count = choose(search, group, best, best > 0 ? best - 1 : 0, sources, 0, &end);
+    count = choose(search, group, best, best, sources, count, &end);
     for (uint32_t i = 0; i < end; i++)
         tacit_bits_remove(search->marks, search->queue[i]);
     return count;

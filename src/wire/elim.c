@@ -51,6 +51,15 @@ static size_t opening_bytes(const struct tacit_elim_message *message, uint32_t a
                                            sizeof(struct tacit_elim_opening);
 }
 
+static size_t data_bytes(const struct tacit_wire_elim_rows *rows, uint32_t arm_count)
+{
+    size_t const openings = rows->row_count * sizeof(struct tacit_elim_opening);
+    return (1 + 8) + wire_field_bytes(wire_set_bytes(arm_count)) + (1 + 4) +
+           wire_field_bytes(rows->span_bytes) +
+           wire_field_bytes(rows->row_count * rows->sum_count * sizeof(int64_t)) +
+           (rows->has_openings ? wire_field_bytes(openings) + wire_field_bytes(0) : 0);
+}
+
 /* A report of its sender alone opens its commitment; a total names it. */
 static size_t report_commit_bytes(const struct tacit_elim_message *report)
 {
@@ -94,11 +103,13 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
     case TACIT_ELIM_REQUEST:
         return origins_bytes(message->origins, agent_count);
     case TACIT_ELIM_DATA:
-        return (1 + 8) + arms + origins_bytes(message->origins, agent_count) +
-               wire_field_bytes(number_count(message, agent_count) * sizeof(int64_t)) +
-               (message->openings == NULL
-                    ? 0
-                    : wire_field_bytes(opening_bytes(message, agent_count)) + wire_field_bytes(0));
+        return data_bytes(
+            &(struct tacit_wire_elim_rows){
+                .span_bytes = span_of(message->origins, agent_count).count,
+                .row_count = tacit_bits_count(message->origins, agent_count),
+                .sum_count = message->sum_count,
+                .has_openings = message->openings != NULL},
+            arm_count);
     case TACIT_ELIM_COMMIT:
         return 2 * HASH_FIELD + refused_bytes(message, arm_count);
     case TACIT_ELIM_GRANT:
@@ -110,11 +121,25 @@ static size_t body_bytes(const struct tacit_elim_message *message, uint32_t arm_
     return 0;
 }
 
+static size_t with_head(size_t body)
+{
+    return (1 + 4) + (1 + 4) + (1 + 8) + (1 + 4) + (2 + wire_varint_bytes(body) + body);
+}
+
 size_t tacit_wire_elim_bytes(const struct tacit_elim_message *message, uint32_t arm_count,
                              uint32_t agent_count)
 {
-    size_t const body = body_bytes(message, arm_count, agent_count);
-    return (1 + 4) + (1 + 4) + (1 + 8) + (1 + 4) + (2 + wire_varint_bytes(body) + body);
+    return with_head(body_bytes(message, arm_count, agent_count));
+}
+
+size_t tacit_wire_elim_rows_bytes(enum tacit_elim_message_kind kind,
+                                  const struct tacit_wire_elim_rows *rows, uint32_t arm_count)
+{
+    TACIT_ASSERT(kind == TACIT_ELIM_ADVERT || kind == TACIT_ELIM_REQUEST ||
+                 kind == TACIT_ELIM_DATA);
+    if (kind == TACIT_ELIM_DATA)
+        return with_head(data_bytes(rows, arm_count));
+    return with_head((1 + 4) + wire_field_bytes(rows->span_bytes));
 }
 
 /* ---- Bit sets: words in memory, bytes on the wire, lowest bit first in both ---- */

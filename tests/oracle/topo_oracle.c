@@ -309,6 +309,63 @@ static void generated_graphs_agree(void **state)
     }
 }
 
+/* Rows of `width` agents, `height` of them, closed in both directions; of the last row's last agent
+ * one edge may be missing, so that it only looks as if agents were alike. */
+static struct net torus(uint32_t width, uint32_t height, bool is_whole)
+{
+    uint32_t const n = width * height;
+    struct tacit_edge *const edges = net_memory(2 * (size_t)n * sizeof edges[0]);
+    for (uint32_t i = 0; i < n; i++) {
+        edges[2 * i] = (struct tacit_edge){i, i / width * width + (i + 1) % width};
+        edges[2 * i + 1] = (struct tacit_edge){i, (i + width) % n};
+    }
+    struct net const net = net_of_edges(n, edges, 2 * (uint64_t)n - (is_whole ? 0 : 1));
+    free(edges);
+    return net;
+}
+
+static void graphs_that_look_the_same_from_many_agents_agree(void **state)
+{
+    (void)state;
+    for (uint32_t width = 3; width < 12; width++)
+        for (uint32_t height = 3; height < 9; height++)
+            for (uint32_t whole = 0; whole < 2; whole++) {
+                struct net net = torus(width, height, whole == 1);
+                check_small(&net);
+            }
+    for (uint32_t n = 7; n < 90; n += 3) {
+        struct tacit_rng rng = stream(5000 + n);
+        struct net net = made((struct tacit_graph_spec){.kind = TACIT_GRAPH_SMALL_WORLD,
+                                                        .agent_count = n,
+                                                        .degree = 2 + 2 * (n % 3)},
+                              &rng);
+        check_small(&net);
+    }
+}
+
+/* Takes seconds; minutes if agents that are alike were not known to be, or if every agent had to
+ * search. */
+static void a_hundred_thousand_agents_have_a_diameter(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = stream(6000);
+    struct tacit_graph_spec spec = {
+        .kind = TACIT_GRAPH_SMALL_WORLD, .agent_count = 100000, .degree = 8};
+    struct net lattice = made(spec, &rng);
+    assert_int_equal(tacit_graph_diameter(&lattice.graph, lattice.work), 12500);
+    net_close(&lattice);
+    spec.rewiring_probability = 0.001;
+    struct net world = made(spec, &rng);
+    uint32_t const diameter = tacit_graph_diameter(&world.graph, world.work);
+    struct tacit_reach reach = tacit_graph_distances(&world.graph, 0, world.distance, world.queue);
+    for (uint32_t i = 0; i < 20; i++) { /* from one farthest agent to the next */
+        assert_in_range(reach.eccentricity, (diameter + 1) / 2, diameter);
+        reach = tacit_graph_distances(&world.graph, world.queue[reach.agent_count - 1],
+                                      world.distance, world.queue);
+    }
+    net_close(&world);
+}
+
 static void large_random_graphs_agree(void **state)
 {
     (void)state;
@@ -363,6 +420,8 @@ int main(void)
         cmocka_unit_test(scattered_graphs_agree),
         cmocka_unit_test(trees_agree),
         cmocka_unit_test(generated_graphs_agree),
+        cmocka_unit_test(graphs_that_look_the_same_from_many_agents_agree),
+        cmocka_unit_test(a_hundred_thousand_agents_have_a_diameter),
         cmocka_unit_test(large_random_graphs_agree),
         cmocka_unit_test(graphs_that_look_the_same_from_everywhere_agree),
     };

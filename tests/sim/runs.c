@@ -69,6 +69,49 @@ static void curve_equals_a_walk_through_the_slots(void **state)
     assert_true(fabs(curve.total - walked) < 1e-12);
 }
 
+/* ---- Pulls ---- */
+
+/* The curve's plans by three agents, in another order and in other pieces. */
+static void pulls_come_to_the_curve_in_any_order(void **state)
+{
+    enum { SLOTS = 120 };
+    static const double gaps[] = {0, 0.25, 0.5, 0.75};
+    static const struct tacit_pull_block first[] = {{0, 10}, {1, 10}, {2, 10}, {3, 10}};
+    static const struct tacit_pull_block second[] = {{0, 14}, {2, 13}, {3, 13}};
+    static const struct tacit_pull_block waits[] = {{2, 40}};
+    uint64_t points[SLOTS];
+    double expected[SLOTS];
+    double regret[SLOTS];
+    struct tacit_sim sim = {.points = points, .point_count = SLOTS, .env = {.arm_count = 4}};
+    struct tacit_sim_curve curve;
+    struct tacit_sim_pulls pulls;
+    (void)state;
+    for (uint64_t slot = 1; slot <= SLOTS; slot++)
+        points[slot - 1] = slot;
+    assert_int_equal(tacit_sim_curve_init(&curve, &sim), TACIT_OK);
+    assert_int_equal(tacit_sim_pulls_init(&pulls, &sim), TACIT_OK);
+    for (uint32_t agent = 0; agent < 3; agent++) {
+        tacit_sim_curve_add(&curve, 0, first, 4, gaps);
+        tacit_sim_curve_add(&curve, 40, second, 3, gaps);
+        tacit_sim_curve_add(&curve, 80, waits, 1, gaps);
+    }
+    tacit_sim_pulls_wait(&pulls, 80, 2, 1, 3);
+    tacit_sim_pulls_wait(&pulls, 81, 2, 39, 3);
+    tacit_sim_pulls_add(&pulls, 40, second, 3, 1);
+    tacit_sim_pulls_add(&pulls, 0, first, 4, 3);
+    tacit_sim_pulls_add(&pulls, 40, second, 3, 2);
+    tacit_sim_curve_read(&curve, expected);
+    tacit_sim_pulls_read(&pulls, gaps, regret);
+    for (uint32_t slot = 0; slot < SLOTS; slot++)
+        assert_true(fabs(regret[slot] - expected[slot]) < 1e-12);
+    assert_true(fabs(tacit_sim_pulls_total(&pulls, gaps) - curve.total) < 1e-12);
+    assert_true(fabs(tacit_sim_pulls_waited(&pulls, gaps) - 3 * 40 * gaps[2]) < 1e-12);
+    tacit_sim_pulls_clear(&pulls);
+    assert_true(tacit_sim_pulls_total(&pulls, gaps) == 0);
+    tacit_sim_curve_free(&curve);
+    tacit_sim_pulls_free(&pulls);
+}
+
 /* ---- Meter ---- */
 
 /* A loop in stretches records what a loop that looks at every slot records. */
@@ -237,6 +280,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queue_gives_items_by_time_and_then_by_arrival),
         cmocka_unit_test(curve_equals_a_walk_through_the_slots),
+        cmocka_unit_test(pulls_come_to_the_curve_in_any_order),
         cmocka_unit_test(meter_equals_a_look_at_every_slot),
         cmocka_unit_test(meter_of_a_run_that_ends_early_stays),
         cmocka_unit_test(log_points_grow_and_end_at_the_horizon),

@@ -76,6 +76,7 @@ struct elim_sim {
     bool has_grants;                       /* commit, grant, reveal (tacit/commit.h) */
     uint64_t gather_timeout_us;            /* of a sink, from its own report on; 0: waits for all */
     bool own_tables;                       /* of peers, also where nothing fails: for tests */
+    bool sends_messages;                   /* also where distances would do (flood.h): for tests */
     const struct tacit_sim_faults *faults; /* NULL: every message arrives at once, nothing fails */
     const struct elim_observer *observer;  /* NULL: none. Single-threaded use only */
 };

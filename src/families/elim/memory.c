@@ -170,6 +170,14 @@ static enum tacit_status make_table(struct elim_run *run)
     return run->shared_table == NULL ? TACIT_MEMORY : TACIT_OK;
 }
 
+/* Where all that matters follows from distances, regret is made of numbers of pulls: runs without
+ * messages come to the same, whatever order they play in (flood.h). */
+static bool counts_pulls(const struct elim_sim *experiment)
+{
+    return experiment->faults == NULL && experiment->network != NULL &&
+           experiment->network->collection == TACIT_ELIM_SPREAD;
+}
+
 /* Slots are synchronous where nothing fails: peers end together, at T. */
 static enum tacit_status make_nodes(struct elim_run *run)
 {
@@ -184,6 +192,7 @@ static enum tacit_status make_nodes(struct elim_run *run)
                                                   .has_hub = elim_run_has_hub(run),
                                                   .ends_at_horizon =
                                                       network != NULL && experiment->faults == NULL,
+                                                  .counts_pulls = counts_pulls(experiment),
                                                   .reward_purpose = TACIT_PURPOSE_REWARD,
                                                   .noise_purpose = TACIT_PURPOSE_NOISE,
                                                   .hub_purpose = TACIT_PURPOSE_SELECTION};
@@ -192,26 +201,39 @@ static enum tacit_status make_nodes(struct elim_run *run)
     return run->nodes == NULL ? status : TACIT_OK;
 }
 
+/* What cores and messages need. */
+static enum tacit_status make_cores(struct elim_run *run)
+{
+    struct tacit_sim_faults const *const faults = run->experiment->faults;
+    run->node_count = run->agent_count + 1 + (faults == NULL ? 0 : faults->clones);
+    run->drivers = calloc(run->node_count, sizeof *run->drivers);
+    run->counted_pulls = calloc(run->agent_count + (size_t)1, sizeof *run->counted_pulls);
+    if (run->drivers == NULL || run->counted_pulls == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status const status = make_table(run);
+    return status == TACIT_OK ? make_nodes(run) : status;
+}
+
 static enum tacit_status set_up(struct elim_run *run)
 {
     struct elim_sim const *const experiment = run->experiment;
+    bool const floods = elim_flood_serves(experiment);
     run->agent_count = experiment->common.agent_count;
     run->arm_count = experiment->common.env.arm_count;
-    run->node_count =
-        run->agent_count + 1 + (experiment->faults == NULL ? 0 : experiment->faults->clones);
-    run->drivers = calloc(run->node_count, sizeof *run->drivers);
-    run->counted_pulls = calloc(run->agent_count + (size_t)1, sizeof *run->counted_pulls);
     run->ranks = calloc(run->arm_count + (size_t)1, sizeof *run->ranks);
-    if (run->drivers == NULL || run->counted_pulls == NULL || run->ranks == NULL ||
-        !set_up_network(run,
-                        experiment->network == NULL ? 0 : experiment->network->component_count))
+    if (run->ranks == NULL || !set_up_network(run, experiment->network == NULL ? 0
+                                                   : floods                    ? 1
+                                                            : experiment->network->component_count))
         return TACIT_MEMORY;
     if (!is_valid(run))
         return TACIT_INVALID;
     enum tacit_status status = tacit_sim_instance_init(&run->instance, &experiment->common);
-    if (status == TACIT_OK)
-        status = make_table(run);
-    return status == TACIT_OK ? make_nodes(run) : status;
+    if (status != TACIT_OK)
+        return status;
+    if (!floods)
+        return make_cores(run);
+    run->flood = elim_flood_new(experiment, &status);
+    return status;
 }
 
 struct elim_run *elim_run_new(const struct elim_sim *experiment, enum tacit_status *status)
@@ -232,6 +254,7 @@ void elim_run_free(struct elim_run *run)
 {
     if (run == NULL)
         return;
+    elim_flood_free(run->flood);
     tacit_sim_nodes_free(run->nodes);
     tacit_sim_instance_free(&run->instance);
     free(run->shared_table);

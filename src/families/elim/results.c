@@ -15,6 +15,12 @@ static struct verdict verdict_of(const struct elim_run *run, uint32_t agent)
 {
     struct tacit_elim_hub_view hub;
     struct tacit_elim_peer_view peer;
+    struct tacit_elim_judge_view judge;
+    if (run->flood != NULL) {
+        elim_flood_look(run->flood, agent, &judge);
+        return (struct verdict){judge.round_count, judge.active_count, judge.arms, judge.means,
+                                judge.eliminated};
+    }
     if (elim_run_has_hub(run)) {
         tacit_elim_hub_look(elim_run_hub(run), &hub);
         return (struct verdict){hub.round_count, hub.active_count, hub.arms, hub.means,
@@ -138,7 +144,8 @@ void elim_run_write_results(struct elim_run *run, struct tacit_sim_row *row)
     double *const metrics = row->metrics;
     double unused;
     struct verdict const verdict = verdict_of(run, 0);
-    struct tacit_sim_totals const totals = tacit_sim_nodes_totals(run->nodes);
+    struct tacit_sim_totals const totals =
+        run->flood != NULL ? elim_flood_totals(run->flood) : tacit_sim_nodes_totals(run->nodes);
     metrics[ELIM_REGRET] = totals.regret;
     metrics[ELIM_REGRET_PER_AGENT] = totals.regret / run->agent_count;
     metrics[ELIM_REGRET_EXPLOIT] = totals.regret_exploit;
@@ -157,5 +164,8 @@ void elim_run_write_results(struct elim_run *run, struct tacit_sim_row *row)
     for (uint32_t arm = 0; arm < run->arm_count; arm++)
         row->eliminated[arm] = verdict.eliminated[arm];
     write_ranking(run, row);
-    tacit_sim_nodes_regret(run->nodes, row->regret);
+    if (run->flood != NULL)
+        elim_flood_regret(run->flood, row->regret);
+    else
+        tacit_sim_nodes_regret(run->nodes, row->regret);
 }

@@ -265,36 +265,46 @@ static enum tacit_status set_up_agent(struct elim_run *run, uint64_t run_id, uin
     return tacit_elim_peer_init(state, &config);
 }
 
+static void draw_instance(struct elim_run *run, uint32_t index)
+{
+    run->samples = 0;
+    tacit_sim_instance_draw(&run->instance, &run->experiment->common, index);
+    run->gap = gap_of(run);
+}
+
 static enum tacit_status set_up(struct elim_run *run, uint32_t index)
 {
     struct elim_sim const *const experiment = run->experiment;
     uint64_t const run_id = (uint64_t)index + 1;
     enum tacit_status status = TACIT_OK;
-    run->samples = 0;
     run->round = (struct elim_round){0};
     memset(run->counted_pulls, 0, run->agent_count * sizeof *run->counted_pulls);
     for (uint32_t node = 0; node < run->node_count; node++)
         run->drivers[node] = (struct elim_driver){
             .salts = tacit_rng_stream(experiment->common.seed, index, node, TACIT_PURPOSE_SALT)};
-    tacit_sim_instance_draw(&run->instance, &experiment->common, index);
-    double const gap = gap_of(run);
-    run->gap = gap;
     if (elim_run_has_hub(run)) {
         struct tacit_elim_hub_config const hub = elim_run_hub_config(
-            experiment, run_id, gap, experiment->network == NULL ? NULL : run->weights);
+            experiment, run_id, run->gap, experiment->network == NULL ? NULL : run->weights);
         status = tacit_elim_hub_init(elim_run_hub(run), &hub);
     }
     for (uint32_t agent = 0; agent < run->agent_count && status == TACIT_OK; agent++)
-        status = set_up_agent(run, run_id, agent, gap);
+        status = set_up_agent(run, run_id, agent, run->gap);
     return status;
 }
 
 enum tacit_status elim_run_play(struct elim_run *run, uint32_t index, struct tacit_sim_row *row,
                                 atomic_bool *stop, bool *healed)
 {
-    enum tacit_status status = set_up(run, index);
-    if (status == TACIT_OK)
-        status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop, healed);
+    enum tacit_status status = TACIT_OK;
+    draw_instance(run, index);
+    *healed = true;
+    if (run->flood != NULL) {
+        status = elim_flood_play(run->flood, index, &run->instance, run->gap, stop);
+    } else {
+        status = set_up(run, index);
+        if (status == TACIT_OK)
+            status = tacit_sim_nodes_play(run->nodes, index, &run->instance, stop, healed);
+    }
     if (status == TACIT_OK)
         elim_run_write_results(run, row);
     return status;

@@ -49,17 +49,17 @@ void elim_run_count_hub(struct elim_run *run)
 
 /* ---- Everybody judges ---- */
 
-/* Pulls of one agent that are in the rounds of a judge: S(r) once more from the schedule. */
-static double pulls_judged(const struct tacit_elim_schedule *schedule,
-                           const struct tacit_elim_peer_view *judge)
+/* Pulls of one agent that are in so many rounds of a judge: S(r) once more from the schedule. */
+static double pulls_judged(const struct tacit_elim_schedule *schedule, uint32_t round_count,
+                           const uint32_t *eliminated)
 {
     uint64_t pulls = 0;
     double counted = 0;
     uint32_t rounds = 0;
-    for (uint32_t epoch = 1; rounds < judge->round_count; epoch++) {
+    for (uint32_t epoch = 1; rounds < round_count; epoch++) {
         uint32_t active = 0;
         for (uint32_t arm = 0; arm < schedule->arm_count; arm++)
-            active += judge->eliminated[arm] == 0 || judge->eliminated[arm] >= epoch ? 1 : 0;
+            active += eliminated[arm] == 0 || eliminated[arm] >= epoch ? 1 : 0;
         uint64_t const before = pulls;
         TACIT_ASSERT(epoch < TACIT_ELIM_EPOCHS_MAX);
         pulls = tacit_elim_pulls(schedule, epoch, active, before);
@@ -69,12 +69,31 @@ static double pulls_judged(const struct tacit_elim_schedule *schedule,
     return counted;
 }
 
+/* What connected agents know is the same at all of them. */
+static void count_flood(struct elim_run *run, const struct tacit_elim_schedule *schedule)
+{
+    struct tacit_elim_judge_view view;
+    bool const is_connected = run->experiment->network->component_count == 1;
+    double counted = 0;
+    for (uint32_t agent = 0; agent < run->agent_count; agent++) {
+        elim_flood_look(run->flood, agent, &view);
+        if (agent == 0 || !is_connected)
+            counted = pulls_judged(schedule, view.round_count, view.eliminated);
+        run->samples += counted;
+    }
+}
+
 void elim_run_count_judges(struct elim_run *run)
 {
+    struct tacit_elim_schedule const schedule =
+        elim_run_hub_config(run->experiment, 1, run->gap, NULL).schedule;
+    if (run->flood != NULL) {
+        count_flood(run, &schedule);
+        return;
+    }
     for (uint32_t agent = 0; agent < run->agent_count; agent++) {
         struct tacit_elim_peer_view view;
-        struct tacit_elim_peer_config const config = elim_run_peer_config(run, 1, agent, run->gap);
         tacit_elim_peer_look(tacit_sim_nodes_state(run->nodes, agent), &view);
-        run->samples += pulls_judged(&config.schedule, &view);
+        run->samples += pulls_judged(&schedule, view.round_count, view.eliminated);
     }
 }

@@ -3,6 +3,7 @@
 #ifndef TACIT_FAMILIES_ELIM_STATE_H
 #define TACIT_FAMILIES_ELIM_STATE_H
 #include "experiment.h"
+#include "flood.h"
 
 /* What the judges make of one arm. */
 struct elim_rank {
@@ -29,7 +30,8 @@ struct elim_run {
     const struct elim_sim *experiment;
     uint32_t agent_count;
     uint32_t arm_count;
-    uint32_t node_count; /* agents, a hub, clones */
+    uint32_t node_count;      /* agents, a hub, clones */
+    struct elim_flood *flood; /* where distances do; then there are no nodes */
     struct tacit_sim_nodes *nodes;
     struct tacit_sim_instance instance;
     struct tacit_elim_table *shared_table; /* of all peers where nothing fails; or NULL */

@@ -1,0 +1,471 @@
+/* Each component is on its own, from the first slot to T: explore, draw, wait until the slowest
+ * report is everywhere, judge. Its agents have one order and so one plan; they differ in rewards,
+ * noise, and the arm that each plays while it waits. */
+#include "flood.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tacit/wire_elim.h"
+#include "tally.h"
+
+#define AGENTS_BETWEEN_STOP_CHECKS 1024u
+
+struct elim_flood {
+    const struct elim_sim *experiment;
+    uint32_t agent_count;
+    uint32_t arm_count;
+    uint32_t component_count;
+    uint32_t *members;         /* A: agents, component by component, ascending in each */
+    uint32_t *end;             /* of each component in members */
+    struct tacit_rng *rewards; /* A */
+    struct tacit_rng *noise;   /* A */
+    union tacit_sum *noised;   /* A x K: sums of all releases */
+    union tacit_sum *own;      /* A x K: of exact rewards; NULL where nobody looks at them */
+    unsigned char *judges;     /* one a component */
+    size_t judge_bytes;
+    double *means;                 /* K: of the round */
+    int64_t *totals;               /* K: of the round, with exact bounds */
+    uint64_t *waiting;             /* K: agents that play each arm while they wait */
+    struct tacit_pull_block *plan; /* K */
+    struct tacit_sim_pulls pulls;
+    struct elim_tally *tally; /* made when it is needed first */
+    bool is_counted;          /* or the graph is too large for it */
+    struct tacit_sim_totals sent;
+    const struct tacit_sim_instance *instance; /* of the run under way */
+    atomic_bool *stop;
+};
+
+/* A round of one component. */
+struct round {
+    struct tacit_elim_message order;
+    uint64_t each;       /* pulls of each active arm */
+    uint32_t plan_count; /* blocks in flood->plan */
+};
+
+static struct tacit_elim_judge *judge_of(const struct elim_flood *flood, uint32_t component)
+{
+    TACIT_ASSERT(component < flood->component_count);
+    return (struct tacit_elim_judge *)(void *)(flood->judges + component * flood->judge_bytes);
+}
+
+static bool is_real(const struct elim_flood *flood)
+{
+    return flood->experiment->mechanism.scale.kind == TACIT_SCALE_REAL;
+}
+
+static struct tacit_elim_schedule schedule_of(const struct elim_sim *experiment, double gap)
+{
+    return (struct tacit_elim_schedule){.arm_count = experiment->common.env.arm_count,
+                                        .report_count = experiment->report_count,
+                                        .horizon = experiment->common.horizon,
+                                        .epsilon_per_reward = experiment->epsilon_per_reward,
+                                        .round_limit = experiment->round_limit,
+                                        .gap = gap,
+                                        .growth = experiment->growth,
+                                        .confidence = experiment->confidence};
+}
+
+/* ---- Whom it serves ---- */
+
+bool elim_flood_serves(const struct elim_sim *experiment)
+{
+    struct tacit_elim_network const *const network = experiment->network;
+    if (network == NULL || network->collection != TACIT_ELIM_SPREAD || experiment->faults != NULL ||
+        experiment->observer != NULL || experiment->own_tables || experiment->sends_messages)
+        return false;
+    bool const is_connected = network->component_count == 1;
+    bool const is_alone = network->graph->edge_count == 0;
+    return (is_connected || is_alone) &&
+           experiment->report_count == (is_connected ? experiment->common.agent_count : 1);
+}
+
+double elim_flood_bytes(const struct elim_sim *experiment)
+{
+    double const columns = experiment->mechanism.scale.kind == TACIT_SCALE_REAL ? 2 : 1;
+    double const agent = 4 * sizeof(uint32_t) + 2 * sizeof(struct tacit_rng) +
+                         columns * experiment->common.env.arm_count * sizeof(union tacit_sum);
+    struct tacit_elim_schedule const schedule = schedule_of(experiment, 1);
+    double const judges =
+        (double)tacit_elim_judge_size(&schedule) * (double)experiment->network->component_count;
+    return agent * experiment->common.agent_count + judges;
+}
+
+/* ---- One agent ---- */
+
+static union tacit_sum *noised_of(const struct elim_flood *flood, uint32_t agent)
+{
+    return flood->noised + (size_t)agent * flood->arm_count;
+}
+
+static union tacit_sum *own_of(const struct elim_flood *flood, uint32_t agent)
+{
+    return flood->own + (size_t)agent * flood->arm_count;
+}
+
+/* READINGS P1.11 with the exact rewards: the best, ties at random (peer.c, choose_exploit_arm). */
+static uint32_t best_own(struct elim_flood *flood, uint32_t agent, const struct round *round)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(&flood->noise[agent]);
+    union tacit_sum const *const own = own_of(flood, agent);
+    uint32_t best = 0;
+    uint64_t ties = 0;
+    double most = -INFINITY;
+    for (uint32_t i = 0; i < round->plan_count; i++) {
+        uint32_t const arm = flood->plan[i].arm;
+        uint64_t chosen = 0;
+        if (own[arm].real < most)
+            continue;
+        ties = own[arm].real > most ? 1 : ties + 1;
+        most = own[arm].real;
+        if (ties > 1 && tacit_entropy_below(&entropy, ties, &chosen) != TACIT_OK)
+            continue;
+        if (chosen == 0)
+            best = arm;
+    }
+    return best;
+}
+
+/* With the noised history, the lowest on ties; or the leader (agent.c, arm_to_exploit). */
+static uint32_t best_noised(const struct elim_flood *flood, uint32_t agent,
+                            const struct round *round)
+{
+    union tacit_sum const *const noised = noised_of(flood, agent);
+    uint32_t best = flood->plan[0].arm;
+    if (round->order.leader > 0)
+        return round->order.leader - 1;
+    for (uint32_t i = 1; i < round->plan_count; i++)
+        if (noised[flood->plan[i].arm].steps > noised[best].steps)
+            best = flood->plan[i].arm;
+    return best;
+}
+
+/* Alg. 3 l. 3-8: draws the rewards of the round, and what is released of them. */
+static enum tacit_status explore(struct elim_flood *flood, uint32_t agent,
+                                 const struct round *round)
+{
+    struct tacit_mechanism const *const mechanism = &flood->experiment->mechanism;
+    struct tacit_entropy const entropy = tacit_rng_entropy(&flood->noise[agent]);
+    union tacit_sum *const noised = noised_of(flood, agent);
+    enum tacit_status status = TACIT_OK;
+    /* Rewards and noise have streams of their own: the order between them does not matter. */
+    for (uint32_t i = 0; i < round->plan_count && status == TACIT_OK; i++) {
+        uint32_t const arm = flood->plan[i].arm;
+        union tacit_sum exact = {0};
+        union tacit_sum drawn;
+        if (!tacit_sim_pull(&flood->instance->env, agent, arm, round->each, &mechanism->scale,
+                            &flood->rewards[agent], &exact, flood->stop))
+            return TACIT_INTERRUPTED;
+        if (flood->own != NULL)
+            tacit_sum_add(&mechanism->scale, &own_of(flood, agent)[arm], exact);
+        status = tacit_mechanism_release(mechanism, exact, &entropy, &drawn);
+        if (status == TACIT_OK)
+            tacit_sum_add(&mechanism->scale, &noised[arm], drawn);
+    }
+    return status;
+}
+
+/* l. 9: its history joins the aggregates, in the order of the agents (collect.c, average, add_up).
+ */
+static void aggregate(struct elim_flood *flood, uint32_t agent, const struct round *round)
+{
+    struct tacit_scale const *const scale = &flood->experiment->mechanism.scale;
+    union tacit_sum const *const noised = noised_of(flood, agent);
+    bool const is_exact = flood->experiment->growth > 0;
+    for (uint32_t i = 0; i < round->plan_count; i++) {
+        uint32_t const arm = flood->plan[i].arm;
+        if (is_exact)
+            flood->totals[arm] += noised[arm].steps;
+        else
+            flood->means[arm] += tacit_sum_mean(scale, noised[arm], round->order.pulls);
+    }
+}
+
+/* ---- One component ---- */
+
+/* Arms in their order, each with so many pulls; with what is left over the first ones have one more
+ * (agent.c, plan_round_robin). Returns the number of blocks. */
+static uint32_t fill_plan(struct elim_flood *flood, const struct tacit_elim_message *order,
+                          uint64_t slots)
+{
+    uint32_t const arms = flood->arm_count;
+    uint32_t const active = tacit_bits_count(order->arms, arms);
+    uint32_t count = 0;
+    uint32_t rank = 0;
+    for (uint32_t arm = tacit_bits_next(order->arms, arms, 0); arm < arms;
+         arm = tacit_bits_next(order->arms, arms, arm + 1), rank++) {
+        uint64_t const pulls = slots / active + (rank < slots % active ? 1 : 0);
+        if (pulls > 0)
+            flood->plan[count++] = (struct tacit_pull_block){arm, pulls};
+    }
+    return count;
+}
+
+/* The plan until T of an order that no round follows: the last arm, a round that does not fit, or
+ * its leader (EXACT-BOUNDS 6). */
+static void play_to_the_end(struct elim_flood *flood, const struct tacit_elim_message *order,
+                            uint64_t now, uint32_t agents)
+{
+    uint64_t const slots = flood->experiment->common.horizon - now;
+    uint32_t count = 1;
+    if (slots == 0)
+        return;
+    if (!order->last && order->leader > 0)
+        flood->plan[0] = (struct tacit_pull_block){order->leader - 1, slots};
+    else
+        count = fill_plan(flood, order, slots);
+    tacit_sim_pulls_add(&flood->pulls, now, flood->plan, count, agents);
+}
+
+/* Everybody explores, and what they release is summed up. */
+static enum tacit_status explore_all(struct elim_flood *flood, const struct round *round,
+                                     const uint32_t *members, uint32_t count)
+{
+    size_t const arms = flood->arm_count;
+    memset(flood->means, 0, arms * sizeof *flood->means);
+    memset(flood->totals, 0, arms * sizeof *flood->totals);
+    memset(flood->waiting, 0, arms * sizeof *flood->waiting);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i % AGENTS_BETWEEN_STOP_CHECKS == 0 && atomic_load(flood->stop))
+            return TACIT_INTERRUPTED;
+        enum tacit_status const status = explore(flood, members[i], round);
+        if (status != TACIT_OK)
+            return status;
+        aggregate(flood, members[i], round);
+        flood->waiting[is_real(flood) ? best_own(flood, members[i], round)
+                                      : best_noised(flood, members[i], round)]++;
+    }
+    for (size_t arm = 0; arm < arms; arm++)
+        flood->means[arm] /= count;
+    return TACIT_OK;
+}
+
+/* An agent asks its lowest neighbour, then all; each of them grants (holder.c). */
+static void add_grants(struct elim_flood *flood, uint32_t agent)
+{
+    static const struct tacit_elim_message commit = {.kind = TACIT_ELIM_COMMIT};
+    static const struct tacit_elim_message grant = {.kind = TACIT_ELIM_GRANT};
+    uint32_t const arms = flood->arm_count;
+    uint32_t const agents = flood->agent_count;
+    double const degree = tacit_graph_degree(flood->experiment->network->graph, agent);
+    if (!flood->experiment->has_grants || !(degree > 0))
+        return;
+    double const commits = degree > 1 ? 2 : 1;
+    double const grants = degree > 1 ? 1 + degree : 1;
+    flood->sent.control_messages += commits + grants;
+    flood->sent.control_bytes += commits * (double)tacit_wire_elim_bytes(&commit, arms, agents) +
+                                 grants * (double)tacit_wire_elim_bytes(&grant, arms, agents);
+}
+
+/* What is said in a round whose slots go on until this one. Only in a connected graph is anything
+ * said. */
+static enum tacit_status count_messages(struct elim_flood *flood, const struct round *round,
+                                        uint64_t last_slot, const uint32_t *members, uint32_t count)
+{
+    struct tacit_elim_network const *const network = flood->experiment->network;
+    enum tacit_status status = TACIT_OK;
+    for (uint32_t i = 0; i < count; i++)
+        add_grants(flood, members[i]);
+    if (network->graph->edge_count == 0)
+        return TACIT_OK;
+    if (flood->tally == NULL && elim_tally_is_possible(network->graph))
+        flood->tally = elim_tally_new(network->graph, network->diameter, flood->stop, &status);
+    flood->is_counted = flood->tally != NULL;
+    struct elim_tally_round const said = {.arm_count = flood->arm_count,
+                                          .sum_count = round->plan_count,
+                                          .has_grants = flood->experiment->has_grants,
+                                          .last_slot = last_slot};
+    if (flood->is_counted)
+        elim_tally_add(flood->tally, &said, &flood->sent);
+    return status;
+}
+
+/* All of them wait, each with its arm. */
+static void wait_all(struct elim_flood *flood, uint64_t now, uint64_t slots)
+{
+    for (uint32_t arm = 0; arm < flood->arm_count && slots > 0; arm++)
+        if (flood->waiting[arm] > 0)
+            tacit_sim_pulls_wait(&flood->pulls, now, arm, slots, flood->waiting[arm]);
+}
+
+/* From the first slot to T. */
+static enum tacit_status play_component(struct elim_flood *flood, uint32_t component)
+{
+    uint64_t const horizon = flood->experiment->common.horizon;
+    uint32_t const diameter = flood->experiment->network->diameter;
+    uint64_t const delay = diameter > 1 ? diameter - 1 : 0; /* READINGS P1.13 */
+    uint32_t const begin = component == 0 ? 0 : flood->end[component - 1];
+    uint32_t const *const members = flood->members + begin;
+    uint32_t const count = flood->end[component] - begin;
+    struct tacit_elim_judge *const judge = judge_of(flood, component);
+    uint64_t now = 0;
+    for (uint64_t pulls = 0;;) {
+        struct round round = {.order = tacit_elim_judge_order(judge)};
+        round.each = round.order.pulls - pulls;
+        uint32_t const active = tacit_bits_count(round.order.arms, flood->arm_count);
+        if (round.order.last || round.each * active > horizon - now) {
+            play_to_the_end(flood, &round.order, now, count);
+            return TACIT_OK;
+        }
+        round.plan_count = fill_plan(flood, &round.order, round.each * active);
+        tacit_sim_pulls_add(&flood->pulls, now, flood->plan, round.plan_count, count);
+        now += round.each * active;
+        uint64_t const wait = horizon - now < delay ? horizon - now : delay;
+        enum tacit_status status = explore_all(flood, &round, members, count);
+        if (status == TACIT_OK)
+            status = count_messages(flood, &round, wait, members, count);
+        if (status != TACIT_OK)
+            return status;
+        wait_all(flood, now, wait);
+        now += wait;
+        if (wait < delay)
+            return TACIT_OK;
+        pulls = round.order.pulls;
+        tacit_elim_judge_close(judge, flood->means, flood->totals);
+    }
+}
+
+/* ---- Memory ---- */
+
+static void sort_members(struct elim_flood *flood)
+{
+    uint32_t const *const label = flood->experiment->network->label;
+    uint32_t sum = 0;
+    for (uint32_t agent = 0; agent < flood->agent_count; agent++)
+        flood->end[label[agent]]++;
+    for (uint32_t i = 0; i < flood->component_count; i++) {
+        uint32_t const count = flood->end[i];
+        flood->end[i] = sum;
+        sum += count;
+    }
+    for (uint32_t agent = 0; agent < flood->agent_count; agent++)
+        flood->members[flood->end[label[agent]]++] = agent;
+}
+
+static bool make(struct elim_flood *flood)
+{
+    size_t const agents = flood->agent_count;
+    size_t const arms = flood->arm_count;
+    flood->members = calloc(agents, sizeof *flood->members);
+    flood->end = calloc(flood->component_count, sizeof *flood->end);
+    flood->rewards = calloc(agents, sizeof *flood->rewards);
+    flood->noise = calloc(agents, sizeof *flood->noise);
+    flood->noised = calloc(agents * arms, sizeof *flood->noised);
+    if (is_real(flood))
+        flood->own = calloc(agents * arms, sizeof *flood->own);
+    flood->judges = calloc(flood->component_count, flood->judge_bytes);
+    flood->means = calloc(arms, sizeof *flood->means);
+    flood->totals = calloc(arms, sizeof *flood->totals);
+    flood->waiting = calloc(arms, sizeof *flood->waiting);
+    flood->plan = calloc(arms, sizeof *flood->plan);
+    return tacit_sim_pulls_init(&flood->pulls, &flood->experiment->common) == TACIT_OK &&
+           flood->members != NULL && flood->end != NULL && flood->rewards != NULL &&
+           flood->noise != NULL && flood->noised != NULL &&
+           (flood->own != NULL || !is_real(flood)) && flood->judges != NULL &&
+           flood->means != NULL && flood->totals != NULL && flood->waiting != NULL &&
+           flood->plan != NULL;
+}
+
+struct elim_flood *elim_flood_new(const struct elim_sim *experiment, enum tacit_status *status)
+{
+    TACIT_ASSERT(elim_flood_serves(experiment));
+    struct tacit_elim_schedule const schedule = schedule_of(experiment, 1);
+    size_t const judge_bytes = tacit_elim_judge_size(&schedule);
+    struct elim_flood *const flood = calloc(1, sizeof *flood);
+    *status = judge_bytes == 0 ? TACIT_INVALID : TACIT_MEMORY;
+    if (flood == NULL || judge_bytes == 0) {
+        free(flood);
+        return NULL;
+    }
+    flood->experiment = experiment;
+    flood->agent_count = experiment->common.agent_count;
+    flood->arm_count = experiment->common.env.arm_count;
+    flood->component_count = experiment->network->component_count;
+    flood->judge_bytes = (judge_bytes + 7u) & ~(size_t)7u;
+    if (!make(flood)) {
+        elim_flood_free(flood);
+        return NULL;
+    }
+    sort_members(flood);
+    *status = TACIT_OK;
+    return flood;
+}
+
+void elim_flood_free(struct elim_flood *flood)
+{
+    if (flood == NULL)
+        return;
+    elim_tally_free(flood->tally);
+    tacit_sim_pulls_free(&flood->pulls);
+    free(flood->members);
+    free(flood->end);
+    free(flood->rewards);
+    free(flood->noise);
+    free(flood->noised);
+    free(flood->own);
+    free(flood->judges);
+    free(flood->means);
+    free(flood->totals);
+    free(flood->waiting);
+    free(flood->plan);
+    free(flood);
+}
+
+/* ---- A run ---- */
+
+static enum tacit_status set_up(struct elim_flood *flood, uint32_t index, double gap)
+{
+    uint64_t const seed = flood->experiment->common.seed;
+    size_t const sums = (size_t)flood->agent_count * flood->arm_count;
+    struct tacit_elim_schedule const schedule = schedule_of(flood->experiment, gap);
+    enum tacit_status status = TACIT_OK;
+    flood->sent = (struct tacit_sim_totals){0};
+    flood->is_counted = true;
+    tacit_sim_pulls_clear(&flood->pulls);
+    memset(flood->noised, 0, sums * sizeof *flood->noised);
+    if (flood->own != NULL)
+        memset(flood->own, 0, sums * sizeof *flood->own);
+    for (uint32_t agent = 0; agent < flood->agent_count; agent++) {
+        flood->rewards[agent] = tacit_rng_stream(seed, index, agent, TACIT_PURPOSE_REWARD);
+        flood->noise[agent] = tacit_rng_stream(seed, index, agent, TACIT_PURPOSE_NOISE);
+    }
+    for (uint32_t i = 0; i < flood->component_count && status == TACIT_OK; i++)
+        status = tacit_elim_judge_init(judge_of(flood, i), &schedule);
+    return status;
+}
+
+enum tacit_status elim_flood_play(struct elim_flood *flood, uint32_t index,
+                                  const struct tacit_sim_instance *instance, double gap,
+                                  atomic_bool *stop)
+{
+    flood->instance = instance;
+    flood->stop = stop;
+    enum tacit_status status = set_up(flood, index, gap);
+    for (uint32_t i = 0; i < flood->component_count && status == TACIT_OK; i++)
+        status = play_component(flood, i);
+    return status;
+}
+
+struct tacit_sim_totals elim_flood_totals(const struct elim_flood *flood)
+{
+    struct tacit_sim_totals totals = flood->sent;
+    totals.regret = tacit_sim_pulls_total(&flood->pulls, flood->instance->gaps);
+    totals.regret_exploit = tacit_sim_pulls_waited(&flood->pulls, flood->instance->gaps);
+    if (flood->is_counted)
+        return totals;
+    totals.messages = totals.messages_per_receiver = totals.scalars = totals.bytes = (double)NAN;
+    if (flood->experiment->has_grants)
+        totals.control_bytes = (double)NAN;
+    return totals;
+}
+
+void elim_flood_regret(const struct elim_flood *flood, double *regret)
+{
+    tacit_sim_pulls_read(&flood->pulls, flood->instance->gaps, regret);
+}
+
+void elim_flood_look(const struct elim_flood *flood, uint32_t agent,
+                     struct tacit_elim_judge_view *view)
+{
+    TACIT_ASSERT(agent < flood->agent_count);
+    tacit_elim_judge_look(judge_of(flood, flood->experiment->network->label[agent]), view);
+}
