@@ -33,6 +33,7 @@ extern const struct command command_run;
 extern const struct command command_check;
 extern const struct command command_compare;
 extern const struct command command_plan;
+extern const struct command command_evaluate;
 extern const struct command command_reproduce;
 extern const struct command command_bound;
 extern const struct command command_data;

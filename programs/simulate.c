@@ -52,13 +52,17 @@ static bool allocate_results(const struct tacit_experiment *experiment,
         results->curves = calloc(runs * sim->curve_count * sim->point_count, sizeof(double));
     if (experiment->family->eliminates)
         results->eliminated = calloc(runs * arms, sizeof(uint32_t));
+    if (sim->replay != NULL)
+        results->replayed = calloc(runs, sizeof *results->replayed);
     if (ranks) {
         results->ranking = calloc(runs * arms, sizeof(uint32_t));
         results->ranked_count = calloc(runs, sizeof(uint32_t));
     }
     return results->metrics != NULL && results->regret != NULL && results->finished != NULL &&
            (results->eliminated != NULL || !experiment->family->eliminates) &&
-           (results->profiles != NULL || !profiles) && (results->curves != NULL || !curves) &&
+           (results->profiles != NULL || !profiles) &&
+           (results->replayed != NULL || sim->replay == NULL) &&
+           (results->curves != NULL || !curves) &&
            (!ranks || (results->ranking != NULL && results->ranked_count != NULL));
 }
 
@@ -108,6 +112,7 @@ static uint32_t keep_finished(const struct tacit_experiment *experiment,
     keep_columns(is, runs, results->curves, sim->point_count * sizeof(double), sim->curve_count);
     keep_rows(is, runs, results->ranking, sizeof(uint32_t), arms);
     keep_rows(is, runs, results->ranked_count, sizeof(uint32_t), 1);
+    keep_rows(is, runs, results->replayed, sizeof *results->replayed, 1);
     keep_rows(is, runs, simulation->uniform, sizeof(double), 1);
     keep_rows(is, runs, simulation->floor, sizeof(double), 1);
     return finished;
@@ -243,6 +248,7 @@ void simulation_free(struct simulation *simulation)
     free(simulation->results.curves);
     free(simulation->results.ranking);
     free(simulation->results.ranked_count);
+    free(simulation->results.replayed);
     free(simulation->uniform);
     free(simulation->floor);
     for (uint32_t i = 0; i < simulation->played_count; i++) {

@@ -50,6 +50,8 @@ struct tacit_config_log {
         *reward_value;   /* reward 1 iff the column holds this; NULL: the column is the reward */
     bool reward_differs; /* .. and 0 iff it does, instead */
     enum tacit_config_split split;
+    bool is_uniform;               /* every arm was as likely in every row */
+    const char *propensity_column; /* or NULL: propensities are not known, or uniform */
 };
 
 enum tacit_config_network {

@@ -120,6 +120,17 @@ struct tacit_log_spec {
     enum tacit_log_split split;
     const char *agent_column; /* BY_COLUMN: its values are the agents, in sorted order */
     uint32_t agent_count;
+    bool is_uniform;               /* every arm was as likely in every row: its propensity is 1/K */
+    const char *propensity_column; /* or a column of them; NULL: they are not known. With either,
+                                      the arms are those of arm_column */
+};
+
+/* The rows as they were logged, in the order of the file. */
+struct tacit_log_rows {
+    uint32_t *agents; /* of each row; NULL: propensities are not known */
+    uint32_t *arms;
+    double *rewards;
+    double *propensities; /* in (0, 1] */
 };
 
 /* The rewards of each cell (agent, arm), as env wants them: cell c = agent*K + arm owns
@@ -136,8 +147,9 @@ struct tacit_log {
     uint32_t of_no_arm; /* rows that no arm counts */
     uint32_t *start;    /* A*K + 1 */
     double *rewards;
-    double *means; /* A x K averages */
-    bool binary;   /* all rewards are 0 or 1 */
+    double *means;              /* A x K averages */
+    bool binary;                /* all rewards are 0 or 1 */
+    struct tacit_log_rows rows; /* row_count of each, where propensities are known */
 };
 
 /* Splits the table over agents and arms. With n rows, agent i of A gets the rows (in file order, or

@@ -20,6 +20,8 @@ struct tacit_env_log {
     bool binary; /* every reward is 0 or 1: a sum is then one binomial */
 };
 
+struct tacit_env_watch;
+
 struct tacit_env {
     enum tacit_env_kind kind;
     uint32_t row_count; /* 1: all agents alike; A: one row an agent */
@@ -27,7 +29,57 @@ struct tacit_env {
     const double *means; /* row_count x K; for a log, the cells' averages */
     double sd;           /* gaussian only */
     struct tacit_env_log log;
+    struct tacit_env_watch *watch; /* of this run; NULL: nobody watches */
 };
+
+/* ---- Replay: a log answers pulls by rejection ------------------------------------------------ */
+
+/* What was logged, an agent's rows together. */
+struct tacit_env_replay_log {
+    uint32_t agent_count;
+    const uint32_t *start; /* A + 1: agent a has the rows from start[a] up to start[a+1] */
+    const uint32_t *arms;  /* of each row */
+    const double *rewards;
+    const double *keep; /* in (0, 1]: chance that a row whose arm fits answers: the agent's smallest
+                           propensity over this row's, so that every proposal has the same chance */
+};
+
+/* One run's way through it (Li et al. 2011; with unequal propensities Mandel et al. 2016). An agent
+ * goes through its rows in an order of the run's. A row whose arm is not the proposed one is passed
+ * over, and does not come again. Where rows are independent draws, the ones that answer are what
+ * the protocol would have met. */
+struct tacit_env_replay {
+    const struct tacit_env_replay_log *log;
+    uint32_t *order; /* row_count: rows, an agent's together */
+    uint32_t *next;  /* A: place in the order */
+    uint64_t *slots; /* A: pulls that were answered */
+    uint64_t *ends;  /* A: slots after which the rows were used up; UINT64_MAX: they were not */
+    uint64_t limit;  /* slots of each agent that count */
+    double earned;   /* by the pulls that count */
+    uint64_t pulls;  /* that count */
+    struct tacit_rng rng;
+};
+
+/* What becomes of the pulls of a run, beside what the protocol makes of them. */
+struct tacit_env_watch {
+    uint64_t *counts; /* A x K: pulls whose rewards were drawn; NULL: they are not counted */
+    double *sums;     /* A x K: those rewards, as the protocol's scale has them */
+    struct tacit_env_replay *replay; /* NULL: rewards are drawn as ever */
+};
+
+/* Puts a replay at its start: each agent's rows in random order, or, if `resamples`, as many rows
+ * drawn from them with replacement. Requires: memory for all arrays; log and limit are set. */
+void tacit_env_replay_start(struct tacit_env_replay *replay, uint64_t seed, uint32_t run,
+                            bool resamples);
+
+/* The slots up to which every agent's pulls were answered: the horizon, or fewer. *agent: whose
+ * rows were used up first, if so. */
+uint64_t tacit_env_replay_length(const struct tacit_env_replay *replay, uint64_t horizon,
+                                 uint32_t *agent);
+
+/* Pulls whose rewards the protocol never looks at, as when it waits: they take rows of a replay as
+ * others do. To be said wherever a run plays without drawing. Cost: O(1) where nobody replays. */
+void tacit_env_pass(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count);
 
 /* Mean reward of an arm at an agent. Requires: arm < K; agent < A. */
 double tacit_env_mean(const struct tacit_env *env, uint32_t agent, uint32_t arm);

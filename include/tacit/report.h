@@ -279,4 +279,72 @@ enum tacit_status tacit_report_comparison_table(const struct tacit_report_compar
  * tacit_report_write does. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status tacit_report_comparison_write(const struct tacit_report_comparison *comparison,
                                                 const char *directory, struct tacit_error *error);
+
+/* ---- What a log says of choices that were not made ---------------------------------------------
+ */
+
+struct tacit_report_estimate {
+    double value; /* NaN: nothing can be said */
+    double ci95;  /* half of its 95 % interval; NaN: there is none */
+};
+
+/* One arm, by the rows of a site or by all. */
+struct tacit_report_estimates {
+    uint32_t row_count;    /* that chose it */
+    double effective_rows; /* so many equal weights say as much */
+    bool is_thin;          /* they are too few to lean on */
+    struct tacit_report_estimate ips;
+    struct tacit_report_estimate self_normalised;
+    struct tacit_report_estimate doubly_robust;
+    double direct;
+};
+
+struct tacit_report_log_site {
+    const char *name;
+    uint32_t row_count;
+    uint32_t best_arm; /* by its own doubly robust estimates; arm_count: its rows are too few */
+    struct tacit_report_estimate cost; /* of the common best arm there: reward a pull */
+    const struct tacit_report_estimates *arms;
+};
+
+/* A protocol that the log answered by rejection. */
+struct tacit_report_replay {
+    const char *protocol;
+    struct tacit_report_estimate reward; /* of a pull, over the slots that the log answers */
+    uint64_t slots;                      /* of each site */
+    uint64_t slots_asked;
+    uint64_t pulls;   /* of all sites, in each replay */
+    const char *site; /* whose rows were used up first; NULL: nobody's */
+    uint32_t run_count;
+};
+
+struct tacit_report_evaluation {
+    const char *name;
+    const char *version;
+    const char *propensity; /* "uniform", or the column */
+    uint32_t row_count;
+    struct tacit_report_estimate logged; /* what the choices that were made earned */
+    const char *const *arm_names;
+    uint32_t arm_count;
+    const struct tacit_report_estimates *arms; /* by all rows */
+    const uint32_t *order;                     /* of arms: best first by doubly_robust, thin last */
+    const uint32_t *answer; /* arms that may be the best one; the first is order[0] */
+    uint32_t answer_count;  /* 0: nothing can be said; 1: decided */
+    const char *sentence;
+    const struct tacit_report_log_site *sites;
+    uint32_t site_count;
+    const struct tacit_report_replay *replay; /* NULL: there is none, */
+    const char *replay_note;                  /* because of this */
+    const char *const *warnings;
+    uint32_t warning_count;
+};
+
+/* As tacit_report_json, tacit_report_table and tacit_report_write. The files: evaluation.json,
+ * estimates.csv (a line a site and arm, and one an arm over all), report.html, estimates.svg. */
+enum tacit_status tacit_report_evaluation_json(const struct tacit_report_evaluation *evaluation,
+                                               FILE *out);
+enum tacit_status tacit_report_evaluation_table(const struct tacit_report_evaluation *evaluation,
+                                                FILE *out);
+enum tacit_status tacit_report_evaluation_write(const struct tacit_report_evaluation *evaluation,
+                                                const char *directory, struct tacit_error *error);
 #endif

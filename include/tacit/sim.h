@@ -29,6 +29,11 @@ struct tacit_sim {
     const uint64_t *series_slots; /* slots of the profiles that are series, increasing; or NULL */
     uint32_t series_count;
     uint32_t curve_count; /* metrics of the family that are known over time */
+    bool watches_sites;   /* what each agent saw of each arm is in the results */
+    const struct tacit_env_replay_log *replay; /* answers pulls by rejection; NULL: it does not */
+    uint64_t replay_limit;                     /* slots that count */
+    bool replay_resamples; /* runs go through as many rows drawn from the log, not through the
+                              log's own in random order */
 };
 
 /* Slots 1..horizon at about equal distances on a log scale, the horizon last; fills points and
@@ -54,6 +59,12 @@ void tacit_sim_instance_free(struct tacit_sim_instance *instance);
 void tacit_sim_instance_draw(struct tacit_sim_instance *instance, const struct tacit_sim *sim,
                              uint32_t run);
 
+struct tacit_sim_row;
+
+/* Lets the host of this row see the pulls of the run that is about to be played: every family says
+ * this after it has drawn the instance. */
+void tacit_sim_instance_watch(struct tacit_sim_instance *instance, const struct tacit_sim_row *row);
+
 /* Adds the rewards of `count` pulls to *sum (tacit_env_pull). Result: false if *stop became true
  * meanwhile, which is looked at where rewards are drawn one by one. */
 bool tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
@@ -70,7 +81,16 @@ struct tacit_sim_row {
     double *curves;       /* curve_count x point_count, in the order of the family's table */
     uint32_t *eliminated; /* K: epoch of elimination, 0 = survived */
     uint32_t *ranking; /* K: the arms that are left, by the protocol's own estimates, best first */
-    uint32_t ranked_count; /* so many of them; 0: it ranks nothing */
+    uint32_t ranked_count;         /* so many of them; 0: it ranks nothing */
+    struct tacit_env_watch *watch; /* the host's; NULL: nobody watches */
+};
+
+/* What a replay came to. */
+struct tacit_sim_replayed {
+    double earned;  /* by the pulls that count */
+    uint64_t pulls; /* that count */
+    uint64_t slots; /* up to which every agent's pulls were answered by the log */
+    uint32_t agent; /* whose rows were used up first, if slots is less than the horizon */
 };
 
 /* Caller's arrays; run r fills row or column r. Those of the second half may be NULL. */
@@ -83,6 +103,9 @@ struct tacit_sim_results {
     uint32_t *ranked_count; /* run_count */
     double *profiles;       /* run_count x profile_values */
     double *curves;         /* curve_count x run_count x point_count */
+    uint64_t *site_counts;  /* run_count x A x K: pulls that a site saw; NULL: none are watched */
+    double *site_sums;      /* run_count x A x K: what they brought */
+    struct tacit_sim_replayed *replayed; /* run_count */
 };
 
 /* Ensures: a row with room for all, or NULL when out of memory; to be given to free(). */

@@ -190,12 +190,37 @@ static void read_missing(struct config_reader *reader, const struct config_node 
     config_reader_text(reader, node, "environment.logged.missing.reward", false, &missing->reward);
 }
 
+/* uniform, the name of a column, or {column: NAME}, for one that is called uniform. */
+static void read_propensity(struct config_reader *reader, const struct config_node *logged,
+                            struct tacit_config_log *log)
+{
+    static const char *const keys[] = {"column", NULL};
+    char const *const key = "environment.logged.propensity";
+    struct config_node const *const node = config_node_member(logged, "propensity");
+    if (node == NULL)
+        return;
+    if (node->kind == CONFIG_MAP) {
+        config_reader_keys(reader, node, key, keys);
+        config_reader_text(reader, node, "environment.logged.propensity.column", true,
+                           &log->propensity_column);
+    } else {
+        config_reader_text(reader, logged, key, true, &log->propensity_column);
+        log->is_uniform =
+            log->propensity_column != NULL && strcmp(log->propensity_column, "uniform") == 0;
+        log->propensity_column = log->is_uniform ? NULL : log->propensity_column;
+    }
+    if (log->arms != NULL)
+        config_reader_fail(reader, node, key,
+                           "the arms are rules here, and a row may fit several; propensities go "
+                           "with 'arm: COLUMN'");
+}
+
 static void read_log(struct config_reader *reader, const struct config_node *environment,
                      struct tacit_config_log *log)
 {
-    static const char *const keys[] = {"csv",      "fallback", "agent",     "arm",
-                                       "reward",   "split",    "separator", "decimal",
-                                       "encoding", "missing",  NULL};
+    static const char *const keys[] = {"csv",      "fallback", "agent",      "arm",
+                                       "reward",   "split",    "separator",  "decimal",
+                                       "encoding", "missing",  "propensity", NULL};
     static const struct config_choice splits[] = {{"sequential", TACIT_CONFIG_SPLIT_SEQUENTIAL},
                                                   {"random", TACIT_CONFIG_SPLIT_RANDOM},
                                                   {NULL, 0}};
@@ -223,6 +248,7 @@ static void read_log(struct config_reader *reader, const struct config_node *env
     read_log_reward(reader, logged, log);
     read_dialect(reader, logged, log);
     read_missing(reader, logged, &log->missing);
+    read_propensity(reader, logged, log);
     if (reader->status == TACIT_OK && log->missing.arm != NULL && log->arms != NULL)
         config_reader_fail(reader, logged, "environment.logged.missing.arm",
                            "the arms are rules here, and a rule that no row fits counts none");

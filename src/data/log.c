@@ -46,6 +46,7 @@ struct builder {
     uint32_t arm_count;
     uint32_t reward_column;
     uint32_t arm_column;        /* if there are no rules */
+    uint32_t propensity_column; /* if there is one */
     uint32_t *rule_columns;     /* of all rules, one rule after another */
     struct values arm_values;   /* if there are no rules */
     struct values agent_values; /* BY_COLUMN */
@@ -518,10 +519,66 @@ static enum tacit_status average_cells(const struct builder *builder, struct tac
     return TACIT_OK;
 }
 
+/* ---- Rows with propensities ---------------------------------------------------------------- */
+
+static enum tacit_status read_propensity(const struct builder *builder, uint32_t row,
+                                         double *propensity)
+{
+    const struct tacit_log_spec *const spec = builder->spec;
+    *propensity = 1.0 / builder->arm_count;
+    if (spec->propensity_column == NULL)
+        return TACIT_OK;
+    const char *const field = field_at(builder, row, builder->propensity_column);
+    struct data_shown const column = data_shown_value(spec->propensity_column);
+    if (is_empty(field))
+        return REFUSE(builder, line_of(builder, row),
+                      "column '%s' is empty: the row's propensity is missing; each row needs one, "
+                      "above 0 and up to 1",
+                      column.text);
+    if (!data_field_decimal(field, builder->decimal, propensity))
+        return REFUSE(builder, line_of(builder, row),
+                      "column '%s': '%s' is not a number; a propensity is above 0 and up to 1",
+                      column.text, data_shown_value(field).text);
+    if (*propensity > 0 && *propensity <= 1)
+        return TACIT_OK;
+    return REFUSE(builder, line_of(builder, row),
+                  "column '%s': %s is no propensity: it is the probability with which the row's "
+                  "arm was chosen, above 0 and up to 1",
+                  column.text, data_shown_value(field).text);
+}
+
+/* Entries are rows here: one a row, in the order of the file. */
+static enum tacit_status fill_rows(const struct builder *builder, struct tacit_log_rows *rows)
+{
+    const struct tacit_log_spec *const spec = builder->spec;
+    size_t const n = builder->n;
+    if (!spec->is_uniform && spec->propensity_column == NULL)
+        return TACIT_OK;
+    TACIT_ASSERT(builder->entry_count == n);
+    rows->agents = malloc(n * sizeof *rows->agents);
+    rows->arms = malloc(n * sizeof *rows->arms);
+    rows->rewards = malloc(n * sizeof *rows->rewards);
+    rows->propensities = malloc(n * sizeof *rows->propensities);
+    if (rows->agents == NULL || rows->arms == NULL || rows->rewards == NULL ||
+        rows->propensities == NULL)
+        return fail_memory(builder);
+    for (uint32_t row = 0; row < builder->n; row++) {
+        enum tacit_status const status = read_propensity(builder, row, &rows->propensities[row]);
+        if (status != TACIT_OK)
+            return status;
+        rows->agents[row] = builder->agents[row];
+        rows->arms[row] = builder->entries[row].cell % builder->arm_count;
+        rows->rewards[row] = builder->entries[row].reward;
+    }
+    return TACIT_OK;
+}
+
 static enum tacit_status make_log(const struct builder *builder, struct tacit_log *log)
 {
     struct tacit_log made;
     enum tacit_status status = allocate_log(builder, &made);
+    if (status == TACIT_OK)
+        status = fill_rows(builder, &made.rows);
     if (status == TACIT_OK) {
         place_rewards(builder, &made);
         status = average_cells(builder, &made);
@@ -546,6 +603,8 @@ static enum tacit_status find_columns(struct builder *builder)
         status = find_column(builder, spec->arm_column, &builder->arm_column);
     if (status == TACIT_OK && spec->split == TACIT_LOG_BY_COLUMN)
         status = find_column(builder, spec->agent_column, &builder->agent_column);
+    if (status == TACIT_OK && spec->propensity_column != NULL)
+        status = find_column(builder, spec->propensity_column, &builder->propensity_column);
     return status;
 }
 
@@ -673,6 +732,7 @@ enum tacit_status tacit_log_build(struct tacit_log *log, const struct tacit_tabl
 {
     TACIT_ASSERT(spec->reward_column != NULL);
     TACIT_IMPLIES(spec->split == TACIT_LOG_RANDOM, rng != NULL);
+    TACIT_IMPLIES(spec->is_uniform || spec->propensity_column != NULL, spec->arms == NULL);
     struct builder builder = {.table = table, .path = path, .spec = spec, .error = error};
     enum tacit_status status = find_columns(&builder);
     if (status == TACIT_OK)
@@ -700,5 +760,9 @@ void tacit_log_free(struct tacit_log *log)
     free(log->start);
     free(log->rewards);
     free(log->means);
+    free(log->rows.agents);
+    free(log->rows.arms);
+    free(log->rows.rewards);
+    free(log->rows.propensities);
     *log = (struct tacit_log){0};
 }

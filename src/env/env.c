@@ -1,6 +1,7 @@
 /* Reward environments: exact sums of many pulls where the law is known, single pulls where not. */
 #include "tacit/env.h"
 #include "../random/words.h"
+#include "replay.h"
 #include <math.h>
 
 /* Averages over agents of equal means may differ by rounding: that is no gap. */
@@ -67,8 +68,8 @@ static void pull_log(const struct tacit_env_log *log, size_t cell, uint64_t coun
         tacit_sum_add_reward(scale, sum, rewards[tacit_rng_below(rng, rows)], 1);
 }
 
-void tacit_env_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
-                    const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum)
+static void draw(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                 const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum)
 {
     double const mean = tacit_env_mean(env, agent, arm);
     switch (env->kind) {
@@ -92,6 +93,52 @@ void tacit_env_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, u
     TACIT_ASSERT(false);
 }
 
+/* What a sum of `count` rewards is in their own unit. */
+static double reward_of(const struct tacit_scale *scale, union tacit_sum before,
+                        union tacit_sum after, uint64_t count)
+{
+    if (scale->kind == TACIT_SCALE_REAL)
+        return after.real - before.real;
+    double const share = (double)(after.steps - before.steps) / (double)TACIT_STEPS;
+    return scale->lo * (double)count + (scale->hi - scale->lo) * share;
+}
+
+/* The log answers as long as it can; then rewards are drawn as if there were no replay. */
+static void pull_watched(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                         const struct tacit_scale *scale, struct tacit_rng *rng,
+                         union tacit_sum *sum)
+{
+    struct tacit_env_watch const *const watch = env->watch;
+    union tacit_sum const before = *sum;
+    uint64_t left = count;
+    if (watch->replay != NULL)
+        left -= env_replay_take(watch->replay, agent, arm, count, scale, sum);
+    if (left > 0)
+        draw(env, agent, arm, left, scale, rng, sum);
+    if (watch->counts == NULL)
+        return;
+    size_t const cell = (size_t)agent * env->arm_count + arm;
+    watch->counts[cell] += count;
+    watch->sums[cell] += reward_of(scale, before, *sum, count);
+}
+
+void tacit_env_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                    const struct tacit_scale *scale, struct tacit_rng *rng, union tacit_sum *sum)
+{
+    if (env->watch != NULL)
+        pull_watched(env, agent, arm, count, scale, rng, sum);
+    else
+        draw(env, agent, arm, count, scale, rng, sum);
+}
+
+void tacit_env_pass(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count)
+{
+    static const struct tacit_scale scale = {TACIT_SCALE_REAL, 0, 1};
+    union tacit_sum sum = {0};
+    if (env->watch != NULL && env->watch->replay != NULL)
+        (void)env_replay_take(env->watch->replay, agent, arm, count, &scale, &sum);
+}
+
 bool tacit_env_is_binary(const struct tacit_env *env)
 {
     return is_binary(env);
@@ -101,6 +148,7 @@ uint64_t tacit_env_ones(const struct tacit_env *env, uint32_t agent, uint32_t ar
                         struct tacit_rng *rng)
 {
     TACIT_ASSERT(tacit_env_is_binary(env));
+    TACIT_ASSERT(env->watch == NULL); /* it would not see them */
     double const mean = tacit_env_mean(env, agent, arm);
     if (count > COINS_MAX)
         return tacit_rng_binomial(rng, count, mean);
@@ -114,6 +162,10 @@ union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, 
                                    const struct tacit_scale *scale, struct tacit_rng *rng)
 {
     union tacit_sum sum = {0};
+    if (env->watch != NULL) {
+        pull_watched(env, agent, arm, 1, scale, rng, &sum);
+        return sum;
+    }
     if (is_binary(env)) {
         double const mean = mean_of(env, agent, arm);
         TACIT_ASSERT(mean >= 0 && mean <= 1);

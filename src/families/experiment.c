@@ -179,6 +179,8 @@ static enum tacit_status build_log(struct tacit_experiment *experiment, const ch
                                         .reward_differs = config->log.reward_differs,
                                         .split = log_split(config->log.split),
                                         .agent_column = config->log.agent_column,
+                                        .is_uniform = config->log.is_uniform,
+                                        .propensity_column = config->log.propensity_column,
                                         .agent_count = config->agent_count};
     struct tacit_rng rng =
         tacit_rng_stream(config->seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_SPLIT);

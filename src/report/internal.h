@@ -392,6 +392,9 @@ struct report_phrase report_tally_text(const struct tacit_report_paper *paper);
  */
 void report_put_wrapped(FILE *out, const char *text, const char *indent);
 
+/* The same for a text that begins behind `column` characters of a line. */
+void report_put_text(FILE *out, const char *text, size_t column, const char *indent);
+
 /* Errors of these: TACIT_IO; of the page also TACIT_MEMORY. */
 enum tacit_status report_paper_curves(const struct tacit_report_paper *paper, FILE *out);
 enum tacit_status report_paper_markdown(const struct tacit_report_paper *paper, FILE *out);

@@ -9,7 +9,12 @@
 
 void report_put_wrapped(FILE *out, const char *text, const char *indent)
 {
-    size_t column = TERMINAL_WIDTH; /* the first word starts a line */
+    report_put_text(out, text, TERMINAL_WIDTH, indent); /* the first word starts a line */
+}
+
+void report_put_text(FILE *out, const char *text, size_t column, const char *indent)
+{
+    size_t const first = column;
     while (*(text += strspn(text, " \n\t\r")) != '\0') {
         size_t const bytes = strcspn(text, " \n\t\r");
         char word[256];
@@ -18,9 +23,13 @@ void report_put_wrapped(FILE *out, const char *text, const char *indent)
         word[kept] = '\0';
         size_t const width = report_width(word);
         bool const breaks = column + 1 + width > TERMINAL_WIDTH;
-        (void)fprintf(out, breaks ? "\n%s" : " ", indent);
+        bool const begins = first == 0 && column == 0;
+        if (breaks && !begins)
+            (void)fprintf(out, "\n%s", indent);
+        else
+            (void)fputs(begins ? "" : " ", out);
         report_put(out, word, REPORT_TERMINAL);
-        column = (breaks ? strlen(indent) : column + 1) + width;
+        column = (breaks ? strlen(indent) : begins ? 0 : column + 1) + width;
         text += kept;
     }
     (void)fputc('\n', out);

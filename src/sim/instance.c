@@ -65,3 +65,9 @@ bool tacit_sim_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, u
     }
     return true;
 }
+
+void tacit_sim_instance_watch(struct tacit_sim_instance *instance, const struct tacit_sim_row *row)
+{
+    TACIT_ASSERT(row != NULL);
+    instance->env.watch = row->watch;
+}

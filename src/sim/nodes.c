@@ -314,6 +314,7 @@ static void play_waiting(struct tacit_sim_nodes *nodes, struct sim_node *node)
         return;
     TACIT_ASSERT(block.arm < nodes->arm_count);
     record_wait(nodes, node, &block);
+    tacit_env_pass(&nodes->instance->env, node->agent, block.arm, block.count);
     record_pull(nodes, node, block.arm, block.count);
     step(nodes, node,
          (struct tacit_sim_event){.kind = TACIT_EVENT_EXPLOITED, .exploited_count = block.count});

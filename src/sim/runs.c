@@ -1,7 +1,7 @@
 /* Spreads runs over threads. Each run has its own streams and its own place in the results. */
 #include <pthread.h>
 #include <stdlib.h>
-#include "tacit/sim.h"
+#include "watch.h"
 
 struct crew {
     const struct tacit_sim *sim;
@@ -28,10 +28,12 @@ static enum tacit_status play(struct crew *crew, void *run, uint32_t index,
     if (atomic_load(&crew->control->stop))
         return TACIT_INTERRUPTED;
     tacit_sim_row_clear(row, crew->sim, metrics);
+    sim_watch_start(row->watch, crew->sim, index);
     enum tacit_status const status = crew->player->run_play(run, index, row, &crew->control->stop);
     if (status != TACIT_OK)
         return status;
     tacit_sim_results_put(crew->results, crew->sim, metrics, index, row);
+    sim_watch_put(row->watch, crew->sim, index, crew->results);
     atomic_fetch_add(&crew->control->finished_count, 1);
     return TACIT_OK;
 }
@@ -41,8 +43,12 @@ static void *work(void *argument)
     struct crew *const crew = argument;
     enum tacit_status status = TACIT_MEMORY;
     struct tacit_sim_row *const row = tacit_sim_row_new(crew->sim, crew->player->metric_count);
-    void *const run = row == NULL ? NULL : crew->player->run_new(crew->plan, &status);
+    struct tacit_env_watch *const watch = sim_watch_new(crew->sim);
+    void *const run =
+        row == NULL || watch == NULL ? NULL : crew->player->run_new(crew->plan, &status);
     TACIT_IMPLIES(run == NULL, status != TACIT_OK);
+    if (run != NULL)
+        row->watch = sim_watches(crew->sim) ? watch : NULL;
     while (status == TACIT_OK && atomic_load(&crew->status) == TACIT_OK) {
         uint32_t const index = atomic_fetch_add(&crew->next_run, 1);
         if (index >= crew->sim->run_count)
@@ -52,6 +58,7 @@ static void *work(void *argument)
     if (status != TACIT_OK)
         fail(crew, status);
     crew->player->run_free(run);
+    free(watch);
     free(row);
     return NULL;
 }

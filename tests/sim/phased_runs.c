@@ -23,13 +23,14 @@ static struct phased_sim sim_of(enum tacit_phases_rule rule, double epsilon, dou
                                 uint64_t horizon)
 {
     struct phased_sim sim = {
-        .common = {.seed = 8,
-                   .run_count = RUNS,
-                   .agent_count = AGENTS_MAX,
-                   .horizon = horizon,
-                   .points = points,
-                   .point_count = POINTS,
-                   .env = {TACIT_ENV_BERNOULLI, AGENTS_MAX, ARMS, rows, 0, {NULL, NULL, false}}},
+        .common =
+            {.seed = 8,
+             .run_count = RUNS,
+             .agent_count = AGENTS_MAX,
+             .horizon = horizon,
+             .points = points,
+             .point_count = POINTS,
+             .env = {TACIT_ENV_BERNOULLI, AGENTS_MAX, ARMS, rows, 0, {NULL, NULL, false}, NULL}},
         .schedule = {.rule = rule,
                      .arm_count = ARMS,
                      .agent_count = AGENTS_MAX,

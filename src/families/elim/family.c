@@ -20,6 +20,7 @@ const struct tacit_family elim_family = {
     .metrics = elim_metrics,
     .eliminates = true,
     .ranks = true,
+    .replays = true,
     .plan = elim_make_plan,
     .plan_free = elim_free_plan,
     .bounds = elim_print_limits,

@@ -200,25 +200,43 @@ static uint32_t fill_plan(struct elim_flood *flood, const struct tacit_elim_mess
     return count;
 }
 
+/* Rewards that decide nothing any more: drawn where somebody watches. Errors: TACIT_INTERRUPTED. */
+static enum tacit_status draw_the_end(struct elim_flood *flood, uint32_t plan_count,
+                                      const uint32_t *members, uint32_t agents)
+{
+    struct tacit_env const *const env = &flood->instance->env;
+    struct tacit_scale const *const scale = &flood->experiment->mechanism.scale;
+    for (uint32_t i = 0; i < agents && env->watch != NULL; i++)
+        for (uint32_t block = 0; block < plan_count; block++) {
+            union tacit_sum ignored = {0};
+            if (!tacit_sim_pull(env, members[i], flood->plan[block].arm, flood->plan[block].count,
+                                scale, &flood->rewards[members[i]], &ignored, flood->stop))
+                return TACIT_INTERRUPTED;
+        }
+    return TACIT_OK;
+}
+
 /* The plan until T of an order that no round follows: the last arm, a round that does not fit, or
- * its leader (EXACT-BOUNDS 6). */
-static void play_to_the_end(struct elim_flood *flood, const struct tacit_elim_message *order,
-                            uint64_t now, uint32_t agents)
+ * its leader (EXACT-BOUNDS 6). Errors: TACIT_INTERRUPTED. */
+static enum tacit_status play_to_the_end(struct elim_flood *flood,
+                                         const struct tacit_elim_message *order, uint64_t now,
+                                         const uint32_t *members, uint32_t agents)
 {
     uint64_t const slots = flood->experiment->common.horizon - now;
     uint32_t count = 1;
     if (slots == 0)
-        return;
+        return TACIT_OK;
     if (!order->last && order->leader > 0)
         flood->plan[0] = (struct tacit_pull_block){order->leader - 1, slots};
     else
         count = fill_plan(flood, order, slots);
     tacit_sim_pulls_add(&flood->pulls, now, flood->plan, count, agents);
+    return draw_the_end(flood, count, members, agents);
 }
 
-/* Everybody explores, and what they release is summed up. */
+/* Everybody explores, and what they release is summed up; then they wait so many slots. */
 static enum tacit_status explore_all(struct elim_flood *flood, const struct round *round,
-                                     const uint32_t *members, uint32_t count)
+                                     uint64_t wait, const uint32_t *members, uint32_t count)
 {
     size_t const arms = flood->arm_count;
     memset(flood->means, 0, arms * sizeof *flood->means);
@@ -231,8 +249,10 @@ static enum tacit_status explore_all(struct elim_flood *flood, const struct roun
         if (status != TACIT_OK)
             return status;
         aggregate(flood, members[i], round);
-        flood->waiting[is_real(flood) ? best_own(flood, members[i], round)
-                                      : best_noised(flood, members[i], round)]++;
+        uint32_t const own = is_real(flood) ? best_own(flood, members[i], round)
+                                            : best_noised(flood, members[i], round);
+        flood->waiting[own]++;
+        tacit_env_pass(&flood->instance->env, members[i], own, wait);
     }
     for (size_t arm = 0; arm < arms; arm++)
         flood->means[arm] /= count;
@@ -303,14 +323,13 @@ static enum tacit_status play_component(struct elim_flood *flood, uint32_t compo
         round.each = round.order.pulls - pulls;
         uint32_t const active = tacit_bits_count(round.order.arms, flood->arm_count);
         if (round.order.last || round.each * active > horizon - now) {
-            play_to_the_end(flood, &round.order, now, count);
-            return TACIT_OK;
+            return play_to_the_end(flood, &round.order, now, members, count);
         }
         round.plan_count = fill_plan(flood, &round.order, round.each * active);
         tacit_sim_pulls_add(&flood->pulls, now, flood->plan, round.plan_count, count);
         now += round.each * active;
         uint64_t const wait = horizon - now < delay ? horizon - now : delay;
-        enum tacit_status status = explore_all(flood, &round, members, count);
+        enum tacit_status status = explore_all(flood, &round, wait, members, count);
         if (status == TACIT_OK)
             status = count_messages(flood, &round, wait, members, count);
         if (status != TACIT_OK)

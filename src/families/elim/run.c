@@ -297,6 +297,7 @@ enum tacit_status elim_run_play(struct elim_run *run, uint32_t index, struct tac
 {
     enum tacit_status status = TACIT_OK;
     draw_instance(run, index);
+    tacit_sim_instance_watch(&run->instance, row);
     *healed = true;
     if (run->flood != NULL) {
         status = elim_flood_play(run->flood, index, &run->instance, run->gap, stop);

@@ -295,6 +295,7 @@ enum tacit_status gossip_doubling_play(struct gossip_doubling_run *run, uint32_t
     struct gossip_plan const *const plan = run->plan;
     enum tacit_status status = TACIT_OK;
     tacit_sim_instance_draw(&run->instance, &plan->common, index);
+    tacit_sim_instance_watch(&run->instance, row);
     for (uint32_t node = 0; node < run->node_count; node++)
         run->lives[node] = tacit_rng_stream(plan->common.seed, index, node, GOSSIP_PURPOSE_LIFE);
     for (uint32_t i = 0; i < plan->schedule.agent_count && status == TACIT_OK; i++) {

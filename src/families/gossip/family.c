@@ -92,6 +92,7 @@ const struct tacit_family gossip_family = {
     .metrics = gossip_metrics,
     .band = &gossip_band,
     .ranks = true,
+    .replays = true,
     .plan = gossip_make_plan,
     .plan_free = free,
     .bounds = gossip_print_bounds,

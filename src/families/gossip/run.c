@@ -87,12 +87,13 @@ static union tacit_sum reward_of(struct run *run, uint32_t agent, uint32_t arm)
     return sum;
 }
 
-static void begin(struct run *run, uint32_t index)
+static void begin(struct run *run, uint32_t index, const struct tacit_sim_row *row)
 {
     struct gossip_plan const *const plan = run->plan;
     uint64_t const seed = plan->common.seed;
     uint32_t const arms = plan->rule.arm_count;
     tacit_sim_instance_draw(&run->instance, &plan->common, index);
+    tacit_sim_instance_watch(&run->instance, row);
     run->edge_stream = tacit_rng_stream(seed, index, TACIT_STREAM_COMMON, GOSSIP_PURPOSE_EDGE);
     tacit_gossip_network_init(run->network, &plan->rule, NULL);
     for (uint32_t i = 0; i < plan->rule.agent_count; i++) {
@@ -234,7 +235,7 @@ enum tacit_status gossip_run_play(void *memory, uint32_t index, struct tacit_sim
     /* slots between two looks at whether to stop: about a million pulls */
     uint64_t const patience = 1 + (UINT64_C(1) << 20) / run->plan->rule.agent_count;
     double regret = 0;
-    begin(run, index);
+    begin(run, index, row);
     for (uint64_t slot = 0; slot < horizon;) {
         uint64_t const span = tacit_sim_meter_span(&meter, slot);
         uint64_t const end = slot + (span < patience ? span : patience);

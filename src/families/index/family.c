@@ -15,6 +15,7 @@ const struct tacit_family index_family = {
              .read = index_read_keys},
     .metrics = index_metrics,
     .ranks = true,
+    .replays = true,
     .plan = index_make_plan,
     .plan_free = free,
     .bounds = index_print_bounds,

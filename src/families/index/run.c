@@ -201,6 +201,7 @@ enum tacit_status index_run_play(void *memory, uint32_t index, struct tacit_sim_
     uint32_t const learners = plan->sharing == INDEX_SHARING_POOLED ? 1 : agents;
     double total = 0;
     tacit_sim_instance_draw(&run->instance, &plan->sim, index);
+    tacit_sim_instance_watch(&run->instance, row);
     memset(run->champions, 0, plan->arms.arm_count * sizeof *run->champions);
     for (uint32_t agent = 0; agent < learners; agent++) {
         struct learner learner = learner_of(plan, index, agent);

@@ -218,6 +218,16 @@ static void take_part(struct phased_direct *direct, uint32_t blocks, uint64_t sl
 
 /* ---- A round ---- */
 
+/* What was played of a plan that another order overtook: nobody asks what it brought. */
+static void pass_played(const struct phased_direct *direct,
+                        const struct tacit_phased_judge_view *view)
+{
+    for (uint32_t agent = 0; agent < direct->sim->schedule.agent_count; agent++)
+        for (uint32_t i = 0; i < view->plan_count; i++)
+            tacit_env_pass(&direct->instance->env, agent, view->plan[i].arm,
+                           view->plan[i].count - direct->left[i].count);
+}
+
 /* All sites play the plan. False: another order has overtaken it. */
 static bool play_plan(struct phased_direct *direct, const struct tacit_phased_judge_view *view,
                       uint64_t pulls)
@@ -233,8 +243,10 @@ static bool play_plan(struct phased_direct *direct, const struct tacit_phased_ju
                                 direct->gaps);
         direct->slot += slots;
         left -= slots;
-        if (left > 0 && change_arms(direct))
+        if (left > 0 && change_arms(direct)) {
+            pass_played(direct, view);
             return false;
+        }
     }
     return true;
 }
@@ -274,8 +286,10 @@ static void play_rest(struct phased_direct *direct, const struct tacit_phased_ju
     count(&result->totals, TACIT_PHASED_ORDER, 0, 1, agents);
     while (!is_overtaken && direct->slot < direct->sim->schedule.horizon) {
         struct tacit_pull_block const rest = {view->played, next_change(direct) - direct->slot};
-        for (uint32_t agent = 0; agent < agents && rest.count > 0; agent++)
+        for (uint32_t agent = 0; agent < agents && rest.count > 0; agent++) {
             tacit_sim_curve_add(&direct->curve, direct->slot, &rest, 1, direct->gaps);
+            tacit_env_pass(&direct->instance->env, agent, rest.arm, rest.count);
+        }
         direct->slot += rest.count;
         is_overtaken = change_arms(direct);
     }

@@ -95,6 +95,7 @@ const struct tacit_family phased_family = {
              .read_run = phased_read_run},
     .metrics = phased_metrics,
     .ranks = true,
+    .replays = true,
     .plan = phased_make_plan,
     .plan_free = phased_free_plan,
     .bounds = phased_print_bounds,

@@ -396,6 +396,7 @@ enum tacit_status phased_run_play(struct phased_run *run, uint32_t index, struct
 {
     struct tacit_sim_totals totals = {0};
     tacit_sim_instance_draw(&run->instance, &run->sim->common, index);
+    tacit_sim_instance_watch(&run->instance, row);
     enum tacit_status const status = run->direct != NULL
                                          ? play_direct(run, index, row, stop, healed, &totals)
                                          : play_nodes(run, index, row, stop, healed, &totals);

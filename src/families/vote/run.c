@@ -274,6 +274,7 @@ enum tacit_status vote_run_play(void *run, uint32_t index, struct tacit_sim_row 
     struct vote_run *const own = run;
     struct tacit_sim const *const sim = &own->plan->common;
     tacit_sim_instance_draw(&own->instance, sim, index);
+    tacit_sim_instance_watch(&own->instance, row);
     memset(own->winners, 0, sim->env.arm_count * sizeof own->winners[0]);
     memset(own->of_arms, 0, VOTE_ARM_PROFILES * sim->env.arm_count * sizeof own->of_arms[0]);
     memset(own->own_samples, 0, sim->agent_count * sizeof own->own_samples[0]);

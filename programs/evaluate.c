@@ -1,0 +1,545 @@
+/* tacit evaluate: what each arm, or the protocol of the file, would have earned on logged rows
+ * whose propensities are known. */
+#include "arguments.h"
+#include "commands.h"
+#include "simulate.h"
+#include "tacit/data.h"
+#include "tacit/off_policy.h"
+#include "tacit/report.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RUNS "runs=100"      /* replays, unless the words say otherwise */
+#define EFFECTIVE_MIN 30.0   /* rows below which an estimate is not leaned on */
+#define EXPECTED_MIN 20.0    /* effective rows from which propensities are checked */
+#define DEVIATIONS_MAX 6.0   /* of the weights' mean from 1: by chance once in 1e6 arms or less */
+#define CELLS_MAX (1u << 22) /* agents times arms */
+#define WARNINGS_MAX 24u     /* of each kind a third */
+#define ARMS_NAMED 5u        /* in the answer */
+
+struct evaluation {
+    const struct tacit_log *log;
+    struct tacit_report_evaluation report;
+    struct tacit_off_policy_arm *results; /* (A + 1) x K */
+    struct tacit_report_estimates *arms;  /* the same, as the report has them */
+    struct tacit_report_log_site *sites;
+    char (*site_names)[32]; /* where the log has none */
+    uint32_t *order;
+    uint32_t *answer;
+    char sentence[800];
+    char warning_texts[WARNINGS_MAX][300];
+    const char *warnings[WARNINGS_MAX];
+    struct tacit_report_replay replay;
+    struct tacit_env_replay_log rows; /* of the replay */
+    void *row_memory[4];
+};
+
+/* ---- Estimates ------------------------------------------------------------------------------- */
+
+static bool allocate(struct evaluation *evaluation)
+{
+    struct tacit_log const *const log = evaluation->log;
+    size_t const cells = (log->agent_count + (size_t)1) * log->arm_count;
+    evaluation->results = calloc(cells, sizeof *evaluation->results);
+    evaluation->arms = calloc(cells, sizeof *evaluation->arms);
+    evaluation->sites = calloc(log->agent_count, sizeof *evaluation->sites);
+    evaluation->site_names = calloc(log->agent_count, sizeof *evaluation->site_names);
+    evaluation->order = calloc(log->arm_count, sizeof *evaluation->order);
+    evaluation->answer = calloc(log->arm_count, sizeof *evaluation->answer);
+    return evaluation->results != NULL && evaluation->arms != NULL && evaluation->sites != NULL &&
+           evaluation->site_names != NULL && evaluation->order != NULL &&
+           evaluation->answer != NULL;
+}
+
+static void free_evaluation(struct evaluation *evaluation)
+{
+    free(evaluation->results);
+    free(evaluation->arms);
+    free(evaluation->sites);
+    free(evaluation->site_names);
+    free(evaluation->order);
+    free(evaluation->answer);
+    for (size_t i = 0; i < sizeof evaluation->row_memory / sizeof evaluation->row_memory[0]; i++)
+        free(evaluation->row_memory[i]);
+}
+
+/* Half an interval by Student's law. */
+static struct tacit_report_estimate shown(struct tacit_off_policy_estimate estimate, uint32_t rows)
+{
+    return (struct tacit_report_estimate){
+        estimate.value, rows >= 2 ? tacit_report_t975(rows) * estimate.error : NAN};
+}
+
+static enum tacit_status estimate(struct evaluation *evaluation)
+{
+    struct tacit_log const *const log = evaluation->log;
+    struct tacit_off_policy_log const rows = {.row_count = log->row_count,
+                                              .arm_count = log->arm_count,
+                                              .cell_count = log->agent_count,
+                                              .arms = log->rows.arms,
+                                              .cells = log->rows.agents,
+                                              .rewards = log->rows.rewards,
+                                              .propensities = log->rows.propensities};
+    double *const work =
+        calloc(tacit_off_policy_work_size(log->agent_count, log->arm_count), sizeof *work);
+    if (work == NULL)
+        return TACIT_MEMORY;
+    tacit_off_policy_arms(&rows, work, evaluation->results);
+    evaluation->report.logged = shown(tacit_off_policy_logged(&rows), log->row_count);
+    free(work);
+    return TACIT_OK;
+}
+
+static void count_rows(struct evaluation *evaluation)
+{
+    struct tacit_log const *const log = evaluation->log;
+    for (uint32_t row = 0; row < log->row_count; row++)
+        evaluation->sites[log->rows.agents[row]].row_count++;
+}
+
+static void show_arms(struct evaluation *evaluation)
+{
+    struct tacit_log const *const log = evaluation->log;
+    for (uint32_t site = 0; site <= log->agent_count; site++)
+        for (uint32_t arm = 0; arm < log->arm_count; arm++) {
+            size_t const at = (size_t)site * log->arm_count + arm;
+            struct tacit_off_policy_arm const *const own = &evaluation->results[at];
+            uint32_t const rows =
+                site < log->agent_count ? evaluation->sites[site].row_count : log->row_count;
+            evaluation->arms[at] = (struct tacit_report_estimates){
+                .row_count = own->row_count,
+                .effective_rows = own->effective_rows,
+                .is_thin = !(own->effective_rows >= EFFECTIVE_MIN),
+                .ips = shown(own->ips, rows),
+                .self_normalised = shown(own->self_normalised, rows),
+                .doubly_robust = shown(own->doubly_robust, rows),
+                .direct = own->direct};
+        }
+}
+
+/* ---- The answer ------------------------------------------------------------------------------ */
+
+/* Thin arms last; the others by what they would have earned. */
+static bool is_before(const struct tacit_report_estimates *a,
+                      const struct tacit_report_estimates *b)
+{
+    if (a->is_thin != b->is_thin)
+        return b->is_thin;
+    return a->doubly_robust.value > b->doubly_robust.value;
+}
+
+static void sort_arms(struct evaluation *evaluation, const struct tacit_report_estimates *all)
+{
+    for (uint32_t i = 0; i < evaluation->log->arm_count; i++) {
+        uint32_t at = i;
+        for (; at > 0 && is_before(&all[i], &all[evaluation->order[at - 1]]); at--)
+            evaluation->order[at] = evaluation->order[at - 1];
+        evaluation->order[at] = i;
+    }
+}
+
+/* Half the interval of the difference of two of them. */
+static double spread(const struct tacit_report_estimate *a, const struct tacit_report_estimate *b)
+{
+    return sqrt(a->ci95 * a->ci95 + b->ci95 * b->ci95);
+}
+
+static void name_arms(const struct evaluation *evaluation, struct tacit_text *text)
+{
+    uint32_t const count = evaluation->report.answer_count;
+    for (uint32_t i = 0; i < count && i < ARMS_NAMED; i++) {
+        tacit_text_add(text, i == 0 ? "" : i + 1 == count ? " and " : ", ");
+        tacit_text_add(text, evaluation->log->arm_names[evaluation->answer[i]]);
+    }
+    if (count <= ARMS_NAMED)
+        return;
+    tacit_text_add(text, " and ");
+    tacit_text_add_u64(text, count - ARMS_NAMED);
+    tacit_text_add(text, " more");
+}
+
+static void say_answer(struct evaluation *evaluation, const struct tacit_report_estimates *best)
+{
+    char numbers[200];
+    struct tacit_text text = tacit_text_init(evaluation->sentence, sizeof evaluation->sentence);
+    if (evaluation->report.answer_count == 0) {
+        tacit_text_add(&text, "none: every estimate stands on fewer than 30 effective rows");
+        return;
+    }
+    bool const is_decided = evaluation->report.answer_count == 1;
+    tacit_text_add(&text, is_decided ? "" : "undecided between ");
+    name_arms(evaluation, &text);
+    tacit_text_add(&text, is_decided ? "" : "; ");
+    tacit_text_add(&text, is_decided ? "" : evaluation->log->arm_names[evaluation->answer[0]]);
+    (void)snprintf(numbers, sizeof numbers,
+                   " would have earned %s%.4g +/- %.2g a row (doubly robust); the logged choices "
+                   "earned %.4g",
+                   is_decided ? "most: " : "", best->doubly_robust.value, best->doubly_robust.ci95,
+                   evaluation->report.logged.value);
+    tacit_text_add(&text, numbers);
+}
+
+/* The best arm, and those whose difference from it may be nothing. */
+static void answer(struct evaluation *evaluation)
+{
+    struct tacit_log const *const log = evaluation->log;
+    struct tacit_report_estimates const *const all =
+        evaluation->arms + (size_t)log->agent_count * log->arm_count;
+    sort_arms(evaluation, all);
+    struct tacit_report_estimates const *const best = &all[evaluation->order[0]];
+    for (uint32_t i = 0; i < log->arm_count && !best->is_thin; i++) {
+        struct tacit_report_estimates const *const arm = &all[evaluation->order[i]];
+        double const gap = best->doubly_robust.value - arm->doubly_robust.value;
+        if (i == 0 || (!arm->is_thin && !(gap > spread(&best->doubly_robust, &arm->doubly_robust))))
+            evaluation->answer[evaluation->report.answer_count++] = evaluation->order[i];
+    }
+    say_answer(evaluation, best);
+}
+
+/* Each site's own best arm, and what the common one costs it. */
+static void judge_sites(struct evaluation *evaluation)
+{
+    struct tacit_log const *const log = evaluation->log;
+    uint32_t const common = evaluation->order[0];
+    for (uint32_t i = 0; i < log->agent_count; i++) {
+        struct tacit_report_log_site *const site = &evaluation->sites[i];
+        struct tacit_report_estimates const *const arms =
+            evaluation->arms + (size_t)i * log->arm_count;
+        (void)snprintf(evaluation->site_names[i], sizeof evaluation->site_names[i], "agent %u", i);
+        site->name = log->agent_names == NULL ? evaluation->site_names[i] : log->agent_names[i];
+        site->arms = arms;
+        site->best_arm = log->arm_count;
+        for (uint32_t arm = 0; arm < log->arm_count; arm++)
+            if (!arms[arm].is_thin &&
+                (site->best_arm == log->arm_count || is_before(&arms[arm], &arms[site->best_arm])))
+                site->best_arm = arm;
+        site->cost = (struct tacit_report_estimate){NAN, NAN};
+        if (site->best_arm == log->arm_count || arms[common].is_thin)
+            continue;
+        struct tacit_report_estimate const *const own = &arms[site->best_arm].doubly_robust;
+        struct tacit_report_estimate const *const shared = &arms[common].doubly_robust;
+        site->cost.value = own->value - shared->value;
+        site->cost.ci95 = site->best_arm == common ? 0 : spread(own, shared);
+    }
+}
+
+/* ---- Warnings -------------------------------------------------------------------------------- */
+
+/* Where the next warning of its kind goes; NULL: there are enough of them. */
+static char *next_warning(struct evaluation *evaluation, uint32_t *of_kind)
+{
+    uint32_t const at = evaluation->report.warning_count;
+    if (*of_kind == WARNINGS_MAX / 3)
+        return NULL;
+    (*of_kind)++;
+    evaluation->warnings[at] = evaluation->warning_texts[at];
+    evaluation->report.warning_count++;
+    return evaluation->warning_texts[at];
+}
+
+/* How far the mean weight is from 1, in deviations of a count of as many effective rows. */
+static double deviations(const struct tacit_off_policy_arm *arm)
+{
+    double const expected = arm->effective_rows / arm->weight.value;
+    return expected >= EXPECTED_MIN ? fabs(arm->weight.value - 1) * sqrt(expected) : 0;
+}
+
+static void warn(struct evaluation *evaluation)
+{
+    struct tacit_log const *const log = evaluation->log;
+    struct tacit_off_policy_arm const *const all =
+        evaluation->results + (size_t)log->agent_count * log->arm_count;
+    uint32_t thin = 0;
+    uint32_t wrong = 0;
+    uint32_t left_out = 0;
+    for (uint32_t arm = 0; arm < log->arm_count; arm++) {
+        char *const text =
+            deviations(&all[arm]) > DEVIATIONS_MAX ? next_warning(evaluation, &wrong) : NULL;
+        if (text != NULL)
+            (void)snprintf(text, sizeof evaluation->warning_texts[0],
+                           "the weights of '%.60s' average %.4g, and right propensities make that "
+                           "1: these are not the ones that this log was made with",
+                           log->arm_names[arm], all[arm].weight.value);
+    }
+    for (uint32_t arm = 0; arm < log->arm_count; arm++) {
+        bool const is_thin = !(all[arm].effective_rows >= EFFECTIVE_MIN);
+        char *const text = is_thin ? next_warning(evaluation, &thin) : NULL;
+        if (text != NULL)
+            (void)snprintf(text, sizeof evaluation->warning_texts[0],
+                           "the estimates of '%.60s' stand on %.3g effective rows, fewer than %g: "
+                           "too few to lean on",
+                           log->arm_names[arm], all[arm].effective_rows, EFFECTIVE_MIN);
+    }
+    uint32_t const dropped = log->without_agent + log->without_arm + log->without_reward;
+    char *const text = dropped > 0 ? next_warning(evaluation, &left_out) : NULL;
+    if (text != NULL)
+        (void)snprintf(text, sizeof evaluation->warning_texts[0],
+                       "%u rows were left out, as something is missing in them: the estimates hold "
+                       "if what is missing has nothing to do with what came of it",
+                       dropped);
+}
+
+/* ---- The replay ------------------------------------------------------------------------------ */
+
+/* Rows by agent, with the chance that each answers if its arm is proposed. */
+static enum tacit_status make_rows(struct evaluation *evaluation)
+{
+    struct tacit_log const *const log = evaluation->log;
+    size_t const n = log->row_count;
+    uint32_t *const start = calloc(log->agent_count + (size_t)1, sizeof *start);
+    uint32_t *const arms = calloc(n, sizeof *arms);
+    double *const rewards = calloc(n, sizeof *rewards);
+    double *const keep = calloc(n, sizeof *keep);
+    void *const memory[] = {start, arms, rewards, keep};
+    memcpy(evaluation->row_memory, memory, sizeof memory);
+    if (start == NULL || arms == NULL || rewards == NULL || keep == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t agent = 0; agent < log->agent_count; agent++)
+        start[agent + 1] = start[agent] + evaluation->sites[agent].row_count;
+    for (uint32_t row = 0; row < n; row++) {
+        uint32_t const at = start[log->rows.agents[row]]++;
+        arms[at] = log->rows.arms[row];
+        rewards[at] = log->rows.rewards[row];
+        keep[at] = log->rows.propensities[row];
+    }
+    for (uint32_t agent = log->agent_count; agent > 0; agent--)
+        start[agent] = start[agent - 1];
+    start[0] = 0;
+    for (uint32_t agent = 0; agent < log->agent_count; agent++) {
+        double least = 1;
+        for (uint32_t row = start[agent]; row < start[agent + 1]; row++)
+            least = keep[row] < least ? keep[row] : least;
+        for (uint32_t row = start[agent]; row < start[agent + 1]; row++)
+            keep[row] = least / keep[row];
+    }
+    evaluation->rows = (struct tacit_env_replay_log){log->agent_count, start, arms, rewards, keep};
+    return TACIT_OK;
+}
+
+/* What the replays came to. */
+struct replays {
+    uint64_t slots; /* pulls of each site that all of them answered */
+    uint32_t agent; /* whose rows were used up first */
+    uint64_t pulls; /* that count, in each of them */
+    double mean;    /* of a pull */
+    double sd;
+};
+
+/* Plays them all. */
+static enum tacit_status play(struct evaluation *evaluation, struct tacit_experiment *experiment,
+                              bool resamples, uint32_t threads, struct replays *replays)
+{
+    struct tacit_sim *const sim = &experiment->sim;
+    struct simulation simulation;
+    sim->replay = &evaluation->rows;
+    sim->replay_limit = replays->slots;
+    sim->replay_resamples = resamples;
+    enum tacit_status const status = simulate(&simulation, experiment, threads, simulate_control());
+    double *const means = calloc(sim->run_count, sizeof *means);
+    if (status == TACIT_OK && means != NULL) {
+        replays->pulls = UINT64_MAX;
+        for (uint32_t run = 0; run < sim->run_count; run++) {
+            struct tacit_sim_replayed const *const replayed = &simulation.results.replayed[run];
+            means[run] = replayed->pulls > 0 ? replayed->earned / (double)replayed->pulls : NAN;
+            if (replayed->pulls < replays->pulls)
+                replays->pulls = replayed->pulls;
+            if (replayed->slots >= replays->slots)
+                continue;
+            replays->slots = replayed->slots;
+            replays->agent = replayed->agent;
+        }
+        struct tacit_report_summary const summary =
+            tacit_report_summarise(means, sim->run_count, 1);
+        replays->mean = summary.mean;
+        replays->sd = summary.sd;
+    }
+    free(means);
+    simulation_free(&simulation);
+    return status == TACIT_OK && means == NULL ? TACIT_MEMORY : status;
+}
+
+/* The mean is of replays of the log in random order; its error is the spread of replays of logs
+ * that are drawn from it, which is that of one replay of a fresh log. A first pass finds how many
+ * slots all of them answer. */
+static enum tacit_status replay(struct evaluation *evaluation, struct tacit_experiment *experiment,
+                                uint32_t threads)
+{
+    uint32_t const runs = experiment->sim.run_count;
+    struct replays own = {.slots = experiment->sim.horizon};
+    struct replays drawn = own;
+    enum tacit_status status = make_rows(evaluation);
+    for (uint64_t before = 0; drawn.slots != before && drawn.slots > 0 && status == TACIT_OK;) {
+        before = drawn.slots;
+        own.slots = before;
+        own.agent = drawn.agent;
+        status = play(evaluation, experiment, false, threads, &own);
+        drawn.slots = own.slots;
+        drawn.agent = own.agent;
+        if (status == TACIT_OK && own.slots > 0)
+            status = play(evaluation, experiment, true, threads, &drawn);
+    }
+    evaluation->replay = (struct tacit_report_replay){
+        .protocol = experiment->family->file.word,
+        .reward = {own.mean, runs < 2 ? NAN : tacit_report_t975(runs) * drawn.sd},
+        .slots = drawn.slots,
+        .slots_asked = experiment->sim.horizon,
+        .pulls = own.pulls,
+        .site = drawn.slots < experiment->sim.horizon ? evaluation->sites[drawn.agent].name : NULL,
+        .run_count = runs};
+    evaluation->report.replay = drawn.slots > 0 ? &evaluation->replay : NULL;
+    evaluation->report.replay_note = "some site has no row that answers its first pull";
+    return status;
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+/* Is there a log whose propensities are known? */
+static enum tacit_status check(const struct tacit_experiment *experiment, struct tacit_error *error)
+{
+    struct tacit_log const *const log = tacit_experiment_log(experiment);
+    if (log == NULL)
+        return tacit_experiment_refuse(experiment, "environment",
+                                       "there are no logged rows to evaluate; allowed: kind: "
+                                       "logged, with a CSV that is here",
+                                       error);
+    if (log->rows.propensities == NULL)
+        return tacit_experiment_refuse(
+            experiment, "environment.logged",
+            "'propensity' is missing: the column with the probability with which each row's arm "
+            "was chosen, or uniform where all arms were as likely",
+            error);
+    if ((uint64_t)log->agent_count * log->arm_count > CELLS_MAX)
+        return tacit_experiment_refuse(experiment, "environment.logged",
+                                       "more than 4194304 agents times arms", error);
+    return TACIT_OK;
+}
+
+static enum tacit_status evaluate(struct evaluation *evaluation,
+                                  struct tacit_experiment *experiment, uint32_t threads)
+{
+    struct tacit_config const *const config = experiment->config;
+    evaluation->log = tacit_experiment_log(experiment);
+    enum tacit_status status = allocate(evaluation) ? estimate(evaluation) : TACIT_MEMORY;
+    if (status != TACIT_OK)
+        return status;
+    count_rows(evaluation);
+    show_arms(evaluation);
+    answer(evaluation);
+    judge_sites(evaluation);
+    warn(evaluation);
+    if (experiment->family->replays)
+        status = replay(evaluation, experiment, threads);
+    else
+        evaluation->report.replay_note = "runs of this protocol are not played pull by pull";
+    struct tacit_report_evaluation *const report = &evaluation->report;
+    report->name = config->name;
+    report->version = TACIT_VERSION;
+    report->propensity = config->log.is_uniform ? "uniform" : config->log.propensity_column;
+    report->row_count = evaluation->log->row_count;
+    report->arm_names = (const char *const *)evaluation->log->arm_names;
+    report->arm_count = evaluation->log->arm_count;
+    report->arms =
+        evaluation->arms + (size_t)evaluation->log->agent_count * evaluation->log->arm_count;
+    report->order = evaluation->order;
+    report->answer = evaluation->answer;
+    report->sentence = evaluation->sentence;
+    report->sites = evaluation->sites;
+    report->site_count = evaluation->log->agent_count;
+    report->warnings = evaluation->warnings;
+    return status;
+}
+
+static int print(const struct arguments *arguments, const struct tacit_report_evaluation *report)
+{
+    struct tacit_error error = {""};
+    errno = 0;
+    enum tacit_status status = arguments->json ? tacit_report_evaluation_json(report, stdout)
+                                               : tacit_report_evaluation_table(report, stdout);
+    if (status == TACIT_OK && fflush(stdout) != 0)
+        status = TACIT_IO;
+    if (status != TACIT_OK) {
+        (void)fprintf(stderr, "tacit evaluate: the results could not be printed: %s\n",
+                      errno != 0 ? strerror(errno) : tacit_status_text(status));
+        return EXIT_FAILED;
+    }
+    if (arguments->out == NULL)
+        return EXIT_DONE;
+    if (tacit_report_evaluation_write(report, arguments->out, &error) != TACIT_OK) {
+        (void)fprintf(stderr, "tacit evaluate: %s\n", error.text);
+        return EXIT_FAILED;
+    }
+    if (!arguments->json)
+        (void)printf("\nReport: %s/report.html\n", arguments->out);
+    return EXIT_DONE;
+}
+
+static int work(const struct arguments *arguments, struct tacit_experiment *experiment)
+{
+    static struct evaluation evaluation;
+    enum tacit_status const status =
+        evaluate(&evaluation, experiment, simulate_threads(arguments->thread_count));
+    int code = EXIT_FAILED;
+    if (status == TACIT_OK)
+        code = print(arguments, &evaluation.report);
+    else if (status == TACIT_INTERRUPTED)
+        code = EXIT_STOPPED;
+    if (status != TACIT_OK)
+        (void)fprintf(stderr, "tacit evaluate: %s\n",
+                      status == TACIT_INTERRUPTED ? "stopped; nothing is told"
+                                                  : tacit_status_text(status));
+    free_evaluation(&evaluation);
+    return code;
+}
+
+static int evaluate_command(const struct command *command, int word_count, char **words)
+{
+    struct arguments arguments = {0};
+    struct tacit_experiment experiment;
+    struct tacit_error error = {""};
+    const char *settings[ARGUMENTS_SETTINGS_MAX + 1] = {RUNS};
+    command_parse(command, &arguments, word_count, words);
+    memcpy(settings + 1, arguments.settings, arguments.setting_count * sizeof *settings);
+    enum tacit_status status = tacit_experiment_load(&experiment, arguments.file, settings,
+                                                     arguments.setting_count + 1, &error);
+    if (status != TACIT_OK) {
+        (void)fprintf(stderr, "%s\n",
+                      error.text[0] == '\0' ? tacit_status_text(status) : error.text);
+        return status == TACIT_MEMORY ? EXIT_FAILED : EXIT_WRONG_INPUT;
+    }
+    int code = EXIT_WRONG_INPUT;
+    if (check(&experiment, &error) != TACIT_OK) {
+        (void)fprintf(stderr, "%s\n", error.text);
+    } else if (arguments.out != NULL && tacit_report_try(arguments.out, &error) != TACIT_OK) {
+        (void)fprintf(stderr, "tacit evaluate: --out: %s\n", error.text);
+        code = EXIT_FAILED;
+    } else {
+        code = work(&arguments, &experiment);
+    }
+    tacit_experiment_free(&experiment);
+    return code;
+}
+
+static const struct argp_option options[] = {
+    {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the file, like horizon=2000", 0},
+    {"runs", 'r', "N", 0, "Replays of the protocol (default: 100)", 0},
+    {"seed", 's', "S", 0, "Seed: short for --set seed=S", 0},
+    {"threads", 't', "N", 0, "Threads to spread the replays over (default: one a processor)", 0},
+    {"out", 'o', "DIR", 0, "Write evaluation.json, estimates.csv, estimates.svg, report.html", 0},
+    {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
+    COMMAND_LAST_OPTIONS};
+
+const struct command command_evaluate = {
+    .name = "evaluate",
+    .summary = "say what arms, and the protocol, would have earned on logged rows",
+    .options = options,
+    .words = "FILE|-",
+    .help = "From the logged rows of FILE (- is standard input) and their propensities "
+            "(environment.logged.propensity): what each arm would have earned, had it always been "
+            "chosen, by inverse propensities, self-normalised and doubly robust, with 95 % "
+            "intervals; and what the protocol of FILE would have earned, by rejection.",
+    .take = arguments_take_file,
+    .run = evaluate_command,
+};

@@ -1,0 +1,272 @@
+/* Off-policy estimates in two passes over the rows: sums, then squared distances from what the sums
+ * say. Rows that did not choose an arm are alike within a fold of a cell, so they are counted. */
+#include "tacit/off_policy.h"
+#include <math.h>
+
+#define FOLDS TACIT_OFF_POLICY_FOLDS
+
+/* Parts of the caller's doubles. */
+struct work {
+    double *sums;   /* F x G x K: rewards of the rows in that fold */
+    double *model;  /* F x G x K: q for the rows of that fold, from the other folds */
+    double *others; /* F x (K + 1): sums over cells outside the fold, and over arms too */
+    double *counts; /* F x (K + 1): rows of these */
+    double *rows;   /* F x G: rows of that fold and cell */
+    double *total;  /* G x K: scratch */
+};
+
+size_t tacit_off_policy_work_size(uint32_t cell_count, uint32_t arm_count)
+{
+    size_t const cells = (size_t)cell_count * arm_count;
+    return cells * (2u * FOLDS + 1u) + 2u * FOLDS * (arm_count + (size_t)1) +
+           (size_t)FOLDS * cell_count;
+}
+
+static struct work split(const struct tacit_off_policy_log *log, double *memory)
+{
+    size_t const cells = (size_t)log->cell_count * log->arm_count;
+    struct work work;
+    work.sums = memory;
+    work.model = work.sums + FOLDS * cells;
+    work.others = work.model + FOLDS * cells;
+    work.counts = work.others + FOLDS * (log->arm_count + (size_t)1);
+    work.rows = work.counts + FOLDS * (log->arm_count + (size_t)1);
+    work.total = work.rows + (size_t)FOLDS * log->cell_count;
+    for (size_t i = 0; i < tacit_off_policy_work_size(log->cell_count, log->arm_count); i++)
+        memory[i] = 0;
+    return work;
+}
+
+static size_t cell_of(const struct tacit_off_policy_log *log, uint32_t row)
+{
+    TACIT_ASSERT(log->cells[row] < log->cell_count);
+    TACIT_ASSERT(log->arms[row] < log->arm_count);
+    return (size_t)log->cells[row] * log->arm_count + log->arms[row];
+}
+
+/* ---- The model ------------------------------------------------------------------------------- */
+
+/* Where a cell has no row of the arm in the other folds: the arm's mean over all cells there; else
+ * the mean of all rows there; else 0. */
+static double stand_in(const struct work *work, uint32_t arm_count, uint32_t fold, uint32_t arm)
+{
+    size_t const at = fold * (arm_count + (size_t)1);
+    if (work->counts[at + arm] > 0)
+        return work->others[at + arm] / work->counts[at + arm];
+    if (work->counts[at + arm_count] > 0)
+        return work->others[at + arm_count] / work->counts[at + arm_count];
+    return 0;
+}
+
+/* Sums over all rows but those of the fold: rewards into `sums`, rows into `counts`. */
+static void add_others(const struct tacit_off_policy_log *log, const struct work *work,
+                       uint32_t fold, double *sums, double *counts)
+{
+    for (uint32_t row = 0; row < log->row_count; row++) {
+        if (row % FOLDS == fold)
+            continue;
+        size_t const cell = cell_of(log, row);
+        size_t const at = fold * (log->arm_count + (size_t)1);
+        sums[cell] += log->rewards[row];
+        counts[cell] += 1;
+        work->others[at + log->arms[row]] += log->rewards[row];
+        work->counts[at + log->arms[row]] += 1;
+        work->others[at + log->arm_count] += log->rewards[row];
+        work->counts[at + log->arm_count] += 1;
+    }
+}
+
+/* Fills work->model; work->sums holds rows of each (fold, cell, arm) afterwards. */
+static void fit(const struct tacit_off_policy_log *log, const struct work *work)
+{
+    size_t const cells = (size_t)log->cell_count * log->arm_count;
+    for (uint32_t fold = 0; fold < FOLDS; fold++) {
+        double *const model = work->model + fold * cells;
+        for (size_t i = 0; i < cells; i++)
+            work->total[i] = 0;
+        add_others(log, work, fold, model, work->total);
+        for (size_t i = 0; i < cells; i++)
+            model[i] = work->total[i] > 0
+                           ? model[i] / work->total[i]
+                           : stand_in(work, log->arm_count, fold, (uint32_t)(i % log->arm_count));
+    }
+    for (uint32_t row = 0; row < log->row_count; row++) {
+        work->sums[row % FOLDS * cells + cell_of(log, row)] += 1;
+        work->rows[row % FOLDS * log->cell_count + log->cells[row]] += 1;
+    }
+}
+
+/* ---- First pass: values ---------------------------------------------------------------------- */
+
+/* What a row adds to its arm: in its cell, and over all. While sums are added up, `error` of
+ * `weight` holds the sum of squared weights. */
+static void add_row(const struct tacit_off_policy_log *log, const struct work *work, uint32_t row,
+                    struct tacit_off_policy_arm *arm)
+{
+    size_t const cells = (size_t)log->cell_count * log->arm_count;
+    double const weight = 1 / log->propensities[row];
+    double const reward = log->rewards[row];
+    double const guess = work->model[row % FOLDS * cells + cell_of(log, row)];
+    TACIT_ASSERT(log->propensities[row] > 0 && log->propensities[row] <= 1);
+    arm->row_count++;
+    arm->weight.value += weight;
+    arm->weight.error += weight * weight;
+    arm->ips.value += weight * reward;
+    arm->doubly_robust.value += weight * (reward - guess);
+}
+
+/* Rows of a cell; of all for the last one. */
+static double rows_of(const struct tacit_off_policy_log *log, const struct work *work,
+                      uint32_t cell)
+{
+    double rows = 0;
+    if (cell == log->cell_count)
+        return log->row_count;
+    for (uint32_t fold = 0; fold < FOLDS; fold++)
+        rows += work->rows[fold * log->cell_count + cell];
+    return rows;
+}
+
+/* The sum of q over the rows of a cell. */
+static double guesses(const struct tacit_off_policy_log *log, const struct work *work,
+                      uint32_t cell, uint32_t arm)
+{
+    size_t const cells = (size_t)log->cell_count * log->arm_count;
+    double sum = 0;
+    for (uint32_t fold = 0; fold < FOLDS; fold++)
+        sum += work->rows[fold * log->cell_count + cell] *
+               work->model[fold * cells + (size_t)cell * log->arm_count + arm];
+    return sum;
+}
+
+/* From sums to means. */
+static void divide(struct tacit_off_policy_arm *arm, double rows)
+{
+    double const weights = arm->weight.value;
+    bool const has_rows = rows > 0;
+    arm->effective_rows = arm->row_count > 0 ? weights * weights / arm->weight.error : 0;
+    arm->self_normalised.value = arm->row_count > 0 ? arm->ips.value / weights : NAN;
+    arm->weight.value = has_rows ? weights / rows : NAN;
+    arm->ips.value = has_rows ? arm->ips.value / rows : NAN;
+    arm->doubly_robust.value = has_rows ? (arm->direct + arm->doubly_robust.value) / rows : NAN;
+    arm->direct = has_rows ? arm->direct / rows : NAN;
+    arm->weight.error = 0;
+}
+
+static void find_values(const struct tacit_off_policy_log *log, const struct work *work,
+                        struct tacit_off_policy_arm *results)
+{
+    size_t const all = (size_t)log->cell_count * log->arm_count;
+    for (size_t i = 0; i < all + log->arm_count; i++)
+        results[i] = (struct tacit_off_policy_arm){.row_count = 0};
+    for (uint32_t row = 0; row < log->row_count; row++) {
+        add_row(log, work, row, &results[cell_of(log, row)]);
+        add_row(log, work, row, &results[all + log->arms[row]]);
+    }
+    for (uint32_t cell = 0; cell < log->cell_count; cell++)
+        for (uint32_t arm = 0; arm < log->arm_count; arm++) {
+            double const sum = guesses(log, work, cell, arm);
+            results[(size_t)cell * log->arm_count + arm].direct = sum;
+            results[all + arm].direct += sum;
+        }
+    for (uint32_t cell = 0; cell <= log->cell_count; cell++)
+        for (uint32_t arm = 0; arm < log->arm_count; arm++)
+            divide(&results[(size_t)cell * log->arm_count + arm], rows_of(log, work, cell));
+}
+
+/* ---- Second pass: errors --------------------------------------------------------------------- */
+
+static double squared(double value)
+{
+    return value * value;
+}
+
+/* The squared distances of a row that chose the arm. */
+static void add_distance(const struct tacit_off_policy_log *log, const struct work *work,
+                         uint32_t row, struct tacit_off_policy_arm *arm)
+{
+    size_t const cells = (size_t)log->cell_count * log->arm_count;
+    double const weight = 1 / log->propensities[row];
+    double const reward = log->rewards[row];
+    double const guess = work->model[row % FOLDS * cells + cell_of(log, row)];
+    arm->weight.error += squared(weight - arm->weight.value);
+    arm->ips.error += squared(weight * reward - arm->ips.value);
+    arm->self_normalised.error +=
+        squared(weight * (reward - arm->self_normalised.value) / arm->weight.value);
+    arm->doubly_robust.error +=
+        squared(guess + weight * (reward - guess) - arm->doubly_robust.value);
+}
+
+/* And those of the rows of a cell that did not: alike in each fold. */
+static void add_absent(const struct tacit_off_policy_log *log, const struct work *work,
+                       uint32_t cell, uint32_t arm, struct tacit_off_policy_arm *result)
+{
+    size_t const cells = (size_t)log->cell_count * log->arm_count;
+    for (uint32_t fold = 0; fold < FOLDS; fold++) {
+        size_t const at = fold * cells + (size_t)cell * log->arm_count + arm;
+        double const absent = work->rows[fold * log->cell_count + cell] - work->sums[at];
+        result->weight.error += absent * squared(result->weight.value);
+        result->ips.error += absent * squared(result->ips.value);
+        result->doubly_robust.error +=
+            absent * squared(work->model[at] - result->doubly_robust.value);
+    }
+}
+
+/* From squared distances to the standard error of a mean. */
+static double standard_error(double squares, double rows)
+{
+    return rows >= 2 ? sqrt(squares / (rows - 1) / rows) : NAN;
+}
+
+static void find_errors(const struct tacit_off_policy_log *log, const struct work *work,
+                        struct tacit_off_policy_arm *results)
+{
+    size_t const all = (size_t)log->cell_count * log->arm_count;
+    for (uint32_t row = 0; row < log->row_count; row++) {
+        add_distance(log, work, row, &results[cell_of(log, row)]);
+        add_distance(log, work, row, &results[all + log->arms[row]]);
+    }
+    for (uint32_t cell = 0; cell < log->cell_count; cell++)
+        for (uint32_t arm = 0; arm < log->arm_count; arm++) {
+            add_absent(log, work, cell, arm, &results[(size_t)cell * log->arm_count + arm]);
+            add_absent(log, work, cell, arm, &results[all + arm]);
+        }
+    for (uint32_t cell = 0; cell <= log->cell_count; cell++)
+        for (uint32_t arm = 0; arm < log->arm_count; arm++) {
+            struct tacit_off_policy_arm *const result =
+                &results[(size_t)cell * log->arm_count + arm];
+            double const rows = rows_of(log, work, cell);
+            result->weight.error = standard_error(result->weight.error, rows);
+            result->ips.error = standard_error(result->ips.error, rows);
+            result->self_normalised.error =
+                result->row_count > 0 ? standard_error(result->self_normalised.error, rows) : NAN;
+            result->doubly_robust.error = standard_error(result->doubly_robust.error, rows);
+        }
+}
+
+/* ---- Public ---------------------------------------------------------------------------------- */
+
+void tacit_off_policy_arms(const struct tacit_off_policy_log *log, double *memory,
+                           struct tacit_off_policy_arm *results)
+{
+    TACIT_ASSERT(log->row_count > 0);
+    TACIT_ASSERT(memory != NULL);
+    TACIT_ASSERT(results != NULL);
+    struct work const work = split(log, memory);
+    fit(log, &work);
+    find_values(log, &work, results);
+    find_errors(log, &work, results);
+}
+
+struct tacit_off_policy_estimate tacit_off_policy_logged(const struct tacit_off_policy_log *log)
+{
+    double sum = 0;
+    double squares = 0;
+    TACIT_ASSERT(log->row_count > 0);
+    for (uint32_t row = 0; row < log->row_count; row++)
+        sum += log->rewards[row];
+    double const mean = sum / log->row_count;
+    for (uint32_t row = 0; row < log->row_count; row++)
+        squares += squared(log->rewards[row] - mean);
+    return (struct tacit_off_policy_estimate){mean, standard_error(squares, log->row_count)};
+}
