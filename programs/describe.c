@@ -178,6 +178,7 @@ enum tacit_status description_make(struct description *description,
     struct tacit_config const *const config = experiment->config;
     struct tacit_sim const *const sim = &experiment->sim;
     struct tacit_sim_results const *const results = &simulation->results;
+    struct tacit_log const *const log = tacit_experiment_log(experiment);
     uint32_t const metric_count = experiment->family->player.metric_count;
     TACIT_ASSERT(simulation->finished > 0);
     uint32_t setting_count;
@@ -225,6 +226,10 @@ enum tacit_status description_make(struct description *description,
         .arm_ci95 = description->arm_ci95,
         .ranking = results->ranking,
         .ranked_count = results->ranked_count,
+        .site_counts = results->site_counts,
+        .site_sums = results->site_sums,
+        .agent_names = log == NULL ? NULL : (const char *const *)log->agent_names,
+        .site_means = sim->env.means,
         .baselines = description->baselines,
         .baseline_count = description->report.baseline_count,
         .settings = description->settings,

@@ -31,6 +31,20 @@ uint32_t simulate_threads(uint32_t asked)
 
 #define PROFILE_VALUES_MAX (1u << 24) /* of all runs; beyond that there are none */
 
+#define SITE_VALUES_MAX (UINT64_C(1) << 24) /* of all runs; beyond that nothing is said of sites   \
+                                             */
+#define SITES_MAX 10000u
+
+/* What sites saw is kept where they have means of their own and there is an answer to hold it
+ * against. */
+static bool watches_sites(const struct tacit_experiment *experiment)
+{
+    struct tacit_sim const *const sim = &experiment->sim;
+    uint64_t const cells = (uint64_t)sim->agent_count * sim->env.arm_count;
+    return experiment->family->ranks && !sim->instance_per_run && sim->env.row_count > 1 &&
+           sim->agent_count <= SITES_MAX && cells * sim->run_count <= SITE_VALUES_MAX;
+}
+
 /* Rankings only where all runs have one instance: else they are of different arms. */
 static bool allocate_results(const struct tacit_experiment *experiment,
                              struct tacit_sim_results *results)
@@ -52,6 +66,12 @@ static bool allocate_results(const struct tacit_experiment *experiment,
         results->curves = calloc(runs * sim->curve_count * sim->point_count, sizeof(double));
     if (experiment->family->eliminates)
         results->eliminated = calloc(runs * arms, sizeof(uint32_t));
+    bool const sites = watches_sites(experiment);
+    size_t const cells = sim->agent_count * arms;
+    if (sites) {
+        results->site_counts = calloc(runs * cells, sizeof(uint64_t));
+        results->site_sums = calloc(runs * cells, sizeof(double));
+    }
     if (sim->replay != NULL)
         results->replayed = calloc(runs, sizeof *results->replayed);
     if (ranks) {
@@ -62,6 +82,7 @@ static bool allocate_results(const struct tacit_experiment *experiment,
            (results->eliminated != NULL || !experiment->family->eliminates) &&
            (results->profiles != NULL || !profiles) &&
            (results->replayed != NULL || sim->replay == NULL) &&
+           (!sites || (results->site_counts != NULL && results->site_sums != NULL)) &&
            (results->curves != NULL || !curves) &&
            (!ranks || (results->ranking != NULL && results->ranked_count != NULL));
 }
@@ -112,6 +133,8 @@ static uint32_t keep_finished(const struct tacit_experiment *experiment,
     keep_columns(is, runs, results->curves, sim->point_count * sizeof(double), sim->curve_count);
     keep_rows(is, runs, results->ranking, sizeof(uint32_t), arms);
     keep_rows(is, runs, results->ranked_count, sizeof(uint32_t), 1);
+    keep_rows(is, runs, results->site_counts, sizeof(uint64_t), sim->agent_count * arms);
+    keep_rows(is, runs, results->site_sums, sizeof(double), sim->agent_count * arms);
     keep_rows(is, runs, results->replayed, sizeof *results->replayed, 1);
     keep_rows(is, runs, simulation->uniform, sizeof(double), 1);
     keep_rows(is, runs, simulation->floor, sizeof(double), 1);
@@ -228,8 +251,10 @@ enum tacit_status simulate(struct simulation *simulation, const struct tacit_exp
     *simulation = (struct simulation){0};
     if (!allocate_results(experiment, &simulation->results))
         return TACIT_MEMORY;
+    struct tacit_sim sim = experiment->sim;
+    sim.watches_sites = simulation->results.site_counts != NULL;
     enum tacit_status const status =
-        tacit_sim_run(&experiment->sim, &experiment->family->player, experiment->plan, thread_count,
+        tacit_sim_run(&sim, &experiment->family->player, experiment->plan, thread_count,
                       &simulation->results, shared);
     enum tacit_status const worked_out = work_out_baselines(experiment, simulation);
     if (worked_out != TACIT_OK)
@@ -248,6 +273,8 @@ void simulation_free(struct simulation *simulation)
     free(simulation->results.curves);
     free(simulation->results.ranking);
     free(simulation->results.ranked_count);
+    free(simulation->results.site_counts);
+    free(simulation->results.site_sums);
     free(simulation->results.replayed);
     free(simulation->uniform);
     free(simulation->floor);

@@ -90,6 +90,11 @@ struct tacit_report {
     uint32_t baseline_count;
     const struct tacit_report_setting *settings;
     uint32_t setting_count;
+    const uint64_t *site_counts;    /* run_count x agent_count x arm_count: pulls that a site saw;
+                                       NULL: nothing is said of sites */
+    const double *site_sums;        /* the same: what they brought */
+    const char *const *agent_names; /* agent_count; NULL: they have numbers */
+    const double *site_means;       /* agent_count x arm_count: the truth, for what is called so */
 };
 
 /* The answer: decided if at least 95 % of the runs end with the same single arm. */

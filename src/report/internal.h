@@ -302,7 +302,7 @@ enum tacit_status report_html_data(const struct report_file *files, size_t count
 
 /* ---- The files of an experiment (write.c) ---------------------------------------------------- */
 
-#define REPORT_FILES_MAX 5u
+#define REPORT_FILES_MAX 6u
 
 struct report_job {
     const struct tacit_report *report;
@@ -324,6 +324,33 @@ void report_html_network(const struct tacit_report *report, FILE *out);
 void report_html_traffic(const struct tacit_report *report, FILE *out);
 void report_html_metrics(const struct tacit_report *report, FILE *out);
 void report_html_settings(const struct tacit_report *report, FILE *out);
+
+/* A site beside the others, by what it saw itself (sites.c). */
+struct report_site {
+    uint32_t best_arm; /* its own in most runs; arm_count: it saw too little in all of them */
+    double share;      /* of the runs in which that was its own best arm */
+    uint32_t runs;     /* in which it saw enough of the common arm, too */
+    double cost;       /* of the common arm there: reward a pull, mean over these runs */
+    double ci95;       /* half its interval; NaN: one run or none */
+    double pulls;      /* that it saw in a run */
+    uint32_t true_best_arm;
+    double true_cost;
+};
+
+struct report_sites {
+    uint32_t count;      /* 0: nothing is said of sites */
+    uint32_t common_arm; /* the first of the answer */
+    struct report_site *items;
+};
+/* Errors: TACIT_MEMORY. */
+enum tacit_status report_sites_new(const struct tacit_report *report, struct report_sites *sites);
+void report_sites_free(struct report_sites *sites);
+
+/* Of these: nothing where nothing is said of sites. Errors: TACIT_MEMORY. */
+enum tacit_status report_sites_json(const struct tacit_report *report, FILE *out);
+enum tacit_status report_sites_table(const struct tacit_report *report, FILE *out);
+enum tacit_status report_sites_html(const struct tacit_report *report, FILE *out);
+enum tacit_status report_sites_csv(const struct tacit_report *report, FILE *out);
 
 /* Profiles (profiles.c): nothing where there are none. */
 void report_profiles_json(const struct tacit_report *report, FILE *out);

@@ -208,6 +208,8 @@ enum tacit_status tacit_report_json(const struct tacit_report *report, FILE *out
     for (uint32_t i = 0; i < report->arm_count; i++)
         put_arm(report, i, out);
     (void)fputc(']', out);
+    if (status == TACIT_OK)
+        status = report_sites_json(report, out);
     report_profiles_json(report, out);
     report_band_json(report, out);
     (void)fputs("}\n", out);

@@ -156,8 +156,8 @@ static enum tacit_status put_data(const struct tacit_report *report, FILE *out)
 enum tacit_status report_html(const struct tacit_report *report, FILE *out)
 {
     static enum tacit_status (*const parts[])(const struct tacit_report *report, FILE *out) = {
-        report_html_answer, put_cards,   put_charts,  put_baselines, put_arms,
-        report_band_html,   put_details, put_numbers, put_data,
+        report_html_answer, put_cards,        put_charts,  put_baselines, put_arms,
+        report_sites_html,  report_band_html, put_details, put_numbers,   put_data,
     };
     report_html_top(report->name, out);
     put_header(report, out);

@@ -160,12 +160,14 @@ enum tacit_status tacit_report_table(const struct tacit_report *report, FILE *ou
 {
     report_check(report);
     locale_t const before = report_locale_enter();
-    enum tacit_status const answered = put_answer(report, out);
+    enum tacit_status answered = put_answer(report, out);
     put_head(report, out);
     if (report->metric_count > 0)
         put_metrics(report, out);
     put_baselines(report, out);
     put_eliminated(report, out);
+    if (answered == TACIT_OK)
+        answered = report_sites_table(report, out);
     enum tacit_status const finished = report_finish(out);
     enum tacit_status const status = answered == TACIT_OK ? finished : answered;
     report_locale_leave(before);

@@ -13,7 +13,7 @@ size_t report_files(const struct tacit_report *report, struct report_job *jobs,
 {
     struct report_job const written[REPORT_FILES_MAX] = {
         {report, tacit_report_json}, {report, report_curve_csv},  {report, report_runs_csv},
-        {report, report_svg},        {report, report_series_csv},
+        {report, report_svg},        {report, report_series_csv}, {report, report_sites_csv},
     };
     struct report_file const told[REPORT_FILES_MAX] = {
         {"summary.json", "everything that this page says, exactly", "application/json", true, fill,
@@ -23,12 +23,18 @@ size_t report_files(const struct tacit_report *report, struct report_job *jobs,
         {"figure.svg", "the first figure", "image/svg+xml", false, fill, NULL},
         {"series.csv", "what was looked at again and again: a line a run and time", "text/csv",
          true, fill, NULL},
+        {"sites.csv", "each site beside the common answer", "text/csv", true, fill, NULL},
     };
-    size_t const count = REPORT_FILES_MAX - (report_has_series(report) ? 0 : 1);
-    for (size_t i = 0; i < count; i++) {
-        jobs[i] = written[i];
-        files[i] = told[i];
-        files[i].subject = &jobs[i];
+    bool const is_there[REPORT_FILES_MAX] = {
+        true, true, true, true, report_has_series(report), report->site_counts != NULL};
+    size_t count = 0;
+    for (size_t i = 0; i < REPORT_FILES_MAX; i++) {
+        if (!is_there[i])
+            continue;
+        jobs[count] = written[i];
+        files[count] = told[i];
+        files[count].subject = &jobs[count];
+        count++;
     }
     return count;
 }

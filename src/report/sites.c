@@ -1,0 +1,319 @@
+/* Sites beside each other: each one's own best arm and what the common one costs it, by what it saw
+ * itself. What only the simulator knows stands in columns that say so. */
+#include "internal.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#define PULLS_MIN 30u /* of an arm, from which a site has an opinion of it */
+#define SITES_SHOWN 20u
+#define SITES_ON_PAGE 200u
+#define NAME_WIDTH 18u
+
+/* ---- What a site saw ------------------------------------------------------------------------- */
+
+static size_t at_of(const struct tacit_report *report, uint32_t run, uint32_t agent)
+{
+    return ((size_t)run * report->agent_count + agent) * report->arm_count;
+}
+
+/* The mean that the site saw of an arm; NaN: too few pulls. */
+static double seen(const struct tacit_report *report, size_t at, uint32_t arm)
+{
+    uint64_t const count = report->site_counts[at + arm];
+    return count < PULLS_MIN ? (double)NAN : report->site_sums[at + arm] / (double)count;
+}
+
+/* Its own best arm in that run; arm_count: it has no opinion of any. */
+static uint32_t best_seen(const struct tacit_report *report, size_t at)
+{
+    uint32_t best = report->arm_count;
+    for (uint32_t arm = 0; arm < report->arm_count; arm++) {
+        double const mean = seen(report, at, arm);
+        if (!isnan(mean) && (best == report->arm_count || mean > seen(report, at, best)))
+            best = arm;
+    }
+    return best;
+}
+
+static void judge(const struct tacit_report *report, uint32_t agent, uint32_t common,
+                  uint32_t *votes, double *costs, struct report_site *site)
+{
+    uint32_t const arms = report->arm_count;
+    for (uint32_t arm = 0; arm <= arms; arm++)
+        votes[arm] = 0;
+    *site = (struct report_site){.best_arm = arms, .cost = NAN, .ci95 = NAN};
+    for (uint32_t run = 0; run < report->run_count; run++) {
+        size_t const at = at_of(report, run, agent);
+        uint32_t const best = best_seen(report, at);
+        votes[best]++;
+        for (uint32_t arm = 0; arm < arms; arm++)
+            site->pulls += (double)report->site_counts[at + arm] / report->run_count;
+        if (best < arms && !isnan(seen(report, at, common)))
+            costs[site->runs++] = seen(report, at, best) - seen(report, at, common);
+    }
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (votes[arm] > 0 && (site->best_arm == arms || votes[arm] > votes[site->best_arm]))
+            site->best_arm = arm;
+    site->share = (double)votes[site->best_arm] / report->run_count;
+    if (site->runs == 0)
+        return;
+    struct tacit_report_summary const summary = tacit_report_summarise(costs, site->runs, 1);
+    site->cost = summary.mean;
+    site->ci95 = site->runs > 1 ? summary.ci95 : (double)NAN;
+}
+
+static void tell_truth(const struct tacit_report *report, uint32_t agent, uint32_t common,
+                       struct report_site *site)
+{
+    const double *const means = report->site_means + (size_t)agent * report->arm_count;
+    site->true_best_arm = 0;
+    for (uint32_t arm = 1; arm < report->arm_count; arm++)
+        site->true_best_arm = means[arm] > means[site->true_best_arm] ? arm : site->true_best_arm;
+    site->true_cost = means[site->true_best_arm] - means[common];
+}
+
+enum tacit_status report_sites_new(const struct tacit_report *report, struct report_sites *sites)
+{
+    struct tacit_report_answer answer;
+    *sites = (struct report_sites){.count = 0};
+    if (report->site_counts == NULL)
+        return TACIT_OK;
+    TACIT_ASSERT(report->site_sums != NULL && report->site_means != NULL);
+    enum tacit_status status = tacit_report_answer_new(report, &answer);
+    bool const has_answer = status == TACIT_OK && answer.arm_count > 0;
+    sites->common_arm = has_answer ? answer.arms[0] : 0;
+    tacit_report_answer_free(&answer);
+    if (!has_answer)
+        return status;
+    uint32_t *const votes = calloc(report->arm_count + (size_t)1, sizeof *votes);
+    double *const costs = calloc(report->run_count, sizeof *costs);
+    sites->items = calloc(report->agent_count, sizeof *sites->items);
+    status = votes == NULL || costs == NULL || sites->items == NULL ? TACIT_MEMORY : TACIT_OK;
+    for (uint32_t agent = 0; agent < report->agent_count && status == TACIT_OK; agent++) {
+        judge(report, agent, sites->common_arm, votes, costs, &sites->items[agent]);
+        tell_truth(report, agent, sites->common_arm, &sites->items[agent]);
+        sites->count++;
+    }
+    free(votes);
+    free(costs);
+    return status;
+}
+
+void report_sites_free(struct report_sites *sites)
+{
+    free(sites->items);
+    *sites = (struct report_sites){.count = 0};
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+struct name {
+    char own[32];
+    const char *text;
+};
+
+static void name_arm(const struct tacit_report *report, uint32_t arm, struct name *name)
+{
+    (void)snprintf(name->own, sizeof name->own, "arm %" PRIu32, arm);
+    name->text = arm == report->arm_count         ? "too few pulls"
+                 : report->arms[arm].name != NULL ? report->arms[arm].name
+                                                  : name->own;
+}
+
+static void name_agent(const struct tacit_report *report, uint32_t agent, struct name *name)
+{
+    (void)snprintf(name->own, sizeof name->own, "agent %" PRIu32, agent);
+    name->text = report->agent_names != NULL ? report->agent_names[agent] : name->own;
+}
+
+/* ---- JSON and CSV ---------------------------------------------------------------------------- */
+
+static void put_string(const char *text, FILE *out)
+{
+    (void)fputc('"', out);
+    report_put(out, text, REPORT_JSON);
+    (void)fputc('"', out);
+}
+
+static void put_site(const struct tacit_report *report, uint32_t agent,
+                     const struct report_site *site, FILE *out)
+{
+    struct name name;
+    name_agent(report, agent, &name);
+    (void)fputs(agent == 0 ? "\n  {\"name\": " : ",\n  {\"name\": ", out);
+    put_string(name.text, out);
+    (void)fputs(", \"best_arm\": ", out);
+    name_arm(report, site->best_arm, &name);
+    if (site->best_arm == report->arm_count)
+        (void)fputs("null", out);
+    else
+        put_string(name.text, out);
+    (void)fprintf(out, ", \"share\": %s", report_exact(site->share).text);
+    (void)fprintf(out, ", \"cost_of_common\": {\"mean\": %s", report_exact(site->cost).text);
+    (void)fprintf(out, ", \"ci95\": %s}", report_exact(site->ci95).text);
+    (void)fprintf(out, ", \"pulls_seen\": %s", report_exact(site->pulls).text);
+    (void)fputs(", \"truth\": {\"best_arm\": ", out);
+    name_arm(report, site->true_best_arm, &name);
+    put_string(name.text, out);
+    (void)fprintf(out, ", \"cost_of_common\": %s}}", report_exact(site->true_cost).text);
+}
+
+enum tacit_status report_sites_json(const struct tacit_report *report, FILE *out)
+{
+    struct report_sites sites;
+    enum tacit_status const status = report_sites_new(report, &sites);
+    if (sites.count > 0)
+        (void)fputs(",\n \"sites\": [", out);
+    for (uint32_t agent = 0; agent < sites.count; agent++)
+        put_site(report, agent, &sites.items[agent], out);
+    if (sites.count > 0)
+        (void)fputc(']', out);
+    report_sites_free(&sites);
+    return status;
+}
+
+static void put_quoted(const char *text, FILE *out)
+{
+    (void)fputc('"', out);
+    report_put(out, text, REPORT_CSV);
+    (void)fputs("\",", out);
+}
+
+static void put_value(double value, const char *after, FILE *out)
+{
+    (void)fprintf(out, "%s%s", isfinite(value) ? report_exact(value).text : "", after);
+}
+
+enum tacit_status report_sites_csv(const struct tacit_report *report, FILE *out)
+{
+    struct report_sites sites;
+    enum tacit_status const status = report_sites_new(report, &sites);
+    (void)fputs("site,best_arm,share,cost_of_common,cost_of_common_ci95,pulls_seen,"
+                "truth_best_arm,truth_cost_of_common\n",
+                out);
+    for (uint32_t agent = 0; agent < sites.count; agent++) {
+        const struct report_site *const site = &sites.items[agent];
+        struct name name;
+        name_agent(report, agent, &name);
+        put_quoted(name.text, out);
+        name_arm(report, site->best_arm, &name);
+        put_quoted(site->best_arm == report->arm_count ? "" : name.text, out);
+        put_value(site->share, ",", out);
+        put_value(site->cost, ",", out);
+        put_value(site->ci95, ",", out);
+        put_value(site->pulls, ",", out);
+        name_arm(report, site->true_best_arm, &name);
+        put_quoted(name.text, out);
+        put_value(site->true_cost, "\n", out);
+    }
+    report_sites_free(&sites);
+    return status == TACIT_OK ? report_finish(out) : status;
+}
+
+/* ---- The terminal ---------------------------------------------------------------------------- */
+
+static void put_column(const char *text, FILE *out)
+{
+    uint32_t const own = report_width(text);
+    (void)fputs("  ", out);
+    report_put_start(out, text, REPORT_TERMINAL, own > NAME_WIDTH ? NAME_WIDTH - 3 : NAME_WIDTH);
+    (void)fprintf(out, "%*s", own < NAME_WIDTH ? (int)(NAME_WIDTH - own) : 0, "");
+}
+
+static const char *number(double value, int digits, struct report_number *memory)
+{
+    *memory = report_rounded(value, digits);
+    return isfinite(value) ? memory->text : "-";
+}
+
+static void put_line(const struct tacit_report *report, uint32_t agent,
+                     const struct report_site *site, FILE *out)
+{
+    struct name name;
+    struct report_number memory;
+    name_agent(report, agent, &name);
+    put_column(name.text, out);
+    name_arm(report, site->best_arm, &name);
+    put_column(name.text, out);
+    (void)fprintf(out, " %12s", number(site->cost, 3, &memory));
+    (void)fprintf(out, " %9s", number(site->ci95, 2, &memory));
+    (void)fprintf(out, " %9s\n", number(site->true_cost, 3, &memory));
+}
+
+enum tacit_status report_sites_table(const struct tacit_report *report, FILE *out)
+{
+    struct report_sites sites;
+    enum tacit_status const status = report_sites_new(report, &sites);
+    if (sites.count > 0) {
+        (void)fputc('\n', out);
+        put_column("site", out);
+        put_column("sees as best", out);
+        (void)fprintf(out, " %12s %9s %9s\n", "common costs", "+/- 95 %", "in truth");
+    }
+    for (uint32_t agent = 0; agent < sites.count && agent < SITES_SHOWN; agent++)
+        put_line(report, agent, &sites.items[agent], out);
+    if (sites.count > SITES_SHOWN)
+        (void)fprintf(out, "  and %" PRIu32 " more\n", sites.count - SITES_SHOWN);
+    report_sites_free(&sites);
+    return status;
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+static void put_cell(const char *text, FILE *out)
+{
+    (void)fputs("<td><bdi>", out);
+    report_put(out, text, REPORT_HTML);
+    (void)fputs("</bdi></td>", out);
+}
+
+static void put_row(const struct tacit_report *report, uint32_t agent,
+                    const struct report_site *site, FILE *out)
+{
+    struct tacit_report_summary const cost = {
+        .mean = site->cost, .sd = isfinite(site->ci95) ? 1 : 0, .ci95 = site->ci95};
+    struct name name;
+    name_agent(report, agent, &name);
+    report_html_row(name.text, out);
+    name_arm(report, site->best_arm, &name);
+    put_cell(name.text, out);
+    (void)fprintf(out, "<td class=\"n\">%s %%</td>", report_short(100 * site->share, 3).text);
+    report_html_summary(&cost, out);
+    name_arm(report, site->true_best_arm, &name);
+    put_cell(name.text, out);
+    report_html_number(report_rounded(site->true_cost, 3).text, out);
+    (void)fputs("</tr>\n", out);
+}
+
+enum tacit_status report_sites_html(const struct tacit_report *report, FILE *out)
+{
+    static const char *const heads[] = {"site",          "sees as best",
+                                        "#in runs",      "#the common one costs",
+                                        "best in truth", "#costs in truth"};
+    struct report_sites sites;
+    struct name name;
+    char lead[600];
+    enum tacit_status const status = report_sites_new(report, &sites);
+    if (sites.count == 0)
+        return status;
+    name_arm(report, sites.common_arm, &name);
+    (void)snprintf(
+        lead, sizeof lead,
+        "Each site's own best arm, by the rewards that it saw itself (of arms that it "
+        "pulled 30 times or more), and in how many of the runs; and what the common one, "
+        "%.100s, costs it a pull, by the same rewards. The best of several means is a "
+        "little too good. In truth: by the means that only the simulator knows.",
+        name.text);
+    report_html_section("sites", "Sites", lead, out);
+    report_html_table("Sites", "", heads, sizeof heads / sizeof heads[0], out);
+    for (uint32_t agent = 0; agent < sites.count && agent < SITES_ON_PAGE; agent++)
+        put_row(report, agent, &sites.items[agent], out);
+    report_html_table_end(out);
+    if (sites.count > SITES_ON_PAGE)
+        (void)fprintf(out, "<p class=\"lead\">And %s more, in summary.json.</p>\n",
+                      report_grouped(sites.count - SITES_ON_PAGE).text);
+    report_html_section_end(out);
+    report_sites_free(&sites);
+    return status;
+}
