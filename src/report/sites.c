@@ -43,18 +43,20 @@ static void judge(const struct tacit_report *report, uint32_t agent, uint32_t co
     for (uint32_t arm = 0; arm <= arms; arm++)
         votes[arm] = 0;
     *site = (struct report_site){.best_arm = arms, .cost = NAN, .ci95 = NAN};
+    uint64_t pulls = 0;
     for (uint32_t run = 0; run < report->run_count; run++) {
         size_t const at = at_of(report, run, agent);
         uint32_t const best = best_seen(report, at);
         votes[best]++;
         for (uint32_t arm = 0; arm < arms; arm++)
-            site->pulls += (double)report->site_counts[at + arm] / report->run_count;
+            pulls += report->site_counts[at + arm];
         if (best < arms && !isnan(seen(report, at, common)))
             costs[site->runs++] = seen(report, at, best) - seen(report, at, common);
     }
     for (uint32_t arm = 0; arm < arms; arm++)
         if (votes[arm] > 0 && (site->best_arm == arms || votes[arm] > votes[site->best_arm]))
             site->best_arm = arm;
+    site->pulls = (double)pulls / report->run_count;
     site->share = (double)votes[site->best_arm] / report->run_count;
     if (site->runs == 0)
         return;
