@@ -90,7 +90,32 @@ def chosen_by_selector(rounds=ROUNDS):
     return chosen
 
 
+def check_with_the_program(case, chosen):
+    """The same latencies as a trace: after each round `tacit run` counts the same participations of each partition, so each
+    set is the same; and it has waited as long."""
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace.csv"
+        trace.write_text(",".join(map(str, LATENCIES)) + "\n")
+        waited, counts = 0.0, [0.0] * CLIENTS
+        for turn, parts in enumerate(chosen, 1):
+            waited += max(LATENCIES[part] for part in parts)
+            for part in parts:
+                counts[part] += 1
+            told = tacit.run({"name": "replay", "seed": 1, "runs": 1, "horizon": turn, "agents": CLIENTS,
+                              "environment": {"kind": "latency", "source": "trace", "trace": str(trace),
+                                              "latency_min": 0.05},
+                              "network": {"kind": "star"}, "privacy": {"mode": "none"},
+                              "protocol": {"kind": "select", "selector": "exact", "users_per_round": ASKED}})
+            case.assertEqual(told.to_dict()["profiles"]["participations_by_user"]["mean"], counts, f"round {turn}")
+            case.assertAlmostEqual(told.metrics["latency"]["mean"], waited, places=9)
+
+
 class Strategy(unittest.TestCase):
+    def test_partitions_are_those_of_tacit_run(self):
+        strategy = strategy_of()
+        play(strategy, FakeGrid(nodes_of(CLIENTS)), 8)
+        check_with_the_program(self, strategy.chosen)
+
     def test_partitions_are_those_of_a_selector_whatever_the_nodes(self):
         for seed in range(5):
             strategy, grid = strategy_of(), FakeGrid(nodes_of(CLIENTS, seed))
@@ -184,25 +209,9 @@ class Simulation(unittest.TestCase):
         run_simulation(server_app, client_app, CLIENTS, backend_config={
             "init_args": {"num_cpus": 2, "include_dashboard": False}, "client_resources": {"num_cpus": 1.0}})
         self.assertEqual(strategy.chosen, chosen_by_selector())
-        self.check_with_the_program(strategy.chosen)
-
-    def check_with_the_program(self, chosen):
-        """The same latencies as a trace: after each round the program has waited for the same slowest users, and earned
-        the same reward of Eq. (9)."""
-        with tempfile.TemporaryDirectory() as folder:
-            trace = Path(folder) / "trace.csv"
-            trace.write_text(",".join(map(str, LATENCIES)) + "\n")
-            waited = 0.0
-            for turn, parts in enumerate(chosen, 1):
-                waited += max(LATENCIES[part] for part in parts)
-                told = tacit.run({"name": "replay", "seed": 1, "runs": 1, "horizon": turn, "agents": CLIENTS,
-                                  "environment": {"kind": "latency", "source": "trace", "trace": str(trace),
-                                                  "latency_min": 0.05},
-                                  "network": {"kind": "star"}, "privacy": {"mode": "none"},
-                                  "protocol": {"kind": "select", "selector": "exact", "users_per_round": ASKED}})
-                self.assertAlmostEqual(told.metrics["latency"]["mean"], waited, places=9)
+        check_with_the_program(self, strategy.chosen)
         fast = sorted(range(CLIENTS), key=lambda part: LATENCIES[part])[:ASKED]
-        self.assertEqual(chosen[2], sorted(fast))  # the slowest of a set of the fastest names the set
+        self.assertEqual(strategy.chosen[2], sorted(fast))  # everybody was seen: the fastest set
 
 
 class Faces(unittest.TestCase):

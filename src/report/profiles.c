@@ -88,18 +88,24 @@ bool report_has_series(const struct tacit_report *report)
            report->profiles[0].is_series;
 }
 
+/* Series come first. */
+static bool is_series_at(const struct tacit_report *report, uint32_t index)
+{
+    return report->profiles[index].name != NULL && report->profiles[index].is_series;
+}
+
 enum tacit_status report_series_csv(const struct tacit_report *report, FILE *out)
 {
     uint32_t const slots = report->series_count;
     (void)fputs("run,t", out);
-    for (uint32_t i = 0; report->profiles[i].name != NULL; i++)
+    for (uint32_t i = 0; is_series_at(report, i); i++)
         (void)fprintf(out, ",%s", report->profiles[i].name);
     for (uint32_t run = 0; run < report->run_count; run++)
         for (uint32_t slot = 0; slot < slots; slot++) {
             const double *const values =
                 report->profile_values + (size_t)run * report->profile_value_count;
             (void)fprintf(out, "\n%" PRIu32 ",%" PRIu64, run, report->series_slots[slot]);
-            for (uint32_t i = 0; report->profiles[i].name != NULL; i++) {
+            for (uint32_t i = 0; is_series_at(report, i); i++) {
                 double const value = values[(size_t)i * slots + slot];
                 (void)fprintf(out, ",%s", isfinite(value) ? report_exact(value).text : "");
             }

@@ -223,6 +223,16 @@ def slope(folder):
             sys.exit(f"{setting}: {said}")
 
 
+def count(folder):
+    """Who took part how often: of users with latencies of their own, the fastest five, in each of 40 rounds."""
+    words = [os.environ["TACIT_PROGRAM"], "run", os.path.join(folder, "rounds.yaml"), "--json", "--quiet",
+             "--set", "environment.source=trace", "--set", "environment.trace=latencies.csv",
+             "--set", "protocol.selector=fastest", "--set", "runs=2", "--set", "horizon=40"]
+    found = json.loads(subprocess.run(words, capture_output=True, text=True, check=True).stdout)["profiles"]
+    if found["participations_by_user"]["mean"] != [40] * 5 + [0] * 25 or found["participations_by_user"]["rows"][29] != "29":
+        sys.exit(f"participations: {found['participations_by_user']}")
+
+
 def refuse(folder):
     """What is wrong ends with code 2 and one line that says what is allowed."""
     for setting, words in (("protocol.selector=exakt", "allowed: exact, brute"),
@@ -234,7 +244,12 @@ def refuse(folder):
                            ("privacy.eta=3", "privacy.eta"),
                            ("network.kind=ring", "'ring' is not for protocol: select"),
                            ("environment.kind=bernoulli", "environment.kind"),
-                           ("sizes=even", "balanced")):
+                           ("sizes=even", "balanced"), ("labels=dominant", "belongs to a run with 'training'"),
+                           ("training={data: mnist, model: logistic, frozen: {pictures: 100}}", "belongs to model: mlp"),
+                           ("training={data: mnist, frozen: {labels: 5}}", "training.frozen.pictures"),
+                           ("training={data: mnist, frozen: {pictures: 100, rate: 1}}", "rate"),
+                           ("training={data: mnist, classes: 4, frozen: {pictures: 100, labels: 5}}", "1 to 4"),
+                           ("training={data: mnist, classes: 11}", "2 to 10")):
         path = os.path.join(folder, "rounds.yaml")
         result = subprocess.run([os.environ["TACIT_PROGRAM"], "check", path, "--set", setting],
                                 capture_output=True, text=True, check=False)
@@ -269,6 +284,7 @@ def main():
         if exact["energy_gap"]["mean"] != 0 or not exact["regret_genie"]["min"] >= 0:
             sys.exit("the exact search has a gap, or beats the genie in expectation")
         environments(folder)
+        count(folder)
         slope(folder)
         refuse(folder)
 

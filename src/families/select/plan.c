@@ -102,6 +102,47 @@ static enum tacit_status make_series(struct tacit_experiment *experiment, struct
     return TACIT_OK;
 }
 
+/* ---- Who took part how often ---- */
+
+/* Names of the users, from 0, in one piece of memory behind the pointers to them. */
+static const char **name_users(uint32_t count)
+{
+    enum { NAME_BYTES = 8 };
+    const char **const names = malloc((count + (size_t)1) * sizeof *names + count * NAME_BYTES);
+    if (names == NULL)
+        return NULL;
+    char *const texts = (char *)(names + count + 1);
+    for (uint32_t user = 0; user < count; user++) {
+        (void)snprintf(texts + (size_t)user * NAME_BYTES, NAME_BYTES, "%u", user);
+        names[user] = texts + (size_t)user * NAME_BYTES;
+    }
+    names[count] = NULL;
+    return names;
+}
+
+static enum tacit_status make_profiles(struct tacit_experiment *experiment,
+                                       struct select_plan *plan)
+{
+    uint32_t const users = experiment->config->agent_count;
+    if (users > SELECT_USERS_SHOWN_MAX)
+        return TACIT_OK;
+    plan->user_names = name_users(users);
+    if (plan->user_names == NULL)
+        return TACIT_MEMORY;
+    memcpy(plan->profiles, select_series, SELECT_SERIES_COUNT * sizeof *plan->profiles);
+    plan->profiles[SELECT_SERIES_COUNT] =
+        (struct tacit_profile){.name = "participations_by_user",
+                               .label = "took part",
+                               .unit = "rounds",
+                               .note = "users are numbered from 0",
+                               .rows = plan->user_names};
+    plan->users_shown = users;
+    experiment->profiles = plan->profiles;
+    experiment->sim.profile_values += users;
+    plan->common = experiment->sim;
+    return TACIT_OK;
+}
+
 /* ---- Privacy ---- */
 
 static enum tacit_status make_budget(struct tacit_experiment *experiment, struct select_plan *plan,
@@ -174,6 +215,8 @@ enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct t
         return tacit_experiment_refuse(experiment, "training.evaluate_every",
                                        "more than a million examinations; allowed: fewer", error);
     if (status == TACIT_OK)
+        status = make_profiles(experiment, plan);
+    if (status == TACIT_OK)
         status = make_latency(experiment, plan, error);
     if (status == TACIT_OK)
         status = make_budget(experiment, plan, error);
@@ -201,6 +244,7 @@ void select_free_plan(void *memory)
     free(plan->center);
     free(plan->rows);
     free(plan->evaluations);
+    free(plan->user_names);
     free(plan);
 }
 

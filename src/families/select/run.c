@@ -328,6 +328,12 @@ static void finish(struct select_run *run, struct tacit_sim_row *row)
     if (run->plan->keys.choice.selector == TACIT_SELECTOR_ANNEALING)
         run->metrics[SELECT_ITERATIONS] = run->plan->keys.choice.annealing.iterations;
     memcpy(row->metrics, run->metrics, sizeof run->metrics);
+    struct tacit_select_view view;
+    tacit_select_look(run->select, &view);
+    double *const by_user =
+        row->profiles + (size_t)SELECT_SERIES_COUNT * run->plan->common.series_count;
+    for (uint32_t user = 0; user < run->plan->users_shown; user++)
+        by_user[user] = view.counts[user];
 }
 
 enum tacit_status select_run_play(void *context, uint32_t index, struct tacit_sim_row *row,

@@ -44,7 +44,8 @@ enum select_series {
     SELECT_SERIES_COUNT
 };
 extern const struct tacit_profile select_series[];
-#define SELECT_SMOOTH 10u /* rounds of a moving mean (READINGS P5.11) */
+#define SELECT_USERS_SHOWN_MAX 1000u /* up to so many users are counted one by one */
+#define SELECT_SMOOTH 10u            /* rounds of a moving mean (READINGS P5.11) */
 
 /* What the file says. */
 struct select_keys {
@@ -83,6 +84,9 @@ struct select_plan {
     double *center;
     double *rows;
     uint64_t *evaluations; /* rounds after which the model is examined; NULL: after the last one */
+    uint32_t users_shown;  /* users whose participations follow the series in a run's profiles */
+    struct tacit_profile profiles[SELECT_SERIES_COUNT + 2]; /* the series, and a row a user */
+    const char **user_names;                                /* of these rows */
 };
 
 enum tacit_status select_make_plan(struct tacit_experiment *experiment, struct tacit_error *error);

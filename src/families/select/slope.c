@@ -103,6 +103,7 @@ enum tacit_status select_measure_slope(const struct select_plan *plan, struct se
     pilot.common.points = pilot.common.series_slots = points;
     pilot.common.point_count = pilot.common.series_count = make_points(rounds, points);
     pilot.common.profile_values = SELECT_SERIES_COUNT * pilot.common.series_count;
+    pilot.users_shown = 0;
     bool is_whole;
     enum tacit_status const status = play(&pilot, sums, &is_whole);
     slope->first = points[0];
