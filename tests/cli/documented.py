@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Every file that run, compare, plan, evaluate and reproduce leave, every key of their JSON, every column of their CSV and every metric
+stands in docs/results.md, in `code`: small runs of every family are looked at.
+
+usage: documented.py       $TACIT_PROGRAM, $TACIT_SOURCE
+"""
+import csv
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+TACIT = os.environ["TACIT_PROGRAM"]
+SOURCE = pathlib.Path(os.environ["TACIT_SOURCE"])
+PAGE = (SOURCE / "docs/results.md").read_text(encoding="utf-8")
+WORDS = set(re.findall(r"`([^`]+)`", PAGE))
+BASE = "name: d\nseed: 1\nruns: 2\ncheckpoints: 3\n"
+PLAIN = BASE + "agents: 3\nhorizon: 4000\nenvironment: {kind: bernoulli, means: means.csv}\n"
+FILES = {
+    "star": PLAIN + "protocol: {kind: elimination}\nprivacy: {mode: sound, epsilon: 1}\nbaselines: [pooled-ucb1]\n",
+    "hybrid": PLAIN + "network: {kind: hybrid, components: [{agents: 2, kind: complete}, {agents: 1}]}\nprotocol: {kind: elimination}\n"
+              "privacy: {mode: paper, epsilon: 1}\n",
+    "index": PLAIN + "protocol: {kind: index}\nprivacy: {mode: none}\n",
+    "phased": PLAIN + "protocol: {kind: phased-index, confidence: 0.95}\nprivacy: {mode: sound, epsilon: 1}\n",
+    "gossip": PLAIN + "network: {kind: ring}\nprotocol: {kind: gossip-ucb}\nprivacy: {mode: none}\n",
+    "votes": PLAIN.replace("horizon: 4000", "horizon: 200000")
+             + "network: {kind: broadcast}\nprotocol: {kind: votes, epsilon: 0.25, eta: 0.9}\nprivacy: {mode: paper}\n",
+    "glm": BASE + "agents: 3\nhorizon: 60\nenvironment: {kind: contextual, contextual: {dimension: 3, arms: 4}}\n"
+           "protocol: {kind: glm-ucb, threshold: 2}\nprivacy: {mode: none}\n",
+    "select": BASE + "agents: 6\nhorizon: 20\nenvironment: {kind: latency, source: two-groups}\n"
+              "protocol: {kind: select, users_per_round: 2}\nprivacy: {mode: paper, epsilon: 40, eta: 0.04}\n",
+}
+# What stands below these is named by the file: settings, arms, baselines.
+NAMED = {"settings"}
+
+
+def tacit(*words, folder, code=0):
+    done = subprocess.run([TACIT, *map(str, words)], capture_output=True, text=True, check=False, cwd=folder)
+    assert done.returncode == code, (words, done.returncode, done.stderr)
+    return done.stdout
+
+
+def keys_of(value, found):
+    if isinstance(value, dict):
+        for key, below in value.items():
+            found.add(key)
+            if key not in NAMED:
+                keys_of(below, found)
+    elif isinstance(value, list):
+        for below in value:
+            keys_of(below, found)
+    return found
+
+
+def look_at(folder, found):
+    """Names of the files, keys and columns in them."""
+    for path in sorted(folder.iterdir()):
+        if path.suffix not in (".json", ".csv", ".svg", ".html"):
+            continue
+        found.add(path.name)
+        if path.suffix == ".json":
+            keys_of(json.loads(path.read_text(encoding="utf-8")), found)
+        if path.suffix == ".csv":
+            with open(path, encoding="utf-8", newline="") as table:
+                found.update(next(csv.reader(table)))
+
+
+def is_documented(name):
+    """As it is; or as a metric, with what is told of it: regret_mean, regret_ci95."""
+    return name in WORDS or re.sub(r"_(mean|ci95)$", "", name) in WORDS
+
+
+def missing(found):
+    return sorted(name for name in found if not is_documented(name))
+
+
+def what_every_family_writes_is_documented(folder):
+    for name, text in FILES.items():
+        (folder / f"{name}.yaml").write_text(text)
+        tacit("run", f"{name}.yaml", "--quiet", "--out", name, folder=folder)
+        found = set()
+        look_at(folder / name, found)
+        assert len(found) > 15 and not missing(found), (name, missing(found))
+
+
+def what_compare_plan_and_evaluate_write_is_documented(folder):
+    found = set()
+    (folder / "index.yaml").write_text(FILES["index"])
+    tacit("compare", "index.yaml", "--over", "seed=1,2", "--quiet", "--out", "compare", folder=folder)
+    look_at(folder / "compare", found)
+    (folder / "star.yaml").write_text(FILES["star"])
+    keys_of(json.loads(tacit("plan", "star.yaml", "--runs", 2, "--json", "--quiet", folder=folder)), found)
+    rows = [(site, arm, i % 3 == 0, 0.5) for i in range(100) for site in "xyz" for arm in "ab"]
+    (folder / "log.csv").write_text("site,arm,paid,p\n" + "".join(f"{s},{a},{int(r)},{p}\n" for s, a, r, p in rows))
+    (folder / "log.yaml").write_text(FILES["index"].replace("{kind: bernoulli, means: means.csv}",
+                                                            "{kind: logged, logged: {csv: log.csv, agent: site, arm: arm, reward: paid, propensity: p}}"))
+    tacit("evaluate", "log.yaml", "--runs", 2, "--out", "evaluate", folder=folder)
+    look_at(folder / "evaluate", found)
+    assert len(found) > 60 and not missing(found), missing(found)
+
+
+def every_metric_of_the_sources_is_documented(folder):
+    del folder
+    names = set()
+    for path in (SOURCE / "src/families").glob("*/*.c"):
+        for table in re.findall(r"const struct tacit_metric \w+(?:\[\w*\])? = \{(.*?)\n?\};", path.read_text(encoding="utf-8"), re.S):
+            names.update(re.findall(r'\{\s*"(\w+)",\s*"', table))
+    assert len(names) > 40 and not missing(names), missing(names)
+
+
+def what_is_documented_is_there(folder):
+    """No metric on the page that no family has."""
+    del folder
+    sources = "".join(path.read_text(encoding="utf-8") for path in (SOURCE / "src/families").glob("*/*.c"))
+    table = PAGE.split("## Metrics")[1].split("## ")[0]
+    names = set(re.findall(r"^\| `(\w+)` \|", table, re.M))
+    assert len(names) > 40
+    assert not [name for name in names if f'{{"{name}"' not in sources], names
+
+
+TESTS = [what_every_family_writes_is_documented, what_compare_plan_and_evaluate_write_is_documented,
+         every_metric_of_the_sources_is_documented, what_is_documented_is_there]
+
+
+def main():
+    failed = 0
+    for test in TESTS:
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            (folder / "means.csv").write_text("0.8,0.3\n0.7,0.4\n0.9,0.2\n")
+            try:
+                test(folder)
+                print(f"[       OK ] {test.__name__}", flush=True)
+            except (AssertionError, KeyError, IndexError) as wrong:
+                failed += 1
+                print(f"[  FAILED  ] {test.__name__}: {wrong!r}", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
