@@ -258,17 +258,21 @@ static json_t *plan_json(const struct plan *plan)
                      number_json(plan->cost), "regret", number_json(plan->regret));
 }
 
-static bool print_json(const struct search *search, const char *sentence)
+/* One object with a line feed at its end, to be given to free(). NULL: no memory. */
+static char *plans_json(const struct search *search, const char *sentence)
 {
     json_t *const plans = json_array();
     for (uint32_t i = 0; i < search->plan_count; i++)
         (void)json_array_append_new(plans, plan_json(&search->plans[i]));
     json_t *const root = json_pack("{s:o, s:o, s:s}", "plans", plans, "horizon",
                                    json_integer((json_int_t)search->horizon), "sentence", sentence);
-    bool const is_good = root != NULL && json_dumpf(root, stdout, JSON_INDENT(1)) == 0;
+    char *const object = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1));
+    char *text = NULL;
+    if (object != NULL && asprintf(&text, "%s\n", object) < 0)
+        text = NULL;
+    free(object);
     json_decref(root);
-    (void)putchar('\n');
-    return is_good;
+    return text;
 }
 
 static void print_table(const struct search *search, const char *sentence)
@@ -328,12 +332,79 @@ static bool look(struct search *search, struct tacit_error *error)
     return has_instance && search->gap > 0;
 }
 
+/* The first word of a choice's settings: "phased-index" of "{kind: phased-index, ...}". */
+static void put_kind(const char *words, char *kind, size_t size)
+{
+    char const *const at = strstr(words, "kind: ") + strlen("kind: ");
+    (void)snprintf(kind, size, "%.*s", (int)strcspn(at, ",}"), at);
+}
+
+static enum tacit_status write_page(const struct search *search, const char *sentence,
+                                    const char *json, struct tacit_error *error)
+{
+    struct tacit_report_choice choices[PLANS_MAX];
+    char words[PLANS_MAX][3][200];
+    for (uint32_t i = 0; i < search->plan_count; i++) {
+        struct plan const *const plan = &search->plans[i];
+        put_kind(plan->protocol, words[i][0], sizeof words[i][0]);
+        put_kind(plan->network, words[i][1], sizeof words[i][1]);
+        (void)snprintf(words[i][2], sizeof words[i][2],
+                       "--set \"protocol=%s\" --set \"network=%s\"", plan->protocol, plan->network);
+        choices[i] = (struct tacit_report_choice){.protocol = words[i][0],
+                                                  .network = words[i][1],
+                                                  .settings = words[i][2],
+                                                  .decides = plan->decides,
+                                                  .slots_needed = plan->slots_needed,
+                                                  .rounds = plan->rounds,
+                                                  .bytes = plan->bytes,
+                                                  .cost = plan->cost,
+                                                  .regret = plan->regret};
+    }
+    struct tacit_report_plan const page = {.title = search->request->file,
+                                           .version = TACIT_VERSION,
+                                           .sentence = sentence,
+                                           .horizon = search->horizon,
+                                           .run_count = search->run_count,
+                                           .choices = choices,
+                                           .choice_count = search->plan_count,
+                                           .json = json};
+    return tacit_report_plan_write(&page, search->request->out, error);
+}
+
+/* On stdout, and with --out into a directory. */
+static int tell(const struct search *search)
+{
+    struct arguments const *const request = search->request;
+    struct tacit_error error = {""};
+    char sentence[300];
+    say(search, sentence, sizeof sentence);
+    char *const json = plans_json(search, sentence);
+    enum tacit_status status = json == NULL ? TACIT_MEMORY : TACIT_OK;
+    if (status == TACIT_OK && request->json)
+        (void)fputs(json, stdout);
+    else if (status == TACIT_OK)
+        print_table(search, sentence);
+    if (status == TACIT_OK && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
+        (void)snprintf(error.text, sizeof error.text, "the results could not be printed");
+        status = TACIT_IO;
+    }
+    if (status == TACIT_OK && request->out != NULL)
+        status = write_page(search, sentence, json, &error);
+    if (status == TACIT_OK && request->out != NULL && !request->json)
+        (void)printf("\nReport: %s/report.html\n", request->out);
+    free(json);
+    if (status == TACIT_OK)
+        return EXIT_DONE;
+    (void)fprintf(stderr, "tacit plan: %s\n",
+                  error.text[0] == '\0' ? tacit_status_text(status) : error.text);
+    return EXIT_FAILED;
+}
+
 static int plan_command(const struct command *command, int word_count, char **words)
 {
     struct arguments request = {0};
     static struct search search;
     struct tacit_error error = {""};
-    char sentence[300];
     command_parse(command, &request, word_count, words);
     search.request = &request;
     search.control = simulate_control();
@@ -341,31 +412,26 @@ static int plan_command(const struct command *command, int word_count, char **wo
         (void)fprintf(stderr, "%s\n", error.text);
         return EXIT_WRONG_INPUT;
     }
+    if (request.out != NULL && tacit_report_try(request.out, &error) != TACIT_OK) {
+        (void)fprintf(stderr, "tacit plan: --out: %s\n", error.text);
+        return EXIT_FAILED;
+    }
     enum tacit_status const status = try_all(&search);
+    if (status == TACIT_OK)
+        return tell(&search);
     if (status == TACIT_INTERRUPTED) {
         (void)fprintf(stderr, "tacit plan: stopped; nothing is told\n");
         return EXIT_STOPPED;
     }
-    if (status != TACIT_OK) {
-        (void)fprintf(stderr, "tacit plan: %s\n", tacit_status_text(status));
-        return EXIT_FAILED;
-    }
-    say(&search, sentence, sizeof sentence);
-    if (request.json)
-        (void)print_json(&search, sentence);
-    else
-        print_table(&search, sentence);
-    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
-        (void)fprintf(stderr, "tacit plan: the results could not be printed\n");
-        return EXIT_FAILED;
-    }
-    return EXIT_DONE;
+    (void)fprintf(stderr, "tacit plan: %s\n", tacit_status_text(status));
+    return EXIT_FAILED;
 }
 
 static const struct argp_option options[] = {
     {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the file, like privacy.epsilon=0.5", 0},
     {"runs", 'r', "N", 0, "Runs of each simulation (default: 100)", 0},
     {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
+    {"out", 'o', "DIR", 0, "Write report.html, plan.json, plan.csv and slots.svg", 0},
     {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
     {"quiet", 'q', NULL, 0, "No progress on the terminal", 0},
     COMMAND_LAST_OPTIONS};

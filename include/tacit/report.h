@@ -161,6 +161,7 @@ struct tacit_report_series {
     const double *lo;         /* of a curve, in place of ci95: the ends of its band; NULL: none */
     const double *hi;
     bool is_reference; /* a line to compare with: may leave the figure upwards */
+    bool is_scattered; /* points that no line joins */
 };
 
 struct tacit_report_figure {
@@ -352,4 +353,38 @@ enum tacit_status tacit_report_evaluation_table(const struct tacit_report_evalua
                                                 FILE *out);
 enum tacit_status tacit_report_evaluation_write(const struct tacit_report_evaluation *evaluation,
                                                 const char *directory, struct tacit_error *error);
+
+/* ---- What would tell the arms apart -----------------------------------------------------------
+ */
+
+#define TACIT_REPORT_CHOICE_BYTES 100u
+
+/* A protocol over a network. NaN: it is not known. */
+struct tacit_report_choice {
+    const char *protocol; /* words without quotes and commas, as `kind` has them */
+    const char *network;
+    const char *settings; /* what to give `tacit run` */
+    bool decides;         /* in the slots that there are */
+    double slots_needed;  /* NaN: more than was looked at */
+    double rounds;
+    double bytes;
+    double cost;
+    double regret;
+};
+
+struct tacit_report_plan {
+    const char *title;
+    const char *version;
+    const char *sentence;
+    uint64_t horizon;                          /* slots that there are */
+    uint32_t run_count;                        /* of each simulation */
+    const struct tacit_report_choice *choices; /* best first */
+    uint32_t choice_count;
+    const char *json; /* the same as one JSON object */
+};
+
+/* Writes plan.json, plan.csv, slots.svg (if there is something to draw) and report.html, as
+ * tacit_report_write does. Errors: TACIT_IO, TACIT_MEMORY, with error->text. */
+enum tacit_status tacit_report_plan_write(const struct tacit_report_plan *plan,
+                                          const char *directory, struct tacit_error *error);
 #endif

@@ -17,7 +17,6 @@
 #define LABEL_CHARACTERS 60u
 #define FEW_NAMES 4u
 #define SHORT_CHARACTERS 12u
-#define NAME_ROOM 110.0 /* right of a point; with less its name goes to the left */
 
 #define NAME_HEIGHT 14.0
 #define NAME_SLACK 0.01 /* (a + 14) - a may be less than 14: no name is passed twice */
@@ -340,7 +339,7 @@ static void put_curve(const struct frame *frame, const struct tacit_report_serie
 static void put_name(struct frame *frame, const char *name, double x, double y)
 {
     double const width = CHARACTER_WIDTH * fmin(report_width(name), LABEL_CHARACTERS + 3.0);
-    bool const is_left = x > WIDTH - RIGHT - NAME_ROOM;
+    bool const is_left = x + 9 + width > WIDTH && x - 9 - width > 0;
     double const left = is_left ? x - 9 - width : x + 9;
     y -= 5;
     for (uint32_t i = 0; i < frame->name_count; i++) {
@@ -400,7 +399,7 @@ static void put_series_title(const struct frame *frame, const struct tacit_repor
 
 static void put_points(struct frame *frame, const struct tacit_report_series *series)
 {
-    if (series->count > 1) {
+    if (series->count > 1 && !series->is_scattered) {
         (void)fputs("<polyline fill=\"none\" stroke-width=\"1\" stroke-opacity=\".55\"",
                     frame->out);
         put_vertices(frame, series);

@@ -99,7 +99,7 @@ static const char *const sheet[] = {
     ".bar>span,.bar>span.wide{min-width:0;white-space:normal}thead .n{"
     "white-space:normal}.arms tbody th,.arms td{padding-left:4px;"
     "padding-right:4px}.arms thead th{padding-left:4px;padding-right:4px;hyphens:auto}"
-    ".arms small{display:block}}\n",
+    ".arms small{display:block}.plain tr>:first-child{min-width:132px}}\n",
     /* On paper: two sheets for most experiments, nothing that scrolls or unfolds */
     "@page{size:A4;margin:10mm}\n"
     "@media print{body{background:none;font-size:8.2pt;line-height:1.3}main{max-width:none;"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The pages of run, compare and reproduce, read as what they are: HTML that is well formed, headings in order, names for everything
+"""The pages of run, compare, plan and reproduce, read as what they are: HTML that is well formed, headings in order, names for everything
 that has no text, data that are linked and inside, colours with enough contrast, and SVG files that need no style sheet.
 
 usage: pages.py      $TACIT_PROGRAM is what makes the pages. cli/browser.py looks at them in a browser.
@@ -235,7 +235,21 @@ def the_answer_says_how_sure_and_beside_what(pages):
     assert "playing every arm alike" in text and "alone-ucb1" in text and "times as much" in text, text
 
 
-ALL_PAGES = (reproductions_write_their_curves, settings_stand_in_full, the_answer_says_how_sure_and_beside_what)
+def plans_are_the_same_in_page_json_and_csv(pages):
+    folder = pages["plan"]
+    told = json.loads((folder / "plan.json").read_text(encoding="utf-8"))
+    rows = list(csv.DictReader(io.StringIO((folder / "plan.csv").read_text(encoding="utf-8"))))
+    page = Page((folder / "report.html").read_text(encoding="utf-8"))
+    assert told["sentence"] in " ".join(page.all("section")[0]["text"].split())
+    names = [head["text"] for head in page.all("th") if head["attrs"].get("scope") == "row"]
+    assert len(rows) == len(told["plans"]) == len(names) >= 3, (len(rows), len(told["plans"]), len(names))
+    for row, plan, name in zip(rows, told["plans"], names):
+        assert plan["protocol"] == row["protocol"] and plan["settings"]["protocol"] in row["settings"] and row["settings"] in name
+        assert float(row["regret"]) == plan["regret"] and (row["decides"] == "1") == plan["decides"]
+        assert (float(row["slots_needed"]) if row["slots_needed"] else None) == plan["horizon_needed"]
+
+
+ALL_PAGES = (plans_are_the_same_in_page_json_and_csv, reproductions_write_their_curves, settings_stand_in_full, the_answer_says_how_sure_and_beside_what)
 
 
 def main():

@@ -82,7 +82,8 @@ def make(folder):
         tacit("run", f"{name}.yaml", "--quiet", "--set", "privacy.mode=" + ("sound" if name == "log" else "paper" if name == "votes" else "none"),
               "--out", f"out/{name}", cwd=root)
     tacit("compare", "grid.yaml", "--over", "privacy.epsilon=0.1,0.3,1,3,10,1e9", "--out", "out/compare", "--quiet", cwd=root)
+    tacit("plan", "grid.yaml", "--runs", "10", "--set", "horizon=8000", "--out", "out/plan", "--quiet", cwd=root)
     tacit("reproduce", "px", "--experiments", "papers", "--out", "out/reproduce", "--quiet", cwd=root)
-    pages = {name: root / "out" / name for name in ("log", "hybrid", "gossip", "votes", "compare")}
+    pages = {name: root / "out" / name for name in ("log", "hybrid", "gossip", "votes", "compare", "plan")}
     pages["reproduce"] = next((root / "out/reproduce").rglob("report.html")).parent
     return pages

@@ -1,0 +1,247 @@
+/* The page of a plan: the sentence first, then every choice with the slots it needs and what it
+ * costs, of the parts of all pages. */
+#include "internal.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* Numbers and names of the figure, as many of each as there are choices. */
+struct plan_drawing {
+    double *x;
+    double *y;
+    char (*names)[TACIT_REPORT_CHOICE_BYTES];
+    const char **labels;
+    double have[2]; /* the line of the slots that there are */
+    double ends[2];
+    char have_label[100];
+    struct tacit_report_series series[2];
+    struct tacit_report_figure figure;
+};
+
+static void free_drawing(struct plan_drawing *drawing)
+{
+    free(drawing->x);
+    free(drawing->names);
+    free(drawing->labels);
+}
+
+/* "2. phased-index over star": kinds are the same in some, their place is not. */
+static void name_choice(const struct tacit_report_plan *plan, uint32_t index, char *name)
+{
+    (void)snprintf(name, TACIT_REPORT_CHOICE_BYTES, "%" PRIu32 ". %.40s over %.40s", index + 1,
+                   plan->choices[index].protocol, plan->choices[index].network);
+}
+
+static void draw_points(const struct tacit_report_plan *plan, struct plan_drawing *drawing)
+{
+    uint32_t count = 0;
+    drawing->ends[0] = INFINITY;
+    drawing->ends[1] = -INFINITY;
+    for (uint32_t i = 0; i < plan->choice_count; i++) {
+        const struct tacit_report_choice *const choice = &plan->choices[i];
+        if (!isfinite(choice->slots_needed) || !isfinite(choice->bytes))
+            continue;
+        drawing->x[count] = choice->bytes;
+        drawing->y[count] = choice->slots_needed;
+        drawing->ends[0] = fmin(drawing->ends[0], choice->bytes);
+        drawing->ends[1] = fmax(drawing->ends[1], choice->bytes);
+        name_choice(plan, i, drawing->names[count]);
+        drawing->labels[count] = drawing->names[count];
+        count++;
+    }
+    drawing->series[0] =
+        (struct tacit_report_series){.label = "slots until 95 % of the runs decide",
+                                     .count = count,
+                                     .x = drawing->x,
+                                     .y = drawing->y,
+                                     .names = drawing->labels,
+                                     .is_scattered = true};
+}
+
+/* Errors: TACIT_MEMORY. */
+static enum tacit_status draw(const struct tacit_report_plan *plan, struct plan_drawing *drawing)
+{
+    size_t const room = plan->choice_count + (size_t)1;
+    *drawing = (struct plan_drawing){.x = calloc(2 * room, sizeof *drawing->x),
+                                     .names = calloc(room, sizeof *drawing->names),
+                                     .labels = calloc(room, sizeof *drawing->labels)};
+    if (drawing->x == NULL || drawing->names == NULL || drawing->labels == NULL)
+        return TACIT_MEMORY;
+    drawing->y = drawing->x + room;
+    draw_points(plan, drawing);
+    bool const has_points = drawing->series[0].count > 0;
+    drawing->have[0] = drawing->have[1] = (double)plan->horizon;
+    (void)snprintf(drawing->have_label, sizeof drawing->have_label, "slots that you have: %s",
+                   report_grouped(plan->horizon).text);
+    drawing->series[1] = (struct tacit_report_series){.label = drawing->have_label,
+                                                      .count = 2,
+                                                      .x = drawing->ends,
+                                                      .y = drawing->have,
+                                                      .is_reference = true};
+    drawing->figure =
+        (struct tacit_report_figure){.id = "slots",
+                                     .title = "Slots needed against bytes",
+                                     .x_label = "bytes in the slots that you have",
+                                     .y_label = "slots needed, a site",
+                                     .y_is_log = true,
+                                     .series = drawing->series,
+                                     .series_count = !has_points                           ? 0
+                                                     : drawing->ends[0] < drawing->ends[1] ? 2
+                                                                                           : 1};
+    return TACIT_OK;
+}
+
+/* ---- The page ---- */
+
+static void put_choice(const struct tacit_report_plan *plan, uint32_t index, FILE *out)
+{
+    const struct tacit_report_choice *const choice = &plan->choices[index];
+    char name[TACIT_REPORT_CHOICE_BYTES];
+    double const numbers[] = {choice->rounds, choice->bytes, choice->cost, choice->regret};
+    name_choice(plan, index, name);
+    (void)fputs("<tr><th scope=\"row\">", out);
+    report_put(out, name, REPORT_HTML);
+    (void)fputs("<br><code>", out);
+    report_put(out, choice->settings, REPORT_HTML);
+    (void)fputs("</code></th><td>", out);
+    (void)fputs(choice->decides ? "yes" : "no", out);
+    (void)fputs("</td>", out);
+    report_html_number(isfinite(choice->slots_needed) ? report_rounded(choice->slots_needed, 5).text
+                                                      : "too many",
+                       out);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        report_html_number(report_rounded(numbers[i], 4).text, out);
+    (void)fputs("</tr>\n", out);
+}
+
+static void put_choices(const struct tacit_report_plan *plan, FILE *out)
+{
+    static const char *const heads[] = {"protocol and network",
+                                        "decides in time",
+                                        "#slots needed",
+                                        "#rounds",
+                                        "#bytes",
+                                        "#cost",
+                                        "#regret"};
+    char lead[300];
+    (void)snprintf(lead, sizeof lead,
+                   "Rounds, bytes, cost (each link that was used, times its price) and regret "
+                   "(reward missed against always playing the best arm) in %s slots a site; means "
+                   "of %" PRIu32 " runs. Slots needed: the horizon at which 95 %% of the runs "
+                   "decide, to within 5 %%.",
+                   report_grouped(plan->horizon).text, plan->run_count);
+    report_html_section("choices", "What fits this file", lead, out);
+    report_html_table("What fits this file", "plain", heads, sizeof heads / sizeof heads[0], out);
+    for (uint32_t i = 0; i < plan->choice_count; i++)
+        put_choice(plan, i, out);
+    report_html_table_end(out);
+    report_html_section_end(out);
+}
+
+struct plan_page {
+    const struct tacit_report_plan *plan;
+    const struct tacit_report_figure *figure;
+    const struct report_file *files;
+    size_t file_count;
+};
+
+static enum tacit_status fill_page(const void *subject, FILE *out, struct tacit_error *error)
+{
+    const struct plan_page *const page = subject;
+    const struct tacit_report_plan *const plan = page->plan;
+    bool const decides = plan->choice_count > 0 && plan->choices[0].decides;
+    (void)error;
+    report_html_top(plan->title, out);
+    report_html_header(plan->title, NULL, out);
+    report_html_fact(plan->choice_count, "choice", "choices", out);
+    report_html_fact(plan->horizon, "slot a site", "slots a site", out);
+    report_html_header_end(out);
+    (void)fprintf(out, "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">",
+                  decides ? " win" : " open");
+    report_put(out, plan->sentence, REPORT_HTML);
+    (void)fputs("</p></section>\n", out);
+    if (page->figure->series_count > 0)
+        report_html_figure(page->figure, NULL, out);
+    if (plan->choice_count > 0)
+        put_choices(plan, out);
+    enum tacit_status const status = report_html_data(page->files, page->file_count, out);
+    if (status != TACIT_OK)
+        return status;
+    report_html_bottom(plan->version, out);
+    return report_finish(out);
+}
+
+/* ---- The directory ---- */
+
+static void put_value(double value, FILE *out)
+{
+    (void)fprintf(out, ",%s", isfinite(value) ? report_exact(value).text : "");
+}
+
+static enum tacit_status fill_csv(const void *subject, FILE *out, struct tacit_error *error)
+{
+    const struct tacit_report_plan *const plan = subject;
+    (void)error;
+    (void)fputs("protocol,network,settings,decides,slots_needed,rounds,bytes,cost,regret\n", out);
+    for (uint32_t i = 0; i < plan->choice_count; i++) {
+        const struct tacit_report_choice *const choice = &plan->choices[i];
+        (void)fprintf(out, "%s,%s,\"", choice->protocol, choice->network);
+        report_put(out, choice->settings, REPORT_CSV);
+        (void)fprintf(out, "\",%d", choice->decides ? 1 : 0);
+        put_value(choice->slots_needed, out);
+        put_value(choice->rounds, out);
+        put_value(choice->bytes, out);
+        put_value(choice->cost, out);
+        put_value(choice->regret, out);
+        (void)fputc('\n', out);
+    }
+    return report_finish(out);
+}
+
+static enum tacit_status fill_json(const void *subject, FILE *out, struct tacit_error *error)
+{
+    const struct tacit_report_plan *const plan = subject;
+    (void)error;
+    (void)fputs(plan->json, out);
+    return report_finish(out);
+}
+
+static enum tacit_status fill_svg(const void *subject, FILE *out, struct tacit_error *error)
+{
+    (void)error;
+    return tacit_report_figure_svg(subject, out);
+}
+
+static enum tacit_status write_files(const struct tacit_report_plan *plan,
+                                     const struct tacit_report_figure *figure,
+                                     const struct report_place *place)
+{
+    struct report_file const files[] = {
+        {"plan.json", "everything, exactly", "application/json", true, fill_json, plan},
+        {"plan.csv", "a line a choice", "text/csv", true, fill_csv, plan},
+        {"slots.svg", "the figure", "image/svg+xml", false, fill_svg, figure}};
+    size_t const count = sizeof files / sizeof files[0] - (figure->series_count > 0 ? 0 : 1);
+    struct plan_page const page = {plan, figure, files, count};
+    enum tacit_status status = TACIT_OK;
+    for (size_t i = 0; i < count && status == TACIT_OK; i++)
+        status = report_place_write(place, files[i].name, files[i].fill, files[i].subject);
+    return status == TACIT_OK ? report_place_write(place, "report.html", fill_page, &page) : status;
+}
+
+enum tacit_status tacit_report_plan_write(const struct tacit_report_plan *plan,
+                                          const char *directory, struct tacit_error *error)
+{
+    struct report_place place;
+    struct plan_drawing drawing;
+    enum tacit_status status = report_place_open(&place, directory, error);
+    if (status != TACIT_OK)
+        return status;
+    locale_t const before = report_locale_enter();
+    status = draw(plan, &drawing);
+    if (status == TACIT_OK)
+        status = write_files(plan, &drawing.figure, &place);
+    free_drawing(&drawing);
+    report_locale_leave(before);
+    report_place_close(&place);
+    return status;
+}
