@@ -21,7 +21,10 @@ struct world {
     size_t client_size;
     enum tacit_linalg_path path;
     double update_seconds;
-    double gradient_samples; /* samples that gradients went over */
+    double gradient_samples; /* of all gradients */
+    double summed_samples;   /* of gradients that went over them */
+    double expanded_samples; /* of expansions */
+    double near_count;       /* gradients that came from an expansion */
 };
 
 static double seconds(void)
@@ -62,6 +65,18 @@ static void step_hub(struct world *world, const struct tacit_glm_message *messag
         exit(1);
 }
 
+/* From what did the gradient come? */
+static void count_gradient(struct world *world, uint32_t i, uint32_t round)
+{
+    struct tacit_glm_client_view view;
+    tacit_glm_client_look(client_at(world, i), &view);
+    double const samples = (double)view.sample_count;
+    world->gradient_samples += samples;
+    world->near_count += view.is_near ? 1 : 0;
+    world->summed_samples += view.is_near ? 0 : samples;
+    world->expanded_samples += view.anchor_round == round ? samples : 0;
+}
+
 /* A trigger, and all that follows from it. */
 static void carry_out(struct world *world, const struct tacit_glm_message *trigger)
 {
@@ -77,11 +92,11 @@ static void carry_out(struct world *world, const struct tacit_glm_message *trigg
             struct tacit_glm_update answer;
             if (tacit_glm_client_step(client_at(world, i), &event, NULL, &answer) != TACIT_OK)
                 exit(1);
+            if (said.kind == TACIT_GLM_ITERATE)
+                count_gradient(world, i, said.round);
             if (answer.send)
                 step_hub(world, &answer.message, &update);
         }
-        if (said.kind == TACIT_GLM_COMMIT)
-            world->gradient_samples += (double)said.count * said.round;
     }
     world->update_seconds += seconds() - start;
 }
@@ -99,7 +114,7 @@ static double play(struct world *world, uint32_t i, uint64_t slot, struct tacit_
         exit(1);
     double best;
     double mean;
-    tacit_context_means(&world->env, rows, update.arm, &best, &mean);
+    tacit_context_means(&world->env, world->path, rows, update.arm, &best, &mean);
     event.kind = TACIT_EVENT_REWARD;
     event.as.reward =
         (struct tacit_glm_reward){rows + (size_t)update.arm * world->env.dimension,
@@ -277,6 +292,9 @@ int main(int argc, char **argv)
            (unsigned long long)view.aggregation_count,
            1e9 * (total - world.update_seconds) / ((double)clients * (double)slots),
            1e9 * world.update_seconds / world.gradient_samples);
+    printf("  samples %.0f M: summed %.0f M, expanded %.0f M, %.2f M gradients from expansions\n",
+           1e-6 * world.gradient_samples, 1e-6 * world.summed_samples,
+           1e-6 * world.expanded_samples, 1e-6 * world.near_count);
     bool const is_as_expected = print_bounds(&world, total);
     printf("  client state %zu bytes\n", world.client_size);
     free(rows);

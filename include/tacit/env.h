@@ -175,8 +175,8 @@ void tacit_context_offer(const struct tacit_context_env *env, enum tacit_linalg_
                          struct tacit_rng *rng, double *contexts);
 
 /* Means of the best context of an offer and of the chosen one. Cost: O(K d). */
-void tacit_context_means(const struct tacit_context_env *env, const double *contexts, uint32_t arm,
-                         double *best, double *chosen);
+void tacit_context_means(const struct tacit_context_env *env, enum tacit_linalg_path path,
+                         const double *contexts, uint32_t arm, double *best, double *chosen);
 
 /* One reward with this mean: a coin (logistic, probit), a Poisson count, or a normal. */
 double tacit_context_reward(const struct tacit_context_env *env, double mean,

@@ -203,6 +203,9 @@ struct tacit_glm_client_view {
     uint64_t sample_count;
     uint64_t included_count; /* of these are in the committed model */
     uint64_t model_count;    /* n of the last commit */
+    uint32_t anchor_round;   /* of the update under way, about whose iterate gradients are expanded;
+                                0: none */
+    bool is_near;            /* the last gradient came from that expansion */
     double alpha;            /* of the next decision, scaled */
     double log_det;          /* log det A_{t,i}/det A_tlast */
     double trigger;          /* left side of Eq. (4) at the last reward */

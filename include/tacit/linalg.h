@@ -75,6 +75,15 @@ void tacit_linalg_arms(enum tacit_linalg_path path, uint32_t d, const double *m,
                        const double *theta, uint32_t arm_count, const double *rows, double *linear,
                        double *quadratic, double *square);
 
+/* products[k] = x_k' theta, as tacit_linalg_arms has it, to the bit. Cost: O(K d). */
+void tacit_linalg_linear(enum tacit_linalg_path path, uint32_t d, const double *theta,
+                         uint32_t count, const double *rows, double *products);
+
+/* Scales each of `count` rows of d numbers to length `norm`, each number then rounded to single
+ * precision. Requires: no row is zero. Cost: O(count d). */
+void tacit_linalg_unit_rows(enum tacit_linalg_path path, uint32_t d, double norm, uint32_t count,
+                            double *rows);
+
 /* Upper triangle of m, packed; and back, both triangles and padding. */
 void tacit_linalg_pack(uint32_t d, const double *m, double *packed);
 void tacit_linalg_unpack(uint32_t d, const double *packed, double *m);
@@ -157,6 +166,29 @@ double tacit_linalg_sample_get(const struct tacit_linalg_samples *samples, size_
 void tacit_linalg_gradient(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
                            const struct tacit_linalg_samples *samples, size_t first, size_t end,
                            const double *theta, double *gradient);
+
+/* What gradients near a point need instead of the samples: the point theta_0, the gradient G there,
+ * H = sum of mu'(z) xx' and, for each pair a <= b, the vector 1/2 sum of mu''(z) x_a x_b x, with
+ * z = x' theta_0. One relocatable array of so many doubles. */
+#define TACIT_LINALG_EXPANSION_DIMENSION_MAX 32u
+#define TACIT_LINALG_EXPANSION(d)                                                                  \
+    (TACIT_LINALG_STRIDE(d) * (2 + (size_t)(d) + TACIT_LINALG_PACKED(d)))
+
+/* Expands the gradient of the first n samples about theta. Requires: logistic link,
+ * d <= TACIT_LINALG_EXPANSION_DIMENSION_MAX. Cost: O(n d^3/6). */
+void tacit_linalg_expand(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
+                         const struct tacit_linalg_samples *samples, size_t n, const double *theta,
+                         double *expansion);
+
+/* gradient (stride) = G + H s + the quadratic form of the pairs in s = theta - theta_0. Its
+ * distance from the sum over the samples, rounding in double precision aside, is at most L^2 |s|/(6
+ * (1 - L |s|)) s'H s + 5e-7 L |s|^2 tr H, where L is mean->longest: |mu'''| <= mu' and mu'(z + u)
+ * <= e^|u| mu'(z); the first term is half of that where L (|theta_0| + |s|) <= 2.29. The second is
+ * for the pairs' single precision. False, and nothing is written, where that is above `tolerance`.
+ * At theta_0: G. Requires: mean->longest > 0. Cost: O(d^3/2). */
+bool tacit_linalg_gradient_near(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
+                                uint32_t d, const double *expansion, const double *theta,
+                                double tolerance, double *gradient);
 
 /* m += sum of mu'(x_s' theta) x_s x_s'; theta NULL: of x_s x_s'. Cost: O(n d^2). */
 void tacit_linalg_gram(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,

@@ -7,6 +7,7 @@
 /* Features have single precision, as data sets do; rounded, a vector of this length is not above 1.
  */
 #define UNIT (1.0 - 0x1p-23)
+#define MEANS_AT_ONCE 64u
 #define POISSON_MEAN_MAX 700.0
 
 /* Rounded to 24 bits (Veltkamp 1968), in double arithmetic alone: gcc 12 drops a conversion to
@@ -23,8 +24,7 @@ static void draw_normals(enum tacit_linalg_path path, struct tacit_rng *rng, siz
     uint64_t words[WORDS_AT_ONCE];
     while (count > 0) {
         size_t const part = count < 2 * WORDS_AT_ONCE ? count : 2 * WORDS_AT_ONCE;
-        for (size_t i = 0; i < (part + 1) / 2; i++)
-            words[i] = tacit_rng_next(rng);
+        tacit_rng_words(rng, (part + 1) / 2, words);
         tacit_linalg_normals(path, words, part, normals);
         normals += part;
         count -= part;
@@ -92,25 +92,25 @@ void tacit_context_offer(const struct tacit_context_env *env, enum tacit_linalg_
     }
     size_t const count = (size_t)env->arm_count * env->dimension;
     draw_normals(path, rng, count, contexts);
-    for (uint32_t k = 0; k < env->arm_count; k++)
-        normalise(env->dimension, UNIT, contexts + (size_t)k * env->dimension);
-    for (size_t i = 0; i < count; i++)
-        contexts[i] = single(contexts[i]);
+    tacit_linalg_unit_rows(path, env->dimension, UNIT, env->arm_count, contexts);
 }
 
-void tacit_context_means(const struct tacit_context_env *env, const double *contexts, uint32_t arm,
-                         double *best, double *chosen)
+void tacit_context_means(const struct tacit_context_env *env, enum tacit_linalg_path path,
+                         const double *contexts, uint32_t arm, double *best, double *chosen)
 {
     TACIT_ASSERT(arm < env->arm_count);
     double highest = -INFINITY;
     double at_arm = 0;
-    for (uint32_t k = 0; k < env->arm_count; k++) {
-        const double *const x = contexts + (size_t)k * env->dimension;
-        double z = 0;
-        for (uint32_t i = 0; i < env->dimension; i++)
-            z += x[i] * env->theta[i];
-        highest = z > highest ? z : highest;
-        at_arm = k == arm ? z : at_arm;
+    for (uint32_t first = 0; first < env->arm_count; first += MEANS_AT_ONCE) {
+        double z[MEANS_AT_ONCE];
+        uint32_t const rest = env->arm_count - first;
+        uint32_t const count = rest < MEANS_AT_ONCE ? rest : MEANS_AT_ONCE;
+        tacit_linalg_linear(path, env->dimension, env->theta, count,
+                            contexts + (size_t)first * env->dimension, z);
+        for (uint32_t k = 0; k < count; k++)
+            highest = z[k] > highest ? z[k] : highest;
+        if (arm >= first && arm - first < count)
+            at_arm = z[arm - first];
     }
     *best = tacit_linalg_mean(&env->mean, highest); /* links rise */
     *chosen = tacit_linalg_mean(&env->mean, at_arm);

@@ -6,6 +6,7 @@
 #define ROOT(x) ((v4)_mm256_sqrt_pd((__m256d)(x)))
 /* In so many words: gcc 12 makes two halves of it where it may choose. */
 #define WIDEN(p) ((v4)_mm256_cvtps_pd(_mm_loadu_ps(p)))
+#define NARROW(v) ((f4)_mm256_cvtpd_ps((__m256d)(v)))
 #include "kernels.h"
 #else
 typedef int linalg_no_avx2; /* a file may not be empty */

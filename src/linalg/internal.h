@@ -14,6 +14,7 @@
 /* log 2 in two parts: products of the first with exponents are exact. */
 #define LN2_HIGH 0x1.62e42feep-1
 #define LN2_LOW 0x1.a39ef35793c76p-33
+#define SINGLE_SPLIT (0x1p29 + 1.0)
 #define HALF_PI 1.5707963267948966
 #define HALF_ROOT_BITS UINT64_C(0x3fe6a09e667f3bcd) /* sqrt(1/2) */
 #define ONE_BITS UINT64_C(0x3ff0000000000000)
@@ -58,6 +59,10 @@ static const double COSINE_TERMS[TURN_TERM_COUNT] = {
     1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600, -1.0 / 3628800,
     1.0 / 40320,          -1.0 / 720,         1.0 / 24,        -1.0 / 2};
 
+/* Samples whose moments are added at a time: they and what is made of them stay in the first
+ * cache. */
+#define LINALG_CHUNK 128u
+
 /* Does the range first <= s < end leave out samples of block `at`? */
 static inline bool linalg_is_partial(size_t at, size_t first, size_t end)
 {
@@ -76,16 +81,32 @@ void linalg_part_of_block(uint32_t d, bool is_single, const void *block, size_t 
     void linalg_arms_##PATH(uint32_t d, const double *m, const double *theta, uint32_t arm_count,  \
                             const double *rows, double *linear, double *quadratic,                 \
                             double *square);                                                       \
+    void linalg_linear_##PATH(uint32_t d, const double *theta, uint32_t count, const double *rows, \
+                              double *products);                                                   \
+    void linalg_unit_rows_##PATH(uint32_t d, double norm, uint32_t count, double *rows);           \
     bool linalg_cholesky_##PATH(uint32_t d, const double *m, double shift, double *factor,         \
                                 double *reciprocal);                                               \
     void linalg_gradient_##PATH(uint32_t d, const struct tacit_linalg_mean *mean, double reach,    \
                                 bool is_single, const void *samples, size_t first, size_t end,     \
-                                const double *theta, double *gradient);
+                                const double *theta, double *gradient);                            \
+    void linalg_moments_##PATH(uint32_t d, const struct tacit_linalg_mean *mean, double reach,     \
+                               bool is_single, const void *samples, size_t n, const double *theta, \
+                               double *hessian, double *triples);                                  \
+    void linalg_bend_##PATH(uint32_t d, const double *triples, const double *weights,              \
+                            double *gradient);
 TACIT_LINALG_KERNELS(portable)
 #if defined __x86_64__
 #define TACIT_LINALG_HAS_AVX2 1
 TACIT_LINALG_KERNELS(avx2)
 #else
 #define TACIT_LINALG_HAS_AVX2 0
+#endif
+
+#if TACIT_LINALG_HAS_AVX2
+#define ON_PATH(path, kernel, ...)                                                                 \
+    ((path) == TACIT_LINALG_AVX2 ? linalg_##kernel##_avx2(__VA_ARGS__)                             \
+                                 : linalg_##kernel##_portable(__VA_ARGS__))
+#else
+#define ON_PATH(path, kernel, ...) ((void)(path), linalg_##kernel##_portable(__VA_ARGS__))
 #endif
 #endif

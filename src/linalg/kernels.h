@@ -12,6 +12,8 @@
 #endif
 
 typedef double v4 __attribute__((vector_size(32), aligned(8), may_alias));
+typedef float f4 __attribute__((vector_size(16), aligned(4), may_alias));
+typedef float f8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef uint64_t u4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define LANES 4u
@@ -100,35 +102,44 @@ INLINE v4 uniform_of(u4 halves)
     return ((v4)(halves | U(MAGIC_BITS)) - V(0x1p52 - 0.5)) * V(0x1p-32);
 }
 
-/* Eight normals from four words: their cosines, then their sines. */
-INLINE void eight_normals(u4 words, v4 *cosine, v4 *sine)
+/* Radii and turns of `count` words, a multiple of four: one function after the other, so that the
+ * chains of many words run side by side. Eight normals are those of four words: their cosines, then
+ * their sines. */
+#define WORDS_AT_ONCE 64u
+INLINE void pairs_of(const uint64_t *words, size_t count, double *normals)
 {
-    v4 const square = V(-2.0) * log_of(uniform_of(words >> 32));
-    v4 const radius = ROOT(square);
-    turn(uniform_of(words & U(UINT32_MAX)), cosine, sine);
-    *cosine = radius * *cosine;
-    *sine = radius * *sine;
+    double radii[WORDS_AT_ONCE];
+    for (size_t i = 0; i < count; i += LANES) {
+        u4 const word = *(const u4 *)(const void *)(words + i);
+        v4 const square = V(-2.0) * log_of(uniform_of(word >> 32));
+        STORE(radii + i, ROOT(square));
+    }
+    for (size_t i = 0; i < count; i += LANES) {
+        u4 const word = *(const u4 *)(const void *)(words + i);
+        v4 const radius = LOAD(radii + i);
+        v4 cosine;
+        v4 sine;
+        turn(uniform_of(word & U(UINT32_MAX)), &cosine, &sine);
+        STORE(normals + 2 * i, radius * cosine);
+        STORE(normals + 2 * i + LANES, radius * sine);
+    }
 }
 
 TARGET void NAME(normals)(const uint64_t *words, size_t count, double *normals)
 {
-    v4 cosine;
-    v4 sine;
-    size_t i = 0;
-    for (; i + 2 * LANES <= count; i += 2 * LANES) {
-        eight_normals(*(const u4 *)(const void *)(words + i / 2), &cosine, &sine);
-        STORE(normals + i, cosine);
-        STORE(normals + i + LANES, sine);
-    }
-    if (i == count)
+    size_t const whole = count / (2 * LANES) * LANES; /* words */
+    for (size_t i = 0; i < whole; i += WORDS_AT_ONCE)
+        pairs_of(words + i, whole - i < WORDS_AT_ONCE ? whole - i : WORDS_AT_ONCE, normals + 2 * i);
+    if (2 * whole == count)
         return;
-    size_t const left = count - i;
+    size_t const left = count - 2 * whole;
     size_t const pairs = (left + 1) / 2;
-    u4 last = U(0);
-    memcpy(&last, words + i / 2, pairs * sizeof words[0]);
-    eight_normals(last, &cosine, &sine);
-    memcpy(normals + i, &cosine, pairs * sizeof normals[0]);
-    memcpy(normals + i + pairs, &sine, (left - pairs) * sizeof normals[0]);
+    uint64_t last[LANES] = {0};
+    double eight[2 * LANES];
+    memcpy(last, words + whole, pairs * sizeof words[0]);
+    pairs_of(last, LANES, eight);
+    memcpy(normals + 2 * whole, eight, pairs * sizeof normals[0]);
+    memcpy(normals + 2 * whole + pairs, eight + LANES, (left - pairs) * sizeof normals[0]);
 }
 
 TARGET double NAME(dot)(uint32_t d, const double *a, const double *b)
@@ -161,43 +172,114 @@ TARGET void NAME(multiply)(uint32_t d, const double *m, const double *x, double 
     }
 }
 
-/* Sixteen arms, a column a vector of four: q = sum_r x_r (m_rr x_r + 2 sum_{c<r} m_rc x_c). */
-#define GROUPS 4u
-TARGET static void sixteen_arms(uint32_t d, const double *m, const double *theta,
-                                const double *columns, double *linear, double *quadratic,
-                                double *square)
+/* Sixteen numbers: four vectors side by side, so that their chains of operations wait for
+ * themselves only, and a constant is fetched once for all. */
+struct sixteen {
+    v4 a;
+    v4 b;
+    v4 c;
+    v4 d;
+};
+
+/* Four rows from `first` on; beyond the last one, that one again. */
+struct rows {
+    const double *a;
+    const double *b;
+    const double *c;
+    const double *d;
+};
+
+INLINE struct rows rows_of(uint32_t d, uint32_t count, const double *rows, uint32_t first)
+{
+    size_t const rest = count - first - 1;
+    const double *const row = rows + (size_t)first * d;
+    return (struct rows){row, row + (rest < 1 ? rest : 1) * d, row + (rest < 2 ? rest : 2) * d,
+                         row + (rest < 3 ? rest : 3) * d};
+}
+
+INLINE v4 column_of(struct rows rows, uint32_t c)
+{
+    return (v4){rows.a[c], rows.b[c], rows.c[c], rows.d[c]};
+}
+
+/* y += weight x in as many of the four vectors as there are. */
+INLINE struct sixteen add_to(unsigned groups, struct sixteen y, v4 weight, struct sixteen x)
+{
+    y.a += weight * x.a;
+    if (groups > 1)
+        y.b = y.b + weight * x.b;
+    if (groups > 2)
+        y.c = y.c + weight * x.c;
+    if (groups > 3)
+        y.d = y.d + weight * x.d;
+    return y;
+}
+
+INLINE struct sixteen arms_at(unsigned groups, const double *columns, uint32_t c)
+{
+    const double *const at = columns + (size_t)c * TACIT_LINALG_ARMS_AT_ONCE;
+    struct sixteen x = {LOAD(at), V(0.0), V(0.0), V(0.0)};
+    if (groups > 1)
+        x.b = LOAD(at + LANES);
+    if (groups > 2)
+        x.c = LOAD(at + 2 * LANES);
+    if (groups > 3)
+        x.d = LOAD(at + 3 * LANES);
+    return x;
+}
+
+INLINE void keep_arms(unsigned groups, struct sixteen x, double *out)
+{
+    STORE(out, x.a);
+    if (groups > 1)
+        STORE(out + LANES, x.b);
+    if (groups > 2)
+        STORE(out + 2 * LANES, x.c);
+    if (groups > 3)
+        STORE(out + 3 * LANES, x.d);
+}
+
+/* q += x (m_rr x + 2 s), in four lanes. */
+INLINE v4 form_of(v4 q, v4 x, double diagonal, v4 s)
+{
+    return q + x * (V(diagonal) * x + V(2.0) * s);
+}
+
+/* Up to sixteen arms, a column a vector of four:
+ * q = sum_r x_r (m_rr x_r + 2 sum_{c<r} m_rc x_c). */
+INLINE void some_arms(unsigned groups, uint32_t d, const double *m, const double *theta,
+                      const double *columns, double *linear, double *quadratic, double *square)
 {
     size_t const stride = TACIT_LINALG_STRIDE(d);
-    v4 z[GROUPS] = {V(0.0), V(0.0), V(0.0), V(0.0)};
-    v4 q[GROUPS] = {V(0.0), V(0.0), V(0.0), V(0.0)};
-    v4 n[GROUPS] = {V(0.0), V(0.0), V(0.0), V(0.0)};
+    struct sixteen const zero = {V(0.0), V(0.0), V(0.0), V(0.0)};
+    struct sixteen z = zero;
+    struct sixteen q = zero;
+    struct sixteen n = zero;
     for (uint32_t r = 0; r < d; r++) {
         const double *const row = m + r * stride;
-        v4 s0 = V(0.0);
-        v4 s1 = V(0.0);
-        v4 s2 = V(0.0);
-        v4 s3 = V(0.0);
-        for (uint32_t c = 0; c < r; c++) {
-            const double *const at = columns + c * TACIT_LINALG_ARMS_AT_ONCE;
-            v4 const weight = V(row[c]);
-            s0 += weight * LOAD(at);
-            s1 += weight * LOAD(at + LANES);
-            s2 += weight * LOAD(at + 2 * LANES);
-            s3 += weight * LOAD(at + 3 * LANES);
-        }
-        v4 const s[GROUPS] = {s0, s1, s2, s3};
-        for (unsigned g = 0; g < GROUPS; g++) {
-            v4 const x = LOAD(columns + r * TACIT_LINALG_ARMS_AT_ONCE + g * LANES);
-            q[g] += x * (V(row[r]) * x + V(2.0) * s[g]);
-            z[g] += V(theta[r]) * x;
-            n[g] += x * x;
-        }
+        struct sixteen s = zero;
+        for (uint32_t c = 0; c < r; c++)
+            s = add_to(groups, s, V(row[c]), arms_at(groups, columns, c));
+        struct sixteen const x = arms_at(groups, columns, r);
+        q.a = form_of(q.a, x.a, row[r], s.a);
+        if (groups > 1)
+            q.b = form_of(q.b, x.b, row[r], s.b);
+        if (groups > 2)
+            q.c = form_of(q.c, x.c, row[r], s.c);
+        if (groups > 3)
+            q.d = form_of(q.d, x.d, row[r], s.d);
+        z = add_to(groups, z, V(theta[r]), x);
+        n.a += x.a * x.a;
+        if (groups > 1)
+            n.b = n.b + x.b * x.b;
+        if (groups > 2)
+            n.c = n.c + x.c * x.c;
+        if (groups > 3)
+            n.d = n.d + x.d * x.d;
     }
-    for (unsigned g = 0; g < GROUPS; g++) {
-        STORE(linear + g * LANES, z[g]);
-        STORE(quadratic + g * LANES, q[g]);
-        STORE(square + g * LANES, n[g]);
-    }
+    keep_arms(groups, z, linear);
+    keep_arms(groups, q, quadratic);
+    keep_arms(groups, n, square);
 }
 
 TARGET void NAME(arms)(uint32_t d, const double *m, const double *theta, uint32_t arm_count,
@@ -210,16 +292,67 @@ TARGET void NAME(arms)(uint32_t d, const double *m, const double *theta, uint32_
     for (uint32_t first = 0; first < arm_count; first += TACIT_LINALG_ARMS_AT_ONCE) {
         uint32_t const rest = arm_count - first;
         uint32_t const count = rest < TACIT_LINALG_ARMS_AT_ONCE ? rest : TACIT_LINALG_ARMS_AT_ONCE;
-        if (count < TACIT_LINALG_ARMS_AT_ONCE)
-            memset(columns, 0, d * TACIT_LINALG_ARMS_AT_ONCE * sizeof columns[0]);
-        const double *const from = rows + (size_t)first * d;
-        for (uint32_t c = 0; c < d; c++)
-            for (uint32_t k = 0; k < count; k++)
-                columns[c * TACIT_LINALG_ARMS_AT_ONCE + k] = from[(size_t)k * d + c];
-        sixteen_arms(d, m, theta, columns, z, q, n);
+        for (uint32_t k = 0; k < count; k += LANES) {
+            struct rows const four = rows_of(d, arm_count, rows, first + k);
+            for (uint32_t c = 0; c < d; c++)
+                STORE(columns + c * TACIT_LINALG_ARMS_AT_ONCE + k, column_of(four, c));
+        }
+        if (count > 3 * LANES)
+            some_arms(4, d, m, theta, columns, z, q, n);
+        else if (count > 2 * LANES)
+            some_arms(3, d, m, theta, columns, z, q, n);
+        else if (count > LANES)
+            some_arms(2, d, m, theta, columns, z, q, n);
+        else
+            some_arms(1, d, m, theta, columns, z, q, n);
         memcpy(linear + first, z, count * sizeof z[0]);
         memcpy(quadratic + first, q, count * sizeof q[0]);
         memcpy(square + first, n, count * sizeof n[0]);
+    }
+}
+
+TARGET void NAME(linear)(uint32_t d, const double *theta, uint32_t count, const double *rows,
+                         double *products)
+{
+    for (uint32_t first = 0; first < count; first += LANES) {
+        struct rows const four = rows_of(d, count, rows, first);
+        double z[LANES];
+        v4 sum = V(0.0);
+        for (uint32_t c = 0; c < d; c++)
+            sum += V(theta[c]) * column_of(four, c);
+        STORE(z, sum);
+        for (uint32_t k = 0; k < LANES && first + k < count; k++)
+            products[first + k] = z[k];
+    }
+}
+
+/* Rounded to 24 bits (Veltkamp 1968), in double arithmetic alone: gcc 12 drops a conversion to
+ * float and back where it makes vectors of it. */
+INLINE v4 single_of(v4 x)
+{
+    v4 const wide = x * V(SINGLE_SPLIT);
+    return wide - (wide - x);
+}
+
+TARGET void NAME(unit_rows)(uint32_t d, double norm, uint32_t count, double *rows)
+{
+    for (uint32_t first = 0; first < count; first += LANES) {
+        struct rows const four = rows_of(d, count, rows, first);
+        double scale[LANES];
+        v4 square = V(0.0);
+        for (uint32_t c = 0; c < d; c++) {
+            v4 const x = column_of(four, c);
+            square += x * x;
+        }
+        STORE(scale, V(norm) / ROOT(square));
+        for (uint32_t k = 0; k < LANES && first + k < count; k++) {
+            double *const row = rows + (size_t)(first + k) * d;
+            uint32_t c = 0;
+            for (; c + LANES <= d; c += LANES)
+                STORE(row + c, single_of(V(scale[k]) * LOAD(row + c)));
+            for (; c < d; c++)
+                row[c] = single_of(V(scale[k] * row[c]))[0];
+        }
     }
 }
 
@@ -249,15 +382,6 @@ TARGET bool NAME(cholesky)(uint32_t d, const double *m, double shift, double *fa
     }
     return true;
 }
-
-/* Sixteen numbers: four vectors side by side, so that their chains of operations wait for
- * themselves only, and a constant is fetched once for all. */
-struct sixteen {
-    v4 a;
-    v4 b;
-    v4 c;
-    v4 d;
-};
 
 /* x y + z, rounded twice, for a number z. */
 INLINE struct sixteen times_plus(struct sixteen x, struct sixteen y, double z)
@@ -470,4 +594,205 @@ TARGET void NAME(gradient)(uint32_t d, const struct tacit_linalg_mean *mean, dou
     memset(gradient, 0, TACIT_LINALG_STRIDE(d) * sizeof gradient[0]);
     for (uint32_t c = 0; c < d; c++)
         gradient[c] = sum_of(sums[c]);
+}
+
+/* ---- Moments: second and third derivatives ---- */
+
+/* A chunk's samples as columns: in double precision for H, in single precision for third
+ * derivatives, whose share in a gradient is small (samples.c has the bound). */
+struct chunk {
+    size_t count; /* with what fills up the last sixteen, which is zero */
+    double columns[TACIT_LINALG_EXPANSION_DIMENSION_MAX * LINALG_CHUNK];
+    double first[LINALG_CHUNK]; /* mu'(z) */
+    double once[LINALG_CHUNK];
+    float narrow[TACIT_LINALG_EXPANSION_DIMENSION_MAX * LINALG_CHUNK];
+    float second[LINALG_CHUNK]; /* mu''(z)/2 */
+    float narrow_once[LINALG_CHUNK];
+    float narrow_twice[LINALG_CHUNK];
+};
+
+#define FLOATS 8u
+#define NARROW_STORE(p, v) (*(f4 *)(void *)(p) = NARROW(v))
+#define LOAD8(p) (*(const f8 *)(const void *)(p))
+
+INLINE double sum_of_floats(f8 a)
+{
+    float eight[FLOATS];
+    memcpy(eight, &a, sizeof eight);
+    return sum_of(WIDEN(eight) + WIDEN(eight + LANES));
+}
+
+/* out[c] += sum of v x_c, for first <= c < d. Two columns at a time, four sums side by side. */
+TARGET static void columns_of(uint32_t d, uint32_t first, const struct chunk *chunk,
+                              const double *v, double *out)
+{
+    uint32_t c = first;
+    for (; c + 2 <= d; c += 2) {
+        const double *const x = chunk->columns + (size_t)c * LINALG_CHUNK;
+        const double *const y = x + LINALG_CHUNK;
+        struct sixteen s = {V(0.0), V(0.0), V(0.0), V(0.0)};
+        for (size_t i = 0; i < chunk->count; i += 2 * LANES) {
+            s.a += LOAD(v + i) * LOAD(x + i);
+            s.b += LOAD(v + i) * LOAD(y + i);
+            s.c += LOAD(v + i + LANES) * LOAD(x + i + LANES);
+            s.d += LOAD(v + i + LANES) * LOAD(y + i + LANES);
+        }
+        out[c] += sum_of(s.a + s.c);
+        out[c + 1] += sum_of(s.b + s.d);
+    }
+    if (c < d) {
+        const double *const x = chunk->columns + (size_t)c * LINALG_CHUNK;
+        v4 even = V(0.0);
+        v4 odd = V(0.0);
+        for (size_t i = 0; i < chunk->count; i += 2 * LANES) {
+            even += LOAD(v + i) * LOAD(x + i);
+            odd += LOAD(v + i + LANES) * LOAD(x + i + LANES);
+        }
+        out[c] += sum_of(even + odd);
+    }
+}
+
+/* The same in single precision: of four columns, two, one. */
+INLINE void four_narrow(size_t count, const float *v, const float *x, double *out)
+{
+    f8 a = {0};
+    f8 b = {0};
+    f8 c = {0};
+    f8 d = {0};
+    for (size_t i = 0; i < count; i += FLOATS) {
+        f8 const weight = LOAD8(v + i);
+        a += weight * LOAD8(x + i);
+        b += weight * LOAD8(x + LINALG_CHUNK + i);
+        c += weight * LOAD8(x + 2 * LINALG_CHUNK + i);
+        d += weight * LOAD8(x + 3 * LINALG_CHUNK + i);
+    }
+    out[0] += sum_of_floats(a);
+    out[1] += sum_of_floats(b);
+    out[2] += sum_of_floats(c);
+    out[3] += sum_of_floats(d);
+}
+
+INLINE void two_narrow(size_t count, const float *v, const float *x, double *out)
+{
+    f8 a = {0};
+    f8 b = {0};
+    for (size_t i = 0; i < count; i += FLOATS) {
+        a += LOAD8(v + i) * LOAD8(x + i);
+        b += LOAD8(v + i) * LOAD8(x + LINALG_CHUNK + i);
+    }
+    out[0] += sum_of_floats(a);
+    out[1] += sum_of_floats(b);
+}
+
+TARGET static void narrow_columns_of(uint32_t d, uint32_t first, const struct chunk *chunk,
+                                     const float *v, double *out)
+{
+    uint32_t c = first;
+    for (; c + 4 <= d; c += 4)
+        four_narrow(chunk->count, v, chunk->narrow + (size_t)c * LINALG_CHUNK, out + c);
+    if (c + 2 <= d) {
+        two_narrow(chunk->count, v, chunk->narrow + (size_t)c * LINALG_CHUNK, out + c);
+        c += 2;
+    }
+    if (c < d) {
+        const float *const x = chunk->narrow + (size_t)c * LINALG_CHUNK;
+        f8 a = {0};
+        for (size_t i = 0; i < chunk->count; i += FLOATS)
+            a += LOAD8(v + i) * LOAD8(x + i);
+        out[c] += sum_of_floats(a);
+    }
+}
+
+INLINE void narrow_products(size_t count, const float *a, const float *b, float *product)
+{
+    for (size_t i = 0; i < count; i += FLOATS)
+        *(f8 *)(void *)(product + i) = LOAD8(a + i) * LOAD8(b + i);
+}
+
+/* The weights of a chunk's samples, logistic. */
+INLINE void weigh(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                  const double *theta, struct chunk *chunk)
+{
+    for (size_t i = 0; i < chunk->count; i += LANES) {
+        v4 z = V(0.0);
+        for (uint32_t c = 0; c < d; c++)
+            z += V(theta[c]) * LOAD(chunk->columns + (size_t)c * LINALG_CHUNK + i);
+        v4 const mu = mean_of(mean, reach, z);
+        v4 const slope = mu * (V(1.0) - mu);
+        STORE(chunk->first + i, slope);
+        NARROW_STORE(chunk->second + i, slope * (V(0.5) - mu));
+    }
+}
+
+/* Samples start <= s < n, a chunk at most. */
+INLINE void load_chunk(uint32_t d, bool is_single, const void *samples, size_t start, size_t n,
+                       struct chunk *chunk)
+{
+    size_t const end = n - start < LINALG_CHUNK ? n : start + LINALG_CHUNK;
+    chunk->count = (end - start + 4 * LANES - 1) / (4 * LANES) * (4 * LANES);
+    for (size_t first = 0; first < chunk->count; first += TACIT_LINALG_BLOCK) {
+        double part[(TACIT_LINALG_DIMENSION_MAX + 1) * TACIT_LINALG_BLOCK];
+        size_t const index = (start + first) / TACIT_LINALG_BLOCK;
+        const void *const block =
+            (const unsigned char *)samples + index * block_bytes(d, is_single);
+        bool const is_whole = !linalg_is_partial(index, 0, end);
+        if (!is_whole)
+            linalg_part_of_block(d, is_single, block, index, 0, end, part);
+        for (uint32_t c = 0; c < d; c++)
+            for (size_t lane = 0; lane < TACIT_LINALG_BLOCK; lane += LANES) {
+                size_t const place = c * LINALG_CHUNK + first + lane;
+                v4 const x = at(is_single && is_whole, is_whole ? block : part,
+                                c * TACIT_LINALG_BLOCK + lane);
+                STORE(chunk->columns + place, x);
+                NARROW_STORE(chunk->narrow + place, x);
+            }
+    }
+}
+
+/* Row (a, b), a <= b, of `triples` gets the sums over c >= b, row a of `hessian` those over c >= a.
+ */
+TARGET void NAME(moments)(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
+                          bool is_single, const void *samples, size_t n, const double *theta,
+                          double *hessian, double *triples)
+{
+    size_t const stride = TACIT_LINALG_STRIDE(d);
+    struct chunk chunk;
+    for (size_t start = 0; start < n; start += LINALG_CHUNK) {
+        double *row = triples;
+        load_chunk(d, is_single, samples, start, n, &chunk);
+        weigh(d, mean, reach, theta, &chunk);
+        for (uint32_t a = 0; a < d; a++) {
+            const double *const x = chunk.columns + (size_t)a * LINALG_CHUNK;
+            const float *const narrow = chunk.narrow + (size_t)a * LINALG_CHUNK;
+            for (size_t i = 0; i < chunk.count; i += LANES)
+                STORE(chunk.once + i, LOAD(chunk.first + i) * LOAD(x + i));
+            columns_of(d, a, &chunk, chunk.once, hessian + a * stride);
+            narrow_products(chunk.count, chunk.second, narrow, chunk.narrow_once);
+            for (uint32_t b = a; b < d; b++) {
+                narrow_products(chunk.count, chunk.narrow_once,
+                                chunk.narrow + (size_t)b * LINALG_CHUNK, chunk.narrow_twice);
+                narrow_columns_of(d, b, &chunk, chunk.narrow_twice, row);
+                row += stride;
+            }
+        }
+    }
+}
+
+/* gradient += sum over pairs of their weight times their row. */
+TARGET void NAME(bend)(uint32_t d, const double *triples, const double *weights, double *gradient)
+{
+    size_t const stride = TACIT_LINALG_STRIDE(d);
+    size_t const pairs = TACIT_LINALG_PACKED(d);
+    for (size_t c = 0; c < stride; c += LANES) {
+        const double *const column = triples + c;
+        v4 even = V(0.0);
+        v4 odd = V(0.0);
+        for (size_t p = 0; p + 1 < pairs; p += 2) {
+            even += V(weights[p]) * LOAD(column + p * stride);
+            odd += V(weights[p + 1]) * LOAD(column + (p + 1) * stride);
+        }
+        if (pairs % 2 == 1)
+            even += V(weights[pairs - 1]) * LOAD(column + (pairs - 1) * stride);
+        STORE(gradient + c, LOAD(gradient + c) + (even + odd));
+    }
 }

@@ -11,14 +11,6 @@
 #define PROJECTION_TOLERANCE 1e-14
 
 #if TACIT_LINALG_HAS_AVX2
-#define ON_PATH(path, kernel, ...)                                                                 \
-    ((path) == TACIT_LINALG_AVX2 ? linalg_##kernel##_avx2(__VA_ARGS__)                             \
-                                 : linalg_##kernel##_portable(__VA_ARGS__))
-#else
-#define ON_PATH(path, kernel, ...) ((void)(path), linalg_##kernel##_portable(__VA_ARGS__))
-#endif
-
-#if TACIT_LINALG_HAS_AVX2
 #define CPUID_OSXSAVE (1u << 27)
 #define CPUID_AVX2 (1u << 5)
 #define STATE_OF_VECTORS 6u /* the system keeps registers of 16 and of 32 bytes */
@@ -99,6 +91,19 @@ void tacit_linalg_arms(enum tacit_linalg_path path, uint32_t d, const double *m,
 {
     TACIT_ASSERT(d <= TACIT_LINALG_DIMENSION_MAX);
     ON_PATH(path, arms, d, m, theta, arm_count, rows, linear, quadratic, square);
+}
+
+void tacit_linalg_linear(enum tacit_linalg_path path, uint32_t d, const double *theta,
+                         uint32_t count, const double *rows, double *products)
+{
+    ON_PATH(path, linear, d, theta, count, rows, products);
+}
+
+void tacit_linalg_unit_rows(enum tacit_linalg_path path, uint32_t d, double norm, uint32_t count,
+                            double *rows)
+{
+    TACIT_ASSERT(d <= TACIT_LINALG_DIMENSION_MAX);
+    ON_PATH(path, unit_rows, d, norm, count, rows);
 }
 
 void tacit_linalg_pack(uint32_t d, const double *m, double *packed)

@@ -3,5 +3,5 @@
 #define NAME(kernel) linalg_##kernel##_portable
 #define ROOT(x) ((v4){sqrt((x)[0]), sqrt((x)[1]), sqrt((x)[2]), sqrt((x)[3])})
 #define WIDEN(p) __builtin_convertvector(*(const f4 *)(const void *)(p), v4)
-typedef float f4 __attribute__((vector_size(16), aligned(4), may_alias));
+#define NARROW(v) __builtin_convertvector(v, f4)
 #include "kernels.h"

@@ -93,6 +93,14 @@ void linalg_part_of_block(uint32_t d, bool is_single, const void *block, size_t 
     }
 }
 
+/* No |x' theta| is above it. */
+static double reach_of(enum tacit_linalg_path path, uint32_t d,
+                       const struct tacit_linalg_mean *mean, const double *theta)
+{
+    double const norm = sqrt(tacit_linalg_dot(path, d, theta, theta));
+    return mean->longest > 0 ? norm * mean->longest * REACH_SLACK : INFINITY;
+}
+
 void tacit_linalg_gradient(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
                            const struct tacit_linalg_samples *samples, size_t first, size_t end,
                            const double *theta, double *gradient)
@@ -100,17 +108,107 @@ void tacit_linalg_gradient(enum tacit_linalg_path path, const struct tacit_linal
     uint32_t const d = samples->dimension;
     TACIT_ASSERT(d <= TACIT_LINALG_DIMENSION_MAX);
     TACIT_ASSERT(first <= end);
-    double const norm = sqrt(tacit_linalg_dot(path, d, theta, theta));
-    double const reach = mean->longest > 0 ? norm * mean->longest * REACH_SLACK : INFINITY;
-#if TACIT_LINALG_HAS_AVX2
-    if (path == TACIT_LINALG_AVX2) {
-        linalg_gradient_avx2(d, mean, reach, samples->is_single, samples->memory, first, end, theta,
-                             gradient);
-        return;
+    ON_PATH(path, gradient, d, mean, reach_of(path, d, mean, theta), samples->is_single,
+            samples->memory, first, end, theta, gradient);
+}
+
+/* ---- Expansion ---- */
+
+#define BOUND_SLACK (1.0 + 1e-6) /* for the rounding of the bound itself */
+/* mu''' = mu' (1 - 6 mu'), where mu' is above 1/12: within mu'/2. */
+#define HALF_THIRD_LIMIT 2.29
+
+static size_t pair_of(uint32_t d, uint32_t a, uint32_t b)
+{
+    TACIT_ASSERT(a <= b);
+    return (size_t)a * d - (size_t)a * (a + 1) / 2 + b;
+}
+
+/* The kernels fill in what is on and above diagonals; the rest is symmetry. */
+static void mirror(uint32_t d, double *hessian, double *triples)
+{
+    size_t const stride = TACIT_LINALG_STRIDE(d);
+    for (uint32_t a = 0; a < d; a++)
+        for (uint32_t b = a; b < d; b++) {
+            double *const row = triples + pair_of(d, a, b) * stride;
+            hessian[b * stride + a] = hessian[a * stride + b];
+            for (uint32_t c = 0; c < a; c++)
+                row[c] = triples[pair_of(d, c, a) * stride + b];
+            for (uint32_t c = a; c < b; c++)
+                row[c] = triples[pair_of(d, a, c) * stride + b];
+        }
+}
+
+void tacit_linalg_expand(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
+                         const struct tacit_linalg_samples *samples, size_t n, const double *theta,
+                         double *expansion)
+{
+    uint32_t const d = samples->dimension;
+    TACIT_ASSERT(d <= TACIT_LINALG_EXPANSION_DIMENSION_MAX);
+    TACIT_ASSERT(mean->link == TACIT_LINALG_LOGISTIC);
+    double *const gradient = expansion + TACIT_LINALG_STRIDE(d);
+    double *const hessian = gradient + TACIT_LINALG_STRIDE(d);
+    double *const triples = hessian + TACIT_LINALG_MATRIX(d);
+    double const reach = reach_of(path, d, mean, theta);
+    memset(expansion, 0, TACIT_LINALG_EXPANSION(d) * sizeof expansion[0]);
+    memcpy(expansion, theta, d * sizeof theta[0]);
+    tacit_linalg_gradient(path, mean, samples, 0, n, theta, gradient);
+    ON_PATH(path, moments, d, mean, reach, samples->is_single, samples->memory, n, theta, hessian,
+            triples);
+    mirror(d, hessian, triples);
+}
+
+/* Third derivatives are sums in single precision: 16 roundings at most, each within 2^-24. */
+#define THIRD_ROUNDING 1e-6
+
+/* How far may G + H s + .. be from the sum, where s'H s is `form`? The remainder of Taylor's
+ * series, e^x as 1/(1 - x) at least; and what single precision does to the third derivatives. */
+static double error_of(const struct tacit_linalg_mean *mean, uint32_t d, const double *expansion,
+                       double origin, double length, double form)
+{
+    size_t const stride = TACIT_LINALG_STRIDE(d);
+    const double *const hessian = expansion + 2 * stride;
+    double trace = 0;
+    for (uint32_t a = 0; a < d; a++)
+        trace += hessian[a * (stride + 1)];
+    double const longest = mean->longest;
+    double const reach = longest * length;
+    double const third = longest * origin + reach <= HALF_THIRD_LIMIT ? 0.5 : 1.0;
+    if (!(reach < 1.0))
+        return INFINITY;
+    double const rest = third * longest * reach / (6.0 * (1.0 - reach)) * form;
+    return BOUND_SLACK * (rest + 0.5 * THIRD_ROUNDING * reach * length * trace);
+}
+
+bool tacit_linalg_gradient_near(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,
+                                uint32_t d, const double *expansion, const double *theta,
+                                double tolerance, double *gradient)
+{
+    TACIT_ASSERT(d <= TACIT_LINALG_EXPANSION_DIMENSION_MAX);
+    TACIT_ASSERT(mean->longest > 0);
+    size_t const stride = TACIT_LINALG_STRIDE(d);
+    const double *const hessian = expansion + 2 * stride;
+    double step[TACIT_LINALG_EXPANSION_DIMENSION_MAX];
+    double change[TACIT_LINALG_EXPANSION_DIMENSION_MAX];
+    double weights[TACIT_LINALG_PACKED(TACIT_LINALG_EXPANSION_DIMENSION_MAX)];
+    for (uint32_t a = 0; a < stride; a++)
+        step[a] = a < d ? theta[a] - expansion[a] : 0;
+    tacit_linalg_multiply(path, d, hessian, step, change);
+    double const origin = sqrt(tacit_linalg_dot(path, d, expansion, expansion));
+    double const length = sqrt(tacit_linalg_dot(path, d, step, step));
+    double const form = tacit_linalg_dot(path, d, step, change);
+    if (!(error_of(mean, d, expansion, origin, length, form) <= tolerance)) /* NaN is not */
+        return false;
+    size_t pair = 0;
+    for (uint32_t a = 0; a < d; a++) {
+        weights[pair++] = step[a] * step[a];
+        for (uint32_t b = a + 1; b < d; b++)
+            weights[pair++] = 2.0 * step[a] * step[b];
     }
-#endif
-    linalg_gradient_portable(d, mean, reach, samples->is_single, samples->memory, first, end, theta,
-                             gradient);
+    ON_PATH(path, bend, d, hessian + TACIT_LINALG_MATRIX(d), weights, change);
+    for (uint32_t a = 0; a < stride; a++)
+        gradient[a] = expansion[stride + a] + change[a];
+    return true;
 }
 
 void tacit_linalg_gram(enum tacit_linalg_path path, const struct tacit_linalg_mean *mean,

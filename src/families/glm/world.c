@@ -126,7 +126,7 @@ struct tacit_glm_reward glm_world_reward(struct glm_world *world, uint32_t clien
         world->uniform += mean;
         return (struct tacit_glm_reward){context, reward, slot, 0};
     }
-    tacit_context_means(&world->env, world->contexts, arm, &best, &mean);
+    tacit_context_means(&world->env, world->plan->path, world->contexts, arm, &best, &mean);
     *regret += best - mean;
     return (struct tacit_glm_reward){
         context, tacit_context_reward(&world->env, mean, &world->reward_rng[client]), slot, 0};

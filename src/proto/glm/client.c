@@ -27,6 +27,8 @@ struct tacit_glm_client {
     uint32_t triggered_sync; /* the commit from which an update was asked for */
     uint32_t unanswered_count;
     uint32_t needs_double; /* a sample has more than single precision */
+    uint32_t anchor_round; /* of this attempt, in which `expansion` was made; 0: none */
+    uint32_t is_near;      /* the last gradient came from it */
     double log_det;        /* log det A_{t,i}/det A_tlast, a sum of increments */
     double trigger;        /* left side of Eq. (4) at the last reward */
     double squares;        /* |z|^2 */
@@ -35,7 +37,7 @@ struct tacit_glm_client {
     double model_radius;   /* of Lemma 9 */
     double alpha;
     /* inverse M | steps M | steps_inverse M | own M | out M | theta s | target s | estimate s |
-     * last s | vector s | samples */
+     * last s | vector s | expansion | samples */
     double values[];
 };
 
@@ -113,9 +115,16 @@ static double *out_vector_of(struct tacit_glm_client *client)
     return vector_at(client, 4);
 }
 
+/* Of the gradient about the iterate of round anchor_round. */
+static double *expansion_of(struct tacit_glm_client *client)
+{
+    return vector_at(client, 5);
+}
+
 static struct tacit_linalg_samples samples_of(struct tacit_glm_client *client)
 {
-    return (struct tacit_linalg_samples){.memory = vector_at(client, 5),
+    size_t const expansion = glm_expansion_count(&client->config.model);
+    return (struct tacit_linalg_samples){.memory = expansion_of(client) + expansion,
                                          .dimension = dimension_of(client),
                                          .is_single = client->needs_double == 0};
 }
@@ -136,6 +145,12 @@ bool glm_client_config_is_valid(const struct tacit_glm_client_config *config)
            config->resend_after_us <= TACIT_GLM_PAUSE_US_MAX;
 }
 
+static size_t values_before_samples(const struct tacit_glm_model *model)
+{
+    uint32_t const d = model->dimension;
+    return 5 * TACIT_LINALG_MATRIX(d) + 5 * TACIT_LINALG_STRIDE(d) + glm_expansion_count(model);
+}
+
 size_t tacit_glm_client_size(const struct tacit_glm_client_config *config)
 {
     if (!glm_client_config_is_valid(config))
@@ -147,7 +162,7 @@ size_t tacit_glm_client_size(const struct tacit_glm_client_config *config)
                                ? 0
                                : TACIT_LINALG_SAMPLES(d, config->model.horizon);
     return sizeof(struct tacit_glm_client) +
-           (5 * TACIT_LINALG_MATRIX(d) + 5 * TACIT_LINALG_STRIDE(d) + samples) * sizeof(double);
+           (values_before_samples(&config->model) + samples) * sizeof(double);
 }
 
 static void copy_config(struct tacit_glm_client_config *copy,
@@ -508,6 +523,8 @@ static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_l
         return TACIT_OK;
     if (message->sync > client->frozen_sync)
         client->frozen_count = client->sample_count;
+    if (message->sync > client->frozen_sync || message->attempt > client->attempt)
+        client->anchor_round = 0;
     client->frozen_sync = message->sync;
     client->attempt = message->attempt;
     client->unanswered_count = 0;
@@ -528,10 +545,43 @@ static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_l
     return TACIT_OK;
 }
 
+/* The gradient at an iterate near one that this attempt had before (READINGS have nothing of it: it
+ * is the same gradient, from other sums): from the expansion about that one, where its error is
+ * proven to be small. In rounds c, 2 c, 4 c.. it is made anew if the old one does not reach that
+ * far: so all such work takes no longer than the rounds before it. What comes out depends on the
+ * frozen samples and on the attempt's iterates only: the expansion is persisted before it is used.
+ * False: there is none. */
+static bool fill_from_expansion(struct tacit_glm_client *client, enum tacit_linalg_path path,
+                                uint32_t round, const double *point,
+                                struct tacit_glm_update *update)
+{
+    struct tacit_glm_model const *const model = &client->config.model;
+    struct tacit_linalg_mean const mean = tacit_glm_mean(model);
+    struct tacit_linalg_samples const samples = samples_of(client);
+    double const tolerance = (double)client->frozen_count * glm_expansion_tolerance(model);
+    TACIT_ASSERT(glm_expansion_count(model) > 0);
+    client->is_near = 0;
+    if (round < client->anchor_round) /* an old message */
+        return false;
+    if (client->anchor_round > 0 &&
+        tacit_linalg_gradient_near(path, &mean, model->dimension, expansion_of(client), point,
+                                   tolerance, out_vector_of(client))) {
+        client->is_near = 1;
+        return true;
+    }
+    if (!glm_is_anchor_round(model, round))
+        return false;
+    tacit_linalg_expand(path, &mean, &samples, client->frozen_count, point, expansion_of(client));
+    client->anchor_round = round;
+    update->persist = true;
+    return tacit_linalg_gradient_near(path, &mean, model->dimension, expansion_of(client), point,
+                                      tolerance, out_vector_of(client));
+}
+
 /* What this variant sends up in a round: a gradient at the iterate; of variant 3 that of the new
  * samples at theta_tlast (Alg. 6 l. 13); of DisLinUCB b_i. */
 static void fill_gradient(struct tacit_glm_client *client, enum tacit_linalg_path path,
-                          const struct tacit_glm_message *message)
+                          const struct tacit_glm_message *message, struct tacit_glm_update *update)
 {
     TACIT_ASSERT(client->included_count <= client->frozen_count ||
                  client->config.model.variant != TACIT_GLM_V3);
@@ -551,6 +601,9 @@ static void fill_gradient(struct tacit_glm_client *client, enum tacit_linalg_pat
     } else {
         mean.link = TACIT_LINALG_IDENTITY; /* at 0 its gradient is -sum of x y */
     }
+    if (glm_expansion_count(model) > 0 &&
+        fill_from_expansion(client, path, message->round, point, update))
+        return;
     tacit_linalg_gradient(path, &mean, &samples, first, client->frozen_count, point, out);
     if (model->variant == TACIT_GLM_DISLINUCB)
         for (uint32_t i = 0; i < d; i++)
@@ -574,9 +627,11 @@ static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_
         return TACIT_MALFORMED;
     if (message->vector != NULL && !glm_is_finite(message->vector, model->dimension))
         return TACIT_MALFORMED;
+    if (message->attempt > client->attempt)
+        client->anchor_round = 0;
     client->attempt = message->attempt;
     client->unanswered_count = 0;
-    fill_gradient(client, path, message);
+    fill_gradient(client, path, message, update);
     update->send = true;
     update->message = message_of(client, TACIT_GLM_GRADIENT);
     update->message.sync = message->sync;
@@ -857,9 +912,8 @@ enum tacit_status tacit_glm_client_check(const struct tacit_glm_client *client, 
                             client->own_count <= client->frozen_count &&
                             client->sync <= client->frozen_sync + (uint64_t)UINT32_MAX &&
                             client->log_det >= 0 && client->alpha >= 0;
-    uint32_t const d = config->model.dimension;
-    size_t const count = 5 * TACIT_LINALG_MATRIX(d) + 5 * TACIT_LINALG_STRIDE(d);
-    bool const is_possible = counts_fit && client->needs_double <= 1 &&
+    size_t const count = values_before_samples(&config->model);
+    bool const is_possible = counts_fit && client->needs_double <= 1 && client->is_near <= 1 &&
                              glm_is_finite(&client->log_det, 7) &&
                              glm_is_finite(client->values, count) && samples_are_finite(client);
     return is_possible ? TACIT_OK : TACIT_MALFORMED;
@@ -874,6 +928,8 @@ void tacit_glm_client_look(const struct tacit_glm_client *state, struct tacit_gl
                                            .sample_count = client->sample_count,
                                            .included_count = client->included_count,
                                            .model_count = client->model_count,
+                                           .anchor_round = client->anchor_round,
+                                           .is_near = client->is_near == 1,
                                            .alpha = client->alpha,
                                            .log_det = client->log_det,
                                            .trigger = client->trigger,

@@ -53,6 +53,13 @@ uint32_t glm_best_arm(uint32_t arm_count, double alpha, const double *linear,
 enum tacit_status glm_explore(double share, const struct tacit_entropy *entropy, uint32_t arm_count,
                               uint32_t *arm, double *probability);
 
+/* Doubles of the expansion that a client keeps; 0: this model's clients have none. */
+size_t glm_expansion_count(const struct tacit_glm_model *model);
+/* Error of a gradient of one sample that an expansion may have. */
+double glm_expansion_tolerance(const struct tacit_glm_model *model);
+/* May the gradient be expanded anew in this round? In c, 2 c, 4 c.. */
+bool glm_is_anchor_round(const struct tacit_glm_model *model, uint32_t round);
+
 bool glm_is_finite(const double *values, size_t count);
 uint64_t glm_digest(const double *values, size_t count);
 

@@ -311,6 +311,39 @@ double tacit_glm_rounds_bound(const struct tacit_glm_model *model, uint64_t n, d
     return 1.0 + sqrt(model->lipschitz / model->lambda * count + 1.0) * logarithm;
 }
 
+/* ---- Expansions of gradients (client.c) ---- */
+
+#define EXPANSION_ERROR 1e-12       /* of a sample's gradient, whose length is 1 at most */
+#define EXPANSION_ERROR_SHARE 1e-3  /* of the norm at which the rounds end */
+#define ANCHOR_ROUND_MIN 13u        /* AGD's first swing ends near the optimum */
+#define ANCHOR_ROUND_PER_SQUARE 12u /* an expansion costs about d(d + 1)/12 gradients */
+
+size_t glm_expansion_count(const struct tacit_glm_model *model)
+{
+    bool const accelerates = model->variant == TACIT_GLM_FEDGLB || model->variant == TACIT_GLM_V1 ||
+                             model->variant == TACIT_GLM_V2;
+    bool const fits = model->dimension <= TACIT_LINALG_EXPANSION_DIMENSION_MAX;
+    return accelerates && fits && model->link == TACIT_LINALG_LOGISTIC
+               ? TACIT_LINALG_EXPANSION(model->dimension)
+               : 0;
+}
+
+double glm_expansion_tolerance(const struct tacit_glm_model *model)
+{
+    uint64_t const most = model->client_count * model->horizon;
+    double const share = EXPANSION_ERROR_SHARE * tacit_glm_gradient_norm(model, most);
+    return share < EXPANSION_ERROR ? share : EXPANSION_ERROR;
+}
+
+bool glm_is_anchor_round(const struct tacit_glm_model *model, uint32_t round)
+{
+    uint32_t const d = model->dimension;
+    uint32_t const cost = d * (d + 1) / ANCHOR_ROUND_PER_SQUARE;
+    uint32_t const first = cost > ANCHOR_ROUND_MIN ? cost : ANCHOR_ROUND_MIN;
+    uint32_t const times = round / first;
+    return round % first == 0 && times > 0 && (times & (times - 1)) == 0;
+}
+
 /* ---- Small things ---- */
 
 bool glm_is_finite(const double *values, size_t count)
