@@ -61,7 +61,7 @@ static const double COSINE_TERMS[TURN_TERM_COUNT] = {
 
 /* Samples whose moments are added at a time: they and what is made of them stay in the first
  * cache. */
-#define LINALG_CHUNK 128u
+#define LINALG_CHUNK 256u
 
 /* Does the range first <= s < end leave out samples of block `at`? */
 static inline bool linalg_is_partial(size_t at, size_t first, size_t end)

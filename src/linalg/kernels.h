@@ -17,6 +17,7 @@ typedef float f8 __attribute__((vector_size(32), aligned(4), may_alias));
 typedef uint64_t u4 __attribute__((vector_size(32), aligned(8), may_alias));
 
 #define LANES 4u
+#define ALIGNED _Alignas(64) /* no vector of an array lies across two lines of a cache */
 #define INLINE TARGET static inline __attribute__((always_inline))
 #define V(x) ((v4){(x), (x), (x), (x)})
 #define U(x) ((u4){(x), (x), (x), (x)})
@@ -108,7 +109,7 @@ INLINE v4 uniform_of(u4 halves)
 #define WORDS_AT_ONCE 64u
 INLINE void pairs_of(const uint64_t *words, size_t count, double *normals)
 {
-    double radii[WORDS_AT_ONCE];
+    ALIGNED double radii[WORDS_AT_ONCE];
     for (size_t i = 0; i < count; i += LANES) {
         u4 const word = *(const u4 *)(const void *)(words + i);
         v4 const square = V(-2.0) * log_of(uniform_of(word >> 32));
@@ -135,7 +136,7 @@ TARGET void NAME(normals)(const uint64_t *words, size_t count, double *normals)
     size_t const left = count - 2 * whole;
     size_t const pairs = (left + 1) / 2;
     uint64_t last[LANES] = {0};
-    double eight[2 * LANES];
+    ALIGNED double eight[2 * LANES];
     memcpy(last, words + whole, pairs * sizeof words[0]);
     pairs_of(last, LANES, eight);
     memcpy(normals + 2 * whole, eight, pairs * sizeof normals[0]);
@@ -285,7 +286,7 @@ INLINE void some_arms(unsigned groups, uint32_t d, const double *m, const double
 TARGET void NAME(arms)(uint32_t d, const double *m, const double *theta, uint32_t arm_count,
                        const double *rows, double *linear, double *quadratic, double *square)
 {
-    double columns[TACIT_LINALG_DIMENSION_MAX * TACIT_LINALG_ARMS_AT_ONCE];
+    ALIGNED double columns[TACIT_LINALG_DIMENSION_MAX * TACIT_LINALG_ARMS_AT_ONCE];
     double z[TACIT_LINALG_ARMS_AT_ONCE];
     double q[TACIT_LINALG_ARMS_AT_ONCE];
     double n[TACIT_LINALG_ARMS_AT_ONCE];
@@ -316,7 +317,7 @@ TARGET void NAME(linear)(uint32_t d, const double *theta, uint32_t count, const 
 {
     for (uint32_t first = 0; first < count; first += LANES) {
         struct rows const four = rows_of(d, count, rows, first);
-        double z[LANES];
+        ALIGNED double z[LANES];
         v4 sum = V(0.0);
         for (uint32_t c = 0; c < d; c++)
             sum += V(theta[c]) * column_of(four, c);
@@ -338,7 +339,7 @@ TARGET void NAME(unit_rows)(uint32_t d, double norm, uint32_t count, double *row
 {
     for (uint32_t first = 0; first < count; first += LANES) {
         struct rows const four = rows_of(d, count, rows, first);
-        double scale[LANES];
+        ALIGNED double scale[LANES];
         v4 square = V(0.0);
         for (uint32_t c = 0; c < d; c++) {
             v4 const x = column_of(four, c);
@@ -528,7 +529,7 @@ INLINE v4 sum_of_sixteen(struct sixteen r, const struct sixteen *x)
 INLINE void two_blocks(uint32_t d, const struct tacit_linalg_mean *mean, double reach,
                        bool is_single, const void *block, const double *theta, v4 *sums)
 {
-    struct sixteen wide[TACIT_LINALG_DIMENSION_MAX];
+    ALIGNED struct sixteen wide[TACIT_LINALG_DIMENSION_MAX];
     struct sixteen const z = products(d, is_single, block, theta, wide);
     struct sixteen const r = residuals(d, mean, reach, is_single, block, z);
     for (size_t c = 0; c < d; c++)
@@ -540,8 +541,8 @@ INLINE void four_blocks(uint32_t d, const struct tacit_linalg_mean *mean, double
                         bool is_single, const void *block, const double *theta, v4 *sums)
 {
     const void *const next = (const unsigned char *)block + 2 * block_bytes(d, is_single);
-    struct sixteen wide[TACIT_LINALG_DIMENSION_MAX];
-    struct sixteen wide_next[TACIT_LINALG_DIMENSION_MAX];
+    ALIGNED struct sixteen wide[TACIT_LINALG_DIMENSION_MAX];
+    ALIGNED struct sixteen wide_next[TACIT_LINALG_DIMENSION_MAX];
     struct sixteen const z = products(d, is_single, block, theta, wide);
     struct sixteen const z_next = products(d, is_single, next, theta, wide_next);
     struct sixteen const r = residuals(d, mean, reach, is_single, block, z);
@@ -559,7 +560,7 @@ INLINE void gradient_of(uint32_t d, const struct tacit_linalg_mean *mean, double
     size_t const bytes = block_bytes(d, is_single);
     size_t index = first / TACIT_LINALG_BLOCK;
     while (index * TACIT_LINALG_BLOCK < end) {
-        double part[(TACIT_LINALG_DIMENSION_MAX + 1) * TACIT_LINALG_BLOCK];
+        ALIGNED double part[(TACIT_LINALG_DIMENSION_MAX + 1) * TACIT_LINALG_BLOCK];
         const void *const block = (const unsigned char *)samples + index * bytes;
         bool const is_whole = index * TACIT_LINALG_BLOCK >= first;
         size_t const left = end / TACIT_LINALG_BLOCK - index; /* whole ones */
@@ -601,23 +602,23 @@ TARGET void NAME(gradient)(uint32_t d, const struct tacit_linalg_mean *mean, dou
 /* A chunk's samples as columns: in double precision for H, in single precision for third
  * derivatives, whose share in a gradient is small (samples.c has the bound). */
 struct chunk {
-    size_t count; /* with what fills up the last sixteen, which is zero */
-    double columns[TACIT_LINALG_EXPANSION_DIMENSION_MAX * LINALG_CHUNK];
+    ALIGNED double columns[TACIT_LINALG_EXPANSION_DIMENSION_MAX * LINALG_CHUNK];
     double first[LINALG_CHUNK]; /* mu'(z) */
     double once[LINALG_CHUNK];
     float narrow[TACIT_LINALG_EXPANSION_DIMENSION_MAX * LINALG_CHUNK];
     float second[LINALG_CHUNK]; /* mu''(z)/2 */
     float narrow_once[LINALG_CHUNK];
-    float narrow_twice[LINALG_CHUNK];
+    size_t count; /* with what fills up the last sixteen, which is zero */
 };
 
 #define FLOATS 8u
 #define NARROW_STORE(p, v) (*(f4 *)(void *)(p) = NARROW(v))
+#define STORE8(p, v) (*(f8 *)(void *)(p) = (v))
 #define LOAD8(p) (*(const f8 *)(const void *)(p))
 
 INLINE double sum_of_floats(f8 a)
 {
-    float eight[FLOATS];
+    ALIGNED float eight[FLOATS];
     memcpy(eight, &a, sizeof eight);
     return sum_of(WIDEN(eight) + WIDEN(eight + LANES));
 }
@@ -652,15 +653,15 @@ TARGET static void columns_of(uint32_t d, uint32_t first, const struct chunk *ch
     }
 }
 
-/* The same in single precision: of four columns, two, one. */
-INLINE void four_narrow(size_t count, const float *v, const float *x, double *out)
+/* The same in single precision, of u v instead of v: of four columns, two, one. */
+INLINE void four_narrow(size_t count, const float *u, const float *v, const float *x, double *out)
 {
     f8 a = {0};
     f8 b = {0};
     f8 c = {0};
     f8 d = {0};
     for (size_t i = 0; i < count; i += FLOATS) {
-        f8 const weight = LOAD8(v + i);
+        f8 const weight = LOAD8(u + i) * LOAD8(v + i);
         a += weight * LOAD8(x + i);
         b += weight * LOAD8(x + LINALG_CHUNK + i);
         c += weight * LOAD8(x + 2 * LINALG_CHUNK + i);
@@ -672,41 +673,43 @@ INLINE void four_narrow(size_t count, const float *v, const float *x, double *ou
     out[3] += sum_of_floats(d);
 }
 
-INLINE void two_narrow(size_t count, const float *v, const float *x, double *out)
+INLINE void two_narrow(size_t count, const float *u, const float *v, const float *x, double *out)
 {
     f8 a = {0};
     f8 b = {0};
     for (size_t i = 0; i < count; i += FLOATS) {
-        a += LOAD8(v + i) * LOAD8(x + i);
-        b += LOAD8(v + i) * LOAD8(x + LINALG_CHUNK + i);
+        f8 const weight = LOAD8(u + i) * LOAD8(v + i);
+        a += weight * LOAD8(x + i);
+        b += weight * LOAD8(x + LINALG_CHUNK + i);
     }
     out[0] += sum_of_floats(a);
     out[1] += sum_of_floats(b);
 }
 
-TARGET static void narrow_columns_of(uint32_t d, uint32_t first, const struct chunk *chunk,
-                                     const float *v, double *out)
+INLINE void one_narrow(size_t count, const float *u, const float *v, const float *x, double *out)
 {
-    uint32_t c = first;
-    for (; c + 4 <= d; c += 4)
-        four_narrow(chunk->count, v, chunk->narrow + (size_t)c * LINALG_CHUNK, out + c);
-    if (c + 2 <= d) {
-        two_narrow(chunk->count, v, chunk->narrow + (size_t)c * LINALG_CHUNK, out + c);
-        c += 2;
+    f8 a = {0};
+    f8 b = {0};
+    for (size_t i = 0; i < count; i += 2 * FLOATS) {
+        a += LOAD8(u + i) * LOAD8(v + i) * LOAD8(x + i);
+        b += LOAD8(u + i + FLOATS) * LOAD8(v + i + FLOATS) * LOAD8(x + i + FLOATS);
     }
-    if (c < d) {
-        const float *const x = chunk->narrow + (size_t)c * LINALG_CHUNK;
-        f8 a = {0};
-        for (size_t i = 0; i < chunk->count; i += FLOATS)
-            a += LOAD8(v + i) * LOAD8(x + i);
-        out[c] += sum_of_floats(a);
-    }
+    *out += sum_of_floats(a + b);
 }
 
-INLINE void narrow_products(size_t count, const float *a, const float *b, float *product)
+TARGET static void narrow_columns_of(uint32_t d, uint32_t first, const struct chunk *chunk,
+                                     const float *u, const float *v, double *out)
 {
-    for (size_t i = 0; i < count; i += FLOATS)
-        *(f8 *)(void *)(product + i) = LOAD8(a + i) * LOAD8(b + i);
+    const float *const x = chunk->narrow;
+    uint32_t c = first;
+    for (; c + 4 <= d; c += 4)
+        four_narrow(chunk->count, u, v, x + (size_t)c * LINALG_CHUNK, out + c);
+    if (c + 2 <= d) {
+        two_narrow(chunk->count, u, v, x + (size_t)c * LINALG_CHUNK, out + c);
+        c += 2;
+    }
+    if (c < d)
+        one_narrow(chunk->count, u, v, x + (size_t)c * LINALG_CHUNK, out + c);
 }
 
 /* The weights of a chunk's samples, logistic. */
@@ -731,7 +734,7 @@ INLINE void load_chunk(uint32_t d, bool is_single, const void *samples, size_t s
     size_t const end = n - start < LINALG_CHUNK ? n : start + LINALG_CHUNK;
     chunk->count = (end - start + 4 * LANES - 1) / (4 * LANES) * (4 * LANES);
     for (size_t first = 0; first < chunk->count; first += TACIT_LINALG_BLOCK) {
-        double part[(TACIT_LINALG_DIMENSION_MAX + 1) * TACIT_LINALG_BLOCK];
+        ALIGNED double part[(TACIT_LINALG_DIMENSION_MAX + 1) * TACIT_LINALG_BLOCK];
         size_t const index = (start + first) / TACIT_LINALG_BLOCK;
         const void *const block =
             (const unsigned char *)samples + index * block_bytes(d, is_single);
@@ -767,11 +770,11 @@ TARGET void NAME(moments)(uint32_t d, const struct tacit_linalg_mean *mean, doub
             for (size_t i = 0; i < chunk.count; i += LANES)
                 STORE(chunk.once + i, LOAD(chunk.first + i) * LOAD(x + i));
             columns_of(d, a, &chunk, chunk.once, hessian + a * stride);
-            narrow_products(chunk.count, chunk.second, narrow, chunk.narrow_once);
+            for (size_t i = 0; i < chunk.count; i += FLOATS)
+                STORE8(chunk.narrow_once + i, LOAD8(chunk.second + i) * LOAD8(narrow + i));
             for (uint32_t b = a; b < d; b++) {
-                narrow_products(chunk.count, chunk.narrow_once,
-                                chunk.narrow + (size_t)b * LINALG_CHUNK, chunk.narrow_twice);
-                narrow_columns_of(d, b, &chunk, chunk.narrow_twice, row);
+                narrow_columns_of(d, b, &chunk, chunk.narrow_once,
+                                  chunk.narrow + (size_t)b * LINALG_CHUNK, row);
                 row += stride;
             }
         }
