@@ -204,11 +204,24 @@ static double decision_operations(uint32_t d, uint32_t arms)
     return arms * ((double)d * (d + 1.0) + 4.0 * d + 2.0) + 10.0 * d * d + 10.0 * d;
 }
 
+/* Of one sample in an expansion: as of a gradient, H, and third derivatives, which count half: they
+ * are in single precision. Of a gradient that comes from it. */
+static double expansion_operations(uint32_t d)
+{
+    double const pairs = d * (d + 1.0) / 2;
+    return sample_operations(d) + 2.0 * pairs + d + 0.5 * (2.0 * pairs * (d + 2.0) / 3 + pairs);
+}
+
+static double near_operations(uint32_t d)
+{
+    return d * (d + 1.0) * d + 2.0 * d * d + d * (d + 1.0);
+}
+
 /* The model of NOTES.md, in units of an operation of the machine at its best: what an operation
  * takes that waits for memory and for others; a coordinate of a context to draw, to normalise and
  * to score; a round of one client, its messages included. */
 #define UNITS_OPERATION 2.2
-#define UNITS_COORDINATE 600.0
+#define UNITS_COORDINATE 400.0
 #define UNITS_MESSAGE 20000.0
 
 static bool print_model(const struct world *world, double operations, double unit, double total)
@@ -231,19 +244,26 @@ static bool print_bounds(const struct world *world, double total)
     struct tacit_glm_model const *const model = &world->model;
     uint32_t const d = model->dimension;
     double const decisions = (double)model->client_count * (double)model->horizon;
-    double const operations = world->gradient_samples * sample_operations(d) +
+    double const operations = world->summed_samples * sample_operations(d) +
+                              world->expanded_samples * expansion_operations(d) +
+                              world->near_count * near_operations(d) +
                               decisions * decision_operations(d, world->env.arm_count);
-    double const bytes = world->gradient_samples * (d + 1.0) * sizeof(float);
+    double const sums = world->gradient_samples * sample_operations(d);
+    double const bytes =
+        (world->summed_samples + world->expanded_samples) * (d + 1.0) * sizeof(float);
     size_t const array = (size_t)decisions * (d + 1) * sizeof(float);
     double const arithmetic = operations / 4.0 * operation_seconds();
     double const memory = bytes * byte_seconds(array);
     double const bound = arithmetic > memory ? arithmetic : memory;
     printf(
         "  arithmetic bound %.2f s (%.1f G operations at %.1f G/s), memory bound %.2f s (%.1f GB "
-        "in %.0f passes over %.1f MB, at %.1f GB/s): %.1f times the larger one\n",
+        "in %.0f passes over %.1f MB, at %.1f GB/s): %.1f times the larger one\n  all gradients as "
+        "sums "
+        "would be %.1f G operations: %.2f s at least, and %.2f s to read\n",
         arithmetic, 1e-9 * operations, 1e-9 * operations / arithmetic, memory, 1e-9 * bytes,
-        world->gradient_samples / decisions, 1e-6 * (double)array, 1e-9 * bytes / memory,
-        total / bound);
+        (world->summed_samples + world->expanded_samples) / decisions, 1e-6 * (double)array,
+        1e-9 * bytes / memory, total / bound, 1e-9 * sums, sums * arithmetic / operations,
+        world->gradient_samples * (d + 1.0) * sizeof(float) * memory / bytes);
     return print_model(world, operations, arithmetic / operations, total);
 }
 
@@ -285,14 +305,14 @@ int main(int argc, char **argv)
     struct tacit_glm_hub_view view;
     tacit_glm_hub_look(world.hub, &view);
     printf("glm N=%u T=%llu d=%u K=%u D=%g path=%s: %.2f s (updates %.2f s), regret %.6f, B=%llu, "
-           "J=%llu, %.3g ns a decision, gradients %.2f ns a sample\n",
+           "J=%llu, %.3g ns a decision\n",
            clients, (unsigned long long)slots, d, arms, threshold,
            world.path == TACIT_LINALG_AVX2 ? "avx2" : "portable", total, world.update_seconds,
            regret, (unsigned long long)view.update_count,
            (unsigned long long)view.aggregation_count,
-           1e9 * (total - world.update_seconds) / ((double)clients * (double)slots),
-           1e9 * world.update_seconds / world.gradient_samples);
-    printf("  samples %.0f M: summed %.0f M, expanded %.0f M, %.2f M gradients from expansions\n",
+           1e9 * (total - world.update_seconds) / ((double)clients * (double)slots));
+    printf("  gradients of %.0f M samples: %.0f M summed, %.0f M expanded; %.2f M gradients from "
+           "expansions\n",
            1e-6 * world.gradient_samples, 1e-6 * world.summed_samples,
            1e-6 * world.expanded_samples, 1e-6 * world.near_count);
     bool const is_as_expected = print_bounds(&world, total);

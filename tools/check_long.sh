@@ -45,7 +45,7 @@ build-test/tests/sim_swarm_graph --schedules 100000
 
 echo "== contexts: the full synthetic run, the same bytes with 1 and with 16 threads"
 for threads in 1 16; do
-    build-test/tacit run experiments/p4-glm/fig3a_fedglb_d5.yaml --set protocol.threshold=0.0775 --set runs=3 --threads "$threads" \
+    build-test/tacit run experiments/p4-glm/synthetic_fedglb_d0_0775.yaml --set runs=3 --threads "$threads" \
         --json --quiet >"build-test/glm-$threads.json"
 done
 cmp build-test/glm-1.json build-test/glm-16.json

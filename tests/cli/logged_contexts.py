@@ -70,6 +70,31 @@ def movielens_is_read_as_csv_reads_it(folder):
     assert f"allowed: up to {slots} slots" in tacit("check", EXPERIMENTS / "movielens_fedglb_d900.yaml", *over, code=2)
 
 
+def the_same_experiment_reads_the_large_set_where_it_is(folder):
+    """By the one setting that the documents name; 37 clients, 25 dimensions and 25 arms as the file has them."""
+    data, name = folder / "large", EXPERIMENTS / "movielens_fedglb_d900.yaml"
+    ratings = rows_of(data / "movielens/ml-20m/ratings.csv")
+    counts = collections.Counter(row["userId"] for row in ratings)
+    users = {user for user, _ in counts.most_common(37)}
+    assert counts.most_common(38)[36][1] > counts.most_common(38)[37][1]  # no tie: it is clear who they are
+    chosen = [row for row in ratings if row["userId"] in users]
+    there = {row["movieId"] for table in ("movies", "tags") for row in rows_of(data / f"movielens/ml-20m/{table}.csv")}
+    assert {row["movieId"] for row in ratings} <= there
+    slots = math.ceil(len(chosen) / 37)
+    large = settings(environment__contextual__folder="movielens/ml-20m", runs=1, checkpoints=5, horizon=slots, protocol__threshold=20)
+    told = tacit("check", name, *large, data=data)
+    assert f"{len(chosen)} of {len(ratings)} rows, those of the 37 most active of {len(counts)} agents, in order" in told, told
+    words = {"action", "comedy", "drama", "film", "noir", "sci", "fi", "thriller", "western", "no", "genres", "listed", "quotes",
+             "ending", "good", "bad", "slow", "space", "heist", "court", "road", "war", "ship", "room", "trip"}
+    assert f"by {len(words)} words" in told, told
+    result = json.loads(tacit("run", name, *large, "--json", "--quiet", data=data))
+    metrics = result["metrics"]
+    liked = sum(float(row["rating"]) > 2 for row in chosen)
+    assert abs(metrics["reward"]["mean"] + metrics["regret"]["mean"] - liked) < 1e-9
+    assert metrics["updates"]["mean"] > 0 and metrics["reward"]["mean"] > 0
+    assert [len(result["profiles"][name]["mean"]) for name in ("coefficients", "half_widths")] == [25, 25]
+
+
 def an_archive_in_a_data_directory_is_the_same(folder):
     small = settings(**SMALL, horizon=20, environment__contextual__folder=folder / "ml-small")
     plain = tacit("run", EXPERIMENTS / "movielens_v2_b5.yaml", *small, "--json", "--quiet")
@@ -209,7 +234,7 @@ def check_prints_the_bounds_of_the_paper(folder):
         assert rounds is None or abs(float(rounds.group(1)) - by_eq3) <= 1, (rounds.group(1), by_eq3)
 
 
-TESTS = (movielens_is_read_as_csv_reads_it, an_archive_in_a_data_directory_is_the_same, lastfm_has_names_of_tags_and_no_order,
+TESTS = (movielens_is_read_as_csv_reads_it, the_same_experiment_reads_the_large_set_where_it_is, an_archive_in_a_data_directory_is_the_same, lastfm_has_names_of_tags_and_no_order,
          data_that_are_not_here_are_named, wrong_keys_say_what_is_allowed, offers_and_vectors_of_a_table_are_played,
          the_page_shows_communication_updates_and_the_model, check_prints_the_bounds_of_the_paper)
 

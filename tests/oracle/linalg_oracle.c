@@ -13,6 +13,7 @@
 #define D_MAX TACIT_LINALG_DIMENSION_MAX
 #define ARMS_MAX 70u
 #define SAMPLES_MAX 200u
+#define RESULTS_MAX 40000u
 
 static double frand(struct tacit_rng *rng)
 {
@@ -433,6 +434,180 @@ static void newton_ends_where_the_gradient_is_zero(void **state)
     }
 }
 
+static void rows_are_scored_and_scaled_as_plain_loops_do_it(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 14);
+    enum tacit_linalg_path const path = tacit_linalg_fastest();
+    static double rows[ARMS_MAX * D_MAX];
+    static double units[ARMS_MAX * D_MAX];
+    for (uint32_t trial = 0; trial < 300; trial++) {
+        uint32_t const d = 1 + trial % D_MAX;
+        uint32_t const count = 1 + (uint32_t)tacit_rng_below(&rng, ARMS_MAX);
+        double theta[D_MAX];
+        double z[ARMS_MAX + 1];
+        draw(&rng, d, theta);
+        for (uint32_t i = 0; i < count * d; i++)
+            rows[i] = frand(&rng);
+        memcpy(units, rows, sizeof units);
+        z[count] = 7;
+        tacit_linalg_linear(path, d, theta, count, rows, z);
+        tacit_linalg_unit_rows(path, d, 0.75, count, units);
+        assert_true(z[count] == 7);
+        for (uint32_t k = 0; k < count; k++) {
+            double sum = 0;
+            double square = 0;
+            for (uint32_t c = 0; c < d; c++) {
+                sum += theta[c] * rows[k * d + c];
+                square += rows[k * d + c] * rows[k * d + c];
+            }
+            assert_true(z[k] == sum);
+            double const scale = 0.75 / sqrt(square);
+            for (uint32_t c = 0; c < d; c++) {
+                volatile float const narrow = (float)(rows[k * d + c] * scale);
+                assert_true(units[k * d + c] == (double)narrow);
+            }
+        }
+        if (count < ARMS_MAX) /* what lies behind is not touched */
+            assert_true(units[count * d] == rows[count * d]);
+    }
+}
+
+static double plain_logistic(double z)
+{
+    return 1 / (1 + exp(-z));
+}
+
+/* Row (a, b) of the pairs, a <= b. */
+static const double *pair_row(uint32_t d, const double *expansion, uint32_t a, uint32_t b)
+{
+    size_t const stride = TACIT_LINALG_STRIDE(d);
+    size_t pair = 0;
+    for (uint32_t row = 0; row < a; row++)
+        pair += d - row;
+    return expansion + (2 + d + pair + b - a) * stride;
+}
+
+static double expansion_memory[TACIT_LINALG_EXPANSION(TACIT_LINALG_EXPANSION_DIMENSION_MAX)];
+
+/* Third derivatives are in single precision: 1e-6 of the sum of what is added, at most. */
+static void expansions_are_the_sums_of_plain_loops(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 15);
+    for (uint32_t trial = 0; trial < 60; trial++) {
+        uint32_t const d = trial % 5 == 4 ? TACIT_LINALG_EXPANSION_DIMENSION_MAX - trial % 2
+                                          : 1 + (uint32_t)tacit_rng_below(&rng, 12);
+        size_t const stride = TACIT_LINALG_STRIDE(d);
+        struct tacit_linalg_mean const mean = {TACIT_LINALG_LOGISTIC, 1.0, 1.0};
+        uint32_t const n = trial == 0 ? 0 : (uint32_t)tacit_rng_below(&rng, SAMPLES_MAX + 1);
+        struct tacit_linalg_samples const samples = draw_samples(&rng, d, n, trial % 3 ? n : n / 2);
+        double theta[D_MAX] = {0};
+        double gradient[D_MAX];
+        draw(&rng, d, theta);
+        for (uint32_t c = 0; c < d && trial % 2 == 1; c++)
+            theta[c] *= 6;
+        tacit_linalg_expand(tacit_linalg_fastest(), &mean, &samples, n, theta, expansion_memory);
+        tacit_linalg_gradient(tacit_linalg_fastest(), &mean, &samples, 0, n, theta, gradient);
+        assert_memory_equal(expansion_memory, theta, d * sizeof theta[0]);
+        assert_memory_equal(expansion_memory + stride, gradient, stride * sizeof theta[0]);
+        for (uint32_t a = 0; a < d; a++)
+            for (uint32_t b = a; b < d; b++)
+                for (uint32_t c = 0; c < d; c++) {
+                    double hessian = 0;
+                    double third = 0;
+                    double sizes = 0;
+                    for (uint32_t s = 0; s < n; s++) {
+                        double x[D_MAX];
+                        (void)tacit_linalg_sample_get(&samples, s, x);
+                        double z = 0;
+                        for (uint32_t i = 0; i < d; i++)
+                            z += x[i] * theta[i];
+                        double const mu = plain_logistic(z);
+                        double const term = mu * (1 - mu) * (0.5 - mu) * x[a] * x[b] * x[c];
+                        hessian += mu * (1 - mu) * x[a] * x[b];
+                        third += term;
+                        sizes += fabs(term);
+                    }
+                    if (c == b) {
+                        assert_near(expansion_memory[(2 + a) * stride + b], hessian, 1e-12);
+                        assert_near(expansion_memory[(2 + b) * stride + a], hessian, 1e-12);
+                    }
+                    double const kept = pair_row(d, expansion_memory, a, b)[c];
+                    assert_true(fabs(kept - third) <= 1e-6 * sizes + 1e-15);
+                }
+    }
+}
+
+/* On both sides of the bound, which is worked out here anew; where it holds, the gradient is the
+ * sum over the samples up to it. */
+static void gradients_near_a_point_are_sums_up_to_the_bound(void **state)
+{
+    (void)state;
+    struct tacit_rng rng = tacit_rng_stream(SEED, 0, 0, 16);
+    enum tacit_linalg_path const path = tacit_linalg_fastest();
+    uint32_t near_count = 0;
+    double closest = 0;
+    for (uint32_t trial = 0; trial < 2000; trial++) {
+        uint32_t const d = 1 + (uint32_t)tacit_rng_below(&rng, trial % 50 == 0 ? 32 : 10);
+        uint32_t const n = 1 + (uint32_t)tacit_rng_below(&rng, SAMPLES_MAX);
+        struct tacit_linalg_samples const samples = draw_samples(&rng, d, n, n);
+        double const longest = 1.0; /* draw: no coordinate is above 1/sqrt(d) */
+        struct tacit_linalg_mean const mean = {TACIT_LINALG_LOGISTIC, 1.0, longest};
+        size_t const stride = TACIT_LINALG_STRIDE(d);
+        double theta[D_MAX] = {0};
+        double point[D_MAX] = {0};
+        double gradient[D_MAX];
+        double sum[D_MAX];
+        draw(&rng, d, theta);
+        for (uint32_t c = 0; c < d && trial % 3 == 0; c++)
+            theta[c] *= 8;
+        tacit_linalg_expand(path, &mean, &samples, n, theta, expansion_memory);
+        double const size = pow(10, -6 * tacit_rng_uniform(&rng)) * 1.5;
+        double norm = 0;
+        double length = 0;
+        double form = 0;
+        double trace = 0;
+        for (uint32_t c = 0; c < d; c++) {
+            point[c] = theta[c] + size * frand(&rng) / sqrt(d);
+            norm += theta[c] * theta[c];
+            length += (point[c] - theta[c]) * (point[c] - theta[c]);
+            trace += expansion_memory[(2 + c) * stride + c];
+        }
+        for (uint32_t a = 0; a < d; a++)
+            for (uint32_t b = 0; b < d; b++)
+                form += (point[a] - theta[a]) * expansion_memory[(2 + a) * stride + b] *
+                        (point[b] - theta[b]);
+        norm = sqrt(norm);
+        length = sqrt(length);
+        double const half = norm + length <= 2.29 ? 0.5 : 1;
+        double const bound =
+            length < 1 ? half * length / (6 * (1 - length)) * form + 5e-7 * length * length * trace
+                       : INFINITY;
+        double const below = bound < INFINITY ? bound * (1 - 1e-4) - 1e-300 : 1e300;
+        gradient[0] = 77;
+        assert_false(
+            tacit_linalg_gradient_near(path, &mean, d, expansion_memory, point, below, gradient));
+        assert_true(gradient[0] == 77);
+        if (bound == INFINITY)
+            continue;
+        assert_true(tacit_linalg_gradient_near(path, &mean, d, expansion_memory, point,
+                                               bound * (1 + 1e-4), gradient));
+        tacit_linalg_gradient(path, &mean, &samples, 0, n, point, sum);
+        double distance = 0;
+        for (uint32_t c = 0; c < d; c++)
+            distance += (gradient[c] - sum[c]) * (gradient[c] - sum[c]);
+        distance = sqrt(distance);
+        assert_true(distance <= bound + 1e-14 * n);
+        closest = bound > 1e-9 && distance / bound > closest ? distance / bound : closest;
+        near_count++;
+        assert_true(tacit_linalg_gradient_near(path, &mean, d, expansion_memory, theta, 0, sum));
+        assert_memory_equal(sum, expansion_memory + stride, d * sizeof sum[0]);
+    }
+    assert_true(near_count > 1000);
+    assert_true(closest > 0.01); /* the bound is not void */
+}
+
 /* Everything that a path computes, one after the other, into one array. */
 static size_t run_all(enum tacit_linalg_path path, uint32_t d, uint64_t seed, double *out)
 {
@@ -473,6 +648,18 @@ static size_t run_all(enum tacit_linalg_path path, uint32_t d, uint64_t seed, do
         tacit_linalg_gradient(path, &mean, &samples, 3, 101, theta, out + at);
         at += TACIT_LINALG_STRIDE(d);
     }
+    if (d <= TACIT_LINALG_EXPANSION_DIMENSION_MAX) {
+        struct tacit_linalg_mean const mean = {TACIT_LINALG_LOGISTIC, 1.0, 1.0};
+        tacit_linalg_expand(path, &mean, &samples, 99, theta, out + at);
+        assert_true(tacit_linalg_gradient_near(path, &mean, d, out + at, x, INFINITY,
+                                               out + at + TACIT_LINALG_EXPANSION(d)));
+        at += TACIT_LINALG_EXPANSION(d) + TACIT_LINALG_STRIDE(d);
+    }
+    tacit_linalg_linear(path, d, theta, 37, rows, out + at);
+    at += 37;
+    tacit_linalg_unit_rows(path, d, 0.9, 37, rows);
+    memcpy(out + at, rows, 37 * d * sizeof out[0]);
+    at += 37 * d;
     for (uint32_t i = 0; i < d; i++)
         theta[i] *= 20;
     out[at++] = tacit_linalg_project_ball(path, d, m, inverse, 0.5, theta);
@@ -485,15 +672,15 @@ static void both_paths_give_the_same_bits(void **state)
     (void)state;
     if (tacit_linalg_fastest() == TACIT_LINALG_PORTABLE)
         skip();
-    static double portable[20000];
-    static double fast[20000];
+    static double portable[RESULTS_MAX];
+    static double fast[RESULTS_MAX];
     for (uint32_t d = 1; d <= D_MAX; d++)
         for (uint64_t seed = 0; seed < 5; seed++) {
             memset(portable, 0, sizeof portable);
             memset(fast, 0, sizeof fast);
             size_t const count = run_all(TACIT_LINALG_PORTABLE, d, seed, portable);
             assert_int_equal(run_all(TACIT_LINALG_AVX2, d, seed, fast), count);
-            assert_true(count < 20000);
+            assert_true(count < RESULTS_MAX);
             assert_memory_equal(portable, fast, count * sizeof fast[0]);
         }
 }
@@ -523,6 +710,9 @@ int main(void)
         cmocka_unit_test(normals_are_box_and_muller_s),
         cmocka_unit_test(normals_have_unit_variance),
         cmocka_unit_test(vectors_and_matrices_are_those_of_plain_loops),
+        cmocka_unit_test(rows_are_scored_and_scaled_as_plain_loops_do_it),
+        cmocka_unit_test(expansions_are_the_sums_of_plain_loops),
+        cmocka_unit_test(gradients_near_a_point_are_sums_up_to_the_bound),
         cmocka_unit_test(arms_are_scored_as_plain_loops_score_them),
         cmocka_unit_test(factors_solutions_and_determinants_are_lapack_s),
         cmocka_unit_test(inverse_and_log_det_keep_up_with_two_thousand_updates),

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Makes small stand-ins for MovieLens and Last.fm, in the same format: tables with the same columns, not the same content.
 
-usage: small_ratings.py FOLDER      writes FOLDER/ml-small/*.csv and FOLDER/lastfm-small/*.dat; the same each time
+usage: small_ratings.py FOLDER      writes FOLDER/ml-small/*.csv, FOLDER/large/movielens/ml-20m/*.csv and FOLDER/lastfm-small/*.dat;
+                                    the same each time
 """
 import pathlib
 import random
@@ -33,6 +34,32 @@ def movielens(folder, rng, users=12, films=90):
             out.writelines(",".join(map(str, row)) + "\r\n" for row in rows)
 
 
+def movielens_20m(folder, rng, users=45, films=160):
+    """What MovieLens 20M has beside that: more tables, half stars, numbers up to 138,493 users and 131,262 films with gaps, tags
+    with quotes and commas, films without a genre, rows in order of users, lines that end without a carriage return."""
+    numbers = sorted(rng.sample(range(1, 131263), films - 1)) + [131262]
+    about = {film: rng.sample(GENRES, rng.randint(0, 3)) for film in numbers}
+    tags = [f'"{word}, {part}"' for word in ('no ""quotes""', "ending") for part in ("good", "bad", "slow")]
+    tags += [f"{first} {second}" for first in ("space", "heist", "court", "road", "war") for second in ("ship", "film", "room", "trip")]
+    written = {"movies": ["movieId,title,genres"], "ratings": ["userId,movieId,rating,timestamp"],
+               "tags": ["userId,movieId,tag,timestamp"], "links": ["movieId,imdbId,tmdbId"],
+               "genome-tags": ["tagId,tag"], "genome-scores": ["movieId,tagId,relevance"]}
+    for film, genres in about.items():
+        written["movies"].append(f'{film},"Film, the {film}th (1995)",{"|".join(genres) or "(no genres listed)"}')
+        written["links"].append(f"{film},0{film},")
+        written["genome-scores"].append(f"{film},1,0.02500000000000002")
+    written["genome-tags"].append("1,007")
+    for user in sorted(rng.sample(range(1, 138493), users - 1)) + [138493]:
+        likes = rng.sample(GENRES, 2)
+        for film in sorted(rng.sample(numbers, rng.randint(20, 90))):
+            stars = rng.choice((2.5, 3.0, 4.5, 5.0)) if set(likes) & set(about[film]) else rng.choice((0.5, 1.0, 2.0))
+            written["ratings"].append(f"{user},{film},{stars},{rng.randint(789652009, 1427784002)}")
+            if rng.random() < 0.2:
+                written["tags"].append(f"{user},{film},{rng.choice(tags)},{rng.randint(1135429210, 1427771352)}")
+    for name, lines in written.items():
+        (folder / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8", newline="")
+
+
 def lastfm(folder, rng, users=8, artists=60):
     words = ("rock", "post-rock", "trip hop", "Motörhead", "80's", "live", "Island", "b-side")
     with open(folder / "tags.dat", "w", encoding="latin-1", newline="") as out:
@@ -51,7 +78,7 @@ def lastfm(folder, rng, users=8, artists=60):
 
 
 def main(folder):
-    for name, write in (("ml-small", movielens), ("lastfm-small", lastfm)):
+    for name, write in (("ml-small", movielens), ("large/movielens/ml-20m", movielens_20m), ("lastfm-small", lastfm)):
         (pathlib.Path(folder) / name).mkdir(parents=True, exist_ok=True)
         write(pathlib.Path(folder) / name, random.Random(7))
 

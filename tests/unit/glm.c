@@ -27,6 +27,9 @@ struct federation {
     struct tacit_rng rng;
     uint64_t now_us;
     struct tacit_glm_update update; /* of the last step */
+    double memory[N][TACIT_LINALG_SAMPLES(D, T)];
+    struct tacit_linalg_samples samples[N]; /* what each client was given */
+    uint32_t sample_count[N];
 };
 
 static void open_federation(struct federation *f, enum tacit_glm_variant variant, uint32_t quorum)
@@ -48,6 +51,7 @@ static void open_federation(struct federation *f, enum tacit_glm_variant variant
             .model = f->model, .client_id = i, .resend_after_us = RESEND_US};
         f->client[i] = malloc(tacit_glm_client_size(&f->config[i]));
         assert_int_equal(tacit_glm_client_init(f->client[i], &f->config[i]), TACIT_OK);
+        f->samples[i] = (struct tacit_linalg_samples){f->memory[i], D, true};
     }
     f->rng = tacit_rng_stream(3, 0, 0, 1);
 }
@@ -91,10 +95,10 @@ static bool reward(struct federation *f, uint32_t i, uint64_t slot)
     }
     for (uint32_t c = 0; c < D; c++)
         x[c] /= sqrt(square);
+    double const y = tacit_rng_bernoulli(&f->rng, 0.5);
+    tacit_linalg_sample_put(&f->samples[i], f->sample_count[i]++, x, y);
     struct tacit_glm_event const event = {
-        .now_us = f->now_us,
-        .kind = TACIT_EVENT_REWARD,
-        .as.reward = {x, tacit_rng_bernoulli(&f->rng, 0.5), slot, 0}};
+        .now_us = f->now_us, .kind = TACIT_EVENT_REWARD, .as.reward = {x, y, slot, 0}};
     assert_int_equal(tacit_glm_client_step(f->client[i], &event, NULL, &f->update), TACIT_OK);
     return f->update.send;
 }
@@ -490,25 +494,142 @@ static void order_and_repetition_of_answers_do_not_matter(void **state)
     close_federation(&b);
 }
 
+/* Rounds enough that gradients are expanded, and come from the expansion. */
+static void gradients_near_an_iterate_are_the_sums_to_1e_12_a_sample(void **state)
+{
+    (void)state;
+    struct federation f;
+    open_federation(&f, TACIT_GLM_FEDGLB, 0);
+    struct tacit_linalg_mean const mean = tacit_glm_mean(&f.model);
+    uint64_t slot = 1;
+    uint32_t near_count = 0;
+    for (; slot < 30; slot++)
+        for (uint32_t i = 0; i < N; i++)
+            (void)reward(&f, i, slot);
+    struct tacit_glm_message said = {
+        .kind = TACIT_GLM_TRIGGER, .from = 0, .to = TACIT_HUB, .run_id = 5, .slot = slot};
+    assert_int_equal(hub_gets(&f, &said), TACIT_OK);
+    while (f.update.send) {
+        said = f.update.message;
+        struct tacit_glm_update next = {0};
+        for (uint32_t i = 0; i < N; i++) {
+            assert_int_equal(client_gets(&f, i, &said), TACIT_OK);
+            if (!f.update.send)
+                continue;
+            struct tacit_glm_message const answer = f.update.message;
+            if (said.kind == TACIT_GLM_ITERATE) {
+                double sum[D];
+                uint32_t const n = f.sample_count[i];
+                tacit_linalg_gradient(TACIT_LINALG_PORTABLE, &mean, &f.samples[i], 0, n,
+                                      said.vector, sum);
+                tacit_linalg_add(D, -1.0, answer.vector, sum);
+                double const square = tacit_linalg_dot(TACIT_LINALG_PORTABLE, D, sum, sum);
+                assert_true(sqrt(square) <= 1.1e-12 * n);
+                near_count += client_view(&f, i).is_near ? 1 : 0;
+                assert_true(client_view(&f, i).anchor_round <= said.round);
+                assert_true(said.round >= 13 || client_view(&f, i).anchor_round == 0);
+                assert_true(f.update.persist == (client_view(&f, i).anchor_round == said.round));
+            }
+            assert_int_equal(hub_gets(&f, &answer), TACIT_OK);
+            if (f.update.send)
+                next = f.update;
+        }
+        f.update = next;
+    }
+    assert_int_equal(hub_view(&f).sync, 1);
+    assert_true(near_count > N * 5);
+    close_federation(&f);
+}
+
+/* Clients that fall back to what they persisted last, at any message, and hear old iterates again:
+ * the same model. */
+static void restarted_clients_answer_with_the_same_bits(void **state)
+{
+    (void)state;
+    struct federation f[2];
+    void *persisted[N];
+    struct tacit_rng chance = tacit_rng_stream(4, 0, 0, 1);
+    uint32_t restarts = 0;
+    for (uint32_t which = 0; which < 2; which++) {
+        open_federation(&f[which], TACIT_GLM_FEDGLB, 0);
+        for (uint64_t slot = 1; slot < 30; slot++)
+            for (uint32_t i = 0; i < N; i++)
+                (void)reward(&f[which], i, slot);
+        struct tacit_glm_message const trigger = {
+            .kind = TACIT_GLM_TRIGGER, .from = 0, .to = TACIT_HUB, .run_id = 5, .slot = 30};
+        assert_int_equal(hub_gets(&f[which], &trigger), TACIT_OK);
+    }
+    assert_true(carry(&f[0], 7, 100000));
+    size_t const size = tacit_glm_client_size(&f[1].config[0]);
+    for (uint32_t i = 0; i < N; i++) {
+        persisted[i] = malloc(size);
+        memcpy(persisted[i], f[1].client[i], size);
+    }
+    struct tacit_glm_message earlier = {0};
+    double earlier_vector[D];
+    while (f[1].update.send) {
+        struct tacit_glm_message const said = f[1].update.message;
+        struct tacit_glm_update next = {0};
+        for (uint32_t i = 0; i < N; i++) {
+            if (earlier.round > 0 && tacit_rng_below(&chance, 4) == 0)
+                assert_int_equal(client_gets(&f[1], i, &earlier), TACIT_OK);
+            assert_int_equal(client_gets(&f[1], i, &said), TACIT_OK);
+            if (f[1].update.persist) /* before the answer is sent */
+                memcpy(persisted[i], f[1].client[i], size);
+            if (said.kind == TACIT_GLM_ITERATE && tacit_rng_below(&chance, 3) == 0) {
+                memcpy(f[1].client[i], persisted[i], size);
+                assert_int_equal(tacit_glm_client_check(f[1].client[i], size, &f[1].config[i]),
+                                 TACIT_OK);
+                assert_int_equal(client_gets(&f[1], i, &said), TACIT_OK);
+                restarts++;
+            }
+            if (!f[1].update.send)
+                continue;
+            struct tacit_glm_message const answer = f[1].update.message;
+            assert_int_equal(hub_gets(&f[1], &answer), TACIT_OK);
+            if (f[1].update.send)
+                next = f[1].update;
+        }
+        if (said.kind == TACIT_GLM_ITERATE && said.round % 5 == 0) {
+            memcpy(earlier_vector, said.vector, sizeof earlier_vector);
+            earlier = said;
+            earlier.vector = earlier_vector;
+        }
+        f[1].update = next;
+    }
+    assert_true(restarts > 20);
+    assert_int_equal(hub_view(&f[1]).sync, 1);
+    assert_int_equal(hub_view(&f[0]).aggregation_count, hub_view(&f[1]).aggregation_count);
+    assert_memory_equal(hub_view(&f[0]).theta, hub_view(&f[1]).theta, D * sizeof(double));
+    for (uint32_t i = 0; i < N; i++)
+        free(persisted[i]);
+    close_federation(&f[0]);
+    close_federation(&f[1]);
+}
+
 /* A hub that restarts in the midst of the rounds, from what it persisted, ends with the same bits.
  */
 static void restarted_hub_ends_with_the_same_bits(void **state)
 {
     (void)state;
-    for (uint32_t rounds = 1; rounds < 12; rounds++) {
+    uint64_t all = UINT64_MAX; /* J */
+    for (uint32_t rounds = 1; rounds <= all; rounds += rounds < 12 ? 1 : 3) {
         struct federation a;
         struct federation b;
         open_federation(&a, TACIT_GLM_FEDGLB, 0);
         open_federation(&b, TACIT_GLM_FEDGLB, 0);
         uint64_t slot = 1;
-        (void)play_to_trigger(&a, &slot);
-        slot = 1;
-        (void)play_to_trigger(&b, &slot);
-        struct tacit_glm_message const trigger = a.update.message;
+        for (; slot < 30; slot++)
+            for (uint32_t i = 0; i < N; i++) {
+                (void)reward(&a, i, slot);
+                (void)reward(&b, i, slot);
+            }
+        struct tacit_glm_message const trigger = {
+            .kind = TACIT_GLM_TRIGGER, .from = 0, .to = TACIT_HUB, .run_id = 5, .slot = slot};
         assert_int_equal(hub_gets(&a, &trigger), TACIT_OK);
         assert_true(carry(&a, 7, 100000));
-        struct tacit_glm_message const same = b.update.message;
-        assert_int_equal(hub_gets(&b, &same), TACIT_OK);
+        all = hub_view(&a).aggregation_count;
+        assert_int_equal(hub_gets(&b, &trigger), TACIT_OK);
         assert_true(b.update.persist);
         size_t const size = tacit_glm_hub_size(&b.hub_config);
         void *const persisted = malloc(size);
@@ -530,6 +651,7 @@ static void restarted_hub_ends_with_the_same_bits(void **state)
         close_federation(&a);
         close_federation(&b);
     }
+    assert_true(all > 20); /* so gradients came from expansions, too */
 }
 
 /* What came after the freeze is learnt again on the new model: the state is the same as if it had
@@ -865,6 +987,8 @@ int main(void)
         cmocka_unit_test(committed_model_is_where_the_gradient_passed),
         cmocka_unit_test(messages_and_scalars_are_those_of_the_readings),
         cmocka_unit_test(order_and_repetition_of_answers_do_not_matter),
+        cmocka_unit_test(gradients_near_an_iterate_are_the_sums_to_1e_12_a_sample),
+        cmocka_unit_test(restarted_clients_answer_with_the_same_bits),
         cmocka_unit_test(restarted_hub_ends_with_the_same_bits),
         cmocka_unit_test(rewards_after_the_freeze_are_replayed),
         cmocka_unit_test(lost_participant_is_left_out_of_the_next_attempt),

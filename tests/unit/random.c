@@ -58,6 +58,25 @@ static void next_after_copy_replays_the_same_words(void **state)
     }
 }
 
+static void words_at_once_are_those_one_by_one(void **state)
+{
+    (void)state;
+    for (uint32_t skipped = 0; skipped < 6; skipped++)
+        for (size_t count = 0; count < 20; count++) {
+            struct tacit_rng one = tacit_rng_stream(9, 1, 2, 3);
+            for (uint32_t i = 0; i < skipped; i++)
+                (void)tacit_rng_next(&one);
+            struct tacit_rng many = one;
+            uint64_t words[20];
+            words[count] = 7;
+            tacit_rng_words(&many, count, words);
+            for (size_t i = 0; i < count; i++)
+                assert_true(words[i] == tacit_rng_next(&one));
+            assert_true(words[count] == 7);
+            assert_true(tacit_rng_next(&many) == tacit_rng_next(&one));
+        }
+}
+
 static void uniform_at_extreme_words_stays_inside_0_and_1(void **state)
 {
     (void)state;
@@ -451,6 +470,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(next_after_copy_replays_the_same_words),
+        cmocka_unit_test(words_at_once_are_those_one_by_one),
         cmocka_unit_test(uniform_at_extreme_words_stays_inside_0_and_1),
         cmocka_unit_test(bernoulli_at_0_and_1_is_certain_at_extreme_words),
         cmocka_unit_test(bernoulli_spends_one_word_whatever_p_is),
