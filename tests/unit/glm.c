@@ -870,6 +870,22 @@ static void client_refuses_models_that_cannot_be(void **state)
     assert_memory_equal(before, f.client[0], size);
     commit.from = TACIT_HUB;
     commit.target = vector;
+    struct tacit_glm_message ask = {
+        .kind = TACIT_GLM_FREEZE, .from = TACIT_HUB, .to = 0, .sync = 1, .run_id = 5, .attempt = 1};
+    assert_int_equal(client_gets(&f, 0, &ask), TACIT_OK);
+    memcpy(before, f.client[0], size);
+    double const beyond[D] = {1e160, -1e160, 1e160, 0}; /* finite, but products with contexts.. */
+    ask.kind = TACIT_GLM_ITERATE;
+    ask.round = 13;
+    ask.vector = beyond;
+    assert_int_equal(client_gets(&f, 0, &ask), TACIT_MALFORMED);
+    assert_memory_equal(before, f.client[0], size);
+    double const farthest[D] = {1e75, -1e75, 1e75, 0};
+    ask.vector = farthest;
+    assert_int_equal(client_gets(&f, 0, &ask), TACIT_OK);
+    assert_int_equal(client_view(&f, 0).anchor_round, 13);
+    assert_int_equal(tacit_glm_client_check(f.client[0], size, &f.config[0]), TACIT_OK);
+    memcpy(before, f.client[0], size);
     double const far[D] = {1e160}; /* finite, but no radius made of it is */
     commit.vector = far;
     assert_int_equal(client_gets(&f, 0, &commit), TACIT_MALFORMED);

@@ -7,7 +7,7 @@
 
 #define TIE 1e-9              /* READINGS P4.11 */
 #define NEWTON_TOLERANCE 1e-9 /* norm of the gradient of the sum of losses */
-#define COMMIT_LIMIT 1e75     /* of the numbers of a commit */
+#define COMMIT_LIMIT 1e75     /* of the numbers of commits and iterates */
 #define NOT_TRIGGERED UINT32_MAX
 
 struct tacit_glm_client {
@@ -545,12 +545,12 @@ static enum tacit_status on_freeze(struct tacit_glm_client *client, enum tacit_l
     return TACIT_OK;
 }
 
-/* The gradient at an iterate near one that this attempt had before (READINGS have nothing of it: it
- * is the same gradient, from other sums): from the expansion about that one, where its error is
- * proven to be small. In rounds c, 2 c, 4 c.. it is made anew if the old one does not reach that
- * far: so all such work takes no longer than the rounds before it. What comes out depends on the
- * frozen samples and on the attempt's iterates only: the expansion is persisted before it is used.
- * False: there is none. */
+/* The gradient at an iterate near one that this attempt had before (ours; the paper sums): from the
+ * expansion about that one, where its error is proven to be small. In rounds c, 2 c, 4 c.. it is
+ * made anew if the old one does not reach that far: so all such work takes no longer than the
+ * rounds before it. What comes out depends on the frozen samples and on the attempt's iterates
+ * only: the expansion is persisted before anything that comes from it is sent. False: there is
+ * none. */
 static bool fill_from_expansion(struct tacit_glm_client *client, enum tacit_linalg_path path,
                                 uint32_t round, const double *point,
                                 struct tacit_glm_update *update)
@@ -615,6 +615,15 @@ static void fill_gradient(struct tacit_glm_client *client, enum tacit_linalg_pat
     }
 }
 
+/* Small enough that no radius made of products of four of them overflows. */
+static bool is_moderate(const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs(values[i]) <= COMMIT_LIMIT))
+            return false;
+    return true;
+}
+
 static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_linalg_path path,
                                     const struct tacit_glm_message *message,
                                     struct tacit_glm_update *update)
@@ -625,8 +634,8 @@ static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_
         return TACIT_OK; /* of another sync, or late */
     if (glm_iterates(model->variant) != (message->vector != NULL))
         return TACIT_MALFORMED;
-    if (message->vector != NULL && !glm_is_finite(message->vector, model->dimension))
-        return TACIT_MALFORMED;
+    if (message->vector != NULL && !is_moderate(message->vector, model->dimension))
+        return TACIT_MALFORMED; /* its gradient might be no number */
     if (message->attempt > client->attempt)
         client->anchor_round = 0;
     client->attempt = message->attempt;
@@ -643,15 +652,6 @@ static enum tacit_status on_iterate(struct tacit_glm_client *client, enum tacit_
         update->message.matrix = out_matrix_of(client);
     set_resend(client);
     return TACIT_OK;
-}
-
-/* Small enough that no radius made of products of four of them overflows. */
-static bool is_moderate(const double *values, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (!(fabs(values[i]) <= COMMIT_LIMIT))
-            return false;
-    return true;
 }
 
 static bool has_vectors(const struct tacit_glm_message *message,
