@@ -837,7 +837,8 @@ static void client_refuses_models_that_cannot_be(void **state)
     (void)state;
     struct federation f;
     open_federation(&f, TACIT_GLM_FEDGLB, 0);
-    (void)reward(&f, 0, 1);
+    for (uint64_t slot = 1; slot <= D * D; slot++)
+        (void)reward(&f, 0, slot);
     size_t const size = tacit_glm_client_size(&f.config[0]);
     void *const before = malloc(size);
     double m[TACIT_LINALG_MATRIX(D)];

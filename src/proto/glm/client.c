@@ -561,7 +561,8 @@ static bool fill_from_expansion(struct tacit_glm_client *client, enum tacit_lina
     double const tolerance = (double)client->frozen_count * glm_expansion_tolerance(model);
     TACIT_ASSERT(glm_expansion_count(model) > 0);
     client->is_near = 0;
-    if (round < client->anchor_round) /* an old message */
+    if (round < client->anchor_round || /* an old message */
+        client->frozen_count < glm_expansion_least(model))
         return false;
     if (client->anchor_round > 0 &&
         tacit_linalg_gradient_near(path, &mean, model->dimension, expansion_of(client), point,

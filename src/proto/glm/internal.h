@@ -55,6 +55,8 @@ enum tacit_status glm_explore(double share, const struct tacit_entropy *entropy,
 
 /* Doubles of the expansion that a client keeps; 0: this model's clients have none. */
 size_t glm_expansion_count(const struct tacit_glm_model *model);
+/* Samples from which on it pays: as many bytes as it has. */
+uint64_t glm_expansion_least(const struct tacit_glm_model *model);
 /* Error of a gradient of one sample that an expansion may have. */
 double glm_expansion_tolerance(const struct tacit_glm_model *model);
 /* May the gradient be expanded anew in this round? In c, 2 c, 4 c.. */

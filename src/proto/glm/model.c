@@ -318,11 +318,17 @@ double tacit_glm_rounds_bound(const struct tacit_glm_model *model, uint64_t n, d
 #define ANCHOR_ROUND_MIN 13u        /* AGD's first swing ends near the optimum */
 #define ANCHOR_ROUND_PER_SQUARE 12u /* an expansion costs about d(d + 1)/12 gradients */
 
+uint64_t glm_expansion_least(const struct tacit_glm_model *model)
+{
+    return (uint64_t)model->dimension * model->dimension;
+}
+
 size_t glm_expansion_count(const struct tacit_glm_model *model)
 {
     bool const accelerates = model->variant == TACIT_GLM_FEDGLB || model->variant == TACIT_GLM_V1 ||
                              model->variant == TACIT_GLM_V2;
-    bool const fits = model->dimension <= TACIT_LINALG_EXPANSION_DIMENSION_MAX;
+    bool const fits = model->dimension <= TACIT_LINALG_EXPANSION_DIMENSION_MAX &&
+                      model->horizon >= glm_expansion_least(model);
     return accelerates && fits && model->link == TACIT_LINALG_LOGISTIC
                ? TACIT_LINALG_EXPANSION(model->dimension)
                : 0;
