@@ -106,7 +106,8 @@ def every_metric_of_the_sources_is_documented(folder):
     del folder
     names = set()
     for path in (SOURCE / "src/families").glob("*/*.c"):
-        for table in re.findall(r"const struct tacit_metric \w+(?:\[\w*\])? = \{(.*?)\n?\};", path.read_text(encoding="utf-8"), re.S):
+        names.update(re.findall(r'\(struct tacit_profile\)\{\.name = "(\w+)"', path.read_text(encoding="utf-8")))
+        for table in re.findall(r"const struct tacit_(?:metric|profile) \w+(?:\[\w*\])? = \{(.*?)\n?\};", path.read_text(encoding="utf-8"), re.S):
             names.update(re.findall(r'\{\s*"(\w+)",\s*"', table))
     assert len(names) > 40 and not missing(names), missing(names)
 
