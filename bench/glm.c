@@ -221,7 +221,7 @@ static double near_operations(uint32_t d)
  * takes that waits for memory and for others; a coordinate of a context to draw, to normalise and
  * to score; a round of one client, its messages included. */
 #define UNITS_OPERATION 2.2
-#define UNITS_COORDINATE 400.0
+#define UNITS_COORDINATE 500.0
 #define UNITS_MESSAGE 20000.0
 
 static bool print_model(const struct world *world, double operations, double unit, double total)
