@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "arguments.h"
 #include "commands.h"
+#include "forecast.h"
 #include "tacit/data.h"
 #include "tacit/family.h"
 
@@ -128,6 +129,10 @@ static int check_command(const struct command *command, int word_count, char **w
     enum tacit_status const printed = experiment.family->bounds == NULL
                                           ? TACIT_OK
                                           : experiment.family->bounds(&experiment, stdout);
+    char sentence[FORECAST_BYTES];
+    forecast_warn(&experiment, sentence);
+    if (sentence[0] != '\0')
+        (void)printf("\n%s\n", sentence);
     bool const is_done = printed == TACIT_OK;
     if (!is_done)
         (void)fprintf(stderr, "tacit check: %s\n", tacit_status_text(printed));

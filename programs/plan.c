@@ -1,9 +1,10 @@
 /* tacit plan: which protocol over which network tells the arms of a file apart, in how many slots,
- * and what that costs. Every number is simulated: the runs of `tacit run` with the settings that
- * stand beside it. */
+ * and what that costs. A formula says where to look for the slots; every other number is
+ * simulated: the runs of `tacit run` with the settings that stand beside it. */
 #include "arguments.h"
 #include "cell.h"
 #include "commands.h"
+#include "forecast.h"
 #include "simulate.h"
 #include "tacit/family.h"
 #include <math.h>
@@ -16,6 +17,7 @@
 #define HORIZON_GROWTH_MAX 4096.0 /* how far beyond the file's horizon is looked */
 #define HORIZON_MAX 1e12
 #define PRECISION 1.05 /* of the slots that are needed */
+#define FORMULA_MARGIN 1.2
 
 /* What may be chosen over the file; all that fits its data and privacy is tried. */
 static const char *const protocols[] = {
@@ -33,7 +35,8 @@ struct plan {
     const char *protocol;
     const char *network;
     bool decides;        /* at the file's horizon */
-    double slots_needed; /* smallest horizon that decides; NaN: none that was looked at */
+    double formula;      /* the smallest horizon that decides, by formula; NaN: there is none */
+    double slots_needed; /* and by simulation; NaN: none that was looked at */
     double rounds, bytes, cost, regret; /* at the file's horizon */
 };
 
@@ -164,6 +167,46 @@ static enum tacit_status find_slots(struct search *search, struct plan *plan)
     return horizon > limit ? TACIT_OK : bisect(search, plan, horizon / 2, horizon);
 }
 
+/* What the formula says of this plan, before anything is simulated. NaN: nothing. */
+static double formula_of(const struct search *search, const struct plan *plan)
+{
+    struct arguments const *const request = search->request;
+    const char *settings[ARGUMENTS_SETTINGS_MAX + 3] = {RUNS};
+    char words[2][200];
+    struct tacit_experiment experiment;
+    struct tacit_error error = {""};
+    memcpy(settings + 1, request->settings, request->setting_count * sizeof *settings);
+    (void)snprintf(words[0], sizeof words[0], "protocol=%s", plan->protocol);
+    (void)snprintf(words[1], sizeof words[1], "network=%s", plan->network);
+    settings[request->setting_count + 1] = words[0];
+    settings[request->setting_count + 2] = words[1];
+    if (tacit_experiment_load(&experiment, request->file, settings, request->setting_count + 3,
+                              &error) != TACIT_OK)
+        return NAN;
+    double const slots = forecast_slots(&experiment);
+    tacit_experiment_free(&experiment);
+    return slots;
+}
+
+/* Simulation confirms the formula, or the search is begun anew. */
+static enum tacit_status confirm(struct search *search, struct plan *plan)
+{
+    double const low = floor(plan->formula / FORMULA_MARGIN);
+    double const high = ceil(plan->formula * FORMULA_MARGIN);
+    struct outcome below = {0};
+    struct outcome above = {0};
+    if (isnan(plan->formula) || low < 1 || high > HORIZON_MAX)
+        return find_slots(search, plan);
+    enum tacit_status status = try_horizon(search, plan, low, &below);
+    if (status == TACIT_OK)
+        status = try_horizon(search, plan, high, &above);
+    if (status != TACIT_OK)
+        return status;
+    if (above.ran && above.decides && !(below.ran && below.decides))
+        return bisect(search, plan, low, high);
+    return find_slots(search, plan);
+}
+
 static enum tacit_status try_plan(struct search *search, const char *protocol, const char *network)
 {
     struct plan plan = {.protocol = protocol, .network = network};
@@ -176,7 +219,8 @@ static enum tacit_status try_plan(struct search *search, const char *protocol, c
     plan.bytes = outcome.bytes;
     plan.cost = outcome.cost;
     plan.regret = outcome.regret;
-    status = find_slots(search, &plan);
+    plan.formula = formula_of(search, &plan);
+    status = confirm(search, &plan);
     if (status == TACIT_OK)
         search->plans[search->plan_count++] = plan;
     return status;
@@ -213,24 +257,20 @@ static enum tacit_status try_all(struct search *search)
 /* ---- What is told ---------------------------------------------------------------------------- */
 
 /* "to tell 0.025 apart at epsilon 1 takes 107000 slots a site (…); you have 20000" */
-static void say(const struct search *search, char *text, size_t size)
+static void say(const struct search *search, char text[FORECAST_BYTES], size_t size)
 {
     const struct plan *const best = search->plan_count == 0 ? NULL : &search->plans[0];
-    char privacy[64] = "without noise";
-    if (isfinite(search->epsilon))
-        (void)snprintf(privacy, sizeof privacy, "at epsilon %g", search->epsilon);
+    char how[160];
     if (best == NULL)
         (void)snprintf(text, size, "no protocol that plan knows fits this file");
     else if (isnan(best->slots_needed))
-        (void)snprintf(
-            text, size,
-            "to tell %.3g apart %s takes more than %g times the %llu slots that you have",
-            search->gap, privacy, HORIZON_GROWTH_MAX, (unsigned long long)search->horizon);
-    else
         (void)snprintf(text, size,
-                       "to tell %.3g apart %s takes %.0f slots a site (%s over %s); you have %llu",
-                       search->gap, privacy, best->slots_needed, best->protocol, best->network,
-                       (unsigned long long)search->horizon);
+                       "to tell %.3g apart takes more than %g times the %llu slots that you have",
+                       search->gap, HORIZON_GROWTH_MAX, (unsigned long long)search->horizon);
+    else {
+        (void)snprintf(how, sizeof how, "%s over %s", best->protocol, best->network);
+        forecast_say(search->gap, search->epsilon, best->slots_needed, how, search->horizon, text);
+    }
 }
 
 static json_t *number_json(double value)
@@ -250,12 +290,13 @@ static json_t *kind_json(const char *words)
 
 static json_t *plan_json(const struct plan *plan)
 {
-    return json_pack("{s:o, s:o, s:{s:s, s:s}, s:o, s:b, s:o, s:o, s:o, s:o}", "protocol",
+    return json_pack("{s:o, s:o, s:{s:s, s:s}, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "protocol",
                      kind_json(plan->protocol), "network", kind_json(plan->network), "settings",
-                     "protocol", plan->protocol, "network", plan->network, "horizon_needed",
-                     number_json(plan->slots_needed), "decides", plan->decides, "rounds",
-                     number_json(plan->rounds), "bytes", number_json(plan->bytes), "cost",
-                     number_json(plan->cost), "regret", number_json(plan->regret));
+                     "protocol", plan->protocol, "network", plan->network, "horizon_formula",
+                     number_json(plan->formula), "horizon_needed", number_json(plan->slots_needed),
+                     "decides", plan->decides, "rounds", number_json(plan->rounds), "bytes",
+                     number_json(plan->bytes), "cost", number_json(plan->cost), "regret",
+                     number_json(plan->regret));
 }
 
 /* One object with a line feed at its end, to be given to free(). NULL: no memory. */
@@ -277,15 +318,19 @@ static char *plans_json(const struct search *search, const char *sentence)
 
 static void print_table(const struct search *search, const char *sentence)
 {
-    (void)printf("%s\n\n%-52s %-18s %12s %8s %12s %10s %12s\n", sentence, "protocol", "network",
-                 "slots needed", "rounds", "bytes", "cost", "regret");
+    (void)printf("%s\n\n%-52s %-18s %12s %12s %8s %12s %10s %12s\n", sentence, "protocol",
+                 "network", "by formula", "slots needed", "rounds", "bytes", "cost", "regret");
     for (uint32_t i = 0; i < search->plan_count; i++) {
         const struct plan *const plan = &search->plans[i];
         char slots[32] = "-";
+        char formula[32] = "-";
+        if (!isnan(plan->formula))
+            (void)snprintf(formula, sizeof formula, "%.0f", plan->formula);
         if (!isnan(plan->slots_needed))
             (void)snprintf(slots, sizeof slots, "%.0f", plan->slots_needed);
-        (void)printf("%-52s %-18s %12s %8.1f %12.0f %10.0f %12.1f\n", plan->protocol, plan->network,
-                     slots, plan->rounds, plan->bytes, plan->cost, plan->regret);
+        (void)printf("%-52s %-18s %12s %12s %8.1f %12.0f %10.0f %12.1f\n", plan->protocol,
+                     plan->network, formula, slots, plan->rounds, plan->bytes, plan->cost,
+                     plan->regret);
     }
     (void)printf(
         "\nRounds, bytes, cost and regret at the file's horizon of %llu slots; means of %u "
@@ -308,18 +353,11 @@ static bool look(struct search *search, struct tacit_error *error)
     if (status != TACIT_OK)
         return false;
     uint32_t const arms = experiment.sim.env.arm_count;
-    double first = -INFINITY;
-    double second = -INFINITY;
-    for (uint32_t arm = 0; experiment.global_means != NULL && arm < arms; arm++) {
-        double const mean = experiment.global_means[arm];
-        second = mean > first ? first : fmax(second, mean);
-        first = fmax(first, mean);
-    }
     search->run_count = experiment.sim.run_count;
     search->horizon = experiment.config->horizon;
     search->epsilon =
         experiment.config->privacy == TACIT_PRIVACY_NONE ? INFINITY : experiment.config->epsilon;
-    search->gap = first - second;
+    search->gap = forecast_gap(&experiment);
     bool const has_instance = experiment.global_means != NULL && arms >= 2;
     tacit_experiment_free(&experiment);
     if (!has_instance)
@@ -376,7 +414,7 @@ static int tell(const struct search *search)
 {
     struct arguments const *const request = search->request;
     struct tacit_error error = {""};
-    char sentence[300];
+    char sentence[FORECAST_BYTES];
     say(search, sentence, sizeof sentence);
     char *const json = plans_json(search, sentence);
     enum tacit_status status = json == NULL ? TACIT_MEMORY : TACIT_OK;
@@ -442,7 +480,8 @@ const struct command command_plan = {
     .options = options,
     .words = "FILE",
     .help = "Try protocols and networks that fit FILE: for each the horizon at which 95 % of the "
-            "runs decide, and what rounds, bytes, cost and regret are at the file's horizon, best "
+            "runs decide, by formula and by simulation, and what rounds, bytes, cost and regret "
+            "are at the file's horizon, best "
             "first.",
     .take = take,
     .run = plan_command,

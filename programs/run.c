@@ -2,12 +2,28 @@
 #include "arguments.h"
 #include "commands.h"
 #include "describe.h"
+#include "forecast.h"
 #include "progress.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+/* Nothing could be decided: how long would it take? */
+static void print_forecast(const struct tacit_experiment *experiment,
+                           const struct tacit_report *report)
+{
+    struct tacit_report_answer answer;
+    char sentence[FORECAST_BYTES] = "";
+    if (tacit_report_answer_new(report, &answer) == TACIT_OK && answer.sentence != NULL &&
+        !answer.is_decided)
+        forecast_warn(experiment, sentence);
+    tacit_report_answer_free(&answer);
+    if (sentence[0] != '\0')
+        (void)printf("\n%s\n", sentence);
+}
+
 static enum tacit_status print_report(const struct arguments *arguments,
+                                      const struct tacit_experiment *experiment,
                                       const struct tacit_report *report, struct tacit_error *error)
 {
     errno = 0;
@@ -15,6 +31,8 @@ static enum tacit_status print_report(const struct arguments *arguments,
         arguments->json ? tacit_report_json(report, stdout) : tacit_report_table(report, stdout);
     if (report->title_note != NULL && !arguments->json)
         (void)printf("\n%s\n", report->title_note);
+    if (!arguments->json)
+        print_forecast(experiment, report);
     if (status == TACIT_OK && fflush(stdout) != 0)
         status = TACIT_IO;
     if (status != TACIT_OK) {
@@ -52,7 +70,7 @@ static int finish(const struct arguments *arguments, const struct tacit_experime
     struct description description;
     status = description_make(&description, experiment, simulation);
     if (status == TACIT_OK)
-        status = print_report(arguments, &description.report, &error);
+        status = print_report(arguments, experiment, &description.report, &error);
     description_free(&description);
     if (status != TACIT_OK) {
         (void)fprintf(stderr, "tacit run: %s\n",

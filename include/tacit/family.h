@@ -134,6 +134,10 @@ struct tacit_family {
      * Errors: TACIT_MEMORY. */
     enum tacit_status (*bounds)(const struct tacit_experiment *experiment, FILE *out);
 
+    /* Slots a site until 95 % of the runs end with one arm, by formula: the smallest horizon at
+     * which they do. NaN: it has none for this file. NULL: for no file. */
+    double (*forecast)(const struct tacit_experiment *experiment);
+
     /* Its runs. The plan that they are given is experiment->plan. */
     struct tacit_sim_player player;
 

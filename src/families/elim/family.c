@@ -24,6 +24,7 @@ const struct tacit_family elim_family = {
     .plan = elim_make_plan,
     .plan_free = elim_free_plan,
     .bounds = elim_print_limits,
+    .forecast = elim_forecast,
     .player = {.metric_count = ELIM_METRIC_COUNT,
                .run_new = elim_either_new,
                .run_play = elim_either_play,

@@ -40,6 +40,11 @@ struct tacit_elim_schedule elim_schedule(const struct tacit_experiment *experime
 /* The network as the cores know it. Requires: the network outlives it. */
 struct tacit_elim_network elim_network(const struct tacit_network *network, bool components_alike);
 
+/* ---- forecast.c ---- */
+
+/* Of the family (tacit/family.h). Without a round limit. */
+double elim_forecast(const struct tacit_experiment *experiment);
+
 /* ---- bounds.c ---- */
 
 enum tacit_status elim_print_bounds(const struct tacit_experiment *experiment, FILE *out);

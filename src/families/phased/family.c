@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include "live.h"
 #include "live_keys.h"
+#include "forecast.h"
 #include "plan.h"
 
 const struct tacit_metric phased_metrics[] = {
@@ -99,6 +100,7 @@ const struct tacit_family phased_family = {
     .plan = phased_make_plan,
     .plan_free = phased_free_plan,
     .bounds = phased_print_bounds,
+    .forecast = phased_forecast,
     .player = {.metric_count = PHASED_METRIC_COUNT,
                .run_new = run_new,
                .run_play = run_play,

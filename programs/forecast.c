@@ -1,0 +1,48 @@
+#include "forecast.h"
+#include <math.h>
+#include <stdio.h>
+
+double forecast_gap(const struct tacit_experiment *experiment)
+{
+    double first = -INFINITY;
+    double second = -INFINITY;
+    if (experiment->global_means == NULL)
+        return NAN;
+    for (uint32_t arm = 0; arm < experiment->sim.env.arm_count; arm++) {
+        double const mean = experiment->global_means[arm];
+        second = mean > first ? first : fmax(second, mean);
+        first = fmax(first, mean);
+    }
+    return first - second;
+}
+
+double forecast_slots(const struct tacit_experiment *experiment)
+{
+    return experiment->family->forecast == NULL ? NAN : experiment->family->forecast(experiment);
+}
+
+void forecast_say(double gap, double epsilon, double slots, const char *how, uint64_t horizon,
+                  char text[FORECAST_BYTES])
+{
+    char privacy[64] = "without noise";
+    char means[160] = "";
+    if (isfinite(epsilon))
+        (void)snprintf(privacy, sizeof privacy, "at epsilon %g", epsilon);
+    if (how != NULL)
+        (void)snprintf(means, sizeof means, " (%s)", how);
+    (void)snprintf(text, FORECAST_BYTES,
+                   "to tell %.3g apart %s takes %.0f slots a site%s; you have %llu", gap, privacy,
+                   slots, means, (unsigned long long)horizon);
+}
+
+void forecast_warn(const struct tacit_experiment *experiment, char text[FORECAST_BYTES])
+{
+    double const slots = forecast_slots(experiment);
+    text[0] = '\0';
+    if (slots > (double)experiment->sim.horizon)
+        forecast_say(forecast_gap(experiment),
+                     experiment->config->privacy == TACIT_PRIVACY_NONE
+                         ? INFINITY
+                         : experiment->config->epsilon,
+                     slots, NULL, experiment->sim.horizon, text);
+}

@@ -1,0 +1,146 @@
+/* How long it takes until play in phases tells the arms apart, by formula: what is expected to be
+ * released goes into the bounds as they are, and what is left to chance is taken for normal. */
+#include <math.h>
+#include "forecast.h"
+#include "plan.h"
+#include "tacit/bounds.h"
+#include "tacit/linalg.h"
+
+#define STEADY 1.002   /* two horizons are the same */
+#define ROUNDS_MAX 40u /* of looking for it */
+
+double phased_forecast_level(double mean, const struct tacit_scale *scale)
+{
+    if (scale->kind != TACIT_SCALE_STEPS)
+        return mean;
+    return (mean - scale->lo) / (scale->hi - scale->lo);
+}
+
+double phased_forecast_variance(double level)
+{
+    double const inside = fmin(fmax(level, 0), 1);
+    return inside * (1 - inside);
+}
+
+/* Chance that this arm's upper bound is below the best one's lower bound. */
+static double chance_gone(const struct tacit_phases *phases, const struct tacit_bounds_sum *sum,
+                          double log_level, double best, double mean)
+{
+    double const steps = (double)TACIT_STEPS * (double)sum->pulls;
+    double const pulls = (double)sum->pulls;
+    double const epsilon = phases->epsilon_per_reward;
+    struct tacit_bounds_sum high = *sum;
+    struct tacit_bounds_sum low = *sum;
+    high.steps = llround(best * steps);
+    low.steps = llround(mean * steps);
+    double const margin = tacit_bounds_lower(&high, epsilon, log_level) -
+                          tacit_bounds_upper(&low, epsilon, log_level);
+    double const noise =
+        isfinite(epsilon) ? 4 * (double)sum->noises / (epsilon * epsilon * pulls * pulls) : 0;
+    double const variance =
+        (phased_forecast_variance(best) + phased_forecast_variance(mean)) / pulls + noise;
+    if (!(variance > 0))
+        return margin > 0 ? 1 : 0;
+    return tacit_linalg_normal_cdf(margin / sqrt(variance));
+}
+
+/* What is used after this rung: all agents' releases of an arm, by counts alone. */
+static struct tacit_bounds_sum sum_after(const struct tacit_phases *phases, const uint64_t *rungs,
+                                         uint32_t count, double log_level)
+{
+    struct tacit_bounds_sum releases[TACIT_BOUNDS_RELEASES_MAX];
+    struct tacit_bounds_sum sum;
+    TACIT_ASSERT(count >= 1 && count <= TACIT_BOUNDS_RELEASES_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        releases[i] = (struct tacit_bounds_sum){.pulls = phases->agent_count *
+                                                         (rungs[i] - (i == 0 ? 0 : rungs[i - 1])),
+                                                .noises = phases->agent_count};
+    (void)tacit_bounds_suffix(releases, count, phases->epsilon_per_reward, log_level, &sum);
+    return sum;
+}
+
+/* Slots until the arms are told apart, if delta is that of this horizon. NaN: not on the ladder. */
+static double slots_at(const struct tacit_phases *phases, const double *means, double delay)
+{
+    uint64_t rungs[TACIT_BOUNDS_RELEASES_MAX];
+    uint32_t const count = tacit_phases_climb(phases, rungs);
+    uint32_t best = 0;
+    double slots = 0;
+    double left = phases->arm_count; /* in the slow runs, the best one included */
+    for (uint32_t arm = 1; arm < phases->arm_count; arm++)
+        best = means[arm] > means[best] ? arm : best;
+    for (uint32_t e = 1; e <= count; e++) {
+        double const level = tacit_bounds_level(phases->arm_count, e, tacit_phases_delta(phases));
+        struct tacit_bounds_sum const sum = sum_after(phases, rungs, e, level);
+        double decided = 1;
+        slots += (double)(rungs[e - 1] - (e == 1 ? 0 : rungs[e - 2])) * left + delay;
+        left = 1;
+        for (uint32_t arm = 0; arm < phases->arm_count; arm++) {
+            if (arm == best)
+                continue;
+            double const gone = chance_gone(phases, &sum, level, means[best], means[arm]);
+            decided *= gone;
+            left += gone < PHASED_FORECAST_SHARE ? 1 : 0;
+        }
+        if (decided >= PHASED_FORECAST_SHARE)
+            return slots;
+    }
+    return NAN;
+}
+
+double phased_forecast_slots(const struct tacit_phases *phases, const double *means, double delay)
+{
+    struct tacit_phases at = *phases;
+    double horizon = 1e6;
+    for (uint32_t i = 0; i < ROUNDS_MAX; i++) {
+        at.horizon = (uint64_t)fmax(horizon, 2);
+        double const slots = slots_at(&at, means, delay);
+        if (isnan(slots)) { /* the ladder ends at the horizon */
+            horizon *= 4;
+            if (horizon > (double)TACIT_HORIZON_MAX)
+                return NAN;
+            continue;
+        }
+        bool const is_steady = slots <= horizon * STEADY && (i > 0 && slots >= horizon / STEADY);
+        bool const is_free = phases->confidence > 0; /* no bound depends on the horizon */
+        horizon = slots;
+        if (is_steady || is_free)
+            break;
+    }
+    return ceil(horizon);
+}
+
+bool phased_forecast_means(const struct tacit_experiment *experiment, double *levels)
+{
+    enum tacit_env_kind const kind = experiment->sim.env.kind;
+    uint32_t const arms = experiment->sim.env.arm_count;
+    double first = -INFINITY;
+    double second = -INFINITY;
+    if (experiment->global_means == NULL || arms < 2 || kind == TACIT_ENV_GAUSSIAN)
+        return false;
+    for (uint32_t arm = 0; arm < arms; arm++) {
+        double const level =
+            phased_forecast_level(experiment->global_means[arm], &experiment->mechanism.scale);
+        levels[arm] = level;
+        second = level > first ? first : fmax(second, level);
+        first = fmax(first, level);
+    }
+    return first > second && first <= 1 && second >= 0;
+}
+
+double phased_forecast(const struct tacit_experiment *experiment)
+{
+    struct phased_keys const *const keys = experiment->config->keys;
+    static double levels[TACIT_ARMS_MAX];
+    struct tacit_phases const phases = {.rule = TACIT_PHASES_ELIMINATION,
+                                        .arm_count = experiment->sim.env.arm_count,
+                                        .agent_count = experiment->sim.agent_count,
+                                        .horizon = experiment->sim.horizon,
+                                        .epsilon_per_reward = experiment->epsilon_per_reward,
+                                        .growth = keys->growth,
+                                        .confidence = keys->confidence};
+    if (!(keys->confidence > 0) || keys->guard != NULL || keys->change_count > 0 ||
+        !phased_forecast_means(experiment, levels))
+        return NAN;
+    return phased_forecast_slots(&phases, levels, 0);
+}
