@@ -32,9 +32,6 @@ TACIT_TEST_LONG=1 TACIT_PROGRAM=build-test/tacit tests/oracle/select_rounds.py
 echo "== trainings on MNIST and CIFAR-10"
 build-test/tests/learn_long
 
-echo "== forecasts of tacit plan on thirty instances"
-TACIT_TEST_LONG=1 TACIT_PROGRAM=build-test/tacit build-test/tests/cli_plan
-
 echo "== 10,000 cases of each best-arm subroutine against its twin"
 TACIT_TEST_LONG=1 build-test/tests/oracle_best_arm_oracle
 
