@@ -40,6 +40,7 @@ extern const struct command command_data;
 extern const struct command command_agent;
 extern const struct command command_coordinator;
 extern const struct command command_status;
+extern const struct command command_control;
 extern const struct command command_train;
 extern const struct command command_pki;
 extern const struct command command_broker_config;

@@ -1,5 +1,6 @@
 /* tacit agent, tacit coordinator, tacit status: from a file to a daemon, and a look at one that
  * runs. */
+#include "ask.h"
 #include "commands.h"
 #include "../src/live/agent.h"
 #include "../src/live/bus/broker_config.h"
@@ -9,16 +10,10 @@
 #include "../src/live/pki/pki.h"
 #include "tacit/config.h"
 #include "tacit/family.h"
-#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#define ANSWER_S_MAX 10
 #define RESEND_AFTER_US 2000000u /* what was not answered is said again after so long */
 
 /* The only option of all three. */
@@ -295,65 +290,6 @@ const struct command command_coordinator = {
 
 /* ---- Status ---------------------------------------------------------------------------------- */
 
-static int connect_to(const struct tacit_config_listener *listener)
-{
-    struct sockaddr_un local = {.sun_family = AF_UNIX};
-    struct sockaddr_in loopback = {.sin_family = AF_INET, .sin_port = htons(listener->port)};
-    bool const is_unix = listener->unix_path != NULL;
-    if (is_unix && strlen(listener->unix_path) >= sizeof local.sun_path)
-        return -1;
-    if (is_unix)
-        memcpy(local.sun_path, listener->unix_path, strlen(listener->unix_path));
-    loopback.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int const connection = socket(is_unix ? AF_UNIX : AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int const failed =
-        connection < 0 ||
-        (is_unix ? connect(connection, (const struct sockaddr *)&local, sizeof local)
-                 : connect(connection, (const struct sockaddr *)&loopback, sizeof loopback)) != 0;
-    if (failed && connection >= 0)
-        (void)close(connection);
-    return failed ? -1 : connection;
-}
-
-static char *read_all(int connection)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *const out = open_memstream(&text, &size);
-    char part[4096];
-    ssize_t got = 0;
-    if (out == NULL)
-        return NULL;
-    while ((got = read(connection, part, sizeof part)) > 0)
-        (void)fwrite(part, 1, (size_t)got, out);
-    if (fclose(out) == 0 && got == 0)
-        return text;
-    free(text);
-    return NULL;
-}
-
-/* Prints the body of a GET. */
-static bool print_answer(int connection, const char *path)
-{
-    struct timeval const limit = {.tv_sec = ANSWER_S_MAX};
-    char request[128];
-    int const length =
-        snprintf(request, sizeof request,
-                 "GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", path);
-    (void)setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    if (send(connection, request, (size_t)length, MSG_NOSIGNAL) != (ssize_t)length)
-        return false;
-    char *const text = read_all(connection);
-    char const *const end = text == NULL ? NULL : strstr(text, "\r\n\r\n");
-    bool const is_good = end != NULL && strncmp(text, "HTTP/1.1 200 ", 13) == 0;
-    if (is_good) {
-        size_t const size = strlen(end + 4);
-        (void)printf("%s%s", end + 4, size > 0 && end[3 + size] == '\n' ? "" : "\n");
-    }
-    free(text);
-    return is_good;
-}
-
 static bool find_listener(const char *file, struct tacit_config_listener *listener,
                           const char **path, struct tacit_error *error)
 {
@@ -389,13 +325,17 @@ static int status_command(const struct command *command, int word_count, char **
         (void)fprintf(stderr, "%s\n", error.text);
         return EXIT_WRONG_INPUT;
     }
-    int const connection = connect_to(&listener);
+    int const connection = ask_connect(&listener);
     if (connection < 0) {
         (void)fprintf(stderr, "tacit status: nobody answers; is the daemon of %s running?\n", file);
         return EXIT_FAILED;
     }
-    bool const is_good = print_answer(connection, path);
-    (void)close(connection);
+    unsigned code = 0;
+    char *const text = ask(connection, "GET", path, NULL, &code);
+    bool const is_good = text != NULL && code == 200;
+    if (is_good)
+        (void)printf("%s%s", text, text[0] != '\0' && text[strlen(text) - 1] == '\n' ? "" : "\n");
+    free(text);
     if (!is_good)
         (void)fprintf(stderr, "tacit status: the daemon of %s gives no answer; see its log\n",
                       file);

@@ -3,11 +3,23 @@
 #include <stdio.h>
 #include <string.h>
 
-const struct command *const commands_all[] = {
-    &command_run,      &command_check,         &command_compare, &command_plan,
-    &command_evaluate, &command_reproduce,     &command_data,    &command_bound,
-    &command_agent,    &command_coordinator,   &command_status,  &command_train,
-    &command_pki,      &command_broker_config, &command_manual,  NULL};
+const struct command *const commands_all[] = {&command_run,
+                                              &command_check,
+                                              &command_compare,
+                                              &command_plan,
+                                              &command_evaluate,
+                                              &command_reproduce,
+                                              &command_data,
+                                              &command_bound,
+                                              &command_agent,
+                                              &command_coordinator,
+                                              &command_status,
+                                              &command_control,
+                                              &command_train,
+                                              &command_pki,
+                                              &command_broker_config,
+                                              &command_manual,
+                                              NULL};
 
 static void print_help(FILE *out)
 {

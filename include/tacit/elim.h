@@ -518,6 +518,7 @@ struct tacit_elim_hub_view {
     const uint64_t *flagged;    /* A: who spoke from two states; NULL without grants */
     uint64_t term;              /* 0: the first */
     uint32_t quorum;            /* as it stands: at most those that can report */
+    uint32_t quorum_wanted;     /* as it was said last; 0: all */
     uint64_t round_timeout_us;  /* as it stands; 0: no deadline */
     uint64_t horizon;           /* T, as it was extended */
     /* Of a hub that takes changes; else NULL, 0: */
@@ -526,6 +527,7 @@ struct tacit_elim_hub_view {
     const uint64_t *retired;    /* K */
     const uint64_t *dropped;    /* A */
     const uint64_t *abstaining; /* A: who refuses an arm that is in, and is not counted meanwhile */
+    const uint64_t *refused;    /* A sets of TACIT_BITS_WORDS(K) words: arms that each refuses */
 };
 
 /* Bytes of a state: O(A K). Errors: 0 if the configuration is not valid. */
@@ -567,9 +569,6 @@ enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
                                         const struct tacit_elim_change *wanted, uint64_t now_us,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_elim_update *update, uint32_t *number);
-
-/* Does this agent refuse the arm? Requires: a hub that takes changes. */
-bool tacit_elim_hub_is_refused(const struct tacit_elim_hub *hub, uint32_t agent, uint32_t arm);
 
 /* Shows a hub's state without changing it. Cost: O(1). */
 void tacit_elim_hub_look(const struct tacit_elim_hub *hub, struct tacit_elim_hub_view *view);

@@ -1,6 +1,7 @@
 /* The agent daemon: start, timers, rounds, end. */
 #include "agent.h"
 #include "agent_api.h"
+#include "agent_control.h"
 #include "agent_decisions.h"
 #include "agent_hear.h"
 #include "agent_rows.h"
@@ -34,6 +35,8 @@ static void release(void *context, bool durable)
     struct agent *const agent = context;
     if (agent->api != NULL)
         live_api_release(agent->api, durable);
+    if (agent->control != NULL)
+        live_control_release(agent->control, durable);
 }
 
 /* ---- Start and end --------------------------------------------------------------------------- */
@@ -61,6 +64,9 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
                                 agent->api, error);
     if (status == TACIT_OK)
         status = live_bus_open(&daemon->bus, daemon->loop, &config->bus, &events, error);
+    if (status == TACIT_OK)
+        status = live_control_open(&agent->control, daemon, config->state_directory, agent_on_word,
+                                   agent);
     return status;
 }
 
@@ -81,6 +87,7 @@ static void close_all(struct agent *agent)
     agent->daemon.release = NULL;
     if (agent->api != NULL)
         live_api_free(agent->api);
+    live_control_close(agent->control);
     agent_task_close(agent);
     live_daemon_close(&agent->daemon);
     live_decisions_free(agent->decisions);

@@ -1,5 +1,6 @@
 /* What the decision API asks of the agent daemon. */
 #include "agent_api.h"
+#include "agent_control.h"
 #include "agent_decisions.h"
 #include "agent_result.h"
 #include "agent_rows.h"
@@ -338,6 +339,8 @@ static json_t *status(void *context)
     if (made != NULL)
         add_estimates(agent, &view, made);
     add_intervals(agent, &view, made);
+    if (made != NULL)
+        agent_add_changes(agent, &view, made);
     return made;
 }
 
@@ -408,6 +411,7 @@ static void statement(void *context, struct live_buffer *text)
     live_buffer_add(text, bytes);
     live_buffer_add(text, "\n");
     add_powers(agent, text);
+    agent_state_refusals(agent, text);
 }
 
 static void metrics(void *context, struct live_buffer *text)

@@ -8,6 +8,7 @@
 #include "api/api.h"
 #include "api/decisions.h"
 #include "bus/letter.h"
+#include "control.h"
 #include "daemon.h"
 #include "daemon/command.h"
 #include "daemon/state_clock.h"
@@ -35,6 +36,7 @@ struct agent {
     struct live_daemon daemon;
     struct live_decisions *decisions;
     struct live_api *api;
+    struct live_control *control; /* NULL until the start is done */
     struct live_timer *core_timer;
     struct live_timer *expiry_timer;
     struct live_site *site;    /* NULL before it has joined a run */

@@ -88,6 +88,11 @@ static void publish(struct agent *agent, const struct live_message *message)
 
 static void note_progress(const struct live_site_view *before, const struct live_site_view *after)
 {
+    if (after->change_count > before->change_count)
+        live_log(LIVE_LOG_WARNING, "change",
+                 "the operator of the run has changed it %u times; see the status, and tacit "
+                 "control",
+                 after->change_count);
     if (after->epoch != before->epoch)
         live_log(LIVE_LOG_INFO, "order", "epoch %u: %u arms are in%s", after->epoch,
                  after->active_count, after->is_decided ? "; it is decided" : "");

@@ -3,6 +3,7 @@
 #include "coordinator.h"
 #include "bus/letter.h"
 #include "bus/topics.h"
+#include "control.h"
 #include "daemon.h"
 #include "daemon/entropy.h"
 #include "daemon/files.h"
@@ -33,6 +34,7 @@ struct coordinator {
     uint64_t accepted_count;
     struct live_letters letters;
     struct live_voice voice;
+    struct live_control *control; /* NULL until the start is done */
     struct live_sender *senders;  /* by site */
     struct live_sender strangers; /* all other names together */
     uint32_t *by_name;            /* sites in the order of their names */
@@ -362,6 +364,113 @@ static void on_request(void *context, struct live_request *request)
     live_status_answer(&status, request);
 }
 
+/* ---- The operator's words -------------------------------------------------------------------- */
+
+static struct live_control_names names_of(const struct coordinator *coordinator)
+{
+    struct live_hub_config const *const run = &coordinator->run;
+    return (struct live_control_names){run->sites, run->site_count, run->arm_names, run->arm_count};
+}
+
+/* All changes of this run. */
+static void answer_log(struct coordinator *coordinator, struct live_request *request)
+{
+    struct live_control_names const names = names_of(coordinator);
+    struct live_buffer text = {0};
+    struct live_hub_view view;
+    coordinator->config->protocol->look(coordinator->hub, &view);
+    live_buffer_add(&text, "{");
+    live_control_list(view.changes, view.change_count, &names, &text);
+    live_buffer_add(&text, "}\n");
+    live_control_answer(coordinator->control, request, 200, &text);
+}
+
+static void answer_change(struct coordinator *coordinator, struct live_request *request,
+                          const struct live_control_entry *wanted, uint32_t number, bool is_new)
+{
+    struct live_control_names const names = names_of(coordinator);
+    struct live_buffer words = {0};
+    struct live_buffer text = {0};
+    live_control_say(wanted, &names, &words);
+    live_buffer_add_bytes(&words, "", 1);
+    live_buffer_format(&text, "{\"number\": %u, \"is_new\": %s, \"change\": ", number,
+                       is_new ? "true" : "false");
+    live_buffer_add_quoted(&text, words.failed ? "" : words.bytes);
+    live_buffer_add(&text, ", \"privacy\": ");
+    live_buffer_add_quoted(&text, live_control_privacy(wanted->change));
+    live_buffer_add(&text, ", \"guarantee\": ");
+    live_buffer_add_quoted(&text, live_control_guarantee(wanted->change));
+    live_buffer_add(&text, "}\n");
+    if (is_new)
+        live_log(LIVE_LOG_WARNING, "change", "%u: %s", number, words.failed ? "" : words.bytes);
+    live_buffer_free(&words);
+    live_control_answer(coordinator->control, request, 200, &text);
+}
+
+/* One word, one change, in the batch of this round; its order goes to everybody behind it. */
+static void obey(struct coordinator *coordinator, struct live_request *request,
+                 const struct live_control_entry *wanted)
+{
+    struct live_hub_ops const *const protocol = coordinator->config->protocol;
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
+    struct live_hub_update update;
+    struct live_hub_view view;
+    const char *objection = "it is not possible";
+    uint32_t number = 0;
+    protocol->look(coordinator->hub, &view);
+    bool const was_finished = view.is_finished;
+    enum tacit_status const status = protocol->change(coordinator->hub, wanted, live_now_us(),
+                                                      &entropy, &update, &number, &objection);
+    if (status != TACIT_OK) {
+        live_control_refuse(coordinator->control, request, status == TACIT_ENTROPY ? 503 : 409,
+                            objection);
+        return;
+    }
+    carry_out(coordinator, &update);
+    answer_change(coordinator, request, wanted, number, update.persist);
+    protocol->look(coordinator->hub, &view);
+    if (view.is_finished && !was_finished)
+        note_winner(coordinator, &view);
+}
+
+static void on_word(void *context, struct live_request *request)
+{
+    struct coordinator *const coordinator = context;
+    struct live_hub_ops const *const protocol = coordinator->config->protocol;
+    struct live_control_names const names = names_of(coordinator);
+    struct tacit_error error = {""};
+    struct live_hub_view view;
+    if (strcmp(request->method, "GET") == 0) {
+        answer_log(coordinator, request);
+        return;
+    }
+    if (protocol->change == NULL) {
+        (void)snprintf(error.text, sizeof error.text,
+                       "the protocol %s cannot be changed under way; stop the coordinator, and "
+                       "begin a new run",
+                       protocol->word);
+        live_control_refuse(coordinator->control, request, 409, error.text);
+        return;
+    }
+    protocol->look(coordinator->hub, &view);
+    struct live_control_entry wanted = {.quorum = view.quorum_wanted,
+                                        .deadline_s = view.deadline_s};
+    json_t *const body = live_api_read_body(request->body, request->size, &error);
+    bool const is_clear = body != NULL && live_control_read(body, &names, &wanted, &error);
+    if (is_clear)
+        obey(coordinator, request, &wanted);
+    else
+        live_control_refuse(coordinator->control, request, 400, error.text);
+    json_decref(body);
+}
+
+static void release(void *context, bool durable)
+{
+    struct coordinator *const coordinator = context;
+    if (coordinator->control != NULL)
+        live_control_release(coordinator->control, durable);
+}
+
 /* ---- Start ----------------------------------------------------------------------------------- */
 
 /* What may not change while there is state. */
@@ -526,6 +635,7 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     struct live_bus_events const events = {coordinator, on_connected, on_disconnected, on_received};
     daemon->context = coordinator;
     daemon->prepare = prepare;
+    daemon->release = release;
     coordinator->timer = live_timer_new(daemon->loop, on_timer, coordinator);
     if (coordinator->timer == NULL)
         return TACIT_MEMORY;
@@ -533,6 +643,9 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
                                               on_request, coordinator, error);
     if (status == TACIT_OK)
         status = live_bus_open(&daemon->bus, daemon->loop, &config->bus, &events, error);
+    if (status == TACIT_OK)
+        status = live_control_open(&coordinator->control, daemon, config->state_directory, on_word,
+                                   coordinator);
     return status;
 }
 
@@ -581,6 +694,8 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
         say_all_flagged(&coordinator);
         status = live_daemon_run(&coordinator.daemon);
     }
+    coordinator.daemon.release = NULL;
+    live_control_close(coordinator.control);
     live_daemon_close(&coordinator.daemon);
     config->protocol->free(coordinator.hub);
     live_voice_close(&coordinator.voice);

@@ -93,6 +93,18 @@ struct live_hub_view {
     uint32_t votes_needed;  /* if votes */
     const struct live_model *model; /* NULL: the protocol learns none */
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
+    /* What the operator changed; NULL, 0: nothing, or this protocol cannot be changed under way. */
+    const struct live_control_entry *changes;
+    uint32_t change_count;
+    const uint64_t *dropped; /* A; NULL: no site can be */
+    const uint64_t *refused; /* A sets of arms, TACIT_BITS_WORDS(K) words each, that a site does not
+                                play; NULL: none can be refused */
+    const uint64_t *retired; /* K; NULL: no arm can be */
+    uint32_t quorum;         /* as it stands; 0: as the file says */
+    uint32_t quorum_wanted;  /* as it was said last; 0: all */
+    uint32_t deadline_s;     /* with `changes` possible: as it stands; 0: none */
+    uint64_t horizon;        /* the same */
+    bool takes_changes;
 };
 
 struct live_hub; /* the family's own */
@@ -121,5 +133,14 @@ struct live_hub_ops {
     enum tacit_status (*step)(struct live_hub *hub, const struct live_hub_event *event,
                               const struct tacit_entropy *entropy, struct live_hub_update *update);
     void (*look)(const struct live_hub *hub, struct live_hub_view *view);
+    /* The operator's word, and an update as of a step. *number: of the entry that says so, new if
+     * update->persist; 0: it is so without any. Errors, with nothing changed: *objection in words;
+     * TACIT_ENTROPY: it may be tried again. NULL: nothing of this protocol can be changed under
+     * way, and `fixed` says what can be done instead. */
+    enum tacit_status (*change)(struct live_hub *hub, const struct live_control_entry *wanted,
+                                uint64_t now_us, const struct tacit_entropy *entropy,
+                                struct live_hub_update *update, uint32_t *number,
+                                const char **objection);
+    const char *fixed;
 };
 #endif

@@ -11,6 +11,7 @@
  * are kept with the decision's id (generalised linear bandits). */
 #ifndef TACIT_LIVE_SITE_H
 #define TACIT_LIVE_SITE_H
+#include "changes.h"
 #include "tacit/base.h"
 #include "tacit/core.h"
 #include "tacit/random.h"
@@ -47,7 +48,9 @@ enum live_site_event_kind {
     LIVE_SITE_RECEIVE,   /* a message came */
     LIVE_SITE_TIMEOUT,   /* the deadline of an earlier update has come */
     LIVE_SITE_TASK,      /* the task has ended that an earlier update gave to the site's command */
-    LIVE_SITE_OFFER      /* a decision is asked for, with its contexts */
+    LIVE_SITE_OFFER,     /* a decision is asked for, with its contexts */
+    LIVE_SITE_REFUSE     /* this site plays an arm no more. TACIT_UNEXPECTED: this protocol knows no
+                            such word; TACIT_INVALID: no arm would be left */
 };
 
 struct live_site_event {
@@ -71,6 +74,7 @@ struct live_site_event {
             uint32_t kind;  /* as its envelope says, .. */
             uint32_t epoch; /* .. which must be what the body says */
         } message;
+        uint32_t refused_arm;
         struct tacit_offer offer;
         struct {
             uint64_t number;
@@ -219,6 +223,12 @@ struct live_site_view {
     uint32_t missing_count;
     const uint64_t *flagged; /* A: sites that spoke from two states; NULL: it is not looked for */
     uint32_t flagged_count;
+    const struct live_control_entry *changes; /* of the run, by its operator; NULL: none */
+    uint32_t change_count;
+    const uint64_t *refused; /* K: arms that this site does not play of its own accord; NULL: it
+                                cannot refuse any */
+    bool is_dropped;         /* the operator asks for no report of this site any more */
+    uint64_t horizon;        /* as it stands here; 0: as announced */
 };
 
 /* ---- The family's functions ------------------------------------------------------------------ */

@@ -1,6 +1,7 @@
 /* The coordinator's status: for machines and for people. Shows what the network has seen anyway. */
 #include "status_page.h"
 #include "api/api_json.h"
+#include "control.h"
 #include "model_json.h"
 #include "tacit/linalg.h"
 #include <inttypes.h>
@@ -89,6 +90,42 @@ static bool say_answer(const struct live_status *status, struct live_buffer *out
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+/* Is it left out by the operator, and which arms does it not play? */
+static void add_refusals(const struct live_status *status, uint32_t site, struct live_buffer *out)
+{
+    struct live_hub_view const *const hub = status->hub;
+    uint32_t const arms = status->config->arm_count;
+    uint64_t const *const refused = hub->refused + (size_t)site * TACIT_BITS_WORDS(arms);
+    bool is_first = true;
+    live_buffer_format(out, ", \"dropped\": %s, \"refuses\": [",
+                       tacit_bits_has(hub->dropped, site) ? "true" : "false");
+    for (uint32_t arm = tacit_bits_next(refused, arms, 0); arm < arms;
+         arm = tacit_bits_next(refused, arms, arm + 1)) {
+        live_buffer_add(out, is_first ? "" : ", ");
+        live_buffer_add_quoted(out, status->config->arm_names[arm]);
+        is_first = false;
+    }
+    live_buffer_add(out, "]");
+}
+
+static struct live_control_names names_of(const struct live_status *status)
+{
+    struct live_hub_config const *const run = status->config;
+    return (struct live_control_names){run->sites, run->site_count, run->arm_names, run->arm_count};
+}
+
+/* What the operator changed, and what stands after it. */
+static void add_changes(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_control_names const names = names_of(status);
+    struct live_hub_view const *const hub = status->hub;
+    if (!hub->takes_changes)
+        return;
+    live_buffer_format(out, ", \"deadline_s\": %" PRIu32 ", \"horizon\": %" PRIu64 ", ",
+                       hub->deadline_s, hub->horizon);
+    live_control_list(hub->changes, hub->change_count, &names, out);
+}
+
 static void add_sites(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_view const *const hub = status->hub;
@@ -103,6 +140,8 @@ static void add_sites(const struct live_status *status, struct live_buffer *out)
                            is_asked ? "true" : "false",
                            is_asked && tacit_bits_has(hub->received, site) ? "true" : "false",
                            hub->seen[site], has_two_states(hub, site) ? "true" : "false");
+        if (hub->takes_changes)
+            add_refusals(status, site, out);
         if (hub->pulls_told != NULL)
             live_buffer_format(out, ", \"pulls\": %" PRIu64, hub->pulls_told[site]);
         live_buffer_add(out, "}");
@@ -151,6 +190,9 @@ static void add_arm(const struct live_hub_view *hub, uint32_t arm, struct live_b
         live_buffer_format(out, ", \"spread\": %.6g", hub->spreads[arm]);
     if (hub->eliminated != NULL)
         live_buffer_format(out, ", \"eliminated_epoch\": %" PRIu32, hub->eliminated[arm]);
+    if (hub->takes_changes)
+        live_buffer_format(out, ", \"retired\": %s",
+                           tacit_bits_has(hub->retired, arm) ? "true" : "false");
     if (hub->votes != NULL)
         live_buffer_format(out, ", \"votes\": %" PRIu32 ", \"in\": %s", hub->votes[arm],
                            tacit_bits_has(hub->active, arm) ? "true" : "false");
@@ -193,7 +235,8 @@ static void add_round(const struct live_status *status, struct live_buffer *out)
                        ", \"quorum\": %" PRIu32 ", \"radius\": %.6g, ",
                        hub->round_count, hub->pulls, hub->active_count,
                        hub->is_finished ? 0 : hub->report_count, hub->missing_count,
-                       hub->covered_count, status->config->quorum, hub->radius);
+                       hub->covered_count,
+                       hub->takes_changes ? hub->quorum : status->config->quorum, hub->radius);
 }
 
 static void add_answer(const struct live_status *status, struct live_buffer *out)
@@ -236,6 +279,7 @@ static void write_json(const struct live_status *status, struct live_buffer *out
     add_sites(status, out);
     live_buffer_add(out, ", ");
     add_arms(status, out);
+    add_changes(status, out);
     if (status->hub->model != NULL) {
         live_buffer_add(out, ", \"model\": ");
         live_model_write(status->hub->model, out);
@@ -264,8 +308,10 @@ static void write_site_rows(const struct live_status *status, struct live_buffer
         bool const is_asked = is_still_asked(hub, site);
         live_buffer_add(out, "<tr><td>");
         add_escaped(out, status->config->sites[site]);
+        bool const is_dropped = hub->takes_changes && tacit_bits_has(hub->dropped, site);
         live_buffer_format(out, "<td>%s%s<td>%" PRIu64 "\n",
-                           !is_asked                             ? "not asked"
+                           is_dropped                            ? "dropped"
+                           : !is_asked                           ? "not asked"
                            : tacit_bits_has(hub->received, site) ? "reported"
                                                                  : "<b>missing</b>",
                            has_two_states(hub, site) ? ", <b>two states</b>" : "",
@@ -277,7 +323,9 @@ static void write_site_rows(const struct live_status *status, struct live_buffer
 static void write_arm_state(const struct live_hub_view *hub, uint32_t arm, struct live_buffer *out)
 {
     uint32_t const epoch = hub->eliminated == NULL ? 0 : hub->eliminated[arm];
-    if (epoch > 0)
+    if (hub->takes_changes && tacit_bits_has(hub->retired, arm))
+        live_buffer_add(out, "retired by the operator\n");
+    else if (epoch > 0)
         live_buffer_format(out, "eliminated in epoch %" PRIu32 "\n", epoch);
     else if (hub->spreads != NULL)
         live_buffer_format(out, "spread between sites %.4f\n", hub->spreads[arm]);
@@ -368,6 +416,26 @@ static void write_rounds(const struct live_hub_view *hub, struct live_buffer *ou
         live_buffer_add(out, "each site judges for itself and knows which arms are in");
 }
 
+/* In order, with what each does. */
+static void write_changes(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_control_names const names = names_of(status);
+    for (uint32_t i = 0; i < status->hub->change_count; i++) {
+        struct live_control_entry const *const entry = &status->hub->changes[i];
+        struct live_buffer words = {0};
+        live_control_say(entry, &names, &words);
+        live_buffer_add_bytes(&words, "", 1);
+        live_buffer_format(out, "<p>Changed in epoch %" PRIu32 ": <b>", entry->epoch);
+        add_escaped(out, words.failed ? "" : words.bytes);
+        live_buffer_add(out, "</b>. <small>Privacy: ");
+        live_buffer_add(out, live_control_privacy(entry->change));
+        live_buffer_add(out, ". Guarantee: ");
+        live_buffer_add(out, live_control_guarantee(entry->change));
+        live_buffer_add(out, ".</small>\n");
+        live_buffer_free(&words);
+    }
+}
+
 static void write_page(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_view const *const hub = status->hub;
@@ -397,6 +465,7 @@ static void write_page(const struct live_status *status, struct live_buffer *out
     write_arm_rows(status, out);
     live_buffer_add(out, "</table>");
     write_answer(status, out);
+    write_changes(status, out);
 }
 
 /* Where the sites have estimates: the pulls of each, and how far apart they are. */

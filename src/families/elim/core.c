@@ -53,7 +53,10 @@ static struct tacit_elim_agent_config agent_config(const struct elim_core *core,
                                              .budget_nano = site->budget_nano,
                                              .resend_after_us = site->resend_after_us,
                                              .epoch_max = site->epoch_max,
-                                             .has_grants = true};
+                                             .has_grants = true,
+                                             .change_max =
+                                                 is_peer(core) ? 0 : TACIT_ELIM_CHANGES_MAX,
+                                             .horizon_max = site->pulls_max};
     memcpy(config.domain, core->domain, sizeof config.domain);
     return config;
 }
@@ -259,6 +262,31 @@ const void *elim_core_block(const struct elim_core *core, size_t *size)
     return core->block;
 }
 
+_Static_assert((int)LIVE_CHANGE_DROP_SITE == (int)TACIT_ELIM_DROP_SITE &&
+                   (int)LIVE_CHANGE_RETIRE_ARM == (int)TACIT_ELIM_RETIRE_ARM,
+               "the daemons' changes are numbered as the core's");
+
+uint32_t elim_changes_tell(const struct tacit_elim_change *changes, uint32_t count,
+                           struct live_control_entry *entries)
+{
+    TACIT_ASSERT(count <= TACIT_ELIM_CHANGES_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        struct tacit_elim_change const *const one = &changes[i];
+        bool const is_patience = one->kind == TACIT_ELIM_SET_PATIENCE;
+        entries[i] = (struct live_control_entry){
+            .change = (enum live_change)one->kind,
+            .site = one->kind == TACIT_ELIM_DROP_SITE ? one->subject : 0,
+            .arm = one->kind == TACIT_ELIM_RETIRE_ARM ? one->subject : 0,
+            .quorum = is_patience ? one->subject : 0,
+            .deadline_s = is_patience ? (uint32_t)(one->value / 1000000u) : 0,
+            .horizon = one->kind == TACIT_ELIM_EXTEND_HORIZON ? one->value : 0,
+            .number = one->number,
+            .epoch = one->epoch,
+            .made_unix_s = one->made_unix_s};
+    }
+    return count;
+}
+
 const struct tacit_wire_elim_run *elim_core_run(const struct elim_core *core)
 {
     return &core->run;
@@ -283,6 +311,16 @@ enum tacit_status elim_core_step(struct elim_core *core, const struct tacit_elim
     if (is_peer(core))
         return tacit_elim_peer_step(state_of(core), table_of(core), event, entropy, update);
     return tacit_elim_agent_step(state_of(core), event, entropy, update);
+}
+
+enum tacit_status elim_core_refuse(struct elim_core *core, uint32_t arm,
+                                   const struct tacit_elim_event *now,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_elim_update *update)
+{
+    *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
+    return is_peer(core) ? TACIT_UNEXPECTED
+                         : tacit_elim_agent_refuse(state_of(core), arm, now, entropy, update);
 }
 
 void elim_core_look(const struct elim_core *core, struct tacit_elim_agent_view *view)

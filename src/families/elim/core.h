@@ -4,6 +4,7 @@
 #ifndef TACIT_ELIM_CORE_H
 #define TACIT_ELIM_CORE_H
 #include "tacit/elim.h"
+#include "../../live/changes.h"
 #include "tacit/wire_elim.h"
 
 struct elim_core;
@@ -18,6 +19,7 @@ struct elim_core_site {
     uint64_t budget_nano;
     uint64_t resend_after_us;
     uint32_t epoch_max; /* 0: no limit */
+    uint64_t pulls_max; /* the same */
 };
 
 /* A core at its beginning. Errors: TACIT_MALFORMED (these bytes are no announcement of a run that
@@ -36,6 +38,11 @@ const struct tacit_wire_elim_run *elim_core_run(const struct elim_core *core);
 /* What the run's announcement said. */
 const struct tacit_wire_agreement *elim_core_agreement(const struct elim_core *core);
 
+/* The log of a run, as daemons show it. entries: room for TACIT_ELIM_CHANGES_MAX. Ensures: the
+ * result is their number. */
+uint32_t elim_changes_tell(const struct tacit_elim_change *changes, uint32_t count,
+                           struct live_control_entry *entries);
+
 /* Was it made of this very announcement? */
 bool elim_core_is_of(const struct elim_core *core, const uint8_t *announcement, size_t size);
 
@@ -43,6 +50,12 @@ bool elim_core_is_of(const struct elim_core *core, const uint8_t *announcement, 
 enum tacit_status elim_core_step(struct elim_core *core, const struct tacit_elim_event *event,
                                  const struct tacit_entropy *entropy,
                                  struct tacit_elim_update *update);
+
+/* As tacit_elim_agent_refuse. Errors: TACIT_UNEXPECTED also among peers. */
+enum tacit_status elim_core_refuse(struct elim_core *core, uint32_t arm,
+                                   const struct tacit_elim_event *now,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_elim_update *update);
 
 void elim_core_look(const struct elim_core *core, struct tacit_elim_agent_view *view);
 

@@ -2,6 +2,7 @@
  * for themselves, what stands in its place: it hears where they are. */
 #include "../../live/messages.h"
 #include "../../live/hub.h"
+#include "core.h"
 #include "invitation.h"
 #include "live.h"
 #include "settings.h"
@@ -27,6 +28,7 @@ struct live_hub {
     double *lowers;                      /* K, as uppers, in one block; else NULL */
     double *uppers;
     char note[NOTE_BYTES];
+    struct live_control_entry *changes; /* room for all, for showing */
 };
 
 static bool has_core(const struct live_hub_config *config)
@@ -60,7 +62,8 @@ static enum tacit_status core_config(const struct live_hub *hub, struct tacit_el
         .answers_all = true,
         .weights = hub->weights,
         .components_alike = network != NULL && network->components_alike,
-        .has_grants = true};
+        .has_grants = true,
+        .change_max = network == NULL ? TACIT_ELIM_CHANGES_MAX : 0};
     return elim_invitation_domain(config, tacit_mechanism_cost_nano(&made->mechanism),
                                   made->domain);
 }
@@ -100,6 +103,7 @@ static void hub_free(struct live_hub *hub)
     free(hub->told_epochs);
     free(hub->nobody);
     free(hub->lowers);
+    free(hub->changes);
     live_messages_free(&hub->out);
     free(hub);
 }
@@ -177,8 +181,10 @@ static enum tacit_status hub_open(struct live_hub **hub, const struct live_hub_c
         return TACIT_MEMORY;
     made->config = config;
     made->deadline_us = TACIT_NEVER;
-    enum tacit_status const status =
-        has_core(config) ? open_core(made, bytes, size) : open_watch(made, size);
+    made->changes = calloc(TACIT_ELIM_CHANGES_MAX, sizeof *made->changes);
+    enum tacit_status const status = made->changes == NULL ? TACIT_MEMORY
+                                     : has_core(config)    ? open_core(made, bytes, size)
+                                                           : open_watch(made, size);
     if (status != TACIT_OK) {
         hub_free(made);
         return status;
@@ -350,6 +356,85 @@ static enum tacit_status hub_step(struct live_hub *hub, const struct live_hub_ev
     return status;
 }
 
+/* ---- The operator's word --------------------------------------------------------------------- */
+
+static struct tacit_elim_change change_of(const struct live_control_entry *wanted)
+{
+    struct tacit_elim_change made = {.kind = (uint32_t)wanted->change,
+                                     .made_unix_s = wanted->made_unix_s};
+    if (wanted->change == LIVE_CHANGE_DROP_SITE)
+        made.subject = wanted->site;
+    if (wanted->change == LIVE_CHANGE_RETIRE_ARM)
+        made.subject = wanted->arm;
+    if (wanted->change == LIVE_CHANGE_SET_PATIENCE) {
+        made.subject = wanted->quorum;
+        made.value = (uint64_t)wanted->deadline_s * 1000000u;
+    }
+    if (wanted->change == LIVE_CHANGE_EXTEND_HORIZON)
+        made.value = wanted->horizon;
+    return made;
+}
+
+/* Why the core does not take it. */
+static const char *objection_to(const struct live_hub *hub, enum live_change change,
+                                enum tacit_status status)
+{
+    struct tacit_elim_hub_view view;
+    tacit_elim_hub_look(hub->core, &view);
+    if (status == TACIT_REFUSED)
+        return "the log of this run is full: 64 changes; end the run, and begin a new one";
+    if (status == TACIT_UNEXPECTED)
+        return view.finished ? "the run is over; begin a new one without what is to go"
+                             : "the run has not begun; say it again";
+    if (status != TACIT_INVALID)
+        return tacit_status_text(status);
+    switch (change) {
+    case LIVE_CHANGE_DROP_SITE:
+        return "this is the last site: end the run instead";
+    case LIVE_CHANGE_SET_PATIENCE:
+        return "a quorum is at most the number of sites that report in a round";
+    case LIVE_CHANGE_END_RUN:
+        return "nothing is known yet: no round was closed; stop the coordinator instead";
+    case LIVE_CHANGE_EXTEND_HORIZON:
+        return "a horizon can only become longer, up to 2^40";
+    case LIVE_CHANGE_RETIRE_ARM:
+        return "this is the last arm that is in: stop the applications that play it";
+    }
+    return tacit_status_text(status);
+}
+
+static enum tacit_status hub_change(struct live_hub *hub, const struct live_control_entry *wanted,
+                                    uint64_t now_us, const struct tacit_entropy *entropy,
+                                    struct live_hub_update *update, uint32_t *number,
+                                    const char **objection)
+{
+    struct tacit_elim_change const change = change_of(wanted);
+    struct tacit_elim_update made;
+    live_messages_clear(&hub->out);
+    *update = (struct live_hub_update){.deadline_us = hub->deadline_us};
+    if (hub->core == NULL || elim_hub_settings(hub->config)->network != NULL) {
+        *objection =
+            "in a graph or hybrid the sites have agreed on who takes part and how: nothing "
+            "can be changed under way; stop the coordinator, and begin a new run";
+        return TACIT_REFUSED;
+    }
+    enum tacit_status const status =
+        tacit_elim_hub_change(hub->core, &change, now_us, entropy, &made, number);
+    if (status != TACIT_OK) {
+        *objection = objection_to(hub, wanted->change, status);
+        return status;
+    }
+    update->persist = made.persist;
+    if (made.send)
+        note_intervals(hub);
+    if (made.send)
+        send_order(hub, &made.message, NOBODY, now_us, entropy, update);
+    update->deadline_us = hub->deadline_us = made.deadline_us;
+    update->messages = hub->out.items;
+    update->message_count = hub->out.count;
+    return TACIT_OK;
+}
+
 /* ---- Showing --------------------------------------------------------------------------------- */
 
 static void look_at_sites(const struct live_hub *hub, struct live_hub_view *view)
@@ -387,7 +472,17 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
                                    .means = core.means,
                                    .eliminated = core.eliminated,
                                    .intervals = hub->lowers == NULL ? NULL : &hub->intervals,
-                                   .flagged = core.flagged};
+                                   .flagged = core.flagged,
+                                   .takes_changes = core.changes != NULL,
+                                   .dropped = core.dropped,
+                                   .refused = core.refused,
+                                   .retired = core.retired,
+                                   .quorum = core.quorum,
+                                   .quorum_wanted = core.quorum_wanted,
+                                   .deadline_s = (uint32_t)(core.round_timeout_us / 1000000u),
+                                   .horizon = core.horizon};
+    view->changes = hub->changes;
+    view->change_count = elim_changes_tell(core.changes, core.change_count, hub->changes);
 }
 
 const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
@@ -400,4 +495,5 @@ const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                           .free = hub_free,
                                           .bytes = hub_bytes,
                                           .step = hub_step,
-                                          .look = hub_look};
+                                          .look = hub_look,
+                                          .change = hub_change};

@@ -155,11 +155,14 @@ enum tacit_status elim_invitation_domain(const struct live_hub_config *config,
 static bool order_fits(const struct live_hub_config *config)
 {
     static const uint64_t anybody;
+    bool const is_star = elim_hub_settings(config)->network == NULL;
     struct tacit_elim_message const order = {
         .kind = TACIT_ELIM_ORDER,
         .leader = elim_hub_settings(config)->growth > 0 ? 1 : 0,
-        .uploaders =
-            elim_hub_settings(config)->report_count < config->site_count ? &anybody : NULL};
+        .change_count = is_star ? TACIT_ELIM_CHANGES_MAX : 0, /* with them, who reports */
+        .uploaders = is_star || elim_hub_settings(config)->report_count < config->site_count
+                         ? &anybody
+                         : NULL};
     return tacit_wire_elim_bytes(&order, config->arm_count, config->site_count) <=
            LIVE_LETTER_BYTES_MAX;
 }

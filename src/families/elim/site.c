@@ -13,6 +13,7 @@
 
 #define ANSWERS_US 1000000u /* so long a new peer waits for its neighbours' answers */
 #define TROUBLE_BYTES 512u
+#define NOTHING UINT32_MAX /* no arm */
 
 struct live_site {
     struct elim_core *core;
@@ -27,7 +28,8 @@ struct live_site {
     char *trouble;     /* TROUBLE_BYTES */
     double *lowers;    /* K, as uppers; both in one block */
     double *uppers;
-    uint32_t noted_rounds; /* after so many they were noted */
+    struct live_control_entry *changes; /* room for all, for showing */
+    uint32_t noted_rounds;              /* after so many they were noted */
     bool plan_is_held;     /* a peer that has released nothing yet, and has not asked around */
     uint64_t answers_us;   /* until then */
     uint64_t deadline_us;  /* as the core said it */
@@ -48,7 +50,8 @@ static enum tacit_status core_site_of(const struct live_site_config *config,
     *made = (struct elim_core_site){.federation = config->federation,
                                     .budget_nano = tacit_nano_of(config->budget),
                                     .resend_after_us = config->resend_after_us,
-                                    .epoch_max = config->rounds_max};
+                                    .epoch_max = config->rounds_max,
+                                    .pulls_max = config->pulls_max};
     return tacit_mechanism_init(&made->mechanism, &mechanism);
 }
 
@@ -66,6 +69,7 @@ static void site_free(struct live_site *site)
     free(site->flagged);
     free(site->trouble);
     free(site->lowers);
+    free(site->changes);
     free(site);
 }
 
@@ -122,10 +126,11 @@ static enum tacit_status site_new(struct live_site **site, struct elim_core *cor
     made->nobody = calloc(words, sizeof *made->nobody);
     made->flagged = calloc(words, sizeof *made->flagged);
     made->trouble = calloc(1, TROUBLE_BYTES);
+    made->changes = calloc(TACIT_ELIM_CHANGES_MAX, sizeof *made->changes);
     made->lowers = calloc(2 * (size_t)run->arm_count, sizeof *made->lowers);
     if (made->plan == NULL || made->neighbours == NULL || made->missing == NULL ||
         made->nobody == NULL || made->flagged == NULL || made->trouble == NULL ||
-        made->lowers == NULL) {
+        made->lowers == NULL || made->changes == NULL) {
         site_free(made);
         return TACIT_MEMORY;
     }
@@ -363,7 +368,7 @@ static void set_plan(struct live_site *site, const struct tacit_elim_update *mad
 /* A first order, in a state that is new: asks at once whether anybody has seen more of this site
  * than that. If so, the state was lost, and nothing may be released from this one (PRIVACY.md D.9).
  * A hub always answers; neighbours only if they have, so a peer waits before it plays. */
-static enum tacit_status step_core(struct live_site *site, elim_event event,
+static enum tacit_status step_with(struct live_site *site, elim_event event, uint32_t refused_arm,
                                    const struct tacit_entropy *entropy,
                                    struct live_site_update *update)
 {
@@ -372,9 +377,16 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
     struct tacit_elim_update made;
     elim_core_look(site->core, &before);
     event.keys = site->keys;
-    enum tacit_status const status = elim_core_step(site->core, &event, entropy, &made);
+    enum tacit_status const status =
+        refused_arm == NOTHING ? elim_core_step(site->core, &event, entropy, &made)
+                               : elim_core_refuse(site->core, refused_arm, &event, entropy, &made);
     note_new_intervals(site);
     elim_core_look(site->core, &after);
+    /* An epoch that ends without a reward, because what was left of it is not played any more: its
+     * open decisions are void. */
+    bool const is_cut_short =
+        event.kind != TACIT_EVENT_REWARD && made.plan_count == 0 &&
+        ((after.committed && !before.committed) || (after.releasing && !before.releasing));
     bool const is_first_order = before.epoch == 0 && after.epoch > 0;
     update->persist = update->persist || made.persist;
     note_draw(site, &before, &after, update);
@@ -385,13 +397,20 @@ static enum tacit_status step_core(struct live_site *site, elim_event event,
         ask_around(site, event.now_us, update);
     update->drops_open = update->drops_open || after.term > before.term;
     if ((made.plan_count > 0 && !site->plan_is_held) || after.term > before.term ||
-        (after.halted && !before.halted) || (after.last && !before.last))
+        (after.halted && !before.halted) || (after.last && !before.last) || is_cut_short)
         set_plan(site, &made, update); /* halted: the plan is void; last: so it is */
     site->deadline_us = made.deadline_us;
     if (is_first_order)
-        (void)step_core(site, (elim_event){.now_us = event.now_us, .kind = TACIT_EVENT_START},
-                        entropy, update);
+        (void)step_with(site, (elim_event){.now_us = event.now_us, .kind = TACIT_EVENT_START},
+                        NOTHING, entropy, update);
     return status;
+}
+
+static enum tacit_status step_core(struct live_site *site, elim_event event,
+                                   const struct tacit_entropy *entropy,
+                                   struct live_site_update *update)
+{
+    return step_with(site, event, NOTHING, entropy, update);
 }
 
 /* A word to this site alone says which report the hub holds last: that row of the outbox is done.
@@ -475,17 +494,16 @@ static enum tacit_status take_exploited(struct live_site *site, const struct liv
                                         const struct tacit_entropy *entropy,
                                         struct live_site_update *update)
 {
-    struct tacit_wire_elim_run const *const run = elim_core_run(site->core);
     uint64_t const count = event->as.exploited_count;
     struct tacit_elim_agent_view view;
     elim_core_look(site->core, &view);
     elim_event made = {
         .now_us = event->now_us, .kind = TACIT_EVENT_EXPLOITED, .as.exploited_count = count};
     if (view.last && !view.finished) {
-        uint64_t const left = run->horizon - view.pull_count;
+        uint64_t const left = view.horizon - view.pull_count;
         made.kind = TACIT_EVENT_REWARD;
-        made.as.reward = (struct tacit_reward){.arm = tacit_bits_next(view.arms, run->arm_count, 0),
-                                               .count = count < left ? count : left};
+        made.as.reward =
+            (struct tacit_reward){.arm = view.exploit_arm, .count = count < left ? count : left};
     }
     return step_core(site, made, entropy, update);
 }
@@ -548,6 +566,11 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
         return receive(site, event, entropy, update);
     case LIVE_SITE_TIMEOUT:
         return time_out(site, event->now_us, entropy, update);
+    case LIVE_SITE_REFUSE:
+        if (!is_star(site)) /* neighbours have agreed on the arms */
+            return TACIT_UNEXPECTED;
+        return step_with(site, (elim_event){.now_us = event->now_us, .kind = TACIT_EVENT_TIMEOUT},
+                         event->as.refused_arm, entropy, update);
     case LIVE_SITE_OFFER: /* it has a plan, .. */
     case LIVE_SITE_TASK:  /* .. and gives no tasks */
         break;
@@ -581,7 +604,7 @@ static void site_place(const struct live_site *site, struct live_site_place *pla
     *place = (struct live_site_place){.run_id = run->run_id,
                                       .agent = run->agent,
                                       .agent_count = run->agent_count,
-                                      .horizon = run->horizon,
+                                      .horizon = run->horizon, /* as announced */
                                       .has_neighbours = run->network != NULL,
                                       .neighbours = site->neighbours};
     place->neighbour_count = run->network == NULL ? 0 : run->network->neighbour_count;
@@ -663,8 +686,8 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .is_decided = agent.last,
                                     .is_finished = agent.finished,
                                     .is_halted = agent.halted,
-                                    .active = agent.arms,
-                                    .active_count = agent.active_count,
+                                    .active = agent.playable,
+                                    .active_count = agent.playable_count,
                                     .pull_count = agent.pull_count,
                                     .round_pulls = agent.pulls,
                                     .radius = elim_core_radius(site->core),
@@ -676,6 +699,13 @@ static void site_look(const struct live_site *site, struct live_site_view *view)
                                     .release_number = agent.release_number,
                                     .spent_nano = tacit_ledger_spent_nano(agent.ledger)};
     look_around(site, view);
+    if (agent.refused == NULL)
+        return;
+    view->changes = site->changes;
+    view->change_count = elim_changes_tell(agent.changes, agent.change_count, site->changes);
+    view->refused = agent.refused;
+    view->is_dropped = agent.dropped;
+    view->horizon = agent.horizon;
 }
 
 static int compare_noised(const void *left, const void *right, void *context)
@@ -697,7 +727,7 @@ static uint32_t site_rank(const struct live_site *site, const struct live_site_c
     if (site != NULL)
         elim_core_look(site->core, &view);
     for (uint32_t arm = 0; arm < config->arm_count; arm++)
-        if (view.arms == NULL || tacit_bits_has(view.arms, arm))
+        if (view.playable == NULL || tacit_bits_has(view.playable, arm))
             arms[count++] = arm;
     if (view.noised != NULL)
         qsort_r(arms, count, sizeof *arms, compare_noised, (void *)(uintptr_t)view.noised);

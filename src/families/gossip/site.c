@@ -288,6 +288,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
         return receive(site, event, entropy, update);
     case LIVE_SITE_TIMEOUT:
         return time_out(site, event, entropy, update);
+    case LIVE_SITE_REFUSE: /* it cannot be told that here */
     case LIVE_SITE_TASK:
     case LIVE_SITE_OFFER:
         break; /* it has a plan */

@@ -315,6 +315,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
     case LIVE_SITE_TIMEOUT:
         return step_core(site, (phased_event){.now_us = event->now_us, .kind = TACIT_EVENT_TIMEOUT},
                          entropy, update);
+    case LIVE_SITE_REFUSE: /* it cannot be told that here */
     case LIVE_SITE_TASK:
     case LIVE_SITE_OFFER:
         break; /* it has a plan */

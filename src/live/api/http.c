@@ -535,7 +535,8 @@ static enum tacit_status open_parts(struct live_http *http, const struct live_ht
                                     struct tacit_error *error)
 {
     enum tacit_status const status =
-        config->unix_path != NULL ? live_http_listen_unix(&http->socket, config->unix_path, error)
+        config->unix_path != NULL ? live_http_listen_unix(&http->socket, config->unix_path,
+                                                          config->is_private ? 0600 : 0660, error)
                                   : live_http_listen_loopback(&http->socket, config->port, error);
     if (status != TACIT_OK)
         return status;

@@ -21,6 +21,7 @@ struct live_http_config {
     /* A socket, mode 0660; a stale one is replaced, a live one is not; or NULL. */
     const char *unix_path;
     uint16_t port;       /* on 127.0.0.1, if unix_path is NULL; 0: any free one */
+    bool is_private;     /* the socket has mode 0600 */
     unsigned line_s_max; /* a line on which no request was finished for so long is closed; 0: 30 */
 };
 

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #define BACKLOG 128
-#define SOCKET_MODE 0660
 
 static enum tacit_status fail(struct tacit_error *error, enum tacit_status status, const char *what,
                               const char *where, const char *why)
@@ -48,7 +47,7 @@ static enum tacit_status clear_path(const struct sockaddr_un *address, struct ta
 }
 
 enum tacit_status live_http_listen_unix(struct live_http_socket *listening, const char *path,
-                                        struct tacit_error *error)
+                                        mode_t mode, struct tacit_error *error)
 {
     *listening = (struct live_http_socket){.listener = -1, .unix_address.sun_family = AF_UNIX};
     struct sockaddr_un *const address = &listening->unix_address;
@@ -65,8 +64,7 @@ enum tacit_status live_http_listen_unix(struct live_http_socket *listening, cons
         return fail(error, TACIT_IO, "socket", path, strerror(errno));
     listening->has_file = lstat(path, &listening->unix_stat) == 0;
     /* Nobody can connect before listen, so the mode is right from the first caller on. */
-    if (!listening->has_file || chmod(path, SOCKET_MODE) != 0 ||
-        listen(listening->listener, BACKLOG) != 0)
+    if (!listening->has_file || chmod(path, mode) != 0 || listen(listening->listener, BACKLOG) != 0)
         return fail(error, TACIT_IO, "socket", path, strerror(errno));
     return TACIT_OK;
 }

@@ -1,4 +1,4 @@
-/* The socket that the decision API listens on: a file with mode 0660, or a port of loopback. */
+/* The socket that the decision API listens on: a file, or a port of loopback. */
 #ifndef TACIT_LIVE_HTTP_SOCKET_H
 #define TACIT_LIVE_HTTP_SOCKET_H
 #include "tacit/base.h"
@@ -16,7 +16,7 @@ struct live_http_socket {
 /* A file on which nobody answers is replaced. Both: Errors: TACIT_INVALID (the path: too long, no
  * socket, in use), TACIT_IO, with error->text. */
 enum tacit_status live_http_listen_unix(struct live_http_socket *listening, const char *path,
-                                        struct tacit_error *error);
+                                        mode_t mode, struct tacit_error *error);
 /* port 0: any free one. */
 enum tacit_status live_http_listen_loopback(struct live_http_socket *listening, uint16_t port,
                                             struct tacit_error *error);

@@ -1003,8 +1003,8 @@ static bool opens_head(struct tacit_elim_hub *hub, const struct tacit_elim_messa
                               report->commit->salt, digest, sizeof digest);
 }
 
-/* Is its report asked for, or here? Where nobody can report, those who refuse an arm are waited for,
- * and not counted either. */
+/* Is its report asked for, or here? Where nobody can report, those who refuse an arm are waited
+ * for, and not counted either. */
 static bool is_counted(struct tacit_elim_hub *hub, uint32_t agent)
 {
     return tacit_bits_has(received_of(hub), agent) ||
@@ -1220,13 +1220,6 @@ enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
     return status;
 }
 
-bool tacit_elim_hub_is_refused(const struct tacit_elim_hub *state, uint32_t agent, uint32_t arm)
-{
-    struct tacit_elim_hub *const hub = (struct tacit_elim_hub *)(uintptr_t)state;
-    TACIT_ASSERT(agent < hub->config.agent_count && arm < hub->config.schedule.arm_count);
-    return tacit_bits_has(refused_of(hub, agent), arm);
-}
-
 /* Not even a bit beyond its end. */
 static bool is_empty(const uint64_t *set, uint32_t count)
 {
@@ -1411,6 +1404,7 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
         .flagged = hub->config.has_grants ? flagged_of(hub) : NULL,
         .term = hub->term,
         .quorum = quorum_of(hub),
+        .quorum_wanted = hub->quorum,
         .round_timeout_us = hub->timeout_us,
         .horizon = hub->horizon};
     if (hub->config.change_max == 0)
@@ -1420,6 +1414,7 @@ void tacit_elim_hub_look(const struct tacit_elim_hub *state, struct tacit_elim_h
     view->retired = retired_of(hub);
     view->dropped = dropped_of(hub);
     view->abstaining = abstaining_of(hub);
+    view->refused = refused_of(hub, 0);
 }
 
 struct tacit_elim_interval tacit_elim_hub_interval(const struct tacit_elim_hub *state, uint32_t arm,

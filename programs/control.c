@@ -1,0 +1,211 @@
+/* tacit control: the operator's words to a daemon that runs, on the socket beside its state. */
+#include "ask.h"
+#include "commands.h"
+#include "../src/live/control.h"
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define WORDS_MAX 5u
+#define PATH_BYTES 4096u
+
+struct words {
+    const char *state; /* its directory, or the socket itself */
+    const char *said[WORDS_MAX];
+    uint32_t count;
+    bool json;
+};
+
+/* ---- What is said ---------------------------------------------------------------------------- */
+
+static json_int_t number_of(const struct command *command, const char *what, const char *text)
+{
+    char *end;
+    errno = 0;
+    unsigned long long const value = strtoull(text, &end, 10);
+    if (errno != 0 || *end != '\0' || *text < '0' || *text > '9' || value < 1 ||
+        value > TACIT_HORIZON_MAX)
+        command_refuse(command, "%s: '%s' is not allowed; allowed: a whole number from 1", what,
+                       text);
+    return (json_int_t)value;
+}
+
+/* quorum N|all [deadline SECONDS], deadline SECONDS */
+static json_t *patience(const struct command *command, const struct words *words)
+{
+    json_t *const body = json_pack("{s:s}", "command", "quorum");
+    for (uint32_t i = 0; i < words->count; i += 2) {
+        bool const is_quorum = strcmp(words->said[i], "quorum") == 0;
+        if (i + 1 == words->count || (!is_quorum && strcmp(words->said[i], "deadline") != 0))
+            command_refuse_usage(command, "quorum and deadline are followed by their number");
+        char const *const value = words->said[i + 1];
+        json_t *const said = is_quorum && strcmp(value, "all") == 0
+                                 ? json_string("all")
+                                 : json_integer(number_of(command, words->said[i], value));
+        (void)json_object_set_new(body, is_quorum ? "quorum" : "deadline_s", said);
+    }
+    return body;
+}
+
+/* The rest of the words is for the daemon to judge. NULL: only what was changed is asked for. */
+static json_t *body_of(const struct command *command, const struct words *words)
+{
+    char const *const first = words->said[0];
+    uint32_t const count = words->count;
+    if (strcmp(first, "changes") == 0 && count == 1)
+        return NULL;
+    if (strcmp(first, "quorum") == 0 || strcmp(first, "deadline") == 0)
+        return patience(command, words);
+    if (strcmp(first, "end") == 0 && count == 1)
+        return json_pack("{s:s}", "command", first);
+    if (strcmp(first, "drop") == 0 && count == 2)
+        return json_pack("{s:s, s:s}", "command", first, "site", words->said[1]);
+    if (strcmp(first, "retire") == 0 && count == 2)
+        return json_pack("{s:s, s:s}", "command", first, "arm", words->said[1]);
+    if (strcmp(first, "horizon") == 0 && count == 2)
+        return json_pack("{s:s, s:I}", "command", first, "pulls",
+                         number_of(command, first, words->said[1]));
+    if (strcmp(first, "refuse") == 0 && count == 4 && strcmp(words->said[2], "because") == 0)
+        return json_pack("{s:s, s:s, s:s}", "command", first, "arm", words->said[1], "because",
+                         words->said[3]);
+    command_refuse_usage(command, "this is no command, or has not the words that belong to it");
+}
+
+/* ---- What is answered ------------------------------------------------------------------------ */
+
+static const char *text_of(const json_t *answer, const char *member)
+{
+    char const *const text = json_string_value(json_object_get(answer, member));
+    return text == NULL ? "" : text;
+}
+
+static void print_entry(const json_t *entry)
+{
+    (void)printf("%" JSON_INTEGER_FORMAT "  %s  epoch %" JSON_INTEGER_FORMAT "  %s\n",
+                 json_integer_value(json_object_get(entry, "number")), text_of(entry, "time"),
+                 json_integer_value(json_object_get(entry, "epoch")), text_of(entry, "change"));
+}
+
+static void print_log(const json_t *changes)
+{
+    size_t index;
+    json_t *entry;
+    if (json_array_size(changes) == 0)
+        (void)printf("nothing was changed in this run\n");
+    json_array_foreach(changes, index, entry) print_entry(entry);
+}
+
+static void print_change(const json_t *answer)
+{
+    json_int_t const number = json_integer_value(json_object_get(answer, "number"));
+    char const *const arm = text_of(answer, "arm");
+    bool const is_new = json_is_true(json_object_get(answer, "is_new"));
+    (void)printf("%s: %s%s%s", is_new ? "done" : "so it was already", text_of(answer, "change"),
+                 *arm == '\0' ? "" : " ", arm);
+    if (number > 0)
+        (void)printf(" (change %" JSON_INTEGER_FORMAT " of this run)", number);
+    (void)printf("\nprivacy: %s\nguarantee: %s\n", text_of(answer, "privacy"),
+                 text_of(answer, "guarantee"));
+}
+
+static int print_answer(const struct words *words, const char *text, unsigned code)
+{
+    json_t *const answer = json_loads(text, 0, NULL);
+    json_t const *const changes = json_object_get(answer, "changes");
+    if (code != 200)
+        (void)fprintf(stderr, "tacit control: %s\n",
+                      answer == NULL ? "the daemon gives no clear answer; see its log"
+                                     : text_of(answer, "error"));
+    else if (words->json)
+        (void)fputs(text, stdout);
+    else if (changes != NULL)
+        print_log(changes);
+    else
+        print_change(answer);
+    json_decref(answer);
+    return code == 200 ? EXIT_DONE : code == 400 ? EXIT_WRONG_INPUT : EXIT_FAILED;
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+/* The socket itself, or that of a state directory. */
+static void find_socket(const char *state, char path[PATH_BYTES])
+{
+    struct stat there;
+    size_t length = strlen(state);
+    bool const is_socket = stat(state, &there) == 0 && S_ISSOCK(there.st_mode);
+    while (length > 1 && state[length - 1] == '/')
+        length--;
+    (void)snprintf(path, PATH_BYTES, "%.*s%s", (int)length, state,
+                   is_socket ? "" : LIVE_CONTROL_SUFFIX);
+}
+
+static int say(const struct words *words, const char *body)
+{
+    char path[PATH_BYTES];
+    unsigned code = 0;
+    find_socket(words->state, path);
+    struct tacit_config_listener const listener = {.unix_path = path};
+    int const connection = ask_connect(&listener);
+    if (connection < 0) {
+        (void)fprintf(stderr,
+                      "tacit control: nobody answers on %s; is the daemon running, and is "
+                      "it yours?\n",
+                      path);
+        return EXIT_FAILED;
+    }
+    char *const text =
+        ask(connection, body == NULL ? "GET" : "POST", LIVE_CONTROL_PATH, body, &code);
+    int const result = text == NULL ? EXIT_FAILED : print_answer(words, text, code);
+    if (text == NULL)
+        (void)fprintf(stderr, "tacit control: no answer came; it was done or not: say it again, "
+                              "twice is once\n");
+    free(text);
+    return result;
+}
+
+static void take_control(const struct command *command, void *into, int key, char *value)
+{
+    struct words *const words = into;
+    if (key == 'j')
+        words->json = true;
+    else if (key == COMMAND_WORD && words->state == NULL)
+        words->state = value;
+    else if (key == COMMAND_WORD && words->count < WORDS_MAX)
+        words->said[words->count++] = value;
+    else if (key == COMMAND_WORD)
+        command_refuse_usage(command, "too many words");
+    else if (words->count == 0)
+        command_refuse_usage(command, "a state directory and a command are needed");
+}
+
+static int control_command(const struct command *command, int word_count, char **given)
+{
+    struct words words = {0};
+    command_parse(command, &words, word_count, given);
+    json_t *const body = body_of(command, &words);
+    char *const text = body == NULL ? NULL : json_dumps(body, JSON_COMPACT);
+    int const result = say(&words, text);
+    json_decref(body);
+    free(text);
+    return result;
+}
+
+static const struct argp_option control_options[] = {
+    {"json", 'j', NULL, 0, "Print the answer as JSON", 0}, COMMAND_LAST_OPTIONS};
+
+const struct command command_control = {
+    .name = "control",
+    .summary = "change a run that is under way",
+    .options = control_options,
+    .words = "STATE changes\nSTATE drop SITE\nSTATE quorum N|all [deadline SECONDS]\n"
+             "STATE deadline SECONDS\nSTATE end\nSTATE horizon PULLS\nSTATE retire ARM\n"
+             "STATE refuse ARM because outside|released|raw",
+    .help = "Says a word to the coordinator whose state directory is STATE; the last one to an "
+            "agent (docs/operations.md). What was answered is durable, and twice is once.",
+    .take = take_control,
+    .run = control_command,
+};

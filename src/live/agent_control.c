@@ -1,0 +1,213 @@
+#include "agent_control.h"
+#include "agent_step.h"
+#include "daemon/log.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* On what a refusal rests; kept under "refused N" beside the state. */
+enum basis { UNTOLD, OUTSIDE, RELEASED, RAW, BASIS_COUNT };
+
+static const char *const basis_words[BASIS_COUNT] = {"", "outside", "released", "raw"};
+
+static const char *const basis_texts[BASIS_COUNT] = {
+    "before a new term began, by the operator of the run",
+    "from what is known outside the data: it says nothing of any reward",
+    "from values that were released: it says nothing more of any reward",
+    "from rewards that were not released: THAT IT IS REFUSED SAYS SOMETHING OF THEM, which no "
+    "epsilon counts"};
+
+static struct live_control_names names_of(const struct agent *agent)
+{
+    struct live_site_config const *const site = &agent->config->site;
+    return (struct live_control_names){.arms = site->arm_names, .arm_count = site->arm_count};
+}
+
+static void name_value(uint32_t arm, char name[32])
+{
+    (void)snprintf(name, 32, "refused %" PRIu32, arm);
+}
+
+static enum basis basis_of(struct agent *agent, uint32_t arm)
+{
+    char name[32];
+    uint64_t value = 0;
+    bool found = false;
+    name_value(arm, name);
+    if (live_store_get_value(agent->daemon.store, name, &value, &found) != TACIT_OK || !found ||
+        value >= BASIS_COUNT)
+        return UNTOLD;
+    return (enum basis)value;
+}
+
+/* In the batch of the refusal. */
+static void keep_basis(struct agent *agent, uint32_t arm, enum basis basis)
+{
+    char name[32];
+    name_value(arm, name);
+    if (!live_daemon_begin(&agent->daemon))
+        return;
+    enum tacit_status const status = live_store_put_value(agent->daemon.store, name, basis);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "a refusal cannot be written");
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+static bool read_refusal(const struct agent *agent, const json_t *body, uint32_t *arm,
+                         enum basis *basis, const char **objection)
+{
+    struct live_site_config const *const site = &agent->config->site;
+    char const *const command = json_string_value(json_object_get(body, "command"));
+    char const *const name = json_string_value(json_object_get(body, "arm"));
+    char const *const said = json_string_value(json_object_get(body, "because"));
+    *objection = "no such command here; allowed: refuse; all others are words for the coordinator";
+    if (command == NULL || strcmp(command, "refuse") != 0)
+        return false;
+    *objection = "refuse: there is no such arm in this site's file";
+    for (*arm = 0; *arm < site->arm_count; (*arm)++)
+        if (name != NULL && strcmp(site->arm_names[*arm], name) == 0)
+            break;
+    if (*arm == site->arm_count)
+        return false;
+    *objection = "refuse: on what does the choice rest? allowed: outside, released, raw";
+    for (uint32_t i = OUTSIDE; said != NULL && i < BASIS_COUNT; i++) {
+        *basis = (enum basis)i;
+        if (strcmp(basis_words[i], said) == 0)
+            return true;
+    }
+    return false;
+}
+
+static const char *objection_to(enum tacit_status status)
+{
+    switch (status) {
+    case TACIT_INVALID:
+        return "no other arm would be left: stop the applications that play it";
+    case TACIT_UNEXPECTED:
+        return "this protocol, or a site that is halted, refuses no arm: name the arm under "
+               "`unavailable` of each decision, or stop the applications";
+    default:
+        return tacit_status_text(status);
+    }
+}
+
+static void answer_refused(struct agent *agent, struct live_request *request, uint32_t arm,
+                           enum basis basis, bool is_new)
+{
+    struct live_buffer text = {0};
+    live_buffer_format(&text,
+                       "{\"number\": 0, \"is_new\": %s, \"change\": ", is_new ? "true" : "false");
+    live_buffer_add(&text, "\"refuse\", \"arm\": ");
+    live_buffer_add_quoted(&text, agent->config->site.arm_names[arm]);
+    live_buffer_add(&text, ", \"privacy\": ");
+    live_buffer_add_quoted(&text, basis_texts[basis]);
+    live_buffer_add(&text, ", \"guarantee\": ");
+    live_buffer_add_quoted(&text, "this site's reports are not counted while the arm is in; the "
+                                  "coordinator shows it, and its operator may retire the arm for "
+                                  "all");
+    live_buffer_add(&text, "}\n");
+    live_control_answer(agent->control, request, 200, &text);
+}
+
+static bool is_refused(const struct agent *agent, uint32_t arm)
+{
+    struct live_site_view view = {0};
+    agent->config->protocol->look(agent->site, &view);
+    return view.refused != NULL && tacit_bits_has(view.refused, arm);
+}
+
+static void obey(struct agent *agent, struct live_request *request, uint32_t arm, enum basis basis)
+{
+    bool const was_refused = is_refused(agent, arm);
+    enum tacit_status const status = agent_step(
+        agent, (struct live_site_event){.kind = LIVE_SITE_REFUSE, .as.refused_arm = arm});
+    if (!is_refused(agent, arm)) {
+        live_control_refuse(agent->control, request, 409,
+                            status == TACIT_OK ? "the arm is retired already"
+                                               : objection_to(status));
+        return;
+    }
+    if (!was_refused || basis_of(agent, arm) < basis) /* the worse of two words stands */
+        keep_basis(agent, arm, basis);
+    if (!was_refused)
+        live_log(LIVE_LOG_WARNING, "refuses", "%s is not played here any more; chosen %s",
+                 agent->config->site.arm_names[arm], basis_texts[basis]);
+    answer_refused(agent, request, arm, basis, !was_refused);
+}
+
+static void answer_log(struct agent *agent, struct live_request *request)
+{
+    struct live_control_names const names = names_of(agent);
+    struct live_site_view view = {0};
+    struct live_buffer text = {0};
+    if (agent->site != NULL)
+        agent->config->protocol->look(agent->site, &view);
+    live_buffer_add(&text, "{");
+    live_control_list(view.changes, view.change_count, &names, &text);
+    live_buffer_add(&text, "}\n");
+    live_control_answer(agent->control, request, 200, &text);
+}
+
+void agent_on_word(void *context, struct live_request *request)
+{
+    struct agent *const agent = context;
+    struct tacit_error error = {""};
+    const char *objection = error.text;
+    uint32_t arm = 0;
+    enum basis basis = UNTOLD;
+    if (strcmp(request->method, "GET") == 0) {
+        answer_log(agent, request);
+        return;
+    }
+    json_t *const body = live_api_read_body(request->body, request->size, &error);
+    bool const is_clear = body != NULL && read_refusal(agent, body, &arm, &basis, &objection);
+    if (!is_clear)
+        live_control_refuse(agent->control, request, 400, objection);
+    else if (agent->site == NULL)
+        live_control_refuse(agent->control, request, 409, "this site has not joined a run yet");
+    else
+        obey(agent, request, arm, basis);
+    json_decref(body);
+}
+
+/* ---- Showing --------------------------------------------------------------------------------- */
+
+void agent_add_changes(const struct agent *agent, const struct live_site_view *view, json_t *status)
+{
+    struct live_control_names const names = names_of(agent);
+    struct live_buffer text = {0};
+    if (view->refused == NULL)
+        return;
+    json_t *const refused = json_array();
+    for (uint32_t arm = 0; arm < names.arm_count; arm++)
+        if (tacit_bits_has(view->refused, arm))
+            (void)json_array_append_new(refused, json_string(names.arms[arm]));
+    live_buffer_add(&text, "{");
+    live_control_list(view->changes, view->change_count, &names, &text);
+    live_buffer_add(&text, "}");
+    json_t *const changes = text.failed ? NULL : json_loadb(text.bytes, text.size, 0, NULL);
+    (void)json_object_set_new(status, "refused_arms", refused);
+    (void)json_object_set_new(status, "dropped", json_boolean(view->is_dropped));
+    (void)json_object_set_new(status, "horizon", json_integer((json_int_t)view->horizon));
+    if (changes != NULL)
+        (void)json_object_update(status, changes);
+    json_decref(changes);
+    live_buffer_free(&text);
+}
+
+void agent_state_refusals(struct agent *agent, struct live_buffer *text)
+{
+    struct live_site_view view = {0};
+    if (agent->site != NULL)
+        agent->config->protocol->look(agent->site, &view);
+    for (uint32_t arm = 0; view.refused != NULL && arm < agent->config->site.arm_count; arm++) {
+        if (!tacit_bits_has(view.refused, arm))
+            continue;
+        live_buffer_add(text, "This site plays ");
+        live_buffer_add(text, agent->config->site.arm_names[arm]);
+        live_buffer_add(text, " no more, which others are told; that was chosen ");
+        live_buffer_add(text, basis_texts[basis_of(agent, arm)]);
+        live_buffer_add(text, ".\n");
+    }
+}

@@ -1,0 +1,339 @@
+#include "control.h"
+#include "daemon/log.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+static void say_site(uint32_t site, const struct live_control_names *names, struct live_buffer *out)
+{
+    if (names->sites != NULL && site < names->site_count)
+        live_buffer_add(out, names->sites[site]);
+    else
+        live_buffer_format(out, "site %" PRIu32, site);
+}
+
+static void say_patience(const struct live_control_entry *entry, struct live_buffer *out)
+{
+    live_buffer_add(out, "quorum ");
+    if (entry->quorum == 0)
+        live_buffer_add(out, "all");
+    else
+        live_buffer_format(out, "%" PRIu32, entry->quorum);
+    if (entry->deadline_s == 0)
+        live_buffer_add(out, ", no deadline");
+    else
+        live_buffer_format(out, ", deadline %" PRIu32 " s", entry->deadline_s);
+}
+
+void live_control_say(const struct live_control_entry *entry,
+                      const struct live_control_names *names, struct live_buffer *out)
+{
+    TACIT_ASSERT(entry != NULL && names != NULL);
+    switch (entry->change) {
+    case LIVE_CHANGE_DROP_SITE:
+        live_buffer_add(out, "drop ");
+        say_site(entry->site, names, out);
+        return;
+    case LIVE_CHANGE_SET_PATIENCE:
+        say_patience(entry, out);
+        return;
+    case LIVE_CHANGE_END_RUN:
+        live_buffer_add(out, "end");
+        return;
+    case LIVE_CHANGE_EXTEND_HORIZON:
+        live_buffer_format(out, "horizon %" PRIu64, entry->horizon);
+        return;
+    case LIVE_CHANGE_RETIRE_ARM:
+        TACIT_ASSERT(entry->arm < names->arm_count);
+        live_buffer_add(out, "retire ");
+        live_buffer_add(out, names->arms[entry->arm]);
+        return;
+    }
+}
+
+const char *live_control_privacy(enum live_change change)
+{
+    switch (change) {
+    case LIVE_CHANGE_DROP_SITE:
+        return "no reward is released twice, and the loss per reward stays; what the site released "
+               "stays released; if it comes back it releases as before, and nobody counts it";
+    case LIVE_CHANGE_SET_PATIENCE:
+        return "nothing changes: each site releases each epoch once, whoever is waited for";
+    case LIVE_CHANGE_END_RUN:
+        return "nothing more is released in this run; rewards of the open epoch never leave";
+    case LIVE_CHANGE_EXTEND_HORIZON:
+        return "the loss per reward stays; more rewards are released, each once; a site whose "
+               "policy.pulls_max is smaller does not follow";
+    case LIVE_CHANGE_RETIRE_ARM:
+        return "the loss per reward stays; rewards of the arm that were not released yet never "
+               "leave; this rests on released values or on what is known from outside, as the "
+               "coordinator has no others";
+    }
+    return "";
+}
+
+const char *live_control_guarantee(enum live_change change)
+{
+    switch (change) {
+    case LIVE_CHANGE_DROP_SITE:
+        return "estimates are of the sites that are left, and so is the best arm; they are less "
+               "precise; it holds if the site was not dropped because of its values";
+    case LIVE_CHANGE_SET_PATIENCE:
+        return "a round that closes without all sites is judged by the number that reported, for "
+               "their mean; it holds if the change was not made because of values";
+    case LIVE_CHANGE_END_RUN:
+        return "arms that were eliminated are worse with the run's confidence; of the others the "
+               "best mean is played, and how sure that is was not promised";
+    case LIVE_CHANGE_EXTEND_HORIZON:
+        return "the bounds, their ladder and the chance of error stay those of the run's first "
+               "horizon; a site that has played its last pull stays finished";
+    case LIVE_CHANGE_RETIRE_ARM:
+        return "the best arm is the best of those that stay, with the same confidence; nothing is "
+               "said of the retired one any more";
+    }
+    return "";
+}
+
+static void add_member(struct live_buffer *out, const char *name, const char *text)
+{
+    live_buffer_format(out, ", \"%s\": ", name);
+    live_buffer_add_quoted(out, text);
+}
+
+static void add_entry(const struct live_control_entry *entry,
+                      const struct live_control_names *names, struct live_buffer *out)
+{
+    struct live_buffer words = {0};
+    struct tm parts;
+    char time_text[32] = "";
+    time_t const at = (time_t)entry->made_unix_s;
+    if (gmtime_r(&at, &parts) != NULL)
+        (void)strftime(time_text, sizeof time_text, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    live_control_say(entry, names, &words);
+    live_buffer_add_bytes(&words, "", 1);
+    live_buffer_format(out, "{\"number\": %" PRIu32 ", \"epoch\": %" PRIu32, entry->number,
+                       entry->epoch);
+    add_member(out, "time", time_text);
+    add_member(out, "change", words.failed ? "" : words.bytes);
+    add_member(out, "privacy", live_control_privacy(entry->change));
+    add_member(out, "guarantee", live_control_guarantee(entry->change));
+    live_buffer_add(out, "}");
+    out->failed = out->failed || words.failed;
+    live_buffer_free(&words);
+}
+
+void live_control_list(const struct live_control_entry *entries, uint32_t count,
+                       const struct live_control_names *names, struct live_buffer *out)
+{
+    live_buffer_add(out, "\"changes\": [");
+    for (uint32_t i = 0; i < count; i++) {
+        live_buffer_add(out, i == 0 ? "" : ", ");
+        add_entry(&entries[i], names, out);
+    }
+    live_buffer_add(out, "]");
+}
+
+/* ---- Asking ---------------------------------------------------------------------------------- */
+
+static bool refuse(struct tacit_error *error, const char *text)
+{
+    (void)snprintf(error->text, sizeof error->text, "%s", text);
+    return false;
+}
+
+/* Its place in a list of names. */
+static bool find_name(const json_t *value, const char *const *names, uint32_t count,
+                      uint32_t *found)
+{
+    char const *const text = json_string_value(value);
+    for (uint32_t i = 0; text != NULL && i < count; i++) {
+        if (strcmp(names[i], text) == 0) {
+            *found = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_number(const json_t *value, uint64_t max, uint64_t *number)
+{
+    if (!json_is_integer(value) || json_integer_value(value) < 1 ||
+        (uint64_t)json_integer_value(value) > max)
+        return false;
+    *number = (uint64_t)json_integer_value(value);
+    return true;
+}
+
+static bool read_patience(const json_t *body, const struct live_control_names *names,
+                          struct live_control_entry *wanted, struct tacit_error *error)
+{
+    json_t const *const quorum = json_object_get(body, "quorum");
+    json_t const *const deadline = json_object_get(body, "deadline_s");
+    uint64_t number = 0;
+    wanted->change = LIVE_CHANGE_SET_PATIENCE;
+    if (json_is_string(quorum) && strcmp(json_string_value(quorum), "all") == 0)
+        wanted->quorum = 0;
+    else if (read_number(quorum, names->site_count, &number))
+        wanted->quorum = (uint32_t)number;
+    else if (quorum != NULL)
+        return refuse(error, "quorum: allowed: all, or a number from 1 to that of the sites");
+    if (read_number(deadline, 31536000, &number))
+        wanted->deadline_s = (uint32_t)number;
+    else if (deadline != NULL)
+        return refuse(error, "deadline: allowed: seconds, from 1 to 31536000");
+    return true;
+}
+
+bool live_control_read(const json_t *body, const struct live_control_names *names,
+                       struct live_control_entry *wanted, struct tacit_error *error)
+{
+    char const *const command = json_string_value(json_object_get(body, "command"));
+    wanted->made_unix_s = (uint64_t)time(NULL);
+    if (command == NULL)
+        return refuse(error,
+                      "which command? allowed: drop, quorum, deadline, end, horizon, retire");
+    if (strcmp(command, "drop") == 0) {
+        wanted->change = LIVE_CHANGE_DROP_SITE;
+        return find_name(json_object_get(body, "site"), names->sites, names->site_count,
+                         &wanted->site) ||
+               refuse(error, "drop: there is no such site in this run");
+    }
+    if (strcmp(command, "quorum") == 0 || strcmp(command, "deadline") == 0)
+        return read_patience(body, names, wanted, error);
+    if (strcmp(command, "end") == 0) {
+        wanted->change = LIVE_CHANGE_END_RUN;
+        return true;
+    }
+    if (strcmp(command, "horizon") == 0) {
+        wanted->change = LIVE_CHANGE_EXTEND_HORIZON;
+        return read_number(json_object_get(body, "pulls"), TACIT_HORIZON_MAX, &wanted->horizon) ||
+               refuse(error, "horizon: allowed: pulls of one site, from 1 to 2^40");
+    }
+    if (strcmp(command, "retire") == 0) {
+        wanted->change = LIVE_CHANGE_RETIRE_ARM;
+        return find_name(json_object_get(body, "arm"), names->arms, names->arm_count,
+                         &wanted->arm) ||
+               refuse(error, "retire: there is no such arm in this run");
+    }
+    return refuse(error, strcmp(command, "refuse") == 0
+                             ? "refuse is a word of a site: say it to its agent"
+                             : "no such command; allowed: drop, quorum, deadline, end, horizon, "
+                               "retire");
+}
+
+/* ---- The line -------------------------------------------------------------------------------- */
+
+struct pending {
+    struct pending *next;
+    struct live_request *request;
+    unsigned code;
+    struct live_buffer text;
+};
+
+struct live_control {
+    struct live_http *http;
+    struct pending *first;
+    struct pending **end;
+    void (*handle)(void *context, struct live_request *request);
+    void *context;
+};
+
+static void on_request(void *context, struct live_request *request)
+{
+    struct live_control *const control = context;
+    bool const is_ours = strcmp(request->path, LIVE_CONTROL_PATH) == 0;
+    bool const is_known =
+        strcmp(request->method, "GET") == 0 || strcmp(request->method, "POST") == 0;
+    if (is_ours && is_known)
+        control->handle(control->context, request);
+    else
+        live_control_refuse(control, request, is_ours ? 405 : 404,
+                            "not here; allowed: GET and POST " LIVE_CONTROL_PATH);
+}
+
+enum tacit_status live_control_open(struct live_control **control, struct live_daemon *daemon,
+                                    const char *state_directory,
+                                    void (*handle)(void *context, struct live_request *request),
+                                    void *context)
+{
+    char path[4096];
+    struct tacit_error error = {""};
+    size_t length = strlen(state_directory);
+    struct live_control *const made = calloc(1, sizeof *made);
+    TACIT_ASSERT(handle != NULL);
+    if (made == NULL)
+        return TACIT_MEMORY;
+    while (length > 1 && state_directory[length - 1] == '/')
+        length--;
+    (void)snprintf(path, sizeof path, "%.*s" LIVE_CONTROL_SUFFIX, (int)length, state_directory);
+    made->end = &made->first;
+    made->handle = handle;
+    made->context = context;
+    struct live_http_config const config = {.unix_path = path, .is_private = true};
+    if (live_http_open(&made->http, daemon->loop, &config, on_request, made, &error) != TACIT_OK) {
+        live_log(LIVE_LOG_WARNING, "control", "tacit control cannot reach this process: %s",
+                 error.text);
+        made->http = NULL;
+    }
+    *control = made;
+    return TACIT_OK;
+}
+
+void live_control_close(struct live_control *control)
+{
+    if (control == NULL)
+        return;
+    live_control_release(control, false);
+    if (control->http != NULL)
+        live_http_close(control->http);
+    free(control);
+}
+
+void live_control_answer(struct live_control *control, struct live_request *request, unsigned code,
+                         struct live_buffer *text)
+{
+    struct pending *const pending = calloc(1, sizeof *pending);
+    static const char trouble[] = "{\"error\": \"out of memory; say it again\"}\n";
+    if (pending == NULL || text->failed) {
+        free(pending);
+        live_buffer_free(text);
+        live_http_answer(request, 503, "application/json", trouble, sizeof trouble - 1);
+        return;
+    }
+    *pending = (struct pending){.request = request, .code = code, .text = *text};
+    *text = (struct live_buffer){0};
+    *control->end = pending;
+    control->end = &pending->next;
+}
+
+void live_control_refuse(struct live_control *control, struct live_request *request, unsigned code,
+                         const char *why)
+{
+    struct live_buffer text = {0};
+    live_buffer_add(&text, "{\"error\": ");
+    live_buffer_add_quoted(&text, why);
+    live_buffer_add(&text, "}\n");
+    live_control_answer(control, request, code, &text);
+}
+
+void live_control_release(struct live_control *control, bool durable)
+{
+    static const char lost[] =
+        "{\"error\": \"it could not be written down; nothing was done, or it is not known\"}\n";
+    while (control->first != NULL) {
+        struct pending *const pending = control->first;
+        control->first = pending->next;
+        if (durable)
+            live_http_answer(pending->request, pending->code, "application/json",
+                             pending->text.bytes, pending->text.size);
+        else
+            live_http_answer(pending->request, 503, "application/json", lost, sizeof lost - 1);
+        live_buffer_free(&pending->text);
+        free(pending);
+    }
+    control->end = &control->first;
+}
