@@ -10,12 +10,22 @@ enum basis { UNTOLD, OUTSIDE, RELEASED, RAW, BASIS_COUNT };
 
 static const char *const basis_words[BASIS_COUNT] = {"", "outside", "released", "raw"};
 
-static const char *const basis_texts[BASIS_COUNT] = {
-    "before a new term began, by the operator of the run",
-    "from what is known outside the data: it says nothing of any reward",
-    "from values that were released: it says nothing more of any reward",
-    "from rewards that were not released: THAT IT IS REFUSED SAYS SOMETHING OF THEM, which no "
-    "epsilon counts"};
+static const char *basis_text(enum basis basis)
+{
+    switch (basis) {
+    case OUTSIDE:
+        return "from what is known outside the data: it says nothing of any reward";
+    case RELEASED:
+        return "from values that were released: it says nothing more of any reward";
+    case RAW:
+        return "from rewards that were not released: THAT IT IS REFUSED SAYS SOMETHING OF THEM, "
+               "which no epsilon counts";
+    case UNTOLD:
+    case BASIS_COUNT:
+        break;
+    }
+    return "before a new term began, by the operator of the run";
+}
 
 static struct live_control_names names_of(const struct agent *agent)
 {
@@ -101,7 +111,7 @@ static void answer_refused(struct agent *agent, struct live_request *request, ui
     live_buffer_add(&text, "\"refuse\", \"arm\": ");
     live_buffer_add_quoted(&text, agent->config->site.arm_names[arm]);
     live_buffer_add(&text, ", \"privacy\": ");
-    live_buffer_add_quoted(&text, basis_texts[basis]);
+    live_buffer_add_quoted(&text, basis_text(basis));
     live_buffer_add(&text, ", \"guarantee\": ");
     live_buffer_add_quoted(&text, "this site's reports are not counted while the arm is in; the "
                                   "coordinator shows it, and its operator may retire the arm for "
@@ -132,7 +142,7 @@ static void obey(struct agent *agent, struct live_request *request, uint32_t arm
         keep_basis(agent, arm, basis);
     if (!was_refused)
         live_log(LIVE_LOG_WARNING, "refuses", "%s is not played here any more; chosen %s",
-                 agent->config->site.arm_names[arm], basis_texts[basis]);
+                 agent->config->site.arm_names[arm], basis_text(basis));
     answer_refused(agent, request, arm, basis, !was_refused);
 }
 
@@ -207,7 +217,7 @@ void agent_state_refusals(struct agent *agent, struct live_buffer *text)
         live_buffer_add(text, "This site plays ");
         live_buffer_add(text, agent->config->site.arm_names[arm]);
         live_buffer_add(text, " no more, which others are told; that was chosen ");
-        live_buffer_add(text, basis_texts[basis_of(agent, arm)]);
+        live_buffer_add(text, basis_text(basis_of(agent, arm)));
         live_buffer_add(text, ".\n");
     }
 }
