@@ -111,9 +111,7 @@ static double play(struct world *world, enum tacit_privacy_mode mode, double eps
     for (uint64_t slot = 0; slot < slots && status == TACIT_OK; slot++) {
         const uint32_t *chosen;
         status = tacit_gossip_network_choose(network, &world->graph, world->entropies, &chosen);
-        for (uint32_t i = 0; i < agents; i++) {
-            rewards[i] = tacit_env_pull_one(&world->env, i, chosen[i], &scale, &world->rewards[i]);
-        }
+        tacit_env_pull_each(&world->env, agents, chosen, &scale, world->rewards, rewards);
         struct tacit_edge const edge =
             world->edges[tacit_rng_below(&world->edge_stream, world->graph.edge_count)];
         if (status == TACIT_OK)

@@ -107,6 +107,12 @@ uint64_t tacit_env_ones(const struct tacit_env *env, uint32_t agent, uint32_t ar
 union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, uint32_t arm,
                                    const struct tacit_scale *scale, struct tacit_rng *rng);
 
+/* One pull by each agent: sums[i] becomes what tacit_env_pull_one gives for (i, arms[i], rngs[i]).
+ */
+void tacit_env_pull_each(const struct tacit_env *env, uint32_t agent_count, const uint32_t *arms,
+                         const struct tacit_scale *scale, struct tacit_rng *rngs,
+                         union tacit_sum *sums);
+
 /* Does a sum cost O(count), because each pull has to be drawn by itself? */
 bool tacit_env_pulls_singly(const struct tacit_env *env, const struct tacit_scale *scale);
 

@@ -158,6 +158,24 @@ uint64_t tacit_env_ones(const struct tacit_env *env, uint32_t agent, uint32_t ar
     return ones;
 }
 
+static union tacit_sum sum_of(const struct tacit_scale *scale, double reward)
+{
+    union tacit_sum sum = {0};
+    if (scale->kind == TACIT_SCALE_REAL)
+        sum.real = reward;
+    else
+        sum.steps = tacit_scale_level(scale, reward);
+    return sum;
+}
+
+static inline bool toss(const struct tacit_env *env, uint32_t agent, uint32_t arm,
+                        struct tacit_rng *rng)
+{
+    double const mean = mean_of(env, agent, arm);
+    TACIT_ASSERT(mean >= 0 && mean <= 1);
+    return random_bernoulli(rng, mean);
+}
+
 union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, uint32_t arm,
                                    const struct tacit_scale *scale, struct tacit_rng *rng)
 {
@@ -166,21 +184,28 @@ union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, 
         pull_watched(env, agent, arm, 1, scale, rng, &sum);
         return sum;
     }
-    if (is_binary(env)) {
-        double const mean = mean_of(env, agent, arm);
-        TACIT_ASSERT(mean >= 0 && mean <= 1);
-        double const reward = random_bernoulli(rng, mean) ? 1.0 : 0.0;
-        if (scale->kind == TACIT_SCALE_REAL)
-            sum.real = reward;
-        else
-            sum.steps = tacit_scale_level(scale, reward);
-        return sum;
-    }
+    if (is_binary(env))
+        return sum_of(scale, toss(env, agent, arm, rng) ? 1 : 0);
     if (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_REAL)
         sum.real = mean_of(env, agent, arm) + env->sd * tacit_rng_normal(rng);
     else
         tacit_env_pull(env, agent, arm, 1, scale, rng, &sum);
     return sum;
+}
+
+void tacit_env_pull_each(const struct tacit_env *env, uint32_t agent_count, const uint32_t *arms,
+                         const struct tacit_scale *scale, struct tacit_rng *rngs,
+                         union tacit_sum *sums)
+{
+    if (env->watch == NULL && is_binary(env)) {
+        /* A table, since a branch on a coin is guessed wrong half of the time. */
+        union tacit_sum const faces[2] = {sum_of(scale, 0), sum_of(scale, 1)};
+        for (uint32_t agent = 0; agent < agent_count; agent++)
+            sums[agent] = faces[toss(env, agent, arms[agent], &rngs[agent])];
+        return;
+    }
+    for (uint32_t agent = 0; agent < agent_count; agent++)
+        sums[agent] = tacit_env_pull_one(env, agent, arms[agent], scale, &rngs[agent]);
 }
 
 bool tacit_env_pulls_singly(const struct tacit_env *env, const struct tacit_scale *scale)

@@ -116,8 +116,10 @@ static enum tacit_status release_real(const struct tacit_mechanism *mechanism, d
     /* Inverse of the Laplace distribution function; u is never 0, 1/2 or 1. */
     TACIT_ASSERT(u > 0);
     TACIT_ASSERT(u < 1);
-    double const b = mechanism->laplace_scale;
-    *noised = exact + (u < 0.5 ? b * log(2 * u) : -b * log(2 * (1 - u)));
+    /* One logarithm for both sides, since a guess at the side is wrong half of the time. */
+    bool const is_low = u < 0.5;
+    double const size = mechanism->laplace_scale * log(2 * (is_low ? u : 1 - u));
+    *noised = exact + (is_low ? size : -size);
     return TACIT_OK;
 }
 

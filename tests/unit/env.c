@@ -390,6 +390,44 @@ static void gap_is_0_if_all_are_equal_or_there_is_one(void **state)
     assert_true(tacit_env_smallest_gap(means, 1) == 0.0);
 }
 
+/* ---- One pull by each agent -------------------------------------------------------------------
+ */
+
+#define EACH_AGENTS 5u
+
+static void pull_by_each_is_one_pull_after_the_other(void **state)
+{
+    static const enum tacit_env_kind kinds[] = {TACIT_ENV_BERNOULLI, TACIT_ENV_CONSTANT,
+                                                TACIT_ENV_GAUSSIAN};
+    static const struct tacit_scale *const scales[] = {&real_scale, &unit_steps, &wide_steps};
+    static const double means[] = {0, 0.5, 0.9, 1, 0.2, 0.1};
+    static const uint32_t arms[EACH_AGENTS] = {1, 0, 1, 1, 0};
+    (void)state;
+    for (uint32_t pair = 0; pair < 9; pair++) {
+        struct tacit_env const env = {.kind = kinds[pair % 3],
+                                      .row_count = 1,
+                                      .arm_count = 2,
+                                      .means = means + pair % 5,
+                                      .sd = 0.5};
+        struct tacit_scale const *const scale = scales[pair / 3];
+        struct tacit_rng each[EACH_AGENTS];
+        struct tacit_rng alone[EACH_AGENTS];
+        union tacit_sum sums[EACH_AGENTS];
+        for (uint32_t agent = 0; agent < EACH_AGENTS; agent++)
+            each[agent] = alone[agent] = stream(agent);
+        for (uint32_t pull = 0; pull < 100; pull++) {
+            tacit_env_pull_each(&env, EACH_AGENTS, arms, scale, each, sums);
+            for (uint32_t agent = 0; agent < EACH_AGENTS; agent++) {
+                union tacit_sum const one =
+                    tacit_env_pull_one(&env, agent, arms[agent], scale, &alone[agent]);
+                assert_memory_equal(&sums[agent], &one, sizeof one);
+            }
+        }
+        for (uint32_t agent = 0; agent < EACH_AGENTS; agent++)
+            expect_same_place(each[agent], alone[agent]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -410,6 +448,7 @@ int main(void)
         cmocka_unit_test(generate_fills_every_mean_and_only_those_uniformly_inside_0_and_1),
         cmocka_unit_test(generate_from_the_same_stream_gives_the_same_means),
         cmocka_unit_test(gap_is_to_the_second_best_wherever_the_best_stands),
+        cmocka_unit_test(pull_by_each_is_one_pull_after_the_other),
         cmocka_unit_test(gap_passes_over_ties_with_the_best),
         cmocka_unit_test(gap_passes_over_rounding_but_not_over_more),
         cmocka_unit_test(gap_is_0_if_all_are_equal_or_there_is_one),

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "../../src/proto/gossip/row.h"
+#include "../../src/proto/gossip/survey.h"
 #include "../../src/topo/spectrum.h"
 #include "../support/gossip_driver.h"
 
@@ -980,45 +980,116 @@ static void squared_disagreement_falls_at_least_by_lambda_2_a_slot(void **state)
     network_free(network);
 }
 
-/* ---- The comparison of arms ------------------------------------------------------------------ */
+/* ---- The survey --------------------------------------------------------------------------------
+ */
 
-#define RACE_ARMS_MAX 9u
+#define SURVEY_ARMS_MAX 13u
+#define SURVEY_AGENTS 3u
 
-/* Any number of arms, odd ones too; few different values, so that there are many ties. */
-static void comparison_finds_the_lowest_arm_of_the_largest_index_and_bounds_the_others(void **state)
+/* Rows of a path of three agents: few different values, so that there are many ties. */
+struct rows {
+    struct tacit_gossip_rule rule;
+    uint64_t count[SURVEY_AGENTS * SURVEY_ARMS_MAX];
+    uint64_t seen[SURVEY_AGENTS * SURVEY_ARMS_MAX];
+    uint64_t next[SURVEY_AGENTS * SURVEY_ARMS_MAX];
+    double theta[SURVEY_AGENTS * SURVEY_ARMS_MAX];
+    double reach[SURVEY_AGENTS * SURVEY_ARMS_MAX];
+    double bonus[SURVEY_AGENTS * SURVEY_ARMS_MAX];
+    struct gossip_sight sights[SURVEY_AGENTS];
+};
+
+static void draw_rows(struct rows *rows, bool noisy, struct tacit_rng *rng)
+{
+    uint32_t const arms = 1 + (uint32_t)tacit_rng_below(rng, SURVEY_ARMS_MAX);
+    rows->rule =
+        rule_of(SURVEY_AGENTS, arms, 1000, noisy ? TACIT_PRIVACY_PAPER : TACIT_PRIVACY_NONE, 1);
+    for (size_t cell = 0; cell < SURVEY_AGENTS * arms; cell++) {
+        rows->count[cell] = 1 + tacit_rng_below(rng, 3);
+        rows->seen[cell] = rows->count[cell] + tacit_rng_below(rng, 6);
+        rows->next[cell] = UINT64_MAX;
+        rows->theta[cell] = (double)tacit_rng_below(rng, 3) - 1;
+        rows->reach[cell] = gossip_reach(&rows->rule, rows->count[cell]);
+        rows->bonus[cell] = gossip_bonus(&rows->rule, rows->count[cell]);
+    }
+}
+
+static struct gossip_survey survey_of(struct rows *rows, const struct tacit_graph *graph,
+                                      uint64_t slot)
+{
+    return (struct gossip_survey){.row = {.rule = &rows->rule,
+                                          .count = rows->count,
+                                          .seen = rows->seen,
+                                          .theta = rows->theta,
+                                          .reach = rows->reach,
+                                          .bonus = rows->bonus},
+                                  .graph = graph,
+                                  .at = gossip_slot_at(&rows->rule, slot),
+                                  .next = rows->next,
+                                  .sights = rows->sights};
+}
+
+/* The lines of the paper, one cell after the other. */
+static void assert_survey_is_right(const struct rows *rows, uint64_t slot)
+{
+    uint32_t const arms = rows->rule.arm_count;
+    for (uint32_t agent = 0; agent < SURVEY_AGENTS; agent++) {
+        uint32_t best = 0;
+        double largest = -INFINITY;
+        uint32_t behind_count = 0;
+        uint32_t behind_sum = 0;
+        for (uint32_t arm = 0; arm < arms; arm++) {
+            uint32_t const cell = agent * arms + arm;
+            double const index =
+                rows->theta[cell] + tacit_gossip_radius(&rows->rule, slot, rows->count[cell]);
+            if (index > largest) {
+                largest = index;
+                best = arm;
+            }
+            if (rows->count[cell] + SURVEY_AGENTS < rows->seen[cell]) {
+                behind_count++;
+                behind_sum += arm;
+            }
+            uint64_t told = rows->count[cell];
+            for (uint32_t other = 0; other < SURVEY_AGENTS; other++)
+                if (other + 1 >= agent && other <= agent + 1 &&
+                    rows->seen[other * arms + arm] > told)
+                    told = rows->seen[other * arms + arm];
+            assert_int_equal(rows->next[cell], told);
+        }
+        assert_int_equal(rows->sights[agent].best, best);
+        assert_int_equal(rows->sights[agent].behind_count, behind_count);
+        assert_int_equal(rows->sights[agent].behind_sum, behind_sum);
+    }
+}
+
+/* Any number of arms, those that are no multiple of four, too. */
+static void both_surveys_find_what_the_lines_of_the_paper_say(void **state)
 {
     struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_INSTANCE);
+    struct tacit_edge edges[] = {{0, 1}, {1, 2}};
+    struct tacit_graph graph;
+    void *const memory = malloc(tacit_graph_size(SURVEY_AGENTS, 2));
     (void)state;
+    assert_non_null(memory);
+    assert_int_equal(tacit_graph_init(&graph, memory, SURVEY_AGENTS, edges, 2), TACIT_OK);
     for (uint32_t run = 0; run < 20000; run++) {
-        bool const noisy = run % 2 == 1;
-        uint32_t const arms = 1 + (uint32_t)tacit_rng_below(&rng, RACE_ARMS_MAX);
-        struct tacit_gossip_rule const rule =
-            rule_of(3, arms, 1000, noisy ? TACIT_PRIVACY_PAPER : TACIT_PRIVACY_NONE, 1);
-        double theta[RACE_ARMS_MAX];
-        double reach[RACE_ARMS_MAX];
-        double bonus[RACE_ARMS_MAX];
-        struct gossip_lead lead = {0};
-        struct gossip_row const row = {
-            .rule = &rule, .theta = theta, .reach = reach, .bonus = bonus, .lead = &lead};
-        for (uint32_t arm = 0; arm < arms; arm++) {
-            uint64_t const pulls = 1 + tacit_rng_below(&rng, 3);
-            theta[arm] = (double)tacit_rng_below(&rng, 3) - 1;
-            reach[arm] = gossip_reach(&rule, pulls);
-            bonus[arm] = gossip_bonus(&rule, pulls);
-        }
-        struct gossip_time const time = gossip_time_at(&rule, 2 + tacit_rng_below(&rng, 500));
-        struct gossip_slot const later =
-            gossip_slot_at(&rule, time.slot + tacit_rng_below(&rng, GOSSIP_LEAD_SLOTS + 1));
-        uint32_t const found = gossip_compare(&row, &time);
-        uint32_t best = 0;
-        for (uint32_t arm = 1; arm < arms; arm++)
-            if (gossip_index(&row, arm, time.now) > gossip_index(&row, best, time.now))
-                best = arm;
-        assert_int_equal(found, best);
-        assert_int_equal(lead.arm, best);
-        for (uint32_t arm = 0; arm < arms; arm++)
-            assert_true(arm == best || gossip_index(&row, arm, later) <= lead.rival);
+        struct rows rows;
+        draw_rows(&rows, run % 2 == 1, &rng);
+        uint64_t const slot = 1 + tacit_rng_below(&rng, 500);
+        struct gossip_survey const survey = survey_of(&rows, &graph, slot);
+        gossip_survey_portable(&survey);
+        assert_survey_is_right(&rows, slot);
+#if GOSSIP_HAS_AVX2
+        if (rows.rule.arm_count < GOSSIP_AVX2_ARMS_MIN ||
+            tacit_linalg_fastest() != TACIT_LINALG_AVX2)
+            continue;
+        memset(rows.next, 0xff, sizeof rows.next);
+        memset(rows.sights, 0xff, sizeof rows.sights);
+        gossip_survey_avx2(&survey);
+        assert_survey_is_right(&rows, slot);
+#endif
     }
+    free(memory);
 }
 
 int main(void)
@@ -1034,8 +1105,7 @@ int main(void)
         cmocka_unit_test(huge_count_is_cut_to_what_the_clock_allows),
         cmocka_unit_test(exchanges_that_were_missed_are_caught_up_with_by_the_flow),
         cmocka_unit_test(restart_closes_trees_and_goes_on_with_what_was_released),
-        cmocka_unit_test(
-            comparison_finds_the_lowest_arm_of_the_largest_index_and_bounds_the_others),
+        cmocka_unit_test(both_surveys_find_what_the_lines_of_the_paper_say),
         cmocka_unit_test(squared_disagreement_falls_at_least_by_lambda_2_a_slot),
         cmocka_unit_test(lemmas_1_to_3_hold_in_every_slot),
         cmocka_unit_test(bounds_grow_with_privacy_and_with_slow_mixing),

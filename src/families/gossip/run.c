@@ -73,18 +73,22 @@ void *gossip_run_new(const void *plan, enum tacit_status *status)
 
 /* ---- Play ---- */
 
-static union tacit_sum reward_of(struct run *run, uint32_t agent, uint32_t arm)
+/* The naive extension (Sec. 4.1) noises each reward when it comes. */
+static union tacit_sum noised(struct run *run, uint32_t agent, union tacit_sum sum)
 {
-    struct gossip_plan const *const plan = run->plan;
-    struct tacit_scale const *const scale = &plan->rule.tree.node.scale;
-    union tacit_sum sum =
-        tacit_env_pull_one(&run->instance.env, agent, arm, scale, &run->rewards[agent]);
-    if (plan->noises_each) {
-        enum tacit_status const status =
-            tacit_mechanism_release(&plan->mechanism, sum, &run->entropies[agent], &sum);
-        TACIT_ASSERT(status == TACIT_OK); /* a stream does not fail, here and below */
-    }
+    TACIT_ASSERT(run->plan->noises_each);
+    enum tacit_status const status =
+        tacit_mechanism_release(&run->plan->mechanism, sum, &run->entropies[agent], &sum);
+    TACIT_ASSERT(status == TACIT_OK); /* a stream does not fail, here and below */
     return sum;
+}
+
+static union tacit_sum first_reward(struct run *run, uint32_t agent, uint32_t arm)
+{
+    struct tacit_scale const *const scale = &run->plan->rule.tree.node.scale;
+    union tacit_sum const sum =
+        tacit_env_pull_one(&run->instance.env, agent, arm, scale, &run->rewards[agent]);
+    return run->plan->noises_each ? noised(run, agent, sum) : sum;
 }
 
 static void begin(struct run *run, uint32_t index, const struct tacit_sim_row *row)
@@ -101,7 +105,7 @@ static void begin(struct run *run, uint32_t index, const struct tacit_sim_row *r
         run->noise[i] = tacit_rng_stream(seed, index, i, TACIT_PURPOSE_NOISE);
         run->entropies[i] = tacit_rng_entropy(&run->noise[i]);
         for (uint32_t arm = 0; arm < arms; arm++)
-            run->sums[(size_t)i * arms + arm] = reward_of(run, i, arm);
+            run->sums[(size_t)i * arms + arm] = first_reward(run, i, arm);
     }
     enum tacit_status const status =
         tacit_gossip_network_first(run->network, run->sums, run->entropies);
@@ -117,8 +121,11 @@ static double play_slot(struct run *run)
         tacit_gossip_network_choose(run->network, run->plan->graph, run->entropies, &arms);
     TACIT_ASSERT(status == TACIT_OK);
     uint64_t const edge = tacit_rng_below(&run->edge_stream, run->plan->graph->edge_count);
+    tacit_env_pull_each(&run->instance.env, run->plan->rule.agent_count, arms,
+                        &run->plan->rule.tree.node.scale, run->rewards, run->sums);
     for (uint32_t i = 0; i < run->plan->rule.agent_count; i++) {
-        run->sums[i] = reward_of(run, i, arms[i]);
+        if (run->plan->noises_each)
+            run->sums[i] = noised(run, i, run->sums[i]);
         loss += run->instance.gaps[arms[i]];
     }
     status =

@@ -47,9 +47,7 @@ struct tacit_gossip_agent {
     uint64_t offered_until_us; /* waits for the SHIFT of an OFFER */
     uint32_t arm;
     uint32_t forced;
-    uint32_t behind;
     uint32_t first_left; /* first pulls whose reward is missing */
-    struct gossip_lead lead;
     /* K: count | seen | heard | theta | mean | reach | bonus | base | total |
      * W(K): first pulls that came | plan K | edges d | flow d K | shift d K | neighbour ids d */
     uint64_t words[];
@@ -143,9 +141,7 @@ static struct gossip_row row_of(struct tacit_gossip_agent *agent,
                                .base = sums_of(agent, ARRAY_BASE),
                                .total = sums_of(agent, ARRAY_TOTAL),
                                .trees = (unsigned char *)memory->words,
-                               .tree_bytes = tacit_tree_size(&agent->rule.tree),
-                               .behind = &agent->behind,
-                               .lead = &agent->lead};
+                               .tree_bytes = tacit_tree_size(&agent->rule.tree)};
 }
 
 /* The edge to this neighbour; neighbour_count if there is none. Cost: O(log d). */
@@ -187,7 +183,6 @@ static void check_invariants(const struct tacit_gossip_agent *agent)
     TACIT_ASSERT(agent->phase <= PHASE_HALTED);
     TACIT_ASSERT(agent->slot <= agent->rule.horizon);
     TACIT_IMPLIES(agent->phase == PHASE_PULLING, agent->arm < agent->rule.arm_count);
-    TACIT_ASSERT(agent->behind <= agent->rule.arm_count);
 }
 
 /* ---- Saying ---- */
@@ -269,12 +264,14 @@ static void plan_first(struct tacit_gossip_agent *agent, struct tacit_gossip_upd
 
 /* Line 5. What was heard since the last slot enters n~ only now: line 6 of this slot used the n~ of
  * the step before (READINGS P2.5). */
-static void update_seen(struct tacit_gossip_agent *agent, const struct gossip_row *row)
+static void update_seen(struct tacit_gossip_agent *agent)
 {
+    uint64_t const *const count = array_of(agent, ARRAY_COUNT);
     uint64_t const *const heard = array_of(agent, ARRAY_HEARD);
+    uint64_t *const seen = array_of(agent, ARRAY_SEEN);
     for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
-        uint64_t const own = row->count[arm];
-        gossip_see(row, arm, own > heard[arm] ? own : heard[arm]);
+        uint64_t const told = count[arm] > heard[arm] ? count[arm] : heard[arm];
+        seen[arm] = told > seen[arm] ? told : seen[arm];
     }
 }
 
@@ -288,18 +285,18 @@ static enum tacit_status begin_slot(struct tacit_gossip_agent *agent,
     TACIT_ASSERT(agent->phase == PHASE_WAITING);
     TACIT_ASSERT(agent->slot < agent->rule.horizon);
     struct gossip_row const row = row_of(agent, memory);
-    bool const is_forced = agent->behind != 0;
+    struct gossip_sight const sight =
+        gossip_look(&row, gossip_slot_at(&agent->rule, agent->slot + 1));
     uint32_t arm = 0;
-    struct gossip_time const time = gossip_time_at(&agent->rule, agent->slot + 1);
-    enum tacit_status const status = gossip_choose(&row, &time, entropy, &arm);
+    enum tacit_status const status = gossip_choose(&row, &sight, entropy, &arm);
     if (status != TACIT_OK)
         return status;
     TACIT_ASSERT(arm < agent->rule.arm_count);
     agent->slot++;
     agent->arm = arm;
-    agent->forced = is_forced;
-    agent->forced_count += is_forced;
-    update_seen(agent, &row);
+    agent->forced = sight.behind_count > 0;
+    agent->forced_count += agent->forced;
+    update_seen(agent);
     gossip_give(&row, arm);
     agent->pull_count++;
     agent->phase = PHASE_PULLING;
@@ -347,7 +344,6 @@ static void close_trees(struct tacit_gossip_agent *agent)
 static void refresh(struct tacit_gossip_agent *agent)
 {
     uint64_t const *const count = array_of(agent, ARRAY_COUNT);
-    agent->lead.until = 0;
     for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++)
         if (count[arm] > 0) {
             doubles_of(agent, ARRAY_REACH)[arm] = gossip_reach(&agent->rule, count[arm]);
@@ -425,7 +421,8 @@ static enum tacit_status on_first_reward(struct tacit_gossip_agent *agent,
         return TACIT_INVALID;
     TACIT_ASSERT(row->count[reward->arm] == 0 && agent->first_left > 0);
     gossip_first(row, reward->arm);
-    enum tacit_status const status = gossip_absorb(row, reward->arm, 0, reward->sum, entropy);
+    enum tacit_status const status =
+        gossip_absorb(row, reward->arm, 0, agent->rule.noisy, reward->sum, entropy);
     if (status != TACIT_OK) { /* as if nothing had come */
         row->count[reward->arm] = 0;
         row->seen[reward->arm] = 0;
@@ -452,7 +449,8 @@ static enum tacit_status on_reward(struct tacit_gossip_agent *agent,
     if (agent->phase == PHASE_FIRST)
         status = on_first_reward(agent, &row, reward, entropy);
     else if (agent->phase == PHASE_PULLING && reward->arm == agent->arm)
-        status = gossip_absorb(&row, reward->arm, agent->slot, reward->sum, entropy);
+        status =
+            gossip_absorb(&row, reward->arm, agent->slot, agent->rule.noisy, reward->sum, entropy);
     if (status != TACIT_OK)
         return status;
     update->persist = true;
@@ -599,7 +597,6 @@ static void set_flow(struct tacit_gossip_agent *agent, uint32_t edge, const doub
     TACIT_ASSERT(edge < agent->neighbour_count);
     double *const flow = flow_of(agent, edge);
     double *const theta = doubles_of(agent, ARRAY_THETA);
-    agent->lead.until = 0;
     for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
         theta[arm] += -their_flow[arm] - flow[arm];
         flow[arm] = -their_flow[arm];
@@ -631,7 +628,6 @@ static void move_half(struct tacit_gossip_agent *agent, uint32_t edge, const dou
     double *const theta = doubles_of(agent, ARRAY_THETA);
     double *const flow = flow_of(agent, edge);
     double *const shift = shift_of(agent, edge);
-    agent->lead.until = 0;
     for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
         shift[arm] = gossip_half(theta[arm], theirs[arm]);
         theta[arm] -= shift[arm];
@@ -684,7 +680,6 @@ static enum tacit_status on_shift(struct tacit_gossip_agent *agent,
         flows_agree(agent, at, message->flow, message->shift)) {
         double *const theta = doubles_of(agent, ARRAY_THETA);
         double *const flow = flow_of(agent, at);
-        agent->lead.until = 0;
         for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
             theta[arm] += message->shift[arm];
             flow[arm] = -message->flow[arm];
@@ -937,23 +932,21 @@ static bool progress_is_possible(struct tacit_gossip_agent *agent)
            agent->pull_count == agent->slot + arms - agent->first_left;
 }
 
-/* n adds up to the pulls; n~ is not below n but for the pulls since; who is behind is counted. */
+/* n adds up to the pulls; n~ is not below n but for the pulls since. */
 static bool counts_are_possible(struct tacit_gossip_agent *agent)
 {
     uint64_t const most = agent->rule.horizon + 1;
     uint64_t const *const count = array_of(agent, ARRAY_COUNT);
     uint64_t const *const seen = array_of(agent, ARRAY_SEEN);
     uint64_t sum = 0;
-    uint32_t behind = 0;
     for (uint32_t arm = 0; arm < agent->rule.arm_count; arm++) {
         bool const came = tacit_bits_has(came_of(agent), arm);
         if (count[arm] > most || seen[arm] > most || array_of(agent, ARRAY_HEARD)[arm] > most ||
             (count[arm] > 0) != came || (seen[arm] > 0) != came)
             return false;
         sum += count[arm];
-        behind += count[arm] + agent->rule.agent_count < seen[arm];
     }
-    return sum == agent->pull_count && behind == agent->behind;
+    return sum == agent->pull_count;
 }
 
 /* theta is what the agent's own rewards and its edges make of it, up to rounding. */

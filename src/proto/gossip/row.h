@@ -5,23 +5,9 @@
 #define TACIT_GOSSIP_ROW_H
 #include "tacit/gossip.h"
 #include <math.h>
-#include <string.h>
-#ifdef __SSE2__
-#include <emmintrin.h>
-#endif
 
 /* A row is a bundle of pointers: only where everything is inlined does it cost nothing. */
 #define GOSSIP_INLINE static inline __attribute__((always_inline))
-
-/* What is left of the last comparison of all arms. Until a slot, the Q of all other arms stay below
- * `rival`, since radii grow slowly with t: an arm whose Q is above it needs no comparison. */
-struct gossip_lead {
-    double rival;
-    uint64_t until; /* 0: nothing is known */
-    uint64_t arm;
-};
-
-#define GOSSIP_LEAD_SLOTS 64u
 
 /* What follows from n with noise; a network keeps what was computed once for all of its agents. */
 struct gossip_reach {
@@ -32,7 +18,7 @@ struct gossip_reach {
 /* One of the rows of these arrays: K cells from `first` on. */
 struct gossip_row {
     const struct tacit_gossip_rule *rule;
-    size_t agent; /* which row; its weight, how much it is behind and its lead */
+    size_t agent; /* which row; its weight */
     size_t first;
     const double *weight;
     uint64_t *count;        /* n */
@@ -45,10 +31,8 @@ struct gossip_row {
     union tacit_sum *total; /* with noise: what the tree released last */
     unsigned char *trees;   /* with noise: a tree a cell */
     size_t tree_bytes;
-    uint32_t *behind;           /* arms that line 6 finds */
     struct gossip_reach *table; /* of n < table_count, or NULL */
     uint64_t table_count;
-    struct gossip_lead *lead;
 };
 
 /* What (11) and (12) take from the slot alone. */
@@ -99,21 +83,11 @@ GOSSIP_INLINE bool gossip_is_behind(const struct gossip_row *row, uint32_t arm)
            row->seen[row->first + arm]; /* line 6 */
 }
 
-/* n~ of an arm is at least this. */
-GOSSIP_INLINE void gossip_see(const struct gossip_row *row, uint32_t arm, uint64_t pulls)
-{
-    if (pulls <= row->seen[row->first + arm])
-        return;
-    bool const before = gossip_is_behind(row, arm);
-    row->seen[row->first + arm] = pulls;
-    row->behind[row->agent] += (uint32_t)gossip_is_behind(row, arm) - (uint32_t)before;
-}
-
 /* reach and bonus after n changed. */
-GOSSIP_INLINE void gossip_renew(const struct gossip_row *row, uint32_t arm)
+GOSSIP_INLINE void gossip_renew(const struct gossip_row *row, uint32_t arm, bool noisy)
 {
     uint64_t const pulls = row->count[row->first + arm];
-    if (!row->rule->noisy) {
+    if (!noisy) {
         row->reach[row->first + arm] = gossip_reach(row->rule, pulls);
         return;
     }
@@ -130,13 +104,11 @@ GOSSIP_INLINE void gossip_renew(const struct gossip_row *row, uint32_t arm)
     row->bonus[row->first + arm] = known->bonus;
 }
 
-/* One more pull of the arm (line 16, which Alg. 4 leaves out). */
+/* One more pull of the arm (line 16, which Alg. 4 leaves out). What follows from n is made with the
+ * reward: nobody asks before. */
 GOSSIP_INLINE void gossip_give(const struct gossip_row *row, uint32_t arm)
 {
-    uint64_t const count = ++row->count[row->first + arm];
-    row->behind[row->agent] -=
-        count + row->rule->agent_count == row->seen[row->first + arm] ? 1 : 0; /* it was, before */
-    gossip_renew(row, arm);
+    row->count[row->first + arm]++;
 }
 
 /* Line 1: the first pull of the arm. Requires: zeroed arrays. */
@@ -159,177 +131,56 @@ GOSSIP_INLINE double gossip_index(const struct gossip_row *row, uint32_t arm, st
     return row->theta[row->first + arm] + gossip_radius_of(row, arm, at);
 }
 
-/* A slot, and by how much of itself a radius can grow until the last slot for which a comparison
- * made in it may serve: radii grow with log t at most. */
-struct gossip_time {
-    uint64_t slot;
-    struct gossip_slot now;
-    double growth;
+/* What an agent finds before it pulls. */
+struct gossip_sight {
+    uint32_t best;         /* lines 8-10: the largest Q, lowest index on ties */
+    uint32_t behind_count; /* line 6: how many arms .. */
+    uint32_t behind_sum;   /* .. and the sum of their numbers: of one arm, the arm */
 };
 
-GOSSIP_INLINE struct gossip_time gossip_time_at(const struct tacit_gossip_rule *rule, uint64_t slot)
+/* Lines 6, 8-10. No branch, since rewards decide them all, and a wrong guess costs more than an
+ * arm. */
+GOSSIP_INLINE struct gossip_sight gossip_look(const struct gossip_row *row, struct gossip_slot at)
 {
-    struct gossip_time time = {.slot = slot, .now = gossip_slot_at(rule, slot)};
-    /* log(t + s) - log t < s/t */
-    time.growth = slot > 1 ? (double)GOSSIP_LEAD_SLOTS / ((double)slot * time.now.log_slot)
-                           : (double)INFINITY;
-    return time;
-}
-
-/* theta of other arms than the one that leads, or their n, changed. */
-GOSSIP_INLINE void gossip_forget_lead(const struct gossip_row *row)
-{
-    row->lead[row->agent].until = 0;
-}
-
-/* Two arms at once. Lane by lane it is the arithmetic of gossip_index, which compilers make
- * instructions for two lanes of. */
-typedef double gossip_pair __attribute__((vector_size(16)));
-typedef int64_t gossip_pair_bits __attribute__((vector_size(16)));
-
-GOSSIP_INLINE gossip_pair gossip_pair_at(const double *values)
-{
-    gossip_pair pair;
-    memcpy(&pair, values, sizeof pair);
-    return pair;
-}
-
-/* a > b ? a : b and a < b ? a : b of each lane, which is what these instructions are; compilers do
- * not always find them. */
-#ifdef __SSE2__
-GOSSIP_INLINE gossip_pair gossip_larger(gossip_pair a, gossip_pair b)
-{
-    return _mm_max_pd(a, b);
-}
-
-GOSSIP_INLINE gossip_pair gossip_smaller(gossip_pair a, gossip_pair b)
-{
-    return _mm_min_pd(a, b);
-}
-#else
-GOSSIP_INLINE gossip_pair gossip_larger(gossip_pair a, gossip_pair b)
-{
-    return (gossip_pair){a[0] > b[0] ? a[0] : b[0], a[1] > b[1] ? a[1] : b[1]};
-}
-
-GOSSIP_INLINE gossip_pair gossip_smaller(gossip_pair a, gossip_pair b)
-{
-    return (gossip_pair){a[0] < b[0] ? a[0] : b[0], a[1] < b[1] ? a[1] : b[1]};
-}
-#endif
-
-/* The leaders of two lanes: largest Q (lowest index on ties), second largest, widest radius. */
-struct gossip_race {
-    gossip_pair best;
-    gossip_pair second;
-    gossip_pair widest;
-    gossip_pair_bits place; /* the arm of `best` */
-    gossip_pair_bits next;  /* arms to come */
-};
-
-GOSSIP_INLINE void gossip_race_add(struct gossip_race *race, gossip_pair theta, gossip_pair radius)
-{
-    gossip_pair const index = theta + radius;
-    gossip_pair_bits const wins = index > race->best;
-    race->second = gossip_larger(race->second, gossip_smaller(index, race->best));
-    race->best = gossip_larger(index, race->best);
-    race->widest = gossip_larger(radius, race->widest);
-    race->place = (wins & race->next) | (~wins & race->place);
-    race->next += 2;
-}
-
-GOSSIP_INLINE gossip_pair gossip_pair_radius(const struct gossip_row *row, struct gossip_slot at,
-                                             bool noisy, uint32_t arm)
-{
-    struct tacit_gossip_rule const *const rule = row->rule;
-    gossip_pair const near = {at.near, at.near};
-    gossip_pair const alpha = {rule->alpha, rule->alpha};
-    gossip_pair const reach = gossip_pair_at(row->reach + row->first + arm);
-    if (!noisy)
-        return near * reach + alpha;
-    gossip_pair const far = {at.far, at.far};
-    gossip_pair const width = {rule->width, rule->width};
-    gossip_pair const square = far * gossip_pair_at(row->bonus + row->first + arm) + near * reach;
-    return width * (gossip_pair){sqrt(square[0]), sqrt(square[1])} + alpha;
-}
-
-/* noisy: of the rule, a constant where it is inlined. */
-GOSSIP_INLINE struct gossip_race gossip_race_of(const struct gossip_row *row, struct gossip_slot at,
-                                                bool noisy)
-{
-    uint32_t const arms = row->rule->arm_count;
-    struct gossip_race race = {
-        .best = {-INFINITY, -INFINITY}, .second = {-INFINITY, -INFINITY}, .next = {0, 1}};
-    uint32_t arm = 0;
-    for (; arm + 1 < arms; arm += 2)
-        gossip_race_add(&race, gossip_pair_at(row->theta + row->first + arm),
-                        gossip_pair_radius(row, at, noisy, arm));
-    if (arm < arms) {
-        gossip_pair const theta = {row->theta[row->first + arm], -INFINITY};
-        gossip_race_add(&race, theta, (gossip_pair){gossip_radius_of(row, arm, at), 0});
+    struct gossip_sight sight = {0};
+    double largest = -INFINITY;
+    for (uint32_t arm = 0; arm < row->rule->arm_count; arm++) {
+        double const index = gossip_index(row, arm, at);
+        uint32_t const behind = gossip_is_behind(row, arm);
+        sight.best = index > largest ? arm : sight.best;
+        largest = index > largest ? index : largest;
+        sight.behind_count += behind;
+        sight.behind_sum += behind * arm;
     }
-    return race;
+    return sight;
 }
 
-/* Lines 8-10: the largest Q, lowest index on ties; the second largest and the widest radius bound
- * the others for a while. */
-static inline uint32_t gossip_compare(const struct gossip_row *row, const struct gossip_time *time)
+/* Line 13: uniform in A. Errors: TACIT_ENTROPY, *arm untouched. */
+static inline enum tacit_status gossip_draw_behind(const struct gossip_row *row, uint32_t count,
+                                                   const struct tacit_entropy *entropy,
+                                                   uint32_t *arm)
 {
-    struct gossip_race const race = row->rule->noisy ? gossip_race_of(row, time->now, true)
-                                                     : gossip_race_of(row, time->now, false);
-    gossip_pair const best = race.best;
-    bool const is_first =
-        best[0] > best[1] || (!(best[1] > best[0]) && race.place[0] < race.place[1]);
-    double const loser = is_first ? best[1] : best[0];
-    double const among = race.second[0] > race.second[1] ? race.second[0] : race.second[1];
-    double const second = loser > among ? loser : among;
-    double const widest = race.widest[0] > race.widest[1] ? race.widest[0] : race.widest[1];
-    double const rival = second + time->growth * widest;
-    /* The slack is for rounding. */
-    row->lead[row->agent].rival =
-        row->rule->arm_count == 1 ? -INFINITY : rival + 1e-9 * (1 + fabs(rival));
-    row->lead[row->agent].until = time->slot > 1 ? time->slot + GOSSIP_LEAD_SLOTS : 0;
-    row->lead[row->agent].arm = (uint64_t)(is_first ? race.place[0] : race.place[1]);
-    return (uint32_t)row->lead[row->agent].arm;
-}
-
-GOSSIP_INLINE uint32_t gossip_best_index(const struct gossip_row *row,
-                                         const struct gossip_time *time)
-{
-    struct gossip_lead const *const lead = &row->lead[row->agent];
-    if (time->slot <= lead->until &&
-        gossip_index(row, (uint32_t)lead->arm, time->now) > lead->rival)
-        return (uint32_t)lead->arm;
-    return gossip_compare(row, time);
-}
-
-/* The arm of this rank among those that line 6 finds. */
-static inline uint32_t gossip_behind_at(const struct gossip_row *row, uint64_t rank)
-{
-    for (uint32_t arm = 0;; arm++) {
-        TACIT_ASSERT(arm < row->rule->arm_count);
-        if (gossip_is_behind(row, arm) && rank-- == 0)
-            return arm;
+    uint64_t rank;
+    enum tacit_status const status = tacit_entropy_below(entropy, count, &rank);
+    if (status != TACIT_OK)
+        return status;
+    for (uint32_t at = 0;; at++) {
+        TACIT_ASSERT(at < row->rule->arm_count);
+        if (gossip_is_behind(row, at) && rank-- == 0) {
+            *arm = at;
+            return TACIT_OK;
+        }
     }
 }
 
 /* Lines 6-14. Errors: TACIT_ENTROPY, *arm untouched. */
 GOSSIP_INLINE enum tacit_status gossip_choose(const struct gossip_row *row,
-                                              const struct gossip_time *time,
+                                              const struct gossip_sight *sight,
                                               const struct tacit_entropy *entropy, uint32_t *arm)
 {
-    if (row->behind[row->agent] == 0) {
-        *arm = gossip_best_index(row, time);
-        return TACIT_OK;
-    }
-    uint64_t rank = 0;
-    enum tacit_status status = TACIT_OK;
-    if (row->behind[row->agent] > 1)
-        status = tacit_entropy_below(entropy, row->behind[row->agent], &rank); /* l. 13 */
-    if (status != TACIT_OK)
-        return status;
-    *arm = gossip_behind_at(row, rank);
-    gossip_forget_lead(row);
+    if (sight->behind_count > 1)
+        return gossip_draw_behind(row, sight->behind_count, entropy, arm);
+    *arm = sight->behind_count == 0 ? sight->best : sight->behind_sum;
     return TACIT_OK;
 }
 
@@ -342,13 +193,14 @@ GOSSIP_INLINE double gossip_mean(const struct tacit_gossip_rule *rule, union tac
 }
 
 /* What the first and later rewards add to: X~ = (base + total)/n. Slot 0: the first pull, which
- * paper mode takes as it is (READINGS P2.4). Errors: TACIT_ENTROPY, nothing changed. */
+ * paper mode takes as it is (READINGS P2.4). noisy, here and below: of the rule, a constant where
+ * it is inlined. Errors: TACIT_ENTROPY, nothing changed. */
 GOSSIP_INLINE enum tacit_status gossip_take_in(const struct gossip_row *row, uint32_t arm,
-                                               uint64_t slot, union tacit_sum reward,
+                                               uint64_t slot, bool noisy, union tacit_sum reward,
                                                const struct tacit_entropy *entropy)
 {
     struct tacit_gossip_rule const *const rule = row->rule;
-    if (!rule->noisy || (slot == 0 && !rule->sound)) {
+    if (!noisy || (slot == 0 && !rule->sound)) {
         if (rule->tree.node.scale.kind == TACIT_SCALE_STEPS)
             row->base[row->first + arm].steps += reward.steps;
         else
@@ -367,18 +219,19 @@ GOSSIP_INLINE enum tacit_status gossip_take_in(const struct gossip_row *row, uin
 /* Lines 15, 22: X~ of the arm anew, and what it changes in theta. The pull was given before.
  * Errors: TACIT_ENTROPY, nothing changed. */
 GOSSIP_INLINE enum tacit_status gossip_absorb(const struct gossip_row *row, uint32_t arm,
-                                              uint64_t slot, union tacit_sum reward,
+                                              uint64_t slot, bool noisy, union tacit_sum reward,
                                               const struct tacit_entropy *entropy)
 {
     size_t const cell = row->first + arm;
-    enum tacit_status const status = gossip_take_in(row, arm, slot, reward, entropy);
+    enum tacit_status const status = gossip_take_in(row, arm, slot, noisy, reward, entropy);
     if (status != TACIT_OK)
         return status;
     union tacit_sum const none = {0};
-    double const mean = gossip_mean(row->rule, row->base[cell],
-                                    row->rule->noisy ? row->total[cell] : none, row->count[cell]);
+    double const mean =
+        gossip_mean(row->rule, row->base[cell], noisy ? row->total[cell] : none, row->count[cell]);
     row->theta[cell] += row->weight[row->agent] * (mean - row->mean[cell]);
     row->mean[cell] = mean;
+    gossip_renew(row, arm, noisy);
     return TACIT_OK;
 }
 
