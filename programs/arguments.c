@@ -41,6 +41,9 @@ bool arguments_take_option(const struct command *command, struct arguments *argu
     case 'o':
         arguments->out = value;
         return true;
+    case 'R':
+        arguments->resume = value;
+        return true;
     case 'j':
         arguments->json = true;
         return true;

@@ -1,8 +1,8 @@
 /* A cell is loaded, run and told as `tacit run --json` would tell it. */
 #include "cell.h"
 #include "describe.h"
+#include "kept.h"
 #include "tacit/commit.h"
-#include "tacit/data.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,53 +12,14 @@
 
 /* ---- What it was run with -------------------------------------------------------------------- */
 
-static void digest_text(struct tacit_sha256 *sha, const char *text)
-{
-    tacit_sha256_update(sha, text, strlen(text) + 1);
-}
-
-/* A file that is not there has no bytes: what is read in its place is another file. */
-static void digest_file(struct tacit_sha256 *sha, const char *path)
-{
-    char part[65536];
-    FILE *const in = path == NULL ? NULL : fopen(path, "rb");
-    if (in == NULL)
-        return;
-    for (size_t got; (got = fread(part, 1, sizeof part, in)) > 0;)
-        tacit_sha256_update(sha, part, got);
-    (void)fclose(in);
-}
-
-/* A file that the experiment names: beside it, or in a data directory. */
-static void digest_named(struct tacit_sha256 *sha, const struct tacit_config *config,
-                         const char *name)
-{
-    char found[TACIT_PATH_BYTES];
-    char *const beside = name == NULL ? NULL : tacit_config_path(config->document, name);
-    if (beside != NULL && access(beside, R_OK) == 0)
-        digest_file(sha, beside);
-    else if (name != NULL && tacit_dataset_find(name, found) == TACIT_OK)
-        digest_file(sha, found);
-    free(beside);
-}
-
 /* "FOLDER/" and 32 hexadecimal digits of everything that the result depends on. */
 static void kept_path(const struct cell *cell, const struct tacit_experiment *experiment,
                       const char *folder, char path[PATH_BYTES])
 {
-    struct tacit_config const *const config = experiment->config;
     uint8_t digest[TACIT_SHA256_BYTES];
     struct tacit_sha256 sha = tacit_sha256_init();
-    digest_text(&sha, TACIT_VERSION);
-    digest_text(&sha, cell->file);
-    digest_file(&sha, cell->file);
-    for (uint32_t i = 0; i < cell->setting_count; i++)
-        digest_text(&sha, cell->settings[i]);
-    digest_named(&sha, config, config->means);
-    digest_named(&sha, config, config->log.csv);
-    digest_named(&sha, config, config->log.fallback);
-    for (uint32_t i = 0; i < config->network.graph_count; i++)
-        digest_named(&sha, config, config->network.graphs[i].file);
+    tacit_sha256_update(&sha, TACIT_VERSION, sizeof TACIT_VERSION);
+    kept_digest_experiment(&sha, experiment, cell->file, cell->settings, cell->setting_count);
     tacit_sha256_final(&sha, digest);
     int at = snprintf(path, PATH_BYTES, "%s/", folder);
     for (uint32_t i = 0; i < 16 && at >= 0 && (size_t)at < PATH_BYTES; i++)

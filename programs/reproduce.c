@@ -5,9 +5,11 @@
 #include "progress.h"
 #include "reproduction.h"
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PAPERS_MAX 32u
@@ -204,7 +206,8 @@ static enum tacit_status prepare_all(struct shelf *shelf, bool is_fast, struct t
     return status;
 }
 
-static enum tacit_status run_all(struct shelf *shelf, const struct arguments *arguments)
+static enum tacit_status run_all(struct shelf *shelf, const struct arguments *arguments,
+                                 struct tacit_error *error)
 {
     struct tacit_sim_control *const control = simulate_control();
     struct progress progress;
@@ -214,8 +217,8 @@ static enum tacit_status run_all(struct shelf *shelf, const struct arguments *ar
         runs += reproduction_run_count(&shelf->papers[i]);
     progress_start(&progress, control, runs, !arguments->quiet);
     for (uint32_t i = 0; i < shelf->count && status == TACIT_OK; i++)
-        status =
-            reproduction_run(&shelf->papers[i], simulate_threads(arguments->thread_count), control);
+        status = reproduction_run(&shelf->papers[i], arguments->resume, arguments->fast,
+                                  simulate_threads(arguments->thread_count), control, error);
     progress_stop(&progress);
     return status;
 }
@@ -267,6 +270,14 @@ static int tell_all(struct shelf *shelf, const struct arguments *arguments)
     return fflush(stdout) == 0 && as_recorded ? EXIT_DONE : EXIT_FAILED;
 }
 
+/* All has been told: what was kept is of no more use. */
+static void forget_all(const struct shelf *shelf, const struct arguments *arguments)
+{
+    for (uint32_t i = 0; i < shelf->count; i++)
+        reproduction_forget(&shelf->papers[i], arguments->resume);
+    (void)rmdir(arguments->resume); /* unless something else is in it */
+}
+
 static int reproduce(struct shelf *shelf, const struct arguments *arguments)
 {
     struct tacit_error error = {""};
@@ -290,16 +301,27 @@ static int reproduce(struct shelf *shelf, const struct arguments *arguments)
         (void)fprintf(stderr, "tacit reproduce: --out: %s\n", error.text);
         return EXIT_FAILED;
     }
-    status = run_all(shelf, arguments);
+    if (arguments->resume != NULL && mkdir(arguments->resume, 0777) != 0 && errno != EEXIST) {
+        (void)fprintf(stderr, "tacit reproduce: --resume: %s: %s\n", arguments->resume,
+                      strerror(errno));
+        return EXIT_FAILED;
+    }
+    status = run_all(shelf, arguments, &error);
     if (status == TACIT_INTERRUPTED) {
-        (void)fprintf(stderr, "tacit reproduce: stopped; nothing was written\n");
+        (void)fprintf(stderr, "tacit reproduce: stopped; %s\n",
+                      arguments->resume == NULL ? "nothing was written"
+                                                : "the same call goes on from there");
         return EXIT_STOPPED;
     }
     if (status != TACIT_OK) {
-        (void)fprintf(stderr, "tacit reproduce: %s\n", tacit_status_text(status));
-        return EXIT_FAILED;
+        (void)fprintf(stderr, "tacit reproduce: %s\n",
+                      error.text[0] == '\0' ? tacit_status_text(status) : error.text);
+        return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
     }
-    return tell_all(shelf, arguments);
+    int const code = tell_all(shelf, arguments);
+    if (arguments->resume != NULL)
+        forget_all(shelf, arguments);
+    return code;
 }
 
 static const struct argp_option options[] = {
@@ -308,6 +330,8 @@ static const struct argp_option options[] = {
     {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
     {"out", 'o', "DIR", 0,
      "Write report.html, claims.md, results.json, curves.csv and the figures to DIR/PAPER", 0},
+    {"resume", 'R', "DIR", 0,
+     "Keep finished runs in DIR, and go on from those in it; removed when all is done", 0},
     {"experiments", 'e', "DIR", 0,
      "Folder of the papers (default: $TACIT_EXPERIMENTS, or the one beside the program)", 0},
     {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define ROUNDING 1e-12 /* a spread below this share of the value is none */
 #define NOBODY UINT32_MAX
@@ -597,15 +598,59 @@ uint32_t reproduction_run_count(const struct reproduction *reproduction)
     return runs;
 }
 
-enum tacit_status reproduction_run(struct reproduction *reproduction, uint32_t thread_count,
-                                   struct tacit_sim_control *control)
+#define KEPT_PATH_BYTES 4096u
+
+/* Where an experiment keeps its runs. */
+static void kept_path(const struct reproduction *reproduction, uint32_t index, const char *folder,
+                      char path[KEPT_PATH_BYTES])
+{
+    struct tacit_claims const *const claims = reproduction->claims;
+    (void)snprintf(path, KEPT_PATH_BYTES, "%s/%s-%s.runs", folder, claims->paper,
+                   claims->experiments[index]);
+}
+
+static enum tacit_status run_one(struct reproduction *reproduction, uint32_t index,
+                                 const char *folder, bool is_fast, uint32_t thread_count,
+                                 struct tacit_sim_control *control, struct tacit_error *error)
+{
+    struct tacit_experiment const *const experiment = &reproduction->experiments[index];
+    struct simulation *const simulation = &reproduction->simulations[index];
+    struct tacit_claims const *const claims = reproduction->claims;
+    char path[KEPT_PATH_BYTES];
+    char runs[32];
+    if (folder == NULL)
+        return simulate(simulation, experiment, thread_count, control);
+    char *const file = tacit_claims_path(claims, index);
+    if (file == NULL)
+        return TACIT_MEMORY;
+    (void)snprintf(runs, sizeof runs, "runs=%u", experiment->sim.run_count);
+    kept_path(reproduction, index, folder, path);
+    struct kept kept = kept_at(path, experiment, file, (const char *const[]){runs}, 1);
+    if (is_fast && claims->fast_setting_count > 0)
+        kept = kept_at(path, experiment, file, claims->fast_settings, claims->fast_setting_count);
+    free(file);
+    return simulate_kept(simulation, experiment, &kept, thread_count, control, error);
+}
+
+enum tacit_status reproduction_run(struct reproduction *reproduction, const char *kept,
+                                   bool is_fast, uint32_t thread_count,
+                                   struct tacit_sim_control *control, struct tacit_error *error)
 {
     enum tacit_status status = TACIT_OK;
     for (uint32_t i = 0; i < reproduction->claims->experiment_count && status == TACIT_OK; i++)
         if (reproduction->experiments_wanted[i])
-            status = simulate(&reproduction->simulations[i], &reproduction->experiments[i],
-                              thread_count, control);
+            status = run_one(reproduction, i, kept, is_fast, thread_count, control, error);
     return status;
+}
+
+void reproduction_forget(const struct reproduction *reproduction, const char *kept)
+{
+    char path[KEPT_PATH_BYTES];
+    for (uint32_t i = 0; i < reproduction->claims->experiment_count; i++) {
+        kept_path(reproduction, i, kept, path);
+        if (reproduction->experiments_wanted != NULL && reproduction->experiments_wanted[i])
+            (void)unlink(path);
+    }
 }
 
 /* ---- Claims: a number and its spread ---- */

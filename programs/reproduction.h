@@ -30,9 +30,14 @@ enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool i
 /* Runs of all wanted experiments together. */
 uint32_t reproduction_run_count(const struct reproduction *reproduction);
 
-/* Runs them, one after the other. Errors: as tacit_sim_run. */
-enum tacit_status reproduction_run(struct reproduction *reproduction, uint32_t thread_count,
-                                   struct tacit_sim_control *control);
+/* Runs them, one after the other; each keeps its runs in a file of the folder `kept` (NULL: none),
+ * and goes on from it. Errors: as simulate_kept. */
+enum tacit_status reproduction_run(struct reproduction *reproduction, const char *kept,
+                                   bool is_fast, uint32_t thread_count,
+                                   struct tacit_sim_control *control, struct tacit_error *error);
+
+/* Removes these files. */
+void reproduction_forget(const struct reproduction *reproduction, const char *kept);
 
 /* Makes the report on the wanted figures. Requires: all has run. */
 void reproduction_report(struct reproduction *reproduction, bool is_fast);

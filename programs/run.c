@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Nothing could be decided: how long would it take? */
 static void print_forecast(const struct tacit_experiment *experiment,
@@ -52,19 +53,21 @@ static enum tacit_status print_report(const struct arguments *arguments,
 /* ---- The command ---- */
 
 static int finish(const struct arguments *arguments, const struct tacit_experiment *experiment,
-                  const struct simulation *simulation, enum tacit_status status)
+                  const struct simulation *simulation, enum tacit_status status,
+                  struct tacit_error error)
 {
-    struct tacit_error error = {""};
     bool const stopped = status == TACIT_INTERRUPTED;
     uint32_t const finished = simulation->finished;
     if (status != TACIT_OK && !stopped) {
-        (void)fprintf(stderr, "tacit run: %s\n", tacit_status_text(status));
-        return EXIT_FAILED;
+        simulate_explain(experiment, status, simulate_threads(arguments->thread_count), &error);
+        (void)fprintf(stderr, "tacit run: %s\n", error.text);
+        return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
     }
     if (stopped)
-        (void)fprintf(stderr, "tacit run: stopped; %u of %u runs were finished%s\n", finished,
+        (void)fprintf(stderr, "tacit run: stopped; %u of %u runs were finished%s%s\n", finished,
                       experiment->sim.run_count,
-                      finished > 0 ? ", and the results are of these" : "; there are no results");
+                      finished > 0 ? ", and the results are of these" : "; there are no results",
+                      arguments->resume == NULL ? "" : "; the same call goes on from there");
     if (finished == 0)
         return EXIT_STOPPED;
     struct description description;
@@ -89,11 +92,18 @@ static int run_experiment(const struct arguments *arguments,
     uint32_t const players = 1 + experiment->config->baseline_count;
     progress_start(&progress, control, players * experiment->sim.run_count, !arguments->quiet);
     uint32_t const threads = simulate_threads(arguments->thread_count);
-    enum tacit_status status = simulate(&simulation, experiment, threads, control);
+    struct tacit_error error = {""};
+    struct kept const kept = kept_at(arguments->resume, experiment, arguments->file,
+                                     arguments->settings, arguments->setting_count);
+    enum tacit_status status =
+        simulate_kept(&simulation, experiment, arguments->resume == NULL ? NULL : &kept, threads,
+                      control, &error);
     if (status == TACIT_OK)
         status = simulate_baselines(&simulation, experiment, threads, control);
     progress_stop(&progress);
-    int const code = finish(arguments, experiment, &simulation, status);
+    int const code = finish(arguments, experiment, &simulation, status, error);
+    if (code == EXIT_DONE && arguments->resume != NULL)
+        (void)unlink(arguments->resume);
     simulation_free(&simulation);
     return code;
 }
@@ -104,6 +114,8 @@ static const struct argp_option options[] = {
     {"seed", 's', "S", 0, "Seed: short for --set seed=S", 0},
     {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
     {"out", 'o', "DIR", 0, "Write summary.json, curve.csv, runs.csv, figure.svg, report.html", 0},
+    {"resume", 'R', "FILE", 0,
+     "Keep finished runs in FILE, and go on from those in it; removed when all is done", 0},
     {"json", 'j', NULL, 0, "Print one JSON object instead of a table", 0},
     {"quiet", 'q', NULL, 0, "No progress on the terminal", 0},
     COMMAND_LAST_OPTIONS};

@@ -1,8 +1,11 @@
 /* Running the runs of an experiment, until they are done or Ctrl-C says stop. */
 #include "simulate.h"
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The one thing a signal handler may touch. */
@@ -31,8 +34,9 @@ uint32_t simulate_threads(uint32_t asked)
 
 #define PROFILE_VALUES_MAX (1u << 24) /* of all runs; beyond that there are none */
 
-#define SITE_VALUES_MAX (UINT64_C(1) << 24) /* of all runs; beyond that nothing is said of sites   \
-                                             */
+#define SITE_VALUES_MAX                                                                            \
+    (UINT64_C(1) << 24) /* of all runs; beyond that nothing is said of sites                       \
+                         */
 #define SITES_MAX 10000u
 
 /* What sites saw is kept where they have means of their own and there is an answer to hold it
@@ -245,8 +249,73 @@ enum tacit_status simulate_baselines(struct simulation *simulation,
     return status;
 }
 
-enum tacit_status simulate(struct simulation *simulation, const struct tacit_experiment *experiment,
-                           uint32_t thread_count, struct tacit_sim_control *shared)
+/* ---- Runs ---- */
+
+#define SLICE_S 10 /* of work that an end without a word may cost */
+
+static double now_s(void)
+{
+    struct timespec time;
+    (void)clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* Plays the next runs that are not finished, at most `most` of them. *left: are there more? */
+static enum tacit_status play_slice(const struct tacit_experiment *experiment,
+                                    const struct tacit_sim *sim,
+                                    const struct tacit_sim_results *results, uint32_t most,
+                                    uint32_t thread_count, struct tacit_sim_control *shared,
+                                    bool *left)
+{
+    uint32_t const runs = sim->run_count;
+    bool *const skip = calloc(runs, sizeof *skip);
+    uint32_t chosen = 0;
+    if (skip == NULL)
+        return TACIT_MEMORY;
+    *left = false;
+    for (uint32_t run = 0; run < runs; run++) {
+        skip[run] = results->finished[run] || chosen == most;
+        *left = *left || (skip[run] && !results->finished[run]);
+        chosen += skip[run] ? 0 : 1;
+    }
+    shared->skip = skip;
+    enum tacit_status const status = tacit_sim_run(&experiment->sim, &experiment->family->player,
+                                                   experiment->plan, thread_count, results, shared);
+    shared->skip = NULL;
+    free(skip);
+    return status;
+}
+
+/* In slices of about ten seconds, each of which is kept. */
+static enum tacit_status play_kept(const struct tacit_experiment *experiment,
+                                   const struct tacit_sim *sim,
+                                   const struct tacit_sim_results *results, const struct kept *kept,
+                                   uint32_t thread_count, struct tacit_sim_control *shared,
+                                   struct tacit_error *error)
+{
+    enum tacit_status status = kept_read(kept, experiment, results, error);
+    bool left = true;
+    for (uint32_t run = 0; run < experiment->sim.run_count && status == TACIT_OK; run++)
+        atomic_fetch_add(&shared->finished_count, results->finished[run] ? 1u : 0u);
+    for (uint32_t most = thread_count; left && status == TACIT_OK;) {
+        double const begin = now_s();
+        status = play_slice(experiment, sim, results, most, thread_count, shared, &left);
+        if (status != TACIT_OK && status != TACIT_INTERRUPTED)
+            break;
+        enum tacit_status const written = kept_write(kept, experiment, results, error);
+        status = written == TACIT_OK ? status : written;
+        if (now_s() - begin < SLICE_S / 2.0 && most < UINT32_MAX / 2)
+            most *= 2;
+        else if (now_s() - begin > SLICE_S && most > thread_count)
+            most /= 2;
+    }
+    return status;
+}
+
+enum tacit_status simulate_kept(struct simulation *simulation,
+                                const struct tacit_experiment *experiment, const struct kept *kept,
+                                uint32_t thread_count, struct tacit_sim_control *shared,
+                                struct tacit_error *error)
 {
     *simulation = (struct simulation){0};
     if (!allocate_results(experiment, &simulation->results))
@@ -254,13 +323,43 @@ enum tacit_status simulate(struct simulation *simulation, const struct tacit_exp
     struct tacit_sim sim = experiment->sim;
     sim.watches_sites = simulation->results.site_counts != NULL;
     enum tacit_status const status =
-        tacit_sim_run(&sim, &experiment->family->player, experiment->plan, thread_count,
-                      &simulation->results, shared);
+        kept != NULL
+            ? play_kept(experiment, &sim, &simulation->results, kept, thread_count, shared, error)
+            : tacit_sim_run(&sim, &experiment->family->player, experiment->plan, thread_count,
+                            &simulation->results, shared);
+    if (status == TACIT_INVALID && kept != NULL) /* of the file: what was read is not used */
+        return status;
     enum tacit_status const worked_out = work_out_baselines(experiment, simulation);
     if (worked_out != TACIT_OK)
         return worked_out;
     simulation->finished = keep_finished(experiment, simulation);
     return status;
+}
+
+enum tacit_status simulate(struct simulation *simulation, const struct tacit_experiment *experiment,
+                           uint32_t thread_count, struct tacit_sim_control *shared)
+{
+    return simulate_kept(simulation, experiment, NULL, thread_count, shared, NULL);
+}
+
+void simulate_explain(const struct tacit_experiment *experiment, enum tacit_status status,
+                      uint32_t thread_count, struct tacit_error *error)
+{
+    uint32_t const runs = experiment->sim.run_count;
+    uint32_t const threads = thread_count < runs ? thread_count : runs;
+    double const bytes = status == TACIT_MEMORY && experiment->family->bytes != NULL
+                             ? experiment->family->bytes(experiment->plan)
+                             : 0;
+    if (error->text[0] != '\0')
+        return;
+    if (bytes > 0)
+        (void)snprintf(error->text, sizeof error->text,
+                       "%s: runs of %" PRIu32 " agents need about %.1f MB on each of %" PRIu32
+                       " thread%s; fewer --threads need less",
+                       tacit_status_text(status), experiment->sim.agent_count, bytes / 1e6, threads,
+                       threads == 1 ? "" : "s");
+    else
+        (void)snprintf(error->text, sizeof error->text, "%s", tacit_status_text(status));
 }
 
 void simulation_free(struct simulation *simulation)

@@ -1,6 +1,7 @@
 /* Running the runs of an experiment: what `tacit run` and `tacit reproduce` have in common. */
 #ifndef TACIT_PROGRAMS_SIMULATE_H
 #define TACIT_PROGRAMS_SIMULATE_H
+#include "kept.h"
 #include "tacit/family.h"
 
 /* The runs that finished; rows and columns of the results have `finished` runs. */
@@ -25,11 +26,23 @@ uint32_t simulate_threads(uint32_t asked);
  * Errors: as tacit_sim_run. */
 enum tacit_status simulate(struct simulation *simulation, const struct tacit_experiment *experiment,
                            uint32_t thread_count, struct tacit_sim_control *control);
+
+/* The same, from a file of kept runs (NULL: none) on, and into it: about every ten seconds, and
+ * when they are stopped. Errors: also TACIT_INVALID, TACIT_IO with error->text, of the file. */
+enum tacit_status simulate_kept(struct simulation *simulation,
+                                const struct tacit_experiment *experiment, const struct kept *kept,
+                                uint32_t thread_count, struct tacit_sim_control *control,
+                                struct tacit_error *error);
+
 /* Plays the baselines that the file names. Requires: all runs of the experiment have finished.
  * Errors: as tacit_sim_run. */
 enum tacit_status simulate_baselines(struct simulation *simulation,
                                      const struct tacit_experiment *experiment,
                                      uint32_t thread_count, struct tacit_sim_control *control);
+
+/* Why it failed, in words: error->text if there is one; what memory would be needed. */
+void simulate_explain(const struct tacit_experiment *experiment, enum tacit_status status,
+                      uint32_t thread_count, struct tacit_error *error);
 
 void simulation_free(struct simulation *simulation);
 #endif

@@ -140,6 +140,8 @@ struct tacit_family {
 
     /* Its runs. The plan that they are given is experiment->plan. */
     struct tacit_sim_player player;
+    /* About how many bytes each thread that plays needs; NULL: so few that nobody asks. */
+    double (*bytes)(const void *plan);
 
     /* Baselines that it plays beside experiments of any family: their names, ended by NULL; or
      * NULL. */

@@ -137,6 +137,7 @@ struct tacit_sim_player {
 struct tacit_sim_control {
     atomic_bool stop;
     atomic_uint finished_count;
+    const bool *skip; /* run_count: runs that are not played, their results untouched; NULL: none */
 };
 
 /* Plays all runs on `thread_count` >= 1 threads. Results do not depend on thread_count.

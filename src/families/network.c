@@ -22,6 +22,16 @@ static enum tacit_status out_of_memory(struct tacit_error *error)
     return TACIT_MEMORY;
 }
 
+/* The same of a graph, and what it would have needed: its edges as they are made, or itself. */
+static enum tacit_status out_of_memory_for(uint32_t agents, uint64_t edges, double bytes,
+                                           struct tacit_error *error)
+{
+    (void)snprintf(error->text, sizeof error->text,
+                   "out of memory: a graph of %u agents and up to %llu edges needs %.1f MB more",
+                   agents, (unsigned long long)edges, bytes / 1e6);
+    return TACIT_MEMORY;
+}
+
 /* Says what is wrong with one of the graphs. `key`: one of its own, or "". */
 static enum tacit_status refuse(const struct draft *draft, uint32_t index, const char *key,
                                 const char *text)
@@ -127,7 +137,10 @@ static enum tacit_status generate_all(struct draft *draft)
     enum tacit_status status = TACIT_OK;
     uint32_t agents = 0;
     if (draft->edges == NULL || work == NULL)
-        status = out_of_memory(draft->error);
+        status = out_of_memory_for(draft->config->agent_count, draft->edge_room,
+                                   (double)draft->edge_room * sizeof *draft->edges +
+                                       (double)draft->work_bytes,
+                                   draft->error);
     for (uint32_t i = 0; i < draft->config->graph_count && status == TACIT_OK; i++) {
         struct tacit_rng rng = stream_of(draft, i);
         for (uint32_t copy = 0; copy < draft->config->graphs[i].count && status == TACIT_OK; copy++)
@@ -202,7 +215,10 @@ static enum tacit_status measure(struct tacit_network *network, struct tacit_err
     network->components = calloc(network->component_count, sizeof *network->components);
     if (work == NULL || network->components == NULL) {
         free(work);
-        return out_of_memory(error);
+        return out_of_memory_for(n, network->graph.edge_count,
+                                 (double)tacit_graph_work_size(n) +
+                                     network->component_count * (double)sizeof *network->components,
+                                 error);
     }
     network->diameter = tacit_graph_diameter(&network->graph, work);
     if (network->has_sinks) {
@@ -226,7 +242,10 @@ static enum tacit_status build(struct tacit_network *network, struct draft *draf
     network->memory = malloc(tacit_graph_size(n, draft->edge_count));
     network->label = malloc(3 * (size_t)n * sizeof *network->label);
     if (network->memory == NULL || network->label == NULL)
-        return out_of_memory(draft->error);
+        return out_of_memory_for(n, draft->edge_count,
+                                 (double)tacit_graph_size(n, draft->edge_count) +
+                                     3.0 * n * sizeof *network->label,
+                                 draft->error);
     network->parent = network->label + n;
     network->distance = network->parent + n;
     enum tacit_status status =

@@ -743,6 +743,42 @@ static void an_interrupt_writes_nothing(void **state)
     process_free(&result);
 }
 
+/* Stopped again and again; what is printed in the end is what an uninterrupted call prints. */
+static void with_resume_it_goes_on_where_it_stopped(void **state)
+{
+    struct bench const *const bench = *state;
+    char folder[TEMP_PATH_BYTES];
+    write_experiment(bench, "noisy", "1500", "1");
+    write_experiment(bench, "plain", "1500", "1");
+    temp_path(folder, bench->directory, "resume");
+    const char *const arguments[] = {process_tacit(),  "reproduce", "--experiments",
+                                     bench->directory, "--json",    "--resume",
+                                     folder,           NULL};
+    struct process_result whole = REPRODUCE(bench, "--json");
+    uint32_t stops = 0;
+    for (uint32_t i = 0;; i++) {
+        struct process_plan const plan = {
+            .arguments = arguments, .interrupt_after_ms = 150 + 100 * i, .timeout_ms = 120000};
+        struct process_result result = process_run(&plan);
+        bool const is_stopped = result.code == 130;
+        if (!is_stopped) {
+            assert_int_equal(result.code, whole.code);
+            assert_string_equal(result.out, whole.out);
+        } else if (*result.err != '\0') {
+            assert_string_equal(result.err,
+                                "tacit reproduce: stopped; the same call goes on from there\n");
+            assert_int_equal(access(folder, F_OK), 0);
+        }
+        stops += is_stopped ? 1 : 0;
+        process_free(&result);
+        if (!is_stopped)
+            break;
+    }
+    assert_true(stops > 0);
+    assert_int_equal(access(folder, F_OK), -1);
+    process_free(&whole);
+}
+
 /* ---- The papers of this project ---- */
 
 static void this_projects_papers_are_whole(void **state)
@@ -807,6 +843,7 @@ int main(void)
         TEST(threads_do_not_matter),
         TEST(fast_takes_few_runs),
         TEST(an_interrupt_writes_nothing),
+        TEST(with_resume_it_goes_on_where_it_stopped),
         cmocka_unit_test(this_projects_papers_are_whole),
         cmocka_unit_test(a_figure_is_reproduced_as_recorded),
     };

@@ -38,7 +38,7 @@ static int remove_folder(void **state)
 
 struct outcome {
     struct tacit_sim_results results;
-    struct tacit_sim const *sim;
+    struct tacit_sim sim; /* in which sites are watched */
 };
 
 static void outcome_make(struct outcome *outcome, const struct tacit_experiment *experiment)
@@ -46,14 +46,19 @@ static void outcome_make(struct outcome *outcome, const struct tacit_experiment 
     struct tacit_sim const *const sim = &experiment->sim;
     size_t const runs = sim->run_count;
     size_t const arms = sim->env.arm_count;
-    outcome->sim = sim;
-    outcome->results =
-        (struct tacit_sim_results){.metrics = calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
-                                   .regret = calloc(runs * sim->point_count, sizeof(double)),
-                                   .finished = calloc(runs, sizeof(bool)),
-                                   .eliminated = calloc(runs * arms, sizeof(uint32_t)),
-                                   .ranking = calloc(runs * arms, sizeof(uint32_t)),
-                                   .ranked_count = calloc(runs, sizeof(uint32_t))};
+    outcome->sim = *sim;
+    outcome->sim.watches_sites = true;
+    outcome->results = (struct tacit_sim_results){
+        .metrics = calloc(ELIM_METRIC_COUNT * runs, sizeof(double)),
+        .regret = calloc(runs * sim->point_count, sizeof(double)),
+        .finished = calloc(runs, sizeof(bool)),
+        .eliminated = calloc(runs * arms, sizeof(uint32_t)),
+        .ranking = calloc(runs * arms, sizeof(uint32_t)),
+        .ranked_count = calloc(runs, sizeof(uint32_t)),
+        .site_counts = calloc(runs * arms * sim->agent_count, sizeof(uint64_t)),
+        .site_sums = calloc(runs * arms * sim->agent_count, sizeof(double))};
+    assert_non_null(outcome->results.site_counts);
+    assert_non_null(outcome->results.site_sums);
     assert_non_null(outcome->results.metrics);
     assert_non_null(outcome->results.regret);
     assert_non_null(outcome->results.finished);
@@ -70,6 +75,8 @@ static void outcome_free(struct outcome *outcome)
     free(outcome->results.eliminated);
     free(outcome->results.ranking);
     free(outcome->results.ranked_count);
+    free(outcome->results.site_counts);
+    free(outcome->results.site_sums);
 }
 
 static void play(const struct tacit_experiment *experiment, bool sends_messages,
@@ -80,7 +87,7 @@ static void play(const struct tacit_experiment *experiment, bool sends_messages,
     outcome_make(outcome, experiment);
     plan->sim.sends_messages = sends_messages;
     assert_true(elim_flood_serves(&plan->sim) == !sends_messages);
-    assert_int_equal(tacit_sim_run(&experiment->sim, &experiment->family->player, plan, 2,
+    assert_int_equal(tacit_sim_run(&outcome->sim, &experiment->family->player, plan, 2,
                                    &outcome->results, &control),
                      TACIT_OK);
 }
@@ -94,8 +101,8 @@ static void assert_same_bytes(const void *a, const void *b, size_t size, const c
 
 static void assert_same(const struct outcome *flood, const struct outcome *cores, const char *text)
 {
-    size_t const runs = flood->sim->run_count;
-    size_t const arms = flood->sim->env.arm_count;
+    size_t const runs = flood->sim.run_count;
+    size_t const arms = flood->sim.env.arm_count;
     for (size_t i = 0; i < ELIM_METRIC_COUNT * runs; i++) {
         double const mine = flood->results.metrics[i];
         double const theirs = cores->results.metrics[i];
@@ -104,13 +111,18 @@ static void assert_same(const struct outcome *flood, const struct outcome *cores
                      i % runs, mine, theirs, text);
     }
     assert_same_bytes(flood->results.regret, cores->results.regret,
-                      runs * flood->sim->point_count * sizeof(double), "curves", text);
+                      runs * flood->sim.point_count * sizeof(double), "curves", text);
     assert_same_bytes(flood->results.eliminated, cores->results.eliminated,
                       runs * arms * sizeof(uint32_t), "eliminations", text);
     assert_same_bytes(flood->results.ranking, cores->results.ranking,
                       runs * arms * sizeof(uint32_t), "rankings", text);
     assert_same_bytes(flood->results.ranked_count, cores->results.ranked_count,
                       runs * sizeof(uint32_t), "numbers of ranked arms", text);
+    size_t const cells = runs * arms * flood->sim.agent_count;
+    assert_same_bytes(flood->results.site_counts, cores->results.site_counts,
+                      cells * sizeof(uint64_t), "pulls that sites saw", text);
+    assert_same_bytes(flood->results.site_sums, cores->results.site_sums, cells * sizeof(double),
+                      "sums that sites saw", text);
     assert_same_bytes(flood->results.finished, cores->results.finished, runs * sizeof(bool),
                       "finished runs", text);
 }

@@ -124,6 +124,12 @@ void elim_free_plan(void *plan)
     free(own);
 }
 
+double elim_plan_bytes(const void *plan)
+{
+    struct elim_plan const *const own = plan;
+    return own->exact == NULL ? elim_sim_bytes(&own->sim) : 0;
+}
+
 /* ---- Runs ---- */
 
 void *elim_either_new(const void *plan, enum tacit_status *status)

@@ -29,6 +29,7 @@ const struct tacit_family elim_family = {
                .run_new = elim_either_new,
                .run_play = elim_either_play,
                .run_free = elim_either_free},
+    .bytes = elim_plan_bytes,
     .site = &elim_site_ops,
     .hub = &elim_hub_ops,
     .hub_settings = elim_hub_settings_new,

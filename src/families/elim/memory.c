@@ -277,3 +277,38 @@ bool elim_sim_is_valid(const struct elim_sim *experiment)
     free(run.weights);
     return result;
 }
+
+/* State, table, plan and driver of an agent. */
+static double core_bytes(const struct elim_run *run, double *table_bytes)
+{
+    struct elim_sim const *const experiment = run->experiment;
+    double const around = sizeof(struct elim_driver) + sizeof *run->counted_pulls +
+                          run->arm_count * (double)sizeof(struct tacit_pull_block);
+    if (experiment->network == NULL) {
+        struct tacit_elim_agent_config const agent = elim_run_agent_config(experiment, 1, 0);
+        return around + (double)tacit_elim_agent_size(&agent);
+    }
+    struct tacit_elim_peer_config const peer = elim_run_peer_config(run, 1, 0, 1);
+    *table_bytes = (double)tacit_elim_peer_table_size(&peer);
+    return around + (double)tacit_elim_peer_size(&peer);
+}
+
+double elim_sim_bytes(const struct elim_sim *experiment)
+{
+    struct elim_run run = {.experiment = experiment,
+                           .agent_count = experiment->common.agent_count,
+                           .arm_count = experiment->common.env.arm_count};
+    bool const shares_table = experiment->faults == NULL && !experiment->own_tables;
+    double const agents = run.agent_count;
+    double table_bytes = 0;
+    double bytes = 0;
+    if (elim_flood_serves(experiment))
+        return elim_flood_bytes(experiment);
+    if (set_up_network(&run, 1))
+        bytes = agents * core_bytes(&run, &table_bytes);
+    if (experiment->network != NULL && experiment->network->component_count > 1)
+        bytes += agents / 8 * experiment->network->component_count; /* members of each */
+    free(run.members);
+    free(run.weights);
+    return bytes + table_bytes * (shares_table ? 1 : agents);
+}

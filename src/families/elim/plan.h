@@ -78,6 +78,9 @@ enum tacit_status elim_print_limits(const struct tacit_experiment *experiment, F
 
 void elim_free_plan(void *plan); /* NULL is allowed */
 
+/* About what a thread that plays needs; 0 with exact bounds over a star. */
+double elim_plan_bytes(const void *plan);
+
 /* The player of a struct elim_plan, with either kind of bounds. */
 void *elim_either_new(const void *plan, enum tacit_status *status);
 enum tacit_status elim_either_play(void *run, uint32_t index, struct tacit_sim_row *row,

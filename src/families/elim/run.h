@@ -8,6 +8,9 @@ struct elim_run; /* the workspace of one thread, used for one run after the othe
 /* Would the cores take this plan? */
 bool elim_sim_is_valid(const struct elim_sim *experiment);
 
+/* About how many bytes the workspace needs: those of the first agent stand for all. */
+double elim_sim_bytes(const struct elim_sim *experiment);
+
 /* Errors: NULL with *status = TACIT_MEMORY or TACIT_INVALID. */
 struct elim_run *elim_run_new(const struct elim_sim *experiment, enum tacit_status *status);
 void elim_run_free(struct elim_run *run);

@@ -1,0 +1,222 @@
+/* Long runs that are interrupted, or killed without a word, and go on: what they print and write in
+ * the end is byte for byte that of an uninterrupted call, and nothing of another call is taken. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include <unistd.h>
+#include "../support/process.h"
+#include "../support/temp.h"
+
+#define RUNS "600"
+#define CALLS_MAX 60u
+
+static const char text[] = "name: long\n"
+                           "seed: 5\n"
+                           "runs: " RUNS "\n"
+                           "horizon: 100000\n"
+                           "agents: 20\n"
+                           "checkpoints: 10\n"
+                           "environment: {kind: bernoulli, generated: {arms: 10}}\n"
+                           "protocol: {kind: elimination}\n"
+                           "privacy: {mode: sound, epsilon: 1}\n";
+
+static char folder[TEMP_PATH_BYTES];
+static char file[TEMP_PATH_BYTES];
+static char kept[TEMP_PATH_BYTES];
+
+static int open_folder(void **state)
+{
+    (void)state;
+    temp_directory_make(folder);
+    temp_path(file, folder, "long.yaml");
+    temp_path(kept, folder, "kept.runs");
+    temp_file_write(folder, "long.yaml", text);
+    return 0;
+}
+
+static int close_folder(void **state)
+{
+    (void)state;
+    temp_directory_remove(folder);
+    return 0;
+}
+
+static char *read_file(const char *path, size_t *size)
+{
+    FILE *const in = fopen(path, "rb");
+    if (in == NULL)
+        fail_msg("no %s", path);
+    assert_int_equal(fseek(in, 0, SEEK_END), 0);
+    *size = (size_t)ftell(in);
+    rewind(in);
+    char *const bytes = calloc(1, *size + 1);
+    assert_non_null(bytes);
+    assert_int_equal(fread(bytes, 1, *size, in), *size);
+    assert_int_equal(fclose(in), 0);
+    return bytes;
+}
+
+static void assert_same_file(const char *one, const char *other, const char *name)
+{
+    char paths[2][TEMP_PATH_BYTES];
+    size_t sizes[2];
+    temp_path(paths[0], one, name);
+    temp_path(paths[1], other, name);
+    char *const a = read_file(paths[0], &sizes[0]);
+    char *const b = read_file(paths[1], &sizes[1]);
+    assert_int_equal(sizes[0], sizes[1]);
+    assert_memory_equal(a, b, sizes[0]);
+    free(a);
+    free(b);
+}
+
+/* tacit run FILE --json --out OUT [--resume KEPT]; stopped, or killed, after so long. */
+static struct process_result call(const char *out, bool keeps, uint32_t interrupt_ms,
+                                  uint32_t kill_ms)
+{
+    const char *const words[] = {
+        process_tacit(),     "run", file, "--json", "--out", out, keeps ? "--resume" : NULL,
+        keeps ? kept : NULL, NULL};
+    struct process_plan const plan = {.arguments = words,
+                                      .interrupt_after_ms = interrupt_ms,
+                                      .timeout_ms = kill_ms > 0 ? kill_ms : 120000};
+    return process_run(&plan);
+}
+
+/* "tacit run: stopped; N of ..." */
+static long finished_of(const char *err)
+{
+    char const *const at = strstr(err, "stopped; ");
+    return at == NULL ? -1 : strtol(at + strlen("stopped; "), NULL, 10);
+}
+
+static void an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been(void **state)
+{
+    (void)state;
+    char first[TEMP_PATH_BYTES];
+    char second[TEMP_PATH_BYTES];
+    temp_path(first, folder, "first");
+    temp_path(second, folder, "second");
+    struct process_result whole = call(first, false, 0, 0);
+    assert_int_equal(whole.code, 0);
+    long last = 0;
+    uint32_t stops = 0;
+    uint32_t kills = 0;
+    for (uint32_t i = 0; i < CALLS_MAX; i++) {
+        bool const is_kill = i % 2 == 1;
+        uint32_t const ms = 200 + 150 * i; /* sooner or later something is finished */
+        struct process_result result = call(second, true, is_kill ? 0 : ms, is_kill ? ms : 0);
+        bool const is_done = result.code == 0;
+        if (is_done)
+            assert_string_equal(result.out, whole.out);
+        stops += result.code == 130 ? 1 : 0;
+        kills += result.timed_out ? 1 : 0;
+        if (!is_done && !is_kill && finished_of(result.err) >= 0) {
+            assert_true(finished_of(result.err) >= last); /* nothing is lost */
+            last = finished_of(result.err);
+        }
+        process_free(&result);
+        if (is_done)
+            break;
+        assert_true(i + 1 < CALLS_MAX);
+    }
+    assert_true(stops > 0 && stops + kills >= 2);
+    assert_same_file(first, second, "summary.json");
+    assert_same_file(first, second, "runs.csv");
+    assert_same_file(first, second, "curve.csv");
+    assert_int_equal(access(kept, F_OK), -1); /* it has done its work */
+    process_free(&whole);
+}
+
+static void assert_refused(const char *why)
+{
+    char out[TEMP_PATH_BYTES];
+    temp_path(out, folder, "refused");
+    struct process_result result = call(out, true, 0, 0);
+    assert_int_equal(result.code, 2);
+    if (strstr(result.err, why) == NULL)
+        fail_msg("'%s' is not in '%s'", why, result.err);
+    assert_string_equal(result.out, "");
+    process_free(&result);
+}
+
+/* Leaves a file of kept runs; the call is stopped sooner or later before its end. */
+static void leave_some(void)
+{
+    char out[TEMP_PATH_BYTES];
+    temp_path(out, folder, "some");
+    for (uint32_t i = 0; i < CALLS_MAX && access(kept, F_OK) != 0; i++) {
+        struct process_result result = call(out, true, 200 + 100 * i, 0);
+        assert_int_equal(result.code, 130);
+        process_free(&result);
+    }
+    assert_int_equal(access(kept, F_OK), 0);
+}
+
+static void what_another_call_kept_is_refused_in_words(void **state)
+{
+    (void)state;
+    size_t size;
+    leave_some();
+    char *const bytes = read_file(kept, &size);
+    char changed[sizeof text];
+    memcpy(changed, text, sizeof text);
+    *strstr(changed, "seed: 5") = '#'; /* a comment: the seed is that which goes without saying */
+    temp_file_write(folder, "long.yaml", changed);
+    assert_refused("kept.runs has runs of another file, setting, data or version of the program");
+    temp_file_write(folder, "long.yaml", text);
+    bytes[size / 2] = (char)(bytes[size / 2] ^ 1);
+    temp_file_write_bytes(folder, "kept.runs", bytes, size);
+    assert_refused("kept.runs is damaged");
+    bytes[size / 2] = (char)(bytes[size / 2] ^ 1);
+    temp_file_write_bytes(folder, "kept.runs", bytes, size - 1);
+    assert_refused("kept.runs is damaged");
+    temp_file_write(folder, "kept.runs", "something else");
+    assert_refused("kept.runs is no file of kept runs");
+    free(bytes);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) /* which needs more addresses than the limit leaves */
+static void memory_that_is_missing_is_said(void **state)
+{
+    (void)state;
+    char line[3 * TEMP_PATH_BYTES];
+    temp_file_write(folder, "long.yaml",
+                    "name: wide\nruns: 1\nhorizon: 400000\nagents: 100000\ncheckpoints: 2\n"
+                    "network: {kind: hybrid, components: [{kind: ring, agents: 100000}]}\n"
+                    "environment: {kind: bernoulli, generated: {arms: 3}}\n"
+                    "protocol: {kind: elimination}\nprivacy: {mode: none}\n");
+    (void)snprintf(line, sizeof line, "ulimit -v 2000000 && exec '%s' run '%s' --quiet",
+                   process_tacit(), file);
+    const char *const words[] = {"/bin/sh", "-c", line, NULL};
+    struct process_plan const plan = {.arguments = words, .timeout_ms = 120000};
+    struct process_result result = process_run(&plan);
+    assert_int_equal(result.code, 1);
+    char const *const about =
+        strstr(result.err, "out of memory: runs of 100000 agents need about ");
+    assert_non_null(about);
+    double const megabytes = strtod(strstr(about, "about ") + 6, NULL);
+    assert_true(megabytes > 4 * 1e10 / 8 / 1e6); /* four sets of all agents at each agent */
+    assert_true(megabytes < 1.5 * 4 * 1e10 / 8 / 1e6);
+    process_free(&result);
+}
+#endif
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(an_interrupted_run_goes_on_and_ends_as_if_nothing_had_been,
+                                        open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(what_another_call_kept_is_refused_in_words, open_folder,
+                                        close_folder),
+#if !defined(__SANITIZE_ADDRESS__)
+        cmocka_unit_test_setup_teardown(memory_that_is_missing_is_said, open_folder, close_folder),
+#endif
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
