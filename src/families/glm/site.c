@@ -336,7 +336,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
     case LIVE_SITE_EXPLOITED: /* it has no plan, so nothing is beside it */
         return TACIT_OK;
     case LIVE_SITE_REFUSE: /* it cannot be told that here */
-    case LIVE_SITE_TASK: /* and gives no tasks */
+    case LIVE_SITE_TASK:   /* and gives no tasks */
         break;
     }
     return TACIT_UNEXPECTED;

@@ -380,7 +380,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
         return take_task(site, event, entropy, update);
     case LIVE_SITE_REWARD:
     case LIVE_SITE_EXPLOITED:
-        return TACIT_OK; /* nothing here learns from decisions */
+        return TACIT_OK;   /* nothing here learns from decisions */
     case LIVE_SITE_REFUSE: /* there are no arms */
     case LIVE_SITE_OFFER:
         break;

@@ -350,7 +350,7 @@ static enum tacit_status dispatch(struct live_site *site, const struct live_site
     case LIVE_SITE_TIMEOUT:
         made.kind = TACIT_EVENT_TIMEOUT;
         break;
-    case LIVE_SITE_OFFER: /* it has a plan */
+    case LIVE_SITE_OFFER:  /* it has a plan */
     case LIVE_SITE_REFUSE: /* it cannot be told that here */
     case LIVE_SITE_TASK:
         return TACIT_UNEXPECTED;
