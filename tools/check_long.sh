@@ -38,6 +38,7 @@ TACIT_TEST_LONG=1 build-test/tests/oracle_best_arm_oracle
 echo "== 100,000 schedules with backups and clones"
 SCHEDULES=100000 build-test/tests/unit_elim_grants
 SCHEDULES=20000 build-test/tests/unit_vote_hub
+SCHEDULES=20000 build-test/tests/unit_elim_changes
 
 echo "== 100,000 schedules of the simulator over a star, and as many over rings and hybrids, with backups and clones"
 build-test/tests/sim_swarm --schedules 100000

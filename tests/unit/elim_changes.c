@@ -447,6 +447,25 @@ static void site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in(void **s
     star_close(&star);
 }
 
+/* Its release waits for its grant: the word goes with the commitment, and nobody takes it for a
+ * second state. */
+static void site_that_refuses_while_its_release_waits_is_not_flagged(void **state)
+{
+    struct driver_setup const setup = changing_setup(AGENTS);
+    struct star star = star_open(&setup);
+    (void)state;
+    driver_play(&star.agents[1], means, 0);
+    assert_true(driver_agent_view(&star.agents[1]).committed);
+    assert_int_equal(driver_refuse(&star.agents[1], 3), TACIT_OK);
+    assert_int_equal(star.agents[1].update.message.kind, TACIT_ELIM_COMMIT);
+    talk(&star, 1);
+    assert_true(tacit_bits_has(driver_hub_view(&star.hub).abstaining, 1));
+    assert_false(tacit_bits_has(driver_hub_view(&star.hub).flagged, 1));
+    assert_int_equal(driver_agent_view(&star.agents[1]).release_epoch, 1);
+    assert_int_equal(driver_hub_view(&star.hub).report_count, 0);
+    star_close(&star);
+}
+
 static void site_keeps_one_arm_and_refuses_even_the_winner(void **state)
 {
     struct driver_setup const setup = changing_setup(2);
@@ -711,6 +730,7 @@ int main(void)
         cmocka_unit_test(arm_that_is_retired_is_played_no_more_and_the_round_goes_on),
         cmocka_unit_test(epoch_ends_when_only_the_retired_arm_was_left_of_it),
         cmocka_unit_test(site_that_refuses_an_arm_is_not_counted_while_the_arm_is_in),
+        cmocka_unit_test(site_that_refuses_while_its_release_waits_is_not_flagged),
         cmocka_unit_test(site_keeps_one_arm_and_refuses_even_the_winner),
         cmocka_unit_test(new_term_leaves_retired_arms_out),
         cmocka_unit_test(orders_with_a_log_that_does_not_fit_are_refused_without_trace),

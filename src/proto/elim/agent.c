@@ -1266,7 +1266,9 @@ enum tacit_status tacit_elim_agent_refuse(struct tacit_elim_agent *agent, uint32
     find_playable(agent);
     update->persist = true;
     enum tacit_status const status = plan_anew(agent, now, entropy, update);
-    if (status == TACIT_OK && !update->send && agent->phase != PHASE_FINISHED)
+    if (status == TACIT_OK && agent->phase == PHASE_COMMITTED && !update->send)
+        send_commit(agent, update); /* a HELLO would show a head that was not granted yet */
+    else if (status == TACIT_OK && !update->send && agent->phase != PHASE_FINISHED)
         send_hello(agent, update); /* the hub is to know at once */
     check_invariants(agent);
     check_update(agent, before, status, update);
