@@ -103,7 +103,18 @@ static double reward_of(const struct tacit_scale *scale, union tacit_sum before,
     return scale->lo * (double)count + (scale->hi - scale->lo) * share;
 }
 
-/* The log answers as long as it can; then rewards are drawn as if there were no replay. */
+static void note(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
+                 double reward)
+{
+    struct tacit_env_watch const *const watch = env->watch;
+    size_t const cell = (size_t)agent * env->arm_count + arm;
+    if (watch->counts == NULL)
+        return;
+    watch->counts[cell] += count;
+    watch->sums[cell] += reward;
+}
+
+/* The log answers as long as it can; then rewards are drawn as if nobody watched. */
 static void pull_watched(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
                          const struct tacit_scale *scale, struct tacit_rng *rng,
                          union tacit_sum *sum)
@@ -115,11 +126,7 @@ static void pull_watched(const struct tacit_env *env, uint32_t agent, uint32_t a
         left -= env_replay_take(watch->replay, agent, arm, count, scale, sum);
     if (left > 0)
         draw(env, agent, arm, left, scale, rng, sum);
-    if (watch->counts == NULL)
-        return;
-    size_t const cell = (size_t)agent * env->arm_count + arm;
-    watch->counts[cell] += count;
-    watch->sums[cell] += reward_of(scale, before, *sum, count);
+    note(env, agent, arm, count, reward_of(scale, before, *sum, count));
 }
 
 void tacit_env_pull(const struct tacit_env *env, uint32_t agent, uint32_t arm, uint64_t count,
@@ -176,21 +183,36 @@ static inline bool toss(const struct tacit_env *env, uint32_t agent, uint32_t ar
     return random_bernoulli(rng, mean);
 }
 
-union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, uint32_t arm,
-                                   const struct tacit_scale *scale, struct tacit_rng *rng)
+static union tacit_sum draw_one(const struct tacit_env *env, uint32_t agent, uint32_t arm,
+                                const struct tacit_scale *scale, struct tacit_rng *rng)
 {
     union tacit_sum sum = {0};
-    if (env->watch != NULL) {
-        pull_watched(env, agent, arm, 1, scale, rng, &sum);
-        return sum;
-    }
     if (is_binary(env))
         return sum_of(scale, toss(env, agent, arm, rng) ? 1 : 0);
     if (env->kind == TACIT_ENV_GAUSSIAN && scale->kind == TACIT_SCALE_REAL)
         sum.real = mean_of(env, agent, arm) + env->sd * tacit_rng_normal(rng);
     else
-        tacit_env_pull(env, agent, arm, 1, scale, rng, &sum);
+        draw(env, agent, arm, 1, scale, rng, &sum);
     return sum;
+}
+
+/* As above, one reward, which is drawn as if nobody watched: the same words for the same coin. */
+static union tacit_sum pull_one_watched(const struct tacit_env *env, uint32_t agent, uint32_t arm,
+                                        const struct tacit_scale *scale, struct tacit_rng *rng)
+{
+    struct tacit_env_watch const *const watch = env->watch;
+    union tacit_sum sum = {0};
+    if (watch->replay == NULL || env_replay_take(watch->replay, agent, arm, 1, scale, &sum) == 0)
+        sum = draw_one(env, agent, arm, scale, rng);
+    note(env, agent, arm, 1, reward_of(scale, (union tacit_sum){0}, sum, 1));
+    return sum;
+}
+
+union tacit_sum tacit_env_pull_one(const struct tacit_env *env, uint32_t agent, uint32_t arm,
+                                   const struct tacit_scale *scale, struct tacit_rng *rng)
+{
+    return env->watch != NULL ? pull_one_watched(env, agent, arm, scale, rng)
+                              : draw_one(env, agent, arm, scale, rng);
 }
 
 void tacit_env_pull_each(const struct tacit_env *env, uint32_t agent_count, const uint32_t *arms,

@@ -428,6 +428,56 @@ static void pull_by_each_is_one_pull_after_the_other(void **state)
     }
 }
 
+/* Every kind, on both scales: who watches sees what is drawn, and changes nothing of it. */
+static void a_watch_changes_no_reward(void **state)
+{
+    (void)state;
+    static const double rows[] = {0.1, 0.4, 0.7, 1.2};
+    static const double bits[] = {0, 1, 1, 0};
+    static const uint32_t start[] = {0, 4};
+    double const binary_mean = 0.5;
+    double const mean = 0.6;
+    struct tacit_env const environments[] = {
+        {.kind = TACIT_ENV_BERNOULLI, .row_count = 1, .arm_count = 1, .means = &mean},
+        {.kind = TACIT_ENV_CONSTANT, .row_count = 1, .arm_count = 1, .means = &mean},
+        {.kind = TACIT_ENV_GAUSSIAN, .row_count = 1, .arm_count = 1, .means = &mean, .sd = 1},
+        {.kind = TACIT_ENV_LOGGED,
+         .row_count = 1,
+         .arm_count = 1,
+         .means = &mean,
+         .log = {start, rows, false}},
+        {.kind = TACIT_ENV_LOGGED,
+         .row_count = 1,
+         .arm_count = 1,
+         .means = &binary_mean,
+         .log = {start, bits, true}}};
+    for (size_t kind = 0; kind < sizeof environments / sizeof environments[0]; kind++)
+        for (uint32_t on_steps = 0; on_steps < 2; on_steps++) {
+            struct tacit_scale const *const scale = on_steps ? &wide_steps : &real_scale;
+            uint64_t count = 0;
+            double total = 0;
+            struct tacit_env_watch watch = {.counts = &count, .sums = &total};
+            struct tacit_env const alone = environments[kind];
+            struct tacit_env watched = alone;
+            struct tacit_rng a = stream(77);
+            struct tacit_rng b = stream(77);
+            watched.watch = &watch;
+            for (uint32_t i = 0; i < 50; i++) {
+                union tacit_sum const x = tacit_env_pull_one(&alone, 0, 0, scale, &a);
+                union tacit_sum const y = tacit_env_pull_one(&watched, 0, 0, scale, &b);
+                assert_memory_equal(&x, &y, sizeof x);
+                union tacit_sum many_x = {0};
+                union tacit_sum many_y = {0};
+                tacit_env_pull(&alone, 0, 0, 9, scale, &a, &many_x);
+                tacit_env_pull(&watched, 0, 0, 9, scale, &b, &many_y);
+                assert_memory_equal(&many_x, &many_y, sizeof many_x);
+            }
+            expect_same_place(a, b);
+            assert_int_equal(count, 500);
+            assert_true(alone.kind != TACIT_ENV_CONSTANT || fabs(total - 300) < 1e-3);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -449,6 +499,7 @@ int main(void)
         cmocka_unit_test(generate_from_the_same_stream_gives_the_same_means),
         cmocka_unit_test(gap_is_to_the_second_best_wherever_the_best_stands),
         cmocka_unit_test(pull_by_each_is_one_pull_after_the_other),
+        cmocka_unit_test(a_watch_changes_no_reward),
         cmocka_unit_test(gap_passes_over_ties_with_the_best),
         cmocka_unit_test(gap_passes_over_rounding_but_not_over_more),
         cmocka_unit_test(gap_is_0_if_all_are_equal_or_there_is_one),
