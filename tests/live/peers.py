@@ -277,6 +277,8 @@ def sink_that_dies_after_collecting_goes_on_where_it_was(federation_of):
     federation = peers(federation_of, TWO_STARS)
     federation.start_all()
     federation.apply()
+    # A kill right after the announcement came undoes the joining; what is answered then counts in no run.
+    wait_for("the sites answer for the run", lambda: all(sum(one.counts.values()) > 0 for one in federation.applications), 60)
     for _ in range(6):
         time.sleep(0.2)
         for name in ("site-0", "site-4", "coordinator"):

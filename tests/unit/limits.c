@@ -577,13 +577,13 @@ static void states_of_gossip_grow_by_their_columns(void **state)
                      9 + 2 + 2 * 2 + 1);
     assert_int_equal(GROWTH(agent, tacit_gossip_agent_size, neighbour_count, 1, 2), 4 + 2 * 10);
     agent.rule = gossip_rule(TACIT_PRIVACY_NONE);
-    assert_int_equal(GROWTH(agent, network_size, rule.arm_count, 10, 11), 9 * 10);
-    assert_int_equal(GROWTH(agent, network_size, rule.agent_count, 10, 12), 2 * (9 * 10 + 4 + 1));
+    assert_int_equal(GROWTH(agent, network_size, rule.arm_count, 10, 11), 7 * 10);
+    assert_int_equal(GROWTH(agent, network_size, rule.agent_count, 10, 12), 2 * (7 * 10 + 3));
     agent.rule = gossip_rule(TACIT_PRIVACY_PAPER);
     size_t const tree = tacit_tree_size(&agent.rule.tree) / sizeof(uint64_t);
-    assert_int_equal(GROWTH(agent, network_size, rule.arm_count, 10, 11), (11 + tree) * 10);
+    assert_int_equal(GROWTH(agent, network_size, rule.arm_count, 10, 11), (9 + tree) * 10);
     assert_int_equal(GROWTH(agent, network_size, rule.agent_count, 10, 12),
-                     2 * ((11 + tree) * 10 + 4 + 1));
+                     2 * ((9 + tree) * 10 + 3));
 }
 
 static struct tacit_doubling_config doubling(void)
