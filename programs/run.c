@@ -93,8 +93,10 @@ static int run_experiment(const struct arguments *arguments,
     progress_start(&progress, control, players * experiment->sim.run_count, !arguments->quiet);
     uint32_t const threads = simulate_threads(arguments->thread_count);
     struct tacit_error error = {""};
-    struct kept const kept = kept_at(arguments->resume, experiment, arguments->file,
-                                     arguments->settings, arguments->setting_count);
+    struct kept kept;
+    if (arguments->resume != NULL) /* it reads the whole program */
+        kept = kept_at(arguments->resume, experiment, arguments->file, arguments->settings,
+                       arguments->setting_count);
     enum tacit_status status =
         simulate_kept(&simulation, experiment, arguments->resume == NULL ? NULL : &kept, threads,
                       control, &error);
