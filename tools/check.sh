@@ -33,7 +33,7 @@ tools/check_tidy.sh
 gate "purity: the pure rooms reach nothing outside"
 tools/build.sh build-gate -Dtests=false -Dbench=true --buildtype=release
 tools/check_purity.sh build-gate/src/libtacit.a
-tools/check_purity.sh build-gate/src/wire/libtacit_wire.a heap.c.o difference.c.o
+tools/check_purity.sh --codecs build-gate/src/wire/libtacit_wire.a heap.c.o difference.c.o
 
 gate "clang: warnings are errors, and what it makes does the same"
 CC=clang tools/build.sh build-clang -Dtests=true
