@@ -23,6 +23,8 @@ struct twin {
     vector theta; /* of the last update */
     vector b;     /* v3 */
     matrix steps; /* v3 */
+    matrix all;   /* sum of xx' over the samples of the last update, summed anew at each .. */
+    double fits;  /* .. and of their squared predictions by its theta */
     double squares, regret;
     long n; /* observations at the last update */
     int t;
@@ -125,30 +127,33 @@ static double invert(int d, matrix in, matrix out)
     return det;
 }
 
-/* The multiplier by bisection. */
+/* The minimiser of the distance in m plus nu |x|^2; is it longer than s? */
+static bool is_beyond(int d, matrix m, double nu, const double *target, double s, double *trial)
+{
+    matrix shifted, inverse;
+    memcpy(shifted, m, sizeof(matrix));
+    for (int i = 0; i < d; i++)
+        shifted[i][i] += nu;
+    invert(d, shifted, inverse);
+    times(d, inverse, target, trial);
+    return dot(d, trial, trial) > s * s;
+}
+
+/* The multiplier by bisection, to its last bit. */
 static void project(int d, matrix m, double s, double *x)
 {
     vector target, trial;
-    matrix shifted, inverse;
     if (dot(d, x, x) <= s * s)
         return;
     times(d, m, x, target);
     double low = 0, high = 1;
-    for (int k = 0; k < 400; k++) {
-        double const nu = k < 100 ? high : (low + high) / 2;
-        memcpy(shifted, m, sizeof(matrix));
-        for (int i = 0; i < d; i++)
-            shifted[i][i] += nu;
-        invert(d, shifted, inverse);
-        times(d, inverse, target, trial);
-        bool const is_long = dot(d, trial, trial) > s * s;
-        if (k < 100)
-            high = is_long ? 2 * high : high;
-        else if (is_long)
+    while (is_beyond(d, m, high, target, s, trial))
+        high *= 2;
+    for (double nu = high / 2; nu > low && nu < high; nu = (low + high) / 2)
+        if (is_beyond(d, m, nu, target, s, trial))
             low = nu;
         else
             high = nu;
-    }
     memcpy(x, trial, sizeof(vector));
 }
 
@@ -157,14 +162,19 @@ static double base(const struct twin_config *g)
     return g->variant <= V2 ? g->lambda / g->c : g->lambda;
 }
 
+/* Of the last update. */
+static void sum_with_ridge(const struct twin *w, double ridge, matrix m)
+{
+    memcpy(m, w->all, sizeof(matrix));
+    for (int i = 0; i < w->g->d; i++)
+        m[i][i] += ridge;
+}
+
 /* The matrix of decisions of a client: everything in the last update, and its own since. */
 static void decision_matrix(struct twin *w, int i, bool with_local, matrix m)
 {
     const struct twin_config *g = w->g;
-    scaled(g->d, m, base(g));
-    for (int j = 0; j < g->clients; j++)
-        for (int s = 0; s < w->client[j].in; s++)
-            outer(g->d, m, w->client[j].x[s]);
+    sum_with_ridge(w, base(g), m);
     for (int s = w->client[i].in; with_local && s < w->client[i].n; s++)
         outer(g->d, m, w->client[i].x[s]);
 }
@@ -201,10 +211,7 @@ static double lemma2(struct twin *w, double regret, double squares, double fit)
     double const n = (double)w->n;
     double const epsilon = g->epsilon > 0 ? g->epsilon : 1 / (n * n);
     matrix m, inverse;
-    scaled(g->d, m, 1);
-    for (int j = 0; j < g->clients; j++)
-        for (int s = 0; s < w->client[j].in; s++)
-            outer(g->d, m, w->client[j].x[s]);
+    sum_with_ridge(w, 1, m);
     double const level = log(1 / g->delta * sqrt(invert(g->d, m, inverse)));
     double const b1 = (w->n > 0 ? n * epsilon : 0) + g->lambda / 2 * g->s * g->s;
     double const b2 = regret / (2 * g->c) + g->c / 2 * pow(lemma9(g, n), 2);
@@ -228,11 +235,8 @@ static double ellipsoid(struct twin *w, int i, matrix inverse, double *centre)
         memcpy(centre, c->theta, sizeof(vector));
     else
         times(g->d, inverse, c->b, centre);
-    double squares = g->variant == V3 ? w->squares : 0;
+    double squares = g->variant == V3 ? w->squares : w->fits;
     double regret = g->variant == V3 ? w->regret : 0;
-    for (int j = 0; g->variant != V3 && j < g->clients; j++)
-        for (int s = 0; s < w->client[j].in; s++)
-            squares += pow(dot(g->d, w->client[j].x[s], w->theta), 2);
     for (int s = c->in; s < c->n; s++) {
         squares += c->z[s] * c->z[s];
         regret += c->regret[s];
@@ -255,6 +259,8 @@ static double ellipsoid(struct twin *w, int i, matrix inverse, double *centre)
     case N_UCB:
         return g->r / g->c *
                sqrt(g->d / 2.0 * log(1 + 2 * fmax(count, 1) / g->d) + log(1 / g->delta));
+    case RANDOM:
+        return 0;
     case DISLINUCB:
         return g->r * sqrt(g->d * log(1 + (count + c->n - c->in) / (g->d * g->lambda)) +
                            2 * log(1 / g->delta)) +
@@ -263,31 +269,36 @@ static double ellipsoid(struct twin *w, int i, matrix inverse, double *centre)
     return 0;
 }
 
-/* Of the sum of losses over all samples of the clients named, + lambda/2 |theta|^2. */
+/* Of the sum of losses over all samples of the clients named, + lambda/2 |theta|^2. hessian may be
+ * NULL. */
 static void gradient(const struct twin *w, int first, int end, const double *theta, double *out,
                      matrix hessian)
 {
     const struct twin_config *g = w->g;
-    scaled(g->d, hessian, g->lambda);
+    if (hessian != NULL)
+        scaled(g->d, hessian, g->lambda);
     for (int i = 0; i < g->d; i++)
         out[i] = g->lambda * theta[i];
     for (int j = first; j < end; j++)
         for (int s = 0; s < w->client[j].n; s++) {
             const double *x = w->client[j].x[s];
             double const z = dot(g->d, x, theta);
-            for (int i = 0; i < g->d; i++) {
-                out[i] += x[i] * (mu(g, z) - w->client[j].y[s]);
+            double const loss = mu(g, z) - w->client[j].y[s];
+            for (int i = 0; i < g->d; i++)
+                out[i] += x[i] * loss;
+            double const weight = hessian == NULL ? 0 : slope(g, z);
+            for (int i = 0; hessian != NULL && i < g->d; i++)
                 for (int k = 0; k < g->d; k++)
-                    hessian[i][k] += slope(g, z) * x[i] * x[k];
-            }
+                    hessian[i][k] += weight * x[i] * x[k];
         }
 }
 
+/* Sixty steps, or until one leads nowhere. */
 static void newton(const struct twin *w, int first, int end, double *theta)
 {
-    vector f, step;
+    vector f, step = {1};
     matrix hessian, inverse;
-    for (int k = 0; k < 60; k++) {
+    for (int k = 0; k < 60 && sqrt(dot(w->g->d, step, step)) > 1e-14; k++) {
         gradient(w, first, end, theta, f, hessian);
         invert(w->g->d, hessian, inverse);
         times(w->g->d, inverse, f, step);
@@ -301,13 +312,12 @@ static int accelerate(struct twin *w, double n)
 {
     const struct twin_config *g = w->g;
     vector theta, ahead, f;
-    matrix unused;
     memcpy(theta, w->theta, sizeof theta);
     memcpy(ahead, w->theta, sizeof ahead);
     double v = 1;
     double const epsilon = g->epsilon > 0 ? g->epsilon : 1 / (n * n);
     for (int j = 1;; j++) {
-        gradient(w, 0, g->clients, theta, f, unused);
+        gradient(w, 0, g->clients, theta, f, NULL);
         if (sqrt(dot(g->d, f, f)) / n <= sqrt(2 * g->lambda * epsilon / n)) {
             memcpy(w->theta, theta, sizeof theta);
             return j;
@@ -364,13 +374,18 @@ static int update(struct twin *w, int t)
     w->n = n;
     w->t = t;
     vector b = {0};
+    scaled(g->d, w->all, 0);
+    w->fits = 0;
     for (int j = 0; j < g->clients; j++) {
         struct client *c = &w->client[j];
         c->in = c->n;
-        for (int s = 0; s < c->n; s++)
+        for (int s = 0; s < c->n; s++) {
+            double const z = dot(g->d, c->x[s], w->theta);
+            outer(g->d, w->all, c->x[s]);
+            w->fits += z * z;
             for (int i = 0; i < g->d; i++)
-                b[i] +=
-                    c->x[s][i] * (g->variant == DISLINUCB ? c->y[s] : dot(g->d, c->x[s], w->theta));
+                b[i] += c->x[s][i] * (g->variant == DISLINUCB ? c->y[s] : z);
+        }
     }
     for (int j = 0; j < g->clients; j++) {
         memcpy(w->client[j].theta, w->theta, sizeof(vector));
@@ -390,7 +405,7 @@ static bool is_due(struct twin *w, int t, int i)
         double const ratio = invert(g->d, now, inverse) / invert(g->d, before, inverse);
         return (t - w->t) * log(ratio) >= g->threshold;
     }
-    if (g->variant == N_UCB || g->variant == N_ONS)
+    if (g->variant == N_UCB || g->variant == N_ONS || g->variant == RANDOM)
         return false;
     return ((long)(t - 1) * g->clients + i + 1) % g->period == 0;
 }
@@ -484,7 +499,8 @@ void glm_twin_run(const struct twin_config *g, const double *contexts, const dou
             int const at = (t - 1) * g->clients + i;
             struct twin_decision *const decision = &decisions[at];
             const double *const rows = contexts + (size_t)at * (size_t)(g->arms * g->d);
-            decision->arm = pick(&w, i, rows, &decision->alpha);
+            decision->arm = g->variant == RANDOM ? (int)(g->coins[at] * g->arms)
+                                                 : pick(&w, i, rows, &decision->alpha);
             decision->rounds =
                 learn(&w, t, i, rows + decision->arm * g->d, rewards[at * g->arms + decision->arm]);
         }

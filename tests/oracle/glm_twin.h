@@ -1,13 +1,13 @@
 /* The naive twin of the glm cores: one program that sees everything, keeps every sample, and builds
- * each matrix, inverse and determinant anew when it is asked for one. Plain loops, libm, no code of
- * the project. */
+ * each inverse and determinant anew when it is asked for one, and the sums of an update from all
+ * its samples. Plain loops, libm, no code of the project. */
 #ifndef GLM_TWIN_H
 #define GLM_TWIN_H
 #include <stdbool.h>
 #include <stdint.h>
 
 #define TWIN_D_MAX 12
-enum twin_variant { FEDGLB, V1, V2, V3, ONE_UCB, N_UCB, N_ONS, DISLINUCB };
+enum twin_variant { FEDGLB, V1, V2, V3, ONE_UCB, N_UCB, N_ONS, DISLINUCB, RANDOM };
 enum twin_link { LOGISTIC, PROBIT, POISSON, IDENTITY };
 
 struct twin_config {
@@ -16,6 +16,7 @@ struct twin_config {
     int clients, slots, d, arms;
     double lambda, delta, s, r, k, c, threshold, longest, scale, epsilon;
     long period;
+    const double *coins; /* RANDOM: in [0, 1), one a decision; else NULL */
 };
 
 /* In the order of play. */
