@@ -570,6 +570,20 @@ enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
                                         const struct tacit_entropy *entropy,
                                         struct tacit_elim_update *update, uint32_t *number);
 
+/* What a hub that lost its state is built again from: all that its closed rounds left (the judge,
+ * who is asked for the round that stands, N, quorum, deadline, the log of changes, what sites
+ * refuse), and nothing of the open round: no report, no grant. Bytes of one form, the same for the
+ * same values; zeros are counted, not written. Ensures: the result is their number; they are
+ * written if it is at most `room`. bytes may be NULL with room 0. Cost: O(A K). */
+size_t tacit_elim_hub_snapshot(const struct tacit_elim_hub *hub, uint8_t *bytes, size_t room);
+/* From a snapshot. Ensures: closed rounds bit for bit, and no report of the open one; a START goes
+ * on. What the lost hub granted is not known to this one: with grants that START has to begin a
+ * term. Errors: TACIT_MALFORMED (not as a hub of this configuration writes it), TACIT_INVALID; *hub
+ * undefined. Requires: as …_init. Cost: O(A K). */
+enum tacit_status tacit_elim_hub_restore(struct tacit_elim_hub *hub,
+                                         const struct tacit_elim_hub_config *config,
+                                         const uint8_t *bytes, size_t size);
+
 /* Shows a hub's state without changing it. Cost: O(1). */
 void tacit_elim_hub_look(const struct tacit_elim_hub *hub, struct tacit_elim_hub_view *view);
 

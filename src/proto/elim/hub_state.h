@@ -1,0 +1,202 @@
+/* Where the state of a hub has its parts: hub.c plays it, hub_snapshot.c writes what of it must not
+ * be lost. */
+#ifndef TACIT_ELIM_HUB_STATE_H
+#define TACIT_ELIM_HUB_STATE_H
+#include "internal.h"
+
+enum phase { PHASE_NEW, PHASE_COLLECTING, PHASE_FINISHED };
+
+struct tacit_elim_hub {
+    struct tacit_elim_hub_config config; /* its weights are in the words */
+    struct tacit_elim_schedule schedule; /* the same, but for N where sites are left out */
+    uint64_t horizon;                    /* slots of an agent: T, or more where it was extended */
+    uint64_t timeout_us;                 /* of a round, as it was changed last */
+    uint32_t quorum;                     /* the same; 0: all */
+    uint32_t change_count;
+    struct elim_judge judge;
+    uint64_t now_us;
+    uint64_t deadline_us; /* of the round; TACIT_NEVER: none */
+    uint64_t term;        /* 0: the first */
+    enum phase phase;
+    uint32_t missing_count;     /* reports that are asked for and not here */
+    uint32_t covered_count;     /* agents whose sums are in the reports that are here */
+    uint64_t judge_words;       /* of the judge's parts */
+    bool weighted;              /* sinks report for their components */
+    bool overdue;               /* the deadline is over: the quorum suffices from now on */
+    struct tacit_commit answer; /* scratch: the head that a GRANT or REFUSAL shows */
+    /* judge | uploaders W(A) | received W(A) | next W(A) | seen A, weights A, agents A | sums A x
+     * K, row = agent, column = rank of the arm among the active ones | with grants: heads A,
+     * flagged W(A) | with changes: log, retired W(K), dropped W(A), abstaining W(A), refused A x
+     * W(K) */
+    uint64_t words[];
+};
+
+/* ---- Layout ---- */
+
+static inline uint64_t *retired_of(struct tacit_elim_hub *hub);
+
+static inline struct elim_judge_parts judge_of(struct tacit_elim_hub *hub)
+{
+    struct elim_judge_parts parts = elim_judge_at(&hub->judge, &hub->schedule, hub->words);
+    parts.horizon = hub->horizon;
+    if (hub->config.change_max > 0)
+        parts.retired = retired_of(hub);
+    return parts;
+}
+
+static inline uint64_t *active_of(struct tacit_elim_hub *hub)
+{
+    return judge_of(hub).active;
+}
+
+static inline double *means_of(struct tacit_elim_hub *hub)
+{
+    return judge_of(hub).means;
+}
+
+static inline uint64_t *agents_of(struct tacit_elim_hub *hub, uint32_t set)
+{
+    TACIT_ASSERT(set <= 3);
+    return hub->words + hub->judge_words + set * TACIT_BITS_WORDS(hub->config.agent_count);
+}
+
+static inline uint64_t *uploaders_of(struct tacit_elim_hub *hub)
+{
+    return agents_of(hub, 0);
+}
+
+static inline uint64_t *received_of(struct tacit_elim_hub *hub)
+{
+    return agents_of(hub, 1);
+}
+
+static inline uint64_t *next_uploaders_of(struct tacit_elim_hub *hub)
+{
+    return agents_of(hub, 2);
+}
+
+/* Two numbers of 32 bits fit a word. */
+static inline uint32_t *numbers_of(struct tacit_elim_hub *hub, uint32_t column)
+{
+    TACIT_ASSERT(column < 3);
+    return (uint32_t *)agents_of(hub, 3) + column * (size_t)hub->config.agent_count;
+}
+
+/* Last epoch whose report is held, by agent. */
+static inline uint32_t *seen_of(struct tacit_elim_hub *hub)
+{
+    return numbers_of(hub, 0);
+}
+
+/* How many agents each agent may report for. */
+static inline uint32_t *weights_of(struct tacit_elim_hub *hub)
+{
+    return numbers_of(hub, 1);
+}
+
+/* How many agents are in the report that is here. */
+static inline uint32_t *covered_of(struct tacit_elim_hub *hub)
+{
+    return numbers_of(hub, 2);
+}
+
+static inline size_t numbers_words(uint32_t agents)
+{
+    return (3 * (size_t)agents + 1) / 2;
+}
+
+static inline union tacit_sum *row_of(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    TACIT_ASSERT(agent <= hub->config.agent_count);
+    size_t const arms = hub->config.schedule.arm_count;
+    return (union tacit_sum *)(agents_of(hub, 3) + numbers_words(hub->config.agent_count)) +
+           agent * arms;
+}
+
+/* What was granted to each agent. */
+static inline struct tacit_commit_head *heads_of(struct tacit_elim_hub *hub)
+{
+    TACIT_ASSERT(hub->config.has_grants);
+    return (struct tacit_commit_head *)(void *)row_of(hub, hub->config.agent_count);
+}
+
+/* Who spoke from two states. */
+static inline uint64_t *flagged_of(struct tacit_elim_hub *hub)
+{
+    return (uint64_t *)(void *)(heads_of(hub) + hub->config.agent_count);
+}
+
+/* Words of both. */
+static inline size_t grants_words(const struct tacit_elim_hub_config *config)
+{
+    return config->has_grants ? TACIT_COMMIT_HEAD_WORDS * config->agent_count +
+                                    TACIT_BITS_WORDS(config->agent_count)
+                              : 0;
+}
+
+static inline struct tacit_elim_change *changes_of(struct tacit_elim_hub *hub)
+{
+    TACIT_ASSERT(hub->config.change_max > 0);
+    uint64_t *const end = (uint64_t *)(void *)row_of(hub, hub->config.agent_count);
+    return (struct tacit_elim_change *)(void *)(end + grants_words(&hub->config));
+}
+
+/* Arms that the operator has taken out. */
+static inline uint64_t *retired_of(struct tacit_elim_hub *hub)
+{
+    return (uint64_t *)(void *)(changes_of(hub) + hub->config.change_max);
+}
+
+/* Sites that the operator has taken out. */
+static inline uint64_t *dropped_of(struct tacit_elim_hub *hub)
+{
+    return retired_of(hub) + TACIT_BITS_WORDS(hub->config.schedule.arm_count);
+}
+
+/* Sites that refuse an arm that is in. */
+static inline uint64_t *abstaining_of(struct tacit_elim_hub *hub)
+{
+    return dropped_of(hub) + TACIT_BITS_WORDS(hub->config.agent_count);
+}
+
+/* Arms that this agent refuses. */
+static inline uint64_t *refused_of(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    TACIT_ASSERT(agent < hub->config.agent_count);
+    return abstaining_of(hub) + TACIT_BITS_WORDS(hub->config.agent_count) +
+           agent * TACIT_BITS_WORDS(hub->config.schedule.arm_count);
+}
+
+/* Words of all these. */
+static inline size_t changes_words(const struct tacit_elim_hub_config *config)
+{
+    size_t const arms = TACIT_BITS_WORDS(config->schedule.arm_count);
+    size_t const agents = TACIT_BITS_WORDS(config->agent_count);
+    return config->change_max == 0 ? 0
+                                   : elim_changes_words(config->change_max) + arms + 2 * agents +
+                                         config->agent_count * arms;
+}
+
+/* ---- Who counts ---- */
+
+static inline bool is_dropped(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    return hub->config.change_max > 0 && tacit_bits_has(dropped_of(hub), agent);
+}
+
+/* Was it taken out, or does it refuse an arm that is in? */
+static inline bool is_excused(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    return hub->config.change_max > 0 &&
+           (tacit_bits_has(dropped_of(hub), agent) || tacit_bits_has(abstaining_of(hub), agent));
+}
+
+/* Sites that can report. */
+static inline uint32_t eligible_count(struct tacit_elim_hub *hub)
+{
+    uint32_t count = 0;
+    for (uint32_t agent = 0; agent < hub->config.agent_count; agent++)
+        count += weights_of(hub)[agent] > 0 && !is_excused(hub, agent) ? 1 : 0;
+    return count;
+}
+#endif

@@ -1,0 +1,494 @@
+/* Hubs that lose their state, again and again, and are built anew from what their last closed round
+ * left: beside a hub that nothing happens to, with the same reports, every closed round is the same
+ * to the last bit. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+#include "../support/elim_driver.h"
+
+#define SCHEDULES 2000u
+#define STEPS_MAX 400u
+#define SNAPSHOT_BYTES_MAX 65536u
+#define ARMS_MAX 7u
+#define AGENTS_MAX 7u
+
+struct snapshot {
+    size_t size;
+    uint8_t bytes[SNAPSHOT_BYTES_MAX];
+};
+
+/* Two hubs, the reports of the open round, and what the second is built from when it is lost. */
+struct pair {
+    struct driver_setup setup;
+    struct tacit_rng rng;
+    uint32_t schedule;
+    struct driver_core whole; /* nothing happens to it */
+    struct driver_core lost;  /* .. and this one */
+    struct snapshot kept;     /* as the sites would hold it */
+    uint32_t round;           /* of the reports below */
+    uint64_t reported[1];
+    union tacit_sum sums[AGENTS_MAX][ARMS_MAX];
+    uint32_t losses;
+};
+
+static void take(const struct driver_core *hub, struct snapshot *snapshot)
+{
+    snapshot->size = tacit_elim_hub_snapshot(hub->state, snapshot->bytes, sizeof snapshot->bytes);
+    assert_in_range(snapshot->size, 1, sizeof snapshot->bytes);
+    assert_int_equal(snapshot->size, tacit_elim_hub_snapshot(hub->state, NULL, 0));
+}
+
+static bool is_same(const struct snapshot *a, const struct snapshot *b)
+{
+    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+}
+
+static enum tacit_status put_back(struct driver_core *hub, const struct snapshot *snapshot)
+{
+    memset(hub->state, 0xa5, hub->size);
+    return tacit_elim_hub_restore(hub->state, &hub->hub_config, snapshot->bytes, snapshot->size);
+}
+
+/* The choice of participants is the same for both, however often one was lost in the round. */
+static void reseed(struct pair *pair)
+{
+    uint32_t const epoch = driver_hub_view(&pair->whole).epoch;
+    pair->whole.entropy.rng =
+        tacit_rng_stream(pair->schedule, epoch, TACIT_STREAM_COMMON, TACIT_PURPOSE_SELECTION);
+    pair->lost.entropy.rng = pair->whole.entropy.rng;
+}
+
+static struct tacit_elim_message report_of(struct pair *pair, const struct driver_core *hub,
+                                           uint32_t agent)
+{
+    struct tacit_elim_hub_view const view = driver_hub_view(hub);
+    return (struct tacit_elim_message){.kind = TACIT_ELIM_REPORT,
+                                       .from = agent,
+                                       .to = TACIT_HUB,
+                                       .run_id = DRIVER_RUN_ID,
+                                       .epoch = view.epoch,
+                                       .pulls = view.pulls,
+                                       .arms = view.arms,
+                                       .sum_count = view.active_count,
+                                       .sums = pair->sums[agent]};
+}
+
+static void hear_report(struct pair *pair, struct driver_core *hub, uint32_t agent)
+{
+    uint64_t arms[1];
+    struct tacit_elim_message report = report_of(pair, hub, agent);
+    memcpy(arms, report.arms, sizeof arms);
+    report.arms = arms; /* the hub's own may change while it reads */
+    driver_expect(hub, driver_receive(&report), TACIT_OK);
+}
+
+static void time_out(struct driver_core *hub)
+{
+    if (hub->update.deadline_us == TACIT_NEVER)
+        return;
+    hub->now_us = hub->update.deadline_us;
+    driver_expect(hub, driver_timeout(), TACIT_OK);
+}
+
+/* Is there a report of a site that was left out after it came? It would not be taken again. */
+static bool holds_more(const struct driver_core *hub)
+{
+    struct tacit_elim_hub_view const view = driver_hub_view(hub);
+    return view.dropped != NULL && (view.received[0] & (view.dropped[0] | view.abstaining[0])) != 0;
+}
+
+/* Its state is gone; the sites' newest snapshot and the reports of the open round bring it back. */
+static void lose(struct pair *pair)
+{
+    struct snapshot again;
+    struct tacit_elim_hub_view const whole = driver_hub_view(&pair->whole);
+    uint64_t const received = whole.received[0];
+    assert_int_equal(put_back(&pair->lost, &pair->kept), TACIT_OK);
+    take(&pair->lost, &again);
+    assert_true(is_same(&pair->kept, &again));
+    assert_int_equal(driver_hub_view(&pair->lost).received[0], 0);
+    pair->lost.now_us = 0; /* another process, another clock */
+    reseed(pair);
+    driver_expect(&pair->lost, driver_start(), TACIT_OK);
+    for (uint32_t agent = 0; agent < pair->setup.agent_count; agent++)
+        if (tacit_bits_has(&received, agent))
+            hear_report(pair, &pair->lost, agent);
+    if (whole.overdue)
+        time_out(&pair->lost);
+    pair->losses++;
+}
+
+/* After each step: what has closed is the same in both. */
+static bool agrees(struct pair *pair)
+{
+    struct snapshot whole;
+    struct snapshot lost;
+    take(&pair->whole, &whole);
+    take(&pair->lost, &lost);
+    pair->kept = whole; /* the newest entry, which the sites hold by now */
+    return is_same(&whole, &lost);
+}
+
+/* ---- Schedules ---- */
+
+static struct driver_setup draw_setup(struct tacit_rng *rng)
+{
+    uint32_t const agents = 1 + (uint32_t)tacit_rng_below(rng, AGENTS_MAX);
+    uint32_t const arms = 2 + (uint32_t)tacit_rng_below(rng, ARMS_MAX - 1);
+    struct driver_setup setup = driver_setup_plain(agents, arms, 100000);
+    setup.answers_all = true;
+    setup.epsilon = tacit_rng_bernoulli(rng, 0.5) ? 1.0 : INFINITY;
+    if (tacit_rng_bernoulli(rng, 0.4)) { /* exact bounds: everybody reports */
+        setup.growth = 2;
+        setup.epsilon = 1.0;
+    } else if (tacit_rng_bernoulli(rng, 0.5)) {
+        setup.report_count = 1 + (uint32_t)tacit_rng_below(rng, agents);
+    }
+    if (tacit_rng_bernoulli(rng, 0.6)) {
+        setup.quorum = 1 + (uint32_t)tacit_rng_below(rng, setup.report_count);
+        setup.round_timeout_us = 1000;
+    }
+    setup.change_max = tacit_rng_bernoulli(rng, 0.7) ? 8 : 0;
+    return setup;
+}
+
+static void open_pair(struct pair *pair, uint32_t schedule)
+{
+    *pair = (struct pair){.schedule = schedule,
+                          .rng = tacit_rng_stream(15, schedule, 0, TACIT_PURPOSE_FAULT)};
+    pair->setup = draw_setup(&pair->rng);
+    pair->whole = driver_hub_open(&pair->setup);
+    pair->lost = driver_hub_open(&pair->setup);
+    reseed(pair);
+    driver_expect(&pair->whole, driver_start(), TACIT_OK);
+    driver_expect(&pair->lost, driver_start(), TACIT_OK);
+    assert_true(agrees(pair));
+}
+
+static void close_pair(struct pair *pair)
+{
+    driver_close(&pair->whole);
+    driver_close(&pair->lost);
+}
+
+/* Arms a little apart: some rounds until the first goes. */
+static void draw_sums(struct pair *pair, uint32_t agent)
+{
+    struct tacit_elim_hub_view const view = driver_hub_view(&pair->whole);
+    uint32_t rank = 0;
+    for (uint32_t arm = 0; arm < pair->setup.arm_count; arm++) {
+        if (!tacit_bits_has(view.arms, arm))
+            continue;
+        uint64_t const steps = (uint64_t)TACIT_STEPS * view.pulls;
+        int64_t const mean = (int64_t)(steps / 2 + steps / 64 * arm);
+        int64_t const wobble = (int64_t)tacit_rng_below(&pair->rng, steps / 128 + 1);
+        pair->sums[agent][rank++].steps = mean + wobble;
+    }
+}
+
+static void say_report(struct pair *pair)
+{
+    uint32_t const agent = (uint32_t)tacit_rng_below(&pair->rng, pair->setup.agent_count);
+    struct tacit_elim_hub_view const view = driver_hub_view(&pair->whole);
+    bool const is_asked =
+        tacit_bits_has(view.uploaders, agent) && !tacit_bits_has(view.received, agent);
+    bool const is_out = view.dropped != NULL && (tacit_bits_has(view.dropped, agent) ||
+                                                 tacit_bits_has(view.abstaining, agent));
+    if (view.finished || !is_asked || is_out)
+        return;
+    draw_sums(pair, agent);
+    hear_report(pair, &pair->whole, agent);
+    hear_report(pair, &pair->lost, agent);
+}
+
+static void say_refusal(struct pair *pair)
+{
+    struct tacit_elim_hub_view const view = driver_hub_view(&pair->whole);
+    uint64_t const refused = UINT64_C(1) << tacit_rng_below(&pair->rng, pair->setup.arm_count);
+    struct tacit_elim_message const hello = {
+        .kind = TACIT_ELIM_HELLO,
+        .from = (uint32_t)tacit_rng_below(&pair->rng, pair->setup.agent_count),
+        .to = TACIT_HUB,
+        .run_id = DRIVER_RUN_ID,
+        .epoch = view.epoch,
+        .refused = &refused};
+    driver_expect(&pair->whole, driver_receive(&hello), TACIT_OK);
+    driver_expect(&pair->lost, driver_receive(&hello), TACIT_OK);
+}
+
+static void say_change(struct pair *pair)
+{
+    enum tacit_elim_change_kind const kinds[] = {TACIT_ELIM_DROP_SITE, TACIT_ELIM_SET_PATIENCE,
+                                                 TACIT_ELIM_EXTEND_HORIZON, TACIT_ELIM_RETIRE_ARM,
+                                                 TACIT_ELIM_END_RUN};
+    enum tacit_elim_change_kind const kind =
+        kinds[tacit_rng_below(&pair->rng, tacit_rng_bernoulli(&pair->rng, 0.1) ? 5 : 4)];
+    uint32_t const subject = (uint32_t)tacit_rng_below(&pair->rng, 4);
+    uint64_t const value = kind == TACIT_ELIM_SET_PATIENCE     ? 500 * (1 + subject)
+                           : kind == TACIT_ELIM_EXTEND_HORIZON ? 200000
+                                                               : 0;
+    bool const is_plain = kind == TACIT_ELIM_EXTEND_HORIZON || kind == TACIT_ELIM_END_RUN;
+    uint32_t numbers[2];
+    enum tacit_status const first =
+        driver_change(&pair->whole, kind, is_plain ? 0 : subject, value, &numbers[0]);
+    enum tacit_status const second =
+        driver_change(&pair->lost, kind, is_plain ? 0 : subject, value, &numbers[1]);
+    assert_int_equal(first, second);
+    assert_int_equal(numbers[0], numbers[1]);
+}
+
+static void both_time_out(struct pair *pair)
+{
+    time_out(&pair->whole);
+    time_out(&pair->lost);
+}
+
+static void one_step(struct pair *pair)
+{
+    reseed(pair);
+    switch (tacit_rng_below(&pair->rng, 40)) {
+    case 0:
+    case 1:
+        both_time_out(pair);
+        break;
+    case 2:
+        if (pair->setup.change_max > 0)
+            say_change(pair);
+        break;
+    case 3:
+        if (pair->setup.change_max > 0 && tacit_rng_bernoulli(&pair->rng, 0.1))
+            say_refusal(pair);
+        break;
+    case 4:
+    case 5:
+    case 6:
+        if (!holds_more(&pair->whole))
+            lose(pair);
+        break;
+    default:
+        say_report(pair);
+    }
+}
+
+static void hub_that_was_lost_closes_its_rounds_bit_for_bit(void **state)
+{
+    static struct pair pair;
+    uint64_t losses = 0;
+    uint64_t rounds = 0;
+    uint64_t finished = 0;
+    (void)state;
+    for (uint32_t schedule = 0; schedule < SCHEDULES; schedule++) {
+        open_pair(&pair, schedule);
+        for (uint32_t i = 0; i < STEPS_MAX && !driver_hub_view(&pair.whole).finished; i++) {
+            one_step(&pair);
+            assert_true(agrees(&pair));
+        }
+        if (!holds_more(&pair.whole))
+            lose(&pair); /* also after the end */
+        assert_true(agrees(&pair));
+        losses += pair.losses;
+        rounds += driver_hub_view(&pair.whole).round_count;
+        finished += driver_hub_view(&pair.whole).finished;
+        close_pair(&pair);
+    }
+    print_message("%u schedules, %llu lost hubs, %llu closed rounds, %llu runs ended\n", SCHEDULES,
+                  (unsigned long long)losses, (unsigned long long)rounds,
+                  (unsigned long long)finished);
+    assert_true(losses > 5 * SCHEDULES);
+    assert_true(rounds > SCHEDULES);
+    assert_true(finished > SCHEDULES / 4);
+}
+
+/* ---- What the comparison is for ---- */
+
+/* Plays rounds of a plain run until `rounds` are closed. */
+static void play_to(struct pair *pair, uint32_t rounds)
+{
+    while (driver_hub_view(&pair->whole).round_count < rounds) {
+        assert_false(driver_hub_view(&pair->whole).finished);
+        reseed(pair);
+        say_report(pair);
+        assert_true(agrees(pair));
+    }
+}
+
+static void open_plain(struct pair *pair, uint32_t report_count)
+{
+    *pair = (struct pair){.rng = tacit_rng_stream(16, 0, 0, TACIT_PURPOSE_FAULT)};
+    pair->setup = driver_setup_plain(6, 3, 10000000);
+    pair->setup.report_count = report_count;
+    pair->setup.answers_all = true;
+    pair->setup.change_max = 8;
+    pair->whole = driver_hub_open(&pair->setup);
+    pair->lost = driver_hub_open(&pair->setup);
+    reseed(pair);
+    driver_expect(&pair->whole, driver_start(), TACIT_OK);
+    driver_expect(&pair->lost, driver_start(), TACIT_OK);
+    assert_true(agrees(pair));
+}
+
+/* An entry that is one round old, a report that is another one, participants that were drawn anew:
+ * the comparison sees each. */
+static void comparison_sees_what_is_not_the_same(void **state)
+{
+    static struct pair pair;
+    static struct snapshot old;
+    (void)state;
+    open_plain(&pair, 6);
+    play_to(&pair, 1);
+    old = pair.kept;
+    play_to(&pair, 2);
+    assert_int_equal(put_back(&pair.lost, &old), TACIT_OK);
+    assert_false(agrees(&pair));
+    close_pair(&pair);
+
+    open_plain(&pair, 6);
+    for (uint32_t agent = 0; agent < 6; agent++) {
+        draw_sums(&pair, agent);
+        hear_report(&pair, &pair.whole, agent);
+        pair.sums[agent][0].steps += agent == 5; /* one step of one report */
+        hear_report(&pair, &pair.lost, agent);
+    }
+    assert_false(agrees(&pair));
+    close_pair(&pair);
+
+    open_plain(&pair, 3);
+    bool differs = false;
+    for (uint32_t round = 1; round < 4 && !differs; round++) {
+        play_to(&pair, round);
+        uint32_t const asked = tacit_bits_count(driver_hub_view(&pair.whole).uploaders, 6);
+        assert_int_equal(asked, 3);
+        pair.schedule += 1000; /* another stream from here on, for one of them */
+        struct tacit_rng const other = tacit_rng_stream(pair.schedule, round, 1, 1);
+        for (uint32_t agent = 0; agent < 6; agent++)
+            if (tacit_bits_has(driver_hub_view(&pair.whole).uploaders, agent) &&
+                driver_hub_view(&pair.whole).round_count == round) {
+                draw_sums(&pair, agent);
+                reseed(&pair);
+                pair.lost.entropy.rng = other;
+                hear_report(&pair, &pair.whole, agent);
+                hear_report(&pair, &pair.lost, agent);
+            }
+        differs = !agrees(&pair);
+        assert_int_equal(put_back(&pair.lost, &pair.kept), TACIT_OK);
+        driver_expect(&pair.lost, driver_start(), TACIT_OK);
+    }
+    assert_true(differs);
+    close_pair(&pair);
+}
+
+/* A byte that is another one is refused, or it shows in what the hub writes; and no byte can be
+ * missing. */
+static void snapshot_has_one_form(void **state)
+{
+    static struct pair pair;
+    static struct snapshot bad;
+    static struct snapshot again;
+    (void)state;
+    open_plain(&pair, 6);
+    play_to(&pair, 2);
+    uint32_t number;
+    assert_int_equal(driver_change(&pair.whole, TACIT_ELIM_DROP_SITE, 1, 0, &number), TACIT_OK);
+    take(&pair.whole, &pair.kept);
+    for (size_t at = 0; at < pair.kept.size; at++)
+        for (uint32_t bit = 0; bit < 8; bit++) {
+            bad = pair.kept;
+            bad.bytes[at] ^= (uint8_t)(1u << bit);
+            enum tacit_status const status = put_back(&pair.lost, &bad);
+            if (status != TACIT_OK) {
+                assert_int_equal(status, TACIT_MALFORMED);
+                continue;
+            }
+            take(&pair.lost, &again);
+            assert_true(is_same(&bad, &again));
+        }
+    for (size_t size = 0; size < pair.kept.size; size++) {
+        bad = pair.kept;
+        bad.size = size;
+        assert_int_equal(put_back(&pair.lost, &bad), TACIT_MALFORMED);
+    }
+    bad = pair.kept;
+    bad.size += 8;
+    assert_int_equal(put_back(&pair.lost, &bad), TACIT_MALFORMED);
+    close_pair(&pair);
+}
+
+static void snapshot_of_another_run_is_refused(void **state)
+{
+    static struct pair pair;
+    (void)state;
+    open_plain(&pair, 6);
+    play_to(&pair, 1);
+    struct driver_setup other = pair.setup;
+    other.arm_count++;
+    struct driver_core hub = driver_hub_open(&other);
+    assert_int_equal(put_back(&hub, &pair.kept), TACIT_MALFORMED);
+    driver_close(&hub);
+    other = pair.setup;
+    other.change_max = 7;
+    hub = driver_hub_open(&other);
+    assert_int_equal(put_back(&hub, &pair.kept), TACIT_MALFORMED);
+    driver_close(&hub);
+    hub = driver_hub_open(&pair.setup);
+    hub.hub_config.run_id++;
+    assert_int_equal(put_back(&hub, &pair.kept), TACIT_MALFORMED);
+    driver_close(&hub);
+    close_pair(&pair);
+}
+
+/* The site that was dropped does not report again: the hub that was lost does not wait for it. */
+static void report_of_a_site_that_was_left_out_is_not_waited_for(void **state)
+{
+    static struct pair pair;
+    uint32_t number;
+    (void)state;
+    open_plain(&pair, 6);
+    for (uint32_t agent = 0; agent < 5; agent++) {
+        draw_sums(&pair, agent);
+        hear_report(&pair, &pair.whole, agent);
+    }
+    assert_int_equal(driver_change(&pair.whole, TACIT_ELIM_DROP_SITE, 0, 0, &number), TACIT_OK);
+    take(&pair.whole, &pair.kept);
+    assert_int_equal(put_back(&pair.lost, &pair.kept), TACIT_OK);
+    driver_expect(&pair.lost, driver_start(), TACIT_OK);
+    assert_int_equal(driver_hub_view(&pair.lost).reports_missing, 5);
+    for (uint32_t agent = 1; agent < 6; agent++) {
+        draw_sums(&pair, agent);
+        hear_report(&pair, &pair.lost, agent);
+    }
+    assert_int_equal(driver_hub_view(&pair.lost).round_count, 1);
+    close_pair(&pair);
+}
+
+/* A hub that has not asked for anything yet is built from its snapshot, too. */
+static void hub_that_never_started_starts(void **state)
+{
+    static struct snapshot first;
+    struct driver_setup const setup = driver_setup_plain(2, 2, 1000);
+    struct driver_core hub = driver_hub_open(&setup);
+    (void)state;
+    take(&hub, &first);
+    assert_int_equal(put_back(&hub, &first), TACIT_OK);
+    driver_expect(&hub, driver_start(), TACIT_OK);
+    assert_int_equal(driver_hub_view(&hub).epoch, 1);
+    driver_close(&hub);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hub_that_was_lost_closes_its_rounds_bit_for_bit),
+        cmocka_unit_test(comparison_sees_what_is_not_the_same),
+        cmocka_unit_test(snapshot_has_one_form),
+        cmocka_unit_test(snapshot_of_another_run_is_refused),
+        cmocka_unit_test(report_of_a_site_that_was_left_out_is_not_waited_for),
+        cmocka_unit_test(hub_that_never_started_starts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
