@@ -85,6 +85,8 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
         tell_choice(agent, answer);
     if (status != TACIT_OK || !answer->is_new)
         return status;
+    if (answer->row.kind == LIVE_DECISION_EARLY)
+        agent->early_count++;
     /* A pull beside the plan is a pull all the same; beyond T the core counts no more. */
     if (answer->row.kind != LIVE_DECISION_PLANNED && answer->row.kind != LIVE_DECISION_CHOSEN)
         agent_count_played(agent, 1);
@@ -107,6 +109,8 @@ static enum live_reward_answer reward(void *context, uint64_t id, double given, 
     if (outcome.answer == LIVE_REWARD_ACCEPTED &&
         (!is_number || value < agent->config->site.lo || value > agent->config->site.hi))
         agent->clipped_count++;
+    if (outcome.answer == LIVE_REWARD_ACCEPTED && outcome.row.kind == LIVE_DECISION_EARLY)
+        agent->early_rewards++;
     if (outcome.fills)
         agent_fill_place(agent, &outcome.row, value);
     return outcome.answer;
@@ -284,6 +288,10 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
     (void)json_object_set_new(status, "wait_s", seconds(decisions->wait.wait_ms));
     (void)json_object_set_new(status, "given_out_again",
                               json_integer((json_int_t)decisions->missed_count));
+    (void)json_object_set_new(status, "early_decisions",
+                              json_integer((json_int_t)agent->early_count));
+    (void)json_object_set_new(status, "early_rewards",
+                              json_integer((json_int_t)agent->early_rewards));
     (void)json_object_set_new(status, "missed_share", json_real(waiting.missed_share));
     (void)json_object_set_new(status, "radius", json_real(waiting.radius));
 }
@@ -434,11 +442,13 @@ static void metrics(void *context, struct live_buffer *text)
     live_buffer_format(
         text,
         "tacit_agent_decisions_total %" PRIu64 "\ntacit_agent_rewards_total %" PRIu64
+        "\ntacit_agent_early_decisions_total %" PRIu64 "\ntacit_agent_early_rewards_total %" PRIu64
         "\ntacit_agent_sent_bytes_total %" PRIu64 "\ntacit_agent_refused_messages_total %" PRIu64
         "\ntacit_agent_unsigned_messages_total %" PRIu64 "\ntacit_agent_spent_nano_epsilon %" PRIu64
         "\ntacit_agent_connected %d\n",
-        api.decisions, api.rewards, bus.sent_bytes, agent->refused_count, agent->unsigned_count,
-        view.spent_nano, live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
+        api.decisions, api.rewards, agent->early_count, agent->early_rewards, bus.sent_bytes,
+        agent->refused_count, agent->unsigned_count, view.spent_nano,
+        live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
     for (uint32_t arm = 0; view.confidence > 0 && arm < agent->config->site.arm_count; arm++)
         live_buffer_format(text,
                            "tacit_agent_arm_lower{arm=\"%" PRIu32 "\"} %.6g\n"

@@ -52,7 +52,7 @@ static void on_change(void *context, const struct live_decision_change *change)
     case LIVE_CHANGE_FORGOTTEN:
         agent->has_forgotten = true;
         if (live_daemon_begin(&agent->daemon) &&
-            live_store_drop_decision(agent->daemon.store, change->row->id) != TACIT_OK)
+            live_store_drop_decision(agent->daemon.store, change->row->number) != TACIT_OK)
             live_daemon_fail(&agent->daemon, TACIT_IO, "a decision cannot be dropped");
         break;
     }

@@ -1,6 +1,7 @@
 /* What an agent keeps: the core's bytes, decisions, units. */
 #include "agent_rows.h"
 #include "agent_times.h"
+#include "daemon/entropy.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,8 +17,8 @@ void agent_store_row(struct agent *agent, const struct live_decision_row *row)
         live_daemon_fail(&agent->daemon, status, "a decision cannot be written");
 }
 
-/* The core goes into the batch once a round, whatever number of rewards came. The next id is behind
- * the last row, so it is written only when rows go. */
+/* The core goes into the batch once a round, whatever number of rewards came. The next number is
+ * behind the last row, so it is written only when rows go. */
 void agent_prepare_commit(struct agent *agent)
 {
     struct live_decisions_view view;
@@ -32,7 +33,7 @@ void agent_prepare_commit(struct agent *agent)
     agent_keep_times(agent);
     live_decisions_look(agent->decisions, &view);
     if (status == TACIT_OK && agent->has_forgotten)
-        status = live_store_put_value(agent->daemon.store, "next_decision", view.next_id);
+        status = live_store_put_value(agent->daemon.store, "next_decision", view.next_number);
     if (status != TACIT_OK)
         live_daemon_fail(&agent->daemon, status, "the state cannot be written");
     agent->core_is_dirty = false;
@@ -62,7 +63,7 @@ static bool restore_unit(void *context, const char *unit, uint32_t arm)
 static enum tacit_status restore_decisions(struct agent *agent)
 {
     struct live_store *const store = agent->daemon.store;
-    uint64_t next_id = 1;
+    uint64_t next_number = 1;
     bool found;
     enum tacit_status status = live_store_decisions(store, restore_row, agent);
     if (status == TACIT_OK)
@@ -70,9 +71,9 @@ static enum tacit_status restore_decisions(struct agent *agent)
     if (status == TACIT_OK)
         status = agent->daemon.status;
     if (status == TACIT_OK)
-        status = live_store_get_value(store, "next_decision", &next_id, &found);
+        status = live_store_get_value(store, "next_decision", &next_number, &found);
     if (status == TACIT_OK && found)
-        live_decisions_set_next_id(agent->decisions, next_id);
+        live_decisions_set_next_number(agent->decisions, next_number);
     return status == TACIT_OK ? agent_restore_times(agent) : status;
 }
 
@@ -134,7 +135,8 @@ static struct live_decisions *new_decisions(const struct live_agent_config *conf
         .wait_max_ms = (settles ? wait_s : config->deadline_s) * 1000u,
         .remember_ms = (uint64_t)config->remember_s * 1000u,
         .settles = settles,
-        .missing_value = config->missing_counts_as};
+        .missing_value = config->missing_counts_as,
+        .ids = live_entropy(LIVE_ENTROPY_DECISIONS)};
     return live_decisions_new(&decisions);
 }
 

@@ -39,9 +39,9 @@ struct agent {
     struct live_control *control; /* NULL until the start is done */
     struct live_timer *core_timer;
     struct live_timer *expiry_timer;
-    struct live_site *site;    /* NULL before it has joined a run */
-    bool core_is_dirty;        /* changed in this round: put it once, at the end */
-    bool has_forgotten;        /* decisions, in this round: their rows no longer show the next id */
+    struct live_site *site; /* NULL before it has joined a run */
+    bool core_is_dirty;     /* changed in this round: put it once, at the end */
+    bool has_forgotten; /* decisions, in this round: their rows no longer show the next number */
     uint64_t core_deadline_us; /* as the core said it, before the jitter */
     struct live_state_clock clock;
     uint64_t kept_wait_ms;      /* what is on disk; 0: nothing */
@@ -58,6 +58,8 @@ struct agent {
     struct live_sender *neighbours; /* by their order; NULL: none yet */
     uint32_t neighbour_count;
     struct live_sender strangers; /* all other names together */
+    uint64_t early_count;         /* decisions before any run was joined, since the start .. */
+    uint64_t early_rewards;       /* .. and their rewards, which count nowhere */
     uint64_t clipped_count;       /* depends on rewards: shown under /v1/clipped and nowhere else */
     const char
         *refusal; /* why this site does not take part, or what it takes no part in; or NULL */

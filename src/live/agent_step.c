@@ -316,5 +316,5 @@ struct live_fallback agent_fallback(struct agent *agent)
         agent->ranking_is_stale = false;
     }
     return (struct live_fallback){agent->active, agent->ranking, agent->active_count,
-                                  view.is_decided || view.is_finished};
+                                  view.is_decided || view.is_finished, agent->site == NULL};
 }

@@ -45,6 +45,7 @@ struct fake {
     atomic_bool entropy_fails;
     atomic_bool warns;
     double reward_sum;
+    uint64_t last_id;
 };
 
 static enum tacit_status fake_fill(void *context, void *bytes, size_t size)
@@ -149,13 +150,26 @@ static bool fake_is_healthy(void *context, struct tacit_error *error)
     return fake->healthy;
 }
 
+/* Ids that a test can foresee: 1, 2, 3, .. */
+static enum tacit_status count_up(void *context, void *bytes, size_t size)
+{
+    uint64_t *const last = context;
+    assert_int_equal(size, sizeof *last);
+    ++*last;
+    memcpy(bytes, last, size);
+    return TACIT_OK;
+}
+
 static void fake_open(struct fake *fake, uint32_t open_max, uint64_t remember_ms)
 {
-    struct live_decisions_config const config = {.arm_count = ARMS,
-                                                 .open_max = open_max,
-                                                 .wait_ms = DEADLINE_MS,
-                                                 .wait_max_ms = DEADLINE_MS,
-                                                 .remember_ms = remember_ms};
+    struct live_decisions_config const config = {
+        .arm_count = ARMS,
+        .open_max = open_max,
+        .wait_ms = DEADLINE_MS,
+        .wait_max_ms = DEADLINE_MS,
+        .remember_ms = remember_ms,
+        .ids = {.fill = count_up, .context = &fake->last_id}};
+    fake->last_id = 0;
     fake->decisions = live_decisions_new(&config);
     assert_non_null(fake->decisions);
     fake->rng = tacit_rng_stream(3, 0, 0, TACIT_PURPOSE_SELECTION);

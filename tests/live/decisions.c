@@ -47,6 +47,16 @@ static struct source some_source(uint32_t run)
     return (struct source){.rng = tacit_rng_stream(23, run, 0, TACIT_PURPOSE_SELECTION)};
 }
 
+/* Ids that a test can foresee: 1, 2, 3, .. */
+static enum tacit_status count_up(void *context, void *bytes, size_t size)
+{
+    uint64_t *const last = context;
+    assert_int_equal(size, sizeof *last);
+    ++*last;
+    memcpy(bytes, last, size);
+    return TACIT_OK;
+}
+
 /* ---- A bench: decisions, what the core says, what was told to the store ---------------------- */
 
 struct bench {
@@ -54,6 +64,7 @@ struct bench {
     struct live_decisions_config config;
     struct source source;
     struct tacit_entropy entropy;
+    uint64_t last_id;
     uint64_t active[1];
     uint32_t ranking[ARMS];
     struct live_fallback fallback;
@@ -73,7 +84,8 @@ static void bench_open(struct bench *bench, struct live_decisions_config config)
 {
     *bench = (struct bench){
         .config = config, .source = some_source(1), .ranking = {3, 1, 0, 2, 4}, .now_ms = NOW_MS};
-    bench->decisions = live_decisions_new(&config);
+    bench->config.ids = (struct tacit_entropy){.fill = count_up, .context = &bench->last_id};
+    bench->decisions = live_decisions_new(&bench->config);
     assert_non_null(bench->decisions);
     bench->entropy = (struct tacit_entropy){.fill = fill, .context = &bench->source};
     tacit_bits_fill(bench->active, ARMS);
@@ -142,7 +154,7 @@ static struct live_decisions_view view_of(const struct bench *bench)
 
 static void assert_same_view(struct live_decisions_view first, struct live_decisions_view second)
 {
-    assert_int_equal(first.next_id, second.next_id);
+    assert_int_equal(first.next_number, second.next_number);
     assert_int_equal(first.open_planned, second.open_planned);
     assert_int_equal(first.open_other, second.open_other);
     assert_int_equal(first.unserved, second.unserved);
@@ -521,7 +533,7 @@ static void keys_and_units_have_1_to_128_bytes(void **state)
                      TACIT_INVALID);
     assert_int_equal(decide(&bench, &(struct live_decision_request){.unit = ""}, &answer),
                      TACIT_INVALID);
-    assert_int_equal(view_of(&bench).next_id, 1);
+    assert_int_equal(view_of(&bench).next_number, 1);
     text[LIVE_KEY_BYTES_MAX] = '\0';
     answer = decided(&bench, text, text);
     assert_string_equal(answer.row.key, text);
@@ -744,38 +756,131 @@ static void restored_rows_that_contradict_are_refused(void **state)
     (void)state;
     struct bench bench;
     bench_open(&bench, some_config());
-    struct live_decision_row const good = {
-        .id = 7, .arm = 4, .kind = 2, .state = 2, .deadline_ms = 9, .key = "k", .unit = "u"};
+    struct live_decision_row const good = {.number = 7,
+                                           .id = 7,
+                                           .arm = 4,
+                                           .kind = 2,
+                                           .state = 2,
+                                           .deadline_ms = 9,
+                                           .key = "k",
+                                           .unit = "u"};
     assert_int_equal(live_decisions_restore(bench.decisions, &good), TACIT_OK);
-    assert_int_equal(view_of(&bench).next_id, 8);
-    struct live_decision_row bad[10];
+    assert_int_equal(view_of(&bench).next_number, 8);
+    struct live_decision_row bad[12];
     for (size_t i = 0; i < COUNT(bad); i++)
-        bad[i] = (struct live_decision_row){.id = 8, .deadline_ms = 9};
+        bad[i] = (struct live_decision_row){.number = 8, .id = 8, .deadline_ms = 9};
     char text[LIVE_KEY_BYTES_MAX + 2];
     memset(text, 'x', sizeof text);
     text[LIVE_KEY_BYTES_MAX + 1] = '\0';
     bad[0].id = 7;
     bad[1].arm = ARMS;
-    bad[2].kind = LIVE_DECISION_CHOSEN + 1;
+    bad[2].kind = LIVE_DECISION_EARLY + 1;
     bad[3].state = 5;
     bad[4].key = "k";
     bad[5].key = "";
     bad[6].unit = text;
-    bad[7].id = UINT64_MAX;
+    bad[7].number = UINT64_MAX;
     bad[8].value = 1;                  /* of a reward that is not here */
     bad[9].state = LIVE_DECISION_HELD; /* for a place that no plan has */
     bad[9].kind = LIVE_DECISION_EXPLOIT;
+    bad[10].id = 0;
+    bad[11].number = 0;
     for (size_t i = 0; i < COUNT(bad); i++)
         assert_int_equal(live_decisions_restore(bench.decisions, &bad[i]), TACIT_MALFORMED);
     assert_int_equal(live_decisions_restore_unit(bench.decisions, "u", 1), TACIT_OK);
     assert_int_equal(live_decisions_restore_unit(bench.decisions, "u", 1), TACIT_MALFORMED);
     assert_int_equal(live_decisions_restore_unit(bench.decisions, "v", ARMS), TACIT_MALFORMED);
     assert_int_equal(live_decisions_restore_unit(bench.decisions, "", 1), TACIT_MALFORMED);
-    assert_int_equal(view_of(&bench).next_id, 8);
-    live_decisions_set_next_id(bench.decisions, 5); /* never back */
-    assert_int_equal(view_of(&bench).next_id, 8);
-    live_decisions_set_next_id(bench.decisions, 50);
-    assert_int_equal(decided(&bench, NULL, NULL).row.id, 50);
+    assert_int_equal(view_of(&bench).next_number, 8);
+    live_decisions_set_next_number(bench.decisions, 5); /* never back */
+    assert_int_equal(view_of(&bench).next_number, 8);
+    live_decisions_set_next_number(bench.decisions, 50);
+    assert_int_equal(decided(&bench, NULL, NULL).row.number, 50);
+    bench_close(&bench);
+}
+
+/* ---- Ids, and decisions before any run ------------------------------------------------------- */
+
+static void ids_are_drawn_and_never_taken_twice(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    assert_int_equal(decided(&bench, NULL, NULL).row.id, 1);
+    bench.last_id = 0; /* 1 comes again, and is taken */
+    struct live_decision_row const row = decided(&bench, NULL, NULL).row;
+    assert_int_equal(row.id, 2);
+    assert_int_equal(row.number, 2);
+    bench.last_id = UINT64_MAX - 2; /* 63 bits */
+    assert_int_equal(decided(&bench, NULL, NULL).row.id, INT64_MAX - 1);
+    bench_close(&bench);
+}
+
+static enum tacit_status give_zeros(void *context, void *bytes, size_t size)
+{
+    ++*(uint64_t *)context;
+    memset(bytes, 0, size);
+    return TACIT_OK;
+}
+
+static void an_entropy_of_zeros_ends_in_an_error(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct live_decision_answer answer;
+    uint64_t fills = 0;
+    bench_open(&bench, some_config());
+    bench.config.ids = (struct tacit_entropy){.fill = give_zeros, .context = &fills};
+    struct live_decisions *const other = live_decisions_new(&bench.config);
+    struct live_decision_request const request = {.key = "k", .unit = "u"};
+    assert_int_equal(
+        live_decisions_decide(other, &request, &bench.fallback, NOW_MS, &bench.entropy, &answer),
+        TACIT_ENTROPY);
+    assert_in_range(fills, 1, 8);
+    struct live_decisions_view view;
+    live_decisions_look(other, &view);
+    assert_int_equal(view.next_number, 1);
+    assert_int_equal(view.open_other, 0);
+    live_decisions_free(other);
+    bench_close(&bench);
+}
+
+/* 10,000 draws of five arms, chi-squared; then with two arms that cannot be played. */
+static void early_decisions_are_uniform_and_count_nowhere(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct live_decisions_config config = some_config();
+    config.open_max = 20000;
+    bench_open(&bench, config);
+    bench.fallback.is_early = true;
+    uint64_t counts[ARMS] = {0};
+    for (uint32_t i = 0; i < 10000; i++) {
+        struct live_decision_row const row = decided(&bench, NULL, NULL).row;
+        assert_int_equal(row.kind, LIVE_DECISION_EARLY);
+        counts[row.arm]++;
+    }
+    double const even[ARMS] = {2000, 2000, 2000, 2000, 2000};
+    assert_true(gof_chi_square_p(counts, even, ARMS) > P_MIN);
+    for (uint32_t i = 0; i < 100; i++) {
+        uint32_t const arm = decided_without(&bench, NULL, 0x0a).row.arm;
+        assert_true(arm == 0 || arm == 2 || arm == 4);
+    }
+    uint64_t const all = (1u << ARMS) - 1;
+    struct live_decision_answer answer;
+    struct live_decision_request const request = {.unavailable = &all};
+    assert_int_equal(decide(&bench, &request, &answer), TACIT_INVALID);
+    struct live_reward_outcome const outcome =
+        live_decisions_reward(bench.decisions, 1, 1, bench.now_ms);
+    assert_int_equal(outcome.answer, LIVE_REWARD_ACCEPTED);
+    assert_false(outcome.fills);
+    assert_int_equal(rewarded(&bench, 1), LIVE_REWARD_REPEATED);
+    /* A plan that comes later does not take them in. */
+    plan_counts(&bench, (uint64_t[ARMS]){1, 1, 1, 1, 1});
+    bench.fallback.is_early = false;
+    assert_int_equal(view_of(&bench).open_planned, 0);
+    assert_false(live_decisions_reward(bench.decisions, 2, 1, bench.now_ms).fills);
+    assert_int_equal(decided(&bench, NULL, NULL).row.kind, LIVE_DECISION_PLANNED);
     bench_close(&bench);
 }
 
@@ -787,7 +892,7 @@ static void restored_rows_come_in_any_order(void **state)
     static const uint64_t ids[] = {5, 2, 9, 4};
     for (size_t i = 0; i < COUNT(ids); i++) {
         struct live_decision_row const row = {
-            .id = ids[i], .arm = 1, .deadline_ms = NOW_MS + 20 - ids[i]};
+            .number = ids[i], .id = ids[i], .arm = 1, .deadline_ms = NOW_MS + 20 - ids[i]};
         assert_int_equal(live_decisions_restore(bench.decisions, &row), TACIT_OK);
     }
     struct told told = {0};
@@ -796,7 +901,7 @@ static void restored_rows_come_in_any_order(void **state)
     assert_int_equal(told.count, 2);
     assert_int_equal(told.rows[0].id, 9);
     assert_int_equal(told.rows[1].id, 5);
-    assert_int_equal(view_of(&bench).next_id, 10);
+    assert_int_equal(view_of(&bench).next_number, 10);
     assert_int_equal(view_of(&bench).next_expiry_ms, NOW_MS + 11);
     bench_close(&bench);
 }
@@ -1045,7 +1150,7 @@ struct model {
     uint64_t given[ARMS]; /* rewards that planned decisions brought, since the plan came */
     uint64_t plan[ARMS];
     uint32_t unit_arm[MODEL_UNITS]; /* ARMS: not seen */
-    uint64_t next_id;
+    uint64_t next_number;
     char keys[MODEL_KEYS + 1][16];
     char units[MODEL_UNITS + 1][16];
     uint64_t kinds[3];
@@ -1121,7 +1226,8 @@ static void model_check_list(struct model *model)
 
 static void model_check(struct model *model)
 {
-    struct live_decisions_view expected = {.next_id = model->next_id, .next_expiry_ms = UINT64_MAX};
+    struct live_decisions_view expected = {.next_number = model->next_number,
+                                           .next_expiry_ms = UINT64_MAX};
     expected.open_planned = (uint32_t)model_open(model, ARMS, true);
     expected.open_other = (uint32_t)model_open(model, ARMS, false);
     for (uint32_t arm = 0; arm < ARMS; arm++) {
@@ -1180,7 +1286,7 @@ static void model_take(struct model *model, const struct live_decision_answer *a
         model->bench.fallback.is_committed ? LIVE_DECISION_COMMITTED : LIVE_DECISION_EXPLOIT;
     assert_true(answer->is_new);
     assert_int_equal(answer->unit_is_new, sets_unit);
-    assert_int_equal(row->id, model->next_id++);
+    assert_int_equal(row->id, model->next_number++);
     assert_int_equal(row->kind, planned ? LIVE_DECISION_PLANNED : beside);
     assert_int_equal(row->state, LIVE_DECISION_OPEN);
     assert_int_equal(row->opened_ms, model->bench.now_ms);
@@ -1240,7 +1346,7 @@ static void model_decide(struct model *model)
 static void model_reward(struct model *model)
 {
     uint64_t const back = tacit_rng_below(&model->rng, 200);
-    uint64_t const id = model->next_id > back ? model->next_id - back : 0;
+    uint64_t const id = model->next_number > back ? model->next_number - back : 0;
     double const value = (double)(1 + tacit_rng_below(&model->rng, 1000));
     struct live_reward_outcome const outcome =
         live_decisions_reward(model->bench.decisions, id, value, model->bench.now_ms);
@@ -1281,7 +1387,7 @@ static void model_reward(struct model *model)
 static void model_close(struct model *model)
 {
     uint64_t const back = tacit_rng_below(&model->rng, 200);
-    uint64_t const id = model->next_id > back ? model->next_id - back : 0;
+    uint64_t const id = model->next_number > back ? model->next_number - back : 0;
     struct live_decision_row row;
     enum live_close_answer const answer =
         live_decisions_close(model->bench.decisions, id, model->bench.now_ms, &row);
@@ -1429,7 +1535,7 @@ static void model_restart(struct model *model)
     }
     for (uint32_t arm = 0; arm < ARMS; arm++)
         live_decisions_restore_missed(bench->decisions, arm, model->missed[arm]);
-    live_decisions_set_next_id(bench->decisions, model->next_id);
+    live_decisions_set_next_number(bench->decisions, model->next_number);
     model_give_plan(model);
     model->restarts++;
 }
@@ -1458,7 +1564,8 @@ static void run_model(bool settles)
     config.open_max = MODEL_OPEN_MAX;
     config.settles = settles;
     config.missing_value = MISSING_VALUE;
-    model = (struct model){.rng = tacit_rng_stream(31, 0, 0, TACIT_PURPOSE_FAULT), .next_id = 1};
+    model =
+        (struct model){.rng = tacit_rng_stream(31, 0, 0, TACIT_PURPOSE_FAULT), .next_number = 1};
     bench_open(&model.bench, config);
     for (uint32_t i = 0; i < MODEL_KEYS; i++)
         (void)snprintf(model.keys[i], sizeof model.keys[i], "key-%u", (unsigned)i);
@@ -1523,6 +1630,9 @@ int main(void)
         cmocka_unit_test(what_contexts_chose_keeps_them_until_its_reward),
         cmocka_unit_test(restored_rows_that_contradict_are_refused),
         cmocka_unit_test(restored_rows_come_in_any_order),
+        cmocka_unit_test(ids_are_drawn_and_never_taken_twice),
+        cmocka_unit_test(an_entropy_of_zeros_ends_in_an_error),
+        cmocka_unit_test(early_decisions_are_uniform_and_count_nowhere),
         cmocka_unit_test(a_late_reward_enters_nothing_and_its_place_is_filled_once),
         cmocka_unit_test(a_round_waits_for_rewards_from_when_all_places_are_out),
         cmocka_unit_test(a_closed_decision_frees_its_place_once),

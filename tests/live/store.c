@@ -355,13 +355,15 @@ static void what_is_out_of_range_is_refused_and_harms_nothing(void **state)
     memset(text, 'x', sizeof text);
     text[STORE_TEXT_BYTES_MAX + 1] = '\0';
     uint8_t const byte = 1;
-    struct live_decision_row row = {.id = UINT64_MAX};
+    struct live_decision_row row = {.number = 1, .id = UINT64_MAX};
     struct live_release release = {.number = UINT64_MAX, .bytes = &byte, .size = 1};
     struct live_store *const store = begun();
     assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
-    row = (struct live_decision_row){.id = 100, .key = text};
+    row = (struct live_decision_row){.number = UINT64_MAX, .id = 1};
     assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
-    row = (struct live_decision_row){.id = 100, .unit = text};
+    row = (struct live_decision_row){.number = 100, .id = 100, .key = text};
+    assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
+    row = (struct live_decision_row){.number = 100, .id = 100, .unit = text};
     assert_int_equal(live_store_put_decision(store, &row), TACIT_INVALID);
     assert_int_equal(live_store_put_release(store, &release), TACIT_INVALID);
     release =
@@ -377,7 +379,8 @@ static void what_is_out_of_range_is_refused_and_harms_nothing(void **state)
     assert_int_equal(store_model_check(store), 1);
     assert_int_equal(live_store_begin(store), TACIT_OK);
     text[STORE_TEXT_BYTES_MAX] = '\0'; /* the longest that may be */
-    row = (struct live_decision_row){.id = INT64_MAX, .arm = UINT32_MAX, .kind = 255, .state = 255};
+    row = (struct live_decision_row){
+        .number = INT64_MAX, .id = INT64_MAX, .arm = UINT32_MAX, .kind = 255, .state = 255};
     row.key = row.unit = text;
     assert_int_equal(live_store_put_decision(store, &row), TACIT_OK);
     assert_int_equal(live_store_put_unit(store, text, UINT32_MAX), TACIT_OK);
@@ -730,15 +733,17 @@ static void another_format_is_refused(void **state)
 {
     (void)state;
     make_store(2);
-    assert_int_equal(shell("PRAGMA user_version = 4"), SQLITE_OK);
-    expect_refused(TACIT_INVALID, "has format 4");
+    assert_int_equal(shell("PRAGMA user_version = 5"), SQLITE_OK);
+    expect_refused(TACIT_INVALID, "has format 5");
     assert_int_equal(shell("PRAGMA user_version = 0"), SQLITE_OK);
     expect_refused(TACIT_INVALID, "has format 0");
     assert_int_equal(shell("PRAGMA user_version = 1"), SQLITE_OK); /* before cores had parts */
     expect_refused(TACIT_INVALID, "has format 1");
     assert_int_equal(shell("PRAGMA user_version = 2"), SQLITE_OK); /* times of the wall clock */
     expect_refused(TACIT_INVALID, "has format 2");
-    assert_int_equal(shell("PRAGMA user_version = 3"), SQLITE_OK);
+    assert_int_equal(shell("PRAGMA user_version = 3"), SQLITE_OK); /* ids were counted */
+    expect_refused(TACIT_INVALID, "has format 3");
+    assert_int_equal(shell("PRAGMA user_version = 4"), SQLITE_OK);
     expect_batch(2);
     assert_int_equal(shell("PRAGMA application_id = 7"), SQLITE_OK);
     expect_refused(TACIT_MALFORMED, "another program");
@@ -753,13 +758,13 @@ static void another_format_in_the_log_is_refused(void **state)
     temp_path(path, directory, STORE_FILE);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 4", NULL, NULL, NULL),
+    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 5", NULL, NULL, NULL),
                      SQLITE_OK);
     struct store_image image = store_image_read(directory);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
     assert_true(image.log_size > 0);
     store_image_write(directory, &image);
-    expect_refused(TACIT_INVALID, "user_version is 4");
+    expect_refused(TACIT_INVALID, "user_version is 5");
     store_image_free(&image);
 }
 
@@ -927,7 +932,7 @@ static void a_damaged_free_list_is_refused(void **state)
     memset(text, 'x', sizeof text);
     text[sizeof text - 1] = '\0';
     for (uint64_t id = 1; id <= 64; id++) {
-        struct live_decision_row const row = {.id = id, .key = text};
+        struct live_decision_row const row = {.number = id, .id = id, .key = text};
         assert_int_equal(live_store_put_decision(store, &row), TACIT_OK);
     }
     for (uint64_t id = 1; id <= 64; id++)

@@ -22,7 +22,7 @@
 #define KILL_US_MAX 6000u
 #define FAULT_BATCHES 4u /* with this log_pages_max there is a fold among them */
 #define FAULT_LOG_PAGES 8u
-#define FAULT_RUNS_MAX 2000u
+#define FAULT_RUNS_MAX 8000u
 #define POWER_RUNS 400u
 #define SPEED_ROUNDS 400u
 #define SPEED_ROWS 64u
@@ -511,14 +511,15 @@ static void put_and_drop(struct live_store *store, uint64_t round)
         uint64_t const id = round * SPEED_ROWS + i;
         char key[40];
         (void)snprintf(key, sizeof key, "0190-%016llx", (unsigned long long)id);
-        struct live_decision_row const row = {.id = id,
+        struct live_decision_row const row = {.number = id + 1,
+                                              .id = id + 1,
                                               .arm = (uint32_t)(id % 9),
                                               .deadline_ms = 1800000000,
                                               .key = key,
                                               .unit = key};
         assert_int_equal(live_store_put_decision(store, &row), TACIT_OK);
         if (round > 0)
-            assert_int_equal(live_store_drop_decision(store, id - SPEED_ROWS), TACIT_OK);
+            assert_int_equal(live_store_drop_decision(store, id + 1 - SPEED_ROWS), TACIT_OK);
     }
     assert_int_equal(live_store_commit(store), TACIT_OK);
 }

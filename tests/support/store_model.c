@@ -67,7 +67,8 @@ static struct live_decision_row decision_of(uint64_t id, uint64_t last,
     (void)snprintf(texts->key, sizeof texts->key, "key-%llu", (unsigned long long)id);
     (void)snprintf(texts->unit, sizeof texts->unit, "unit-%llu", (unsigned long long)(id % UNITS));
     return (struct live_decision_row){
-        .id = id,
+        .number = id,
+        .id = id * 7919 % 65521 + 1,
         .arm = (uint32_t)(id % 7),
         .kind = (uint8_t)(id % 3),
         .state = batch < last ? 1 : 0,
@@ -157,6 +158,7 @@ static bool check_decision(void *context, const struct live_decision_row *row)
     struct check *const check = context;
     struct decision_texts texts;
     struct live_decision_row const expected = decision_of(check->next, check->last, &texts);
+    assert_int_equal(row->number, expected.number);
     assert_int_equal(row->id, expected.id);
     assert_int_equal(row->arm, expected.arm);
     assert_int_equal(row->kind, expected.kind);

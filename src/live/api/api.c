@@ -61,8 +61,9 @@ static void add_decision(const struct live_api *api, const struct live_decision_
         [LIVE_DECISION_EXPLOIT] = ", \"kind\": \"exploit\"",
         [LIVE_DECISION_COMMITTED] = ", \"kind\": \"committed\"",
         [LIVE_DECISION_CHOSEN] = ", \"kind\": \"chosen\"",
+        [LIVE_DECISION_EARLY] = ", \"kind\": \"early\"",
     };
-    TACIT_ASSERT(row->kind <= LIVE_DECISION_CHOSEN);
+    TACIT_ASSERT(row->kind <= LIVE_DECISION_EARLY);
     TACIT_ASSERT(row->arm < api->names.arm_count);
     live_buffer_add(text, "{\"id\": \"");
     live_buffer_add_u64(text, row->id);

@@ -8,12 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ID_DRAWS_MAX 8u /* two alike among 2^63 never happen; an entropy that has failed does */
+
 struct entry {
     struct live_deadline deadline; /* first: the queue's item is the entry */
     struct live_decision_row row;  /* its texts lie behind the entry */
-    struct entry *before;          /* open planned decisions of the same arm, by id */
+    struct entry *before;          /* open planned decisions of the same arm, by number */
     struct entry *after;
-    struct entry *older; /* all open decisions, by id */
+    struct entry *older; /* all open decisions, by number */
     struct entry *newer;
 };
 
@@ -50,7 +52,7 @@ struct live_decisions {
     struct live_pull_tree unserved;
     struct arm *arms;
     uint64_t *lacking; /* room for a plan while it is taken in */
-    uint64_t next_id;
+    uint64_t next_number;
     uint32_t open_planned;
     uint32_t open_other;
 };
@@ -125,7 +127,8 @@ static struct entry *new_entry(const struct live_decision_row *row)
     if (entry == NULL)
         return NULL;
     char *const texts = (char *)(entry + 1);
-    *entry = (struct entry){.deadline = {.when_ms = row->deadline_ms, .id = row->id}, .row = *row};
+    *entry =
+        (struct entry){.deadline = {.when_ms = row->deadline_ms, .id = row->number}, .row = *row};
     if (row->key != NULL)
         entry->row.key = memcpy(texts, row->key, key_size);
     if (row->unit != NULL)
@@ -156,12 +159,12 @@ static void refresh_unserved(struct live_decisions *decisions, uint32_t arm_inde
                        arm->lacking > arm->open ? arm->lacking - arm->open : 0);
 }
 
-/* Keeps the list in order of id; new decisions and rows restored in order cost O(1). */
+/* Keeps the list in order of number; new decisions and rows restored in order cost O(1). */
 static void open_planned(struct live_decisions *decisions, struct entry *entry)
 {
     struct arm *const arm = &decisions->arms[entry->row.arm];
     struct entry *before = arm->last;
-    while (before != NULL && before->row.id > entry->row.id)
+    while (before != NULL && before->row.number > entry->row.number)
         before = before->before;
     entry->before = before;
     entry->after = before == NULL ? arm->first : before->after;
@@ -185,11 +188,11 @@ static void unlink_planned(struct live_decisions *decisions, struct entry *entry
     decisions->open_planned--;
 }
 
-/* Into the list of what is open, by id; new decisions and rows restored in order cost O(1). */
+/* Into the list of what is open, by number; new decisions and rows restored in order cost O(1). */
 static void link_open(struct live_decisions *decisions, struct entry *entry)
 {
     struct entry *older = decisions->newest;
-    while (older != NULL && older->row.id > entry->row.id)
+    while (older != NULL && older->row.number > entry->row.number)
         older = older->older;
     entry->older = older;
     entry->newer = older == NULL ? decisions->oldest : older->newer;
@@ -267,8 +270,8 @@ static void add_entry(struct live_decisions *decisions, struct entry *entry)
         open_planned(decisions, entry);
     else if (is_open(entry))
         decisions->open_other++;
-    if (entry->row.id >= decisions->next_id)
-        decisions->next_id = entry->row.id + 1;
+    if (entry->row.number >= decisions->next_number)
+        decisions->next_number = entry->row.number + 1;
 }
 
 /* Takes it out of everything; the caller frees it. Requires: closed, and first in the queue. */
@@ -294,6 +297,29 @@ static bool is_available(const struct live_decision_request *request, uint32_t a
     return request->unavailable == NULL || !tacit_bits_has(request->unavailable, arm);
 }
 
+/* Nothing is known and nothing is counted: each available arm equally likely. */
+static enum tacit_status draw_early(const struct live_decision_request *request,
+                                    const struct live_fallback *fallback,
+                                    const struct tacit_entropy *entropy, struct choice *choice)
+{
+    uint32_t available = 0;
+    uint64_t rank;
+    for (uint32_t i = 0; i < fallback->count; i++)
+        available += is_available(request, fallback->ranking[i]) ? 1 : 0;
+    if (available == 0)
+        return TACIT_INVALID;
+    enum tacit_status const status = tacit_entropy_below(entropy, available, &rank);
+    if (status != TACIT_OK)
+        return status;
+    uint32_t at = 0;
+    while (!is_available(request, fallback->ranking[at]) || rank-- > 0)
+        at++;
+    TACIT_ASSERT(at < fallback->count);
+    choice->arm = fallback->ranking[at];
+    choice->is_planned = false;
+    return TACIT_OK;
+}
+
 /* Each unserved pull of an available arm equally likely; where there is none, the best arm by
  * noised means. */
 static enum tacit_status draw_arm(const struct live_decisions *decisions,
@@ -311,6 +337,8 @@ static enum tacit_status draw_arm(const struct live_decisions *decisions,
         choice->is_planned = true;
         return TACIT_OK;
     }
+    if (fallback->is_early)
+        return draw_early(request, fallback, entropy, choice);
     for (uint32_t i = 0; i < fallback->count; i++) {
         uint32_t const arm = fallback->ranking[i];
         TACIT_ASSERT(arm < decisions->config.arm_count);
@@ -387,18 +415,48 @@ static const char *forget_unit(struct live_decisions *decisions)
     return unit->text;
 }
 
+/* 63 bits of its own: neither how many decisions there were nor in which order can be told from it.
+ * An id that is taken is drawn again, and an entropy that gives nothing else is an error. */
+static enum tacit_status draw_id(const struct live_decisions *decisions, uint64_t *id)
+{
+    for (unsigned i = 0; i < ID_DRAWS_MAX; i++) {
+        enum tacit_status const status = tacit_entropy_word(&decisions->config.ids, id);
+        if (status != TACIT_OK)
+            return status;
+        *id &= INT64_MAX;
+        if (*id > 0 && find_id(decisions, *id) == NULL)
+            return TACIT_OK;
+    }
+    return TACIT_ENTROPY;
+}
+
+static enum live_decision_kind kind_of(const struct live_decision_request *request,
+                                       const struct choice *choice,
+                                       const struct live_fallback *fallback)
+{
+    if (request->is_chosen)
+        return LIVE_DECISION_CHOSEN;
+    if (choice->is_planned)
+        return LIVE_DECISION_PLANNED;
+    if (fallback->is_early)
+        return LIVE_DECISION_EARLY;
+    return fallback->is_committed ? LIVE_DECISION_COMMITTED : LIVE_DECISION_EXPLOIT;
+}
+
 static enum tacit_status record(struct live_decisions *decisions,
                                 const struct live_decision_request *request,
-                                const struct choice *choice,
-                                enum live_decision_kind kind_beside_plan, uint64_t now_ms,
-                                struct live_decision_answer *answer)
+                                const struct choice *choice, enum live_decision_kind kind,
+                                uint64_t now_ms, struct live_decision_answer *answer)
 {
+    uint64_t id;
+    enum tacit_status const status = draw_id(decisions, &id);
+    if (status != TACIT_OK)
+        return status;
     struct live_decision_row const row = {
-        .id = decisions->next_id,
+        .number = decisions->next_number,
+        .id = id,
         .arm = choice->arm,
-        .kind = (uint8_t)(request->is_chosen   ? LIVE_DECISION_CHOSEN
-                          : choice->is_planned ? LIVE_DECISION_PLANNED
-                                               : kind_beside_plan),
+        .kind = (uint8_t)kind,
         .state = LIVE_DECISION_OPEN,
         .opened_ms = now_ms,
         .deadline_ms = later(now_ms, decisions->wait.wait_ms),
@@ -437,7 +495,7 @@ struct live_decisions *live_decisions_new(const struct live_decisions_config *co
     if (decisions == NULL)
         return NULL;
     decisions->config = *config;
-    decisions->next_id = 1;
+    decisions->next_number = 1;
     decisions->waits_since_ms = UINT64_MAX;
     decisions->wait = live_wait_init(config->wait_ms, config->wait_max_ms);
     decisions->seed = live_hash_u64(0, (uint64_t)(uintptr_t)decisions);
@@ -468,8 +526,9 @@ void live_decisions_free(struct live_decisions *decisions)
 static bool row_is_allowed(const struct live_decisions *decisions,
                            const struct live_decision_row *row)
 {
-    return row->arm < decisions->config.arm_count && row->kind <= LIVE_DECISION_CHOSEN &&
-           row->state <= LIVE_DECISION_HELD && row->id < UINT64_MAX &&
+    return row->arm < decisions->config.arm_count && row->kind <= LIVE_DECISION_EARLY &&
+           row->state <= LIVE_DECISION_HELD && row->number > 0 && row->number < UINT64_MAX &&
+           row->id > 0 &&
            (row->state == LIVE_DECISION_HELD ? row->kind == LIVE_DECISION_PLANNED
                                              : row->value == 0) &&
            text_is_allowed(row->key) && text_is_allowed(row->unit) &&
@@ -572,9 +631,7 @@ enum tacit_status live_decisions_decide(struct live_decisions *decisions,
         status = choose(decisions, request, fallback, entropy, &choice);
     if (status != TACIT_OK)
         return status;
-    return record(decisions, request, &choice,
-                  fallback->is_committed ? LIVE_DECISION_COMMITTED : LIVE_DECISION_EXPLOIT, now_ms,
-                  answer);
+    return record(decisions, request, &choice, kind_of(request, &choice, fallback), now_ms, answer);
 }
 
 /* The first reward of a decision that is open, in time. */
@@ -702,7 +759,7 @@ void live_decisions_look(const struct live_decisions *decisions, struct live_dec
 {
     const struct live_deadline *const first = live_deadlines_first(&decisions->deadlines);
     *view = (struct live_decisions_view){
-        .next_id = decisions->next_id,
+        .next_number = decisions->next_number,
         .open_planned = decisions->open_planned,
         .open_other = decisions->open_other,
         .unserved = decisions->unserved.total,
@@ -746,8 +803,8 @@ double live_decisions_missed_share(const struct live_decisions *decisions, const
     return worst;
 }
 
-void live_decisions_set_next_id(struct live_decisions *decisions, uint64_t next_id)
+void live_decisions_set_next_number(struct live_decisions *decisions, uint64_t next_number)
 {
-    if (next_id > decisions->next_id)
-        decisions->next_id = next_id;
+    if (next_number > decisions->next_number)
+        decisions->next_number = next_number;
 }

@@ -21,7 +21,8 @@ enum live_decision_kind {
     LIVE_DECISION_PLANNED,   /* its reward enters the epoch's sum */
     LIVE_DECISION_EXPLOIT,   /* beside the plan: the best noised arm; its reward enters nothing */
     LIVE_DECISION_COMMITTED, /* the protocol is over here: the last arm, or after the horizon */
-    LIVE_DECISION_CHOSEN     /* by its contexts: its reward is learnt, whenever it comes in time */
+    LIVE_DECISION_CHOSEN,    /* by its contexts: its reward is learnt, whenever it comes in time */
+    LIVE_DECISION_EARLY /* before any run was joined: each arm equally likely; counts nowhere */
 };
 
 /* A row's deadline_ms is when its state ends: an open decision loses its place or is settled, a
@@ -48,6 +49,7 @@ struct live_decisions_config {
      * that has come, else with missing_value. The wait does not grow. */
     bool settles;
     double missing_value;
+    struct tacit_entropy ids; /* ids are drawn from it, so that they tell nothing */
 };
 
 /* Errors: NULL: memory. Requires: 0 < arm_count <= TACIT_ARMS_MAX, open_max > 0, 0 < wait_ms <=
@@ -55,7 +57,7 @@ struct live_decisions_config {
 struct live_decisions *live_decisions_new(const struct live_decisions_config *config);
 void live_decisions_free(struct live_decisions *decisions);
 
-/* Puts back a row or a unit at start, before the first plan; rows in order of id cost O(log n)
+/* Puts back a row or a unit at start, before the first plan; rows in order of number cost O(log n)
  * each. Errors, nothing changed: TACIT_MALFORMED (out of range, or contradicts another),
  * TACIT_MEMORY.
  *
@@ -100,6 +102,7 @@ struct live_fallback {
     const uint32_t *ranking; /* active arms, best noised first */
     uint32_t count;
     bool is_committed; /* decisions beside the plan are COMMITTED, not EXPLOIT */
+    bool is_early;     /* no run was joined: EARLY; each arm of the ranking is as good as another */
 };
 
 struct live_decision_answer {
@@ -114,8 +117,8 @@ struct live_decision_answer {
 };
 
 /* Makes a decision. The arm is drawn among the unserved pulls of available arms, each pull equally
- * likely. Errors: TACIT_INVALID (key or unit empty or too long, no available active arm),
- * TACIT_MEMORY (too many open), TACIT_ENTROPY; nothing changed. */
+ * likely. Its id is drawn: 63 bits. Errors: TACIT_INVALID (key or unit empty or too long, no
+ * available active arm), TACIT_MEMORY (too many open), TACIT_ENTROPY; nothing changed. */
 enum tacit_status live_decisions_decide(struct live_decisions *decisions,
                                         const struct live_decision_request *request,
                                         const struct live_fallback *fallback, uint64_t now_ms,
@@ -182,7 +185,7 @@ void live_decisions_open(const struct live_decisions *decisions,
                          void *context);
 
 struct live_decisions_view {
-    uint64_t next_id;
+    uint64_t next_number;
     uint32_t open_planned; /* places that are given out and not filled */
     uint32_t open_other;
     uint64_t unserved;       /* places of the plan that nobody has been given */
@@ -207,6 +210,6 @@ uint64_t live_decisions_missed(const struct live_decisions *decisions, uint32_t 
  * active arm will have been pulled when this plan is done. active: NULL is all arms. Cost: O(K). */
 double live_decisions_missed_share(const struct live_decisions *decisions, const uint64_t *active,
                                    uint64_t pulls);
-/* At start: ids go on from here, or from behind the last restored row, whichever is later. */
-void live_decisions_set_next_id(struct live_decisions *decisions, uint64_t next_id);
+/* At start: numbers go on from here, or from behind the last restored row, whichever is later. */
+void live_decisions_set_next_number(struct live_decisions *decisions, uint64_t next_number);
 #endif

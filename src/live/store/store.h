@@ -16,11 +16,11 @@ struct live_store_identity {
     uint8_t config_digest[32]; /* of everything that may not change while there is state */
 };
 
-/* Limits, else TACIT_INVALID and nothing changes: release numbers, epsilons and decision ids are
- * below 2^63, texts have at most 1024 bytes, blocks of bytes are not empty and have at most 256
- * MiB. Puts are asserted to be inside a batch. Any other error of a put breaks the store, as a
- * failed commit does. A broken store answers TACIT_IO to everything. `each` below must not call the
- * store. */
+/* Limits, else TACIT_INVALID and nothing changes: release numbers, epsilons, numbers and ids of
+ * decisions are below 2^63, texts have at most 1024 bytes, blocks of bytes are not empty and have
+ * at most 256 MiB. Puts are asserted to be inside a batch. Any other error of a put breaks the
+ * store, as a failed commit does. A broken store answers TACIT_IO to everything. `each` below must
+ * not call the store. */
 
 /* Opens or makes the state directory (0700) and its file (0600), takes the lock.
  * Errors, each with error->text that names path and reason: TACIT_INVALID (another identity or
@@ -71,7 +71,8 @@ live_store_releases(struct live_store *store,
 
 /* Decisions that are open or recently closed (see decisions.h). */
 struct live_decision_row {
-    uint64_t id;
+    uint64_t number; /* in the order in which they were made, from 1; the row's key; never shown */
+    uint64_t id;     /* drawn: tells nothing, and never comes again, also not from an old copy */
     uint32_t arm;
     uint8_t kind;       /* enum live_decision_kind */
     uint8_t state;      /* enum live_decision_state */
@@ -86,7 +87,7 @@ struct live_decision_row {
 enum tacit_status
 live_store_put_decision(struct live_store *store,
                         const struct live_decision_row *row); /* insert or replace */
-enum tacit_status live_store_drop_decision(struct live_store *store, uint64_t id);
+enum tacit_status live_store_drop_decision(struct live_store *store, uint64_t number);
 enum tacit_status live_store_decisions(struct live_store *store,
                                        bool (*each)(void *context,
                                                     const struct live_decision_row *row),
@@ -100,7 +101,7 @@ enum tacit_status live_store_units(struct live_store *store,
                                    bool (*each)(void *context, const char *unit, uint32_t arm),
                                    void *context);
 
-/* Small named values (counters, the next decision id). Get: *found = false if absent. */
+/* Small named values (counters, the next decision's number). Get: *found = false if absent. */
 enum tacit_status live_store_put_value(struct live_store *store, const char *name, uint64_t value);
 enum tacit_status live_store_get_value(struct live_store *store, const char *name, uint64_t *value,
                                        bool *found);

@@ -12,7 +12,7 @@
 #define STORE_NEW STORE_FILE ".new"
 #define STORE_PAGE_BYTES 4096
 #define STORE_APPLICATION 0x54434954 /* "TCIT", in the file's header */
-#define STORE_FORMAT 3               /* of the tables; another one is refused */
+#define STORE_FORMAT 4               /* of the tables; another one is refused */
 #define STORE_SUM_BYTES 32u
 #define STORE_TEXT_BYTES_MAX 1024u
 #define STORE_BLOB_BYTES_MAX ((size_t)256 << 20)
@@ -38,13 +38,13 @@
     X(STORE_ACKNOWLEDGE, "UPDATE releases SET acknowledged = 1, sum = ?2 WHERE number = ?1")       \
     X(STORE_RELEASES, "SELECT number, epsilon_nano, bytes, acknowledged, made_unix_s, sum"         \
                       " FROM releases ORDER BY number")                                            \
-    X(STORE_PUT_DECISION, "INSERT OR REPLACE INTO decisions(id, arm, kind, state, opened_ms,"      \
-                          " deadline_ms, value, key, unit, kept, sum)"                             \
-                          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")                 \
-    X(STORE_DROP_DECISION, "DELETE FROM decisions WHERE id = ?1")                                  \
+    X(STORE_PUT_DECISION, "INSERT OR REPLACE INTO decisions(number, id, arm, kind, state,"         \
+                          " opened_ms, deadline_ms, value, key, unit, kept, sum)"                  \
+                          " VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)")            \
+    X(STORE_DROP_DECISION, "DELETE FROM decisions WHERE number = ?1")                              \
     X(STORE_DECISIONS,                                                                             \
-      "SELECT id, arm, kind, state, opened_ms, deadline_ms, value, key, unit, kept,"               \
-      " sum FROM decisions ORDER BY id")                                                           \
+      "SELECT number, id, arm, kind, state, opened_ms, deadline_ms, value, key, unit, kept,"       \
+      " sum FROM decisions ORDER BY number")                                                       \
     X(STORE_PUT_UNIT, "INSERT OR REPLACE INTO units(unit, arm, sum) VALUES(?1, ?2, ?3)")           \
     X(STORE_DROP_UNIT, "DELETE FROM units WHERE unit = ?1")                                        \
     X(STORE_UNITS, "SELECT unit, arm, sum FROM units ORDER BY number")                             \

@@ -24,6 +24,7 @@ static double real_of(uint64_t bits)
 static void decision_sum(struct live_store *store, const struct live_decision_row *row)
 {
     store_sum_start(store, "decisions");
+    store_sum_number(store, row->number);
     store_sum_number(store, row->id);
     store_sum_number(store, row->arm);
     store_sum_number(store, row->kind);
@@ -43,7 +44,8 @@ enum tacit_status live_store_put_decision(struct live_store *store,
     enum tacit_status status = store_may_put(store);
     if (status != TACIT_OK)
         return status;
-    if (row->id > STORE_KEY_MAX || (row->key != NULL && !store_is_text(row->key, 0)) ||
+    if (row->number > STORE_KEY_MAX || row->id > STORE_KEY_MAX ||
+        (row->key != NULL && !store_is_text(row->key, 0)) ||
         (row->unit != NULL && !store_is_text(row->unit, 0)))
         return TACIT_INVALID;
     uint8_t sum[STORE_SUM_BYTES];
@@ -52,26 +54,27 @@ enum tacit_status live_store_put_decision(struct live_store *store,
     if (status != TACIT_OK)
         return status;
     sqlite3_stmt *const put = store->statements[STORE_PUT_DECISION];
-    store_bind_number(store, put, 1, row->id);
-    store_bind_number(store, put, 2, row->arm);
-    store_bind_number(store, put, 3, row->kind);
-    store_bind_number(store, put, 4, row->state);
-    store_bind_number(store, put, 5, row->opened_ms);
-    store_bind_number(store, put, 6, row->deadline_ms);
-    store_bind_number(store, put, 7, bits_of(row->value));
-    store_bind_text(store, put, 8, row->key);
-    store_bind_text(store, put, 9, row->unit);
-    store_bind_blob(store, put, 10, row->kept, row->kept_size);
-    store_bind_blob(store, put, 11, sum, sizeof sum);
+    store_bind_number(store, put, 1, row->number);
+    store_bind_number(store, put, 2, row->id);
+    store_bind_number(store, put, 3, row->arm);
+    store_bind_number(store, put, 4, row->kind);
+    store_bind_number(store, put, 5, row->state);
+    store_bind_number(store, put, 6, row->opened_ms);
+    store_bind_number(store, put, 7, row->deadline_ms);
+    store_bind_number(store, put, 8, bits_of(row->value));
+    store_bind_text(store, put, 9, row->key);
+    store_bind_text(store, put, 10, row->unit);
+    store_bind_blob(store, put, 11, row->kept, row->kept_size);
+    store_bind_blob(store, put, 12, sum, sizeof sum);
     return store_run(store, STORE_PUT_DECISION, "put a decision");
 }
 
-enum tacit_status live_store_drop_decision(struct live_store *store, uint64_t id)
+enum tacit_status live_store_drop_decision(struct live_store *store, uint64_t number)
 {
     enum tacit_status const status = store_may_put(store);
     if (status != TACIT_OK)
         return status;
-    store_bind_number(store, store->statements[STORE_DROP_DECISION], 1, id);
+    store_bind_number(store, store->statements[STORE_DROP_DECISION], 1, number);
     return store_run(store, STORE_DROP_DECISION, "drop a decision");
 }
 
@@ -79,20 +82,21 @@ static enum tacit_status decision_read(struct live_store *store, sqlite3_stmt *r
                                        struct live_decision_row *row)
 {
     *row = (struct live_decision_row){
-        .id = store_number_at(rows, 0),
-        .arm = (uint32_t)store_number_at(rows, 1),
-        .kind = (uint8_t)store_number_at(rows, 2),
-        .state = (uint8_t)store_number_at(rows, 3),
-        .opened_ms = store_number_at(rows, 4),
-        .deadline_ms = store_number_at(rows, 5),
-        .value = real_of(store_number_at(rows, 6)),
-        .key = store_text_at(rows, 7),
-        .unit = store_text_at(rows, 8),
-        .kept = sqlite3_column_blob(rows, 9),
-        .kept_size = (size_t)sqlite3_column_bytes(rows, 9),
+        .number = store_number_at(rows, 0),
+        .id = store_number_at(rows, 1),
+        .arm = (uint32_t)store_number_at(rows, 2),
+        .kind = (uint8_t)store_number_at(rows, 3),
+        .state = (uint8_t)store_number_at(rows, 4),
+        .opened_ms = store_number_at(rows, 5),
+        .deadline_ms = store_number_at(rows, 6),
+        .value = real_of(store_number_at(rows, 7)),
+        .key = store_text_at(rows, 8),
+        .unit = store_text_at(rows, 9),
+        .kept = sqlite3_column_blob(rows, 10),
+        .kept_size = (size_t)sqlite3_column_bytes(rows, 10),
     };
     decision_sum(store, row);
-    return store_sum_compare(store, rows, 10, "decisions");
+    return store_sum_compare(store, rows, 11, "decisions");
 }
 
 enum tacit_status live_store_decisions(struct live_store *store,

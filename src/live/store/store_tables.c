@@ -40,7 +40,8 @@ static const struct {
      " OR NEW.bytes IS NOT OLD.bytes OR NEW.made_unix_s IS NOT OLD.made_unix_s"
      " OR NEW.acknowledged < OLD.acknowledged"
      " BEGIN SELECT RAISE(ABORT, 'a release never changes'); END"},
-    {"decisions", "CREATE TABLE decisions(id INTEGER PRIMARY KEY CHECK(id >= 0),"
+    {"decisions", "CREATE TABLE decisions(number INTEGER PRIMARY KEY CHECK(number > 0),"
+                  " id INTEGER NOT NULL CHECK(id > 0),"
                   " arm INTEGER NOT NULL CHECK(arm BETWEEN 0 AND 4294967295),"
                   " kind INTEGER NOT NULL CHECK(kind BETWEEN 0 AND 255),"
                   " state INTEGER NOT NULL CHECK(state BETWEEN 0 AND 255),"
