@@ -258,6 +258,7 @@ struct tacit_glm_hub; /* opaque, relocatable */
 struct tacit_glm_hub_view {
     uint32_t sync;    /* last commit */
     bool busy;        /* another one is under way */
+    bool backs_off;   /* one was abandoned below the quorum; the next one waits */
     bool halted;      /* 10,000 rounds did not suffice */
     uint32_t attempt; /* of the present or the last sync */
     uint32_t round;
@@ -268,7 +269,8 @@ struct tacit_glm_hub_view {
     const double *theta;  /* of the last commit */
     const double *matrix;
     const uint64_t *participants; /* of the present sync, or of the last one */
-    const uint64_t *answered;     /* of these, who has answered; the others are missing */
+    const uint64_t *answered;     /* of these, who has answered, up to the end of a back-off; the
+                                     others are missing */
 };
 
 /* Bytes of a state: O(N d^2). Errors: 0 if the configuration is not valid. */

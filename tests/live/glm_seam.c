@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -48,6 +49,7 @@ struct world {
     size_t first;
     size_t end;
     uint64_t now_us;
+    char note[512]; /* what the hub said last */
 };
 
 static void post(struct world *world, uint32_t from, const struct live_message *messages,
@@ -117,6 +119,8 @@ static enum tacit_status step_hub(struct world *world, struct live_hub_event eve
     size_t size;
     event.now_us = ++world->now_us;
     enum tacit_status const status = glm_hub_ops.step(world->hub, &event, &entropy, &update);
+    if (update.note != NULL)
+        (void)snprintf(world->note, sizeof world->note, "%s", update.note);
     post(world, TACIT_HUB, update.messages, update.message_count);
     void const *const bytes = glm_hub_ops.bytes(world->hub, &size);
     assert_int_equal(glm_hub_ops.open(&restored, &world->config, bytes, size), TACIT_OK);
@@ -161,7 +165,8 @@ static void join(struct world *world, uint32_t index)
                      TACIT_OK);
 }
 
-static struct world *world_new(void)
+/* quorum 0: all; deadline_s 0: none. */
+static struct world *world_new(uint32_t quorum, uint32_t deadline_s)
 {
     struct world *const world = calloc(1, sizeof *world);
     assert_non_null(world);
@@ -179,6 +184,8 @@ static struct world *world_new(void)
                                              .horizon = HORIZON,
                                              .lo = 0,
                                              .hi = 1,
+                                             .quorum = quorum,
+                                             .deadline_s = deadline_s,
                                              .settings = &world->settings};
     world->chance = tacit_rng_stream(1, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_REWARD);
     assert_null(glm_hub_ops.too_large(&world->config));
@@ -199,18 +206,30 @@ static void world_free(struct world *world)
     free(world);
 }
 
-static void deliver(struct world *world)
+/* The next letter; of the sites only the first `there` get it. */
+static void deliver_to(struct world *world, uint32_t there)
 {
     struct letter const letter = world->queue[world->first++];
     uint32_t const to = letter.message.to;
     if (to == TACIT_HUB)
         assert_int_equal(tell_hub(world, &letter), TACIT_OK);
-    for (uint32_t index = 0; index < SITES && to != TACIT_HUB; index++)
+    for (uint32_t index = 0; index < there && to != TACIT_HUB; index++)
         if (to == TACIT_EVERYONE || to == index)
             assert_int_equal(hear(world, index, &letter), TACIT_OK);
     free((void *)(uintptr_t)letter.message.bytes);
     if (world->first == world->end)
         world->first = world->end = 0;
+}
+
+static void deliver(struct world *world)
+{
+    deliver_to(world, SITES);
+}
+
+static void deliver_all(struct world *world, uint32_t there)
+{
+    while (world->first < world->end)
+        deliver_to(world, there);
 }
 
 static void draw_contexts(struct tacit_rng *rng, double *contexts)
@@ -245,12 +264,22 @@ static uint32_t play(struct world *world, uint32_t index, const double *contexts
     return site->choice;
 }
 
+/* Until site 0 asks for an update. */
+static void play_to_trigger(struct world *world, struct tacit_rng *rng)
+{
+    while (world->first == world->end) {
+        double contexts[ARMS * D];
+        draw_contexts(rng, contexts);
+        (void)play(world, 0, contexts, 1);
+    }
+}
+
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
 static void run_through_bytes_is_that_of_the_cores(void **state)
 {
     (void)state;
-    struct world *const world = world_new();
+    struct world *const world = world_new(0, 0);
     struct glm_driver driver;
     struct tacit_glm_model model = world->settings.model;
     model.run_id = 7;
@@ -264,8 +293,7 @@ static void run_through_bytes_is_that_of_the_cores(void **state)
             uint32_t const arm = play(world, index, contexts, reward);
             assert_int_equal(glm_driver_decide(&driver, index, ARMS, contexts), arm);
             glm_driver_reward(&driver, index, slot, contexts + arm * D, reward);
-            while (world->first < world->end)
-                deliver(world);
+            deliver_all(world, SITES);
         }
     struct live_hub_view hub;
     struct tacit_glm_hub_view cores;
@@ -294,13 +322,9 @@ static void run_through_bytes_is_that_of_the_cores(void **state)
 static void letters_that_are_not_what_they_say_are_refused(void **state)
 {
     (void)state;
-    struct world *const world = world_new();
-    double contexts[ARMS * D];
+    struct world *const world = world_new(0, 0);
     struct tacit_rng rng = tacit_rng_stream(4, 0, 0, TACIT_PURPOSE_REWARD);
-    while (world->first == world->end) { /* until somebody asks for an update */
-        draw_contexts(&rng, contexts);
-        (void)play(world, 0, contexts, 1);
-    }
+    play_to_trigger(world, &rng);
     struct letter const good = world->queue[world->first];
     struct letter bad[4] = {good, good, good, good};
     size_t size;
@@ -326,11 +350,72 @@ static void letters_that_are_not_what_they_say_are_refused(void **state)
     world_free(world);
 }
 
+static struct live_hub_view second_later(struct world *world)
+{
+    struct live_hub_view view;
+    world->now_us += 1000000;
+    assert_int_equal(step_hub(world, (struct live_hub_event){.kind = LIVE_HUB_TIMEOUT}), TACIT_OK);
+    glm_hub_ops.look(world->hub, &view);
+    return view;
+}
+
+static void silent_sites_are_named_where_an_update_is_abandoned_or_goes_on(void **state)
+{
+    (void)state;
+    struct world *const world = world_new(2, 1);
+    struct tacit_rng rng = tacit_rng_stream(5, 0, 0, TACIT_PURPOSE_REWARD);
+    play_to_trigger(world, &rng);
+    deliver_all(world, 1); /* the other two are away */
+    struct live_hub_view view = second_later(world);
+    assert_string_equal(world->note,
+                        "an update was abandoned below the quorum; silent: east, south; the next "
+                        "one begins in 1 s");
+    assert_true(view.is_overdue);
+    assert_int_equal(view.report_count, 1);
+    assert_int_equal(view.missing_count, 2);
+    assert_int_equal(view.asked[0], 7);
+    assert_int_equal(view.received[0], 1);
+    view = second_later(world); /* the next one */
+    assert_false(view.is_overdue);
+    assert_int_equal(view.missing_count, 3);
+    deliver_all(world, 2);
+    view = second_later(world);
+    assert_string_equal(world->note, "an update goes on without those who are silent: south");
+    assert_int_equal(view.asked[0], 3);
+    deliver_all(world, SITES);
+    glm_hub_ops.look(world->hub, &view);
+    assert_int_equal(view.epoch, 2);
+    assert_int_equal(view.missing_count, 0);
+    assert_int_equal(memcmp(world->note, "update 2: ", 10), 0);
+    world_free(world);
+}
+
+static void of_many_silent_sites_the_rest_is_counted(void **state)
+{
+    (void)state;
+    char long_name[500];
+    struct world *const world = world_new(2, 1);
+    memset(long_name, 'x', sizeof long_name);
+    long_name[sizeof long_name - 1] = 0;
+    const char *const many[SITES] = {"north", "east", long_name};
+    world->config.sites = many;
+    struct tacit_rng rng = tacit_rng_stream(6, 0, 0, TACIT_PURPOSE_REWARD);
+    play_to_trigger(world, &rng);
+    deliver_all(world, 1);
+    (void)second_later(world);
+    assert_string_equal(world->note,
+                        "an update was abandoned below the quorum; silent: east, 1 more; the next "
+                        "one begins in 1 s");
+    world_free(world);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_through_bytes_is_that_of_the_cores),
         cmocka_unit_test(letters_that_are_not_what_they_say_are_refused),
+        cmocka_unit_test(silent_sites_are_named_where_an_update_is_abandoned_or_goes_on),
+        cmocka_unit_test(of_many_silent_sites_the_rest_is_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

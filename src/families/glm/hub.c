@@ -6,7 +6,8 @@
 #include "../../live/messages.h"
 #include "live.h"
 
-#define NOTE_BYTES 128u
+#define NOTE_BYTES 512u
+#define NOTE_END_BYTES 64u /* of a note, kept for what follows names */
 #define RESEND_US 2000000u
 
 struct live_hub {
@@ -199,18 +200,55 @@ static void say(struct live_hub *hub, const struct tacit_glm_message *message)
         live_messages_drop_last(&hub->out);
 }
 
+/* The names of the sites that are not in `there`; of many, the first ones. */
+static void name_others(const struct live_hub *hub, const uint64_t *there, struct tacit_text *text)
+{
+    uint32_t const sites = hub->config->site_count;
+    uint32_t left = sites - tacit_bits_count(there, sites);
+    bool is_first = true;
+    for (uint32_t site = 0; site < sites && left > 0; site++) {
+        const char *const name = hub->config->sites[site];
+        if (tacit_bits_has(there, site))
+            continue;
+        tacit_text_add(text, is_first ? "" : ", ");
+        if (text->size + strlen(name) + NOTE_END_BYTES > NOTE_BYTES) {
+            tacit_text_add_u64(text, left);
+            tacit_text_add(text, " more");
+            return;
+        }
+        tacit_text_add(text, name);
+        is_first = false;
+        left--;
+    }
+}
+
+/* Who did not answer in time, and what follows from it. */
+static void note_silent(struct live_hub *hub, const struct tacit_glm_hub_view *after)
+{
+    struct tacit_text text = tacit_text_init(hub->note, NOTE_BYTES);
+    tacit_text_add(&text, after->backs_off ? "an update was abandoned below the quorum; silent: "
+                                           : "an update goes on without those who are silent: ");
+    name_others(hub, after->backs_off ? after->answered : after->participants, &text);
+    if (!after->backs_off)
+        return;
+    tacit_text_add(&text, "; the next one begins in ");
+    tacit_text_add_u64(&text, hub->config->deadline_s);
+    tacit_text_add(&text, " s");
+}
+
 static void note_progress(struct live_hub *hub, const struct tacit_glm_hub_view *before,
-                          struct live_hub_update *update)
+                          uint32_t asked_before, struct live_hub_update *update)
 {
     struct tacit_glm_hub_view const after = core_view(hub);
+    uint32_t const asked = tacit_bits_count(after.participants, hub->config->site_count);
     if (after.halted && !before->halted)
         (void)snprintf(hub->note, sizeof hub->note, "halted: an update did not converge");
     else if (after.sync != before->sync)
         (void)snprintf(hub->note, sizeof hub->note, "update %u: %llu rewards, %u rounds",
                        after.sync, (unsigned long long)after.model_count, after.round);
-    else if (after.abandoned_count != before->abandoned_count)
-        (void)snprintf(hub->note, sizeof hub->note,
-                       "an update was abandoned: too few sites answered");
+    else if (after.abandoned_count != before->abandoned_count ||
+             (before->busy && after.busy && asked < asked_before))
+        note_silent(hub, &after);
     else
         return;
     update->note = hub->note;
@@ -222,12 +260,13 @@ static enum tacit_status step_core(struct live_hub *hub, const struct tacit_glm_
 {
     struct tacit_glm_update made;
     struct tacit_glm_hub_view const before = core_view(hub);
+    uint32_t const asked = tacit_bits_count(before.participants, hub->config->site_count);
     enum tacit_status const status = tacit_glm_hub_step(hub->core, event, &made);
     update->persist = update->persist || made.persist;
     update->deadline_us = made.deadline_us;
     if (made.send)
         say(hub, &made.message);
-    note_progress(hub, &before, update);
+    note_progress(hub, &before, asked, update);
     return status;
 }
 
@@ -284,19 +323,21 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
     uint32_t const sites = hub->config->site_count;
     uint32_t const answered = tacit_bits_count(core.answered, sites);
     uint32_t const asked = tacit_bits_count(core.participants, sites);
-    *view = (struct live_hub_view){.judges = true,
-                                   .epoch = core.sync,
-                                   .round_count = (uint32_t)core.update_count,
-                                   .pulls = core.model_count,
-                                   .active = hub->arms,
-                                   .active_count = hub->config->arm_count,
-                                   .report_count = answered,
-                                   .missing_count = core.busy ? asked - answered : 0,
-                                   .covered_count = asked,
-                                   .asked = core.participants,
-                                   .received = core.answered,
-                                   .seen = hub->seen,
-                                   .model = &hub->shown};
+    *view =
+        (struct live_hub_view){.judges = true,
+                               .is_overdue = core.backs_off,
+                               .epoch = core.sync,
+                               .round_count = (uint32_t)core.update_count,
+                               .pulls = core.model_count,
+                               .active = hub->arms,
+                               .active_count = hub->config->arm_count,
+                               .report_count = answered,
+                               .missing_count = core.busy || core.backs_off ? asked - answered : 0,
+                               .covered_count = answered,
+                               .asked = core.participants,
+                               .received = core.answered,
+                               .seen = hub->seen,
+                               .model = &hub->shown};
 }
 
 const struct live_hub_ops glm_hub_ops = {.word = TACIT_WIRE_GLM_WORD,

@@ -821,6 +821,7 @@ void tacit_glm_hub_look(const struct tacit_glm_hub *state, struct tacit_glm_hub_
     *view = (struct tacit_glm_hub_view){.sync = hub->sync,
                                         .busy = hub->phase == PHASE_FREEZING ||
                                                 hub->phase == PHASE_SUMMING,
+                                        .backs_off = hub->phase == PHASE_BACKOFF,
                                         .halted = hub->phase == PHASE_HALTED,
                                         .attempt = hub->attempt,
                                         .round = hub->round,
