@@ -3,6 +3,7 @@
 #include "../src/live/bus/broker_config.h"
 #include "../src/live/daemon/names.h"
 #include "../src/live/pki/pki.h"
+#include "../src/live/site.h"
 #include "tacit/family.h"
 #include <pwd.h>
 #include <stdio.h>
@@ -121,8 +122,11 @@ static const char *whole_path(const char *directory, const char *file)
     return path;
 }
 
+#define PROTOCOLS_MAX 64u
+
 struct broker_request {
     struct live_broker_config config;
+    const char *words[PROTOCOLS_MAX];
     const char *names[NAMES_MAX];
     const char *pki;
     const char *coordinator;
@@ -185,14 +189,30 @@ static void take_broker(const struct command *command, void *into, int key, char
     }
 }
 
-/* Federation, sites and graph of a coordinator's file. They stay for as long as the program. */
-static enum tacit_status take_coordinator(const char *file, struct live_broker_config *config,
+/* Those of all protocols that are live; or of the one that a coordinator's file is about. */
+static void take_words(struct broker_request *request, struct live_broker_config *config,
+                       const char *only)
+{
+    struct tacit_family const *const *const families = tacit_families();
+    for (size_t i = 0; families[i] != NULL; i++) {
+        TACIT_ASSERT(i < PROTOCOLS_MAX);
+        bool const is_wanted = only == NULL || strcmp(families[i]->file.word, only) == 0;
+        if (families[i]->site != NULL && is_wanted)
+            request->words[config->word_count++] = families[i]->site->word;
+    }
+    config->words = request->words;
+}
+
+/* Federation, sites, graph and protocol of a coordinator's file. They stay for as long as the
+ * program. */
+static enum tacit_status take_coordinator(struct broker_request *request,
+                                          struct live_broker_config *config,
                                           struct tacit_error *error)
 {
     static struct tacit_config_coordinator *coordinator;
     static struct tacit_network *network;
-    enum tacit_status status =
-        tacit_config_coordinator_load(&coordinator, tacit_family_files(), file, error);
+    enum tacit_status status = tacit_config_coordinator_load(&coordinator, tacit_family_files(),
+                                                             request->coordinator, error);
     if (status == TACIT_OK)
         status = tacit_network_new(&network, &coordinator->network, error);
     if (status != TACIT_OK)
@@ -201,6 +221,7 @@ static enum tacit_status take_coordinator(const char *file, struct live_broker_c
     config->sites = coordinator->sites;
     config->site_count = coordinator->site_count;
     config->graph = network == NULL ? NULL : &network->graph;
+    take_words(request, config, coordinator->family->word);
     return TACIT_OK;
 }
 
@@ -208,7 +229,7 @@ static const struct argp_option broker_options[] = {
     {"directory", 'd', "DIR", 0, "Where mosquitto.conf and tacit.acl are written", 0},
     {"federation", 'f', "NAME", 0, "The federation's name", 0},
     {"coordinator", 'c', "FILE", 0,
-     "Take federation, sites and who hears whom from a coordinator's file", 0},
+     "Take federation, sites, protocol and who hears whom from a coordinator's file", 0},
     {"pki", 'k', "DIR", 0, "Where the certificates lie (default: the directory)", 0},
     {"address", 'a', "A", 0, "Where the broker listens (default: 127.0.0.1)", 0},
     {"port", 'p', "P", 0, "Its port (default: 8883)", 0},
@@ -227,9 +248,10 @@ static int broker_command(const struct command *command, int word_count, char **
     command_parse(command, &request, word_count, words);
     struct live_broker_config config = request.config;
     config.sites = request.names;
-    char const *const coordinator = request.coordinator;
     const char *pki = request.pki;
-    if (coordinator != NULL && take_coordinator(coordinator, &config, &error) != TACIT_OK)
+    if (request.coordinator == NULL)
+        take_words(&request, &config, NULL);
+    else if (take_coordinator(&request, &config, &error) != TACIT_OK)
         return say(TACIT_INVALID, &error);
     pki = pki == NULL ? config.directory : pki;
     config.directory = whole_path(config.directory, "");

@@ -14,6 +14,7 @@
 #define TEXT_BYTES 8192u
 
 static const char *const sites[] = {"north", "South_2"};
+static const char *const protocols[] = {"votes"};
 static char directory[TEMP_PATH_BYTES];
 static struct tacit_error error;
 
@@ -38,6 +39,8 @@ static struct live_broker_config good(void)
                                        .federation = "trial-1",
                                        .sites = sites,
                                        .site_count = 2,
+                                       .words = protocols,
+                                       .word_count = 1,
                                        .address = "127.0.0.1",
                                        .port = 8883,
                                        .ca_file = "/keys/ca.crt",
@@ -62,35 +65,6 @@ static void expect_lines(const char *name, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void access_list_gives_each_site_its_own_branch_and_no_more(void **state)
-{
-    (void)state;
-    struct live_broker_config const config = good();
-    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
-    expect_lines("tacit.acl", "# Who may do what in the federation trial-1. Written by tacit; "
-                              "changes are overwritten.\n\n"
-                              "user coordinator\n"
-                              "topic read tacit/v1/trial-1/up/#\n"
-                              "topic write tacit/v1/trial-1/down/#\n"
-                              "topic write tacit/v1/trial-1/to/#\n"
-                              "topic write tacit/v1/trial-1/key/coordinator\n"
-                              "topic read tacit/v1/trial-1/key/+\n\n"
-                              "user north\n"
-                              "topic write tacit/v1/trial-1/up/north/#\n"
-                              "topic read tacit/v1/trial-1/down/#\n"
-                              "topic read tacit/v1/trial-1/to/north/#\n"
-                              "topic write tacit/v1/trial-1/key/north\n"
-                              "topic read tacit/v1/trial-1/key/coordinator\n\n"
-                              "user South_2\n"
-                              "topic write tacit/v1/trial-1/up/South_2/#\n"
-                              "topic read tacit/v1/trial-1/down/#\n"
-                              "topic read tacit/v1/trial-1/to/South_2/#\n"
-                              "topic write tacit/v1/trial-1/key/South_2\n"
-                              "topic read tacit/v1/trial-1/key/coordinator\n");
-}
-
-/* ---- Neighbours ---- */
-
 #define MEMORY_WORDS 256u
 
 static struct tacit_graph graph_of(struct tacit_edge *edges, uint64_t edge_count, uint32_t count)
@@ -102,25 +76,58 @@ static struct tacit_graph graph_of(struct tacit_edge *edges, uint64_t edge_count
     return graph;
 }
 
+#define TOPIC(way, rest) "topic " way " tacit/v1/trial-1/" rest "\n"
 #define HEAD                                                                                       \
     "# Who may do what in the federation trial-1. Written by tacit; changes are overwritten.\n\n"  \
-    "user coordinator\n"                                                                           \
-    "topic read tacit/v1/trial-1/up/#\n"                                                           \
-    "topic write tacit/v1/trial-1/down/#\n"                                                        \
-    "topic write tacit/v1/trial-1/to/#\n"                                                          \
-    "topic write tacit/v1/trial-1/key/coordinator\n"                                               \
-    "topic read tacit/v1/trial-1/key/+\n"
+    "user coordinator\n" TOPIC("read", "up/+/votes") TOPIC("write", "down/votes")                  \
+        TOPIC("write", "key/coordinator") TOPIC("read", "key/+")
+#define TOLD(name)                                                                                 \
+    TOPIC("write", "to/" name "/announce")                                                         \
+    TOPIC("write", "to/" name "/votes") TOPIC("write", "down/" name "/votes")
 #define SITE(name)                                                                                 \
-    "\nuser " name "\n"                                                                            \
-    "topic write tacit/v1/trial-1/up/" name "/#\n"                                                 \
-    "topic read tacit/v1/trial-1/down/#\n"                                                         \
-    "topic read tacit/v1/trial-1/to/" name "/#\n"                                                  \
-    "topic write tacit/v1/trial-1/key/" name "\n"                                                  \
-    "topic read tacit/v1/trial-1/key/coordinator\n"
+    "\nuser " name "\n" TOPIC("write", "up/" name "/votes") TOPIC("read", "down/votes")            \
+        TOPIC("read", "down/+/votes") TOPIC("read", "to/" name "/announce")                        \
+            TOPIC("read", "to/" name "/votes") TOPIC("write", "key/" name)                         \
+                TOPIC("read", "key/coordinator")
 #define HEARS(name, other)                                                                         \
-    "topic write tacit/v1/trial-1/peer/" name "/" other "/#\n"                                     \
-    "topic read tacit/v1/trial-1/peer/" other "/" name "/#\n"                                      \
-    "topic read tacit/v1/trial-1/key/" other "\n"
+    TOPIC("write", "peer/" name "/" other "/votes")                                                \
+    TOPIC("read", "peer/" other "/" name "/votes") TOPIC("read", "key/" other)
+
+static void access_list_gives_each_site_its_own_branch_and_no_more(void **state)
+{
+    (void)state;
+    struct live_broker_config const config = good();
+    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
+    expect_lines("tacit.acl", HEAD TOLD("north") TOLD("South_2") SITE("north") SITE("South_2"));
+}
+
+/* What a site could fill with retained messages is what it needs, and nothing beside. */
+static void nobody_writes_a_topic_that_is_no_letter_for_letter(void **state)
+{
+    (void)state;
+    static const char *const two[] = {"elimination", "votes"};
+    struct tacit_edge edge = {0, 1};
+    struct tacit_graph const graph = graph_of(&edge, 1, 2);
+    struct live_broker_config config = good();
+    char text[TEXT_BYTES];
+    unsigned writes = 0;
+    config.words = two;
+    config.word_count = 2;
+    config.graph = &graph;
+    assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
+    read_text("tacit.acl", text);
+    for (char *line = strtok(text, "\n"); line != NULL; line = strtok(NULL, "\n")) {
+        bool const is_write = strncmp(line, "topic write ", 12) == 0;
+        writes += is_write;
+        assert_false(is_write && strpbrk(line, "+#") != NULL);
+        assert_true(*line == '#' || strchr(line, '#') == NULL);
+    }
+    /* The coordinator: down, its key, and to each site 1 announcement, 2 words and 2 standing
+     * words; each site: up, peer, its key. */
+    assert_int_equal(writes, 2 + 1 + 2 * (1 + 2 + 2) + 2 * (2 + 2 + 1));
+}
+
+/* ---- Neighbours ---- */
 
 static void sites_of_a_ring_hear_both_neighbours_and_nobody_else(void **state)
 {
@@ -133,9 +140,10 @@ static void sites_of_a_ring_hear_both_neighbours_and_nobody_else(void **state)
     config.site_count = 4;
     config.graph = &graph;
     assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
-    expect_lines("tacit.acl", HEAD SITE("n") HEARS("n", "e") HEARS("n", "w") SITE("e")
-                                  HEARS("e", "n") HEARS("e", "s") SITE("s") HEARS("s", "e")
-                                      HEARS("s", "w") SITE("w") HEARS("w", "n") HEARS("w", "s"));
+    expect_lines("tacit.acl",
+                 HEAD TOLD("n") TOLD("e") TOLD("s") TOLD("w") SITE("n") HEARS("n", "e")
+                     HEARS("n", "w") SITE("e") HEARS("e", "n") HEARS("e", "s") SITE("s")
+                         HEARS("s", "e") HEARS("s", "w") SITE("w") HEARS("w", "n") HEARS("w", "s"));
 }
 
 static void sites_of_two_stars_hear_their_centre_and_nobody_else(void **state)
@@ -150,8 +158,9 @@ static void sites_of_two_stars_hear_their_centre_and_nobody_else(void **state)
     config.graph = &graph;
     assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
     expect_lines("tacit.acl",
-                 HEAD SITE("a") HEARS("a", "b") HEARS("a", "c") SITE("b") HEARS("b", "a") SITE("c")
-                     HEARS("c", "a") SITE("d") HEARS("d", "e") SITE("e") HEARS("e", "d"));
+                 HEAD TOLD("a") TOLD("b") TOLD("c") TOLD("d") TOLD("e") SITE("a") HEARS("a", "b")
+                     HEARS("a", "c") SITE("b") HEARS("b", "a") SITE("c") HEARS("c", "a") SITE("d")
+                         HEARS("d", "e") SITE("e") HEARS("e", "d"));
 }
 
 static void sites_without_neighbours_hear_the_coordinator_alone(void **state)
@@ -164,7 +173,7 @@ static void sites_without_neighbours_hear_the_coordinator_alone(void **state)
     config.sites = alone;
     config.graph = &graph;
     assert_int_equal(live_broker_config_write(&config, &error), TACIT_OK);
-    expect_lines("tacit.acl", HEAD SITE("a") SITE("b"));
+    expect_lines("tacit.acl", HEAD TOLD("a") TOLD("b") SITE("a") SITE("b"));
 }
 
 /* Comments and empty lines taken out: what mosquitto sees. */
@@ -212,6 +221,9 @@ static void config_has_one_door_with_certificates_and_limits(void **state)
                    "max_packet_size 66560\n"
                    "max_inflight_messages 20\n"
                    "max_queued_messages 1000\n"
+                   "max_queued_bytes 16777216\n"
+                   "queue_qos0_messages false\n"
+                   "persistent_client_expiration 1h\n"
                    "max_connections 22\n"
                    "persistence false\n"
                    "log_dest stderr\n"
@@ -303,6 +315,13 @@ static void other_bad_wishes_are_refused(void **state)
     config.site_count = 0;
     expect_refusal(&config, "1 to 1048576 sites, not 0");
     config = good();
+    config.word_count = 0;
+    expect_refusal(&config, "no protocol");
+    static const char *const strange[] = {"votes", "#"};
+    config.words = strange;
+    config.word_count = 2;
+    expect_refusal(&config, "the protocol");
+    config = good();
     config.address = "0.0.0.0\nallow_anonymous true";
     expect_refusal(&config, "cannot listen at");
     config = good();
@@ -333,6 +352,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(access_list_gives_each_site_its_own_branch_and_no_more,
                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown(nobody_writes_a_topic_that_is_no_letter_for_letter, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(sites_of_a_ring_hear_both_neighbours_and_nobody_else,
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(sites_of_two_stars_hear_their_centre_and_nobody_else,

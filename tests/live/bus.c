@@ -33,6 +33,7 @@
 #define UP "tacit/v1/trial/up/"
 #define DOWN "tacit/v1/trial/down/"
 #define TO "tacit/v1/trial/to/"
+#define KEY "tacit/v1/trial/key/"
 
 static const char *const sites[] = {"north", "south"};
 
@@ -368,13 +369,19 @@ static void site_cannot_speak_for_another_and_is_told_so(void **state)
     send_text(south, DOWN "epoch", "forged", false);
     send_text(south, TO "north/order", "forged", false);
     send_text(south, "tacit/v1/another/up/south/report", "forged", false);
+    send_text(south, UP "south/report/deeper", "kept where nobody reads", true);
+    send_text(south, UP "south/made-up", "kept where nobody reads", true);
+    send_text(south, KEY "south/deeper", "kept where nobody reads", true);
+    send_text(coordinator, DOWN "epoch/deeper", "kept where nobody reads", true);
+    send_text(coordinator, TO "stranger/order", "kept where nobody reads", true);
     send_text(south, UP "south/report", "honest", false);
     wait_for(&coordinator->received, 1);
     pass_ms(100);
     assert_int_equal(coordinator->received, 1);
     assert_string_equal(coordinator->topic, UP "south/report");
     assert_int_equal(north->received, 0);
-    assert_int_equal(live_bus_count(south->bus).refused, 5);
+    assert_int_equal(live_bus_count(south->bus).refused, 8);
+    assert_int_equal(live_bus_count(coordinator->bus).refused, 2);
     assert_int_equal(south->disconnected, 0);
 }
 

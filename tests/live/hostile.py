@@ -178,6 +178,27 @@ def hostile_reports_change_nothing(federation_of):
     check_end(federation)
 
 
+@test
+def what_a_site_can_leave_at_the_broker_is_bounded(federation_of):
+    """Retained messages outlive who left them: a site has its exact topics, and one message of 64 KiB on each."""
+    federation = federation_of([0.875, 0.8, 0.75])
+    federation.start("broker")
+    hostile = federation.client("site-2")
+    made_up = [f"up/site-2/elimination/{i}" for i in range(20)] + [f"up/site-2/{i}" for i in range(20)]
+    made_up += ["up/site-2", "up/site-2/", "key/site-2/x", "down/site-2/elimination", "to/site-2/announce",
+                "peer/site-2/site-1/elimination", "$SYS/x"]
+    for rest in made_up:
+        topic = rest if rest.startswith("$") else federation.topic(rest)
+        require(hostile.publish(topic, b"x" * 20000, retain=True) == REFUSED_BY_ACL, f"the broker keeps {topic}")
+    code = hostile.publish(federation.topic("up/site-2/elimination"), b"x" * 65000, retain=True)
+    require(code < 0x80, f"its own topic: {code}")
+    hostile.close()
+    federation.stop("broker")  # it saves what it holds
+    kept = sum(file.stat().st_size for file in federation.persistence.iterdir())
+    live = 6  # protocols, one message of each
+    require(kept < (live + 1) * 65536, f"the broker keeps {kept} bytes of one site")
+
+
 # Twice, late, in disorder
 
 class Echo(threading.Thread):

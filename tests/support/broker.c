@@ -134,10 +134,13 @@ static void write_config(const struct broker *broker, const char *federation,
     broker_file(broker, certificate, LIVE_BROKER, ".crt");
     broker_file(broker, key, LIVE_BROKER, ".key");
     const struct passwd *const user = geteuid() == 0 ? getpwuid(0) : NULL;
+    static const char *const words[] = {"report", "order", "epoch", "presence", "n", "x"};
     struct live_broker_config const config = {.directory = broker->directory,
                                               .federation = federation,
                                               .sites = sites,
                                               .site_count = site_count,
+                                              .words = words,
+                                              .word_count = sizeof words / sizeof words[0],
                                               .address = BROKER_HOST,
                                               .port = broker->port,
                                               .ca_file = broker->ca_file,

@@ -18,6 +18,7 @@
 #define INFLIGHT_MESSAGES 20u
 #define QUEUED_MESSAGES_MIN 1000u
 #define QUEUED_MESSAGES_A_SITE 4u /* all sites may speak to the coordinator at once, and again */
+#define QUEUED_BYTES_MIN (16u << 20)
 #define SPARE_CONNECTIONS 16u
 
 /* ---- Names ---- */
@@ -63,6 +64,12 @@ static enum tacit_status check_names(const struct live_broker_config *config,
                 "the site's name \"%.80s\" is not allowed: 1 to 64 of A-Z a-z 0-9 _ -, "
                 "and neither " LIVE_COORDINATOR " nor " LIVE_BROKER,
                 config->sites[i]);
+    if (config->word_count == 0)
+        return live_refuse(error, TACIT_INVALID, "no protocol is named");
+    for (size_t i = 0; i < config->word_count; i++)
+        if (!live_name_is_allowed(config->words[i]))
+            return live_refuse(error, TACIT_INVALID, "the protocol \"%.80s\" is not allowed",
+                               config->words[i]);
     return check_each_once(config, error);
 }
 
@@ -142,6 +149,11 @@ static void write_head(FILE *file, const struct live_broker_config *config)
             config->directory);
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 static void write_limits(FILE *file, const struct live_broker_config *config)
 {
     size_t const queued = QUEUED_MESSAGES_A_SITE * config->site_count;
@@ -154,12 +166,17 @@ static void write_limits(FILE *file, const struct live_broker_config *config)
         "# acknowledgement by then. Agents and coordinator therefore send again until the other\n"
         "# side has answered; these numbers cost time at worst, never a message.\n"
         "max_inflight_messages %u\n"
-        "max_queued_messages %zu\n\n"
+        "max_queued_messages %zu\n"
+        "max_queued_bytes %zu\n\n"
+        "# Nobody comes back to an old session, and nothing waits for one that is gone.\n"
+        "queue_qos0_messages false\n"
+        "persistent_client_expiration 1h\n\n"
         "# Each site and the coordinator twice (an old connection may linger), and some that\n"
         "# will fail.\n"
         "max_connections %zu\n\n",
         LIVE_PAYLOAD_BYTES_MAX, LIVE_PAYLOAD_BYTES_MAX, PACKET_BYTES_MAX, INFLIGHT_MESSAGES,
-        queued > QUEUED_MESSAGES_MIN ? queued : (size_t)QUEUED_MESSAGES_MIN,
+        larger(queued, QUEUED_MESSAGES_MIN),
+        larger(queued * LIVE_PAYLOAD_BYTES_MAX, QUEUED_BYTES_MIN),
         2 * (config->site_count + 1) + SPARE_CONNECTIONS);
 }
 
@@ -191,6 +208,23 @@ static void write_config(FILE *file, const struct live_broker_config *config)
     write_tail(file, config);
 }
 
+/* "topic ACCESS tacit/v1/FEDERATION/BRANCH WORD" for each word. */
+static void write_topics(FILE *file, const struct live_broker_config *config, const char *access,
+                         const char *branch)
+{
+    for (size_t i = 0; i < config->word_count; i++)
+        fprintf(file, "topic %s tacit/v1/%s/%s%s\n", access, config->federation, branch,
+                config->words[i]);
+}
+
+static void write_branch(FILE *file, const struct live_broker_config *config, const char *access,
+                         const char *way, const char *site)
+{
+    char branch[2 * LIVE_TOPIC_BYTES];
+    (void)snprintf(branch, sizeof branch, "%s/%s/", way, site);
+    write_topics(file, config, access, branch);
+}
+
 /* Neighbours hear each other, one by one: nobody else may listen, or speak in a site's name. */
 static void write_neighbours(FILE *file, const struct live_broker_config *config, size_t site)
 {
@@ -198,41 +232,62 @@ static void write_neighbours(FILE *file, const struct live_broker_config *config
     struct tacit_graph const *const graph = config->graph;
     for (uint64_t i = graph->first[site]; i < graph->first[site + 1]; i++) {
         const char *const neighbour = config->sites[graph->neighbours[i]];
-        fprintf(file,
-                "topic write tacit/v1/%s/peer/%s/%s/#\n"
-                "topic read tacit/v1/%s/peer/%s/%s/#\n"
-                "topic read tacit/v1/%s/key/%s\n",
-                config->federation, config->sites[site], neighbour, config->federation, neighbour,
-                config->sites[site], config->federation, neighbour);
+        char pair[LIVE_TOPIC_BYTES];
+        (void)snprintf(pair, sizeof pair, "%s/%s", config->sites[site], neighbour);
+        write_branch(file, config, "write", "peer", pair);
+        (void)snprintf(pair, sizeof pair, "%s/%s", neighbour, config->sites[site]);
+        write_branch(file, config, "read", "peer", pair);
+        fprintf(file, "topic read tacit/v1/%s/key/%s\n", config->federation, neighbour);
     }
+}
+
+/* It reads what the sites may write: there a + costs nothing. */
+static void write_coordinator(FILE *file, const struct live_broker_config *config)
+{
+    const char *const federation = config->federation;
+    fprintf(file, "user " LIVE_COORDINATOR "\n");
+    write_topics(file, config, "read", "up/+/");
+    write_topics(file, config, "write", "down/");
+    fprintf(file,
+            "topic write tacit/v1/%s/key/" LIVE_COORDINATOR "\n"
+            "topic read tacit/v1/%s/key/+\n",
+            federation, federation);
+    for (size_t i = 0; i < config->site_count; i++) {
+        const char *const site = config->sites[i];
+        fprintf(file, "topic write tacit/v1/%s/to/%s/announce\n", federation, site);
+        write_branch(file, config, "write", "to", site);
+        write_branch(file, config, "write", "down", site);
+    }
+}
+
+static void write_site(FILE *file, const struct live_broker_config *config, size_t index)
+{
+    const char *const federation = config->federation;
+    const char *const site = config->sites[index];
+    fprintf(file, "\nuser %s\n", site);
+    write_branch(file, config, "write", "up", site);
+    write_topics(file, config, "read", "down/");
+    write_topics(file, config, "read", "down/+/");
+    fprintf(file, "topic read tacit/v1/%s/to/%s/announce\n", federation, site);
+    write_branch(file, config, "read", "to", site);
+    fprintf(file,
+            "topic write tacit/v1/%s/key/%s\n"
+            "topic read tacit/v1/%s/key/" LIVE_COORDINATOR "\n",
+            federation, site, federation);
+    if (config->graph != NULL)
+        write_neighbours(file, config, index);
 }
 
 /* Whoever is not listed may connect and then do nothing. */
 static void write_access(FILE *file, const struct live_broker_config *config)
 {
-    const char *const federation = config->federation;
-    fprintf(file,
-            "# Who may do what in the federation %s. Written by tacit; changes are overwritten.\n\n"
-            "user " LIVE_COORDINATOR "\n"
-            "topic read tacit/v1/%s/up/#\n"
-            "topic write tacit/v1/%s/down/#\n"
-            "topic write tacit/v1/%s/to/#\n"
-            "topic write tacit/v1/%s/key/" LIVE_COORDINATOR "\n"
-            "topic read tacit/v1/%s/key/+\n",
-            federation, federation, federation, federation, federation, federation);
-    for (size_t i = 0; i < config->site_count; i++) {
-        const char *const site = config->sites[i];
-        fprintf(file,
-                "\nuser %s\n"
-                "topic write tacit/v1/%s/up/%s/#\n"
-                "topic read tacit/v1/%s/down/#\n"
-                "topic read tacit/v1/%s/to/%s/#\n"
-                "topic write tacit/v1/%s/key/%s\n"
-                "topic read tacit/v1/%s/key/" LIVE_COORDINATOR "\n",
-                site, federation, site, federation, federation, site, federation, site, federation);
-        if (config->graph != NULL)
-            write_neighbours(file, config, i);
-    }
+    fprintf(
+        file,
+        "# Who may do what in the federation %s. Written by tacit; changes are overwritten.\n\n",
+        config->federation);
+    write_coordinator(file, config);
+    for (size_t i = 0; i < config->site_count; i++)
+        write_site(file, config, i);
 }
 
 /* ---- Files ---- */

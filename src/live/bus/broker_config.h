@@ -1,5 +1,7 @@
 /* What the broker of one federation must be told: mosquitto.conf and the access list, as text
- * files. Who may write and read which topic is decided here and enforced by the broker. */
+ * files. Who may write and read which topic is decided here and enforced by the broker: whoever
+ * writes is given each topic letter by letter, so that nobody can keep retained messages under
+ * names that nobody reads. */
 #ifndef TACIT_LIVE_BROKER_CONFIG_H
 #define TACIT_LIVE_BROKER_CONFIG_H
 #include "tacit/base.h"
@@ -10,6 +12,8 @@ struct live_broker_config {
     const char *federation;
     const char *const *sites;
     size_t site_count;
+    const char *const *words; /* the last parts of the topics: those of the protocols */
+    size_t word_count;
     const struct tacit_graph *graph; /* who hears whom, by the order of sites; NULL: nobody */
     const char *address;             /* to listen at: a host name or a numerical address */
     uint16_t port;
@@ -22,7 +26,7 @@ struct live_broker_config {
 };
 
 /* Replaces both files, each as a whole. Errors: TACIT_INVALID (a name, address or path that is not
- * allowed, a site named twice), TACIT_IO, TACIT_MEMORY, with error->text. */
+ * allowed, a site named twice, no word), TACIT_IO, TACIT_MEMORY, with error->text. */
 enum tacit_status live_broker_config_write(const struct live_broker_config *config,
                                            struct tacit_error *error);
 #endif
