@@ -3,8 +3,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+SECONDS=0
 gate() {
-    echo "== $1"
+    echo "== $1 (after $SECONDS s)"
 }
 sources=$(git ls-files '*.c' '*.h')
 
@@ -68,4 +69,4 @@ gate "valgrind over the cores and a whole run"
 tools/build.sh build-test -Dtests=true
 tools/check_valgrind.sh build-test
 
-echo "All gates passed."
+echo "All gates passed, in $SECONDS s."

@@ -2,8 +2,9 @@
 """Counts the tests that really ran, from what each test program printed (cmocka's own lines), and names
 every skip with its reason.
 
-usage: count_tests.py TESTLOG.JSON      last line: N passed, N failed, N skipped
-A program that failed without a failing test (a crash, a sanitizer) counts as one failure. A skip whose
+usage: count_tests.py TESTLOG.JSON [AGAIN.JSON]       last line: N passed, N failed, N skipped
+       count_tests.py --federations-that-failed TESTLOG.JSON      their names, one a line
+What AGAIN.JSON says of a program, run a second time by itself, stands in place of the first. A program that failed without a failing test (a crash, a sanitizer) counts as one failure. A skip whose
 reason is not in REASONS is a failure: what a package would cure is to be installed.
 """
 import json
@@ -44,29 +45,61 @@ def is_allowed(reason):
     return any(re.fullmatch(pattern, reason) for pattern in REASONS)
 
 
-def main(path):
+def programs(*paths):
+    """Name -> what a program of the last log that names it did."""
+    found = {}
+    for path in paths:
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                program = json.loads(line)
+                found[program["name"]] = program
+    return found
+
+
+def has_failed(program):
+    return program["result"] not in ("OK", "SKIP")
+
+
+def federations_that_failed(path):
+    """As meson is to be told: without project and suites."""
+    for name, program in programs(path).items():
+        suites, _, test = name.rpartition(" / ")
+        if has_failed(program) and "federation" in suites:
+            print(test)
+
+
+def main(*paths):
     total = {"passed": 0, "failed": 0, "skipped": 0}
-    for line in open(path, encoding="utf-8"):
-        program = json.loads(line)
-        tests = verdicts(program.get("stdout", "") + program.get("stderr", ""))
-        for test, (verdict, reason) in tests.items():
-            if verdict == "skipped":
-                allowed = is_allowed(reason)
-                print(f"skipped: {program['name']} {test}: {reason or 'says no reason'}"
-                      f"{'' if allowed else ' (no reason that is allowed)'}")
-                verdict = "skipped" if allowed else "failed"
-            total[verdict] += 1
-        failed = any(verdict == "failed" for verdict, _ in tests.values())
-        if program["result"] not in ("OK", "SKIP") and not failed:
-            total["failed"] += 1
-        if program["result"] == "OK" and not tests:
-            total["passed"] += 1
-        if program["result"] == "SKIP" and not tests:
-            print(f"skipped: {program['name']}: says no reason (no reason that is allowed)")
-            total["failed"] += 1
+    first = programs(paths[0])
+    for name, program in programs(*paths).items():
+        if has_failed(first[name]) and not has_failed(program):
+            print(f"failed beside others, passed by itself: {name}")
+        count(program, total)
     print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
     return 1 if total["failed"] or not total["passed"] else 0
 
 
+def count(program, total):
+    tests = verdicts(program.get("stdout", "") + program.get("stderr", ""))
+    for test, (verdict, reason) in tests.items():
+        if verdict == "skipped":
+            allowed = is_allowed(reason)
+            print(f"skipped: {program['name']} {test}: {reason or 'says no reason'}"
+                  f"{'' if allowed else ' (no reason that is allowed)'}")
+            verdict = "skipped" if allowed else "failed"
+        total[verdict] += 1
+    failed = any(verdict == "failed" for verdict, _ in tests.values())
+    if has_failed(program) and not failed:
+        total["failed"] += 1
+    if program["result"] == "OK" and not tests:
+        total["passed"] += 1
+    if program["result"] == "SKIP" and not tests:
+        print(f"skipped: {program['name']}: says no reason (no reason that is allowed)")
+        total["failed"] += 1
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    if sys.argv[1] == "--federations-that-failed":
+        federations_that_failed(sys.argv[2])
+    else:
+        sys.exit(main(*sys.argv[1:]))
