@@ -51,6 +51,9 @@ for threads in 1 16; do
 done
 cmp build-test/glm-1.json build-test/glm-16.json
 
+echo "== contexts: all of Fig. 2(a), with its verdicts on record"
+build-test/tacit reproduce p4-fig2a --experiments experiments --quiet
+
 echo "== contexts: three sizes, each within a factor of two of the model of src/proto/glm/NOTES.md, the largest in 3 GiB"
 TARGETS=bench/bench_glm tools/build.sh build-bench -Dbench=true -Dtests=false
 build-bench/bench/bench_glm 50 500 10 25 0.0775 1 fastest check

@@ -350,6 +350,77 @@ static void letters_that_are_not_what_they_say_are_refused(void **state)
     world_free(world);
 }
 
+/* Twice the run of site 0, the second time with unchosen contexts that are others: not a byte of
+ * its state, of what it keeps or of what it says differs. An offer alone changes nothing. */
+static void contexts_that_were_not_chosen_leave_no_trace(void **state)
+{
+    (void)state;
+    struct world *const a = world_new(0, 0);
+    struct world *const b = world_new(0, 0);
+    struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_REWARD);
+    uint32_t differing = 0;
+    for (uint32_t slot = 0; slot < 40; slot++) {
+        double contexts[ARMS * D];
+        double others[ARMS * D];
+        draw_contexts(&rng, contexts);
+        uint32_t const arm = play(a, 0, contexts, slot % 2);
+        for (uint32_t i = 0; i < ARMS * D; i++)
+            others[i] = contexts[i / D == arm ? i : arm * D + i % D] * (i / D == arm ? 1 : 0.5);
+        differing += memcmp(contexts, others, sizeof others) != 0;
+        assert_int_equal(play(b, 0, others, slot % 2), arm); /* half of it promises less */
+        assert_int_equal(a->sites[0].kept_size, b->sites[0].kept_size);
+        assert_memory_equal(a->sites[0].kept, b->sites[0].kept, a->sites[0].kept_size);
+        assert_int_equal(a->end - a->first, b->end - b->first);
+        while (a->first < a->end) {
+            struct live_message const *const said = &a->queue[a->first].message;
+            assert_int_equal(b->queue[b->first].message.size, said->size);
+            assert_memory_equal(b->queue[b->first].message.bytes, said->bytes, said->size);
+            deliver(a);
+            deliver(b);
+        }
+        size_t size;
+        size_t size_again;
+        void const *const bytes = glm_site_ops.bytes(a->sites[0].live, &size);
+        assert_memory_equal(glm_site_ops.bytes(b->sites[0].live, &size_again), bytes, size);
+        assert_int_equal(size_again, size);
+    }
+    struct live_hub_view view;
+    glm_hub_ops.look(a->hub, &view);
+    assert_true(view.epoch >= 2);
+    assert_int_equal(differing, 40);
+    world_free(a);
+    world_free(b);
+}
+
+/* A decision alone does not change what later ones are made from: A grows with the reward. */
+static void matrices_grow_when_the_reward_comes(void **state)
+{
+    (void)state;
+    struct world *const world = world_new(0, 0);
+    struct site *const site = &world->sites[0];
+    struct tacit_rng rng = tacit_rng_stream(8, 0, 0, TACIT_PURPOSE_REWARD);
+    double contexts[ARMS * D];
+    double before[TACIT_LINALG_MATRIX(D)];
+    struct live_site_view view;
+    draw_contexts(&rng, contexts);
+    glm_site_ops.look(site->live, &view);
+    memcpy(before, view.model->inverse, sizeof before);
+    struct live_site_event event = {.kind = LIVE_SITE_OFFER};
+    event.as.offer = (struct tacit_offer){ARMS, D, contexts};
+    assert_int_equal(step(world, 0, event), TACIT_OK);
+    glm_site_ops.look(site->live, &view);
+    assert_memory_equal(view.model->inverse, before, sizeof before);
+    event = (struct live_site_event){.kind = LIVE_SITE_REWARD};
+    event.as.reward.arm = site->choice;
+    event.as.reward.value = 1;
+    event.as.reward.kept = site->kept;
+    event.as.reward.kept_size = site->kept_size;
+    assert_int_equal(step(world, 0, event), TACIT_OK);
+    glm_site_ops.look(site->live, &view);
+    assert_memory_not_equal(view.model->inverse, before, sizeof before);
+    world_free(world);
+}
+
 static struct live_hub_view second_later(struct world *world)
 {
     struct live_hub_view view;
@@ -414,6 +485,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_through_bytes_is_that_of_the_cores),
         cmocka_unit_test(letters_that_are_not_what_they_say_are_refused),
+        cmocka_unit_test(contexts_that_were_not_chosen_leave_no_trace),
+        cmocka_unit_test(matrices_grow_when_the_reward_comes),
         cmocka_unit_test(silent_sites_are_named_where_an_update_is_abandoned_or_goes_on),
         cmocka_unit_test(of_many_silent_sites_the_rest_is_counted),
     };
