@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define NAME_BYTES 128u
 
@@ -41,6 +42,17 @@ uint32_t command_number(const struct command *command, const char *option, const
     return (uint32_t)value;
 }
 
+int command_end(const char *name, int code)
+{
+    errno = 0;
+    bool const is_printed = fflush(stdout) == 0 && ferror(stdout) == 0;
+    if (is_printed || code != EXIT_DONE)
+        return code;
+    (void)fprintf(stderr, "tacit %s: the results could not be printed: %s\n", name,
+                  errno != 0 ? strerror(errno) : "stdout takes no more");
+    return EXIT_FAILED;
+}
+
 static error_t take(int key, char *value, struct argp_state *state)
 {
     struct parse const *const parse = state->input;
@@ -52,7 +64,7 @@ static error_t take(int key, char *value, struct argp_state *state)
     case 'h':
         (void)snprintf(name, sizeof name, "tacit %s", parse->command->name);
         argp_help(state->root_argp, stdout, ARGP_HELP_STD_HELP, name);
-        exit(EXIT_DONE);
+        exit(command_end(parse->command->name, EXIT_DONE));
     default:
         break;
     }

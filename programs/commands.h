@@ -60,6 +60,10 @@ _Noreturn void command_refuse(const struct command *command, const char *format,
 /* The same; the line ends with where the command is explained. */
 _Noreturn void command_refuse_usage(const struct command *command, const char *what);
 
+/* The code of a command that ends with `code`: where it is EXIT_DONE and not all of what was
+ * printed has arrived (a full disk, a closed pipe), EXIT_FAILED, and why is said on stderr. */
+int command_end(const char *name, int code);
+
 /* A whole number from 1 to max; refuses any other text. */
 uint32_t command_number(const struct command *command, const char *option, const char *text,
                         uint32_t max);

@@ -422,10 +422,6 @@ static int tell(const struct search *search)
         (void)fputs(json, stdout);
     else if (status == TACIT_OK)
         print_table(search, sentence);
-    if (status == TACIT_OK && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
-        (void)snprintf(error.text, sizeof error.text, "the results could not be printed");
-        status = TACIT_IO;
-    }
     if (status == TACIT_OK && request->out != NULL)
         status = write_page(search, sentence, json, &error);
     if (status == TACIT_OK && request->out != NULL && !request->json)

@@ -267,7 +267,7 @@ static int tell_all(struct shelf *shelf, const struct arguments *arguments)
         (void)complain(&error, status);
         return EXIT_FAILED;
     }
-    return fflush(stdout) == 0 && as_recorded ? EXIT_DONE : EXIT_FAILED;
+    return as_recorded ? EXIT_DONE : EXIT_FAILED;
 }
 
 /* All has been told: what was kept is of no more use. */

@@ -40,15 +40,16 @@ int main(int argument_count, char **arguments)
     char const *const name = arguments[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
         print_help(stdout);
-        return EXIT_DONE;
+        return command_end(name, EXIT_DONE);
     }
     if (strcmp(name, "--version") == 0) {
         (void)printf("tacit %s\n", TACIT_VERSION);
-        return EXIT_DONE;
+        return command_end(name, EXIT_DONE);
     }
     for (size_t i = 0; commands_all[i] != NULL; i++)
         if (strcmp(commands_all[i]->name, name) == 0)
-            return commands_all[i]->run(commands_all[i], argument_count - 1, arguments + 1);
+            return command_end(
+                name, commands_all[i]->run(commands_all[i], argument_count - 1, arguments + 1));
     (void)fprintf(stderr, "tacit: unknown command '%s'; allowed:", name);
     for (size_t i = 0; commands_all[i] != NULL; i++)
         (void)fprintf(stderr, "%s %s", i == 0 ? "" : ",", commands_all[i]->name);

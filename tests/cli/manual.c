@@ -1,4 +1,5 @@
 /* `tacit manual`: what it prints says what --help says, and shells take it. */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -148,6 +149,36 @@ static void another_word_is_refused(void **state)
     }
 }
 
+/* Whatever was asked for: what did not arrive was not done. */
+static void stdout_that_is_full_is_said_by_every_command(void **state)
+{
+    char const *const source = getenv("TACIT_SOURCE");
+    char shop[PATH_MAX];
+    char papers[PATH_MAX];
+    (void)state;
+    assert_non_null(source);
+    (void)snprintf(shop, sizeof shop, "%s/experiments/hospital/hospital.yaml", source);
+    (void)snprintf(papers, sizeof papers, "%s/experiments", source);
+    char const *const calls[][4] = {{"--help"},
+                                    {"--version"},
+                                    {"run", "--help"},
+                                    {"manual", "man"},
+                                    {"check", shop},
+                                    {"reproduce", "--list", "-e", papers},
+                                    {"bound", "--pulls=10", "--mean=0.5"}};
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        char const *const *const call = calls[i];
+        struct process_plan const full = {
+            .arguments =
+                (const char *const[]){process_tacit(), call[0], call[1], call[2], call[3], NULL},
+            .output = "/dev/full"};
+        struct process_result result = process_run(&full);
+        if (result.code != 1 || strstr(result.err, "could not be printed: No space left") == NULL)
+            fail_msg("tacit %s: code %d, \"%s\"", call[0], result.code, result.err);
+        process_free(&result);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,6 +186,7 @@ int main(void)
         cmocka_unit_test(bash_completes_commands_and_options),
         cmocka_unit_test(the_other_shells_hear_of_every_command),
         cmocka_unit_test(another_word_is_refused),
+        cmocka_unit_test(stdout_that_is_full_is_said_by_every_command),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
