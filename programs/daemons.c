@@ -1,6 +1,4 @@
-/* tacit agent, tacit coordinator, tacit status: from a file to a daemon, and a look at one that
- * runs. */
-#include "ask.h"
+/* tacit agent, tacit coordinator: from a file to a daemon. */
 #include "commands.h"
 #include "../src/live/agent.h"
 #include "../src/live/bus/broker_config.h"
@@ -16,7 +14,7 @@
 
 #define RESEND_AFTER_US 2000000u /* what was not answered is said again after so long */
 
-/* The only option of all three. */
+/* Of the agent. */
 static const struct argp_option options[] = {
     {"config", 'c', "FILE", 0, "The file of the site or of the coordinator", 0},
     COMMAND_LAST_OPTIONS};
@@ -286,68 +284,4 @@ const struct command command_coordinator = {
     .help = "Runs the coordinator of a federation (docs/operations.md).",
     .take = take_coordinator_word,
     .run = coordinator_command,
-};
-
-/* ---- Status ---------------------------------------------------------------------------------- */
-
-static bool find_listener(const char *file, struct tacit_config_listener *listener,
-                          const char **path, struct tacit_error *error)
-{
-    static char unix_path[256];
-    struct tacit_config_agent *agent = NULL;
-    struct tacit_config_coordinator *coordinator = NULL;
-    bool const is_coordinator = tacit_config_is_coordinator(file);
-    enum tacit_status const status =
-        is_coordinator
-            ? tacit_config_coordinator_load(&coordinator, tacit_family_files(), file, error)
-            : tacit_config_agent_load(&agent, tacit_family_files(), file, error);
-    if (status != TACIT_OK)
-        return false;
-    *listener = is_coordinator ? coordinator->status : agent->api;
-    *path = is_coordinator ? "/status" : "/v1/status";
-    if (listener->unix_path != NULL) {
-        (void)snprintf(unix_path, sizeof unix_path, "%s", listener->unix_path);
-        listener->unix_path = unix_path;
-    }
-    tacit_config_agent_free(agent);
-    tacit_config_coordinator_free(coordinator);
-    return true;
-}
-
-static int status_command(const struct command *command, int word_count, char **words)
-{
-    const char *file = NULL;
-    struct tacit_config_listener listener;
-    struct tacit_error error = {""};
-    const char *path;
-    command_parse(command, &file, word_count, words);
-    if (!find_listener(file, &listener, &path, &error)) {
-        (void)fprintf(stderr, "%s\n", error.text);
-        return EXIT_WRONG_INPUT;
-    }
-    int const connection = ask_connect(&listener);
-    if (connection < 0) {
-        (void)fprintf(stderr, "tacit status: nobody answers; is the daemon of %s running?\n", file);
-        return EXIT_FAILED;
-    }
-    unsigned code = 0;
-    char *const text = ask(connection, "GET", path, NULL, &code);
-    bool const is_good = text != NULL && code == 200;
-    if (is_good)
-        (void)printf("%s%s", text, text[0] != '\0' && text[strlen(text) - 1] == '\n' ? "" : "\n");
-    free(text);
-    if (!is_good)
-        (void)fprintf(stderr, "tacit status: the daemon of %s gives no answer; see its log\n",
-                      file);
-    return is_good ? EXIT_DONE : EXIT_FAILED;
-}
-
-const struct command command_status = {
-    .name = "status",
-    .summary = "ask a running agent or coordinator how it is",
-    .options = options,
-    .words = NULL,
-    .help = "Asks the daemon that runs with this file how it is.",
-    .take = take_file,
-    .run = status_command,
 };

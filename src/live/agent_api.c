@@ -1,11 +1,13 @@
 /* What the decision API asks of the agent daemon. */
 #include "agent_api.h"
+#include "agent_causes.h"
 #include "agent_control.h"
 #include "agent_decisions.h"
 #include "agent_result.h"
 #include "agent_rows.h"
 #include "agent_step.h"
 #include "agent_times.h"
+#include "api/metrics.h"
 #include "daemon/entropy.h"
 #include "model_json.h"
 #include "tacit/privacy.h"
@@ -296,7 +298,7 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
     (void)json_object_set_new(status, "radius", json_real(waiting.radius));
 }
 
-static void add_model(const struct live_model *model, json_t *status)
+void agent_add_model(const struct live_model *model, json_t *status)
 {
     struct live_buffer text = {0};
     live_model_write(model, &text);
@@ -339,7 +341,7 @@ static json_t *status(void *context)
     if (made != NULL)
         add_waiting(agent, &view, made);
     if (made != NULL && view.model != NULL)
-        add_model(view.model, made);
+        agent_add_model(view.model, made);
     if (made != NULL)
         add_peers(agent, &view, made);
     if (made != NULL)
@@ -349,6 +351,8 @@ static json_t *status(void *context)
     add_intervals(agent, &view, made);
     if (made != NULL)
         agent_add_changes(agent, &view, made);
+    if (made != NULL)
+        agent_add_causes(agent, &view, made);
     return made;
 }
 
@@ -422,75 +426,96 @@ static void statement(void *context, struct live_buffer *text)
     agent_state_refusals(agent, text);
 }
 
+/* Of a site that judges for itself, and of one that has estimates. */
+static void arm_metrics(const struct agent *agent, const struct live_site_view *view,
+                        struct live_buffer *text)
+{
+    uint32_t const arms = agent->config->site.arm_count;
+    if (view->confidence > 0)
+        live_metric(text, "tacit_agent_arm_lower", "gauge",
+                    "Lower end of the interval of an arm's mean, as a part of the range.");
+    for (uint32_t arm = 0; view->confidence > 0 && arm < arms; arm++)
+        live_buffer_format(text, "tacit_agent_arm_lower{arm=\"%" PRIu32 "\"} %.6g\n", arm,
+                           view->lowers[arm]);
+    if (view->confidence > 0)
+        live_metric(text, "tacit_agent_arm_upper", "gauge",
+                    "Upper end of the interval of an arm's mean, as a part of the range.");
+    for (uint32_t arm = 0; view->confidence > 0 && arm < arms; arm++)
+        live_buffer_format(text, "tacit_agent_arm_upper{arm=\"%" PRIu32 "\"} %.6g\n", arm,
+                           view->uppers[arm]);
+    if (view->estimates == NULL)
+        return;
+    live_metric(text, "tacit_agent_estimate", "gauge",
+                "What the site takes an arm's mean reward to be.");
+    for (uint32_t arm = 0; arm < arms; arm++)
+        live_buffer_format(text, "tacit_agent_estimate{arm=\"%" PRIu32 "\"} %.9g\n", arm,
+                           view->estimates[arm]);
+    live_metric_gauge(text, "tacit_agent_estimate_spread",
+                      "How far an estimate was from a neighbour's at most when they last met.",
+                      view->estimate_spread);
+}
+
+static void plan_metrics(const struct agent *agent, const struct live_site_view *view,
+                         struct live_buffer *text)
+{
+    struct live_decisions_view decisions;
+    live_decisions_look(agent->decisions, &decisions);
+    live_metric_gauge(text, "tacit_agent_epoch", "Epoch of the last order; 0: none yet.",
+                      view->epoch);
+    live_metric_gauge(text, "tacit_agent_hub_epoch", "Epoch that the coordinator spoke of last.",
+                      agent->hub_epoch);
+    live_metric_gauge(text, "tacit_agent_active_arms", "Arms that are in.", view->active_count);
+    live_metric_count(text, "tacit_agent_pulls_total", "Pulls that were played in this run.",
+                      view->pull_count);
+    live_metric_gauge(text, "tacit_agent_unserved", "Places of the plan that are not given out.",
+                      (double)decisions.unserved);
+    live_metric_gauge(text, "tacit_agent_open_decisions", "Decisions without a reward.",
+                      decisions.open_planned + decisions.open_other);
+    live_metric_gauge(text, "tacit_agent_open_places",
+                      "Places of the plan that are given out and not filled.",
+                      decisions.open_planned);
+    live_metric_count(text, "tacit_agent_given_out_again_total",
+                      "Places that were given out again because no reward came.",
+                      decisions.missed_count);
+    live_metric_gauge(text, "tacit_agent_wait_seconds", "How long a decision waits for its reward.",
+                      (double)decisions.wait.wait_ms / 1e3);
+    live_metric_gauge(text, "tacit_agent_spent_nano_epsilon",
+                      "Loss of a reward so far, in billionths of epsilon.",
+                      (double)view->spent_nano);
+}
+
 static void metrics(void *context, struct live_buffer *text)
 {
     struct agent *const agent = context;
     struct live_site_view const view = look(agent);
-    struct live_decisions_view decisions;
     struct live_bus_counts const bus = live_bus_count(agent->daemon.bus);
-    struct live_api_counts const api = live_api_count(agent->api);
-    live_decisions_look(agent->decisions, &decisions);
-    live_buffer_format(text,
-                       "tacit_agent_epoch %" PRIu32 "\ntacit_agent_active_arms %" PRIu32
-                       "\ntacit_agent_pulls_total %" PRIu64 "\ntacit_agent_unserved %" PRIu64
-                       "\ntacit_agent_open_decisions %" PRIu32 "\ntacit_agent_open_places %" PRIu32
-                       "\ntacit_agent_given_out_again_total %" PRIu64
-                       "\ntacit_agent_wait_seconds %.3f\n",
-                       view.epoch, view.active_count, view.pull_count, decisions.unserved,
-                       decisions.open_planned + decisions.open_other, decisions.open_planned,
-                       decisions.missed_count, (double)decisions.wait.wait_ms / 1e3);
-    live_buffer_format(
-        text,
-        "tacit_agent_decisions_total %" PRIu64 "\ntacit_agent_rewards_total %" PRIu64
-        "\ntacit_agent_early_decisions_total %" PRIu64 "\ntacit_agent_early_rewards_total %" PRIu64
-        "\ntacit_agent_sent_bytes_total %" PRIu64 "\ntacit_agent_refused_messages_total %" PRIu64
-        "\ntacit_agent_unsigned_messages_total %" PRIu64 "\ntacit_agent_spent_nano_epsilon %" PRIu64
-        "\ntacit_agent_connected %d\n",
-        api.decisions, api.rewards, agent->early_count, agent->early_rewards, bus.sent_bytes,
-        agent->refused_count, agent->unsigned_count, view.spent_nano,
-        live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
-    for (uint32_t arm = 0; view.confidence > 0 && arm < agent->config->site.arm_count; arm++)
-        live_buffer_format(text,
-                           "tacit_agent_arm_lower{arm=\"%" PRIu32 "\"} %.6g\n"
-                           "tacit_agent_arm_upper{arm=\"%" PRIu32 "\"} %.6g\n",
-                           arm, view.lowers[arm], arm, view.uppers[arm]);
-    if (view.estimates == NULL)
-        return;
-    for (uint32_t arm = 0; arm < agent->config->site.arm_count; arm++)
-        live_buffer_format(text, "tacit_agent_estimate{arm=\"%" PRIu32 "\"} %.9g\n", arm,
-                           view.estimates[arm]);
-    live_buffer_format(text, "tacit_agent_estimate_spread %.9g\n", view.estimate_spread);
+    struct live_causes const causes = agent_causes(agent, &view);
+    json_decref(causes.list);
+    live_metric_gauge(text, "tacit_agent_state", "0: ok, 1: waiting, 2: needs attention.",
+                      (double)causes.state);
+    live_metric_gauge(text, "tacit_agent_connected", "Is there a connection to the broker?",
+                      live_bus_is_connected(agent->daemon.bus) ? 1 : 0);
+    plan_metrics(agent, &view, text);
+    live_metric_count(text, "tacit_agent_early_decisions_total",
+                      "Decisions before the site had joined: they count nowhere.",
+                      agent->early_count);
+    live_metric_count(text, "tacit_agent_early_rewards_total", "Rewards of these.",
+                      agent->early_rewards);
+    live_metric_count(text, "tacit_agent_sent_bytes_total", "Bytes said to the broker.",
+                      bus.sent_bytes);
+    live_metric_count(text, "tacit_agent_refused_messages_total", "Messages that were refused.",
+                      agent->refused_count);
+    live_metric_count(text, "tacit_agent_unsigned_messages_total",
+                      "Messages that whose name they came under did not sign.",
+                      agent->unsigned_count);
+    arm_metrics(agent, &view, text);
 }
 
-static bool is_healthy(void *context, struct tacit_error *error)
-{
-    struct agent *const agent = context;
-    struct live_site_view const view = look(agent);
-    char const *const why = agent->refusal != NULL ? agent->refusal
-                            : view.trouble != NULL ? view.trouble
-                            : !live_bus_is_connected(agent->daemon.bus)
-                                ? "not connected to the broker"
-                                : NULL;
-    if (why != NULL)
-        (void)snprintf(error->text, sizeof error->text, "%s", why);
-    return why == NULL;
-}
-
-static json_t *warnings(void *context)
+static json_t *health(void *context, bool *is_healthy)
 {
     struct agent const *const agent = context;
-    struct agent_waiting const waiting = agent_waiting(agent);
-    json_t *const list = json_array();
-    char text[512];
-    if (list != NULL && waiting.is_long) {
-        agent_say_waiting(&waiting, text, sizeof text);
-        (void)json_array_append_new(list, json_string(text));
-    }
-    if (list != NULL && waiting.is_biased) {
-        agent_say_biased(&waiting, text, sizeof text);
-        (void)json_array_append_new(list, json_string(text));
-    }
-    return list;
+    struct live_site_view const view = look(agent);
+    return agent_health(agent, &view, is_healthy);
 }
 
 static uint64_t clipped(void *context)
@@ -513,6 +538,5 @@ struct live_api_agent agent_api(struct agent *agent)
                                    .statement = statement,
                                    .metrics = metrics,
                                    .clipped = clipped,
-                                   .is_healthy = is_healthy,
-                                   .warnings = warnings};
+                                   .health = health};
 }

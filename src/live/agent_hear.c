@@ -3,6 +3,7 @@
 #include "agent_hear.h"
 #include "agent_step.h"
 #include "bus/topics.h"
+#include "daemon/entropy.h"
 #include "daemon/log.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,10 +54,20 @@ enum tacit_status agent_open_senders(struct agent *agent)
     return TACIT_OK;
 }
 
+/* A word that it signed, of whatever run. */
+static void note_hub(struct agent *agent, const struct live_opened *opened)
+{
+    agent->hub_heard_us = live_now_us();
+    if (opened->envelope.kind != TACIT_WIRE_KIND_ANNOUNCEMENT)
+        agent->hub_epoch = opened->envelope.epoch;
+}
+
 /* NULL: it opens. Else it was refused. */
 static const char *open_word(struct agent *agent, const struct sender *from, const char *objection,
                              const struct live_opened *opened)
 {
+    if (objection == NULL && from->agent == TACIT_HUB)
+        note_hub(agent, opened);
     if (objection == NULL)
         return NULL;
     refuse_word(agent, from, objection, opened->is_unsigned);
@@ -78,6 +89,33 @@ static void start(struct agent *agent)
              place.has_neighbours ? ", with neighbours instead of a hub" : "");
     (void)agent_step(
         agent, (struct live_site_event){.kind = LIVE_SITE_START, .as.term = agent->letters.term});
+}
+
+/* Which process of this site it is (presence.h). */
+static void say_presence(struct agent *agent)
+{
+    struct live_site_config const *const site = &agent->config->site;
+    struct live_topic const topic =
+        live_topic_up(site->federation, site->site, LIVE_TOPIC_PRESENCE);
+    struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_OTHER);
+    uint8_t body[LIVE_PRESENCE_BYTES];
+    size_t size = 0;
+    if (agent->presence.instance == 0 &&
+        tacit_entropy_word(&entropy, &agent->presence.instance) != TACIT_OK)
+        agent->presence.instance = 0;
+    if (agent->presence.instance == 0)
+        return; /* no entropy now, or one word in 2^64: the next announcement tries again */
+    agent->presence.counter++;
+    live_presence_encode(agent->presence, body);
+    struct live_letter const letter = {.topic = topic.text,
+                                       .to = TACIT_WIRE_COORDINATOR,
+                                       .kind = LIVE_PRESENCE_KIND,
+                                       .body = body,
+                                       .size = sizeof body};
+    uint8_t *const bytes = live_letter_close(&agent->letters, &letter, &size);
+    if (bytes != NULL)
+        live_daemon_send(&agent->daemon, topic.text, bytes, size, false);
+    free(bytes);
 }
 
 static void join(struct agent *agent, const uint8_t *bytes, size_t size)
@@ -182,6 +220,8 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
 {
     bool const has_joined = agent->site != NULL;
     bool const is_ours = has_joined && agent->config->protocol->is_of(agent->site, bytes, size);
+    memcpy(agent->announced, agreement->run, sizeof agent->announced);
+    agent->has_announced = true;
     agent->refusal = is_ours      ? NULL
                      : has_joined ? difference_to(agent, agreement)
                                   : objection_to(agent, agreement);
@@ -196,6 +236,8 @@ static void hear_announcement(struct agent *agent, const struct tacit_wire_agree
                                                          .as.term = agent->letters.term});
     else
         join(agent, bytes, size);
+    if (agent->refusal == NULL && agent->site != NULL)
+        say_presence(agent);
 }
 
 /* Who says in the envelope something else than in the letter is not to be trusted with either. */

@@ -1,5 +1,7 @@
 /* GET /v1/result (docs/openapi.yaml). */
 #include "agent_result.h"
+#include "agent_api.h"
+#include "agent_control.h"
 #include "agent_step.h"
 #include <time.h>
 
@@ -56,7 +58,7 @@ json_t *agent_result(struct agent *agent)
     uint32_t const winner = view.is_decided
                                 ? tacit_bits_next(view.active, agent->config->site.arm_count, 0)
                                 : agent->config->site.arm_count;
-    return json_pack(
+    json_t *const made = json_pack(
         "{s:s, s:s, s:b, s:o, s:o, s:o, s:o}", "federation", agent->config->site.federation, "site",
         agent->config->site.site, "decided", view.is_decided, "winner",
         winner < agent->config->site.arm_count ? json_string(agent->config->site.arm_names[winner])
@@ -64,4 +66,9 @@ json_t *agent_result(struct agent *agent)
         "since", time_text(agent->arms_since_unix_s), "confidence",
         view.confidence > 0 ? json_real(view.confidence) : json_null(), "arms",
         arm_results(agent, &view));
+    if (made != NULL)
+        agent_add_changes(agent, &view, made);
+    if (made != NULL && view.model != NULL)
+        agent_add_model(view.model, made);
+    return made;
 }

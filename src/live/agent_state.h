@@ -12,6 +12,7 @@
 #include "daemon.h"
 #include "daemon/command.h"
 #include "daemon/state_clock.h"
+#include "presence.h"
 #include "sender.h"
 #include "voice.h"
 
@@ -52,6 +53,11 @@ struct agent {
     uint32_t *ranking; /* active arms, best first */
     uint64_t *active;
     uint32_t active_count;
+    struct live_presence_word presence;      /* of this process; instance 0: not drawn yet */
+    uint8_t announced[TACIT_WIRE_RUN_BYTES]; /* the run that the coordinator announced last */
+    bool has_announced;
+    uint32_t hub_epoch;    /* that the coordinator spoke of last */
+    uint64_t hub_heard_us; /* when; 0: not since the start */
     uint64_t refused_count;
     uint64_t unsigned_count;        /* of the refused: not signed by whose word they claim to be */
     struct live_sender hub_sender;  /* the coordinator */

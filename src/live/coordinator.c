@@ -8,6 +8,7 @@
 #include "daemon/entropy.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
+#include "presence.h"
 #include "sender.h"
 #include "status_page.h"
 #include "voice.h"
@@ -36,6 +37,8 @@ struct coordinator {
     struct live_voice voice;
     struct live_control *control; /* NULL until the start is done */
     struct live_sender *senders;  /* by site */
+    struct live_presence *presences;
+    uint64_t *heard_us;           /* by site: the last word that it signed */
     struct live_sender strangers; /* all other names together */
     uint32_t *by_name;            /* sites in the order of their names */
 };
@@ -262,19 +265,51 @@ static void refuse(struct coordinator *coordinator, struct live_sender *sender, 
         live_log(LIVE_LOG_WARNING, "refused", "a message from %s: %s", site, line);
 }
 
+/* False: it was refused. */
+static bool open_letter(struct coordinator *coordinator, uint32_t site,
+                        const struct live_arrival *arrival, struct live_opened *opened)
+{
+    char const *const objection = live_letter_open(&coordinator->letters, arrival, opened);
+    if (objection == NULL) {
+        coordinator->heard_us[site] = live_now_us();
+        return true;
+    }
+    refuse(coordinator, &coordinator->senders[site], arrival->from,
+           objection == live_letter_is_ahead ? IS_AHEAD : objection, opened->is_unsigned);
+    if (opened->lacks_key)
+        live_voice_ask(&coordinator->voice, &coordinator->daemon, arrival->from);
+    return false;
+}
+
+/* Which process of the site speaks. */
+static void on_presence(struct coordinator *coordinator, uint32_t site,
+                        const struct live_arrival *arrival)
+{
+    struct live_opened opened;
+    struct live_presence_word word;
+    struct live_presence *const presence = &coordinator->presences[site];
+    uint64_t const now_us = live_now_us();
+    if (!open_letter(coordinator, site, arrival, &opened))
+        return;
+    bool const was_double = live_presence_is_double(presence, now_us);
+    if (opened.envelope.kind != LIVE_PRESENCE_KIND ||
+        !live_presence_decode(opened.envelope.body, opened.envelope.body_size, &word))
+        refuse(coordinator, &coordinator->senders[site], arrival->from,
+               "a word of its presence that does not decode", false);
+    else if (live_presence_hear(presence, word, now_us) && !was_double)
+        live_log(LIVE_LOG_ERROR, "two-instances",
+                 "two processes run at once with the certificate of site %s: stop one; if nobody "
+                 "knows the other one, revoke the certificate",
+                 arrival->from);
+}
+
 static void on_letter(struct coordinator *coordinator, uint32_t site,
                       const struct live_arrival *arrival)
 {
     struct live_opened opened;
     struct live_sender *const sender = &coordinator->senders[site];
-    char const *const objection = live_letter_open(&coordinator->letters, arrival, &opened);
-    if (objection != NULL) {
-        refuse(coordinator, sender, arrival->from,
-               objection == live_letter_is_ahead ? IS_AHEAD : objection, opened.is_unsigned);
-        if (opened.lacks_key)
-            live_voice_ask(&coordinator->voice, &coordinator->daemon, arrival->from);
+    if (!open_letter(coordinator, site, arrival, &opened))
         return;
-    }
     enum tacit_status const status =
         step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_RECEIVE,
                                                   .from = site,
@@ -306,7 +341,10 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     struct live_arrival const arrival = {topic, name, bytes, size};
     char const *const federation = coordinator->run.federation;
     bool const is_key = live_topic_key_of(topic, federation, name);
-    if (!is_key && !live_topic_site(topic, federation, coordinator->config->protocol->word, name))
+    bool const is_presence =
+        !is_key && live_topic_site(topic, federation, LIVE_TOPIC_PRESENCE, name);
+    if (!is_key && !is_presence &&
+        !live_topic_site(topic, federation, coordinator->config->protocol->word, name))
         return;
     if (is_key && strcmp(name, TACIT_WIRE_COORDINATOR) == 0)
         return; /* our own, which the broker keeps */
@@ -320,6 +358,8 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         refuse(coordinator, sender, name, "not in the roster", false);
     else if (is_key)
         on_key(coordinator, site, &arrival);
+    else if (is_presence)
+        on_presence(coordinator, site, &arrival);
     else
         on_letter(coordinator, site, &arrival);
 }
@@ -333,7 +373,10 @@ static void on_connected(void *context)
         live_topic_all_up(coordinator->run.federation, coordinator->config->protocol->word);
     live_log(LIVE_LOG_INFO, "connected", "to the broker");
     live_voice_connected(&coordinator->voice, &coordinator->daemon, &coordinator->letters);
+    struct live_topic const presence =
+        live_topic_all_up(coordinator->run.federation, LIVE_TOPIC_PRESENCE);
     (void)live_bus_subscribe(coordinator->daemon.bus, topic.text);
+    (void)live_bus_subscribe(coordinator->daemon.bus, presence.text);
     announce(coordinator);
     /* START again only says what stands again: retained state may be gone with the broker. */
     (void)step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
@@ -354,12 +397,14 @@ static void on_request(void *context, struct live_request *request)
     coordinator->config->protocol->look(coordinator->hub, &view);
     struct live_status const status = {.config = &coordinator->run,
                                        .hub = &view,
-                                       .is_connected =
-                                           live_bus_is_connected(coordinator->daemon.bus),
+                                       .broker = live_bus_why(coordinator->daemon.bus),
+                                       .now_us = live_now_us(),
                                        .accepted_count = coordinator->accepted_count,
                                        .refused_count = coordinator->refused_count,
                                        .unsigned_count = coordinator->unsigned_count,
                                        .senders = coordinator->senders,
+                                       .presences = coordinator->presences,
+                                       .heard_us = coordinator->heard_us,
                                        .strangers = &coordinator->strangers};
     live_status_answer(&status, request);
 }
@@ -573,7 +618,11 @@ static enum tacit_status open_voice(struct coordinator *coordinator, struct taci
     coordinator->letters.signer = coordinator->voice.signer;
     coordinator->letters.keys = coordinator->voice.keys;
     coordinator->senders = calloc(count, sizeof *coordinator->senders);
-    return status == TACIT_OK && coordinator->senders == NULL ? TACIT_MEMORY : status;
+    coordinator->presences = calloc(count, sizeof *coordinator->presences);
+    coordinator->heard_us = calloc(count, sizeof *coordinator->heard_us);
+    bool const has_room = coordinator->senders != NULL && coordinator->presences != NULL &&
+                          coordinator->heard_us != NULL;
+    return status == TACIT_OK && !has_room ? TACIT_MEMORY : status;
 }
 
 /* The term as it was kept, or the one that the operator begins: later than any that a lost state
@@ -700,6 +749,8 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     config->protocol->free(coordinator.hub);
     live_voice_close(&coordinator.voice);
     free(coordinator.senders);
+    free(coordinator.presences);
+    free(coordinator.heard_us);
     free(coordinator.by_name);
     return status;
 }

@@ -1,12 +1,17 @@
 /* The coordinator's status: for machines and for people. Shows what the network has seen anyway. */
 #include "status_page.h"
 #include "api/api_json.h"
+#include "api/metrics.h"
 #include "control.h"
+#include "hub_causes.h"
 #include "model_json.h"
 #include "tacit/linalg.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define US_PER_S UINT64_C(1000000)
 
 uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
 {
@@ -28,6 +33,12 @@ uint32_t live_hub_winner(const struct live_hub_view *hub, uint32_t arm_count)
 static bool has_two_states(const struct live_hub_view *hub, uint32_t site)
 {
     return hub->flagged != NULL && tacit_bits_has(hub->flagged, site);
+}
+
+/* Do two processes run with its certificate? */
+static bool has_two_instances(const struct live_status *status, uint32_t site)
+{
+    return live_presence_is_double(&status->presences[site], status->now_us);
 }
 
 /* Rounds are over with the run; votes stay. */
@@ -126,6 +137,16 @@ static void add_changes(const struct live_status *status, struct live_buffer *ou
     live_control_list(hub->changes, hub->change_count, &names, out);
 }
 
+/* Seconds since its last word; null: none since the start. */
+static void add_heard(const struct live_status *status, uint32_t site, struct live_buffer *out)
+{
+    uint64_t const heard_us = status->heard_us[site];
+    if (heard_us == 0)
+        live_buffer_add(out, ", \"heard_s\": null");
+    else
+        live_buffer_format(out, ", \"heard_s\": %" PRIu64, (status->now_us - heard_us) / US_PER_S);
+}
+
 static void add_sites(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_view const *const hub = status->hub;
@@ -136,10 +157,12 @@ static void add_sites(const struct live_status *status, struct live_buffer *out)
         live_buffer_add_quoted(out, status->config->sites[site]);
         live_buffer_format(out,
                            ", \"asked\": %s, \"reported\": %s, \"last_report_epoch\": %" PRIu32
-                           ", \"two_states\": %s",
+                           ", \"two_states\": %s, \"two_instances\": %s",
                            is_asked ? "true" : "false",
                            is_asked && tacit_bits_has(hub->received, site) ? "true" : "false",
-                           hub->seen[site], has_two_states(hub, site) ? "true" : "false");
+                           hub->seen[site], has_two_states(hub, site) ? "true" : "false",
+                           has_two_instances(status, site) ? "true" : "false");
+        add_heard(status, site, out);
         if (hub->takes_changes)
             add_refusals(status, site, out);
         if (hub->pulls_told != NULL)
@@ -253,10 +276,33 @@ static void add_answer(const struct live_status *status, struct live_buffer *out
     live_buffer_free(&answer);
 }
 
+/* How it is, why, and what to do; and the run that is announced. */
+static void add_state(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_causes const causes = live_hub_causes(status);
+    char *const text = causes.list == NULL ? NULL : json_dumps(causes.list, 0);
+    uint8_t run[TACIT_WIRE_RUN_BYTES];
+    live_hub_run(status->config, run);
+    live_buffer_format(out, ", \"state\": \"%s\", \"causes\": ", live_state_word(causes.state));
+    live_buffer_add(out, text == NULL ? "[]" : text);
+    live_buffer_add(out, ", \"disconnected\": ");
+    if (status->broker.is_connected || status->broker.reason[0] == '\0')
+        live_buffer_add(out, "null");
+    else
+        live_buffer_add_quoted(out, status->broker.reason);
+    live_buffer_add(out, ", \"run\": \"");
+    for (size_t i = 0; i < sizeof run; i++)
+        live_buffer_format(out, "%02x", run[i]);
+    live_buffer_format(out, "\", \"run_id\": %" PRIu64, status->config->run_id);
+    free(text);
+    json_decref(causes.list);
+}
+
 static void write_json(const struct live_status *status, struct live_buffer *out)
 {
     live_buffer_add(out, "{\"federation\": ");
     live_buffer_add_quoted(out, status->config->federation);
+    add_state(status, out);
     live_buffer_format(out, ", \"phase\": \"%s\", \"epoch\": %" PRIu32 ", ", phase(status),
                        status->hub->epoch);
     if (status->hub->judges)
@@ -266,7 +312,7 @@ static void write_json(const struct live_status *status, struct live_buffer *out
     live_buffer_format(out,
                        "\"connected\": %s, \"accepted\": %" PRIu64 ", \"refused\": %" PRIu64
                        ", \"unsigned\": %" PRIu64 ", ",
-                       status->is_connected ? "true" : "false", status->accepted_count,
+                       status->broker.is_connected ? "true" : "false", status->accepted_count,
                        status->refused_count, status->unsigned_count);
     add_offenders(status, out);
     live_buffer_add(out, "\"winner\": ");
@@ -314,7 +360,9 @@ static void write_site_rows(const struct live_status *status, struct live_buffer
                            : !is_asked                           ? "not asked"
                            : tacit_bits_has(hub->received, site) ? "reported"
                                                                  : "<b>missing</b>",
-                           has_two_states(hub, site) ? ", <b>two states</b>" : "",
+                           has_two_states(hub, site)         ? ", <b>two states</b>"
+                           : has_two_instances(status, site) ? ", <b>two processes</b>"
+                                                             : "",
                            hub->pulls_told != NULL ? hub->pulls_told[site] : hub->seen[site]);
     }
 }
@@ -449,7 +497,7 @@ static void write_page(const struct live_status *status, struct live_buffer *out
     write_rounds(hub, out);
     write_winner(status, out);
     live_buffer_format(out, "; %s the broker\n",
-                       status->is_connected ? "connected to" : "<b>not connected</b> to");
+                       status->broker.is_connected ? "connected to" : "<b>not connected</b> to");
     live_buffer_format(out, "<table><tr><th>site<th>this round<th>%s\n",
                        hub->pulls_told != NULL ? "pulls"
                        : hub->judges           ? "last report"
@@ -468,49 +516,110 @@ static void write_page(const struct live_status *status, struct live_buffer *out
     write_changes(status, out);
 }
 
-/* Where the sites have estimates: the pulls of each, and how far apart they are. */
-static void write_told_metrics(const struct live_status *status, struct live_buffer *out)
+/* ---- Metrics --------------------------------------------------------------------------------- */
+
+/* Of each arm, what `value` says. */
+static void write_arm_metric(const struct live_status *status, const char *name, const char *help,
+                             const double *values, struct live_buffer *out)
+{
+    if (values == NULL)
+        return;
+    live_metric(out, name, "gauge", help);
+    for (uint32_t arm = 0; arm < status->config->arm_count; arm++)
+        live_buffer_format(out, "%s{arm=\"%" PRIu32 "\"} %.6g\n", name, arm, values[arm]);
+}
+
+static void write_known_metrics(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_view const *const hub = status->hub;
+    struct live_hub_intervals const *const known = hub->intervals;
+    write_arm_metric(status, "tacit_hub_arm_lower",
+                     "Lower end of the interval of an arm's mean, as a part of the range.",
+                     known == NULL ? NULL : known->lowers, out);
+    write_arm_metric(status, "tacit_hub_arm_upper",
+                     "Upper end of the interval of an arm's mean, as a part of the range.",
+                     known == NULL ? NULL : known->uppers, out);
+    write_arm_metric(status, "tacit_hub_spread", "Widest difference between two sites' means.",
+                     hub->spreads, out);
+    if (hub->spreads != NULL)
+        write_arm_metric(status, "tacit_hub_mean", "Mean of the sites' estimates.", hub->means,
+                         out);
+    if (hub->votes != NULL)
+        live_metric(out, "tacit_hub_arm_votes", "gauge", "Sites that have voted the arm out.");
+    for (uint32_t arm = 0; hub->votes != NULL && arm < status->config->arm_count; arm++)
+        live_buffer_format(out, "tacit_hub_arm_votes{arm=\"%" PRIu32 "\"} %" PRIu32 "\n", arm,
+                           hub->votes[arm]);
+}
+
+static void write_site_metrics(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_hub_view const *const hub = status->hub;
+    if (hub->pulls_told != NULL)
+        live_metric(out, "tacit_hub_site_pulls", "gauge", "Pulls that a site has told.");
     for (uint32_t site = 0; hub->pulls_told != NULL && site < status->config->site_count; site++)
         live_buffer_format(out, "tacit_hub_site_pulls{site=\"%s\"} %" PRIu64 "\n",
                            status->config->sites[site], hub->pulls_told[site]);
-    for (uint32_t arm = 0; hub->spreads != NULL && arm < status->config->arm_count; arm++)
-        live_buffer_format(out,
-                           "tacit_hub_mean{arm=\"%" PRIu32 "\"} %.9g\n"
-                           "tacit_hub_spread{arm=\"%" PRIu32 "\"} %.9g\n",
-                           arm, hub->means[arm], arm, hub->spreads[arm]);
+    live_metric(out, "tacit_hub_site_report_epoch", "gauge",
+                "Epoch that was heard of last from a site.");
+    for (uint32_t site = 0; site < status->config->site_count; site++)
+        live_buffer_format(out, "tacit_hub_site_report_epoch{site=\"%s\"} %" PRIu32 "\n",
+                           status->config->sites[site], hub->seen[site]);
+}
+
+static void write_round_metrics(const struct live_status *status, struct live_buffer *out)
+{
+    struct live_hub_view const *const hub = status->hub;
+    if (!hub->judges)
+        return;
+    live_metric_gauge(out, "tacit_hub_rounds", "Rounds that were closed.", hub->round_count);
+    live_metric_gauge(out, "tacit_hub_active_arms", "Arms that are in.", hub->active_count);
+    live_metric_gauge(out, "tacit_hub_reports_missing", "Reports that this round waits for.",
+                      hub->missing_count);
+}
+
+static uint32_t count_doubles(const struct live_status *status)
+{
+    uint32_t count = 0;
+    for (uint32_t site = 0; site < status->config->site_count; site++)
+        count += has_two_instances(status, site);
+    return count;
 }
 
 static void write_metrics(const struct live_status *status, struct live_buffer *out)
 {
     struct live_hub_view const *const hub = status->hub;
-    live_buffer_format(out, "tacit_hub_epoch %" PRIu32 "\n", hub->epoch);
-    if (hub->judges)
-        live_buffer_format(
-            out,
-            "tacit_hub_rounds %" PRIu32 "\ntacit_hub_active_arms %" PRIu32
-            "\ntacit_hub_reports_missing %" PRIu32 "\ntacit_hub_sites_in_two_states %" PRIu32 "\n",
-            hub->round_count, hub->active_count, hub->missing_count,
-            hub->flagged == NULL ? 0 : tacit_bits_count(hub->flagged, status->config->site_count));
-    for (uint32_t arm = 0; hub->intervals != NULL && arm < status->config->arm_count; arm++)
-        live_buffer_format(out,
-                           "tacit_hub_arm_lower{arm=\"%" PRIu32 "\"} %.6g\n"
-                           "tacit_hub_arm_upper{arm=\"%" PRIu32 "\"} %.6g\n",
-                           arm, hub->intervals->lowers[arm], arm, hub->intervals->uppers[arm]);
-    for (uint32_t arm = 0; hub->votes != NULL && arm < status->config->arm_count; arm++)
-        live_buffer_format(out, "tacit_hub_arm_votes{arm=\"%" PRIu32 "\"} %" PRIu32 "\n", arm,
-                           hub->votes[arm]);
-    live_buffer_format(out,
-                       "tacit_hub_messages_accepted_total %" PRIu64
-                       "\ntacit_hub_messages_refused_total %" PRIu64
-                       "\ntacit_hub_messages_unsigned_total %" PRIu64 "\ntacit_hub_connected %d\n",
-                       status->accepted_count, status->refused_count, status->unsigned_count,
-                       status->is_connected ? 1 : 0);
-    write_told_metrics(status, out);
+    struct live_causes const causes = live_hub_causes(status);
+    json_decref(causes.list);
+    live_metric_gauge(out, "tacit_hub_state", "0: ok, 1: waiting, 2: needs attention.",
+                      (double)causes.state);
+    live_metric_gauge(out, "tacit_hub_connected", "Is there a connection to the broker?",
+                      status->broker.is_connected ? 1 : 0);
+    live_metric_gauge(out, "tacit_hub_epoch", "Epoch of the last order; 0: none yet.", hub->epoch);
+    write_round_metrics(status, out);
+    live_metric_gauge(
+        out, "tacit_hub_sites_in_two_states", "Sites that showed two states.",
+        hub->flagged == NULL ? 0 : tacit_bits_count(hub->flagged, status->config->site_count));
+    live_metric_gauge(out, "tacit_hub_sites_in_two_instances",
+                      "Sites of which two processes run at once.", count_doubles(status));
+    live_metric_count(out, "tacit_hub_messages_accepted_total", "Messages that were accepted.",
+                      status->accepted_count);
+    live_metric_count(out, "tacit_hub_messages_refused_total", "Messages that were refused.",
+                      status->refused_count);
+    live_metric_count(out, "tacit_hub_messages_unsigned_total",
+                      "Messages that whose name they came under did not sign.",
+                      status->unsigned_count);
+    write_site_metrics(status, out);
+    write_known_metrics(status, out);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
+
+static bool needs_attention(const struct live_status *status)
+{
+    struct live_causes const causes = live_hub_causes(status);
+    json_decref(causes.list);
+    return causes.state == LIVE_STATE_ATTENTION;
+}
 
 void live_status_answer(const struct live_status *status, struct live_request *request)
 {
@@ -530,7 +639,7 @@ void live_status_answer(const struct live_status *status, struct live_request *r
         if (strcmp(request->method, "GET") != 0 || strcmp(request->path, pages[i].path) != 0)
             continue;
         pages[i].write(status, &text);
-        bool const is_sick = strcmp(request->path, "/health") == 0 && !status->is_connected;
+        bool const is_sick = strcmp(request->path, "/health") == 0 && needs_attention(status);
         live_http_answer(request, text.failed || is_sick ? 503 : 200, pages[i].type, text.bytes,
                          text.size);
         live_buffer_free(&text);

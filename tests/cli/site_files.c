@@ -542,8 +542,9 @@ static void nobody_answers(void **state)
     const char *const arguments[] = {process_tacit(), "status", "--config", file, NULL};
     struct process_plan const plan = {.arguments = arguments, .timeout_ms = 10000};
     struct process_result result = process_run(&plan);
-    assert_int_equal(result.code, 1);
-    assert_string_equal(result.out, "");
+    assert_int_equal(result.code, 3);
+    assert_non_null(strstr(result.out, "DOWN: site "));
+    assert_int_equal(process_line_count(result.out), 1);
     assert_int_equal(process_line_count(result.err), 1);
     assert_non_null(strstr(result.err, "nobody answers; is the daemon of "));
     process_free(&result);

@@ -101,12 +101,6 @@ static enum live_close_answer fake_close(void *context, uint64_t id, uint64_t no
     return live_decisions_close(fake->decisions, id, now_ms, &row);
 }
 
-static json_t *fake_warnings(void *context)
-{
-    const struct fake *const fake = context;
-    return fake->warns ? json_pack("[s]", "one reward is awaited") : json_array();
-}
-
 static json_t *fake_status(void *context)
 {
     const struct fake *const fake = context;
@@ -143,11 +137,15 @@ static uint64_t fake_clipped(void *context)
     return UINT64_MAX;
 }
 
-static bool fake_is_healthy(void *context, struct tacit_error *error)
+static json_t *fake_health(void *context, bool *is_healthy)
 {
     const struct fake *const fake = context;
-    (void)snprintf(error->text, sizeof error->text, "the disk is full");
-    return fake->healthy;
+    *is_healthy = fake->healthy;
+    if (!fake->healthy)
+        return json_pack("{s:s}", "error", "the disk is full");
+    return fake->warns
+               ? json_pack("{s:s, s:[s]}", "status", "ok", "warnings", "one reward is awaited")
+               : json_pack("{s:s}", "status", "ok");
 }
 
 /* Ids that a test can foresee: 1, 2, 3, .. */
@@ -256,8 +254,7 @@ static struct live_api_agent agent_of(struct fake *fake)
         .statement = fake_statement,
         .metrics = fake_metrics,
         .clipped = fake_clipped,
-        .is_healthy = fake_is_healthy,
-        .warnings = fake_warnings,
+        .health = fake_health,
     };
 }
 

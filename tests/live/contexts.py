@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 
+import support
 from support import IS_LONG, TACIT, UnixConnection, call, federation as base, main, require, test, wait_for
 
 EVENTS = os.path.abspath(os.environ["TACIT_GLM_EVENTS_PROGRAM"])
@@ -180,7 +181,9 @@ def the_live_model_is_that_of_the_simulator(federation_of):
     updates = trial.play(120 if IS_LONG else 45)
     require(updates >= 3, f"{updates} updates")
     model = trial.check_model()
+    support.check_answers(trial, members=["model"])
     for site in SITES:
+        require(trial.get(site, "/v1/result")["model"] == trial.site_status(site)["model"], f"{site}: another model")
         require(trial.site_status(site)["model"]["number"] == model["number"], f"{site} has another model")
 
 

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 
+import support
 import wire
 from support import (IS_LONG, STEPS, TACIT, Application, UnixConnection, call, main, require, seeded, test, wait_for)
 from wire import field, fields, fixed32, fixed64
@@ -661,6 +662,7 @@ def page_status_and_metrics_tell_the_estimates_and_how_far_they_are_apart(federa
     require('tacit_agent_estimate{arm="1"} 0.8' in metrics and "tacit_agent_estimate_spread " in metrics, metrics)
     metrics = text_at(federation, "coordinator", "/metrics")
     require('tacit_hub_site_pulls{site="site-1"} 63' in metrics and 'tacit_hub_spread{arm="1"} ' in metrics, metrics)
+    support.check_answers(federation, estimates=True)
     page = text_at(federation, "coordinator", "/")
     require("what the sites have told" in page and "spread between sites" in page and "arm 1</b> wins" in page, page)
 

@@ -140,6 +140,8 @@ def undisturbed_run_decides_and_says_what_it_knows(federation_of):
         federation = made_by(federation_of, [0.875, 0.5, 0.825, 0.125], rule=rule)
         federation.start_all()
         federation.apply()
+        wait_for("the run ends", federation.is_finished, 60)
+        support.check_answers(federation)
         status = check_end(federation)
         require(status["confidence"] == 0.95 and status["leader"] == "arm 0", f"{status}")
         require(status["answer"] == "arm 0 is better than arm 1, arm 2, arm 3 with confidence 95 %, whenever you look",

@@ -10,6 +10,7 @@ import math
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -55,6 +56,72 @@ def wait_for(what, condition, seconds=20):
             return value
         time.sleep(0.02)
     raise AssertionError(f"after {PATIENCE * seconds} s still not: {what}")
+
+
+# ---- What is shown ----
+
+SAMPLE = re.compile(r'([a-z_][a-z0-9_]*)(?:\{([a-z_]+)="([^"\\\n]*)"\})? (-?[0-9.]+(?:e[+-][0-9]+)?)')
+
+
+def metrics_of(text):
+    """{name: {label or None: value}} of Prometheus' text format, held to it: each metric has one HELP and one TYPE, in
+    this order, before its samples; its samples stand together; counters end with _total; no sample comes twice."""
+    found, kind, name = {}, None, None
+    require(text.endswith("\n"), "the last line does not end")
+    for line in text[:-1].split("\n"):
+        if line.startswith("# HELP "):
+            name, help_text = line[7:].split(" ", 1)
+            require(name not in found, f"two HELPs of {name}")
+            require(help_text.strip() == help_text != "" and kind != "", f"{line}, after a HELP without TYPE")
+            found[name], kind = {}, ""
+        elif line.startswith("# TYPE "):
+            require(line[7:].split(" ")[0] == name and kind == "", f"{line}, not after its HELP")
+            kind = line[7:].split(" ")[1]
+            require(kind == ("counter" if name.endswith("_total") else "gauge"), line)
+        else:
+            parts = SAMPLE.fullmatch(line)
+            require(parts is not None and parts[1] == name and kind, f"{line}: no sample of {name}")
+            label = None if parts[2] is None else (parts[2], parts[3])
+            require(label not in found[name], f"{line}: twice")
+            found[name][label] = float(parts[4])
+    require(all(found.values()), f"metrics without samples: {[one for one in found if not found[one]]}")
+    return found
+
+
+def text_at(path, socket_path):
+    connection = UnixConnection(socket_path)
+    try:
+        connection.request("GET", path)
+        return connection.getresponse().read().decode()
+    finally:
+        connection.close()
+
+
+def check_answers(trial, estimates=False, intervals=False, members=()):
+    """Metrics of all that run are right in form, and /v1/result of each site says what its family knows: estimates,
+    intervals, further members."""
+    for name, process in trial.processes.items():
+        if name == "broker" or process.poll() is not None:
+            continue
+        metrics = metrics_of(text_at("/metrics", trial.socket_of(name)))
+        role = "hub" if name == "coordinator" else "agent"
+        require(f"tacit_{role}_state" in metrics and f"tacit_{role}_connected" in metrics, f"{sorted(metrics)}")
+        if role == "agent":
+            check_result(trial, trial.get(name, "/v1/result"), estimates, intervals, members)
+
+
+def check_result(trial, result, estimates, intervals, members):
+    plain = {"federation", "site", "decided", "winner", "since", "confidence", "arms"}
+    require(set(result) == plain | set(members), f"{sorted(result)}, not {sorted(plain | set(members))}")
+    require(sorted(arm["name"] for arm in result["arms"]) == sorted(trial.arms), f"{result}")
+    ranks = [arm["rank"] for arm in result["arms"] if arm["in"]]
+    require(ranks == list(range(1, len(ranks) + 1)), f"{result}")
+    require(all(arm["rank"] is None for arm in result["arms"] if not arm["in"]), f"{result}")
+    require(result["decided"] == (result["winner"] is not None), f"{result}")
+    require((result["confidence"] is not None) == intervals, f"{result}")
+    for arm in result["arms"]:
+        require((arm["estimate"] is not None) == estimates, f"{arm}")
+        require((arm["lower"] is not None) == (arm["upper"] is not None) == intervals, f"{arm}")
 
 
 # ---- A federation ----

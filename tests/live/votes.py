@@ -175,6 +175,7 @@ def run_ends_with_one_arm_for_idle_and_late_players_too(federation_of):
     require(all(arm["votes"] >= 3 or arm["in"] for arm in federation.status()["arms"]), "out without votes")
     page = federation_page(federation)
     require("votes against it" in page and "wins" in page, page)
+    support.check_answers(federation)
     check_end(federation)
 
 

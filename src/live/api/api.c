@@ -1,5 +1,6 @@
 /* Endpoints of the decision API, and the answers that are held for a round. */
 #include "api.h"
+#include "metrics.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,28 +354,11 @@ static void on_health(struct live_api *api, const uint8_t *body, size_t size,
 {
     (void)body;
     (void)size;
-    struct tacit_error error = {.text = "not healthy"};
-    if (!api->agent.is_healthy(api->agent.context, &error)) {
-        refuse(reply, UNAVAILABLE, error.text);
-        return;
-    }
-    json_t *const warnings = api->agent.warnings(api->agent.context);
-    if (warnings != NULL && json_array_size(warnings) == 0) {
-        json_decref(warnings);
-        live_buffer_add(&reply->text, "{\"status\": \"ok\"}");
-        return;
-    }
-    answer_tree(warnings == NULL ? NULL
-                                 : json_pack("{s:s, s:o}", "status", "ok", "warnings", warnings),
-                reply);
-}
-
-static void add_counter(struct live_buffer *text, const char *name, const char *help,
-                        uint64_t value)
-{
-    live_buffer_format(text, "# HELP %s %s\n# TYPE %s counter\n%s ", name, help, name, name);
-    live_buffer_add_u64(text, value);
-    live_buffer_add(text, "\n");
+    bool is_healthy = false;
+    json_t *const answer = api->agent.health(api->agent.context, &is_healthy);
+    answer_tree(answer, reply);
+    if (answer != NULL && !is_healthy)
+        reply->code = UNAVAILABLE;
 }
 
 static void on_metrics(struct live_api *api, const uint8_t *body, size_t size,
@@ -384,15 +368,16 @@ static void on_metrics(struct live_api *api, const uint8_t *body, size_t size,
     (void)size;
     reply->content_type = type_metrics;
     api->agent.metrics(api->agent.context, &reply->text);
-    add_counter(&reply->text, "tacit_api_requests_total", "Requests to the decision API.",
-                api->counts.requests);
-    add_counter(&reply->text, "tacit_api_refusals_total", "Requests answered with 4xx.",
-                api->counts.refusals);
-    add_counter(&reply->text, "tacit_api_failures_total", "Requests answered with 5xx.",
-                api->counts.failures);
-    add_counter(&reply->text, "tacit_api_decisions_total", "Decisions handed out.",
-                api->counts.decisions);
-    add_counter(&reply->text, "tacit_api_rewards_total", "Rewards accepted.", api->counts.rewards);
+    live_metric_count(&reply->text, "tacit_api_requests_total", "Requests to the decision API.",
+                      api->counts.requests);
+    live_metric_count(&reply->text, "tacit_api_refusals_total", "Requests answered with 4xx.",
+                      api->counts.refusals);
+    live_metric_count(&reply->text, "tacit_api_failures_total", "Requests answered with 5xx.",
+                      api->counts.failures);
+    live_metric_count(&reply->text, "tacit_api_decisions_total", "Decisions handed out.",
+                      api->counts.decisions);
+    live_metric_count(&reply->text, "tacit_api_rewards_total", "Rewards accepted.",
+                      api->counts.rewards);
 }
 
 /* Depends on rewards, as nothing else that is shown does. So it has a page of its own, for the

@@ -35,9 +35,8 @@ struct live_api_agent {
     void (*statement)(void *context, struct live_buffer *text);
     void (*metrics)(void *context, struct live_buffer *text); /* Prometheus' text format */
     uint64_t (*clipped)(void *context); /* rewards outside the range, since the start */
-    /* false: error->text says why. */
-    bool (*is_healthy)(void *context, struct tacit_error *error);
-    json_t *(*warnings)(void *context); /* a new list of texts; NULL: memory */
+    /* What is wrong, as an object of its own; NULL: memory. Is it able to work? */
+    json_t *(*health)(void *context, bool *is_healthy);
 };
 
 struct live_api_config {

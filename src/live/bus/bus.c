@@ -68,6 +68,8 @@ struct live_bus {
     uint32_t takeovers_in_row; /* until a connection lasts */
     char reason[REASON_BYTES]; /* why it ended; empty: not known yet */
     char said[REASON_BYTES];   /* the first error that libmosquitto logged in this attempt */
+    char lost[REASON_BYTES];   /* why the connection, or the attempt before, ended */
+    uint64_t lost_us;          /* since when there is no connection; 0: there was none yet */
 };
 
 static uint32_t open_count; /* buses; libmosquitto lives as long as one does */
@@ -189,6 +191,8 @@ static void on_connect(struct mosquitto *client, void *context, int code, int fl
         return;
     }
     bus->is_connected = true;
+    bus->lost[0] = '\0';
+    bus->lost_us = 0;
     bus->since_us = live_now_us();
     bus->counts.connects++;
     bus->said[0] = '\0';
@@ -359,6 +363,9 @@ static void lose(struct live_bus *bus)
         bus->counts.disconnects++;
     count_failure(bus);
     memcpy(reason, bus->reason, sizeof reason);
+    memcpy(bus->lost, reason, sizeof bus->lost);
+    if (bus->lost_us == 0)
+        bus->lost_us = live_now_us();
     drop_client(bus);
     bus->counts.backoff_us = pause_us(bus);
     live_timer_set(bus->timer, live_now_us() + bus->counts.backoff_us);
@@ -808,4 +815,10 @@ enum tacit_status live_bus_subscribe(struct live_bus *bus, const char *topic)
 struct live_bus_counts live_bus_count(const struct live_bus *bus)
 {
     return bus->counts;
+}
+
+struct live_bus_trouble live_bus_why(const struct live_bus *bus)
+{
+    return (struct live_bus_trouble){
+        .is_connected = bus->is_connected, .reason = bus->lost, .since_us = bus->lost_us};
 }

@@ -77,4 +77,13 @@ struct live_bus_counts {
     uint64_t backoff_us; /* the pause before the latest attempt to connect */
 };
 struct live_bus_counts live_bus_count(const struct live_bus *bus);
+
+/* Why there is no connection. */
+struct live_bus_trouble {
+    bool is_connected;
+    const char *reason; /* of the end of the last one, or of the last attempt; "": the first attempt
+                           is under way. Valid until the next round of the loop */
+    uint64_t since_us;  /* 0: none was lost, and none failed */
+};
+struct live_bus_trouble live_bus_why(const struct live_bus *bus);
 #endif
