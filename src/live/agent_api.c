@@ -9,7 +9,6 @@
 #include "agent_times.h"
 #include "api/metrics.h"
 #include "daemon/entropy.h"
-#include "model_json.h"
 #include "tacit/privacy.h"
 #include <inttypes.h>
 #include <math.h>
@@ -296,15 +295,6 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
                               json_integer((json_int_t)agent->early_rewards));
     (void)json_object_set_new(status, "missed_share", json_real(waiting.missed_share));
     (void)json_object_set_new(status, "radius", json_real(waiting.radius));
-}
-
-void agent_add_model(const struct live_model *model, json_t *status)
-{
-    struct live_buffer text = {0};
-    live_model_write(model, &text);
-    if (!text.failed)
-        (void)json_object_set_new(status, "model", json_loadb(text.bytes, text.size, 0, NULL));
-    live_buffer_free(&text);
 }
 
 /* All of it, with what no file says: an operator who has lost the coordinator's state needs it. */

@@ -4,7 +4,4 @@
 #include "agent_state.h"
 
 struct live_api_agent agent_api(struct agent *agent);
-
-/* The model that was learnt, into status or result. */
-void agent_add_model(const struct live_model *model, json_t *status);
 #endif

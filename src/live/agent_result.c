@@ -1,8 +1,8 @@
 /* GET /v1/result (docs/openapi.yaml). */
 #include "agent_result.h"
-#include "agent_api.h"
 #include "agent_control.h"
 #include "agent_step.h"
+#include "model_json.h"
 #include <time.h>
 
 /* "2026-11-22T06:40:00Z"; null: there is no such time yet. */
@@ -48,6 +48,15 @@ static json_t *arm_results(struct agent *agent, const struct live_site_view *vie
         if (!tacit_bits_has(fallback.active, arm))
             (void)json_array_append_new(list, arm_result(agent, view, arm, 0));
     return list;
+}
+
+void agent_add_model(const struct live_model *model, json_t *status)
+{
+    struct live_buffer text = {0};
+    live_model_write(model, &text);
+    if (!text.failed)
+        (void)json_object_set_new(status, "model", json_loadb(text.bytes, text.size, 0, NULL));
+    live_buffer_free(&text);
 }
 
 json_t *agent_result(struct agent *agent)

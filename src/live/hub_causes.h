@@ -2,7 +2,7 @@
 #ifndef TACIT_LIVE_HUB_CAUSES_H
 #define TACIT_LIVE_HUB_CAUSES_H
 #include "causes.h"
-#include "status_page.h"
+#include "hub_status.h"
 
 struct live_causes live_hub_causes(const struct live_status *status);
 #endif

@@ -3,6 +3,7 @@
 #include "../daemon/names.h"
 #include "../daemon/refusal.h"
 #include "bus.h"
+#include "topics.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,0 +1,22 @@
+/* What a coordinator knows of its run and of itself when it is asked. */
+#ifndef TACIT_LIVE_HUB_STATUS_H
+#define TACIT_LIVE_HUB_STATUS_H
+#include "bus/bus.h"
+#include "hub.h"
+#include "presence.h"
+#include "sender.h"
+
+struct live_status {
+    const struct live_hub_config *config;
+    const struct live_hub_view *hub;
+    struct live_bus_trouble broker;
+    uint64_t now_us;
+    uint64_t accepted_count;
+    uint64_t refused_count;
+    uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */
+    const struct live_sender *senders;     /* by site */
+    const struct live_presence *presences; /* by site */
+    const uint64_t *heard_us;              /* by site: its last word that was signed; 0: none yet */
+    const struct live_sender *strangers;   /* all other names together */
+};
+#endif
