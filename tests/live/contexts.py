@@ -134,11 +134,11 @@ class Trial(base.Federation):
         return self.updates - before
 
     def kept(self, site):
-        """Stops the agent, and reads what is kept with its decisions."""
+        """Stops the agent, and reads what is kept with its decisions, in no order: ids are drawn."""
         self.processes[site].terminate()
         self.processes[site].wait(10)
         database = sqlite3.connect(f"file:{self.folder}/state-{site}/state.db?mode=ro", uri=True)
-        rows = [row[0] for row in database.execute("SELECT kept FROM decisions ORDER BY id")]
+        rows = [row[0] for row in database.execute("SELECT kept FROM decisions")]
         database.close()
         return rows
 
@@ -288,8 +288,8 @@ def exploration_is_answered_with_its_probability_and_logged(federation_of):
         contexts, decision = trial.decide(0)
         seen.add(round(decision["probability"], 9))
     require(seen == {round(0.5 / 3, 9), round(0.5 / 3 + 0.5, 9)}, f"{seen}")
-    kept = trial.kept(SITES[0])
-    require(all(bytes_of(row) in kept[-1] for row in contexts), "a context is not in the log")
+    require(any(all(bytes_of(row) in kept for row in contexts) for kept in trial.kept(SITES[0])),
+            "a context is not in the log")
 
 
 @test
