@@ -404,7 +404,8 @@ class Application(threading.Thread):
         answers = self.ask("/v1/rewards/batch", {"rewards": rewards})["rewards"]
         for decision, answer in zip(decisions, answers, strict=True):
             require(answer.get("status") in ("accepted", "repeated"), f"{decision}: {answer}")
-            self.counts[decision["kind"]] += 1
+            if decision["kind"] != "early":  # of a site that has lost its state, and its run: they count nowhere
+                self.counts[decision["kind"]] += 1
         return any(one["kind"] == "planned" for one in decisions)
 
     def run(self):
