@@ -733,8 +733,8 @@ static void another_format_is_refused(void **state)
 {
     (void)state;
     make_store(2);
-    assert_int_equal(shell("PRAGMA user_version = 5"), SQLITE_OK);
-    expect_refused(TACIT_INVALID, "has format 5");
+    assert_int_equal(shell("PRAGMA user_version = 6"), SQLITE_OK);
+    expect_refused(TACIT_INVALID, "has format 6");
     assert_int_equal(shell("PRAGMA user_version = 0"), SQLITE_OK);
     expect_refused(TACIT_INVALID, "has format 0");
     assert_int_equal(shell("PRAGMA user_version = 1"), SQLITE_OK); /* before cores had parts */
@@ -743,10 +743,118 @@ static void another_format_is_refused(void **state)
     expect_refused(TACIT_INVALID, "has format 2");
     assert_int_equal(shell("PRAGMA user_version = 3"), SQLITE_OK); /* ids were counted */
     expect_refused(TACIT_INVALID, "has format 3");
-    assert_int_equal(shell("PRAGMA user_version = 4"), SQLITE_OK);
+    assert_int_equal(shell("PRAGMA user_version = 4"), SQLITE_OK); /* it knew one run only */
+    expect_refused(TACIT_INVALID, "has format 4");
+    assert_int_equal(shell("PRAGMA user_version = 5"), SQLITE_OK);
     expect_batch(2);
     assert_int_equal(shell("PRAGMA application_id = 7"), SQLITE_OK);
     expect_refused(TACIT_MALFORMED, "another program");
+}
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+static struct live_run_row const first_run = {
+    .number = 1, .run = {1, 2, 3}, .releases_before = 0, .begun_unix_s = 1700000000};
+
+static bool keep_run(void *context, const struct live_run_row *row)
+{
+    struct live_run_row *const kept = context;
+    *kept = *row;
+    kept->result = NULL;
+    return true;
+}
+
+static struct live_run_row last_run(struct live_store *store)
+{
+    struct live_run_row row = {0};
+    assert_int_equal(live_store_runs(store, keep_run, &row), TACIT_OK);
+    return row;
+}
+
+static enum tacit_status put_run(struct live_store *store, const struct live_run_row *row)
+{
+    assert_int_equal(live_store_begin(store), TACIT_OK);
+    enum tacit_status const status = live_store_put_run(store, row);
+    return status == TACIT_OK ? live_store_commit(store) : status;
+}
+
+static void a_run_begins_ends_and_never_changes(void **state)
+{
+    (void)state;
+    struct live_run_row row = first_run;
+    struct live_store *store = store_model_open(directory);
+    assert_int_equal(put_run(store, &row), TACIT_OK);
+    row.ended_unix_s = 1700000001;
+    row.result = (const uint8_t *)"{}";
+    row.result_size = 2;
+    assert_int_equal(put_run(store, &row), TACIT_OK);
+    live_store_close(store);
+    store = store_model_open(directory);
+    assert_memory_equal(last_run(store).run, first_run.run, sizeof first_run.run);
+    assert_int_equal(last_run(store).ended_unix_s, 1700000001);
+    assert_int_equal(last_run(store).result_size, 2);
+    row.ended_unix_s = 0; /* it does not begin again */
+    assert_int_equal(put_run(store, &row), TACIT_IO);
+    live_store_close(store);
+    assert_int_not_equal(shell("DELETE FROM runs"), SQLITE_OK);
+    assert_int_not_equal(shell("UPDATE runs SET run = zeroblob(16)"), SQLITE_OK);
+}
+
+static void another_configuration_is_taken_when_the_run_has_ended(void **state)
+{
+    (void)state;
+    struct live_run_row row = first_run;
+    struct live_store_identity other = store_model_identity();
+    struct tacit_error error;
+    struct live_store *store;
+    other.config_digest[0] ^= 1;
+    make_store(4);
+    store = store_model_open(directory);
+    assert_int_equal(put_run(store, &row), TACIT_OK);
+    live_store_close(store);
+    assert_int_equal(try_open_as(directory, &other, &error), TACIT_INVALID);
+    store = store_model_open(directory);
+    row.ended_unix_s = 1700000001;
+    assert_int_equal(put_run(store, &row), TACIT_OK);
+    assert_false(live_store_takes_config(store));
+    live_store_close(store);
+    assert_int_equal(live_store_open(&store, directory, &other, &error), TACIT_OK);
+    assert_true(live_store_takes_config(store));
+    live_store_close(store); /* not taken: nothing has changed */
+    expect_batch(4);
+    assert_int_equal(live_store_open(&store, directory, &other, &error), TACIT_OK);
+    assert_int_equal(live_store_begin(store), TACIT_OK);
+    assert_int_equal(live_store_take_config(store), TACIT_OK);
+    assert_int_equal(live_store_core_size(store), 0);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    assert_false(live_store_takes_config(store));
+    assert_true(live_store_newest_release(store) > 0); /* the ledger stays */
+    live_store_close(store);
+    assert_int_equal(try_open_as(directory, &other, &error), TACIT_OK);
+}
+
+static void counts_of_units_are_kept(void **state)
+{
+    (void)state;
+    uint64_t count = 7;
+    struct live_store *store = store_model_open(directory);
+    assert_int_equal(live_store_get_count(store, "one", &count), TACIT_OK);
+    assert_int_equal(count, 0);
+    assert_int_equal(live_store_begin(store), TACIT_OK);
+    assert_int_equal(live_store_put_count(store, "one", 1), TACIT_OK);
+    assert_int_equal(live_store_put_count(store, "one", 2), TACIT_OK);
+    assert_int_equal(live_store_put_count(store, "two", 5), TACIT_OK);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    live_store_close(store);
+    store = store_model_open(directory);
+    assert_int_equal(live_store_get_count(store, "one", &count), TACIT_OK);
+    assert_int_equal(count, 2);
+    live_store_close(store);
+    assert_int_not_equal(shell("DELETE FROM unit_counts"), SQLITE_OK);
+    assert_int_equal(shell("UPDATE unit_counts SET count = 0 WHERE unit = 'one'"), SQLITE_OK);
+    store = store_model_open(directory);
+    assert_int_equal(live_store_get_count(store, "one", &count), TACIT_MALFORMED);
+    live_store_close(store);
 }
 
 /* The header in the file is the old one; the one that counts is still in the log. */
@@ -758,13 +866,13 @@ static void another_format_in_the_log_is_refused(void **state)
     temp_path(path, directory, STORE_FILE);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 5", NULL, NULL, NULL),
+    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 6", NULL, NULL, NULL),
                      SQLITE_OK);
     struct store_image image = store_image_read(directory);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
     assert_true(image.log_size > 0);
     store_image_write(directory, &image);
-    expect_refused(TACIT_INVALID, "user_version is 5");
+    expect_refused(TACIT_INVALID, "user_version is 6");
     store_image_free(&image);
 }
 
@@ -1066,7 +1174,9 @@ static void a_torn_header_is_refused_unless_the_log_is_folded(void **state)
     folded.log[20] ^= 1;
     assert_true(opens_whole(&folded, &batch));
     assert_int_equal(batch, 5);
-    folded.bytes[folded.size - 1] ^= 1; /* not what the log says any more */
+    uint8_t const *const frame = folded.log + 32; /* the number of its page comes first */
+    size_t const page = (size_t)frame[2] << 8 | frame[3];
+    folded.bytes[page * STORE_PAGE_BYTES - 1] ^= 1; /* not what the log says any more */
     assert_false(opens_whole(&folded, &batch));
     store_image_free(&fresh);
     store_image_free(&folded);
@@ -1270,6 +1380,9 @@ int main(void)
         CASE(a_coordinator_has_no_site),
         CASE(another_format_is_refused),
         CASE(another_format_in_the_log_is_refused),
+        CASE(a_run_begins_ends_and_never_changes),
+        CASE(another_configuration_is_taken_when_the_run_has_ended),
+        CASE(counts_of_units_are_kept),
         CASE(what_is_no_state_is_refused),
         CASE(remains_without_the_file_are_refused),
         CASE(other_tables_are_refused),

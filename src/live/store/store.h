@@ -16,6 +16,10 @@ struct live_store_identity {
     uint8_t config_digest[32]; /* of everything that may not change while there is state */
 };
 
+/* The state outlives its run. While a run is under way its configuration is the one that the state
+ * was made with; when it has ended (live_run_row) another one is let in, which is the state's from
+ * live_store_take_config on. */
+
 /* Limits, else TACIT_INVALID and nothing changes: release numbers, epsilons, numbers and ids of
  * decisions are below 2^63, texts have at most 1024 bytes, blocks of bytes are not empty and have
  * at most 256 MiB. Puts are asserted to be inside a batch. Any other error of a put breaks the
@@ -105,6 +109,43 @@ enum tacit_status live_store_units(struct live_store *store,
 enum tacit_status live_store_put_value(struct live_store *store, const char *name, uint64_t value);
 enum tacit_status live_store_get_value(struct live_store *store, const char *name, uint64_t *value,
                                        bool *found);
+
+/* Drops all whose name fits a pattern of GLOB: "missed *". */
+enum tacit_status live_store_drop_values(struct live_store *store, const char *pattern);
+
+/* ---- Runs ------------------------------------------------------------------------------------ */
+
+#define LIVE_STORE_RUN_BYTES 16u
+
+/* The runs that this state was in: one row each, in order, never dropped. */
+struct live_run_row {
+    uint64_t number; /* in this state, from 1 */
+    uint8_t run[LIVE_STORE_RUN_BYTES];
+    uint64_t releases_before; /* its releases have the numbers behind this one */
+    int64_t begun_unix_s;
+    int64_t ended_unix_s;  /* 0: it is under way */
+    const uint8_t *result; /* what it came to, for people; NULL: nothing yet */
+    size_t result_size;
+};
+
+/* Insert, or change the end and the result of a row: whatever else differs breaks the store. */
+enum tacit_status live_store_put_run(struct live_store *store, const struct live_run_row *row);
+enum tacit_status live_store_runs(struct live_store *store,
+                                  bool (*each)(void *context, const struct live_run_row *row),
+                                  void *context);
+/* The greatest number of a release so far; 0: there is none. */
+uint64_t live_store_newest_release(const struct live_store *store);
+
+/* Was the store opened with another configuration than the run that has ended had? */
+bool live_store_takes_config(const struct live_store *store);
+/* Inside a batch: takes it, and forgets what belonged to the run alone: the core's state, decisions
+ * and sticky units. Releases, runs, counts and values stay. */
+enum tacit_status live_store_take_config(struct live_store *store);
+
+/* How many rewards a unit has places for, or had: by a digest of its key. Never dropped. */
+enum tacit_status live_store_put_count(struct live_store *store, const char *unit, uint64_t count);
+/* 0: it is not known. */
+enum tacit_status live_store_get_count(struct live_store *store, const char *unit, uint64_t *count);
 
 /* For tests: the SQLite VFS of stores opened from now on; NULL is SQLite's own. */
 void live_store_use_vfs(const char *name);

@@ -12,7 +12,7 @@
 #define STORE_NEW STORE_FILE ".new"
 #define STORE_PAGE_BYTES 4096
 #define STORE_APPLICATION 0x54434954 /* "TCIT", in the file's header */
-#define STORE_FORMAT 4               /* of the tables; another one is refused */
+#define STORE_FORMAT 5               /* of the tables; another one is refused */
 #define STORE_SUM_BYTES 32u
 #define STORE_TEXT_BYTES_MAX 1024u
 #define STORE_BLOB_BYTES_MAX ((size_t)256 << 20)
@@ -50,7 +50,21 @@
     X(STORE_UNITS, "SELECT unit, arm, sum FROM units ORDER BY number")                             \
     X(STORE_PUT_VALUE, "INSERT OR REPLACE INTO named(name, value, sum) VALUES(?1, ?2, ?3)")        \
     X(STORE_GET_VALUE, "SELECT name, value, sum FROM named WHERE name = ?1")                       \
-    X(STORE_VALUES, "SELECT name, value, sum FROM named ORDER BY name")
+    X(STORE_VALUES, "SELECT name, value, sum FROM named ORDER BY name")                            \
+    X(STORE_DROP_VALUES, "DELETE FROM named WHERE name GLOB ?1")                                   \
+    X(STORE_DROP_CORE, "DELETE FROM core")                                                         \
+    X(STORE_DROP_DECISIONS, "DELETE FROM decisions")                                               \
+    X(STORE_DROP_UNITS, "DELETE FROM units")                                                       \
+    X(STORE_PUT_IDENTITY, "UPDATE identity SET config_digest = ?1, sum = ?2")                      \
+    X(STORE_PUT_RUN, "INSERT INTO runs(number, run, releases_before, begun_unix_s, ended_unix_s,"  \
+                     " result, sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT(number)"        \
+                     " DO UPDATE SET run = ?2, releases_before = ?3, begun_unix_s = ?4,"           \
+                     " ended_unix_s = ?5, result = ?6, sum = ?7")                                  \
+    X(STORE_RUNS, "SELECT number, run, releases_before, begun_unix_s, ended_unix_s, result, sum"   \
+                  " FROM runs ORDER BY number")                                                    \
+    X(STORE_PUT_COUNT, "INSERT INTO unit_counts(unit, count, sum) VALUES(?1, ?2, ?3)"              \
+                       " ON CONFLICT(unit) DO UPDATE SET count = ?2, sum = ?3")                    \
+    X(STORE_GET_COUNT, "SELECT unit, count, sum FROM unit_counts WHERE unit = ?1")
 
 enum store_statement {
 #define X(name, sql) name,
@@ -78,10 +92,12 @@ struct live_store {
     int lock;      /* -1: not held */
     int directory; /* -1: not open */
     struct store_witness witness;
-    uint64_t put_release; /* the newest in the state, with this batch */
-    char *path;           /* of the file, as the caller named the directory; for texts */
-    EVP_MD_CTX *hash;     /* of the row at hand; SHA-256, looked up once */
-    bool hash_failed;     /* since store_sum_start */
+    uint64_t put_release;      /* the newest in the state, with this batch */
+    bool takes_config;         /* the run has ended, and the configuration is another one: .. */
+    uint8_t wanted_digest[32]; /* .. of this digest */
+    char *path;                /* of the file, as the caller named the directory; for texts */
+    EVP_MD_CTX *hash;          /* of the row at hand; SHA-256, looked up once */
+    bool hash_failed;          /* since store_sum_start */
     bool in_batch;
     bool is_broken;
     struct store_core core;

@@ -195,18 +195,18 @@ enum tacit_status live_store_put_value(struct live_store *store, const char *nam
     return put_pair(store, STORE_PUT_VALUE, "named", name, value);
 }
 
-enum tacit_status live_store_get_value(struct live_store *store, const char *name, uint64_t *value,
-                                       bool *found)
+static enum tacit_status get_pair(struct live_store *store, enum store_statement which,
+                                  const char *table, const char *name, uint64_t *value, bool *found)
 {
     TACIT_ASSERT(value != NULL && found != NULL);
     if (!store_is_text(name, 1))
         return TACIT_INVALID;
-    sqlite3_stmt *const row = store->statements[STORE_GET_VALUE];
+    sqlite3_stmt *const row = store->statements[which];
     store_bind_text(store, row, 1, name);
     bool is_there;
     enum tacit_status status = store_next(store, row, &is_there);
     if (status == TACIT_OK && is_there)
-        status = pair_check(store, row, "named");
+        status = pair_check(store, row, table);
     if (status == TACIT_OK && is_there)
         *value = store_number_at(row, 1);
     if (status == TACIT_OK)
@@ -214,6 +214,36 @@ enum tacit_status live_store_get_value(struct live_store *store, const char *nam
     (void)sqlite3_reset(row);
     (void)sqlite3_clear_bindings(row);
     return status;
+}
+
+enum tacit_status live_store_get_value(struct live_store *store, const char *name, uint64_t *value,
+                                       bool *found)
+{
+    return get_pair(store, STORE_GET_VALUE, "named", name, value, found);
+}
+
+enum tacit_status live_store_get_count(struct live_store *store, const char *unit, uint64_t *count)
+{
+    bool found;
+    *count = 0;
+    return get_pair(store, STORE_GET_COUNT, "unit_counts", unit, count, &found);
+}
+
+enum tacit_status live_store_drop_values(struct live_store *store, const char *pattern)
+{
+    TACIT_ASSERT(pattern != NULL);
+    enum tacit_status const status = store_may_put(store);
+    if (status != TACIT_OK)
+        return status;
+    store_bind_text(store, store->statements[STORE_DROP_VALUES], 1, pattern);
+    return store_run(store, STORE_DROP_VALUES, "drop values");
+}
+
+enum tacit_status live_store_put_count(struct live_store *store, const char *unit, uint64_t count)
+{
+    TACIT_ASSERT(unit != NULL);
+    return count > STORE_KEY_MAX ? TACIT_INVALID
+                                 : put_pair(store, STORE_PUT_COUNT, "unit_counts", unit, count);
 }
 
 /* ---- At open --------------------------------------------------------------------------------- */
@@ -237,6 +267,13 @@ static bool pass_unit(void *context, const char *unit, uint32_t arm)
     (void)context;
     (void)unit;
     (void)arm;
+    return true;
+}
+
+static bool pass_run(void *context, const struct live_run_row *row)
+{
+    (void)context;
+    (void)row;
     return true;
 }
 
@@ -265,5 +302,7 @@ enum tacit_status store_rows_check(struct live_store *store)
         status = live_store_units(store, pass_unit, NULL);
     if (status == TACIT_OK)
         status = check_values(store);
+    if (status == TACIT_OK)
+        status = live_store_runs(store, pass_run, NULL);
     return status;
 }

@@ -1,5 +1,6 @@
 /* The tables: how they are made, and whether a file that we open still has them, whole. */
 #include "store_tables.h"
+#include "store_core.h"
 #include "store_sum.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,6 +58,25 @@ static const struct {
     {"named", "CREATE TABLE named(name TEXT NOT NULL PRIMARY KEY CHECK(name <> ''),"
               " value INTEGER NOT NULL,"
               " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},
+    {"runs", "CREATE TABLE runs(number INTEGER PRIMARY KEY CHECK(number >= 1),"
+             " run BLOB NOT NULL CHECK(length(run) = 16),"
+             " releases_before INTEGER NOT NULL CHECK(releases_before >= 0),"
+             " begun_unix_s INTEGER NOT NULL, ended_unix_s INTEGER NOT NULL, result BLOB,"
+             " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
+    {"runs_are_kept", "CREATE TRIGGER runs_are_kept BEFORE DELETE ON runs"
+                      " BEGIN SELECT RAISE(ABORT, 'a run is never forgotten'); END"},
+    {"runs_do_not_change",
+     "CREATE TRIGGER runs_do_not_change BEFORE UPDATE ON runs"
+     " WHEN NEW.number IS NOT OLD.number OR NEW.run IS NOT OLD.run"
+     " OR NEW.releases_before IS NOT OLD.releases_before"
+     " OR NEW.begun_unix_s IS NOT OLD.begun_unix_s"
+     " OR (OLD.ended_unix_s IS NOT 0 AND NEW.ended_unix_s IS NOT OLD.ended_unix_s)"
+     " BEGIN SELECT RAISE(ABORT, 'a run only ends'); END"},
+    {"unit_counts", "CREATE TABLE unit_counts(unit TEXT NOT NULL PRIMARY KEY CHECK(unit <> ''),"
+                    " count INTEGER NOT NULL CHECK(count >= 0),"
+                    " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},
+    {"unit_counts_are_kept", "CREATE TRIGGER unit_counts_are_kept BEFORE DELETE ON unit_counts"
+                             " BEGIN SELECT RAISE(ABORT, 'a count is never forgotten'); END"},
 };
 
 #define SCHEMA_COUNT (sizeof schema / sizeof schema[0])
@@ -124,18 +144,25 @@ enum tacit_status store_tables_make(struct live_store *store,
 
 /* ---- Checking ------------------------------------------------------------------------------- */
 
+static enum tacit_status read_number(struct live_store *store, const char *sql, int64_t *number)
+{
+    sqlite3_stmt *row = NULL;
+    enum tacit_status const status = store_query(store, sql, &row);
+    if (status != TACIT_OK)
+        return status;
+    *number = sqlite3_column_int64(row, 0);
+    (void)sqlite3_finalize(row);
+    return TACIT_OK;
+}
+
 /* Once more, after SQLite has looked into its log: the header's copy there counts. */
 static enum tacit_status check_number(struct live_store *store, const char *pragma,
                                       int64_t expected, enum tacit_status other)
 {
-    sqlite3_stmt *row = NULL;
-    enum tacit_status const status = store_query(store, pragma, &row);
-    if (status != TACIT_OK)
+    int64_t found;
+    enum tacit_status const status = read_number(store, pragma, &found);
+    if (status != TACIT_OK || found == expected)
         return status;
-    int64_t const found = sqlite3_column_int64(row, 0);
-    (void)sqlite3_finalize(row);
-    if (found == expected)
-        return TACIT_OK;
     return store_break(store, other, "%s is %lld; this program reads %lld only", pragma,
                        (long long)found, (long long)expected);
 }
@@ -234,10 +261,29 @@ static void hexadecimal(char text[65], const uint8_t bytes[32])
         (void)snprintf(text + 2 * i, 3, "%02x", bytes[i]);
 }
 
+/* Has the last run of this state ended? */
+static enum tacit_status run_has_ended(struct live_store *store, bool *has_ended)
+{
+    int64_t found = 0;
+    enum tacit_status const status = read_number(
+        store,
+        "SELECT coalesce((SELECT ended_unix_s > 0 FROM runs ORDER BY number DESC LIMIT 1), 0)",
+        &found);
+    *has_ended = found == 1;
+    return status;
+}
+
 static enum tacit_status compare_digest(struct live_store *store, const uint8_t kept[32],
                                         const uint8_t wanted[32])
 {
+    bool has_ended = false;
     if (memcmp(kept, wanted, 32) == 0)
+        return TACIT_OK;
+    enum tacit_status const status = run_has_ended(store, &has_ended);
+    if (status != TACIT_OK)
+        return status;
+    store->takes_config = has_ended;
+    if (has_ended)
         return TACIT_OK;
     char kept_text[65];
     char wanted_text[65];
@@ -245,7 +291,8 @@ static enum tacit_status compare_digest(struct live_store *store, const uint8_t 
     hexadecimal(wanted_text, wanted);
     return store_break(store, TACIT_INVALID,
                        "the configuration is not the one that this state was made with: its digest "
-                       "was %s, now it is %s",
+                       "was %s, now it is %s; another one is taken when the run of this state has "
+                       "ended",
                        kept_text, wanted_text);
 }
 
@@ -290,6 +337,53 @@ enum tacit_status store_identity_check(struct live_store *store,
     status = store_sum_compare(store, row, 0, IDENTITY);
     if (status == TACIT_OK)
         status = compare_identity(store, &kept, identity);
+    if (status == TACIT_OK)
+        memcpy(store->wanted_digest, identity->config_digest, sizeof store->wanted_digest);
     (void)sqlite3_finalize(row);
     return status;
+}
+
+/* The row with another digest; nothing else of it changes. */
+static enum tacit_status put_digest(struct live_store *store)
+{
+    sqlite3_stmt *row = NULL;
+    uint8_t sum[STORE_SUM_BYTES];
+    enum tacit_status status =
+        store_query(store, "SELECT role, federation, site, made_unix_s FROM identity", &row);
+    if (status != TACIT_OK)
+        return status;
+    struct live_store_identity identity = {.role = store_text_at(row, 0),
+                                           .federation = store_text_at(row, 1),
+                                           .site = store_text_at(row, 2)};
+    memcpy(identity.config_digest, store->wanted_digest, sizeof identity.config_digest);
+    status = identity_sum(store, &identity, sqlite3_column_int64(row, 3), sum);
+    (void)sqlite3_finalize(row);
+    if (status != TACIT_OK)
+        return status;
+    sqlite3_stmt *const put = store->statements[STORE_PUT_IDENTITY];
+    store_bind_blob(store, put, 1, store->wanted_digest, sizeof store->wanted_digest);
+    store_bind_blob(store, put, 2, sum, sizeof sum);
+    return store_run(store, STORE_PUT_IDENTITY, "put the identity");
+}
+
+bool live_store_takes_config(const struct live_store *store)
+{
+    return store->takes_config;
+}
+
+enum tacit_status live_store_take_config(struct live_store *store)
+{
+    static const enum store_statement drops[] = {STORE_DROP_CORE, STORE_DROP_PARTS,
+                                                 STORE_DROP_DECISIONS, STORE_DROP_UNITS};
+    enum tacit_status status = store_may_put(store);
+    TACIT_ASSERT(store->takes_config);
+    for (size_t i = 0; status == TACIT_OK && i < sizeof drops / sizeof drops[0]; i++)
+        status = store_run(store, drops[i], "forget a run");
+    if (status == TACIT_OK)
+        status = put_digest(store);
+    if (status != TACIT_OK)
+        return status;
+    store_core_free(&store->core);
+    store->takes_config = false;
+    return TACIT_OK;
 }
