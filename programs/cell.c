@@ -202,15 +202,42 @@ static struct tacit_report_summary summary_of(const json_t *value)
                                          .max = number_of(json_object_get(value, "max"))};
 }
 
+/* Those that have numbers; their curves follow that of the cell in `numbers`. */
+static void read_references(struct cell *cell, json_t *baselines, size_t count)
+{
+    double *next = cell->numbers + 3 * count;
+    const char *name;
+    json_t *value;
+    json_object_foreach(baselines, name, value)
+    {
+        json_t const *const curve = json_object_get(value, "curve");
+        struct tacit_report_reference *const reference =
+            &cell->references[cell->report.reference_count];
+        if (!json_is_object(value))
+            continue;
+        *reference = (struct tacit_report_reference){
+            .name = name,
+            .regret = summary_of(json_object_get(value, "regret")).mean,
+            .curve = json_array_size(curve) == count && count > 0 ? next : NULL};
+        for (size_t i = 0; i < count && reference->curve != NULL; i++)
+            *next++ = number_of(json_array_get(curve, i));
+        cell->report.reference_count++;
+    }
+    cell->report.references = cell->references;
+}
+
 static enum tacit_status read_curve(struct cell *cell)
 {
+    json_t *const baselines = json_object_get(cell->root, "baselines");
     json_t const *const curve = json_object_get(cell->root, "curve");
     json_t const *const regret = json_object_get(curve, "regret");
     json_t const *const columns[] = {json_object_get(curve, "t"), json_object_get(regret, "mean"),
                                      json_object_get(regret, "ci95")};
     size_t const count = json_array_size(columns[0]);
-    cell->numbers = calloc(3 * count + 1, sizeof(double));
-    if (cell->numbers == NULL)
+    size_t const others = json_object_size(baselines);
+    cell->numbers = calloc((3 + others) * count + 1, sizeof(double));
+    cell->references = calloc(others + 1, sizeof *cell->references);
+    if (cell->numbers == NULL || cell->references == NULL)
         return TACIT_MEMORY;
     for (size_t i = 0; i < 3 * count; i++)
         cell->numbers[i] = number_of(json_array_get(columns[i / count], i % count));
@@ -218,6 +245,7 @@ static enum tacit_status read_curve(struct cell *cell)
     cell->report.t = cell->numbers;
     cell->report.regret = cell->numbers + count;
     cell->report.ci95 = cell->numbers + 2 * count;
+    read_references(cell, baselines, count);
     return TACIT_OK;
 }
 
@@ -263,5 +291,6 @@ void cell_free(struct cell *cell)
     free(cell->label);
     free(cell->json);
     free(cell->numbers);
+    free(cell->references);
     free(cell->values);
 }

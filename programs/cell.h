@@ -17,7 +17,8 @@ struct cell {
     json_t *root; /* what it says */
     struct tacit_report_cell report;
     const struct tacit_family *family; /* NULL: the file could not be read */
-    double *numbers;                   /* of the curve in `report` */
+    double *numbers;                   /* of the curve in `report`, and of its references */
+    struct tacit_report_reference *references;
     struct tacit_report_summary *values;
 };
 

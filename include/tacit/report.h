@@ -248,6 +248,13 @@ enum tacit_status tacit_report_paper_write(const struct tacit_report_paper *pape
  */
 
 /* One experiment of a comparison: numbers as its own report has them. */
+/* What another way of playing came to on a cell's instances. */
+struct tacit_report_reference {
+    const char *name;    /* of a baseline */
+    double regret;       /* mean; NaN: not defined */
+    const double *curve; /* point_count means; NULL: it is not known over time */
+};
+
 struct tacit_report_cell {
     const char *label;  /* its settings in a few words; unlike those of the others */
     const char *error;  /* why it could not run, or NULL; with it, nothing else is looked at */
@@ -259,6 +266,9 @@ struct tacit_report_cell {
     const struct tacit_report_summary
         *values;                         /* of the comparison's metrics; a NaN mean: it has none */
     struct tacit_report_summary uniform; /* regret of uniform play; NaN: not defined */
+    const struct tacit_report_reference
+        *references; /* uniform play among them, where it is defined */
+    uint32_t reference_count;
     uint32_t point_count;
     const double *t; /* points of the regret curve */
     const double *regret;

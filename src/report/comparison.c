@@ -117,18 +117,25 @@ enum tacit_status tacit_report_comparison_table(const struct tacit_report_compar
 
 /* ---- Figures --------------------------------------------------------------------------------- */
 
+/* A baseline that came to the same in all cells that ran. */
+struct reference {
+    double y[2];                           /* its line beside single points */
+    const struct tacit_report_cell *first; /* the first of them, whose curve all have; NULL: none */
+    const double *curve;
+    char label[100];
+};
+
 /* The figures of a comparison, and what they point into. */
 struct drawing {
     struct tacit_report_figure figures[FIGURES_MAX];
     uint32_t figure_count;
-    struct tacit_report_series *curves;                /* of the first figure: a cell each */
-    struct tacit_report_series points[FIGURES_MAX][2]; /* and uniform play */
-    double *numbers;                                   /* x, y, ci95 of the points of each figure */
-    const char **names;                                /* of the points of each figure */
-    double uniform;                                    /* NaN: not the same in all cells */
-    double uniform_x[FIGURES_MAX][2];                  /* where its line begins and ends */
-    double uniform_y[FIGURES_MAX][2];
-    char uniform_label[100];
+    struct tacit_report_series *curves; /* of the first figure: a cell each, then the references */
+    struct tacit_report_series points[FIGURES_MAX][1 + REPORT_REFERENCES_MAX];
+    double *numbers;    /* x, y, ci95 of the points of each figure */
+    const char **names; /* of the points of each figure */
+    struct reference references[REPORT_REFERENCES_MAX];
+    uint32_t reference_count;
+    double reference_x[FIGURES_MAX][2]; /* where their lines begin and end */
     char points_label[100];
 };
 
@@ -139,61 +146,119 @@ static void free_drawing(struct drawing *drawing)
     free(drawing->names);
 }
 
-/* Regret of uniform play, where it is the same in all cells that ran; else NaN. */
-static double uniform_of(const struct tacit_report_comparison *comparison)
+static const struct tacit_report_reference *find_reference(const struct tacit_report_cell *cell,
+                                                           const char *name)
 {
-    double uniform = NAN;
-    for (uint32_t i = 0; i < comparison->cell_count; i++) {
-        const struct tacit_report_cell *const cell = &comparison->cells[i];
-        if (cell->error != NULL)
-            continue;
-        double const own = cell->uniform.mean;
-        if (!isfinite(own) || (!isnan(uniform) && fabs(own - uniform) > ROUNDING * fabs(uniform)))
-            return NAN;
-        uniform = own;
-    }
-    return uniform;
+    for (uint32_t i = 0; i < cell->reference_count; i++)
+        if (strcmp(cell->references[i].name, name) == 0)
+            return &cell->references[i];
+    return NULL;
 }
 
-/* A line of uniform play from (x0, y0) to where it ends; whether there is one. */
-static bool draw_uniform(struct drawing *drawing, double x0, double y0, double x1,
-                         struct tacit_report_series *series)
+static bool are_close(double a, double b)
 {
-    uint32_t const at = drawing->figure_count;
-    if (isnan(drawing->uniform))
+    return fabs(a - b) <= ROUNDING * fabs(b);
+}
+
+static bool is_same_curve(const struct tacit_report_cell *cell, const double *curve,
+                          const struct tacit_report_cell *other, const double *other_curve)
+{
+    if (curve == NULL || other_curve == NULL || cell->point_count != other->point_count)
         return false;
-    drawing->uniform_x[at][0] = x0;
-    drawing->uniform_x[at][1] = x1;
-    drawing->uniform_y[at][0] = y0;
-    drawing->uniform_y[at][1] = drawing->uniform;
-    *series = (struct tacit_report_series){.label = drawing->uniform_label,
-                                           .count = 2,
-                                           .x = drawing->uniform_x[at],
-                                           .y = drawing->uniform_y[at],
-                                           .is_reference = true};
+    for (uint32_t i = 0; i < cell->point_count; i++)
+        if (cell->t[i] != other->t[i] || !are_close(curve[i], other_curve[i]))
+            return false;
     return true;
+}
+
+/* Whether the baseline came to the same in all cells that ran; `same_curve`: over time, too. */
+static bool is_common(const struct tacit_report_comparison *comparison,
+                      const struct tacit_report_cell *first,
+                      const struct tacit_report_reference *reference, bool *same_curve)
+{
+    *same_curve = reference->curve != NULL && first->point_count > 0;
+    for (uint32_t i = 0; i < comparison->cell_count; i++) {
+        const struct tacit_report_cell *const cell = &comparison->cells[i];
+        const struct tacit_report_reference *const own =
+            cell->error != NULL ? reference : find_reference(cell, reference->name);
+        if (own == NULL || !isfinite(own->regret) || !are_close(own->regret, reference->regret))
+            return false;
+        *same_curve = *same_curve && (cell->error != NULL ||
+                                      is_same_curve(cell, own->curve, first, reference->curve));
+    }
+    return true;
+}
+
+static void find_references(const struct tacit_report_comparison *comparison,
+                            struct drawing *drawing)
+{
+    const struct tacit_report_cell *first = NULL;
+    for (uint32_t i = comparison->cell_count; i-- > 0;)
+        first = comparison->cells[i].error == NULL ? &comparison->cells[i] : first;
+    for (uint32_t i = 0; first != NULL && i < first->reference_count &&
+                         drawing->reference_count < REPORT_REFERENCES_MAX;
+         i++) {
+        const struct tacit_report_reference *const own = &first->references[i];
+        struct reference *const found = &drawing->references[drawing->reference_count];
+        bool same_curve;
+        if (!is_common(comparison, first, own, &same_curve))
+            continue;
+        *found = (struct reference){.y = {own->regret, own->regret},
+                                    .first = same_curve ? first : NULL,
+                                    .curve = own->curve};
+        (void)snprintf(found->label, sizeof found->label, "%.40s: %s",
+                       report_baseline_words(own->name), report_rounded(own->regret, 4).text);
+        drawing->reference_count++;
+    }
+}
+
+/* Appended to the curves; how many. */
+static uint32_t draw_reference_curves(const struct drawing *drawing,
+                                      struct tacit_report_series *series)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < drawing->reference_count; i++) {
+        const struct reference *const reference = &drawing->references[i];
+        if (reference->first != NULL)
+            series[count++] = (struct tacit_report_series){.label = reference->label,
+                                                           .count = reference->first->point_count,
+                                                           .x = reference->first->t,
+                                                           .y = reference->curve,
+                                                           .is_reference = true};
+    }
+    return count;
+}
+
+/* Level lines from lo to hi beside the points of a figure; how many. */
+static uint32_t draw_reference_lines(struct drawing *drawing, double lo, double hi,
+                                     struct tacit_report_series *series)
+{
+    double *const x = drawing->reference_x[drawing->figure_count];
+    x[0] = lo;
+    x[1] = hi;
+    for (uint32_t i = 0; i < drawing->reference_count; i++)
+        series[i] = (struct tacit_report_series){.label = drawing->references[i].label,
+                                                 .count = 2,
+                                                 .x = x,
+                                                 .y = drawing->references[i].y,
+                                                 .is_reference = true};
+    return drawing->reference_count;
 }
 
 static void draw_curves(const struct tacit_report_comparison *comparison, struct drawing *drawing)
 {
     uint32_t count = 0;
-    double end = NAN;
-    bool is_one_end = true;
     for (uint32_t i = 0; i < comparison->cell_count; i++) {
         const struct tacit_report_cell *const cell = &comparison->cells[i];
         if (cell->error != NULL || cell->point_count == 0)
             continue;
-        double const last = cell->t[cell->point_count - 1];
-        is_one_end = is_one_end && (count == 0 || last == end);
-        end = last;
         drawing->curves[count++] = (struct tacit_report_series){.label = cell->label,
                                                                 .count = cell->point_count,
                                                                 .x = cell->t,
                                                                 .y = cell->regret,
                                                                 .ci95 = cell->ci95};
     }
-    if (count > 0 && is_one_end && draw_uniform(drawing, 0, 0, end, &drawing->curves[count]))
-        count++;
+    count += count == 0 ? 0 : draw_reference_curves(drawing, &drawing->curves[count]);
     if (count > 0)
         drawing->figures[drawing->figure_count++] = (struct tacit_report_figure){
             "regret", "Regret over time", "time slot t", "regret", false,
@@ -262,7 +327,7 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
                                              .y = y,
                                              .ci95 = ci95,
                                              .names = drawing->names + at};
-    bool const has_uniform = draw_uniform(drawing, lo, drawing->uniform, hi, &series[1]);
+    uint32_t const line_count = draw_reference_lines(drawing, lo, hi, &series[1]);
     drawing->figures[drawing->figure_count++] = (struct tacit_report_figure){
         .id = id,
         .title = title,
@@ -270,26 +335,24 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
         .y_label = "regret",
         .x_is_log = lo > 0 && hi / lo >= LOG_FROM,
         .series = series,
-        .series_count = has_uniform ? 2 : 1};
+        .series_count = 1 + line_count};
 }
 
 /* Errors: TACIT_MEMORY. */
 static enum tacit_status draw(const struct tacit_report_comparison *comparison,
                               struct drawing *drawing)
 {
-    size_t const cells = comparison->cell_count + (size_t)2;
+    size_t const cells = comparison->cell_count + (size_t)1 + REPORT_REFERENCES_MAX;
     *drawing = (struct drawing){.curves = calloc(cells, sizeof *drawing->curves),
                                 .numbers = calloc(3 * FIGURES_MAX * cells, sizeof(double)),
                                 .names = calloc(FIGURES_MAX * cells, sizeof(char *))};
     if (drawing->curves == NULL || drawing->numbers == NULL || drawing->names == NULL)
         return TACIT_MEMORY;
-    drawing->uniform = uniform_of(comparison);
+    find_references(comparison, drawing);
     size_t const start = common_start(comparison);
     (void)snprintf(drawing->points_label, sizeof drawing->points_label, "regret%s%.*s",
                    start == 0 ? "" : ", by ", start == 0 ? 0 : (int)(start < 61 ? start - 1 : 60),
                    start == 0 ? "" : comparison->cells[0].label);
-    (void)snprintf(drawing->uniform_label, sizeof drawing->uniform_label, "%.40s: %s",
-                   report_baseline_words("uniform"), report_rounded(drawing->uniform, 4).text);
     draw_curves(comparison, drawing);
     draw_trade(comparison, "epsilon", "epsilon", "Regret against epsilon", drawing);
     draw_trade(comparison, "cost", "cost", "Regret against cost", drawing);

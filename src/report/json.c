@@ -143,7 +143,12 @@ static void put_baselines(const struct tacit_report *report, FILE *out)
         }
         (void)fputs(": {\"regret\": ", out);
         put_summary(report, report->baselines[i].regret, out);
-        (void)fputc('}', out);
+        for (uint32_t j = 0; report->baselines[i].curve != NULL && j < report->point_count; j++) {
+            (void)fputs(j == 0 ? ", \"curve\": [" : ", ", out);
+            put_exact(out, report->baselines[i].curve[j]);
+        }
+        (void)fputs(report->baselines[i].curve != NULL && report->point_count > 0 ? "]}" : "}",
+                    out);
     }
 }
 

@@ -197,6 +197,31 @@ static void files_are_written(void **state)
     assert_shown("results.json", "\"settings\": {\"privacy.epsilon\": 1");
 }
 
+/* Uniform play, the floor and a baseline that was played: a line each, over time and in every
+ * trade-off; what differs from cell to cell is no line of all. */
+static void baselines_stand_in_every_figure(void **state)
+{
+    static const char *const figures[] = {"regret.svg", "epsilon.svg", "cost.svg", "bytes.svg"};
+    (void)state;
+    struct process_result result = TACIT("compare", one, "--set=baselines=[pooled-ucb1]",
+                                         "--over=privacy.epsilon=0.2,2", "--out", out);
+    assert_int_equal(result.code, 0);
+    process_free(&result);
+    for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+        assert_shown(figures[i], "every arm alike: ");
+        assert_shown(figures[i], "floor of theory: ");
+        assert_shown(figures[i], "pooled-ucb1: ");
+    }
+    result = TACIT("compare", one, "--set=baselines=[pooled-ucb1]", "--over=horizon=4000,5000",
+                   "--out", out);
+    assert_int_equal(result.code, 0);
+    process_free(&result);
+    char *const curves = read_text("regret.svg");
+    assert_null(strstr(curves, "every arm alike"));
+    assert_null(strstr(curves, "pooled-ucb1"));
+    free(curves);
+}
+
 /* Stopped in the midst: the second call takes the first
  * cells as they lie, and ends with what an uninterrupted one prints. */
 static void an_interrupted_comparison_goes_on_where_it_stopped(void **state)
@@ -294,6 +319,7 @@ int main(void)
         TEST(results_do_not_depend_on_threads),
         TEST(a_cell_that_cannot_run_says_why_and_the_others_go_on),
         TEST(files_are_written),
+        TEST(baselines_stand_in_every_figure),
         TEST(an_interrupted_comparison_goes_on_where_it_stopped),
         TEST(changed_data_are_run_again),
         TEST(wrong_words_are_refused_in_a_line),
