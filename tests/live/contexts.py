@@ -230,6 +230,8 @@ def below_the_quorum_an_update_is_abandoned_and_the_silent_site_is_named(federat
     require([(one["name"], one["reported"]) for one in lacking["sites"]] == list(zip(SITES, [True, True, False])),
             f"{lacking}")
     require(lacking["model"]["number"] == 0, f"{lacking}")
+    require(lacking["state"] == "waiting" and any(f"missing: {SITES[2]}" in one["what"] for one in lacking["causes"]),
+            f"{lacking}")
     trial.start(SITES[2])
     wait_for("the update is made when the site is back", lambda: (trial.status() or {}).get("rounds") and
              trial.is_settled(), 120)
