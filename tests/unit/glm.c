@@ -898,6 +898,12 @@ static void client_refuses_models_that_cannot_be(void **state)
     assert_int_equal(client_gets(&f, 0, &commit), TACIT_OK);
     assert_int_equal(client_view(&f, 0).sync, 1);
     assert_int_equal(tacit_glm_client_check(f.client[0], size, &f.config[0]), TACIT_OK);
+    double const another[D] = {-0.2};
+    commit.vector = another; /* said again, or an older one: what stands, stands */
+    memcpy(before, f.client[0], size);
+    for (; commit.sync <= 1; commit.sync--)
+        assert_int_equal(client_gets(&f, 0, &commit), TACIT_OK);
+    assert_memory_equal(before, f.client[0], size);
     assert_int_equal(tacit_glm_client_check(f.client[0], size - 8, &f.config[0]), TACIT_MALFORMED);
     assert_int_equal(tacit_glm_client_check(f.client[0], size, &f.config[1]), TACIT_MALFORMED);
     free(before);
