@@ -48,6 +48,7 @@ struct search {
     uint64_t horizon;
     double gap;
     double epsilon;
+    char apart[160]; /* the setting of --gap */
     char best_arm[64];
     struct plan plans[PLANS_MAX];
     uint32_t plan_count;
@@ -56,10 +57,29 @@ struct search {
 
 /* ---- The words ------------------------------------------------------------------------------- */
 
+struct request {
+    struct arguments arguments;
+    double gap; /* 0: that of the file's means */
+};
+
+static double gap_of(const struct command *command, const char *text)
+{
+    char *end;
+    double const value = strtod(text, &end);
+    if (end == text || *end != '\0' || !(value > 0) || value > 1)
+        command_refuse(command, "--gap: '%s' is not allowed; allowed: a number above 0 and up to 1",
+                       text);
+    return value;
+}
+
 static void take(const struct command *command, void *into, int key, char *value)
 {
-    struct arguments *const arguments = into;
-    arguments_take_file(command, arguments, key, value);
+    struct request *const request = into;
+    if (key == 'g') {
+        request->gap = gap_of(command, value);
+        return;
+    }
+    arguments_take_file(command, &request->arguments, key, value);
     if (key == COMMAND_WORD && strcmp(value, "-") == 0)
         command_refuse(command, "the file is read often, standard input once; allowed: a file");
 }
@@ -259,7 +279,10 @@ static enum tacit_status try_all(struct search *search)
 /* "to tell 0.025 apart at epsilon 1 takes 107000 slots a site (…); you have 20000" */
 static void say(const struct search *search, char text[FORECAST_BYTES], size_t size)
 {
-    const struct plan *const best = search->plan_count == 0 ? NULL : &search->plans[0];
+    const struct plan *best = search->plan_count == 0 ? NULL : &search->plans[0];
+    for (uint32_t i = 1; i < search->plan_count; i++)
+        if (!(search->plans[i].slots_needed >= best->slots_needed))
+            best = isnan(search->plans[i].slots_needed) ? best : &search->plans[i];
     char how[160];
     if (best == NULL)
         (void)snprintf(text, size, "no protocol that plan knows fits this file");
@@ -305,8 +328,9 @@ static char *plans_json(const struct search *search, const char *sentence)
     json_t *const plans = json_array();
     for (uint32_t i = 0; i < search->plan_count; i++)
         (void)json_array_append_new(plans, plan_json(&search->plans[i]));
-    json_t *const root = json_pack("{s:o, s:o, s:s}", "plans", plans, "horizon",
-                                   json_integer((json_int_t)search->horizon), "sentence", sentence);
+    json_t *const root = json_pack("{s:o, s:o, s:s, s:s*}", "plans", plans, "horizon",
+                                   json_integer((json_int_t)search->horizon), "sentence", sentence,
+                                   "instance", search->apart[0] == '\0' ? NULL : search->apart);
     char *const object = root == NULL ? NULL : json_dumps(root, JSON_INDENT(1));
     char *text = NULL;
     if (object != NULL && asprintf(&text, "%s\n", object) < 0)
@@ -335,22 +359,58 @@ static void print_table(const struct search *search, const char *sentence)
     (void)printf(
         "\nRounds, bytes, cost and regret at the file's horizon of %llu slots; means of %u "
         "runs. Slots needed:\nthe horizon at which 95 %% of the runs decide, to within "
-        "5 %%. Run one: tacit run %s --set protocol=... --set network=...\n",
+        "5 %%. Run one: tacit run %s --set protocol=... --set network=...",
         (unsigned long long)search->horizon, search->run_count, search->request->file);
+    if (search->apart[0] != '\0')
+        (void)printf(" --set \"%s\"", search->apart);
+    (void)putchar('\n');
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
+static enum tacit_status load(const struct arguments *request, struct tacit_experiment *experiment,
+                              struct tacit_error *error)
+{
+    const char *settings[ARGUMENTS_SETTINGS_MAX + 1] = {RUNS};
+    memcpy(settings + 1, request->settings, request->setting_count * sizeof *settings);
+    return tacit_experiment_load(experiment, request->file, settings, request->setting_count + 1,
+                                 error);
+}
+
+/* --gap: as many arms as the file has, the best of them as good as its best one. */
+static bool set_gap(struct search *search, struct arguments *request, double gap,
+                    struct tacit_error *error)
+{
+    struct tacit_experiment experiment;
+    double best = 0;
+    if (load(request, &experiment, error) != TACIT_OK)
+        return false;
+    uint32_t const arms = experiment.sim.env.arm_count;
+    for (uint32_t arm = 0; experiment.global_means != NULL && arm < arms; arm++)
+        best = fmax(best, experiment.global_means[arm]);
+    best = experiment.global_means == NULL ? 0.5 + gap / 2 : fmin(fmax(best, gap), 1);
+    bool const has_arms = arms >= 2;
+    tacit_experiment_free(&experiment);
+    if (!has_arms || request->setting_count == ARGUMENTS_SETTINGS_MAX) {
+        (void)snprintf(error->text, sizeof error->text,
+                       has_arms ? "tacit plan: --gap and %u settings are too many"
+                                : "tacit plan: --gap: this file has no arms; %u settings",
+                       request->setting_count);
+        return false;
+    }
+    (void)snprintf(search->apart, sizeof search->apart,
+                   "environment={kind: bernoulli, generated: {arms: %u, draw: apart, best: %.17g, "
+                   "gap: %.17g}}",
+                   arms, best, gap);
+    request->settings[request->setting_count++] = search->apart;
+    return true;
+}
+
 /* What is to be told apart: the best arm from the next one. */
 static bool look(struct search *search, struct tacit_error *error)
 {
-    struct arguments const *const request = search->request;
-    const char *settings[ARGUMENTS_SETTINGS_MAX + 1] = {RUNS};
     struct tacit_experiment experiment;
-    memcpy(settings + 1, request->settings, request->setting_count * sizeof *settings);
-    enum tacit_status const status = tacit_experiment_load(&experiment, request->file, settings,
-                                                           request->setting_count + 1, error);
-    if (status != TACIT_OK)
+    if (load(search->request, &experiment, error) != TACIT_OK)
         return false;
     uint32_t const arms = experiment.sim.env.arm_count;
     search->run_count = experiment.sim.run_count;
@@ -363,10 +423,11 @@ static bool look(struct search *search, struct tacit_error *error)
     if (!has_instance)
         (void)snprintf(error->text, sizeof error->text,
                        "tacit plan: every run has its own means here, so there is nothing to tell "
-                       "apart; allowed: means, logged rows, or an instance_seed");
+                       "apart; allowed: means, logged rows, an instance_seed, or --gap");
     else if (!(search->gap > 0))
         (void)snprintf(error->text, sizeof error->text,
-                       "tacit plan: two arms share the best mean; nothing tells them apart");
+                       "tacit plan: two arms share the best mean; nothing tells them apart; "
+                       "allowed: --gap, the gap that matters");
     return has_instance && search->gap > 0;
 }
 
@@ -436,17 +497,18 @@ static int tell(const struct search *search)
 
 static int plan_command(const struct command *command, int word_count, char **words)
 {
-    struct arguments request = {0};
+    struct request all = {0};
+    struct arguments *const request = &all.arguments;
     static struct search search;
     struct tacit_error error = {""};
-    command_parse(command, &request, word_count, words);
-    search.request = &request;
+    command_parse(command, &all, word_count, words);
+    search.request = request;
     search.control = simulate_control();
-    if (!look(&search, &error)) {
+    if ((all.gap > 0 && !set_gap(&search, request, all.gap, &error)) || !look(&search, &error)) {
         (void)fprintf(stderr, "%s\n", error.text);
         return EXIT_WRONG_INPUT;
     }
-    if (request.out != NULL && tacit_report_try(request.out, &error) != TACIT_OK) {
+    if (request->out != NULL && tacit_report_try(request->out, &error) != TACIT_OK) {
         (void)fprintf(stderr, "tacit plan: --out: %s\n", error.text);
         return EXIT_FAILED;
     }
@@ -463,6 +525,10 @@ static int plan_command(const struct command *command, int word_count, char **wo
 
 static const struct argp_option options[] = {
     {"set", 'S', "KEY=VALUE", 0, "Overrule a key of the file, like privacy.epsilon=0.5", 0},
+    {"gap", 'g', "G", 0,
+     "The gap that matters: plan for arms that are all G below the best one, in place of the "
+     "file's means",
+     0},
     {"runs", 'r', "N", 0, "Runs of each simulation (default: 100)", 0},
     {"threads", 't', "N", 0, "Threads to spread the runs over (default: one a processor)", 0},
     {"out", 'o', "DIR", 0, "Write report.html, plan.json, plan.csv and slots.svg", 0},

@@ -133,6 +133,10 @@ struct tacit_config {
     const char *means;           /* path, or NULL */
     uint32_t generated_arms;     /* 0: not generated */
     bool generated_per_agent;    /* each agent has means of its own */
+    bool
+        generated_apart; /* nothing is drawn: one arm has the best mean, and all others one below */
+    double generated_best; /* apart: its mean */
+    double generated_gap;  /* apart: and what the others lack */
     bool has_instance_seed;
     uint64_t instance_seed;
     double sd;

@@ -257,25 +257,67 @@ static void read_log(struct config_reader *reader, const struct config_node *env
                            "the agents are parts of the file here; no column names them");
 }
 
+enum { DRAW_UNIFORM, DRAW_PER_AGENT, DRAW_APART };
+
+/* One arm is ahead of all others, which are alike: the hardest instance with this gap. */
+static void read_apart(struct config_reader *reader, const struct config_node *generated,
+                       struct tacit_config *config)
+{
+    struct config_range const range = {.min = 0, .max = 1, .min_is_open = true};
+    struct config_node const *const seed = config_node_member(generated, "instance_seed");
+    config->generated_apart = true;
+    config->has_instance_seed = true;
+    if (seed != NULL)
+        config_reader_fail(
+            reader, seed, "environment.generated.instance_seed",
+            "belongs to the draws uniform and uniform_per_agent; nothing is drawn here");
+    config_reader_number(reader, generated, "environment.generated.best", true, range,
+                         &config->generated_best);
+    config_reader_number(reader, generated, "environment.generated.gap", true, range,
+                         &config->generated_gap);
+    if (reader->status == TACIT_OK && config->generated_gap > config->generated_best)
+        config_reader_fail(reader, config_node_member(generated, "gap"),
+                           "environment.generated.gap",
+                           "the means would be below 0; allowed: up to 'best'");
+}
+
+static void refuse_apart(struct config_reader *reader, const struct config_node *generated)
+{
+    static const char *const keys[][2] = {{"best", "environment.generated.best"},
+                                          {"gap", "environment.generated.gap"}};
+    for (size_t i = 0; i < 2; i++) {
+        struct config_node const *const node = config_node_member(generated, keys[i][0]);
+        if (node != NULL)
+            config_reader_fail(reader, node, keys[i][1], "belongs to draw: apart");
+    }
+}
+
 static void read_generated(struct config_reader *reader, const struct config_node *environment,
                            struct tacit_config *config)
 {
-    static const char *const keys[] = {"arms", "draw", "instance_seed", NULL};
-    static const struct config_choice draws[] = {
-        {"uniform", 0}, {"uniform_per_agent", 1}, {NULL, 0}};
+    static const char *const keys[] = {"arms", "draw", "instance_seed", "best", "gap", NULL};
+    static const struct config_choice draws[] = {{"uniform", DRAW_UNIFORM},
+                                                 {"uniform_per_agent", DRAW_PER_AGENT},
+                                                 {"apart", DRAW_APART},
+                                                 {NULL, 0}};
     struct config_node const *const generated =
         config_reader_map(reader, environment, "environment.generated", false);
-    int draw = 0;
+    int draw = DRAW_UNIFORM;
     if (generated == NULL)
         return;
     config_reader_keys(reader, generated, "environment.generated", keys);
     config_reader_u32(reader, generated, "environment.generated.arms", true, 2, TACIT_ARMS_MAX,
                       &config->generated_arms);
     config_reader_choice(reader, generated, "environment.generated.draw", false, draws, &draw);
+    if (draw == DRAW_APART) {
+        read_apart(reader, generated, config);
+        return;
+    }
+    refuse_apart(reader, generated);
     config_reader_u64(reader, generated, "environment.generated.instance_seed", false, 0,
                       UINT64_MAX, &config->instance_seed);
     config->has_instance_seed = config_node_member(generated, "instance_seed") != NULL;
-    config->generated_per_agent = draw == 1;
+    config->generated_per_agent = draw == DRAW_PER_AGENT;
 }
 
 /* A key that belongs to another kind is a misunderstanding, not something to pass over. */

@@ -99,7 +99,11 @@ static enum tacit_status generate_means(struct tacit_experiment *experiment,
         return out_of_memory(error);
     struct tacit_rng rng =
         tacit_rng_stream(config->instance_seed, 0, TACIT_STREAM_COMMON, TACIT_PURPOSE_INSTANCE);
-    for (uint32_t row = 0; row < rows; row++)
+    /* The best arm is the last one: whoever breaks ties by number gains nothing by it. */
+    for (uint32_t arm = 0; config->generated_apart && arm < arms; arm++)
+        experiment->data->generated[arm] =
+            config->generated_best - (arm + 1 < arms ? config->generated_gap : 0);
+    for (uint32_t row = 0; row < rows && !config->generated_apart; row++)
         tacit_env_generate(experiment->data->generated + (size_t)row * arms, arms, &rng);
     experiment->sim.env.means = experiment->data->generated;
     experiment->sim.env.row_count = rows;

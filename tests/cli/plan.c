@@ -215,6 +215,55 @@ static void what_cannot_be_planned_is_said(void **state)
     result = TACIT("plan", file, "--runs=0");
     assert_int_equal(result.code, 2);
     process_free(&result);
+    result = TACIT("plan", file, "--gap=1.5");
+    assert_int_equal(result.code, 2);
+    assert_non_null(strstr(result.err, "--gap: '1.5' is not allowed; allowed: a number above 0"));
+    process_free(&result);
+}
+
+/* The gap that matters in place of the file's: the same plans as of a file with these means; what
+ * is printed to run one runs. */
+static void the_gap_that_matters_stands_in_for_the_means(void **state)
+{
+    (void)state;
+    temp_file_write(folder, "means.csv", "0.6,0.6,0.1\n"); /* by itself, nothing is told apart */
+    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--gap=0.1"));
+    json_t const *const plan = json_array_get(json_object_get(json, "plans"), 0);
+    char const *const instance = json_string_value(json_object_get(json, "instance"));
+    assert_non_null(strstr(json_string_value(json_object_get(json, "sentence")),
+                           "to tell 0.1 apart at epsilon 1 takes "));
+    temp_file_write(folder, "means.csv", "0.5,0.5,0.6\n");
+    json_t *const plain = parse(TACIT("plan", file, "--json", "--runs=20"));
+    assert_true(json_equal(json_object_get(json, "plans"), json_object_get(plain, "plans")));
+    char setting[256];
+    (void)snprintf(setting, sizeof setting, "--set=%s", instance);
+    json_t *const run = parse(TACIT("run", file, "--json", "--runs=20", setting,
+                                    "--set=checkpoints=2", "--set=protocol={kind: phased-index}"));
+    json_t const *const regret = json_object_get(json_object_get(run, "metrics"), "regret");
+    assert_true(number(regret, "mean") > 0);
+    assert_non_null(plan);
+    json_decref(run);
+    json_decref(plain);
+    json_decref(json);
+}
+
+/* The sentence names the least slots of all plans, whatever comes first in the table. */
+static void the_sentence_names_the_fewest_slots(void **state)
+{
+    (void)state;
+    double least = INFINITY;
+    char words[64];
+    temp_file_write(folder, "means.csv", "0.6,0.55,0.5\n");
+    json_t *const json = parse(TACIT("plan", file, "--json", "--runs=20", "--set=horizon=200000"));
+    json_t const *const plans = json_object_get(json, "plans");
+    for (size_t i = 0; i < json_array_size(plans); i++) {
+        json_t const *const needed = json_object_get(json_array_get(plans, i), "horizon_needed");
+        if (json_is_number(needed))
+            least = fmin(least, json_number_value(needed));
+    }
+    (void)snprintf(words, sizeof words, " takes %.0f slots a site", least);
+    assert_non_null(strstr(json_string_value(json_object_get(json, "sentence")), words));
+    json_decref(json);
 }
 
 int main(void)
@@ -226,6 +275,8 @@ int main(void)
         cmocka_unit_test(the_best_plan_comes_first),
         cmocka_unit_test(a_plan_is_told_in_words),
         cmocka_unit_test(what_cannot_be_planned_is_said),
+        cmocka_unit_test(the_gap_that_matters_stands_in_for_the_means),
+        cmocka_unit_test(the_sentence_names_the_fewest_slots),
     };
     return cmocka_run_group_tests(tests, open_folder, close_folder);
 }
