@@ -266,6 +266,10 @@ enum tacit_status cell_read(struct cell *cell)
         .note = json_string_value(json_object_get(cell->root, "note")),
         .epsilon = number_of(json_object_get(privacy, "epsilon_per_reward")),
         .uniform = summary_of(json_object_get(uniform, "regret"))};
+    json_t const *const of_user = json_object_get(privacy, "epsilon_per_user");
+    cell->report.epsilon_is_of_user = of_user != NULL;
+    if (of_user != NULL)
+        cell->report.epsilon = number_of(of_user);
     double const runs = number_of(json_object_get(cell->root, "runs"));
     cell->report.run_count = runs >= 0 ? (uint32_t)runs : 0;
     return read_curve(cell);

@@ -93,11 +93,27 @@ static void print_privacy(const struct tacit_experiment *experiment)
     (void)printf("Privacy (%s)\n", experiment->mechanism_name != NULL
                                        ? experiment->mechanism_name
                                        : tacit_mechanism_name(mechanism));
-    if (mechanism->noisy)
-        (void)printf("  epsilon per reward: %.12g\n", experiment->epsilon_per_reward);
+    struct tacit_words const *const words = experiment->family->words;
+    if (words != NULL)
+        (void)printf("  epsilon of a %s, in all %s together: ", words->agent, words->slots);
     else
-        (void)printf("  epsilon per reward: infinite\n");
+        (void)printf("  epsilon per reward: ");
+    if (mechanism->noisy)
+        (void)printf("%.12g\n", experiment->epsilon_per_reward);
+    else
+        (void)printf("infinite\n");
     (void)printf("  %s\n\n", experiment->statement);
+}
+
+static void print_head(const char *file, const struct tacit_experiment *experiment)
+{
+    struct tacit_words const *const words = experiment->family->words;
+    (void)printf("%s: ok: %u %s, ", file, experiment->sim.agent_count,
+                 words != NULL ? words->agents : "agents");
+    if (words == NULL)
+        (void)printf("%u arms, ", experiment->sim.env.arm_count);
+    (void)printf("%llu %s, %u runs\n", (unsigned long long)experiment->sim.horizon,
+                 words != NULL ? words->slots : "slots", experiment->sim.run_count);
 }
 
 static const struct argp_option options[] = {
@@ -117,9 +133,7 @@ static int check_command(const struct command *command, int word_count, char **w
                       error.text[0] == '\0' ? tacit_status_text(status) : error.text);
         return status == TACIT_MEMORY ? EXIT_FAILED : EXIT_WRONG_INPUT;
     }
-    (void)printf("%s: ok: %u agents, %u arms, %llu slots, %u runs\n", arguments.file,
-                 experiment.sim.agent_count, experiment.sim.env.arm_count,
-                 (unsigned long long)experiment.sim.horizon, experiment.sim.run_count);
+    print_head(arguments.file, &experiment);
     if (experiment.note[0] != '\0')
         (void)printf("%s\n", experiment.note);
     (void)printf("\n");

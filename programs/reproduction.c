@@ -200,8 +200,12 @@ static enum tacit_status check_all_claims(const struct tacit_claims *claims,
                                           struct tacit_error *error)
 {
     enum tacit_status status = TACIT_OK;
-    for (uint32_t i = 0; i < figure->claim_count && status == TACIT_OK; i++)
-        status = check_claim(claims, &figure->claims[i], error);
+    for (uint32_t i = 0; i < figure->claim_count && status == TACIT_OK; i++) {
+        struct tacit_claim const *const claim = &figure->claims[i];
+        status = check_claim(claims, claim, error);
+        if (status == TACIT_OK && claim->fast != NULL)
+            status = check_claim(claims, claim->fast, error);
+    }
     return status;
 }
 
@@ -303,22 +307,32 @@ static void want_experiments(struct reproduction *reproduction,
     }
 }
 
+/* What the fast version sets in an experiment; nothing in the full one. */
+static const char **settings_of(struct reproduction *reproduction, uint32_t index, bool is_fast,
+                                uint32_t *count)
+{
+    enum { RUNS_BYTES = 32 };
+    struct tacit_claims const *const claims = reproduction->claims;
+    uint32_t const own = tacit_claims_fast_settings(claims, index, NULL);
+    const char **const settings = room_for(reproduction, own + (size_t)1, sizeof *settings);
+    char *const runs = room_for(reproduction, RUNS_BYTES, 1);
+    (void)snprintf(runs, RUNS_BYTES, "runs=%u", claims->fast_runs);
+    settings[0] = runs;
+    (void)tacit_claims_fast_settings(claims, index, settings + 1);
+    *count = is_fast ? 1 + own : 0;
+    return settings;
+}
+
 static enum tacit_status load_experiment(struct reproduction *reproduction, uint32_t index,
                                          bool is_fast, struct tacit_error *error)
 {
-    struct tacit_claims const *const claims = reproduction->claims;
-    char setting[32];
-    uint32_t const count = claims->fast_setting_count + 1;
-    const char **const settings = room_for(reproduction, count, sizeof *settings);
-    char *const path = tacit_claims_path(claims, index);
+    uint32_t count;
+    const char **const settings = settings_of(reproduction, index, is_fast, &count);
+    char *const path = tacit_claims_path(reproduction->claims, index);
     if (path == NULL)
         return TACIT_MEMORY;
-    (void)snprintf(setting, sizeof setting, "runs=%u", claims->fast_runs);
-    settings[0] = setting;
-    for (uint32_t i = 1; i < count; i++)
-        settings[i] = claims->fast_settings[i - 1];
-    enum tacit_status const status = tacit_experiment_load(&reproduction->experiments[index], path,
-                                                           settings, is_fast ? count : 0, error);
+    enum tacit_status const status =
+        tacit_experiment_load(&reproduction->experiments[index], path, settings, count, error);
     free(path);
     return status;
 }
@@ -575,7 +589,9 @@ static enum tacit_status leave_out(struct reproduction *reproduction, const bool
 enum tacit_status reproduction_prepare(struct reproduction *reproduction, bool is_fast,
                                        struct tacit_error *error)
 {
-    struct tacit_claims const *const claims = reproduction->claims;
+    struct tacit_claims *const claims = reproduction->claims;
+    if (is_fast)
+        tacit_claims_speed_up(claims);
     bool *const absent = room_for(reproduction, claims->experiment_count, sizeof *absent);
     for (uint32_t i = 0; i < claims->figure_count; i++)
         if (reproduction->figures_wanted[i])
@@ -617,17 +633,15 @@ static enum tacit_status run_one(struct reproduction *reproduction, uint32_t ind
     struct simulation *const simulation = &reproduction->simulations[index];
     struct tacit_claims const *const claims = reproduction->claims;
     char path[KEPT_PATH_BYTES];
-    char runs[32];
+    uint32_t count;
     if (folder == NULL)
         return simulate(simulation, experiment, thread_count, control);
+    const char **const settings = settings_of(reproduction, index, is_fast, &count);
     char *const file = tacit_claims_path(claims, index);
     if (file == NULL)
         return TACIT_MEMORY;
-    (void)snprintf(runs, sizeof runs, "runs=%u", experiment->sim.run_count);
     kept_path(reproduction, index, folder, path);
-    struct kept kept = kept_at(path, experiment, file, (const char *const[]){runs}, 1);
-    if (is_fast && claims->fast_setting_count > 0)
-        kept = kept_at(path, experiment, file, claims->fast_settings, claims->fast_setting_count);
+    struct kept const kept = kept_at(path, experiment, file, settings, count);
     free(file);
     return simulate_kept(simulation, experiment, &kept, thread_count, control, error);
 }
@@ -981,6 +995,7 @@ void reproduction_report(struct reproduction *reproduction, bool is_fast)
                                           .title = claims->title,
                                           .version = TACIT_VERSION,
                                           .is_fast = is_fast,
+                                          .fast_note = is_fast ? claims->fast_note : NULL,
                                           .sections = sections,
                                           .experiments = experiments};
     for (uint32_t i = 0; i < claims->figure_count; i++)

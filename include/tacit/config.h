@@ -333,6 +333,15 @@ struct tacit_claim {
     bool holds;      /* the verdict on record */
     const char *why; /* it does not hold, or a remark; NULL: nothing */
     uint32_t line;
+    struct tacit_claim *fast; /* stands in its place in the fast version; NULL: it is the same */
+};
+
+/* Settings of the fast version for the experiments whose names begin with `prefix`. */
+struct tacit_claims_settings {
+    const char *prefix;
+    const char **items; /* "KEY=VALUE" */
+    uint32_t count;
+    uint32_t line;
 };
 
 /* One curve (or point) of a figure. */
@@ -369,8 +378,9 @@ struct tacit_claims {
     const char *paper;
     const char *title;
     uint32_t fast_runs;
-    const char **fast_settings; /* "KEY=VALUE", for the fast version */
-    uint32_t fast_setting_count;
+    struct tacit_claims_settings *fast;
+    uint32_t fast_count;
+    const char *fast_note;    /* what they change, in words; NULL: there are none */
     bool is_long;             /* hours: run only when it is asked for by its name */
     const char **experiments; /* names, no two alike */
     uint32_t experiment_count;
@@ -385,6 +395,14 @@ enum tacit_status tacit_claims_load(struct tacit_claims **claims, const char *pa
                                     struct tacit_error *error);
 /* Gives the memory back; NULL is allowed. */
 void tacit_claims_free(struct tacit_claims *claims);
+
+/* Writes the settings of the fast version for an experiment, in the order of the file, so that
+ * later ones overrule. settings: room for them; NULL: only count. Returns how many there are. */
+uint32_t tacit_claims_fast_settings(const struct tacit_claims *claims, uint32_t experiment,
+                                    const char **settings);
+
+/* Puts the fast forms of claims in their places. */
+void tacit_claims_speed_up(struct tacit_claims *claims);
 
 /* Path of an experiment's file. Ensures: to be given to free(), or NULL when out of memory. */
 char *tacit_claims_path(const struct tacit_claims *claims, uint32_t experiment);

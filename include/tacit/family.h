@@ -121,10 +121,11 @@ struct tacit_family {
     /* NULL: none; else there are no profiles, and runs fill row->profiles with TACIT_BAND_VALUES
      * numbers a recorded slot; the plan sets sim.profile_values. */
     const struct tacit_band *band;
-    bool eliminates; /* runs fill row->eliminated */
-    bool ranks;      /* runs fill row->ranking: then there is an answer */
-    bool replays;    /* every slot of every agent is a pull of the environment, in the agent's
-                        order, or is passed (tacit_env_pass): a log can answer its runs */
+    const struct tacit_words *words; /* NULL: agents, slots, arms, epsilon per reward */
+    bool eliminates;                 /* runs fill row->eliminated */
+    bool ranks;                      /* runs fill row->ranking: then there is an answer */
+    bool replays; /* every slot of every agent is a pull of the environment, in the agent's
+                     order, or is passed (tacit_env_pass): a log can answer its runs */
 
     /* Makes experiment->plan from what was read, and says what a plan says (above). Refuses
      * whatever a run would refuse. Errors: as tacit_experiment_load. */

@@ -24,6 +24,16 @@ struct tacit_metric {
     unsigned places;   /* of enum tacit_metric_place */
 };
 
+/* What a family calls things in front of people, where they are not the words of bandits. */
+struct tacit_words {
+    const char *agent; /* "user": epsilon is then what one of them may lose in all */
+    const char *agents;
+    const char *slot; /* "round" */
+    const char *slots;
+    const char *no_answer; /* in place of an answer */
+    const char *profiles;  /* head of what is known of rows and rounds */
+};
+
 /* Numbers of a run that belong to a row each: an arm, or something that has a name. Shown as means
  * over the runs. */
 struct tacit_profile {

@@ -64,7 +64,8 @@ struct tacit_report {
     uint32_t agent_count;
     uint64_t horizon;
     const char *privacy_mode;  /* none, paper, sound */
-    double epsilon_per_reward; /* INFINITY: no noise */
+    double epsilon_per_reward; /* INFINITY: no noise; of an agent where there are other words */
+    const struct tacit_words *words; /* NULL: those of bandits */
     const char *statement;
     const struct tacit_report_network *network; /* NULL: nothing is said about it */
     const struct tacit_report_metric *metrics;
@@ -221,6 +222,7 @@ struct tacit_report_paper {
     const char *title;
     const char *version;
     bool is_fast;
+    const char *fast_note; /* what the fast version changes beside the runs; NULL: nothing */
     const struct tacit_report_section *sections;
     uint32_t section_count;
     const struct tacit_report_experiment *experiments;
@@ -256,12 +258,13 @@ struct tacit_report_reference {
 };
 
 struct tacit_report_cell {
-    const char *label;  /* its settings in a few words; unlike those of the others */
-    const char *error;  /* why it could not run, or NULL; with it, nothing else is looked at */
-    const char *answer; /* sentence, or NULL */
-    bool is_decided;    /* the answer is one arm */
-    const char *note;   /* warning, or NULL */
-    double epsilon;     /* per reward; NaN or infinite: no noise */
+    const char *label;       /* its settings in a few words; unlike those of the others */
+    const char *error;       /* why it could not run, or NULL; with it, nothing else is looked at */
+    const char *answer;      /* sentence, or NULL */
+    bool is_decided;         /* the answer is one arm */
+    const char *note;        /* warning, or NULL */
+    double epsilon;          /* per reward; NaN or infinite: no noise */
+    bool epsilon_is_of_user; /* what a user may lose in all, and not per reward */
     uint32_t run_count;
     const struct tacit_report_summary
         *values;                         /* of the comparison's metrics; a NaN mean: it has none */

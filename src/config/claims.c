@@ -126,7 +126,7 @@ static const struct config_node *read_list(struct claims_reader *reader,
 
 /* ---- Claims ---- */
 
-static void read_band(struct claims_reader *reader, const struct config_node *map,
+static void read_band(struct claims_reader *reader, const struct config_node *map, const char *key,
                       struct tacit_claim *claim)
 {
     struct config_range const low = {-1e15, 1e15, false, false};
@@ -134,25 +134,25 @@ static void read_band(struct claims_reader *reader, const struct config_node *ma
     struct config_node const *const band = config_node_member(map, "band");
     if (band == NULL || band->kind != CONFIG_LIST || band->first == NULL ||
         band->first->next == NULL || band->first->next->next != NULL) {
-        config_reader_fail(&reader->base, band == NULL ? map : band, "claims.band",
+        config_reader_fail(&reader->base, band == NULL ? map : band, key,
                            "%stwo numbers are expected: the claim holds from the first to the "
                            "second, like [1, inf]",
                            band == NULL ? "missing; " : "");
         return;
     }
-    (void)config_reader_real(&reader->base, band->first, "claims.band", low, &claim->lo);
-    (void)config_reader_real(&reader->base, band->first->next, "claims.band", high, &claim->hi);
+    (void)config_reader_real(&reader->base, band->first, key, low, &claim->lo);
+    (void)config_reader_real(&reader->base, band->first->next, key, high, &claim->hi);
     if (reader->base.status == TACIT_OK && !(claim->lo <= claim->hi))
-        config_reader_fail(&reader->base, band, "claims.band",
+        config_reader_fail(&reader->base, band, key,
                            "%.12g is above %.12g; allowed: the smaller number first", claim->lo,
                            claim->hi);
 }
 
 static void read_measure(struct claims_reader *reader, const struct config_node *map,
-                         struct tacit_claim *claim)
+                         const char *key, struct tacit_claim *claim)
 {
     const char *text = NULL;
-    config_reader_text(&reader->base, map, "claims.measure", true, &text);
+    config_reader_text(&reader->base, map, key, true, &text);
     if (reader->base.status != TACIT_OK)
         return;
     struct config_node const *const node = config_node_member(map, "measure");
@@ -160,23 +160,52 @@ static void read_measure(struct claims_reader *reader, const struct config_node 
     claim->line = node->line;
 }
 
+static const struct config_choice verdicts[] = {{"holds", 1}, {"does not hold", 0}, {NULL, 0}};
+
+/* In the fast version a claim may speak of something else: of fewer rounds, of a smaller model.
+ * Then it says so in words of its own. */
+static void read_fast_claim(struct claims_reader *reader, const struct config_node *map,
+                            struct tacit_claim *claim)
+{
+    static const char *const keys[] = {"says", "measure", "band", "verdict", "why", NULL};
+    struct config_node const *const own =
+        config_reader_map(&reader->base, map, "claims.fast", false);
+    struct tacit_claim *const fast = own == NULL ? NULL : allocate(reader, sizeof *fast);
+    if (fast == NULL)
+        return;
+    *fast = *claim;
+    int holds = claim->holds ? 1 : 0;
+    config_reader_keys(&reader->base, own, "claims.fast", keys);
+    config_reader_text(&reader->base, own, "claims.fast.says", true, &fast->says);
+    if (config_node_member(own, "measure") != NULL)
+        read_measure(reader, own, "claims.fast.measure", fast);
+    if (config_node_member(own, "band") != NULL && reader->base.status == TACIT_OK)
+        read_band(reader, own, "claims.fast.band", fast);
+    config_reader_choice(&reader->base, own, "claims.fast.verdict", false, verdicts, &holds);
+    fast->holds = holds == 1;
+    config_reader_text(&reader->base, own, "claims.fast.why", !fast->holds && claim->holds,
+                       &fast->why);
+    claim->fast = fast;
+}
+
 static void read_claim(struct claims_reader *reader, const struct config_node *map,
                        struct tacit_claim *claim)
 {
-    static const char *const keys[] = {"id",   "where",   "says", "measure",
-                                       "band", "verdict", "why",  NULL};
-    static const struct config_choice verdicts[] = {{"holds", 1}, {"does not hold", 0}, {NULL, 0}};
+    static const char *const keys[] = {"id",      "where", "says", "measure", "band",
+                                       "verdict", "why",   "fast", NULL};
     int holds = 1;
     config_reader_keys(&reader->base, map, "claims", keys);
     read_id(reader, map, "claims.id", &claim->id);
     config_reader_text(&reader->base, map, "claims.where", true, &claim->where);
     config_reader_text(&reader->base, map, "claims.says", true, &claim->says);
-    read_measure(reader, map, claim);
+    read_measure(reader, map, "claims.measure", claim);
     if (reader->base.status == TACIT_OK)
-        read_band(reader, map, claim);
+        read_band(reader, map, "claims.band", claim);
     config_reader_choice(&reader->base, map, "claims.verdict", true, verdicts, &holds);
     claim->holds = holds == 1;
     config_reader_text(&reader->base, map, "claims.why", !claim->holds, &claim->why);
+    if (reader->base.status == TACIT_OK)
+        read_fast_claim(reader, map, claim);
 }
 
 /* ---- Figures ---- */
@@ -293,34 +322,91 @@ static void read_figure(struct claims_reader *reader, const struct config_node *
     read_claims(reader, map, figure);
 }
 
-/* What the fast version changes beside the number of runs. */
-static void read_settings(struct claims_reader *reader, const struct config_node *root)
+static uint32_t count_items(const struct config_node *node)
 {
-    struct tacit_claims *const claims = reader->claims;
-    struct config_node const *const list = config_node_member(root, "fast_settings");
-    if (list == NULL || reader->base.status != TACIT_OK)
-        return;
     uint32_t count = 0;
-    for (const struct config_node *item = list->first; item != NULL; item = item->next)
+    for (const struct config_node *item = node->first; item != NULL; item = item->next)
         count++;
-    claims->fast_settings = allocate(reader, (count + 1) * sizeof *claims->fast_settings);
-    if (claims->fast_settings == NULL)
+    return count;
+}
+
+/* Settings for the experiments whose names begin so. */
+static void read_settings_of(struct claims_reader *reader, const struct config_node *list,
+                             const char *key, const char *prefix,
+                             struct tacit_claims_settings *settings)
+{
+    *settings = (struct tacit_claims_settings){.prefix = prefix, .line = list->line};
+    settings->items = allocate(reader, (count_items(list) + 1) * sizeof *settings->items);
+    if (settings->items == NULL)
         return;
     for (const struct config_node *item = list->first; item != NULL; item = item->next) {
         if (list->kind != CONFIG_LIST || item->kind != CONFIG_SCALAR ||
-            strchr(item->text, '=') == NULL) {
-            config_reader_fail(&reader->base, list, "fast_settings",
-                               "a list of settings is expected, like [\"horizon=60\"]");
-            return;
-        }
-        claims->fast_settings[claims->fast_setting_count++] = item->text;
+            strchr(item->text, '=') == NULL)
+            break;
+        settings->items[settings->count++] = item->text;
+    }
+    if (list->kind != CONFIG_LIST || settings->count < count_items(list))
+        config_reader_fail(&reader->base, list, key,
+                           "a list of settings is expected, like [\"horizon=60\"]");
+}
+
+/* What the fast version changes beside the number of runs: a list for all experiments, or a map of
+ * lists, each for those whose names begin with its key. What changes is said in words. */
+static void read_settings(struct claims_reader *reader, const struct config_node *root)
+{
+    struct tacit_claims *const claims = reader->claims;
+    struct config_node const *const node = config_node_member(root, "fast_settings");
+    config_reader_text(&reader->base, root, "fast_note", node != NULL, &claims->fast_note);
+    if (reader->base.status != TACIT_OK)
+        return;
+    if (node == NULL && claims->fast_note != NULL) {
+        config_reader_fail(&reader->base, config_node_member(root, "fast_note"), "fast_note",
+                           "belongs to fast_settings");
+        return;
+    }
+    if (node == NULL)
+        return;
+    bool const is_map = node->kind == CONFIG_MAP;
+    claims->fast_count = is_map ? count_items(node) : 1;
+    claims->fast = allocate(reader, (claims->fast_count + (size_t)1) * sizeof *claims->fast);
+    if (claims->fast == NULL)
+        return;
+    if (!is_map) {
+        read_settings_of(reader, node, "fast_settings", "", &claims->fast[0]);
+        return;
+    }
+    struct tacit_claims_settings *settings = claims->fast;
+    for (const struct config_node *item = node->first; item != NULL; item = item->next)
+        read_settings_of(reader, item, "fast_settings", item->key, settings++);
+}
+
+static bool begins(const char *name, const char *prefix)
+{
+    return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Settings that no experiment of the file takes are a slip. */
+static void check_prefixes(struct claims_reader *reader)
+{
+    struct tacit_claims const *const claims = reader->claims;
+    for (uint32_t i = 0; i < claims->fast_count && reader->base.status == TACIT_OK; i++) {
+        struct config_node const at = {.line = claims->fast[i].line};
+        uint32_t experiment = 0;
+        while (experiment < claims->experiment_count &&
+               !begins(claims->experiments[experiment], claims->fast[i].prefix))
+            experiment++;
+        if (experiment == claims->experiment_count)
+            config_reader_fail(&reader->base, &at, "fast_settings",
+                               "no experiment's name begins with '%.60s'; allowed: names of "
+                               "experiments of this file, or what they begin with",
+                               claims->fast[i].prefix);
     }
 }
 
 static void read_paper(struct claims_reader *reader)
 {
-    static const char *const keys[] = {"paper", "title",   "fast_runs", "fast_settings",
-                                       "long",  "figures", NULL};
+    static const char *const keys[] = {"paper",     "title", "fast_runs", "fast_settings",
+                                       "fast_note", "long",  "figures",   NULL};
     static const struct config_choice words[] = {{"no", 0}, {"yes", 1}, {NULL, 0}};
     int is_long = 0;
     struct tacit_claims *const claims = reader->claims;
@@ -342,6 +428,7 @@ static void read_paper(struct claims_reader *reader)
     for (const struct config_node *item = list->first; item != NULL && figure != NULL;
          item = item->next)
         read_figure(reader, item, figure++);
+    check_prefixes(reader);
 }
 
 /* ---- Public ---- */
@@ -373,6 +460,32 @@ void tacit_claims_free(struct tacit_claims *claims)
         return;
     config_document_free(claims->document);
     free(claims);
+}
+
+uint32_t tacit_claims_fast_settings(const struct tacit_claims *claims, uint32_t experiment,
+                                    const char **settings)
+{
+    TACIT_ASSERT(experiment < claims->experiment_count);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < claims->fast_count; i++) {
+        struct tacit_claims_settings const *const own = &claims->fast[i];
+        if (!begins(claims->experiments[experiment], own->prefix))
+            continue;
+        for (uint32_t j = 0; j < own->count; j++, count++)
+            if (settings != NULL)
+                settings[count] = own->items[j];
+    }
+    return count;
+}
+
+void tacit_claims_speed_up(struct tacit_claims *claims)
+{
+    for (uint32_t i = 0; i < claims->figure_count; i++)
+        for (uint32_t j = 0; j < claims->figures[i].claim_count; j++) {
+            struct tacit_claim *const claim = &claims->figures[i].claims[j];
+            if (claim->fast != NULL)
+                *claim = *claim->fast;
+        }
 }
 
 char *tacit_claims_path(const struct tacit_claims *claims, uint32_t experiment)

@@ -290,6 +290,15 @@ static size_t common_start(const struct tacit_report_comparison *comparison)
     return length;
 }
 
+/* Where every cell is of users, epsilon is what one of them may lose in all. */
+static const char *epsilon_label(const struct tacit_report_comparison *comparison)
+{
+    for (uint32_t i = 0; i < comparison->cell_count; i++)
+        if (comparison->cells[i].error == NULL && !comparison->cells[i].epsilon_is_of_user)
+            return "epsilon per reward";
+    return "epsilon per user";
+}
+
 /* Regret against one number, if that takes at least two values. */
 static void draw_trade(const struct tacit_report_comparison *comparison, const char *metric,
                        const char *id, const char *title, struct drawing *drawing)
@@ -331,7 +340,7 @@ static void draw_trade(const struct tacit_report_comparison *comparison, const c
     drawing->figures[drawing->figure_count++] = (struct tacit_report_figure){
         .id = id,
         .title = title,
-        .x_label = strcmp(metric, "epsilon") == 0 ? "epsilon per reward" : metric,
+        .x_label = strcmp(metric, "epsilon") == 0 ? epsilon_label(comparison) : metric,
         .y_label = "regret",
         .x_is_log = lo > 0 && hi / lo >= LOG_FROM,
         .series = series,

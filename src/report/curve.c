@@ -57,12 +57,13 @@ enum tacit_status report_drawing_new(const struct tacit_report *report, uint32_t
     const struct tacit_report_metric *const metric = report_find(report, drawing->line.name);
     (void)snprintf(drawing->title, sizeof drawing->title, "%.80s over time",
                    metric != NULL ? metric->metric->label : drawing->line.name);
-    drawing->figure = (struct tacit_report_figure){.id = "curve",
-                                                   .title = drawing->title,
-                                                   .x_label = X_LABEL,
-                                                   .y_label = drawing->line.name,
-                                                   .x_is_log = true,
-                                                   .series = drawing->series};
+    drawing->figure = (struct tacit_report_figure){
+        .id = "curve",
+        .title = drawing->title,
+        .x_label = report->words == NULL ? X_LABEL : report->words->slot,
+        .y_label = drawing->line.name,
+        .x_is_log = true,
+        .series = drawing->series};
     draw_own(report, drawing);
     if (curve > 0 || drawing->line.count < 2)
         return TACIT_OK;

@@ -27,6 +27,10 @@ static void put_header(const struct tacit_report_paper *paper, FILE *out)
     (void)fprintf(out, "<section id=\"answer\" class=\"box%s\"><h2>Answer</h2>\n<p class=\"say\">",
                   tacit_report_as_recorded(paper) ? " win" : " warn");
     put_text(out, report_tally_text(paper).text);
+    if (paper->fast_note != NULL) {
+        (void)fputs("</p>\n<p><b>The fast version is another experiment:</b> ", out);
+        put_text(out, paper->fast_note);
+    }
     (void)fputs("</p>\n<p>A claim of the paper holds if the 95 % interval of its measure lies in "
                 "the band, does not hold if all of it lies outside, and is undecided else: too few "
                 "runs to say. Intervals come from leaving out one run at a time; runs of the same "

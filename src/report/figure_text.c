@@ -123,6 +123,8 @@ enum tacit_status tacit_report_paper_table(const struct tacit_report_paper *pape
     (void)fprintf(out, "\n%" PRIu32 " %s%s\n", paper->experiment_count,
                   paper->experiment_count == 1 ? "experiment" : "experiments",
                   paper->is_fast ? ", few runs each (--fast)" : "");
+    if (paper->fast_note != NULL)
+        report_put_text(out, paper->fast_note, 0, "");
     for (uint32_t i = 0; i < paper->section_count; i++) {
         const struct tacit_report_section *const section = &paper->sections[i];
         (void)fputc('\n', out);
@@ -206,8 +208,9 @@ enum tacit_status tacit_report_paper_json(const struct tacit_report_paper *paper
     put_string(out, "paper", paper->id);
     put_string(out, "title", paper->title);
     put_string(out, "version", paper->version);
-    (void)fprintf(out, "\"fast\": %s, \"as_recorded\": %s,\n \"figures\": [",
-                  paper->is_fast ? "true" : "false",
+    (void)fprintf(out, "\"fast\": %s, ", paper->is_fast ? "true" : "false");
+    put_string(out, "fast_note", paper->fast_note);
+    (void)fprintf(out, "\"as_recorded\": %s,\n \"figures\": [",
                   tacit_report_as_recorded(paper) ? "true" : "false");
     for (uint32_t i = 0; i < paper->section_count; i++) {
         (void)fputs(i == 0 ? "" : ",", out);
@@ -259,6 +262,11 @@ enum tacit_status report_paper_markdown(const struct tacit_report_paper *paper, 
                   "A claim holds if the 95 %% interval of its measure lies in the band.\n",
                   paper->id, paper->is_fast ? " --fast" : "", paper->version,
                   report_tally_text(paper).text);
+    if (paper->fast_note != NULL) {
+        (void)fputs("\n**The fast version is another experiment:** ", out);
+        put_cell(out, paper->fast_note);
+        (void)fputc('\n', out);
+    }
     for (uint32_t i = 0; i < paper->section_count; i++) {
         const struct tacit_report_section *const section = &paper->sections[i];
         (void)fputs("\n## ", out);

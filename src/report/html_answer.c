@@ -63,9 +63,7 @@ static void put_answer(const struct tacit_report *report, const struct tacit_rep
                   is_open              ? " open"
                   : answer->is_decided ? " win"
                                        : "");
-    report_put(out,
-               answer->sentence != NULL ? answer->sentence
-                                        : "no single arm: this protocol decides anew each time",
+    report_put(out, answer->sentence != NULL ? answer->sentence : report_words(report)->no_answer,
                REPORT_HTML);
     (void)fputs("</bdi></p>\n", out);
     if (answer->sentence != NULL)

@@ -39,14 +39,17 @@ void report_html_cards(const struct tacit_report *report, FILE *out)
     bool const unprotected = report_unprotected(report);
     (void)fputs("<div class=\"cards\">\n", out);
     for (uint32_t i = 0; i < report->metric_count; i++)
-        if ((report->metrics[i].metric->places & TACIT_METRIC_CARD) != 0)
+        if ((report->metrics[i].metric->places & TACIT_METRIC_CARD) != 0 &&
+            !report_is_absent(report, &report->metrics[i]))
             put_card(report, &report->metrics[i], out);
     (void)fprintf(out,
-                  "<div class=\"card%s\"><p class=\"what\">Epsilon per reward</p>"
+                  "<div class=\"card%s\"><p class=\"what\">Epsilon per %s</p>"
                   "<p class=\"value\">%s</p><p class=\"more\">%s</p></div>\n</div>\n",
-                  unprotected ? " warn" : "",
+                  unprotected ? " warn" : "", report_epsilon_of(report),
                   unprotected ? "none" : report_rounded(report->epsilon_per_reward, 5).text,
-                  unprotected ? "no noise is added" : "smaller is more private");
+                  unprotected             ? "no noise is added"
+                  : report->words == NULL ? "smaller is more private"
+                                          : "in all; smaller is more private");
 }
 
 /* ---- What was said ---- */
@@ -73,15 +76,19 @@ static bool is_traffic(const struct tacit_report *report, const struct tacit_met
 
 void report_html_traffic(const struct tacit_report *report, FILE *out)
 {
-    static const char *const heads[] = {"what", "#mean of a run", "#" PLUS_MINUS " 95 %",
-                                        "#per agent"};
+    struct tacit_words const *const words = report_words(report);
+    char per_agent[40];
+    char note[80];
+    (void)snprintf(per_agent, sizeof per_agent, "#per %.30s", words->agent);
+    (void)snprintf(note, sizeof note, "Per run, and shared out over the %.40s.", words->agents);
+    const char *const heads[] = {"what", "#mean of a run", "#" PLUS_MINUS " 95 %", per_agent};
     bool begun = false;
     for (uint32_t i = 0; i < report->metric_count; i++) {
-        if (!is_traffic(report, report->metrics[i].metric))
+        if (!is_traffic(report, report->metrics[i].metric) ||
+            report_is_absent(report, &report->metrics[i]))
             continue;
         if (!begun) {
-            report_html_section("said", "What was said", "Per run, and shared out over the agents.",
-                                out);
+            report_html_section("said", "What was said", note, out);
             report_html_table("What was said", "plain", heads, 4, out);
         }
         begun = true;
@@ -121,7 +128,8 @@ void report_html_metrics(const struct tacit_report *report, FILE *out)
                         out);
     report_html_table("All metrics", "plain", heads, 6, out);
     for (uint32_t i = 0; i < report->metric_count; i++)
-        put_metric_row(report, &report->metrics[i], out);
+        if (!report_is_absent(report, &report->metrics[i]))
+            put_metric_row(report, &report->metrics[i], out);
     report_html_table_end(out);
     report_html_section_end(out);
 }

@@ -97,6 +97,19 @@ enum tacit_status report_finish(FILE *out);
 
 bool report_interrupted(const struct tacit_report *report);
 
+/* What the family calls things, or the words of bandits. */
+const struct tacit_words *report_words(const struct tacit_report *report);
+
+/* What epsilon is the loss of: "reward", "user". */
+const char *report_epsilon_of(const struct tacit_report *report);
+
+/* "horizon 1,000", "300 rounds". */
+struct report_number report_horizon(const struct tacit_report *report);
+
+/* Has no run a value of it? Then it is of something that these runs do not do, and is left out in
+ * front of people. */
+bool report_is_absent(const struct tacit_report *report, const struct tacit_report_metric *metric);
+
 /* Does an arm's reward leave a site without noise? */
 bool report_unprotected(const struct tacit_report *report);
 

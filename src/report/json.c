@@ -69,7 +69,7 @@ static void put_head(const struct tacit_report *report, FILE *out)
     put_string(out, report->version);
     (void)fputs(",\n \"privacy\": {\"mode\": ", out);
     put_string(out, report->privacy_mode);
-    (void)fputs(", \"epsilon_per_reward\": ", out);
+    (void)fprintf(out, ", \"epsilon_per_%s\": ", report_epsilon_of(report));
     put_exact(out, report->epsilon_per_reward);
     (void)fputs(", \"statement\": ", out);
     put_string(out, report->statement);

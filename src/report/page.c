@@ -7,11 +7,12 @@ static void put_header(const struct tacit_report *report, FILE *out)
 {
     report_html_header(report->name, report->title_note, out);
     report_html_fact(report->run_count, "run", "runs", out);
-    report_html_fact(report->agent_count, "agent", "agents", out);
+    report_html_fact(report->agent_count, report_words(report)->agent, report_words(report)->agents,
+                     out);
     if (report->arm_count > 0)
         report_html_fact(report->arm_count, "arm", "arms", out);
-    (void)fprintf(out, "<span>horizon %s</span><span>seed %" PRIu64 "</span>",
-                  report_grouped(report->horizon).text, report->seed);
+    (void)fprintf(out, "<span>%s</span><span>seed %" PRIu64 "</span>", report_horizon(report).text,
+                  report->seed);
     report_html_header_end(out);
 }
 
@@ -19,16 +20,18 @@ static void put_privacy(const struct tacit_report *report, FILE *out)
 {
     bool const unprotected = report_unprotected(report);
     (void)fprintf(out,
-                  "<section id=\"privacy\" class=\"box%s\"><h2>What leaves a site "
+                  "<section id=\"privacy\" class=\"box%s\"><h2>What leaves a %s "
                   "<span class=\"tag\">privacy: ",
-                  unprotected ? " warn" : "");
+                  unprotected ? " warn" : "",
+                  report->words == NULL ? "site" : report->words->agent);
     report_put(out, report->privacy_mode, REPORT_HTML);
     (void)fputs("</span>", out);
     if (unprotected)
         (void)fputs("<span class=\"tag\">no noise</span>", out);
     else
-        (void)fprintf(out, "<span class=\"tag\">epsilon %s per reward</span>",
-                      report_rounded(report->epsilon_per_reward, 5).text);
+        (void)fprintf(out, "<span class=\"tag\">epsilon %s per %s</span>",
+                      report_rounded(report->epsilon_per_reward, 5).text,
+                      report_epsilon_of(report));
     (void)fputs("</h2>\n<p>", out);
     report_put(out, report->statement, REPORT_HTML);
     (void)fputs("</p></section>\n", out);

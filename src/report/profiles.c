@@ -121,7 +121,8 @@ static void put_row_name(const struct tacit_report *report, const struct tacit_p
 {
     (void)fputs("<tr><th scope=\"row\">", out);
     if (profile->is_series)
-        (void)fprintf(out, "t = %" PRIu64, report->series_slots[row]);
+        (void)fprintf(out, "%s %" PRIu64, report->words == NULL ? "t =" : report->words->slot,
+                      report->series_slots[row]);
     else if (profile->rows != NULL)
         report_put(out, profile->rows[row], REPORT_HTML);
     else if (report->arms[row].name != NULL)
@@ -161,10 +162,11 @@ static void put_heads(const struct tacit_report *report, const struct tacit_prof
                       uint32_t count, uint32_t first, FILE *out)
 {
     uint32_t const rows = row_count(report, profiles);
-    const char *const row_head[] = {profiles->is_series      ? "time"
+    const char *const row_head[] = {profiles->is_series      ? report_words(report)->slot
                                     : profiles->rows == NULL ? "arm"
+                                    : report->words != NULL  ? report->words->agent
                                                              : "of"};
-    report_html_table("When and where", "plain", NULL, 0, out);
+    report_html_table(report_words(report)->profiles, "plain", NULL, 0, out);
     report_html_heads(row_head, 1, out);
     for (uint32_t i = 0; i < count; i++) {
         if (is_empty(report, &profiles[i], first + i * rows))
@@ -206,8 +208,8 @@ void report_profiles_html(const struct tacit_report *report, FILE *out)
     uint32_t next = 0;
     if (report->profiles == NULL || report->profiles[0].name == NULL)
         return;
-    report_html_section("profiles", "When and where", "Means over the runs in which it happened.",
-                        out);
+    report_html_section("profiles", report_words(report)->profiles,
+                        "Means over the runs in which it happened.", out);
     while (report->profiles[next].name != NULL) {
         struct tacit_profile const *const profiles = &report->profiles[next];
         uint32_t count = 1;

@@ -66,6 +66,8 @@ struct tacit_report_summary tacit_report_summarise(const double *values, uint32_
         summary.max = value > summary.max ? value : summary.max;
     }
     summary.mean = first + shift / count;
+    if (isnan(summary.mean))
+        return (struct tacit_report_summary){NAN, NAN, NAN, NAN, NAN};
     if (count == 1)
         return summary;
     double squares = 0.0;
@@ -100,6 +102,43 @@ struct report_number report_percent(double share)
     else if (share > 0.0 && share < 0.001)
         (void)snprintf(number.text, sizeof number.text, "0.1");
     return number;
+}
+
+const struct tacit_words *report_words(const struct tacit_report *report)
+{
+    static const struct tacit_words plain = {
+        .agent = "agent",
+        .agents = "agents",
+        .slot = "time",
+        .slots = "slots",
+        .no_answer = "no single arm: this protocol decides anew each time",
+        .profiles = "When and where"};
+    return report->words == NULL ? &plain : report->words;
+}
+
+const char *report_epsilon_of(const struct tacit_report *report)
+{
+    return report->words == NULL ? "reward" : report->words->agent;
+}
+
+struct report_number report_horizon(const struct tacit_report *report)
+{
+    struct report_number const count = report_grouped(report->horizon);
+    struct report_number horizon;
+    if (report->words == NULL)
+        (void)snprintf(horizon.text, sizeof horizon.text, "horizon %.30s", count.text);
+    else
+        (void)snprintf(horizon.text, sizeof horizon.text, "%.30s %.15s", count.text,
+                       report->horizon == 1 ? report->words->slot : report->words->slots);
+    return horizon;
+}
+
+bool report_is_absent(const struct tacit_report *report, const struct tacit_report_metric *metric)
+{
+    for (uint32_t run = 0; run < report->run_count; run++)
+        if (!isnan(metric->values[run]))
+            return false;
+    return true;
 }
 
 bool report_interrupted(const struct tacit_report *report)

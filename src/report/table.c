@@ -58,10 +58,11 @@ static void put_network(const struct tacit_report_network *network, FILE *out)
 static void put_head(const struct tacit_report *report, FILE *out)
 {
     report_put(out, report->name, REPORT_TERMINAL);
-    (void)fprintf(out, ": %" PRIu32 " %s, %" PRIu32 " %s, horizon %s, seed %" PRIu64 "\n",
+    struct tacit_words const *const words = report_words(report);
+    (void)fprintf(out, ": %" PRIu32 " %s, %" PRIu32 " %s, %s, seed %" PRIu64 "\n",
                   report->run_count, report->run_count == 1 ? "run" : "runs", report->agent_count,
-                  report->agent_count == 1 ? "agent" : "agents",
-                  report_grouped(report->horizon).text, report->seed);
+                  report->agent_count == 1 ? words->agent : words->agents,
+                  report_horizon(report).text, report->seed);
     if (report_interrupted(report))
         (void)fprintf(out, "STOPPED: %" PRIu32 " of %" PRIu32 " runs finished\n", report->run_count,
                       report->runs_asked);
@@ -71,8 +72,8 @@ static void put_head(const struct tacit_report *report, FILE *out)
     if (report_unprotected(report))
         (void)fputs(", no noise", out);
     else
-        (void)fprintf(out, ", epsilon %s per reward",
-                      report_exact(report->epsilon_per_reward).text);
+        (void)fprintf(out, ", epsilon %s per %s", report_exact(report->epsilon_per_reward).text,
+                      report_epsilon_of(report));
     report_put_wrapped(out, report->statement, "  ");
 }
 
@@ -88,6 +89,8 @@ static void put_metric(const struct tacit_report *report, const struct tacit_rep
                        size_t name_width, FILE *out)
 {
     struct tacit_report_summary const summary = report_metric_summary(report, metric);
+    if (report_is_absent(report, metric))
+        return;
     struct report_number const numbers[] = {
         report_rounded(summary.mean, 5), report_interval(report, summary.ci95),
         report_rounded(summary.min, 5), report_rounded(summary.max, 5)};

@@ -321,13 +321,24 @@ struct wrong {
 
 static const struct wrong wrongs[] = {
     {1, "papr: px", "1: papr: ",
-     "did you mean 'paper'? (allowed: paper, title, fast_runs, fast_settings, long, figures)"},
+     "did you mean 'paper'? (allowed: paper, title, fast_runs, fast_settings, fast_note, long, "
+     "figures)"},
     {1, "paper: P x", "1: paper: 'P x'", "allowed: up to 60 small letters, digits and dashes"},
     {1, "paper: ../x", "1: paper: '../x'", "small letters"},
     {2, "title: []", "2: title: a list", "a text is expected"},
     {3, "fast_runs: 1", "3: fast_runs: '1'", "a whole number from 2 to 1000000"},
-    {3, "fast_runs: 3\nfast_settings: [horizon]",
-     "4: fast_settings: ", "a list of settings is expected"},
+    {3, "fast_runs: 3\nfast_note: n\nfast_settings: [horizon]",
+     "5: fast_settings: ", "a list of settings is expected"},
+    {3, "fast_runs: 3\nfast_note: n\nfast_settings: {noisy: horizon=60}",
+     "5: fast_settings: ", "a list of settings is expected"},
+    {3, "fast_runs: 3\nfast_note: n\nfast_settings: {noisy: [{a: 1}]}",
+     "5: fast_settings: ", "a list of settings is expected"},
+    {3, "fast_runs: 3\nfast_note: n\nfast_settings: horizon=60",
+     "5: fast_settings: ", "a list of settings is expected"},
+    {3, "fast_runs: 3\nfast_note: n\nfast_settings: {nosy: [horizon=60]}",
+     "5: fast_settings: no experiment's name begins with 'nosy'", "allowed: names of experiments"},
+    {3, "fast_runs: 3\nfast_settings: [horizon=60]", "1: fast_note: missing", "it must be given"},
+    {3, "fast_runs: 3\nfast_note: n", "4: fast_note: ", "belongs to fast_settings"},
     {3, "fast_runs: 3\nlong: maybe", "4: long: 'maybe'", "allowed: no, yes"},
     {8, "    plot: {x: cost, y: leakage_by_round}", "8: plot.x: ", "allowed: t, or a series"},
     {8, "    plot: {x: t, y: leakage_by_round, minus: noisy}",
@@ -402,6 +413,20 @@ static const struct wrong wrongs[] = {
     {16, "", "11: claims.verdict: missing", "it must be given"},
     {16, "        verdict: maybe", "16: claims.verdict: 'maybe'", "allowed: holds, does not hold"},
     {16, "        verdict: does not hold", "11: claims.why: missing", "it must be given"},
+    {16, "        verdict: holds\n        fast: yes",
+     "17: claims.fast: ", "a map of keys is expected"},
+    {16, "        verdict: holds\n        fast: {sais: x, band: [0, 1]}",
+     "17: claims.fast.sais: ", "did you mean 'says'?"},
+    {16, "        verdict: holds\n        fast: {band: [0, 1]}", "17: claims.fast.says: missing",
+     "it must be given"},
+    {16, "        verdict: holds\n        fast: {says: x, band: [1]}",
+     "17: claims.fast.band: ", "two numbers are expected"},
+    {16, "        verdict: holds\n        fast: {says: x, measure: noisy.regrets}",
+     "17: measure: 'regrets' is no metric", "did you mean 'regret'?"},
+    {16, "        verdict: holds\n        fast: {says: x, verdict: maybe}",
+     "17: claims.fast.verdict: 'maybe'", "allowed: holds, does not hold"},
+    {16, "        verdict: holds\n        fast: {says: x, verdict: does not hold}",
+     "17: claims.fast.why: missing", "it must be given"},
 };
 
 static void wrong_claims_say_what_is_allowed(void **state)
@@ -643,7 +668,8 @@ static void series_are_drawn_and_long_papers_wait(void **state)
 {
     struct bench const *const bench = *state;
     char out[TEMP_PATH_BYTES];
-    write_claims(bench, 3, "fast_runs: 3\nfast_settings: [horizon=60]\nlong: yes",
+    write_claims(bench, 3,
+                 "fast_runs: 3\nfast_settings: [horizon=60]\nfast_note: short runs\nlong: yes",
                  "  - id: fig2\n    title: Leakage\n    paper_shows: It rises.\n"
                  "    plot: {x: time_by_round, y: leakage_by_round}\n"
                  "    curves: [{experiment: users, label: users}]\n"
@@ -715,6 +741,45 @@ static void threads_do_not_matter(void **state)
     }
     process_free(&a);
     process_free(&b);
+}
+
+/* The fast version may be another experiment: settings by the beginnings of names, later ones
+ * first; claims in words of their own. All of it is said wherever the numbers stand. */
+static void fast_claims_speak_for_themselves(void **state)
+{
+    struct bench const *const bench = *state;
+    char out[TEMP_PATH_BYTES];
+    write_claims(bench, 3,
+                 "fast_runs: 3\nfast_settings: {noi: [horizon=3500, seed=9], "
+                 "noisy: [horizon=4000, 'checkpoints=[100, 4000]']}\n"
+                 "fast_note: The noisy runs are short.",
+                 "        fast:\n          says: Three runs of four thousand slots each.\n"
+                 "          measure: noisy.regret@4000 * 0 + plain.regret@20000 * 0\n"
+                 "          band: [1, 2]\n          verdict: does not hold\n"
+                 "          why: Nothing is less than one.\n");
+    temp_path(out, bench->out, "px");
+    struct process_result full = REPRODUCE(bench, "--out", bench->out);
+    struct process_result fast = REPRODUCE(bench, "--fast", "--out", bench->out, "--json");
+    struct process_result told = REPRODUCE(bench, "--fast", "--out", bench->out);
+    expect_code(&full, 0);
+    expect_code(&fast, 0);
+    expect_code(&told, 0);
+    assert_null(strstr(full.out, "short"));
+    expect_has(full.out, "Less noise, less regret.");
+    expect_has(fast.out, "\"fast_note\": \"The noisy runs are short.\"");
+    expect_has(told.out, "few runs each (--fast)\nThe noisy runs are short.\n");
+    expect_has(told.out, "  does not hold  order: 0, band [1, 2]");
+    expect_has(told.out, "Three runs of four thousand slots each.");
+    assert_null(strstr(told.out, "Less noise"));
+    char *const page = read_file(out, "report.html");
+    char *const claims = read_file(out, "claims.md");
+    expect_has(page, "The noisy runs are short.");
+    expect_has(claims, "**The fast version is another experiment:** The noisy runs are short.");
+    free(page);
+    free(claims);
+    process_free(&full);
+    process_free(&fast);
+    process_free(&told);
 }
 
 static void fast_takes_few_runs(void **state)
@@ -842,6 +907,7 @@ int main(void)
         TEST(curves_are_taken_off_run_by_run),
         TEST(threads_do_not_matter),
         TEST(fast_takes_few_runs),
+        TEST(fast_claims_speak_for_themselves),
         TEST(an_interrupt_writes_nothing),
         TEST(with_resume_it_goes_on_where_it_stopped),
         cmocka_unit_test(this_projects_papers_are_whole),

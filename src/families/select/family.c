@@ -20,7 +20,9 @@ const struct tacit_metric select_metrics[] = {
     [SELECT_MIXED_ROUNDS] = {"mixed_rounds", "Mixed rounds", "rounds",
                              "how many had users of the fast and of the slow half", 0},
     [SELECT_ENERGY_GAP] = {"energy_gap", "Energy gap", "reward",
-                           "of Eq. (18) to the best set, the mean of the rounds", 0},
+                           "of Eq. (18) to the best set, the mean of the rounds; exact and "
+                           "annealed selection",
+                           0},
     [SELECT_EXHAUSTED] = {"exhausted", "Exhausted", "", "ended because too few users had budget",
                           0},
     [SELECT_PARTICIPATIONS] = {"participations", "Participations", "updates",
@@ -28,8 +30,7 @@ const struct tacit_metric select_metrics[] = {
                                TACIT_METRIC_TRAFFIC},
     [SELECT_MESSAGES] = {"messages", "Messages", "messages",
                          "a model to each chosen user, an update from it", TACIT_METRIC_TRAFFIC},
-    [SELECT_ACCURACY] = {"accuracy", "Accuracy", "", "of the last model; 0 without training",
-                         TACIT_METRIC_CARD},
+    [SELECT_ACCURACY] = {"accuracy", "Accuracy", "", "of the last model", TACIT_METRIC_CARD},
     [SELECT_LOSS] = {"loss", "Loss", "nats", "mean cross-entropy of the last model", 0},
     [SELECT_BYTES] = {"bytes", "Bytes", "bytes", "models to the chosen users, updates from them",
                       TACIT_METRIC_TRAFFIC},
@@ -44,7 +45,8 @@ const struct tacit_metric select_metrics[] = {
                                "until that mean was training.target; all of it where it never was",
                                0},
     [SELECT_OPTIMAL_SHARE] = {"optimal_share", "Best sets", "",
-                              "share of the rounds in which an annealing's set has the best value",
+                              "share of the rounds in which the set has the best value; exact and "
+                              "annealed selection",
                               0},
     [SELECT_ITERATIONS] = {"iterations", "Iterations", "steps",
                            "how many an annealing took in a round", 0},
@@ -61,6 +63,16 @@ const struct tacit_profile select_series[] = {
                                        "of the examinations of the last 10 rounds", NULL, true},
     [SELECT_LOSS_BY_ROUND] = {"loss_by_round", "loss", "nats", NULL, NULL, true},
     [SELECT_SERIES_COUNT] = {.name = NULL}};
+
+static const struct tacit_words words = {
+    .agent = "user",
+    .agents = "users",
+    .slot = "round",
+    .slots = "rounds",
+    .no_answer =
+        "A selection has no single answer: in each round it chooses anew who takes part. What that "
+        "came to stands below.",
+    .profiles = "Round by round, and user by user"};
 
 static const char *const environments[] = {"latency", NULL};
 static const char *const sections[] = {"sizes", "labels", "training", NULL};
@@ -85,6 +97,7 @@ const struct tacit_family select_family = {.number = SELECT_NUMBER,
                                                     .read_policy = select_read_policy},
                                            .metrics = select_metrics,
                                            .profiles = select_series,
+                                           .words = &words,
                                            .plan = select_make_plan,
                                            .plan_free = select_free_plan,
                                            .bounds = select_print_bounds,

@@ -206,9 +206,12 @@ static double *series_of(const struct select_run *run, enum select_series series
     return run->series + (size_t)series * run->plan->common.series_count;
 }
 
+/* NaN: nothing is counted. */
 static double largest_leakage(const struct select_run *run)
 {
     double most = 0;
+    if (isinf(run->plan->config.budget.total))
+        return NAN;
     for (uint32_t user = 0; user < run->plan->config.user_count; user++)
         most = fmax(most, tacit_select_spent(run->select, user));
     return most;
@@ -273,12 +276,13 @@ static enum tacit_status sum_up(struct select_run *run)
     double *const means = series_of(run, SELECT_ACCURACY_MEAN_BY_ROUND);
     for (uint32_t at = 0; at < count; at++)
         means[at] = smooth(run, at);
-    run->metrics[SELECT_TIME_TO_TARGET] = run->metrics[SELECT_LATENCY];
-    for (uint32_t at = count; at-- > 0;)
-        if (means[at] >= run->plan->keys.training.target)
-            run->metrics[SELECT_TIME_TO_TARGET] = series_of(run, SELECT_TIME_BY_ROUND)[at];
     if (run->training == NULL)
         return TACIT_OK;
+    if (run->plan->keys.training.target > 0)
+        run->metrics[SELECT_TIME_TO_TARGET] = run->metrics[SELECT_LATENCY];
+    for (uint32_t at = count; at-- > 0 && run->plan->keys.training.target > 0;)
+        if (means[at] >= run->plan->keys.training.target)
+            run->metrics[SELECT_TIME_TO_TARGET] = series_of(run, SELECT_TIME_BY_ROUND)[at];
     run->metrics[SELECT_ACCURACY] = series_of(run, SELECT_ACCURACY_BY_ROUND)[count - 1];
     run->metrics[SELECT_LOSS] = series_of(run, SELECT_LOSS_BY_ROUND)[count - 1];
     run->metrics[SELECT_ACCURACY_MEAN] = means[count - 1];
@@ -289,6 +293,27 @@ static enum tacit_status sum_up(struct select_run *run)
 }
 
 /* ---- A run ---- */
+
+/* What is not measured in a run like this one is no number, and not 0. */
+static void clear_metrics(struct select_run *run)
+{
+    static const enum select_metric of_training[] = {
+        SELECT_ACCURACY, SELECT_LOSS,         SELECT_ACCURACY_MEAN,       SELECT_TIME_TO_TARGET,
+        SELECT_BYTES,    SELECT_BYTES_TO_ALL, SELECT_BITS_PER_COORDINATE,
+    };
+    memset(run->metrics, 0, sizeof run->metrics);
+    run->metrics[SELECT_ENERGY_GAP] = run->metrics[SELECT_OPTIMAL_SHARE] =
+        run->metrics[SELECT_ITERATIONS] = NAN;
+    run->energy_gap = 0;
+    run->compared_count = run->optimal_count = 0;
+    for (size_t i = 0; i < sizeof of_training / sizeof of_training[0]; i++)
+        run->metrics[of_training[i]] = NAN;
+    if (run->training == NULL)
+        return;
+    run->metrics[SELECT_BYTES] = run->metrics[SELECT_BYTES_TO_ALL] = 0;
+    run->metrics[SELECT_BITS_PER_COORDINATE] =
+        run->plan->training.mode == TACIT_PRIVACY_SOUND ? 64 : 32;
+}
 
 static enum tacit_status begin(struct select_run *run, uint32_t index)
 {
@@ -301,12 +326,7 @@ static enum tacit_status begin(struct select_run *run, uint32_t index)
         draw_sizes(run, index);
     if (run->training != NULL)
         training_begin(run->training, seed, index, run->sizes);
-    memset(run->metrics, 0, sizeof run->metrics);
-    run->energy_gap = 0;
-    run->compared_count = run->optimal_count = 0;
-    if (run->training != NULL)
-        run->metrics[SELECT_BITS_PER_COORDINATE] =
-            run->plan->training.mode == TACIT_PRIVACY_SOUND ? 64 : 32;
+    clear_metrics(run);
     run->latency_stream =
         tacit_rng_stream(seed, index, TACIT_STREAM_COMMON,
                          TACIT_PURPOSE_OF_FAMILY(SELECT_NUMBER, SELECT_STREAM_LATENCY));
@@ -316,17 +336,30 @@ static enum tacit_status begin(struct select_run *run, uint32_t index)
     return tacit_select_init(run->select, &run->plan->config, has_own_sizes ? run->sizes : NULL);
 }
 
-static void finish(struct select_run *run, struct tacit_sim_row *row)
+/* Exact search, by whatever way, has no gap by what it is; who does not look for the best set has
+ * none to speak of. */
+static void account_for_gap(struct select_run *run)
 {
-    TACIT_ASSERT(run->metrics[SELECT_ROUNDS] >= 0);
-    run->metrics[SELECT_LEAKAGE_MAX] = largest_leakage(run);
+    enum tacit_selector const selector = run->plan->keys.choice.selector;
+    if (selector == TACIT_SELECTOR_EXACT || selector == TACIT_SELECTOR_BRUTE) {
+        run->metrics[SELECT_ENERGY_GAP] = 0;
+        run->metrics[SELECT_OPTIMAL_SHARE] = 1;
+    }
+    if (selector != TACIT_SELECTOR_ANNEALING)
+        return;
+    run->metrics[SELECT_ITERATIONS] = run->plan->keys.choice.annealing.iterations;
     if (run->metrics[SELECT_ROUNDS] > 0)
         run->metrics[SELECT_ENERGY_GAP] = run->energy_gap / run->metrics[SELECT_ROUNDS];
     if (run->compared_count > 0)
         run->metrics[SELECT_OPTIMAL_SHARE] =
             (double)run->optimal_count / (double)run->compared_count;
-    if (run->plan->keys.choice.selector == TACIT_SELECTOR_ANNEALING)
-        run->metrics[SELECT_ITERATIONS] = run->plan->keys.choice.annealing.iterations;
+}
+
+static void finish(struct select_run *run, struct tacit_sim_row *row)
+{
+    TACIT_ASSERT(run->metrics[SELECT_ROUNDS] >= 0);
+    run->metrics[SELECT_LEAKAGE_MAX] = largest_leakage(run);
+    account_for_gap(run);
     memcpy(row->metrics, run->metrics, sizeof run->metrics);
     struct tacit_select_view view;
     tacit_select_look(run->select, &view);
