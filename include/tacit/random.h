@@ -26,14 +26,19 @@ enum tacit_purpose {
 /* The stream of something that is nobody's in particular (the instance, the hub). */
 #define TACIT_STREAM_COMMON UINT32_MAX
 
+/* Words that a stream makes at once: two blocks of four, whose work a processor does side by side.
+ */
+#define TACIT_RNG_WORDS 8u
+
 /* Philox 4x64-10 (Salmon et al. 2011): key = seed, counter = (position, run, agent, purpose).
  * Streams with different (seed, run, agent, purpose) never overlap. A plain value: copy it to fork
  * a replay. */
 struct tacit_rng {
     uint64_t seed;
-    uint64_t counter[4];
-    uint64_t block[4];
-    uint32_t used; /* words of block already given out */
+    uint64_t position; /* of the first block that is not made */
+    uint32_t run, agent, purpose;
+    uint32_t used; /* words already given out */
+    uint64_t words[TACIT_RNG_WORDS];
 };
 
 /* The stream (seed, run, agent, purpose) at its start. */

@@ -1,34 +1,41 @@
-/* Counter-based streams: Philox 4x64-10 behind a buffer of one block, and the uniform laws on it.
+/* Counter-based streams: Philox 4x64-10 behind a buffer of two blocks, and the uniform laws on it.
  * Not a source of privacy: anyone who knows the seed knows the stream. */
 #include "words.h"
 #include <Random123/philox.h>
 
-/* Moves word by word: copying whole arrays makes a wide load wait for the narrow stores just before
- * it. */
-RANDOM_INLINE void make_block(struct tacit_rng *rng, uint64_t *words)
+#define WORDS_PER_BLOCK 4u
+
+static_assert(TACIT_RNG_WORDS == 2 * WORDS_PER_BLOCK, "two blocks at once");
+
+/* Two blocks, since the products of one wait for each other, and those of two do not. Moves word by
+ * word: copying whole arrays makes a wide load wait for the narrow stores just before it. */
+RANDOM_INLINE void make_words(struct tacit_rng *rng, uint64_t *words)
 {
-    uint64_t const *const at = rng->counter;
-    philox4x64_ctr_t const counter = {{at[0], at[1], at[2], at[3]}};
     philox4x64_key_t const key = {{rng->seed, 0}};
+    philox4x64_ctr_t const counter = {{rng->position, rng->run, rng->agent, rng->purpose}};
+    philox4x64_ctr_t const next = {{rng->position + 1, rng->run, rng->agent, rng->purpose}};
     philox4x64_ctr_t const block = philox4x64(counter, key);
-    for (uint32_t i = 0; i < RANDOM_WORDS_PER_BLOCK; i++)
+    philox4x64_ctr_t const block_after = philox4x64(next, key);
+    for (uint32_t i = 0; i < WORDS_PER_BLOCK; i++) {
         words[i] = block.v[i];
-    rng->counter[0]++; /* 2^64 blocks: no run reaches the end */
+        words[WORDS_PER_BLOCK + i] = block_after.v[i];
+    }
+    rng->position += 2; /* 2^64 blocks: no run reaches the end */
 }
 
-void random_next_block(struct tacit_rng *rng)
+void random_make_words(struct tacit_rng *rng)
 {
-    make_block(rng, rng->block);
+    make_words(rng, rng->words);
     rng->used = 0;
 }
 
 void tacit_rng_words(struct tacit_rng *rng, size_t count, uint64_t *words)
 {
     size_t i = 0;
-    while (i < count && rng->used < RANDOM_WORDS_PER_BLOCK)
+    while (i < count && rng->used < TACIT_RNG_WORDS)
         words[i++] = random_next_word(rng);
-    for (; i + RANDOM_WORDS_PER_BLOCK <= count; i += RANDOM_WORDS_PER_BLOCK)
-        make_block(rng, words + i);
+    for (; i + TACIT_RNG_WORDS <= count; i += TACIT_RNG_WORDS)
+        make_words(rng, words + i);
     while (i < count)
         words[i++] = random_next_word(rng);
 }
@@ -37,8 +44,10 @@ struct tacit_rng tacit_rng_stream(uint64_t seed, uint32_t run, uint32_t agent, u
 {
     struct tacit_rng const rng = {
         .seed = seed,
-        .counter = {0, run, agent, (uint64_t)purpose},
-        .used = RANDOM_WORDS_PER_BLOCK,
+        .run = run,
+        .agent = agent,
+        .purpose = purpose,
+        .used = TACIT_RNG_WORDS,
     };
     return rng;
 }

@@ -3,7 +3,6 @@
 #define TACIT_RANDOM_WORDS_H
 #include "tacit/random.h"
 
-#define RANDOM_WORDS_PER_BLOCK 4u
 #define RANDOM_INLINE static inline __attribute__((always_inline))
 
 /* A product by halves of its factors: for machines without 128-bit integers. */
@@ -30,9 +29,9 @@ RANDOM_INLINE uint64_t random_times(uint64_t a, uint64_t b, uint64_t *low)
 #endif
 }
 
-/* The stream's next block of words. Out of line, so that the three words out of four that need none
- * stay cheap. */
-void random_next_block(struct tacit_rng *rng);
+/* The stream's next words. Out of line, so that the seven out of eight that are there stay cheap.
+ */
+void random_make_words(struct tacit_rng *rng);
 
 /* The `fill` of tacit_rng_entropy. Hidden: its address is compared with no table on the way. */
 __attribute__((visibility("hidden"))) enum tacit_status
@@ -43,9 +42,9 @@ enum tacit_status random_word_from_bytes(const struct tacit_entropy *entropy, ui
 
 RANDOM_INLINE uint64_t random_next_word(struct tacit_rng *rng)
 {
-    if (rng->used >= RANDOM_WORDS_PER_BLOCK)
-        random_next_block(rng);
-    return rng->block[rng->used++];
+    if (rng->used >= TACIT_RNG_WORDS)
+        random_make_words(rng);
+    return rng->words[rng->used++];
 }
 
 /* Is it a stream? Then its words need no bytes on their way, and cannot fail. */

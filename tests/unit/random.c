@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <string.h>
+#include <Random123/philox.h>
 #include "tacit/random.h"
 #include "../../src/random/words.h"
 
@@ -77,14 +78,60 @@ static void words_at_once_are_those_one_by_one(void **state)
         }
 }
 
+/* Word number `at` of a stream, from the block that it is in and nothing else. */
+static uint64_t word_of_its_block(uint64_t at)
+{
+    philox4x64_ctr_t const counter = {{at / 4, 1, 2, 3}};
+    philox4x64_key_t const key = {{9, 0}};
+    return philox4x64(counter, key).v[at % 4];
+}
+
+/* All ways to take `count` words from a stream, `way` among them; the bytes of an entropy, too. */
+static void take(struct tacit_rng *rng, uint64_t way, size_t count, uint64_t *words)
+{
+    struct tacit_entropy const entropy = tacit_rng_entropy(rng);
+    if (way == 0) {
+        tacit_rng_words(rng, count, words);
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        if (way == 1)
+            words[i] = tacit_rng_next(rng);
+        else
+            assert_int_equal(tacit_entropy_word(&entropy, &words[i]), TACIT_OK);
+}
+
+/* However many words a stream makes at once, and however they are taken, copies among them. */
+static void words_in_any_chunks_are_those_of_one_block_after_the_other(void **state)
+{
+    (void)state;
+    for (uint32_t trial = 0; trial < 200; trial++) {
+        struct tacit_rng chance = tacit_rng_stream(1, 0, trial, 0);
+        struct tacit_rng rng = tacit_rng_stream(9, 1, 2, 3);
+        uint64_t at = 0;
+        while (at < 300) {
+            uint64_t words[40];
+            size_t const count = tacit_rng_below(&chance, 40);
+            struct tacit_rng copy = rng;
+            take(&copy, tacit_rng_below(&chance, 3), count, words);
+            if (tacit_rng_below(&chance, 4) == 0)
+                continue; /* the copy was a replay: the stream itself has not moved */
+            rng = copy;
+            for (size_t i = 0; i < count; i++)
+                assert_true(words[i] == word_of_its_block(at + i));
+            at += count;
+        }
+    }
+}
+
 static void uniform_at_extreme_words_stays_inside_0_and_1(void **state)
 {
     (void)state;
     struct tacit_rng rng = some_stream();
     rng.used = 0;
-    rng.block[0] = 0;
-    rng.block[1] = UINT64_MAX;
-    rng.block[2] = UINT64_C(1) << 63;
+    rng.words[0] = 0;
+    rng.words[1] = UINT64_MAX;
+    rng.words[2] = UINT64_C(1) << 63;
     assert_true(tacit_rng_uniform(&rng) == 0x1p-53);
     assert_true(tacit_rng_uniform(&rng) == 1.0 - 0x1p-53);
     assert_true(tacit_rng_uniform(&rng) == 0.5 + 0x1p-53);
@@ -95,8 +142,8 @@ static void bernoulli_at_0_and_1_is_certain_at_extreme_words(void **state)
     (void)state;
     struct tacit_rng rng = some_stream();
     rng.used = 0;
-    rng.block[0] = rng.block[1] = 0;
-    rng.block[2] = rng.block[3] = UINT64_MAX;
+    rng.words[0] = rng.words[1] = 0;
+    rng.words[2] = rng.words[3] = UINT64_MAX;
     assert_false(tacit_rng_bernoulli(&rng, 0.0));
     assert_true(tacit_rng_bernoulli(&rng, 1.0));
     assert_false(tacit_rng_bernoulli(&rng, 0.0));
@@ -121,8 +168,8 @@ static void bernoulli_just_inside_the_limits_can_go_both_ways(void **state)
     (void)state;
     struct tacit_rng rng = some_stream();
     rng.used = 0;
-    rng.block[0] = 0;
-    rng.block[1] = UINT64_MAX;
+    rng.words[0] = 0;
+    rng.words[1] = UINT64_MAX;
     assert_true(tacit_rng_bernoulli(&rng, 0x1p-53));
     assert_false(tacit_rng_bernoulli(&rng, 1.0 - 0x1p-53));
 }
@@ -203,8 +250,8 @@ static void binomial_by_inversion_ends_at_extreme_words(void **state)
     for (size_t i = 0; i < 4; i++) {
         uint64_t const n = i == 0 ? TACIT_HORIZON_MAX : 19;
         rng.used = 0;
-        rng.block[0] = 0;
-        rng.block[1] = UINT64_MAX;
+        rng.words[0] = 0;
+        rng.words[1] = UINT64_MAX;
         assert_int_equal(tacit_rng_binomial(&rng, n, ps[i]), 0);
         assert_in_range(tacit_rng_binomial(&rng, n, ps[i]), 1, 19);
     }
@@ -471,6 +518,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(next_after_copy_replays_the_same_words),
         cmocka_unit_test(words_at_once_are_those_one_by_one),
+        cmocka_unit_test(words_in_any_chunks_are_those_of_one_block_after_the_other),
         cmocka_unit_test(uniform_at_extreme_words_stays_inside_0_and_1),
         cmocka_unit_test(bernoulli_at_0_and_1_is_certain_at_extreme_words),
         cmocka_unit_test(bernoulli_spends_one_word_whatever_p_is),
