@@ -8,19 +8,28 @@
 #include "../src/live/pki/pki.h"
 #include "tacit/config.h"
 #include "tacit/family.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RESEND_AFTER_US 2000000u /* what was not answered is said again after so long */
 
-/* Of the agent. */
+#define CHECK_OPTION                                                                               \
+    {                                                                                              \
+        "check", 'k', "FILE", 0,                                                                   \
+            "Refuse what a start with this file would refuse, without writing or connecting, and " \
+            "end",                                                                                 \
+            0                                                                                      \
+    }
+
 static const struct argp_option options[] = {
-    {"config", 'c', "FILE", 0, "The file of the site or of the coordinator", 0},
-    COMMAND_LAST_OPTIONS};
+    {"config", 'c', "FILE", 0, "The file of the site", 0}, CHECK_OPTION, COMMAND_LAST_OPTIONS};
 
 static const struct argp_option coordinator_options[] = {
     {"config", 'c', "FILE", 0, "The file of the coordinator", 0},
+    CHECK_OPTION,
     {"new-term", 't', NULL, 0,
      "Write down that a new term begins with the next start, and end: after the state was lost or "
      "put back from a backup",
@@ -30,21 +39,29 @@ static const struct argp_option coordinator_options[] = {
      0},
     COMMAND_LAST_OPTIONS};
 
-struct coordinator_words {
+struct agent_words {
     const char *file;
+    bool checks;
+};
+
+struct coordinator_words {
+    struct agent_words both;
     const char *lost_run;
     bool begins_term;
 };
 
 static void take_file(const struct command *command, void *into, int key, char *value)
 {
-    const char **const file = into;
-    if (key == 'c' && *file == NULL)
-        *file = value;
-    else if (key == 'c' || key == COMMAND_WORD || *file == NULL)
+    struct agent_words *const words = into;
+    bool const is_file = key == 'c' || key == 'k';
+    if (is_file && words->file == NULL) {
+        words->file = value;
+        words->checks = key == 'k';
+    } else if (is_file || key == COMMAND_WORD || words->file == NULL) {
         command_refuse(command,
                        "one file is needed and nothing else; usage: tacit %s --config FILE",
                        command->name);
+    }
 }
 
 static void take_coordinator_word(const struct command *command, void *into, int key, char *value)
@@ -55,7 +72,7 @@ static void take_coordinator_word(const struct command *command, void *into, int
     else if (key == 'r')
         words->lost_run = value;
     else
-        take_file(command, &words->file, key, value);
+        take_file(command, &words->both, key, value);
 }
 
 static struct live_bus_config bus_config(const struct tacit_config_broker *broker, const char *name)
@@ -114,6 +131,39 @@ static enum tacit_status check_identity(const struct tacit_config_broker *broker
     return status == TACIT_OK ? TACIT_OK : refuse(document, "broker", found.text, error);
 }
 
+/* Can a socket be made there? A port may be taken by the daemon that runs with this very file. */
+static enum tacit_status check_listener(const struct tacit_config_listener *listener,
+                                        struct config_document *document, const char *key,
+                                        struct tacit_error *error)
+{
+    char folder[256];
+    char text[400];
+    char const *const slash =
+        listener->unix_path == NULL ? NULL : strrchr(listener->unix_path, '/');
+    if (listener->unix_path == NULL)
+        return TACIT_OK;
+    (void)snprintf(folder, sizeof folder, "%.*s",
+                   slash == NULL ? 1 : (int)(slash - listener->unix_path) + 1,
+                   slash == NULL ? "." : listener->unix_path);
+    if (access(folder, W_OK | X_OK) == 0)
+        return TACIT_OK;
+    (void)snprintf(text, sizeof text, "no socket can be made in %s: %s", folder, strerror(errno));
+    return refuse(document, key, text, error);
+}
+
+static void say_right(const char *file, const struct tacit_config_broker *broker,
+                      enum live_store_found found)
+{
+    char const *const doubt = live_pki_expiry(broker->certificate_file);
+    if (doubt != NULL)
+        (void)fprintf(stderr, "%s: warning: %s\n", file, doubt);
+    (void)printf("%s is right; %s\n", file,
+                 found == LIVE_STORE_NONE   ? "there is no state yet"
+                 : found == LIVE_STORE_READ ? "its state fits"
+                                            : "its state is in use by a daemon that runs, and fits "
+                                              "as far as it was looked at");
+}
+
 /* What would not fit into a message would never arrive, and nobody would be told. */
 static enum tacit_status check_messages(const struct live_coordinator_config *coordinator,
                                         struct config_document *document, struct tacit_error *error)
@@ -139,24 +189,9 @@ static const struct tacit_family *family_of(const struct tacit_config_family *fi
 
 /* ---- Agent ----------------------------------------------------------------------------------- */
 
-static int agent_command(const struct command *command, int word_count, char **words)
+static struct live_agent_config agent_config(const struct tacit_config_agent *config)
 {
-    const char *file = NULL;
-    struct tacit_config_agent *config;
-    struct tacit_error error = {""};
-    command_parse(command, &file, word_count, words);
-    enum tacit_status status = tacit_config_agent_load(&config, tacit_family_files(), file, &error);
-    if (status != TACIT_OK) {
-        (void)report(status, &error);
-        return EXIT_WRONG_INPUT;
-    }
-    status = check_identity(&config->broker, config->site, config->document, &error);
-    if (status != TACIT_OK) {
-        tacit_config_agent_free(config);
-        return report(status, &error);
-    }
-    live_log_open(config->log_is_json);
-    struct live_agent_config const agent = {
+    return (struct live_agent_config){
         .protocol = family_of(config->family)->site,
         .site = {.federation = config->federation,
                  .site = config->site,
@@ -183,7 +218,43 @@ static int agent_command(const struct command *command, int word_count, char **w
         .bus = bus_config(&config->broker, config->site),
         .signing = signing_config(&config->broker, config->site),
         .api = {.unix_path = config->api.unix_path, .port = config->api.port}};
-    status = live_agent_run(&agent, &error);
+}
+
+static enum tacit_status run_agent(const struct tacit_config_agent *config,
+                                   const struct agent_words *given, struct tacit_error *error)
+{
+    struct live_agent_config const agent = agent_config(config);
+    enum live_store_found found = LIVE_STORE_NONE;
+    if (!given->checks) {
+        live_log_open(config->log_is_json);
+        return live_agent_run(&agent, error);
+    }
+    enum tacit_status status = check_listener(&config->api, config->document, "api.unix", error);
+    if (status == TACIT_OK)
+        status = live_agent_check(&agent, &found, error);
+    if (status == TACIT_OK)
+        say_right(given->file, &config->broker, found);
+    return status;
+}
+
+static int agent_command(const struct command *command, int word_count, char **words)
+{
+    struct agent_words given = {0};
+    struct tacit_config_agent *config;
+    struct tacit_error error = {""};
+    command_parse(command, &given, word_count, words);
+    enum tacit_status status =
+        tacit_config_agent_load(&config, tacit_family_files(), given.file, &error);
+    if (status != TACIT_OK) {
+        (void)report(status, &error);
+        return EXIT_WRONG_INPUT;
+    }
+    status = check_identity(&config->broker, config->site, config->document, &error);
+    if (status != TACIT_OK) {
+        tacit_config_agent_free(config);
+        return report(status, &error);
+    }
+    status = run_agent(config, &given, &error);
     tacit_config_agent_free(config);
     return report(status, &error);
 }
@@ -217,9 +288,24 @@ static struct live_hub_config hub_config(const struct tacit_config_coordinator *
                                     .deadline_s = config->deadline_s};
 }
 
+static enum tacit_status check_coordinator(const struct live_coordinator_config *coordinator,
+                                           const struct tacit_config_coordinator *config,
+                                           const char *file, struct tacit_error *error)
+{
+    enum live_store_found found = LIVE_STORE_NONE;
+    enum tacit_status status =
+        check_listener(&config->status, config->document, "status.unix", error);
+    if (status == TACIT_OK)
+        status = live_coordinator_check(coordinator, &found, error);
+    if (status == TACIT_OK)
+        say_right(file, &config->broker, found);
+    return status;
+}
+
 /* The settings are there. */
 static enum tacit_status check_and_run(const struct live_coordinator_config *coordinator,
                                        const struct tacit_config_coordinator *config,
+                                       const struct coordinator_words *given,
                                        struct tacit_error *error)
 {
     enum tacit_status status =
@@ -228,6 +314,8 @@ static enum tacit_status check_and_run(const struct live_coordinator_config *coo
         status = check_messages(coordinator, config->document, error);
     if (status != TACIT_OK)
         return status;
+    if (given->both.checks)
+        return check_coordinator(coordinator, config, given->both.file, error);
     live_log_open(config->log_is_json);
     return live_coordinator_run(coordinator, error);
 }
@@ -252,7 +340,7 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         return status == TACIT_IO ? TACIT_INVALID : status;
     status = family->hub_settings(&coordinator.hub, config, network, error);
     if (status == TACIT_OK) {
-        status = check_and_run(&coordinator, config, error);
+        status = check_and_run(&coordinator, config, given, error);
         family->hub_settings_free(&coordinator.hub);
     }
     tacit_network_free(network);
@@ -261,12 +349,12 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
 
 static int coordinator_command(const struct command *command, int word_count, char **words)
 {
-    struct coordinator_words given = {NULL, NULL, false};
+    struct coordinator_words given = {{NULL, false}, NULL, false};
     struct tacit_config_coordinator *config;
     struct tacit_error error = {""};
     command_parse(command, &given, word_count, words);
     enum tacit_status status =
-        tacit_config_coordinator_load(&config, tacit_family_files(), given.file, &error);
+        tacit_config_coordinator_load(&config, tacit_family_files(), given.both.file, &error);
     if (status != TACIT_OK) {
         (void)report(status, &error);
         return EXIT_WRONG_INPUT;

@@ -9,6 +9,7 @@
 #include "agent_step.h"
 #include "agent_task.h"
 #include "daemon/log.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 /* ---- Timers and rounds ----------------------------------------------------------------------- */
@@ -105,11 +106,12 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
                           .letters = {.federation = config->site.federation,
                                       .self = config->site.site,
                                       .family = config->protocol->family}};
-    struct live_store_identity identity;
+    struct live_store_identity identity = {0};
     TACIT_ASSERT(config->protocol != NULL);
     enum tacit_status status = agent_identify(config, &identity);
     if (status == TACIT_OK)
         status = live_daemon_open(&agent.daemon, config->state_directory, &identity, error);
+    free((void *)(uintptr_t)identity.agreed);
     if (status != TACIT_OK)
         return status;
     status = agent_restore(&agent, error);
@@ -130,5 +132,41 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
         status = live_daemon_run(&agent.daemon);
     }
     close_all(&agent);
+    return status;
+}
+
+/* ---- Before a start -------------------------------------------------------------------------- */
+
+static enum tacit_status try_state(const struct live_agent_config *config, struct live_store *store,
+                                   struct tacit_error *error)
+{
+    struct live_site *site = NULL;
+    size_t size = live_store_core_size(store);
+    void *const bytes = size == 0 ? NULL : malloc(size);
+    enum tacit_status status = TACIT_OK;
+    if (size > 0)
+        status = bytes == NULL ? TACIT_MEMORY : live_store_get_core(store, bytes, size, &size);
+    if (status == TACIT_OK && size > 0)
+        status = config->protocol->restore(&site, &config->site, bytes, size);
+    if (status != TACIT_OK)
+        (void)snprintf(error->text, sizeof error->text, "%s: the state cannot be restored: %s",
+                       config->state_directory, tacit_status_text(status));
+    config->protocol->free(site);
+    free(bytes);
+    return status;
+}
+
+enum tacit_status live_agent_check(const struct live_agent_config *config,
+                                   enum live_store_found *found, struct tacit_error *error)
+{
+    struct live_store_identity identity = {0};
+    struct live_store *store = NULL;
+    enum tacit_status status = agent_identify(config, &identity);
+    if (status == TACIT_OK)
+        status = live_store_look(&store, config->state_directory, &identity, found, error);
+    if (status == TACIT_OK && store != NULL)
+        status = try_state(config, store, error);
+    live_store_close(store);
+    free((void *)(uintptr_t)identity.agreed);
     return status;
 }

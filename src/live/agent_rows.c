@@ -96,7 +96,8 @@ static enum tacit_status restore_site(struct agent *agent)
     return status;
 }
 
-/* What may not change while there is state: it would change what was promised. */
+/* What may not change while there is state, by the keys of the file: it would change what was
+ * promised. */
 enum tacit_status agent_identify(const struct live_agent_config *config,
                                  struct live_store_identity *identity)
 {
@@ -108,19 +109,19 @@ enum tacit_status agent_identify(const struct live_agent_config *config,
         return TACIT_MEMORY;
     *identity = (struct live_store_identity){
         .role = "agent", .federation = site->federation, .site = site->site};
-    (void)fprintf(out, "protocol %s epsilon %.17g budget %.17g range %.17g %.17g rounds %u\n",
-                  config->protocol->word, site->epsilon, site->budget, site->lo, site->hi,
+    (void)fprintf(out, "protocol %s\npolicy.epsilon %.17g\npolicy.budget %.17g\n",
+                  config->protocol->word, site->epsilon, site->budget);
+    (void)fprintf(out, "policy.range [%.17g, %.17g]\npolicy.rounds_max %u\n", site->lo, site->hi,
                   site->rounds_max);
     if (config->missing_after_s > 0)
-        (void)fprintf(out, "missing %u %.17g\n", config->missing_after_s,
+        (void)fprintf(out, "missing.after_s %u\nmissing.counts_as %.17g\n", config->missing_after_s,
                       config->missing_counts_as);
     for (uint32_t arm = 0; arm < site->arm_count; arm++)
-        (void)fprintf(out, "arm %s\n", site->arm_names[arm]);
+        (void)fprintf(out, "arms %s\n", site->arm_names[arm]);
     if (fclose(out) != 0)
         return TACIT_MEMORY;
-    enum tacit_status const status = live_digest(text, identity->config_digest);
-    free(text);
-    return status;
+    identity->agreed = text;
+    return live_digest(text, identity->config_digest);
 }
 
 static struct live_decisions *new_decisions(const struct live_agent_config *config)

@@ -518,7 +518,8 @@ static void release(void *context, bool durable)
 
 /* ---- Start ----------------------------------------------------------------------------------- */
 
-/* What may not change while there is state. */
+/* What may not change while there is state, by the keys of the file; `agreed` is to be given to
+ * free(). */
 static enum tacit_status identify(const struct live_coordinator_config *config,
                                   struct live_store_identity *identity)
 {
@@ -530,20 +531,20 @@ static enum tacit_status identify(const struct live_coordinator_config *config,
         return TACIT_MEMORY;
     *identity = (struct live_store_identity){
         .role = "coordinator", .federation = hub->federation, .site = ""};
-    (void)fprintf(out, "protocol %s run %llu horizon %llu epsilon %.17g quorum %u deadline %u\n",
+    (void)fprintf(out, "protocol %s\nrun.id %llu\nrun.horizon %llu\nrun.epsilon %.17g\n",
                   config->protocol->word, (unsigned long long)hub->run_id,
-                  (unsigned long long)hub->horizon, hub->epsilon, hub->quorum, hub->deadline_s);
-    (void)fprintf(out, "range %.17g %.17g\n", hub->lo, hub->hi);
+                  (unsigned long long)hub->horizon, hub->epsilon);
+    (void)fprintf(out, "run.quorum %u\nrun.deadline_s %u\nrun.range [%.17g, %.17g]\n", hub->quorum,
+                  hub->deadline_s, hub->lo, hub->hi);
     for (uint32_t site = 0; site < hub->site_count; site++)
-        (void)fprintf(out, "site %s\n", hub->sites[site]);
+        (void)fprintf(out, "sites %s\n", hub->sites[site]);
     for (uint32_t arm = 0; arm < hub->arm_count; arm++)
-        (void)fprintf(out, "arm %s\n", hub->arm_names[arm]);
+        (void)fprintf(out, "arms %s\n", hub->arm_names[arm]);
     config->protocol->describe(hub, out);
     if (fclose(out) != 0)
         return TACIT_MEMORY;
-    enum tacit_status const status = live_digest(text, identity->config_digest);
-    free(text);
-    return status;
+    identity->agreed = text;
+    return live_digest(text, identity->config_digest);
 }
 
 /* What the letters of this run say of it: what every site is told that all must agree on. */
@@ -716,7 +717,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
                                        struct tacit_error *error)
 {
     struct coordinator coordinator = {.config = config, .run = config->hub};
-    struct live_store_identity identity;
+    struct live_store_identity identity = {0};
     TACIT_ASSERT(config->protocol != NULL);
     if (config->begins_term && !config->protocol->has_terms) {
         (void)snprintf(error->text, sizeof error->text,
@@ -726,6 +727,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     enum tacit_status status = identify(config, &identity);
     if (status == TACIT_OK)
         status = live_daemon_open(&coordinator.daemon, config->state_directory, &identity, error);
+    free((void *)(uintptr_t)identity.agreed);
     if (status != TACIT_OK)
         return status;
     status = restore(&coordinator, error);
@@ -752,5 +754,43 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     free(coordinator.presences);
     free(coordinator.heard_us);
     free(coordinator.by_name);
+    return status;
+}
+
+/* ---- Before a start -------------------------------------------------------------------------- */
+
+static enum tacit_status try_state(const struct live_coordinator_config *config,
+                                   struct live_store *store, struct tacit_error *error)
+{
+    struct live_hub_config run = config->hub;
+    struct live_hub *hub = NULL;
+    bool found;
+    size_t size = live_store_core_size(store);
+    void *const bytes = size == 0 ? NULL : malloc(size);
+    enum tacit_status status = live_store_get_value(store, "run_nonce", &run.run_nonce, &found);
+    if (status == TACIT_OK && size > 0)
+        status = bytes == NULL ? TACIT_MEMORY : live_store_get_core(store, bytes, size, &size);
+    if (status == TACIT_OK)
+        status = config->protocol->open(&hub, &run, bytes, size);
+    if (status != TACIT_OK)
+        (void)snprintf(error->text, sizeof error->text, "%s: the state of the run is damaged: %s",
+                       config->state_directory, tacit_status_text(status));
+    config->protocol->free(hub);
+    free(bytes);
+    return status;
+}
+
+enum tacit_status live_coordinator_check(const struct live_coordinator_config *config,
+                                         enum live_store_found *found, struct tacit_error *error)
+{
+    struct live_store_identity identity = {0};
+    struct live_store *store = NULL;
+    enum tacit_status status = identify(config, &identity);
+    if (status == TACIT_OK)
+        status = live_store_look(&store, config->state_directory, &identity, found, error);
+    if (status == TACIT_OK && store != NULL)
+        status = try_state(config, store, error);
+    live_store_close(store);
+    free((void *)(uintptr_t)identity.agreed);
     return status;
 }

@@ -6,6 +6,7 @@
 #include "bus/bus.h"
 #include "hub.h"
 #include "pki/signing.h"
+#include "store/store.h"
 
 struct live_coordinator_config {
     const struct live_hub_ops *protocol;
@@ -24,4 +25,9 @@ struct live_coordinator_config {
  * started. */
 enum tacit_status live_coordinator_run(const struct live_coordinator_config *config,
                                        struct tacit_error *error);
+
+/* Refuses what the start would refuse for the sake of the state; writes nothing, and speaks with
+ * nobody. Errors: as above. */
+enum tacit_status live_coordinator_check(const struct live_coordinator_config *config,
+                                         enum live_store_found *found, struct tacit_error *error);
 #endif

@@ -117,7 +117,8 @@ struct live_hub_ops {
     /* NULL: all that is said in this run fits into the payloads. Else the key that makes it too
      * large. */
     const char *(*too_large)(const struct live_hub_config *config);
-    /* What may not change while there is state, beside what all protocols have: as text. */
+    /* What may not change while there is state, beside what all protocols have: lines of the file's
+     * key, a space and the value. */
     void (*describe)(const struct live_hub_config *config, FILE *out);
     /* The announcement for this site, to be given to free(). NULL: out of memory. */
     uint8_t *(*announce)(const struct live_hub_config *config, uint32_t site, size_t *size);

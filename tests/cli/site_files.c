@@ -708,6 +708,7 @@ static void access_follows_the_coordinators_file(void **state)
 {
     static const char ring[] = "\nuser north\n"
                                "topic write tacit/v1/trial/up/north/elimination\n"
+                               "topic write tacit/v1/trial/up/north/presence\n"
                                "topic read tacit/v1/trial/down/elimination\n"
                                "topic read tacit/v1/trial/down/+/elimination\n"
                                "topic read tacit/v1/trial/to/north/announce\n"
@@ -719,6 +720,7 @@ static void access_follows_the_coordinators_file(void **state)
                                "topic read tacit/v1/trial/key/south\n"
                                "\nuser south\n"
                                "topic write tacit/v1/trial/up/south/elimination\n"
+                               "topic write tacit/v1/trial/up/south/presence\n"
                                "topic read tacit/v1/trial/down/elimination\n"
                                "topic read tacit/v1/trial/down/+/elimination\n"
                                "topic read tacit/v1/trial/to/south/announce\n"

@@ -3,8 +3,10 @@
 `--check` refuses, which key was changed, what SIGHUP does. See support.py."""
 import json
 import socket
+import sqlite3
 import subprocess
 import sys
+import time
 
 from certificates import expire
 from support import TACIT, main, require, test, text_at, wait_for
@@ -130,6 +132,122 @@ def site_that_refuses_the_run_needs_attention_and_shows_what_is_announced(federa
             "agree with the coordinator's operator", "\nhub       1 ", "\nsite-0    -       0       refused")
     status = federation.site_status("site-0")
     require(status["announced"] == federation.status()["run"] and "run" not in status, f"{status}")
+
+# Before a start
+
+def check(federation, name):
+    """Code and text of `--check`; no file of the folder is made, changed or touched."""
+    before = seen_in(federation.folder)
+    words = federation.words_of(name)
+    done = subprocess.run([*words[:2], "--check", *words[3:]], capture_output=True, text=True, timeout=60, check=False)
+    after = seen_in(federation.folder)
+    require(before == after, f"it wrote: {before ^ after}")
+    return done.returncode, done.stdout + done.stderr
+
+
+def seen_in(folder):
+    """Names, sizes and times of all that no running process writes."""
+    return {(str(path), path.stat().st_size, path.stat().st_mtime_ns) for path in folder.rglob("*")
+            if path.is_file() and path.suffix != ".log"}
+
+
+def change(federation, name, old, new):
+    path = federation.folder / f"{name}.yaml"
+    text = path.read_text()
+    require(old in text, f"{old} is not in {text}")
+    path.write_text(text.replace(old, new, 1))
+
+
+@test
+def check_says_what_a_start_would_and_writes_nothing(federation_of):
+    federation = federation_of(MEANS, rounds=4, gap=0.25)
+    for name in ("coordinator", "site-0"):
+        code, said = check(federation, name)
+        require(code == 0 and said.endswith(f"{name}.yaml is right; there is no state yet\n"), f"{code} {said}")
+    federation.start_all()
+    federation.apply()
+    wait_for("the run is on its way", lambda: federation.is_at(2), 120)
+    federation.end_applications()
+    for name in ("coordinator", "site-0"):  # one that ended by itself, and one that did not: its log is there
+        federation.stop(name) if name == "coordinator" else federation.kill(name)
+        code, said = check(federation, name)
+        require(code == 0 and "its state fits" in said, f"{code} {said}")
+    for name, old, new, words in [
+            ("coordinator", '"horizon": 400000', '"horizon": 500000', "run.horizon is 500000, and was 400000"),
+            ("coordinator", '"quorum": 3', '"quorum": 2', "run.quorum is 2, and was 3"),
+            ("coordinator", '"arm 1"', '"arm one"', "arms is arm one, and was arm 1"),
+            ("coordinator", '"gap": 0.25', '"gap": 0.5', "run.gap is 0.5, and was 0.25"),
+            ("coordinator", '"site-2"]', '"site-2", "site-3"]', "sites site-3 was not there"),
+            ("site-0", '"epsilon": 1000.0', '"epsilon": 900.0', "policy.epsilon is 900, and was 1000"),
+            ("site-0", '"range": [0, 1]', '"range": [0, 2]', "policy.range is [0, 2], and was [0, 1]"),
+            ("site-0", '"rounds_max": 40', '"rounds_max": 41', "policy.rounds_max is 41, and was 40")]:
+        text = (federation.folder / f"{name}.yaml").read_text()
+        change(federation, name, old, new)
+        for code, said in (check(federation, name), federation.run_to_end(name, seconds=60)):
+            require(code == 2 and words in said and "the configuration is not the one that this state was made with: " in said,
+                    f"{name} {new}: {code} {said}")
+            require(said.count("\n") == 1 and "digest" not in said, said)
+        (federation.folder / f"{name}.yaml").write_text(text)
+    for name in ("coordinator", "site-0"):
+        federation.start(name)
+    wait_for("both answer", lambda: federation.status() and federation.site_status("site-0"), 60)
+    code, said = federation.run_to_end("site-0", [*federation.words_of("site-0")[:2], "--check", str(federation.folder / "site-0.yaml")])
+    require(code == 0, f"{code} {said}")
+    change(federation, "site-0", '"budget": 1000.0', '"budget": 2000.0')  # while it runs, as before a restart
+    code, said = federation.run_to_end("site-0", [*federation.words_of("site-0")[:2], "--check", str(federation.folder / "site-0.yaml")])
+    require(code == 2 and "policy.budget is 2000, and was 1000" in said, f"{code} {said}")
+
+
+@test
+def check_refuses_files_keys_and_states_that_a_start_refuses(federation_of):
+    federation = federation_of(MEANS)
+    key = federation.pki / "site-0.key"
+    key.chmod(0o644)
+    code, said = check(federation, "site-0")
+    require(code == 2 and "site-0.key" in said, f"{code} {said}")
+    key.chmod(0o600)
+    change(federation, "site-0", '"epsilon": 1000.0', '"epsilon": -1')
+    code, said = check(federation, "site-0")
+    require(code == 2 and "policy.epsilon" in said and "site-0.yaml:" in said, f"{code} {said}")
+    federation.write_agent("site-0", federation.policy())
+    state = federation.folder / "state-site-0"
+    state.mkdir(mode=0o700)
+    (state / "state.db").write_bytes(b"no database at all, but for sure longer than a header: " * 20)
+    (state / "state.db").chmod(0o600)
+    code, said = check(federation, "site-0")
+    require(code == 2 and "state.db" in said, f"{code} {said}")
+    state.joinpath("state.db").unlink()
+    state.chmod(0o755)
+    code, said = check(federation, "site-0")
+    require(code == 2 and "chmod 0700" in said, f"{code} {said}")
+    state.chmod(0o700)
+    expire(federation, "site-1")
+    code, said = check(federation, "site-1")
+    require(code == 0 and "warning: the certificate has expired" in said, f"{code} {said}")
+    code, said = federation.run_to_end("site-0", [TACIT, "agent", "--check", "a", "--config", "b"])
+    require(code == 2 and "one file is needed" in said, f"{code} {said}")
+
+
+@test
+def busy_database_is_waited_for(federation_of):
+    """Somebody reads the state while the daemon starts: a copy that is being made, a shell."""
+    federation = federation_of(MEANS)
+    federation.start_all(["coordinator", "site-0"])
+    wait_for("site-0 joins", lambda: federation.has_joined("site-0"), 60)
+    federation.stop("site-0")
+    reader = sqlite3.connect(federation.folder / "state-site-0/state.db", isolation_level=None)
+    reader.execute("BEGIN")
+    require(reader.execute("SELECT count(*) FROM identity").fetchone() == (1,), "it reads nothing")
+    federation.start("site-0")
+    process = federation.processes["site-0"]
+    wait_for("it holds the lock of its directory", lambda: (federation.folder / "state-site-0/lock").read_text().split() ==
+             [str(process.pid)], 60)
+    time.sleep(0.5)  # it waits now; if it did not, it would have ended: that is what is looked at
+    require(process.poll() is None and federation.site_status("site-0") is None, f"it did not wait: {process.poll()}")
+    reader.execute("COMMIT")
+    reader.close()
+    wait_for("it starts", lambda: federation.has_joined("site-0"), 60)
+    federation.stop("site-0")
 
 
 if __name__ == "__main__":

@@ -74,7 +74,9 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
     struct elim_hub_settings const *const settings = elim_hub_settings(config);
     struct tacit_elim_network const *const network = settings->network;
-    (void)fprintf(out, "reports %u rounds %u gap %.17g growth %.17g confidence %.17g\n",
+    (void)fprintf(out,
+                  "run.participation %u\nrun.rounds %u\nrun.gap %.17g\nrun.growth "
+                  "%.17g\nrun.confidence %.17g\n",
                   settings->report_count, settings->round_limit, settings->gap, settings->growth,
                   settings->confidence);
     if (network == NULL)
@@ -82,7 +84,7 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
     (void)fprintf(out, "network %d %d\n", (int)network->collection, network->components_alike);
     for (uint32_t site = 0; site < config->site_count; site++)
         for (uint64_t i = network->graph->first[site]; i < network->graph->first[site + 1]; i++)
-            (void)fprintf(out, "edge %u %u\n", site, network->graph->neighbours[i]);
+            (void)fprintf(out, "network.edges %u,%u\n", site, network->graph->neighbours[i]);
 }
 
 static uint8_t *hub_announce(const struct live_hub_config *config, uint32_t site, size_t *size)

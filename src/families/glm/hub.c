@@ -45,14 +45,16 @@ static const char *hub_too_large(const struct live_hub_config *config)
 static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
     struct tacit_glm_model const model = glm_live_model(config);
-    (void)fprintf(out,
-                  "variant %d exploration %d link %d threshold %.17g lambda %.17g delta %.17g "
-                  "norm %.17g noise %.17g alpha %.17g suboptimality %.17g explore %.17g\n",
-                  (int)model.variant, (int)model.exploration, (int)model.link, model.threshold,
-                  model.lambda, model.delta, model.norm_bound, model.noise_bound, model.alpha,
-                  model.suboptimality, model.explore);
+    (void)fprintf(
+        out,
+        "run.variant %d\nrun.exploration %d\nrun.link %d\nrun.threshold %.17g\nrun.lambda %.17g\n"
+        "run.delta %.17g\nrun.norm %.17g\nrun.noise %.17g\nrun.alpha %.17g\n"
+        "run.suboptimality %.17g\nrun.explore %.17g\n",
+        (int)model.variant, (int)model.exploration, (int)model.link, model.threshold, model.lambda,
+        model.delta, model.norm_bound, model.noise_bound, model.alpha, model.suboptimality,
+        model.explore);
     for (uint32_t i = 0; i < model.dimension; i++)
-        (void)fprintf(out, "feature %s\n", features_of(config)[i]);
+        (void)fprintf(out, "run.features %s\n", features_of(config)[i]);
 }
 
 static uint8_t *hub_announce(const struct live_hub_config *config, uint32_t site, size_t *size)

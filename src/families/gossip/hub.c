@@ -135,12 +135,12 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
     struct gossip_hub_settings const *const settings = settings_of(config);
     struct tacit_graph const *const graph = settings->graph;
-    (void)fprintf(out, "exchange %llu pull %llu base %d\n",
+    (void)fprintf(out, "run.exchange_s %llu us\nrun.pulls_per_second %llu us\nrun.log_base %d\n",
                   (unsigned long long)settings->exchange_us, (unsigned long long)settings->pull_us,
                   settings->log_base_10 ? 10 : 0);
     for (uint32_t site = 0; site < config->site_count; site++)
         for (uint64_t i = graph->first[site]; i < graph->first[site + 1]; i++)
-            (void)fprintf(out, "edge %u %u\n", site, graph->neighbours[i]);
+            (void)fprintf(out, "network.edges %u,%u\n", site, graph->neighbours[i]);
 }
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */

@@ -84,10 +84,11 @@ static const char *hub_too_large(const struct live_hub_config *config)
 static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
     struct tacit_phases const *const schedule = schedule_of(config);
-    (void)fprintf(out, "rule %d arms_per_round %u growth %.17g confidence %.17g\n",
-                  (int)schedule->rule, schedule->arms_per_round, schedule->growth,
-                  schedule->confidence);
-    (void)fprintf(out, "guard %u %.17g first %u\n", schedule->guard_arm, schedule->guard_loss,
+    (void)fprintf(
+        out, "run.rule %d\nrun.arms_per_round %u\nrun.growth %.17g\nrun.confidence %.17g\n",
+        (int)schedule->rule, schedule->arms_per_round, schedule->growth, schedule->confidence);
+    (void)fprintf(out, "run.guard %u %.17g\nrun.later %u\n", schedule->guard_arm,
+                  schedule->guard_loss,
                   tacit_phases_first_count(schedule)); /* which are there by now may change */
 }
 

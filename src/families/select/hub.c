@@ -97,16 +97,20 @@ static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
     struct select_hub_settings const *const settings = settings_of(config);
     struct tacit_select_config const *const select = &settings->core.select;
-    (void)fprintf(out, "parameters %u clip %.17g batches %u selector %d users %u\n",
+    (void)fprintf(out,
+                  "run.parameters %u\nrun.clip %.17g\nrun.batches %u\nrun.selector "
+                  "%d\nrun.users_per_round %u\n",
                   settings->core.dimension, settings->core.clip, settings->batches,
                   (int)settings->core.selector, select->users_per_round);
-    (void)fprintf(out, "weights %.17g %.17g %.17g %.17g eta %.17g latency %.17g\n", select->alpha,
-                  select->beta, select->gamma, select->zeta, select->budget.eta,
+    (void)fprintf(out,
+                  "run.alpha %.17g\nrun.beta %.17g\nrun.gamma %.17g\nrun.zeta %.17g\nrun.eta "
+                  "%.17g\nrun.latency_min_ms %.17g\n",
+                  select->alpha, select->beta, select->gamma, select->zeta, select->budget.eta,
                   select->latency_min);
     for (uint32_t site = 0; settings->sizes != NULL && site < config->site_count; site++)
-        (void)fprintf(out, "size %llu\n", (unsigned long long)settings->sizes[site]);
+        (void)fprintf(out, "run.sizes %llu\n", (unsigned long long)settings->sizes[site]);
     for (uint32_t i = 0; settings->initial != NULL && i < settings->core.dimension; i++)
-        (void)fprintf(out, "%a\n", (double)settings->initial[i]);
+        (void)fprintf(out, "run.initial %a\n", (double)settings->initial[i]);
 }
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */

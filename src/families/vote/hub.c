@@ -35,7 +35,9 @@ static uint64_t epsilon_nano(const struct live_hub_config *config)
 static void hub_describe(const struct live_hub_config *config, FILE *out)
 {
     struct tacit_wire_vote_run const run = vote_hub_run(config, 0);
-    (void)fprintf(out, "accuracy %.17g eta %.17g votes %u committee %u reset %u tick %u\n",
+    (void)fprintf(out,
+                  "run.accuracy %.17g\nrun.eta %.17g\nrun.votes %u\ncommittee "
+                  "%u\nrun.reset_after_s %u\nrun.tick_ms %u\n",
                   run.accuracy, run.eta, run.votes_needed, run.committee, run.reset_after_s,
                   run.tick_ms);
 }

@@ -40,4 +40,7 @@ enum tacit_status live_pki_check(const char *ca_file, const char *certificate_fi
 /* What a broker may hold against a certificate that it refused without a word: out of date by our
  * clock, not signed by ca_file, or a guess. Ensures: never NULL, static storage. */
 const char *live_pki_doubt(const char *ca_file, const char *certificate_file);
+/* In words if the dates of this certificate exclude it today, or will within a month; else NULL.
+ * Valid until the next call. */
+const char *live_pki_expiry(const char *certificate_file);
 #endif

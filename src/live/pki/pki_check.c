@@ -3,7 +3,10 @@
 #include "pki.h"
 #include "pki_files.h"
 #include <openssl/err.h>
+#include <stdio.h>
 #include <string.h>
+
+#define EXPIRY_DAYS 30
 
 static enum tacit_status check_pair(X509 *certificate, const char *certificate_file,
                                     const char *key_file, const char *name,
@@ -60,4 +63,22 @@ const char *live_pki_doubt(const char *ca_file, const char *certificate_file)
     X509_free(certificate);
     ERR_clear_error();
     return doubt;
+}
+
+const char *live_pki_expiry(const char *certificate_file)
+{
+    static char words[128];
+    int days = 0;
+    int seconds = 0;
+    X509 *const certificate = pki_read_certificate(certificate_file);
+    ASN1_TIME const *const end = certificate == NULL ? NULL : X509_get0_notAfter(certificate);
+    bool const is_known = end != NULL && ASN1_TIME_diff(&days, &seconds, NULL, end) == 1;
+    bool const is_over = days < 0 || seconds < 0;
+    if (is_known && is_over)
+        (void)snprintf(words, sizeof words, "the certificate has expired: the broker refuses it");
+    else
+        (void)snprintf(words, sizeof words, "the certificate ends in %d days", days);
+    X509_free(certificate);
+    ERR_clear_error();
+    return is_known && (is_over || days < EXPIRY_DAYS) ? words : NULL;
 }

@@ -13,7 +13,8 @@ struct live_store_identity {
     const char *role; /* "agent" or "coordinator" */
     const char *federation;
     const char *site;          /* "" for the coordinator */
-    uint8_t config_digest[32]; /* of everything that may not change while there is state */
+    uint8_t config_digest[32]; /* of everything that may not change while there is state: .. */
+    const char *agreed;        /* .. of these lines, "KEY VALUE"; NULL: no words for a refusal */
 };
 
 /* The state outlives its run. While a run is under way its configuration is the one that the state
@@ -34,6 +35,16 @@ struct live_store_identity {
 enum tacit_status live_store_open(struct live_store **store, const char *directory,
                                   const struct live_store_identity *identity,
                                   struct tacit_error *error);
+/* What is there, for a configuration that is checked before it is used: nothing; a state that could
+ * be read; or one that another process holds, of which only the configuration was compared. */
+enum live_store_found { LIVE_STORE_NONE, LIVE_STORE_READ, LIVE_STORE_IN_USE };
+
+/* Refuses what live_store_open would refuse, and writes nothing, whatever it finds. *store: for
+ * reading only, to be closed; NULL where nothing was read. Errors: as live_store_open; TACIT_IO
+ * also where a directory could not be made. */
+enum tacit_status live_store_look(struct live_store **store, const char *directory,
+                                  const struct live_store_identity *identity,
+                                  enum live_store_found *found, struct tacit_error *error);
 /* Drops a batch that was not committed. NULL is allowed. */
 void live_store_close(struct live_store *store);
 

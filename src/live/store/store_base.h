@@ -99,6 +99,7 @@ struct live_store {
     EVP_MD_CTX *hash;          /* of the row at hand; SHA-256, looked up once */
     bool hash_failed;          /* since store_sum_start */
     bool in_batch;
+    bool is_for_looking; /* store_look.c: it is never written */
     bool is_broken;
     struct store_core core;
     uint32_t log_pages;         /* in the log now */

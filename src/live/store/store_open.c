@@ -3,10 +3,12 @@
 #include "../daemon/lock.h"
 #include "../daemon/private.h"
 #include "../daemon/refusal.h"
+#include "store_agreed.h"
 #include "store_batches.h"
 #include "store_core.h"
 #include "store_files.h"
 #include "store_log.h"
+#include "store_open.h"
 #include "store_rows.h"
 #include "store_tables.h"
 #include "store_witness.h"
@@ -17,6 +19,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Whoever reads along at the start, a copy that is being made or a shell, is waited for so long. */
+#define BUSY_MS "10000"
 
 /* The only state of this room outside a store; tests set it. */
 static const char *vfs_name;
@@ -49,7 +54,8 @@ static enum tacit_status configure(struct live_store *store)
      * along. FULL: a commit is on disk when it returns. secure_delete: what is dropped is
      * overwritten. */
     return store_execute(store,
-                         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;"
+                         "PRAGMA busy_timeout = " BUSY_MS
+                         "; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;"
                          "PRAGMA wal_autocheckpoint = 0;"
                          "PRAGMA secure_delete = FAST; PRAGMA cell_size_check = ON;"
                          "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY",
@@ -191,7 +197,7 @@ static enum tacit_status prepare(struct live_store *store, const struct opening 
     return status;
 }
 
-static enum tacit_status prepare_statements(struct live_store *store)
+enum tacit_status store_prepare_statements(struct live_store *store)
 {
     static const char *const sql[STORE_STATEMENT_COUNT] = {
 #define X(name, text) [name] = text,
@@ -255,7 +261,7 @@ static enum tacit_status read_file(struct live_store *store, const struct openin
     if (status == TACIT_OK)
         status = store_identity_check(store, opening->identity);
     if (status == TACIT_OK)
-        status = prepare_statements(store);
+        status = store_prepare_statements(store);
     if (status == TACIT_OK)
         status = store_rows_check(store);
     if (status == TACIT_OK)
@@ -273,7 +279,7 @@ static enum tacit_status read_file(struct live_store *store, const struct openin
 
 /* ---- Public --------------------------------------------------------------------------------- */
 
-static struct live_store *store_new(const char *directory_name)
+struct live_store *store_new(const char *directory_name)
 {
     struct live_store *const store = calloc(1, sizeof *store);
     if (store == NULL)
@@ -334,6 +340,8 @@ enum tacit_status live_store_open(struct live_store **store, const char *directo
         live_store_close(made);
         return status;
     }
+    if (identity->agreed != NULL && !made->takes_config)
+        store_agreed_keep(directory, identity->agreed);
     *store = made;
     return TACIT_OK;
 }
@@ -342,6 +350,8 @@ void live_store_close(struct live_store *store)
 {
     if (store == NULL)
         return;
+    if (store->is_for_looking)
+        store->is_broken = true; /* leave everything as it was found */
     for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)
         (void)sqlite3_finalize(store->statements[i]);
     if (!store->is_broken)

@@ -1,5 +1,6 @@
 /* The tables: how they are made, and whether a file that we open still has them, whole. */
 #include "store_tables.h"
+#include "store_agreed.h"
 #include "store_core.h"
 #include "store_sum.h"
 #include <stdio.h>
@@ -273,27 +274,41 @@ static enum tacit_status run_has_ended(struct live_store *store, bool *has_ended
     return status;
 }
 
-static enum tacit_status compare_digest(struct live_store *store, const uint8_t kept[32],
-                                        const uint8_t wanted[32])
+#define OTHER_CONFIG                                                                               \
+    "the configuration is not the one that this state was made with: %s; another one is taken "    \
+    "when the run of this state has ended"
+
+static enum tacit_status refuse_digest(struct live_store *store,
+                                       const struct live_store_identity *kept,
+                                       const struct live_store_identity *wanted)
+{
+    char bytes[TACIT_ERROR_BYTES / 2];
+    char directory[4096];
+    struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
+    (void)snprintf(directory, sizeof directory, "%.*s",
+                   (int)(strlen(store->path) - strlen("/" STORE_FILE)), store->path);
+    if (store_agreed_differ(directory, kept->config_digest, wanted->agreed, &words))
+        return store_break(store, TACIT_INVALID, OTHER_CONFIG, bytes);
+    char kept_text[65];
+    char wanted_text[65];
+    hexadecimal(kept_text, kept->config_digest);
+    hexadecimal(wanted_text, wanted->config_digest);
+    (void)snprintf(bytes, sizeof bytes, "its digest was %s, now it is %s", kept_text, wanted_text);
+    return store_break(store, TACIT_INVALID, OTHER_CONFIG, bytes);
+}
+
+static enum tacit_status compare_digest(struct live_store *store,
+                                        const struct live_store_identity *kept,
+                                        const struct live_store_identity *wanted)
 {
     bool has_ended = false;
-    if (memcmp(kept, wanted, 32) == 0)
+    if (memcmp(kept->config_digest, wanted->config_digest, 32) == 0)
         return TACIT_OK;
     enum tacit_status const status = run_has_ended(store, &has_ended);
     if (status != TACIT_OK)
         return status;
     store->takes_config = has_ended;
-    if (has_ended)
-        return TACIT_OK;
-    char kept_text[65];
-    char wanted_text[65];
-    hexadecimal(kept_text, kept);
-    hexadecimal(wanted_text, wanted);
-    return store_break(store, TACIT_INVALID,
-                       "the configuration is not the one that this state was made with: its digest "
-                       "was %s, now it is %s; another one is taken when the run of this state has "
-                       "ended",
-                       kept_text, wanted_text);
+    return has_ended ? TACIT_OK : refuse_digest(store, kept, wanted);
 }
 
 static enum tacit_status compare_identity(struct live_store *store,
@@ -306,7 +321,7 @@ static enum tacit_status compare_identity(struct live_store *store,
     if (status == TACIT_OK)
         status = compare_text(store, "site", kept->site, wanted->site);
     if (status == TACIT_OK)
-        status = compare_digest(store, kept->config_digest, wanted->config_digest);
+        status = compare_digest(store, kept, wanted);
     return status;
 }
 

@@ -1,0 +1,189 @@
+/* A state directory is looked at as it would be at the start, and nothing is written: not even an
+ * index beside the log. */
+#include "../daemon/private.h"
+#include "../daemon/refusal.h"
+#include "store_agreed.h"
+#include "store_files.h"
+#include "store_log.h"
+#include "store_open.h"
+#include "store_rows.h"
+#include "store_tables.h"
+#include "store_witness.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK_NAME "lock"
+
+struct place {
+    const char *name;
+    int directory;
+    int lock; /* shared, while we look; -1: there is none */
+    const struct live_store_identity *identity;
+    struct tacit_error *error;
+};
+
+/* ---- From outside ---------------------------------------------------------------------------- */
+
+/* Could the start make it? */
+static enum tacit_status check_parent(const char *directory, struct tacit_error *error)
+{
+    char parent[4096];
+    size_t size = strlen(directory);
+    while (size > 1 && directory[size - 1] == '/')
+        size--;
+    while (size > 0 && directory[size - 1] != '/')
+        size--;
+    (void)snprintf(parent, sizeof parent, "%.*s", (int)size, size == 0 ? "" : directory);
+    char const *const where = size == 0 ? "." : parent;
+    if (access(where, W_OK | X_OK) == 0)
+        return TACIT_OK;
+    return live_refuse(error, TACIT_IO, "%s: cannot make the state directory: %s", directory,
+                       strerror(errno));
+}
+
+/* True: somebody holds it. */
+static bool is_held(struct place *place)
+{
+    place->lock = openat(place->directory, LOCK_NAME, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    return place->lock >= 0 && flock(place->lock, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
+/* The words only: the database is the other process's. */
+static enum tacit_status compare_words(const struct place *place)
+{
+    char bytes[TACIT_ERROR_BYTES / 2];
+    struct tacit_text words = tacit_text_init(bytes, sizeof bytes);
+    if (place->identity->agreed == NULL ||
+        !store_agreed_compare(place->name, place->identity->agreed, &words) || bytes[0] == '\0')
+        return TACIT_OK;
+    return live_refuse(place->error, TACIT_INVALID,
+                       "%s: the configuration is not the one that this state was made with: %s",
+                       place->name, bytes);
+}
+
+static enum tacit_status check_files(struct live_store *store, const struct place *place,
+                                     int64_t *size, int64_t *log_size)
+{
+    int const directory = place->directory;
+    enum tacit_status status =
+        live_private_file_check(directory, place->name, STORE_FILE, size, place->error);
+    if (status == TACIT_OK)
+        status = live_private_file_check(directory, place->name, STORE_LOG, log_size, place->error);
+    if (status == TACIT_OK && *size < 0 && *log_size >= 0)
+        status = live_refuse(place->error, TACIT_MALFORMED,
+                             "%s/%s is missing, but its log is there", place->name, STORE_FILE);
+    if (status != TACIT_OK || *size < 0)
+        return status;
+    status = store_header_check(directory, place->name, *size, *log_size > 0, place->error);
+    if (status == TACIT_OK)
+        status = store_log_check(directory, place->name, *log_size, place->error);
+    if (status == TACIT_OK)
+        status = store_witness_check(store, directory, place->name, *log_size, place->error);
+    return status;
+}
+
+/* ---- From inside ----------------------------------------------------------------------------- */
+
+/* With a log it is read through an index in memory (EXCLUSIVE, whose lock needs a descriptor that
+ * may write; no statement may, and the log is not folded). Without one the file is all there is,
+ * and SQLite must not make a log (immutable). */
+static enum tacit_status connect_to(struct live_store *store, const struct place *place,
+                                    bool has_log)
+{
+    char *real = realpath(place->name, NULL);
+    char *path = NULL;
+    if (real != NULL &&
+        asprintf(&path, "file:%s/%s%s", real, STORE_FILE, has_log ? "" : "?immutable=1") < 0)
+        path = NULL;
+    free(real);
+    if (path == NULL)
+        return store_break(store, TACIT_MEMORY, "out of memory");
+    int const code =
+        sqlite3_open_v2(path, &store->database,
+                        (has_log ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_URI |
+                            SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE,
+                        NULL);
+    free(path);
+    if (store->database == NULL)
+        return store_break(store, TACIT_MEMORY, "out of memory");
+    if (code != SQLITE_OK)
+        return store_break_sqlite(store, "open");
+    (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    return store_execute(store,
+                         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = ON;"
+                         "PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0",
+                         "configure the database");
+}
+
+static enum tacit_status read_state(struct live_store *store, const struct place *place,
+                                    bool has_log)
+{
+    enum tacit_status status = connect_to(store, place, has_log);
+    if (status == TACIT_OK)
+        status = store_tables_check(store);
+    if (status == TACIT_OK)
+        status = store_identity_check(store, place->identity);
+    if (status == TACIT_OK)
+        status = store_prepare_statements(store);
+    if (status == TACIT_OK)
+        status = store_rows_check(store);
+    if (status == TACIT_OK)
+        status = store_witness_releases(store);
+    if (status != TACIT_OK)
+        *place->error = store->trouble;
+    return status;
+}
+
+static enum tacit_status look(struct live_store **store, struct place *place,
+                              enum live_store_found *found)
+{
+    int64_t size = -1;
+    int64_t log_size = -1;
+    if (is_held(place)) {
+        *found = LIVE_STORE_IN_USE;
+        return compare_words(place);
+    }
+    struct live_store *const made = store_new(place->name);
+    if (made == NULL)
+        return live_refuse(place->error, TACIT_MEMORY, "%s: out of memory", place->name);
+    made->is_for_looking = true;
+    enum tacit_status status = check_files(made, place, &size, &log_size);
+    if (status == TACIT_OK && size >= 0)
+        status = read_state(made, place, log_size > 0);
+    if (status == TACIT_OK && size >= 0) {
+        *found = LIVE_STORE_READ;
+        *store = made;
+    } else {
+        live_store_close(made);
+    }
+    return status;
+}
+
+enum tacit_status live_store_look(struct live_store **store, const char *directory,
+                                  const struct live_store_identity *identity,
+                                  enum live_store_found *found, struct tacit_error *error)
+{
+    struct place place = {
+        .name = directory, .directory = -1, .lock = -1, .identity = identity, .error = error};
+    struct stat there;
+    *store = NULL;
+    *found = LIVE_STORE_NONE;
+    if (lstat(directory, &there) != 0)
+        return errno == ENOENT ? check_parent(directory, error)
+                               : live_refuse(error, TACIT_IO, "%s: %s", directory, strerror(errno));
+    enum tacit_status status = live_private_directory_open(directory, &place.directory, error);
+    if (status != TACIT_OK)
+        return status;
+    status = look(store, &place, found);
+    if (place.lock >= 0)
+        (void)close(place.lock);
+    (void)close(place.directory);
+    return status;
+}
