@@ -12,7 +12,7 @@ import threading
 import time
 import warnings
 
-from support import check_end, main, require, test, wait_for
+from support import check_end, expire, main, require, test, wait_for
 from wire import REFUSED_BY_ACL, Mqtt, text, tls_context
 
 
@@ -79,16 +79,6 @@ def expired_certificate_cannot_connect_and_its_owner_says_why(federation_of):
     certificate.write_bytes(fresh)  # renewed: found without a restart
     federation.apply()
     check_end(federation)
-
-
-def expire(federation, name):
-    """Gives the key of `name` a certificate that ended yesterday."""
-    file = {what: str(federation.pki / f"{name}.{what}") for what in ("crt", "key", "csr")}
-    authority = federation.pki / "ca"
-    for words in (["req", "-new", "-key", file["key"], "-subj", f"/CN={name}", "-out", file["csr"]],
-                  ["x509", "-req", "-in", file["csr"], "-CA", f"{authority}.crt", "-CAkey", f"{authority}.key",
-                   "-set_serial", "77", "-days", "-1", "-out", file["crt"]]):
-        subprocess.run(["openssl", *words], check=True, capture_output=True)
 
 
 def copy_pair(federation, folder, name):

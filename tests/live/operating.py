@@ -8,8 +8,7 @@ import subprocess
 import sys
 import time
 
-from certificates import expire
-from support import TACIT, main, require, test, text_at, wait_for
+from support import TACIT, expire, main, require, test, text_at, wait_for
 
 OK, WAITING, ATTENTION, DOWN = range(4)
 MEANS = [0.875, 0.75, 0.125]

@@ -368,6 +368,16 @@ class Federation(federation.Federation):
             require(application.trouble is None, f"{application.site}: {application.trouble}")
 
 
+def expire(federation, name):
+    """Gives the key of `name` a certificate that ended yesterday."""
+    file = {what: str(federation.pki / f"{name}.{what}") for what in ("crt", "key", "csr")}
+    authority = federation.pki / "ca"
+    for words in (["req", "-new", "-key", file["key"], "-subj", f"/CN={name}", "-out", file["csr"]],
+                  ["x509", "-req", "-in", file["csr"], "-CA", f"{authority}.crt", "-CAkey", f"{authority}.key",
+                   "-set_serial", "77", "-days", "-1", "-out", file["crt"]]):
+        subprocess.run(["openssl", *words], check=True, capture_output=True)
+
+
 class Application(threading.Thread):
     """Asks, plays, rewards; asks again with the same keys until it is answered, whoever dies in between."""
 
