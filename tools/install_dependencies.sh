@@ -5,7 +5,7 @@
 set -eu
 
 build='gcc libc6-dev meson ninja-build pkg-config python3 libyaml-dev liblzma-dev zlib1g-dev libssl-dev
-librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquitto-dev libmicrohttpd-dev
+librandom123-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libmosquitto-dev
 libjansson-dev liblapacke-dev libdnnl-dev'
 live=mosquitto
 # nodejs: runs the client that applications in JavaScript use. openssl: the tests ask it what it thinks of our certificates. systemd (procps: kill), strace: whether it takes our units,
@@ -43,7 +43,7 @@ missing_without_dpkg() {
         command -v "$tool" >/dev/null 2>&1 || printf ' %s' "$tool"
     done
     command -v pkg-config >/dev/null 2>&1 || return 0
-    for library in yaml-0.1 liblzma zlib libcrypto libprotobuf-c sqlite3 libmosquitto libmicrohttpd jansson lapacke; do
+    for library in yaml-0.1 liblzma zlib libcrypto libprotobuf-c sqlite3 libmosquitto jansson lapacke; do
         pkg-config --exists "$library" 2>/dev/null || printf ' %s' "$library"
     done
 }

@@ -20,7 +20,7 @@ static void check_text(const char *text)
     require(text == NULL || (strlen(text) > 0 && strlen(text) <= LIVE_KEY_BYTES_MAX));
 }
 
-static uint64_t now_s(void *context)
+static uint64_t now_ms(void *context)
 {
     (void)context;
     return 1;
@@ -49,7 +49,7 @@ static enum live_reward_answer reward(void *context, uint64_t id, double value, 
 {
     (void)context;
     (void)now;
-    require(isfinite(value));
+    require(isfinite(value) || isnan(value));
     require(id > 0);
     return (enum live_reward_answer)(id % 4);
 }
@@ -66,7 +66,7 @@ static struct live_api *open_api(uint64_t *next_id)
     struct live_api_config const config = {
         .arm_count = ARMS,
         .arm_names = names,
-        .agent = {.context = next_id, .now_s = now_s, .decide = decide, .reward = reward},
+        .agent = {.context = next_id, .now_ms = now_ms, .decide = decide, .reward = reward},
     };
     struct live_api *api;
     require(live_api_new(&api, &config) == TACIT_OK);

@@ -1,102 +1,193 @@
-/* libmicrohttpd in external epoll mode: the loop watches its epoll descriptor and its time-out. A
- * request is collected, handed over, and its connection suspended until the answer comes. Not here:
- * what requests mean. */
+/* Lines and their requests. A line goes round: it reads a request, waits for its turn, is with the
+ * handler, and sends the answer; at its end it discards what still comes, so that the caller sees
+ * the last answer and not a reset. Not here: what a head may look like (http_head.c), what requests
+ * mean.
+ */
 #include "http.h"
+#include "http_head.h"
 #include "http_socket.h"
 #include <errno.h>
-#include <fcntl.h>
-#include <microhttpd.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
-#define LINES_MAX 256u
-#define LINES_SPARE 64u /* while those that make room are being closed */
 #define LINE_S_MAX 30u
-#define SWEEP_MS 1000u
-/* Of headers; also how much body is read at once. libmicrohttpd clears all of it for each request:
- * more is slower. */
-#define CONNECTION_BYTES ((size_t)16 * 1024)
-/* A body that is too large is read to its end, so that the caller sees the refusal and not a reset;
- * but a stream of this size is cut off. */
-#define BODY_BYTES_ENDURED (16u << 20)
-#define RUNS_MAX 8u /* of the server in one round of the loop */
-#define CLOSING_MS 200
+#define US_PER_S UINT64_C(1000000)
+#define PAUSE_US UINT64_C(50000)       /* before whoever was told to wait is heard again */
+#define FAREWELL_US (2 * US_PER_S)     /* for a caller to see the last answer */
+#define FAREWELL_BYTES_MAX (32u << 20) /* that are discarded meanwhile */
+#define CLOSING_US UINT64_C(200000)
+#define BODY_BYTES_AT_FIRST 4096u
+#define BYTES_MAX (12u << 20) /* of bodies and answers, of all lines */
+#define ACCEPTS_MAX 64u       /* in one round of the loop */
+#define TURN_COST 1000u       /* of one caller in one round of the loop */
+#define REQUEST_COST 10u      /* whatever is asked; a piece of a batch costs 1 */
+#define METHOD_BYTES 32u
 
 enum stage {
     STAGE_READING,
+    STAGE_READY,    /* a whole request waits for its turn */
     STAGE_HANDLING, /* the handler has it and has not returned */
-    STAGE_HELD,     /* the handler returned without an answer; the connection is suspended */
-    STAGE_ANSWERED,
+    STAGE_HELD,     /* the handler returned without an answer */
+    STAGE_SENDING,
+    STAGE_PAUSED, /* told to wait: not heard for a moment */
+    STAGE_FAREWELL,
 };
 
-/* One request from its headers to its completion. */
-struct call {
-    struct live_request request;
-    struct live_http *http;
-    struct MHD_Connection *connection;
-    enum stage stage;
-    enum MHD_Result queued; /* ANSWERED: did the server take the answer? */
-    uint8_t *body;
-    size_t capacity;
-    size_t received;     /* also what did not fit */
-    struct call *before; /* held calls */
-    struct call *after;
-};
-
-/* A connection, and since when no request was finished on it. A server's own time-out counts from
- * the last byte: who sends a byte now and then would stay for ever. */
 struct line {
-    int socket; /* the server's */
-    uint64_t since_us;
-    bool is_busy; /* a whole request is here, and its answer is not */
-    bool is_shed;
+    struct live_http *http;
+    struct live_caller *caller;
     struct line *older;
     struct line *newer;
+    struct line *next_ready;
+    struct live_request request;
+    enum stage stage;
+    int socket;
+    bool is_watched;
+    bool is_quiet; /* nothing is waited for */
+    bool is_ending;
+    bool is_head_only;
+    bool has_head;
+    uint64_t since_us; /* when it came, or finished its last request */
+    uint64_t due_us;   /* what it is at has to be done by then */
+    uint64_t finished;
+    uint64_t discarded;
+    size_t looked;
+    size_t in_size;
+    size_t head_size;
+    struct live_http_head head;
+    uint8_t *body;
+    size_t body_capacity;
+    size_t body_size;
+    char *out;
+    size_t out_size;
+    size_t out_sent;
+    char in[LIVE_HEAD_BYTES_MAX];
 };
 
 struct live_http {
     struct live_loop *loop;
     struct live_timer *timer;
     uint64_t timer_us;
-    struct MHD_Daemon *server;
-    int epoll;   /* the server's, once the loop watches it; else -1 */
-    int resumed; /* an eventfd, -1: none: libmicrohttpd does not notice by itself what was resumed
-                  */
-    bool is_woken;
     struct live_http_socket socket;
+    bool is_full;
     void (*handle)(void *context, struct live_request *request);
     void *context;
-    struct call *held;
-    size_t unsent; /* answers that the server has not got rid of */
+    struct live_callers callers;
     struct line *oldest;
     struct line *newest;
-    unsigned line_count; /* that are not shed */
-    uint64_t line_us_max;
+    struct line *ready; /* in order of arrival */
+    struct line **ready_end;
+    unsigned line_count;
+    uint64_t bytes;
+    uint64_t line_us;
+    time_t date_s;
+    char date[64];
 };
 
-/* ---- Lines ----------------------------------------------------------------------------------- */
+static void advance(struct line *line);
+static void on_line(void *context, uint32_t epoll_events);
 
-static void append_line(struct live_http *http, struct line *line)
+/* ---- Time and watches ------------------------------------------------------------------------ */
+
+/* An earlier alarm than needed stays: it costs less than a system call a request. */
+static void wake_by(struct live_http *http, uint64_t due_us)
 {
-    line->since_us = live_now_us();
-    line->newer = NULL;
-    line->older = http->newest;
-    if (http->newest != NULL)
-        http->newest->newer = line;
-    else
-        http->oldest = line;
-    http->newest = line;
+    if (http->timer_us <= due_us)
+        return;
+    http->timer_us = due_us;
+    live_timer_set(http->timer, due_us);
 }
 
-static void take_line_out(struct live_http *http, struct line *line)
+static void set_due(struct line *line, uint64_t after_us)
 {
+    line->due_us = live_now_us() + after_us;
+    wake_by(line->http, line->due_us);
+}
+
+static void forget(struct line *line)
+{
+    if (line->is_watched)
+        live_loop_forget(line->http->loop, line->socket);
+    line->is_watched = false;
+}
+
+static void wait_for_input(struct line *line)
+{
+    if (line->is_watched && line->is_quiet)
+        line->is_quiet = live_loop_change(line->http->loop, line->socket, EPOLLIN) != TACIT_OK;
+}
+
+static void wait_for_nothing(struct line *line)
+{
+    if (line->is_watched && !line->is_quiet)
+        line->is_quiet = live_loop_change(line->http->loop, line->socket, 0) == TACIT_OK;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void count_bytes(struct line *line, size_t more, size_t less)
+{
+    line->http->bytes += more;
+    line->http->bytes -= less;
+    line->caller->bytes += more;
+    line->caller->bytes -= less;
+}
+
+static void free_body(struct line *line)
+{
+    count_bytes(line, 0, line->body_capacity);
+    free(line->body);
+    line->body = NULL;
+    line->body_capacity = 0;
+    line->body_size = 0;
+}
+
+static void free_out(struct line *line)
+{
+    count_bytes(line, 0, line->out_size);
+    free(line->out);
+    line->out = NULL;
+    line->out_size = 0;
+    line->out_sent = 0;
+}
+
+/* ---- The end of a line ----------------------------------------------------------------------- */
+
+static void take_out_of_ready(struct live_http *http, const struct line *line)
+{
+    struct line **at = &http->ready;
+    while (*at != NULL && *at != line)
+        at = &(*at)->next_ready;
+    if (*at == NULL)
+        return;
+    *at = line->next_ready;
+    if (*at == NULL)
+        http->ready_end = at;
+}
+
+static void listen_again(struct live_http *http)
+{
+    if (!http->is_full || http->socket.listener < 0)
+        return;
+    http->is_full = live_loop_change(http->loop, http->socket.listener, EPOLLIN) != TACIT_OK;
+}
+
+static void close_line(struct line *line)
+{
+    struct live_http *const http = line->http;
+    TACIT_ASSERT(line->stage != STAGE_HANDLING && line->stage != STAGE_HELD);
+    take_out_of_ready(http, line);
+    forget(line);
+    free_body(line);
+    free_out(line);
     if (line->older != NULL)
         line->older->newer = line->newer;
     else
@@ -105,147 +196,243 @@ static void take_line_out(struct live_http *http, struct line *line)
         line->newer->older = line->older;
     else
         http->newest = line->older;
-}
-
-/* The server notices, and closes it in its own time. */
-static void shed(struct live_http *http, struct line *line)
-{
-    TACIT_ASSERT(!line->is_busy && !line->is_shed);
-    line->is_shed = true;
+    line->caller->lines--;
     http->line_count--;
-    (void)shutdown(line->socket, SHUT_RDWR);
-}
-
-static struct line *oldest_idle(const struct live_http *http)
-{
-    struct line *line = http->oldest;
-    while (line != NULL && (line->is_busy || line->is_shed))
-        line = line->newer;
-    return line;
-}
-
-static void shed_the_late(struct live_http *http)
-{
-    uint64_t const now_us = live_now_us();
-    struct line *line = oldest_idle(http);
-    while (line != NULL && now_us - line->since_us > http->line_us_max) {
-        shed(http, line);
-        line = oldest_idle(http);
-    }
-}
-
-static struct line *line_of(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *const info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info == NULL ? NULL : info->socket_context;
-}
-
-static void on_line(void *context, struct MHD_Connection *connection, void **slot,
-                    enum MHD_ConnectionNotificationCode code)
-{
-    struct live_http *const http = context;
-    struct line *line = *slot;
-    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *const info =
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        line = info == NULL ? NULL : calloc(1, sizeof *line);
-        if (line == NULL)
-            return; /* it is served, and not watched */
-        line->socket = info->connect_fd;
-        *slot = line;
-        struct line *const oldest = oldest_idle(http);
-        append_line(http, line);
-        if (++http->line_count > LINES_MAX && oldest != NULL)
-            shed(http, oldest);
-    } else if (line != NULL) {
-        http->line_count -= line->is_shed ? 0 : 1;
-        take_line_out(http, line);
-        free(line);
-        *slot = NULL;
-    }
+    (void)close(line->socket);
+    free(line);
+    listen_again(http);
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-static void hold(struct call *call)
+static const char *reason_of(unsigned code)
 {
-    call->stage = STAGE_HELD;
-    call->before = NULL;
-    call->after = call->http->held;
-    if (call->after != NULL)
-        call->after->before = call;
-    call->http->held = call;
-    MHD_suspend_connection(call->connection);
+    static const struct {
+        unsigned code;
+        const char *text;
+    } reasons[] = {{200, "OK"},
+                   {400, "Bad Request"},
+                   {403, "Forbidden"},
+                   {404, "Not Found"},
+                   {405, "Method Not Allowed"},
+                   {408, "Request Timeout"},
+                   {409, "Conflict"},
+                   {411, "Length Required"},
+                   {413, "Content Too Large"},
+                   {417, "Expectation Failed"},
+                   {429, "Too Many Requests"},
+                   {431, "Request Header Fields Too Large"},
+                   {503, "Service Unavailable"},
+                   {505, "HTTP Version Not Supported"}};
+    for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++)
+        if (reasons[i].code == code)
+            return reasons[i].text;
+    return "Answer";
 }
 
-static void let_go(struct call *call)
+static const char *date_of(struct live_http *http)
 {
-    if (call->before != NULL)
-        call->before->after = call->after;
+    time_t const now_s = time(NULL);
+    struct tm utc;
+    if (now_s != http->date_s && gmtime_r(&now_s, &utc) != NULL) {
+        (void)strftime(http->date, sizeof http->date, "%a, %d %b %Y %H:%M:%S GMT", &utc);
+        http->date_s = now_s;
+    }
+    return http->date;
+}
+
+/* Makes the answer. Without memory for it the line ends without one. */
+static void put_answer(struct line *line, unsigned code, const char *content_type,
+                       const char *bytes, size_t size)
+{
+    char head[512];
+    char retry[48] = "";
+    if (line->request.retry_after_s > 0) {
+        (void)snprintf(retry, sizeof retry, "Retry-After: %u\r\n", line->request.retry_after_s);
+        line->caller->paused_us = live_now_us() + PAUSE_US;
+    }
+    int const head_size = snprintf(
+        head, sizeof head,
+        "HTTP/1.1 %u %s\r\nDate: %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\n%s%s\r\n", code,
+        reason_of(code), date_of(line->http), content_type, size, retry,
+        line->is_ending ? "Connection: close\r\n" : "");
+    TACIT_ASSERT(head_size > 0 && (size_t)head_size < sizeof head);
+    size_t const body_size = line->is_head_only ? 0 : size;
+    TACIT_ASSERT(line->out == NULL);
+    line->out = malloc((size_t)head_size + body_size);
+    line->stage = STAGE_SENDING;
+    if (line->out == NULL) {
+        line->is_ending = true;
+        return;
+    }
+    memcpy(line->out, head, (size_t)head_size);
+    if (body_size > 0)
+        memcpy(line->out + head_size, bytes, body_size);
+    line->out_size = (size_t)head_size + body_size;
+    count_bytes(line, line->out_size, 0);
+}
+
+static void say_farewell(struct line *line)
+{
+    free_out(line);
+    line->stage = STAGE_FAREWELL;
+    (void)shutdown(line->socket, SHUT_WR);
+    if (!line->is_watched) { /* it has gone already */
+        close_line(line);
+        return;
+    }
+    line->is_quiet = live_loop_change(line->http->loop, line->socket, EPOLLIN) != TACIT_OK;
+    set_due(line, FAREWELL_US);
+}
+
+/* The answer is out: the next request may be here already. */
+static void finish(struct line *line)
+{
+    bool const is_paused = line->request.retry_after_s > 0;
+    size_t const rest = line->in_size - line->head_size;
+    free_out(line);
+    line->finished++;
+    line->since_us = live_now_us();
+    memmove(line->in, line->in + line->head_size, rest);
+    line->in_size = rest;
+    line->looked = 0;
+    line->head_size = 0;
+    line->has_head = false;
+    line->is_head_only = false;
+    line->request = (struct live_request){.caller = line->caller, .owner = line};
+    line->stage = is_paused ? STAGE_PAUSED : STAGE_READING;
+    set_due(line, is_paused ? PAUSE_US : line->http->line_us);
+    if (is_paused) {
+        wait_for_nothing(line);
+        return;
+    }
+    wait_for_input(line);
+    listen_again(line->http);
+    if (rest > 0)
+        advance(line);
+}
+
+static void send_more(struct line *line)
+{
+    TACIT_ASSERT(line->stage == STAGE_SENDING);
+    while (line->out_sent < line->out_size) {
+        ssize_t const sent = send(line->socket, line->out + line->out_sent,
+                                  line->out_size - line->out_sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno == EINTR)
+            continue;
+        if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) && line->is_watched) {
+            (void)live_loop_change(line->http->loop, line->socket, EPOLLOUT);
+            line->is_quiet = true; /* for input */
+            return;
+        }
+        if (sent <= 0) {
+            close_line(line);
+            return;
+        }
+        line->out_sent += (size_t)sent;
+    }
+    if (line->is_ending || !line->is_watched)
+        say_farewell(line);
     else
-        call->http->held = call->after;
-    if (call->after != NULL)
-        call->after->before = call->before;
+        finish(line);
 }
 
-/* NULL: memory. */
-static struct MHD_Response *response_of(const char *content_type, const char *bytes, size_t size)
+static void begin_sending(struct line *line)
 {
-    struct MHD_Response *const response =
-        MHD_create_response_from_buffer(size, (void *)bytes, MHD_RESPMEM_MUST_COPY);
-    if (response != NULL)
-        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, content_type);
-    return response;
+    set_due(line, line->http->line_us);
+    send_more(line);
 }
 
-/* Once a round is enough. The server does not run right here, because then it would hand over new
- * requests in the middle of what the caller is doing. */
-static void wake(struct live_http *http)
+/* An error of the line's own: it ends with it. */
+static void refuse(struct line *line, unsigned code, const char *why)
 {
-    static const uint64_t one = 1;
-    if (!http->is_woken)
-        http->is_woken = write(http->resumed, &one, sizeof one) == (ssize_t)sizeof one;
-}
-
-static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned code,
-                                     struct MHD_Response *response)
-{
-    if (response == NULL)
-        return MHD_NO;
-    enum MHD_Result const result = MHD_queue_response(connection, code, response);
-    MHD_destroy_response(response);
-    return result;
-}
-
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned code, const char *text)
-{
-    return send_response(connection, code, response_of("application/json", text, strlen(text)));
+    char text[256];
+    int const size = snprintf(text, sizeof text, "{\"error\": \"%s\"}", why);
+    TACIT_ASSERT(size > 0 && (size_t)size < sizeof text);
+    free_body(line);
+    line->is_ending = true;
+    put_answer(line, code, "application/json", text, (size_t)size);
+    begin_sending(line);
 }
 
 void live_http_answer(struct live_request *request, unsigned code, const char *content_type,
                       const char *bytes, size_t size)
 {
     TACIT_ASSERT(request != NULL && code >= 200);
-    struct call *const call = request->owner;
-    bool const was_held = call->stage == STAGE_HELD;
-    TACIT_ASSERT(was_held || call->stage == STAGE_HANDLING);
-    call->queued = send_response(call->connection, code, response_of(content_type, bytes, size));
-    call->stage = STAGE_ANSWERED;
-    call->http->unsent++;
-    if (was_held) {
-        let_go(call);
-        MHD_resume_connection(call->connection);
-        wake(call->http);
+    struct line *const line = request->owner;
+    bool const was_held = line->stage == STAGE_HELD;
+    TACIT_ASSERT(was_held || line->stage == STAGE_HANDLING);
+    struct live_http *const http = line->http;
+    put_answer(line, code, content_type, bytes, size);
+    if (!was_held)
+        return;
+    begin_sending(line);
+    if (http->ready != NULL)
+        wake_by(http, live_now_us());
+}
+
+/* ---- Room for newcomers ---------------------------------------------------------------------- */
+
+static bool can_be_shed(const struct line *line)
+{
+    return line->stage != STAGE_HANDLING && line->stage != STAGE_HELD;
+}
+
+/* Should a rather make room than b, which came before it? */
+static bool goes_before(const struct line *a, const struct line *b)
+{
+    if (a->caller->lines != b->caller->lines)
+        return a->caller->lines > b->caller->lines;
+    if ((a->finished == 0) != (b->finished == 0))
+        return a->finished == 0;
+    return a->since_us < b->since_us;
+}
+
+/* Ensures: false: there is none that could. */
+static bool shed_one(struct live_http *http)
+{
+    struct line *worst = NULL;
+    for (struct line *line = http->oldest; line != NULL; line = line->newer)
+        if (can_be_shed(line) && (worst == NULL || goes_before(line, worst)))
+            worst = line;
+    if (worst == NULL)
+        return false;
+    worst->caller->shed++;
+    close_line(worst);
+    return true;
+}
+
+/* Of the caller who has the most bytes under way, the line that has the most. */
+static struct line *heaviest(struct live_http *http)
+{
+    struct line *worst = NULL;
+    for (struct line *line = http->oldest; line != NULL; line = line->newer) {
+        if (!can_be_shed(line) || line->body_capacity + line->out_size == 0)
+            continue;
+        bool const is_worse =
+            worst == NULL || line->caller->bytes > worst->caller->bytes ||
+            (line->caller->bytes == worst->caller->bytes &&
+             line->body_capacity + line->out_size > worst->body_capacity + worst->out_size);
+        worst = is_worse ? line : worst;
     }
+    return worst;
+}
+
+/* May this line have so much more? It may have to make room itself: then false. */
+static bool reserve(struct line *line, size_t more)
+{
+    struct live_http *const http = line->http;
+    while (http->bytes + more > BYTES_MAX) {
+        struct line *const worst = heaviest(http);
+        if (worst == NULL || worst == line)
+            return false;
+        worst->caller->shed++;
+        close_line(worst);
+    }
+    return true;
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
-
-static const char *header_of(struct MHD_Connection *connection, const char *name)
-{
-    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-}
 
 /* Is this text one of the names under which a program on this machine reaches us? */
 static bool is_this_machine(const char *host)
@@ -262,235 +449,371 @@ static bool is_this_machine(const char *host)
 /* A web page somewhere else can make a browser on this machine talk to a loopback port; its
  * requests carry a foreign Origin or, by a rebound name, a foreign Host. A Unix socket is out of
  * its reach. */
-static bool is_foreign(const struct live_http *http, struct MHD_Connection *connection)
+static bool is_foreign(const struct live_http *http, const struct live_http_head *head)
 {
     static const char scheme[] = "http://";
     if (http->socket.port == 0)
         return false;
-    const char *const host = header_of(connection, MHD_HTTP_HEADER_HOST);
-    if (host != NULL && !is_this_machine(host))
+    if (head->host != NULL && !is_this_machine(head->host))
         return true;
-    const char *const origin = header_of(connection, MHD_HTTP_HEADER_ORIGIN);
-    return origin != NULL &&
-           !(host != NULL && strncasecmp(origin, scheme, sizeof scheme - 1) == 0 &&
-             strcasecmp(origin + sizeof scheme - 1, host) == 0);
+    return head->origin != NULL &&
+           !(head->host != NULL && strncasecmp(head->origin, scheme, sizeof scheme - 1) == 0 &&
+             strcasecmp(head->origin + sizeof scheme - 1, head->host) == 0);
 }
 
-/* What the headers promise; 0 where they say nothing. */
-static uint64_t promised_bytes(struct MHD_Connection *connection)
+static void refuse_head(struct line *line, const struct live_http_refusal *refusal)
 {
-    const char *const text = header_of(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
-    return text == NULL ? 0 : strtoull(text, NULL, 10);
+    line->caller->malformed++;
+    refuse(line, refusal->code, refusal->why);
 }
 
-struct framing {
-    unsigned lengths;
-    unsigned encodings;
-};
-
-static enum MHD_Result count_framing(void *context, enum MHD_ValueKind kind, const char *name,
-                                     const char *value)
+/* A caller that asks first is told to go on, where nothing of the body is here. */
+static void encourage(struct line *line)
 {
-    struct framing *const framing = context;
-    (void)kind;
-    (void)value;
-    framing->lengths += strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0 ? 1 : 0;
-    framing->encodings += strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) == 0 ? 1 : 0;
-    return MHD_YES;
+    static const char text[] = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (line->head.expects && line->head.length > 0 && line->in_size == line->head_size)
+        (void)send(line->socket, text, sizeof text - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Two who read such a request could differ on where it ends, and one smuggle the next one in. */
-static bool is_framed_twice(struct MHD_Connection *connection)
+/* Ensures: false: the line was refused, and may be gone. */
+static bool take_head(struct line *line)
 {
-    struct framing framing = {0};
-    (void)MHD_get_connection_values(connection, MHD_HEADER_KIND, count_framing, &framing);
-    return framing.lengths + framing.encodings > 1;
-}
-
-/* The first sight of a request: its headers. */
-static enum MHD_Result begin(struct live_http *http, struct MHD_Connection *connection,
-                             const char *url, const char *method, void **slot)
-{
-    if (is_foreign(http, connection))
-        return refuse(connection, MHD_HTTP_FORBIDDEN,
-                      "{\"error\": \"this address answers programs on this machine only: Host must "
-                      "be 127.0.0.1 or localhost, and no web page of another origin may ask\"}");
-    if (is_framed_twice(connection))
-        return refuse(connection, MHD_HTTP_BAD_REQUEST,
-                      "{\"error\": \"a body has one Content-Length, or comes in chunks\"}");
-    uint64_t const promised = promised_bytes(connection);
-    if (promised > BODY_BYTES_ENDURED)
-        return refuse(connection, MHD_HTTP_CONTENT_TOO_LARGE,
-                      "{\"error\": \"the body is too large; 1 MiB is allowed\"}");
-    struct call *const call = calloc(1, sizeof *call);
-    if (call == NULL)
-        return MHD_NO;
-    if (promised > 0 && promised <= LIVE_BODY_BYTES_MAX) {
-        call->body = malloc((size_t)promised);
-        call->capacity = call->body == NULL ? 0 : (size_t)promised;
-    }
-    call->http = http;
-    call->connection = connection;
-    call->request = (struct live_request){.method = method, .path = url, .owner = call};
-    *slot = call;
-    return MHD_YES;
-}
-
-static bool make_room(struct call *call, size_t size)
-{
-    if (size <= call->capacity)
-        return true;
-    size_t const capacity = size < 2 * call->capacity ? 2 * call->capacity : size;
-    uint8_t *const body = realloc(call->body, capacity);
-    if (body == NULL)
+    struct live_http_refusal refusal = {0};
+    line->head_size = live_http_head_size(line->in, line->in_size, &line->looked, &refusal);
+    if (line->head_size > 0 &&
+        !live_http_head_read(line->in, line->head_size, &line->head, &refusal))
+        TACIT_ASSERT(refusal.code != 0);
+    if (refusal.code != 0) {
+        refuse_head(line, &refusal);
         return false;
-    call->body = body;
-    call->capacity = capacity;
+    }
+    if (line->head_size == 0)
+        return true;
+    line->has_head = true;
+    line->is_ending = !line->head.keeps;
+    line->is_head_only = strcmp(line->head.method, "HEAD") == 0;
+    if (is_foreign(line->http, &line->head)) {
+        refuse(line, 403,
+               "this address answers programs on this machine only: Host must be 127.0.0.1 or "
+               "localhost, and no web page of another origin may ask");
+        return false;
+    }
+    if (line->head.length > LIVE_BODY_BYTES_MAX) {
+        refuse(line, 413, "the body is too large; 1 MiB is allowed");
+        return false;
+    }
+    encourage(line);
     return true;
 }
 
-static enum MHD_Result take_body(struct call *call, const char *bytes, size_t *size)
+/* Room for more of the body: it grows with what has come, not with what was promised. Ensures:
+ * false: the line was refused, and may be gone. */
+static bool make_room(struct line *line, size_t wanted)
 {
-    size_t const before = call->received;
-    call->received += *size;
-    if (call->received > BODY_BYTES_ENDURED)
-        return MHD_NO;
-    if (call->received <= LIVE_BODY_BYTES_MAX) {
-        if (!make_room(call, call->received))
-            return MHD_NO;
-        memcpy(call->body + before, bytes, *size);
+    if (wanted <= line->body_capacity)
+        return true;
+    size_t capacity =
+        line->body_capacity < BODY_BYTES_AT_FIRST ? BODY_BYTES_AT_FIRST : 2 * line->body_capacity;
+    capacity = capacity < wanted ? wanted : capacity;
+    capacity = capacity > line->head.length ? (size_t)line->head.length : capacity;
+    size_t const more = capacity - line->body_capacity;
+    uint8_t *const body = reserve(line, more) ? realloc(line->body, capacity) : NULL;
+    if (body == NULL) {
+        line->caller->shed++;
+        line->request.retry_after_s = 1;
+        refuse(line, 503, "too many large bodies are under way; ask again later");
+        return false;
     }
-    *size = 0;
-    return MHD_YES;
+    line->body = body;
+    line->body_capacity = capacity;
+    count_bytes(line, more, 0);
+    return true;
 }
 
-static enum MHD_Result hand_over(struct call *call)
+/* What came with the head. Ensures: as make_room. */
+static bool take_first_of_body(struct line *line)
 {
-    if (call->received > LIVE_BODY_BYTES_MAX)
-        return refuse(call->connection, MHD_HTTP_CONTENT_TOO_LARGE,
-                      "{\"error\": \"the body is too large; 1 MiB is allowed\"}");
-    call->request.body = call->body;
-    call->request.size = call->received;
-    call->stage = STAGE_HANDLING;
-    struct line *const line = line_of(call->connection);
-    if (line != NULL && !line->is_shed)
-        line->is_busy = true;
-    call->http->handle(call->http->context, &call->request);
-    if (call->stage == STAGE_ANSWERED)
-        return call->queued;
-    hold(call);
-    return MHD_YES;
+    size_t const here = line->in_size - line->head_size;
+    size_t const taken = here < line->head.length ? here : (size_t)line->head.length;
+    if (!make_room(line, taken))
+        return false;
+    if (taken > 0)
+        memcpy(line->body, line->in + line->head_size, taken);
+    line->body_size = taken;
+    line->head_size += taken; /* where the next request begins */
+    return true;
 }
 
-/* libmicrohttpd comes here for the headers, for each piece of the body, at its end, and once more
- * when a suspended connection was resumed. */
-static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
-                                  const char *method, const char *version, const char *upload,
-                                  size_t *upload_size, void **slot)
+static void make_ready(struct line *line)
 {
-    (void)version;
-    struct call *const call = *slot;
-    if (call == NULL)
-        return begin(context, connection, url, method, slot);
-    if (*upload_size > 0)
-        return take_body(call, upload, upload_size);
-    /* Answered before, and here again: the server could not take the answer. Closing is better than
-     * silence. */
-    return call->stage == STAGE_READING ? hand_over(call) : MHD_NO;
+    struct live_http *const http = line->http;
+    line->stage = STAGE_READY;
+    line->next_ready = NULL;
+    *http->ready_end = line;
+    http->ready_end = &line->next_ready;
 }
 
-static void on_completed(void *context, struct MHD_Connection *connection, void **slot,
-                         enum MHD_RequestTerminationCode why)
+/* Something has come. */
+static void advance(struct line *line)
 {
-    struct live_http *const http = context;
-    struct call *const call = *slot;
-    struct line *const line = line_of(connection);
-    (void)why;
-    *slot = NULL;
-    if (line != NULL) {
-        line->is_busy = false;
-        take_line_out(http, line);
-        append_line(http, line);
+    TACIT_ASSERT(line->stage == STAGE_READING);
+    if (!line->has_head) {
+        if (!take_head(line) || !line->has_head)
+            return;
+        if (!take_first_of_body(line))
+            return;
     }
-    if (call == NULL)
-        return;
-    TACIT_ASSERT(call->stage != STAGE_HELD); /* a suspended connection is not looked at */
-    if (call->stage == STAGE_ANSWERED)
-        call->http->unsent--;
-    free(call->body);
-    free(call);
+    if (line->body_size == line->head.length)
+        make_ready(line);
 }
 
-/* ---- The server in the loop ------------------------------------------------------------------ */
-
-/* Wakes us for the server's time-outs. An earlier alarm than needed stays: it costs less than a
- * system call a request. */
-static void set_timer(struct live_http *http, uint64_t wait_ms)
+static void hand_over(struct line *line)
 {
-    uint64_t const now_us = live_now_us();
-    uint64_t const due_us = now_us + wait_ms * 1000u;
-    if (http->timer_us > now_us && http->timer_us <= due_us)
-        return;
-    http->timer_us = due_us;
-    live_timer_set(http->timer, due_us);
-}
-
-static unsigned connections_of(const struct live_http *http)
-{
-    const union MHD_DaemonInfo *const info =
-        MHD_get_daemon_info(http->server, MHD_DAEMON_INFO_CURRENT_CONNECTIONS);
-    return info == NULL ? 0 : info->num_connections;
-}
-
-/* One run of the server. Is another one due at once? When a connection goes, it is: a server that
- * was full listens again only at the start of a run. */
-static bool run_once(struct live_http *http, uint64_t *wait_ms)
-{
-    unsigned const before = connections_of(http);
-    MHD_UNSIGNED_LONG_LONG wait = 0;
-    (void)MHD_run(http->server);
-    if (connections_of(http) < before)
-        *wait_ms = 0;
+    struct live_http *const http = line->http;
+    line->stage = STAGE_HANDLING;
+    line->request = (struct live_request){.method = line->head.method,
+                                          .path = line->head.path,
+                                          .body = line->body,
+                                          .size = line->body_size,
+                                          .caller = line->caller,
+                                          .owner = line};
+    http->handle(http->context, &line->request);
+    line->caller->turn_cost += REQUEST_COST + line->request.cost;
+    free_body(line);
+    if (line->stage == STAGE_SENDING)
+        begin_sending(line);
     else
-        *wait_ms = MHD_get_timeout(http->server, &wait) == MHD_YES ? wait : UINT64_MAX;
-    return *wait_ms == 0;
+        line->stage = STAGE_HELD;
 }
 
-/* Other descriptors of the loop shall not starve: what is left after some runs waits for the timer.
- */
-static void run(struct live_http *http)
+/* Callers in turns. */
+static void serve(struct live_http *http)
 {
-    uint64_t wait_ms = 0;
-    shed_the_late(http);
-    for (unsigned i = 0; i < RUNS_MAX && run_once(http, &wait_ms); i++)
-        ;
-    if (http->line_count > 0 && wait_ms > SWEEP_MS)
-        wait_ms = SWEEP_MS;
-    if (wait_ms != UINT64_MAX)
-        set_timer(http, wait_ms);
+    struct line **at = &http->ready;
+    while (*at != NULL) {
+        struct line *const line = *at;
+        if (line->caller->turn_cost >= TURN_COST) {
+            at = &line->next_ready;
+            continue;
+        }
+        *at = line->next_ready;
+        if (*at == NULL)
+            http->ready_end = at;
+        hand_over(line);
+        /* What was served may have closed others, or have put itself at the end again. */
+        at = &http->ready;
+    }
+    if (http->ready != NULL)
+        wake_by(http, live_now_us());
 }
 
-static void on_ready(void *context, uint32_t epoll_events)
+/* ---- What comes ------------------------------------------------------------------------------ */
+
+/* Where the next bytes go. Ensures: false: the line was refused, and may be gone. */
+static bool room_for_input(struct line *line, void **into, size_t *size)
 {
-    (void)epoll_events;
-    run(context);
+    if (!line->has_head) {
+        *into = line->in + line->in_size;
+        *size = sizeof line->in - line->in_size;
+        return true;
+    }
+    size_t const lacking = (size_t)line->head.length - line->body_size;
+    size_t const wanted = lacking < BODY_BYTES_AT_FIRST ? lacking : BODY_BYTES_AT_FIRST;
+    if (!make_room(line, line->body_size + wanted))
+        return false;
+    *into = line->body + line->body_size;
+    *size = line->body_capacity - line->body_size;
+    return true;
 }
 
-static void on_resumed(void *context, uint32_t epoll_events)
+static void receive(struct line *line)
 {
-    (void)epoll_events;
+    void *into;
+    size_t size;
+    if (!room_for_input(line, &into, &size))
+        return;
+    TACIT_ASSERT(size > 0);
+    ssize_t const got = recv(line->socket, into, size, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return;
+    if (got <= 0) {
+        close_line(line);
+        return;
+    }
+    if (line->in_size == 0)
+        set_due(line, line->http->line_us); /* it begins */
+    if (line->has_head)
+        line->body_size += (size_t)got;
+    else
+        line->in_size += (size_t)got;
+    struct live_http *const http = line->http;
+    advance(line);
+    serve(http);
+}
+
+static void discard(struct line *line)
+{
+    char bytes[16384];
+    ssize_t const got = recv(line->socket, bytes, sizeof bytes, MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
+        return;
+    line->discarded += got > 0 ? (uint64_t)got : 0;
+    if (got <= 0 || line->discarded > FAREWELL_BYTES_MAX)
+        close_line(line);
+}
+
+static void on_line(void *context, uint32_t epoll_events)
+{
+    struct line *const line = context;
+    bool const is_gone = (epoll_events & (EPOLLHUP | EPOLLERR)) != 0;
+    switch (line->stage) {
+    case STAGE_READING:
+        receive(line);
+        break;
+    case STAGE_SENDING: {
+        struct live_http *const http = line->http;
+        send_more(line);
+        serve(http);
+        break;
+    }
+    case STAGE_FAREWELL:
+        discard(line);
+        break;
+    case STAGE_READY:
+    case STAGE_PAUSED:
+        if (is_gone)
+            close_line(line);
+        else
+            wait_for_nothing(line);
+        break;
+    case STAGE_HANDLING:
+    case STAGE_HELD:
+        if (is_gone)
+            forget(line); /* its answer finds out */
+        else
+            wait_for_nothing(line);
+        break;
+    }
+}
+
+/* ---- Who comes ------------------------------------------------------------------------------- */
+
+static uint32_t user_of(const struct live_http *http, int accepted)
+{
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (http->socket.port != 0)
+        return LIVE_CALLER_LOOPBACK;
+    if (getsockopt(accepted, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return LIVE_CALLER_OTHERS;
+    return peer.uid;
+}
+
+/* The socket is the line's, or closed. */
+static void open_line(struct live_http *http, int accepted)
+{
+    struct line *const line = malloc(sizeof *line);
+    if (line == NULL) {
+        (void)close(accepted);
+        return;
+    }
+    memset(line, 0, offsetof(struct line, in));
+    line->http = http;
+    line->socket = accepted;
+    line->caller = live_callers_find(&http->callers, user_of(http, accepted));
+    line->caller->lines++;
+    line->request = (struct live_request){.caller = line->caller, .owner = line};
+    line->since_us = live_now_us();
+    line->older = http->newest;
+    if (http->newest != NULL)
+        http->newest->newer = line;
+    else
+        http->oldest = line;
+    http->newest = line;
+    http->line_count++;
+    line->is_watched = live_loop_watch(http->loop, accepted, EPOLLIN, on_line, line) == TACIT_OK;
+    if (!line->is_watched) {
+        close_line(line);
+        return;
+    }
+    set_due(line, http->line_us);
+    if (line->caller->paused_us > line->since_us) { /* a new line is no way around a refusal */
+        line->stage = STAGE_PAUSED;
+        set_due(line, PAUSE_US);
+        wait_for_nothing(line);
+    }
+}
+
+static void on_listener(void *context, uint32_t epoll_events)
+{
     struct live_http *const http = context;
-    uint64_t count;
-    (void)!read(http->resumed, &count, sizeof count);
-    http->is_woken = false;
-    run(http);
+    (void)epoll_events;
+    for (unsigned i = 0; i < ACCEPTS_MAX; i++) {
+        if (http->line_count >= LIVE_LINES_MAX && !shed_one(http)) {
+            /* All are being answered: whoever comes waits for the first that is done. */
+            http->is_full = live_loop_change(http->loop, http->socket.listener, 0) == TACIT_OK;
+            return;
+        }
+        int const accepted =
+            accept4(http->socket.listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        if (accepted < 0)
+            return;
+        open_line(http, accepted);
+    }
+}
+
+/* ---- Deadlines ------------------------------------------------------------------------------- */
+
+static void be_late(struct line *line)
+{
+    switch (line->stage) {
+    case STAGE_READING:
+        if (line->in_size == 0) {
+            close_line(line);
+            return;
+        }
+        line->caller->late++;
+        refuse(line, 408, "a request must be here, headers and body, within the time that it has");
+        break;
+    case STAGE_PAUSED:
+        line->stage = STAGE_READING;
+        set_due(line, line->http->line_us);
+        wait_for_input(line);
+        if (line->in_size > 0)
+            advance(line);
+        break;
+    case STAGE_SENDING:
+        line->caller->late++;
+        close_line(line);
+        break;
+    case STAGE_FAREWELL:
+        close_line(line);
+        break;
+    case STAGE_READY:
+    case STAGE_HANDLING:
+    case STAGE_HELD:
+        line->due_us = TACIT_NEVER; /* it waits for us */
+        break;
+    }
 }
 
 static void on_due(void *context)
 {
     struct live_http *const http = context;
+    uint64_t const now_us = live_now_us();
     http->timer_us = TACIT_NEVER;
-    run(http);
+    for (size_t i = 0; i < LIVE_CALLERS_MAX; i++)
+        http->callers.list[i].turn_cost = 0;
+    struct line *line = http->oldest;
+    while (line != NULL) {
+        bool const is_due = line->due_us <= now_us;
+        if (is_due)
+            be_late(line); /* may close it, and others; its time moves */
+        line = is_due ? http->oldest : line->newer;
+    }
+    serve(http);
+    for (line = http->oldest; line != NULL; line = line->newer)
+        wake_by(http, line->due_us);
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
@@ -501,47 +824,20 @@ static enum tacit_status fail(struct tacit_error *error, enum tacit_status statu
     return status;
 }
 
-/* The server closes the listener it is given when it stops. */
-static enum tacit_status start(struct live_http *http, int listener, struct tacit_error *error)
-{
-    http->server = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, on_request, http,
-        MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_NOTIFY_COMPLETED, on_completed, http,
-        MHD_OPTION_NOTIFY_CONNECTION, on_line, http, MHD_OPTION_CONNECTION_LIMIT,
-        LINES_MAX + LINES_SPARE, MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
-        MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
-    const union MHD_DaemonInfo *const info =
-        http->server == NULL ? NULL : MHD_get_daemon_info(http->server, MHD_DAEMON_INFO_EPOLL_FD);
-    if (info == NULL)
-        return fail(error, TACIT_IO, "it did not start");
-    http->timer_us = TACIT_NEVER;
-    http->timer = live_timer_new(http->loop, on_due, http);
-    http->resumed = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (http->timer == NULL || http->resumed < 0)
-        return fail(error, TACIT_MEMORY, "out of memory or descriptors");
-    enum tacit_status status =
-        live_loop_watch(http->loop, http->resumed, EPOLLIN, on_resumed, http);
-    if (status == TACIT_OK)
-        status = live_loop_watch(http->loop, info->epoll_fd, EPOLLIN, on_ready, http);
-    if (status != TACIT_OK)
-        return fail(error, status, tacit_status_text(status));
-    http->epoll = info->epoll_fd;
-    return TACIT_OK;
-}
-
-/* The server gets a copy of the listener, because it is not said whose it is after a failed start.
- */
 static enum tacit_status open_parts(struct live_http *http, const struct live_http_config *config,
                                     struct tacit_error *error)
 {
-    enum tacit_status const status =
-        config->unix_path != NULL ? live_http_listen_unix(&http->socket, config->unix_path,
-                                                          config->is_private ? 0600 : 0660, error)
-                                  : live_http_listen_loopback(&http->socket, config->port, error);
+    enum tacit_status status = config->unix_path != NULL
+                                   ? live_http_listen_unix(&http->socket, config->unix_path,
+                                                           config->is_private ? 0600 : 0660, error)
+                                   : live_http_listen_loopback(&http->socket, config->port, error);
     if (status != TACIT_OK)
         return status;
-    int const copy = fcntl(http->socket.listener, F_DUPFD_CLOEXEC, 0);
-    return copy < 0 ? fail(error, TACIT_IO, strerror(errno)) : start(http, copy, error);
+    http->timer = live_timer_new(http->loop, on_due, http);
+    if (http->timer == NULL)
+        return fail(error, TACIT_MEMORY, "out of memory or descriptors");
+    status = live_loop_watch(http->loop, http->socket.listener, EPOLLIN, on_listener, http);
+    return status == TACIT_OK ? TACIT_OK : fail(error, status, tacit_status_text(status));
 }
 
 enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop,
@@ -554,11 +850,10 @@ enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop
     if (opened == NULL)
         return fail(error, TACIT_MEMORY, "out of memory");
     opened->loop = loop;
-    opened->epoll = -1;
-    opened->resumed = -1;
     opened->socket.listener = -1;
-    opened->line_us_max =
-        (config->line_s_max == 0 ? LINE_S_MAX : config->line_s_max) * UINT64_C(1000000);
+    opened->timer_us = TACIT_NEVER;
+    opened->ready_end = &opened->ready;
+    opened->line_us = (config->line_s_max == 0 ? LINE_S_MAX : config->line_s_max) * US_PER_S;
     opened->handle = handle;
     opened->context = context;
     enum tacit_status const status = open_parts(opened, config, error);
@@ -569,18 +864,33 @@ enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop
     return status;
 }
 
-/* Nobody may stay suspended when the server stops; what was answered gets a moment to go out. */
-static void drain(struct live_http *http)
+static void answer_stopping(struct line *line)
 {
     static const char text[] = "{\"error\": \"the agent is stopping; ask again later\"}";
-    while (http->held != NULL)
-        live_http_answer(&http->held->request, MHD_HTTP_SERVICE_UNAVAILABLE, "application/json",
-                         text, sizeof text - 1);
-    uint64_t const end_us = live_now_us() + CLOSING_MS * UINT64_C(1000);
-    while (http->unsent > 0 && live_now_us() < end_us) {
-        struct pollfd wait = {.fd = http->epoll, .events = POLLIN};
-        (void)poll(&wait, 1, 10);
-        (void)MHD_run(http->server);
+    line->is_ending = true;
+    live_http_answer(&line->request, 503, "application/json", text, sizeof text - 1);
+}
+
+static struct line *find_line(const struct live_http *http, enum stage stage)
+{
+    struct line *line = http->oldest;
+    while (line != NULL && line->stage != stage)
+        line = line->newer;
+    return line;
+}
+
+/* Nobody whose request was taken is left without an answer; what was answered gets a moment to go
+ * out. */
+static void drain(struct live_http *http)
+{
+    struct line *line;
+    while ((line = find_line(http, STAGE_HELD)) != NULL)
+        answer_stopping(line);
+    uint64_t const end_us = live_now_us() + CLOSING_US;
+    while ((line = find_line(http, STAGE_SENDING)) != NULL && live_now_us() < end_us) {
+        struct pollfd wait = {.fd = line->socket, .events = POLLOUT};
+        if (poll(&wait, 1, 10) > 0)
+            send_more(line);
     }
 }
 
@@ -588,23 +898,23 @@ void live_http_close(struct live_http *http)
 {
     if (http == NULL)
         return;
+    if (http->socket.listener >= 0)
+        live_loop_forget(http->loop, http->socket.listener);
     live_http_socket_close(&http->socket);
-    if (http->epoll >= 0) {
-        drain(http);
-        live_loop_forget(http->loop, http->epoll);
-    }
+    drain(http);
+    while (http->oldest != NULL)
+        close_line(http->oldest);
     if (http->timer != NULL)
         live_timer_set(http->timer, TACIT_NEVER);
-    if (http->resumed >= 0) {
-        live_loop_forget(http->loop, http->resumed);
-        (void)close(http->resumed);
-    }
-    if (http->server != NULL)
-        MHD_stop_daemon(http->server);
     free(http);
 }
 
 uint16_t live_http_port(const struct live_http *http)
 {
     return http->socket.port;
+}
+
+struct live_callers *live_http_callers(struct live_http *http)
+{
+    return &http->callers;
 }

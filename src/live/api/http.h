@@ -1,10 +1,12 @@
-/* A small HTTP server inside our loop, by libmicrohttpd: on a Unix socket or on loopback. A request
+/* A small HTTP/1.1 server inside our loop, on a Unix socket or on loopback (decision 29). A request
  * is handed over whole; its answer may come later (after the batch is durable). */
 #ifndef TACIT_LIVE_HTTP_H
 #define TACIT_LIVE_HTTP_H
 #include "../daemon/loop.h"
+#include "callers.h"
 
 #define LIVE_BODY_BYTES_MAX (1u << 20)
+#define LIVE_LINES_MAX 256u
 
 struct live_http;
 
@@ -12,9 +14,12 @@ struct live_http;
 struct live_request {
     const char *method;
     const char *path;
-    const uint8_t *body;
+    const uint8_t *body; /* until the handler returns */
     size_t size;
-    void *owner; /* of the server */
+    struct live_caller *caller;
+    unsigned cost;          /* the handler's: pieces of work beyond the first */
+    unsigned retry_after_s; /* the handler's: of an answer that says so; 0: it does not */
+    void *owner;            /* of the server */
 };
 
 struct live_http_config {
@@ -22,15 +27,19 @@ struct live_http_config {
     const char *unix_path;
     uint16_t port;       /* on 127.0.0.1, if unix_path is NULL; 0: any free one */
     bool is_private;     /* the socket has mode 0600 */
-    unsigned line_s_max; /* a line on which no request was finished for so long is closed; 0: 30 */
+    unsigned line_s_max; /* for a whole request, its answer, or the pause between two; 0: 30 */
 };
 
-/* Nobody can shut the others out: where all lines are taken, the one that has finished no request
- * for the longest time makes room, unless an answer is due on it. One length of a body, or chunks,
- * and not both: else 400.
- * Only programs on this machine are answered: on loopback, requests that a browser makes for a web
- * page of another origin are refused (Host, Origin). A body beyond LIVE_BODY_BYTES_MAX is refused
- * with 413. Errors: TACIT_IO, TACIT_INVALID, TACIT_MEMORY with error->text. */
+/* Nobody can shut the others out. A request, headers and body, has line_s_max to come; then 408.
+ * Where all lines are taken, a newcomer gets the place of one on which nothing is being answered:
+ * of the caller who has the most, one that finished no request before one that did, the oldest
+ * first. Callers are served in turns: whoever has had its share of work in a round of
+ * the loop waits for the next. What bodies and answers take together is bounded.
+ *
+ * Strict (http_head.h): one Content-Length and no chunks, lines that end in CR LF. Every error is
+ * JSON. Only programs on this machine are answered: on loopback, requests that a browser makes for
+ * a web page of another origin are refused (Host, Origin). A body beyond LIVE_BODY_BYTES_MAX is
+ * refused with 413. Errors: TACIT_IO, TACIT_INVALID, TACIT_MEMORY with error->text. */
 enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop,
                                  const struct live_http_config *config,
                                  void (*handle)(void *context, struct live_request *request),
@@ -40,10 +49,10 @@ enum tacit_status live_http_open(struct live_http **http, struct live_loop *loop
 void live_http_close(struct live_http *http);
 /* 0: a Unix socket. */
 uint16_t live_http_port(const struct live_http *http);
+struct live_callers *live_http_callers(struct live_http *http);
 
 /* Answers, in the handler or later; the request is gone afterwards. bytes are copied. A caller who
- * has gone away in the meantime, or has closed his side of the line, loses his answer; nothing
- * else. */
+ * has gone away in the meantime loses his answer; nothing else. */
 void live_http_answer(struct live_request *request, unsigned code, const char *content_type,
                       const char *bytes, size_t size);
 #endif
