@@ -11,8 +11,13 @@ from pathlib import Path
 
 # Nothing is sent and nothing is installed while it runs.
 os.environ.update(FLWR_TELEMETRY_ENABLED="0", RAY_USAGE_STATS_ENABLED="0", HF_HUB_OFFLINE="1", PIP_NO_INDEX="1")
+# A busy machine starts slowly: Ray allows its own start 30 s unless told otherwise, before it is imported.
+os.environ.setdefault("RAY_raylet_start_wait_time_s", "300")
+os.environ.setdefault("RAY_gcs_server_request_timeout_seconds", "300")
+os.environ.setdefault("RAY_worker_register_timeout_seconds", "600")
 
 import numpy as np  # noqa: E402
+import ray  # noqa: E402
 from flwr.app import ArrayRecord, Message, MetricRecord, RecordDict  # noqa: E402
 from flwr.clientapp import ClientApp  # noqa: E402
 from flwr.serverapp import ServerApp  # noqa: E402
@@ -64,6 +69,19 @@ def serve(grid, context):
     print(f"slope {float(result.arrays.to_numpy_ndarrays()[0][0]):.3f}, which was {SLOPE}")
 
 
+def start_ray(tries=3):
+    """Flower's simulation runs on Ray; where it does not come up on a busy machine it is tried again."""
+    for turn in range(1, tries + 1):
+        try:
+            ray.init(num_cpus=2, include_dashboard=False, runtime_env={"env_vars": {"PYTHONPATH": os.pathsep.join(sys.path)}})
+            return
+        except Exception as why:  # Ray's own word for it is a plain Exception
+            ray.shutdown()
+            print(f"Ray did not come up ({turn} of {tries}): {why}", file=sys.stderr)
+    sys.exit("Ray did not come up: too much else runs on this machine, or /tmp/ray cannot be written or is full; "
+             "what it said is in /tmp/ray/session_latest/logs. Try again when it is quieter.")
+
+
 if __name__ == "__main__":
-    run_simulation(server, client, CLIENTS, backend_config={
-        "init_args": {"num_cpus": 2, "include_dashboard": False}, "client_resources": {"num_cpus": 1.0}})
+    start_ray()
+    run_simulation(server, client, CLIENTS, backend_config={"client_resources": {"num_cpus": 1.0}})

@@ -183,6 +183,8 @@ class Simulation(unittest.TestCase):
     """Ten clients, three rounds, in flwr's own engine; each client's latency follows a script."""
 
     def test_users_are_those_of_tacit_run(self):
+        sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "examples/flower"))
+        from pause import start_ray  # before flwr loads Ray: it says how patient that is
         from flwr.clientapp import ClientApp
         from flwr.serverapp import ServerApp
         from flwr.simulation import run_simulation
@@ -206,8 +208,8 @@ class Simulation(unittest.TestCase):
         def serve(grid, context):
             strategy.start(grid=grid, initial_arrays=ArrayRecord([np.zeros(1)]), num_rounds=ROUNDS)
 
-        run_simulation(server_app, client_app, CLIENTS, backend_config={
-            "init_args": {"num_cpus": 2, "include_dashboard": False}, "client_resources": {"num_cpus": 1.0}})
+        start_ray()
+        run_simulation(server_app, client_app, CLIENTS, backend_config={"client_resources": {"num_cpus": 1.0}})
         self.assertEqual(strategy.chosen, chosen_by_selector())
         check_with_the_program(self, strategy.chosen)
         fast = sorted(range(CLIENTS), key=lambda part: LATENCIES[part])[:ASKED]

@@ -375,8 +375,11 @@ static json_t *ledger(void *context)
         json_decref(list.releases);
         return NULL;
     }
-    return json_pack("{s:f, s:f, s:f, s:o}", "epsilon_per_reward", agent->config->site.epsilon,
-                     "spent", (double)view.spent_nano / (double)TACIT_NANO, "budget",
+    char const *const of = agent->config->protocol->epsilon_of;
+    char key[40];
+    (void)snprintf(key, sizeof key, "epsilon_per_%.20s", of == NULL ? "reward" : of);
+    return json_pack("{s:f, s:f, s:f, s:o}", key, agent->config->site.epsilon, "spent",
+                     (double)view.spent_nano / (double)TACIT_NANO, "budget",
                      agent->config->site.budget, "releases", list.releases);
 }
 

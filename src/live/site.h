@@ -236,11 +236,12 @@ struct live_site_view {
 struct live_site; /* the family's own */
 
 struct live_site_ops {
-    const char *word;   /* of the protocol: in the files, and the last part of its topics */
-    uint32_t family;    /* its number */
-    uint32_t version;   /* of the protocol */
-    bool hears_of_each; /* the hub also says what is about one site on a topic of its own */
-    bool has_terms;     /* it can go on in a new term, with a hub that has lost its state */
+    const char *word;       /* of the protocol: in the files, and the last part of its topics */
+    uint32_t family;        /* its number */
+    uint32_t version;       /* of the protocol */
+    bool hears_of_each;     /* the hub also says what is about one site on a topic of its own */
+    bool has_terms;         /* it can go on in a new term, with a hub that has lost its state */
+    const char *epsilon_of; /* what policy.epsilon is the loss of; NULL: one reward */
 
     /* Takes part in the run that these bytes announce. What all protocols agree on is checked
      * already: arms, range, and that number of sites and horizon are within the policy. Errors:

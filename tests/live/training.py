@@ -197,6 +197,9 @@ def five_sites_learn_in_ten_rounds(federation_of):
     status = trial.wait_for_end()
     accuracy = trial.accuracy()
     asked = trial.asked()
+    ledger = trial.get(next(iter(trial.sites)), "/v1/ledger")
+    require(ledger["epsilon_per_update"] == trial.budget, f"{ledger}")  # the most that its file allows for one
+    require(0 < ledger["spent"] <= ledger["budget"] == trial.budget and "epsilon_per_reward" not in ledger, f"{ledger}")
     require(status["rounds"] == 10 and sorted(asked) == list(range(1, 11)), f"{status}")
     require(all(len(sites) == 3 for sites in list(asked.values())[2:]), f"{asked}")
     require({site for sites in asked.values() for site in sites} == set(trial.sites), f"somebody never asked: {asked}")
