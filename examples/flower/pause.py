@@ -62,6 +62,7 @@ def train(message, context):
 @server.main()
 def serve(grid, context):
     strategy = Pause(users_per_round=3, selector={"latency_min": 0.02}, min_available_nodes=CLIENTS, fraction_evaluate=0.0,
+                     query_timeout=1200.0,  # on a busy machine clients start slowly
                      state=Path(sys.argv[1]) if len(sys.argv) > 1 else None)
     result = strategy.start(grid=grid, initial_arrays=ArrayRecord([np.zeros(1)]), num_rounds=ROUNDS)
     for turn, parts in enumerate(strategy.chosen, 1):

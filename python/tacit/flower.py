@@ -45,7 +45,7 @@ class Pause(FedAvg):  # type: ignore[misc]  # flwr is not installed where types 
 
     def __init__(self, *, users_per_round: int, selector: Union[Selector, Mapping[str, Any], None] = None,
                  latency_key: str = "latency_s", size_key: str = "num-examples", id_key: str = "partition-id",
-                 spent_key: Optional[str] = None, deadline: float = math.inf, query_timeout: float = 60.0,
+                 spent_key: Optional[str] = None, deadline: float = math.inf, query_timeout: float = 300.0,
                  state: Optional[Path] = None, **fedavg: Any) -> None:
         if "fraction_train" in fedavg or "min_train_nodes" in fedavg:
             raise ValueError("fraction_train, min_train_nodes: the selector says who trains; allowed: users_per_round")
@@ -97,7 +97,7 @@ class Pause(FedAvg):  # type: ignore[misc]  # flwr is not installed where types 
             self._ids = sorted(told)
             if self.selector is None:
                 if not told:
-                    raise StateError("no client says who it is")
+                    raise StateError(f"no client said who it is within {self.query_timeout:g} s (query_timeout)")
                 self.selector = Selector([told[part] for part in self._ids],
                                          users_per_round=min(self.users_per_round, len(told)), **self._keywords)
             elif len(self._ids) != len(self.selector.scores()["counts"]):

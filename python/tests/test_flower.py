@@ -188,7 +188,7 @@ class Simulation(unittest.TestCase):
         from flwr.clientapp import ClientApp
         from flwr.serverapp import ServerApp
         from flwr.simulation import run_simulation
-        client_app, server_app, strategy = ClientApp(), ServerApp(), strategy_of(fraction_evaluate=0.0)
+        client_app, server_app, strategy = ClientApp(), ServerApp(), strategy_of(fraction_evaluate=0.0, query_timeout=1200.0)
         latencies = list(LATENCIES)
 
         @client_app.query()
