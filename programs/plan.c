@@ -18,26 +18,45 @@
 #define HORIZON_MAX 1e12
 #define PRECISION 1.05 /* of the slots that are needed */
 #define FORMULA_MARGIN 1.2
+#define SHARE 0.95      /* of the runs, that decide */
+#define SAMPLES_MAX 2e7 /* of votes, in all runs of a simulation */
+#define ACCURACY 0.5    /* of votes, as a part of the gap: within it they may stop at either arm */
 
 /* What may be chosen over the file; all that fits its data and privacy is tried. */
-static const char *const protocols[] = {
-    "{kind: phased-index}",
-    "{kind: phased-index, confidence: 0.95}",
-    "{kind: elimination, bounds: exact, confidence: 0.95}",
-    "{kind: elimination}",
+struct offer {
+    const char *protocol; /* with %g: the accuracy */
+    const char *networks[3];
+    bool counts_samples; /* its horizon counts the samples of all sites together */
+    bool never_sure;     /* it names its best arm at any time, and never says that it is sure */
 };
-static const char *const networks[] = {"{kind: star}", "{kind: complete}", "{kind: ring}"};
-#define PROTOCOL_COUNT (sizeof protocols / sizeof protocols[0])
-#define NETWORK_COUNT (sizeof networks / sizeof networks[0])
-#define PLANS_MAX (PROTOCOL_COUNT * NETWORK_COUNT)
+
+static const struct offer offers[] = {
+    {.protocol = "{kind: phased-index}", .networks = {"{kind: star}"}},
+    {.protocol = "{kind: phased-index, confidence: 0.95}", .networks = {"{kind: star}"}},
+    {.protocol = "{kind: elimination, bounds: exact, confidence: 0.95}",
+     .networks = {"{kind: star}", "{kind: complete}", "{kind: ring}"}},
+    {.protocol = "{kind: elimination}",
+     .networks = {"{kind: star}", "{kind: complete}", "{kind: ring}"}},
+    {.protocol = "{kind: votes, epsilon: %g, votes: cheapest}",
+     .networks = {"{kind: broadcast}"},
+     .counts_samples = true},
+    {.protocol = "{kind: gossip-ucb, release: doubling}",
+     .networks = {"{kind: complete}", "{kind: ring}"},
+     .never_sure = true},
+};
+#define OFFER_COUNT (sizeof offers / sizeof offers[0])
+#define NETWORK_COUNT (sizeof offers[0].networks / sizeof offers[0].networks[0])
+#define PLANS_MAX (OFFER_COUNT * NETWORK_COUNT)
 
 struct plan {
-    const char *protocol;
+    char protocol[100];
     const char *network;
+    bool never_sure;
+    double samples;      /* of its horizon in a slot of a site: 1, or the number of sites */
     bool decides;        /* at the file's horizon */
-    double formula;      /* the smallest horizon that decides, by formula; NaN: there is none */
+    double formula;      /* the least slots in which it decides, by formula; NaN: there is none */
     double slots_needed; /* and by simulation; NaN: none that was looked at */
-    double rounds, bytes, cost, regret; /* at the file's horizon */
+    double rounds, bytes, cost, regret; /* at the file's horizon; NaN: it has no such number */
 };
 
 /* One file, and what is tried over it. */
@@ -46,6 +65,7 @@ struct search {
     uint32_t run_count;
     struct tacit_sim_control *control;
     uint64_t horizon;
+    uint32_t agent_count;
     double gap;
     double epsilon;
     char apart[160]; /* the setting of --gap */
@@ -99,15 +119,19 @@ static double metric_of(const json_t *root, const char *name)
     return json_is_number(mean) ? json_number_value(mean) : NAN;
 }
 
+/* The same arm in 95 % of the runs, and runs that know it: sites that are cut short while they vote
+ * have a best arm, too. */
 static struct outcome outcome_of(const json_t *root)
 {
-    return (struct outcome){
-        .ran = json_object_get(root, "error") == NULL,
-        .decides = json_is_true(json_object_get(json_object_get(root, "answer"), "decided")),
-        .rounds = metric_of(root, "rounds"),
-        .bytes = metric_of(root, "bytes"),
-        .cost = metric_of(root, "cost"),
-        .regret = metric_of(root, "regret")};
+    bool const is_decided =
+        json_is_true(json_object_get(json_object_get(root, "answer"), "decided"));
+    double const ended = metric_of(root, "single_arm_fraction");
+    return (struct outcome){.ran = json_object_get(root, "error") == NULL,
+                            .decides = is_decided && !(ended < SHARE),
+                            .rounds = metric_of(root, "rounds"),
+                            .bytes = metric_of(root, "bytes"),
+                            .cost = metric_of(root, "cost"),
+                            .regret = metric_of(root, "regret")};
 }
 
 /* A horizon that is too short for the protocol did not run, and decides nothing. */
@@ -128,7 +152,7 @@ static enum tacit_status try_horizon(struct search *search, const struct plan *p
         cell.settings[cell.setting_count++] = request->settings[i];
     (void)snprintf(words[0], sizeof words[0], "protocol=%s", plan->protocol);
     (void)snprintf(words[1], sizeof words[1], "network=%s", plan->network);
-    (void)snprintf(words[2], sizeof words[2], "horizon=%.0f", horizon);
+    (void)snprintf(words[2], sizeof words[2], "horizon=%.0f", horizon * plan->samples);
     for (uint32_t i = 0; i < 3; i++)
         cell.settings[cell.setting_count++] = words[i];
     cell.settings[cell.setting_count++] = "checkpoints=2";
@@ -164,11 +188,20 @@ static enum tacit_status bisect(struct search *search, struct plan *plan, double
     return status;
 }
 
+/* How far it is worth to look: samples of votes are drawn one by one. */
+static double limit_of(const struct search *search, const struct plan *plan)
+{
+    double const limit = fmin((double)search->horizon * HORIZON_GROWTH_MAX, HORIZON_MAX);
+    return plan->samples > 1
+               ? fmin(limit, SAMPLES_MAX / (plan->samples * (double)search->run_count))
+               : limit;
+}
+
 /* From the file's horizon down to one that does not decide, or up to one that does. */
 static enum tacit_status find_slots(struct search *search, struct plan *plan)
 {
     double const start = (double)search->horizon;
-    double const limit = fmin(start * HORIZON_GROWTH_MAX, HORIZON_MAX);
+    double const limit = limit_of(search, plan);
     double horizon = start;
     struct outcome outcome = {.ran = true, .decides = plan->decides};
     enum tacit_status status = TACIT_OK;
@@ -227,20 +260,39 @@ static enum tacit_status confirm(struct search *search, struct plan *plan)
     return find_slots(search, plan);
 }
 
-static enum tacit_status try_plan(struct search *search, const char *protocol, const char *network)
+/* The words of a protocol, with the accuracy in place of its %g. */
+static void put_words(char *text, size_t size, const char *protocol, double accuracy)
 {
-    struct plan plan = {.protocol = protocol, .network = network};
+    char const *const place = strstr(protocol, "%g");
+    if (place == NULL)
+        (void)snprintf(text, size, "%s", protocol);
+    else
+        (void)snprintf(text, size, "%.*s%.3g%s", (int)(place - protocol), protocol, accuracy,
+                       place + 2);
+}
+
+static enum tacit_status try_plan(struct search *search, const struct offer *offer,
+                                  const char *network)
+{
+    struct plan plan = {.network = network,
+                        .never_sure = offer->never_sure,
+                        .samples = offer->counts_samples ? search->agent_count : 1,
+                        .formula = NAN,
+                        .slots_needed = NAN};
     struct outcome outcome;
+    put_words(plan.protocol, sizeof plan.protocol, offer->protocol, ACCURACY * search->gap);
     enum tacit_status status = try_horizon(search, &plan, (double)search->horizon, &outcome);
     if (status != TACIT_OK || !outcome.ran)
         return status;
-    plan.decides = outcome.decides;
+    plan.decides = outcome.decides && !plan.never_sure;
     plan.rounds = outcome.rounds;
     plan.bytes = outcome.bytes;
     plan.cost = outcome.cost;
     plan.regret = outcome.regret;
-    plan.formula = formula_of(search, &plan);
-    status = confirm(search, &plan);
+    if (!plan.never_sure) {
+        plan.formula = formula_of(search, &plan) / plan.samples;
+        status = confirm(search, &plan);
+    }
     if (status == TACIT_OK)
         search->plans[search->plan_count++] = plan;
     return status;
@@ -264,9 +316,13 @@ static enum tacit_status try_all(struct search *search)
 {
     enum tacit_status status = TACIT_OK;
     for (size_t i = 0; i < PLANS_MAX && status == TACIT_OK; i++) {
+        const struct offer *const offer = &offers[i / NETWORK_COUNT];
+        char const *const network = offer->networks[i % NETWORK_COUNT];
+        if (network == NULL)
+            continue;
         if (!search->request->quiet && isatty(STDERR_FILENO))
             (void)fprintf(stderr, "\r\033[K%zu of %zu", i, PLANS_MAX);
-        status = try_plan(search, protocols[i / NETWORK_COUNT], networks[i % NETWORK_COUNT]);
+        status = try_plan(search, offer, network);
     }
     if (!search->request->quiet && isatty(STDERR_FILENO))
         (void)fprintf(stderr, "\r\033[K");
@@ -313,13 +369,14 @@ static json_t *kind_json(const char *words)
 
 static json_t *plan_json(const struct plan *plan)
 {
-    return json_pack("{s:o, s:o, s:{s:s, s:s}, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "protocol",
+    return json_pack("{s:o, s:o, s:{s:s, s:s}, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "protocol",
                      kind_json(plan->protocol), "network", kind_json(plan->network), "settings",
                      "protocol", plan->protocol, "network", plan->network, "horizon_formula",
-                     number_json(plan->formula), "horizon_needed", number_json(plan->slots_needed),
-                     "decides", plan->decides, "rounds", number_json(plan->rounds), "bytes",
-                     number_json(plan->bytes), "cost", number_json(plan->cost), "regret",
-                     number_json(plan->regret));
+                     number_json(plan->formula * plan->samples), "horizon_needed",
+                     number_json(plan->slots_needed * plan->samples), "slots_needed",
+                     number_json(plan->slots_needed), "decides", plan->decides, "rounds",
+                     number_json(plan->rounds), "bytes", number_json(plan->bytes), "cost",
+                     number_json(plan->cost), "regret", number_json(plan->regret));
 }
 
 /* One object with a line feed at its end, to be given to free(). NULL: no memory. */
@@ -340,21 +397,30 @@ static char *plans_json(const struct search *search, const char *sentence)
     return text;
 }
 
+static void print_number(double value, int width, int places)
+{
+    if (isfinite(value))
+        (void)printf(" %*.*f", width, places, value);
+    else
+        (void)printf(" %*s", width, "-");
+}
+
 static void print_table(const struct search *search, const char *sentence)
 {
+    bool has_unsure = false;
     (void)printf("%s\n\n%-52s %-18s %12s %12s %8s %12s %10s %12s\n", sentence, "protocol",
                  "network", "by formula", "slots needed", "rounds", "bytes", "cost", "regret");
     for (uint32_t i = 0; i < search->plan_count; i++) {
         const struct plan *const plan = &search->plans[i];
-        char slots[32] = "-";
-        char formula[32] = "-";
-        if (!isnan(plan->formula))
-            (void)snprintf(formula, sizeof formula, "%.0f", plan->formula);
-        if (!isnan(plan->slots_needed))
-            (void)snprintf(slots, sizeof slots, "%.0f", plan->slots_needed);
-        (void)printf("%-52s %-18s %12s %12s %8.1f %12.0f %10.0f %12.1f\n", plan->protocol,
-                     plan->network, formula, slots, plan->rounds, plan->bytes, plan->cost,
-                     plan->regret);
+        (void)printf("%-52s %-18s", plan->protocol, plan->network);
+        print_number(plan->formula, 12, 0);
+        print_number(plan->slots_needed, 12, 0);
+        print_number(plan->rounds, 8, 1);
+        print_number(plan->bytes, 12, 0);
+        print_number(plan->cost, 10, 0);
+        print_number(plan->regret, 12, 1);
+        has_unsure = has_unsure || plan->never_sure;
+        (void)putchar('\n');
     }
     (void)printf(
         "\nRounds, bytes, cost and regret at the file's horizon of %llu slots; means of %u "
@@ -364,6 +430,10 @@ static void print_table(const struct search *search, const char *sentence)
     if (search->apart[0] != '\0')
         (void)printf(" --set \"%s\"", search->apart);
     (void)putchar('\n');
+    if (has_unsure)
+        (void)printf(
+            "gossip-ucb learns all the time and never says that it is sure: it has no slots "
+            "that it needs.\n");
 }
 
 /* ---- The command ----------------------------------------------------------------------------- */
@@ -415,6 +485,7 @@ static bool look(struct search *search, struct tacit_error *error)
     uint32_t const arms = experiment.sim.env.arm_count;
     search->run_count = experiment.sim.run_count;
     search->horizon = experiment.config->horizon;
+    search->agent_count = experiment.config->agent_count;
     search->epsilon =
         experiment.config->privacy == TACIT_PRIVACY_NONE ? INFINITY : experiment.config->epsilon;
     search->gap = forecast_gap(&experiment);
@@ -453,6 +524,7 @@ static enum tacit_status write_page(const struct search *search, const char *sen
                                                   .network = words[i][1],
                                                   .settings = words[i][2],
                                                   .decides = plan->decides,
+                                                  .never_sure = plan->never_sure,
                                                   .slots_needed = plan->slots_needed,
                                                   .rounds = plan->rounds,
                                                   .bytes = plan->bytes,

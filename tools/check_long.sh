@@ -26,6 +26,9 @@ tools/build.sh build-python -Dtests=false -Dpython=true
 tools/build_python.sh build-python
 PYTHONPATH=build-python/site:python/tests TACIT_PROGRAM=build-python/tacit "${FLOWER_PYTHON:-python3}" python/tests/test_flower.py
 
+echo "== what plan forecasts, on 30 held-out instances"
+TACIT_PROGRAM=build-test/tacit python3 tests/long/forecast.py
+
 echo "== rounds of user selection against their twin, five times as many"
 TACIT_TEST_LONG=1 TACIT_PROGRAM=build-test/tacit tests/oracle/select_rounds.py
 

@@ -378,8 +378,9 @@ struct tacit_report_choice {
     const char *network;
     const char *settings; /* what to give `tacit run` */
     bool decides;         /* in the slots that there are */
-    double slots_needed;  /* NaN: more than was looked at */
-    double rounds;
+    bool never_sure;      /* it has a best arm at any time, and no end */
+    double slots_needed;  /* NaN: more than was looked at, or never_sure */
+    double rounds;        /* these four: NaN where there is no such number */
     double bytes;
     double cost;
     double regret;

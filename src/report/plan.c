@@ -107,10 +107,12 @@ static void put_choice(const struct tacit_report_plan *plan, uint32_t index, FIL
     (void)fputs(choice->decides ? "yes" : "no", out);
     (void)fputs("</td>", out);
     report_html_number(isfinite(choice->slots_needed) ? report_rounded(choice->slots_needed, 5).text
+                       : choice->never_sure           ? "never sure"
                                                       : "too many",
                        out);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        report_html_number(report_rounded(numbers[i], 4).text, out);
+        report_html_number(
+            isfinite(numbers[i]) ? report_rounded(numbers[i], 4).text : "\xe2\x80\x93", out);
     (void)fputs("</tr>\n", out);
 }
 
