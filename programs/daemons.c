@@ -226,8 +226,9 @@ static enum tacit_status run_agent(const struct tacit_config_agent *config,
     struct live_agent_config const agent = agent_config(config);
     enum live_store_found found = LIVE_STORE_NONE;
     if (!given->checks) {
-        live_log_open(config->log_is_json);
-        return live_agent_run(&agent, error);
+        enum tacit_status const opened =
+            live_log_open(config->log_is_json, config->log_file, error);
+        return opened == TACIT_OK ? live_agent_run(&agent, error) : opened;
     }
     enum tacit_status status = check_listener(&config->api, config->document, "api.unix", error);
     if (status == TACIT_OK)
@@ -316,8 +317,8 @@ static enum tacit_status check_and_run(const struct live_coordinator_config *coo
         return status;
     if (given->both.checks)
         return check_coordinator(coordinator, config, given->both.file, error);
-    live_log_open(config->log_is_json);
-    return live_coordinator_run(coordinator, error);
+    status = live_log_open(config->log_is_json, config->log_file, error);
+    return status == TACIT_OK ? live_coordinator_run(coordinator, error) : status;
 }
 
 static enum tacit_status run_coordinator(const struct tacit_config_coordinator *config,

@@ -231,6 +231,7 @@ struct tacit_config_agent {
     uint32_t open_max;
     uint32_t units_max;
     bool log_is_json;
+    const char *log_file; /* NULL: stderr */
     const struct tacit_config_family *family; /* `protocol`; by default the first that is live */
     void *keys;                               /* what the family read; NULL: nothing */
     struct config_document *document;         /* owns the strings */
@@ -263,6 +264,7 @@ struct tacit_config_coordinator {
     struct tacit_config_topology network; /* of the sites in their order */
     struct tacit_config_listener status;
     bool log_is_json;
+    const char *log_file; /* NULL: stderr */
     const struct tacit_config_family *family; /* as of an agent */
     void *keys;
     struct config_document *document;

@@ -169,10 +169,10 @@ static void read_listener(struct config_reader *reader, const struct config_node
     listener->port = (uint16_t)port;
 }
 
-static void read_log_format(struct config_reader *reader, const struct config_node *root,
-                            bool *json)
+static void read_log(struct config_reader *reader, const struct config_node *root, bool *json,
+                     const char **file)
 {
-    static const char *const keys[] = {"format", NULL};
+    static const char *const keys[] = {"format", "file", NULL};
     static const struct config_choice formats[] = {{"text", 0}, {"json", 1}, {NULL, 0}};
     struct config_node const *const map = config_reader_map(reader, root, "log", false);
     int format = 0;
@@ -181,6 +181,7 @@ static void read_log_format(struct config_reader *reader, const struct config_no
     config_reader_keys(reader, map, "log", keys);
     config_reader_choice(reader, map, "log.format", false, formats, &format);
     *json = format == 1;
+    read_path(reader, map, "log.file", false, file);
 }
 
 /* A name and where it stands in its list. */
@@ -444,7 +445,7 @@ static void read_agent(struct config_reader *reader,
     read_listener(reader, root, "api", &agent->api);
     read_decisions(reader, root, agent);
     read_missing(reader, root, agent);
-    read_log_format(reader, root, &agent->log_is_json);
+    read_log(reader, root, &agent->log_is_json, &agent->log_file);
     if (reader->status == TACIT_OK && agent->family->read_policy != NULL)
         agent->family->read_policy(reader, root, agent);
 }
@@ -530,7 +531,7 @@ static void read_coordinator(struct config_reader *reader,
     if (reader->status == TACIT_OK)
         read_network(reader, root, coordinator);
     read_listener(reader, root, "status", &coordinator->status);
-    read_log_format(reader, root, &coordinator->log_is_json);
+    read_log(reader, root, &coordinator->log_is_json, &coordinator->log_file);
     if (reader->status == TACIT_OK)
         coordinator->family->read_run(reader, root, coordinator);
 }

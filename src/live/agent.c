@@ -40,6 +40,12 @@ static void release(void *context, bool durable)
         live_control_release(agent->control, durable);
 }
 
+static void reload(void *context)
+{
+    struct agent *const agent = context;
+    live_voice_reload(&agent->voice, &agent->daemon, &agent->letters);
+}
+
 /* ---- Start and end --------------------------------------------------------------------------- */
 
 static enum tacit_status open_all(struct agent *agent, struct tacit_error *error)
@@ -52,6 +58,7 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     daemon->context = agent;
     daemon->prepare = prepare;
     daemon->release = release;
+    daemon->reload = reload;
     agent->core_timer = live_timer_new(daemon->loop, on_core_timer, agent);
     agent->expiry_timer = live_timer_new(daemon->loop, agent_on_expiry, agent);
     if (agent->core_timer == NULL || agent->expiry_timer == NULL)

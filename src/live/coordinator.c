@@ -516,6 +516,12 @@ static void release(void *context, bool durable)
         live_control_release(coordinator->control, durable);
 }
 
+static void reload(void *context)
+{
+    struct coordinator *const coordinator = context;
+    live_voice_reload(&coordinator->voice, &coordinator->daemon, &coordinator->letters);
+}
+
 /* ---- Start ----------------------------------------------------------------------------------- */
 
 /* What may not change while there is state, by the keys of the file; `agreed` is to be given to
@@ -686,6 +692,7 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     daemon->context = coordinator;
     daemon->prepare = prepare;
     daemon->release = release;
+    daemon->reload = reload;
     coordinator->timer = live_timer_new(daemon->loop, on_timer, coordinator);
     if (coordinator->timer == NULL)
         return TACIT_MEMORY;

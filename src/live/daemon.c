@@ -163,6 +163,16 @@ static void on_stop(void *context)
     live_loop_stop(daemon->loop);
 }
 
+static void on_hangup(void *context)
+{
+    struct live_daemon *const daemon = context;
+    live_log_reopen();
+    live_log(LIVE_LOG_INFO, "reload",
+             "on SIGHUP: the log is opened, and certificates are read anew");
+    if (daemon->reload != NULL)
+        daemon->reload(daemon->context);
+}
+
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
 /* Nothing of ours may end up in a core file or be readable by others. */
@@ -185,6 +195,8 @@ enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state
     enum tacit_status status = live_loop_open(&daemon->loop);
     if (status == TACIT_OK)
         status = live_loop_catch_signals(daemon->loop, on_stop, daemon);
+    if (status == TACIT_OK)
+        live_loop_on_hangup(daemon->loop, on_hangup, daemon);
     if (status != TACIT_OK) {
         (void)snprintf(error->text, sizeof error->text, "the event loop cannot start");
     } else {

@@ -28,6 +28,7 @@ struct live_daemon {
     void *context;
     void (*prepare)(void *context);               /* last changes before the commit; may be NULL */
     void (*release)(void *context, bool durable); /* held answers; may be NULL */
+    void (*reload)(void *context);                /* on SIGHUP; may be NULL */
 };
 
 /* Opens the loop, catches SIGTERM and SIGINT, forbids core dumps, sets the umask, opens the store.

@@ -59,6 +59,16 @@ void live_voice_connected(struct live_voice *voice, struct live_daemon *daemon,
                      certificate, size, true);
 }
 
+void live_voice_reload(struct live_voice *voice, struct live_daemon *daemon,
+                       struct live_letters *letters)
+{
+    live_bus_renew(daemon->bus);
+    if (live_bus_is_connected(daemon->bus))
+        live_voice_connected(voice, daemon, letters);
+    else
+        live_voice_renew(voice, letters);
+}
+
 void live_voice_ask(struct live_voice *voice, struct live_daemon *daemon, const char *name)
 {
     uint64_t const now_us = live_now_us();

@@ -28,6 +28,10 @@ void live_voice_renew(struct live_voice *voice, struct live_letters *letters);
 void live_voice_connected(struct live_voice *voice, struct live_daemon *daemon,
                           struct live_letters *letters);
 
+/* On SIGHUP: both pairs are read anew; the one that words are signed with is shown at once. */
+void live_voice_reload(struct live_voice *voice, struct live_daemon *daemon,
+                       struct live_letters *letters);
+
 /* Asks for a key that has not come, at most once a second: the broker keeps it. */
 void live_voice_ask(struct live_voice *voice, struct live_daemon *daemon, const char *name);
 #endif

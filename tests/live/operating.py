@@ -2,6 +2,7 @@
 """What an operator is told: `tacit status` and its exit codes, why a daemon is not connected and what to do, what
 `--check` refuses, which key was changed, what SIGHUP does. See support.py."""
 import json
+import signal
 import socket
 import sqlite3
 import subprocess
@@ -247,6 +248,54 @@ def busy_database_is_waited_for(federation_of):
     reader.close()
     wait_for("it starts", lambda: federation.has_joined("site-0"), 60)
     federation.stop("site-0")
+
+# SIGHUP
+
+def hang_up(federation, name):
+    federation.processes[name].send_signal(signal.SIGHUP)
+
+
+@test
+def sighup_reopens_the_log_and_reads_certificates_anew(federation_of):
+    federation = federation_of(MEANS)
+    log = federation.folder / "own.log"
+    federation.write_agent("site-0", federation.policy(), log={"file": "own.log", "format": "json"})
+    federation.start_all(["coordinator", "site-0"])
+    wait_for("site-0 joins", lambda: federation.has_joined("site-0"), 60)
+    require(federation.log("site-0") == "" and '"event":"joined"' in log.read_text(), "the log is not in its file")
+    log.rename(federation.folder / "own.log.1")  # as logrotate does
+    hang_up(federation, "site-0")
+    wait_for("a new log", lambda: log.exists() and '"event":"reload"' in log.read_text(), 60)
+    require("reload" not in (federation.folder / "own.log.1").read_text(), "both logs have it")
+    # A broken certificate is said, and the old one is used on, for the next handshake too.
+    certificate = federation.pki / "site-0.crt"
+    fresh = certificate.read_bytes()
+    certificate.write_bytes(b"no certificate")
+    hang_up(federation, "site-0")
+    wait_for("its words", lambda: "the certificate for the broker stays as it was: cannot read a certificate" in log.read_text(), 60)
+    federation.kill("broker")
+    federation.start("broker")
+    wait_for("it is back with the old one", lambda: '"event":"connected"' in log.read_text(), 60)
+    # A new one is taken: the next handshake shows an expired one, and the broker refuses it.
+    certificate.write_bytes(fresh)
+    expire(federation, "site-0")
+    hang_up(federation, "site-0")
+    federation.kill("broker")
+    federation.start("broker")
+    wait_for("the new one is in use", lambda: "our certificate has expired" in log.read_text(), 60)
+    certificate.write_bytes(fresh)
+    hang_up(federation, "site-0")
+    wait_for("it is back", lambda: (federation.site_status("site-0") or {}).get("connected"), 60)
+    # A log that cannot be opened is said in the old one; and nobody dies of a SIGHUP.
+    log.rename(federation.folder / "own.log.2")
+    log.mkdir()
+    hang_up(federation, "site-0")
+    wait_for("its words", lambda: "the log stays where it was" in (federation.folder / "own.log.2").read_text(), 60)
+    log.rmdir()
+    hang_up(federation, "coordinator")
+    wait_for("a line", lambda: "reload: on SIGHUP" in federation.log("coordinator"), 60)
+    federation.stop("site-0")
+    federation.stop("coordinator")
 
 
 if __name__ == "__main__":

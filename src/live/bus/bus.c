@@ -9,6 +9,7 @@
  * client must not be destroyed, so callbacks only note what happened and `settle` acts on it
  * afterwards; it closes its socket by itself, so the loop watches a duplicate that is ours. */
 #include "bus.h"
+#include "../daemon/log.h"
 #include "../daemon/names.h"
 #include "../pki/pki.h"
 #include <errno.h>
@@ -21,8 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define QOS 1
@@ -41,6 +44,15 @@
 #define KEEPALIVE_S_MAX 65535u
 #define REASON_BYTES 256u
 #define HOST_BYTES_MAX 253u
+
+/* CA, certificate and key as they were read last, in memory: one that was replaced by a broken one
+ * is used on. */
+enum { CA, CERTIFICATE, KEY, COPIES };
+
+struct copies {
+    int files[COPIES]; /* -1: none */
+    char paths[COPIES][32];
+};
 
 struct live_bus {
     struct live_loop *loop;
@@ -68,8 +80,10 @@ struct live_bus {
     uint32_t takeovers_in_row; /* until a connection lasts */
     char reason[REASON_BYTES]; /* why it ended; empty: not known yet */
     char said[REASON_BYTES];   /* the first error that libmosquitto logged in this attempt */
-    char lost[REASON_BYTES];   /* why the connection, or the attempt before, ended */
-    uint64_t lost_us;          /* since when there is no connection; 0: there was none yet */
+    struct copies copies;
+    char doubt[REASON_BYTES]; /* why they were not read anew, as it was said last */
+    char lost[REASON_BYTES];  /* why the connection, or the attempt before, ended */
+    uint64_t lost_us;         /* since when there is no connection; 0: there was none yet */
 };
 
 static uint32_t open_count; /* buses; libmosquitto lives as long as one does */
@@ -134,7 +148,7 @@ static void note_break(struct live_bus *bus, int system_error)
         note(bus, "cannot reach the broker", "");
     else if (!bus->is_connected && bus->config.ca_file != NULL)
         note(bus, "the broker broke off the TLS handshake: ",
-             live_pki_doubt(bus->config.ca_file, bus->config.certificate_file));
+             live_pki_doubt(bus->copies.paths[CA], bus->copies.paths[CERTIFICATE]));
     else
         note(bus, "the connection to the broker broke", "");
 }
@@ -501,6 +515,77 @@ static void set_callbacks(struct mosquitto *client)
     mosquitto_log_callback_set(client, on_log);
 }
 
+static void drop_copies(struct copies *copies)
+{
+    for (unsigned i = 0; i < COPIES; i++)
+        if (copies->files[i] >= 0)
+            (void)close(copies->files[i]);
+    *copies = (struct copies){.files = {-1, -1, -1}};
+}
+
+static bool copy_file(const char *path, int into)
+{
+    char part[4096];
+    ssize_t got = 0;
+    int const from = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_good = from >= 0;
+    while (is_good && (got = read(from, part, sizeof part)) > 0)
+        is_good = write(into, part, (size_t)got) == got;
+    if (from >= 0)
+        (void)close(from);
+    return is_good && got == 0;
+}
+
+/* Reads all three, and checks what was read. Errors: with error->text. */
+static bool make_copies(const struct live_bus_config *config, struct copies *copies,
+                        struct tacit_error *error)
+{
+    const char *const paths[COPIES] = {config->ca_file, config->certificate_file, config->key_file};
+    *copies = (struct copies){.files = {-1, -1, -1}};
+    if (live_pki_check(config->ca_file, config->certificate_file, config->key_file,
+                       config->client_id, error) != TACIT_OK)
+        return false;
+    for (unsigned i = 0; i < COPIES; i++) {
+        copies->files[i] = memfd_create("tacit", MFD_CLOEXEC);
+        bool const is_there = copies->files[i] >= 0 && fchmod(copies->files[i], 0600) == 0 &&
+                              copy_file(paths[i], copies->files[i]);
+        if (!is_there) {
+            (void)snprintf(error->text, sizeof error->text, "cannot read %.200s: %s", paths[i],
+                           strerror(errno));
+            return false;
+        }
+        (void)snprintf(copies->paths[i], sizeof copies->paths[i], "/proc/self/fd/%d",
+                       copies->files[i]);
+    }
+    return live_pki_check(copies->paths[CA], copies->paths[CERTIFICATE], copies->paths[KEY],
+                          config->client_id, error) == TACIT_OK;
+}
+
+/* Said once, not with every attempt. */
+static void say_doubt(struct live_bus *bus, const char *doubt)
+{
+    if (strncmp(bus->doubt, doubt, sizeof bus->doubt - 1) == 0)
+        return;
+    (void)snprintf(bus->doubt, sizeof bus->doubt, "%s", doubt);
+    if (doubt[0] != '\0')
+        live_log(LIVE_LOG_WARNING, "key", "the certificate for the broker stays as it was: %s",
+                 doubt);
+}
+
+bool live_bus_renew(struct live_bus *bus)
+{
+    struct tacit_error error = {""};
+    struct copies fresh;
+    if (bus->config.ca_file == NULL)
+        return true;
+    bool const is_good = make_copies(&bus->config, &fresh, &error);
+    say_doubt(bus, is_good ? "" : error.text);
+    drop_copies(is_good ? &bus->copies : &fresh);
+    if (is_good)
+        bus->copies = fresh;
+    return is_good;
+}
+
 /* Certificates are always verified, and the broker's name with them: libmosquitto's default, which
  * nothing here weakens. "tlsv1.2" is the least version; 1.3 is taken where both have it. */
 static int set_tls(struct live_bus *bus)
@@ -508,8 +593,10 @@ static int set_tls(struct live_bus *bus)
     const struct live_bus_config *const config = &bus->config;
     if (config->ca_file == NULL)
         return MOSQ_ERR_SUCCESS;
-    int const code = mosquitto_tls_set(bus->client, config->ca_file, NULL, config->certificate_file,
-                                       config->key_file, no_password);
+    (void)live_bus_renew(bus);
+    int const code =
+        mosquitto_tls_set(bus->client, bus->copies.paths[CA], NULL, bus->copies.paths[CERTIFICATE],
+                          bus->copies.paths[KEY], no_password);
     if (code == MOSQ_ERR_INVAL)
         note(bus, "cannot read the CA, our certificate or its key", "");
     if (code != MOSQ_ERR_SUCCESS)
@@ -672,6 +759,7 @@ static void free_texts(struct live_bus_config *config)
 
 static void deinit(struct live_bus *bus)
 {
+    drop_copies(&bus->copies);
     free_texts(&bus->config);
     free(bus);
     if (--open_count == 0)
@@ -701,6 +789,7 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
     made->events = *events;
     made->config = *config;
     made->descriptor = -1;
+    made->copies = (struct copies){.files = {-1, -1, -1}};
     if (own_texts(&made->config))
         made->timer = live_timer_new(loop, on_due, made);
     if (made->timer == NULL) {

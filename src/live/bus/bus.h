@@ -48,6 +48,10 @@ enum tacit_status live_bus_open(struct live_bus **bus, struct live_loop *loop,
  * most 0.2 s. Not inside a handler. */
 void live_bus_close(struct live_bus *bus);
 
+/* Reads CA, certificate and key anew, for the next handshake; each attempt to connect does so, too.
+ * False: what was read before is used on, and the log says why. */
+bool live_bus_renew(struct live_bus *bus);
+
 bool live_bus_is_connected(const struct live_bus *bus);
 
 /* May something be published now? Not while the broker owes too many acknowledgements; when some

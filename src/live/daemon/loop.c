@@ -48,6 +48,8 @@ struct live_loop {
     void *hook_context;
     live_call_function *stopping;
     void *stopping_context;
+    live_call_function *hangup; /* NULL: SIGHUP is nothing */
+    void *hangup_context;
 };
 
 /* ---- The clock ------------------------------------------------------------------------------ */
@@ -215,10 +217,15 @@ static void on_signal(void *context, uint32_t epoll_events)
     (void)epoll_events;
     struct live_loop *const loop = context;
     struct signalfd_siginfo info;
-    bool any = false;
-    while (read(loop->signals, &info, sizeof info) == (ssize_t)sizeof info)
-        any = true;
-    if (any)
+    bool is_asked_to_stop = false;
+    bool is_hung_up = false;
+    while (read(loop->signals, &info, sizeof info) == (ssize_t)sizeof info) {
+        is_hung_up = is_hung_up || info.ssi_signo == SIGHUP;
+        is_asked_to_stop = is_asked_to_stop || info.ssi_signo != SIGHUP;
+    }
+    if (is_hung_up && loop->hangup != NULL)
+        loop->hangup(loop->hangup_context);
+    if (is_asked_to_stop)
         loop->stopping(loop->stopping_context);
 }
 
@@ -231,6 +238,7 @@ enum tacit_status live_loop_catch_signals(struct live_loop *loop, live_call_func
     (void)sigemptyset(&caught);
     (void)sigaddset(&caught, SIGTERM);
     (void)sigaddset(&caught, SIGINT);
+    (void)sigaddset(&caught, SIGHUP);
     int const descriptor = signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC);
     if (descriptor < 0)
         return TACIT_IO;
@@ -246,6 +254,13 @@ enum tacit_status live_loop_catch_signals(struct live_loop *loop, live_call_func
     loop->stopping = stopping;
     loop->stopping_context = context;
     return TACIT_OK;
+}
+
+void live_loop_on_hangup(struct live_loop *loop, live_call_function *hangup, void *context)
+{
+    TACIT_ASSERT(loop->signals >= 0);
+    loop->hangup = hangup;
+    loop->hangup_context = context;
 }
 
 /* ---- The loop ------------------------------------------------------------------------------- */

@@ -35,6 +35,8 @@ void live_loop_set_hook(struct live_loop *loop, live_call_function *hook, void *
  * after live_loop_close, so that a second one does not cut the shutdown short. Errors: TACIT_IO. */
 enum tacit_status live_loop_catch_signals(struct live_loop *loop, live_call_function *stopping,
                                           void *context);
+/* SIGHUP, which does nothing without: it is caught with the others. Requires: they are caught. */
+void live_loop_on_hangup(struct live_loop *loop, live_call_function *hangup, void *context);
 
 /* Goes round until live_loop_stop, which lets the round end, hook included; stopped before, it
  * returns at once. Errors: TACIT_IO. */
