@@ -217,7 +217,9 @@ static struct live_agent_config agent_config(const struct tacit_config_agent *co
         .state_directory = config->state_directory,
         .bus = bus_config(&config->broker, config->site),
         .signing = signing_config(&config->broker, config->site),
-        .api = {.unix_path = config->api.unix_path, .port = config->api.port}};
+        .api = {.unix_path = config->api.unix_path, .port = config->api.port},
+        .caller_open_max = config->caller_open_max,
+        .caller_calls_per_s = config->caller_calls_per_s};
 }
 
 static enum tacit_status run_agent(const struct tacit_config_agent *config,

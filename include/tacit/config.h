@@ -230,6 +230,8 @@ struct tacit_config_agent {
     uint32_t remember_s;
     uint32_t open_max;
     uint32_t units_max;
+    uint32_t caller_open_max;    /* of open_max, for one caller of the API */
+    uint32_t caller_calls_per_s; /* requests, and elements of batches */
     bool log_is_json;
     const char *log_file; /* NULL: stderr */
     const struct tacit_config_family *family; /* `protocol`; by default the first that is live */

@@ -10,6 +10,7 @@
 
 #define SECONDS_MAX UINT32_C(31536000)
 #define OPEN_MAX UINT32_C(10000000)
+#define CALLS_PER_S_MAX UINT32_C(1000000)
 #define UNITS_MAX UINT32_C(100000000)
 #define HOST_BYTES_MAX 253u
 #define SOCKET_PATH_BYTES_MAX 107u /* what the system takes */
@@ -374,9 +375,11 @@ static void read_policy(struct config_reader *reader, const struct config_node *
 static void read_decisions(struct config_reader *reader, const struct config_node *root,
                            struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"wait_s",   "deadline_s", "remember_s",
-                                       "open_max", "units_max",  NULL};
+    static const char *const keys[] = {
+        "wait_s",    "deadline_s",      "remember_s",         "open_max",
+        "units_max", "caller_open_max", "caller_calls_per_s", NULL};
     struct config_node const *const map = config_reader_map(reader, root, "decisions", false);
+    agent->caller_open_max = (agent->open_max + 1) / 2;
     if (map == NULL)
         return;
     config_reader_keys(reader, map, "decisions", keys);
@@ -387,6 +390,11 @@ static void read_decisions(struct config_reader *reader, const struct config_nod
                       &agent->remember_s);
     config_reader_u32(reader, map, "decisions.open_max", false, 1, OPEN_MAX, &agent->open_max);
     config_reader_u32(reader, map, "decisions.units_max", false, 1, UNITS_MAX, &agent->units_max);
+    agent->caller_open_max = (agent->open_max + 1) / 2; /* so that one leaves room for another */
+    config_reader_u32(reader, map, "decisions.caller_open_max", false, 1, agent->open_max,
+                      &agent->caller_open_max);
+    config_reader_u32(reader, map, "decisions.caller_calls_per_s", false, 1, CALLS_PER_S_MAX,
+                      &agent->caller_calls_per_s);
     if (config_node_member(map, "wait_s") == NULL && agent->wait_s > agent->deadline_s)
         agent->wait_s = agent->deadline_s;
     if (reader->status == TACIT_OK && agent->wait_s > agent->deadline_s)
@@ -549,6 +557,7 @@ enum tacit_status tacit_config_agent_load(struct tacit_config_agent **agent,
     made->deadline_s = 86400;
     made->remember_s = 604800;
     made->open_max = 100000;
+    made->caller_calls_per_s = 50000;
     made->units_max = 1000000;
     enum tacit_status status = config_document_read(&made->document, path, error);
     if (status == TACIT_OK) {

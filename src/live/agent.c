@@ -54,7 +54,8 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     struct live_daemon *const daemon = &agent->daemon;
     struct live_bus_events const events = agent_bus_events(agent);
     struct live_api_config const api = {config->site.arm_count, config->site.arm_names,
-                                        agent_api(agent)};
+                                        agent_api(agent), config->caller_open_max,
+                                        config->caller_calls_per_s};
     daemon->context = agent;
     daemon->prepare = prepare;
     daemon->release = release;

@@ -220,6 +220,28 @@ static void add_offenders(const struct agent *agent, json_t *status)
     (void)json_object_set_new(status, "offenders", list);
 }
 
+/* Callers of the API who were refused, or had to make room: by name, where the socket says it. */
+static void add_callers(const struct agent *agent, json_t *status)
+{
+    struct live_callers const *const callers = live_http_callers(agent->daemon.http);
+    json_t *const list = json_array();
+    for (size_t i = 0; i < LIVE_CALLERS_MAX; i++) {
+        struct live_caller const *const caller = &callers->list[i];
+        char name[32];
+        if (!live_caller_offends(caller))
+            continue;
+        live_caller_name(caller, name);
+        (void)json_array_append_new(
+            list,
+            json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:I}", "name", name, "open",
+                      (json_int_t)caller->open, "too_many_open", (json_int_t)caller->refused_open,
+                      "too_many_a_second", (json_int_t)caller->refused_rate, "shed",
+                      (json_int_t)caller->shed, "late", (json_int_t)caller->late, "malformed",
+                      (json_int_t)caller->malformed));
+    }
+    (void)json_object_set_new(status, "callers", list);
+}
+
 /* Of a site that has an answer at any time: what it takes the means to be, best first. */
 static void add_estimates(struct agent *agent, const struct live_site_view *view, json_t *status)
 {
@@ -336,6 +358,8 @@ static json_t *status(void *context)
         add_peers(agent, &view, made);
     if (made != NULL)
         add_offenders(agent, made);
+    if (made != NULL)
+        add_callers(agent, made);
     if (made != NULL)
         add_estimates(agent, &view, made);
     add_intervals(agent, &view, made);

@@ -20,5 +20,7 @@ struct live_agent_config {
     struct live_bus_config bus;
     struct live_signing_config signing;
     struct live_http_config api;
+    uint32_t caller_open_max;    /* of one caller of the API (api/api.h) */
+    uint32_t caller_calls_per_s; /* likewise */
 };
 #endif

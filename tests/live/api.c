@@ -207,6 +207,8 @@ struct server {
 };
 
 static enum transport transport = ON_UNIX;
+static uint32_t caller_open_max; /* of the next server */
+static uint32_t caller_calls_per_s;
 
 static void on_wake(void *context, uint32_t epoll_events)
 {
@@ -285,8 +287,11 @@ static struct server *server_open(uint32_t open_max, uint64_t remember_ms)
     temp_directory_make(server->directory);
     temp_path(server->socket, server->directory, "api.sock");
     fake_open(&server->fake, open_max, remember_ms);
-    struct live_api_config const config = {
-        .arm_count = ARMS, .arm_names = arm_names, .agent = agent_of(&server->fake)};
+    struct live_api_config const config = {.arm_count = ARMS,
+                                           .arm_names = arm_names,
+                                           .agent = agent_of(&server->fake),
+                                           .caller_open_max = caller_open_max,
+                                           .caller_calls_per_s = caller_calls_per_s};
     assert_int_equal(live_api_new(&server->api, &config), TACIT_OK);
     http_open(server, live_api_handle, server->api);
     live_loop_set_hook(server->loop, on_round, server);
@@ -392,6 +397,8 @@ static CURLcode try_ask(const struct server *server, CURL *caller, const char *m
 }
 
 static struct reply reply; /* of the test's own thread */
+
+static const char a_status_request[] = "GET /v1/status HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 /* One request on a connection of its own. */
 static void ask_bytes(const struct server *server, const char *method, const char *path,
@@ -791,6 +798,50 @@ static void too_much_of_anything_is_refused(void **state)
     assert_error("up to 1000 elements");
     free(body);
     server_stop(server);
+    server_free(server);
+}
+
+/* Beyond its limits a caller is told when to come again, in JSON; its rewards are taken. */
+static void a_caller_beyond_its_limits_is_told_to_wait(void **state)
+{
+    (void)state;
+    char id[32];
+    char bytes[1024];
+    caller_open_max = 2;
+    struct server *server = server_open(1000, REMEMBER_MS);
+    caller_open_max = 0;
+    (void)ask_decision(server, "{\"key\": \"a\"}", id);
+    (void)ask_decision(server, "{}", id);
+    ask(server, "POST", "/v1/decisions", "{}");
+    assert_int_equal(reply.code, 429);
+    assert_error("too many decisions are open");
+    (void)ask_decision(server, "{\"key\": \"a\"}", bytes); /* it was made before */
+    ask(server, "POST", "/v1/decisions/batch", "{\"requests\": [{}, {}]}");
+    json_decref(answered_json(200));
+    assert_non_null(strstr(reply.text, "too many decisions are open"));
+    assert_rewarded(server, id, 200, "accepted");
+    (void)ask_decision(server, "{}", id);
+    server_stop(server);
+    struct live_caller const *const caller = &live_http_callers(server->http)->list[0];
+    assert_int_equal(caller->open, 2);
+    assert_int_equal(caller->refused_open, 3);
+    assert_int_equal(caller->user, transport == ON_UNIX ? getuid() : LIVE_CALLER_LOOPBACK);
+    server_free(server);
+
+    caller_calls_per_s = 1;
+    server = server_open(1000, REMEMBER_MS);
+    caller_calls_per_s = 0;
+    ask(server, "POST", "/v1/rewards/batch",
+        "{\"rewards\": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 1, 1]}");
+    json_decref(answered_json(200)); /* 13 s are spent */
+    int const raw = raw_open(server);
+    raw_send(raw, a_status_request, sizeof a_status_request - 1);
+    assert_true(raw_expect(raw, "too much a second", bytes, sizeof bytes));
+    assert_int_equal(strncmp(bytes, "HTTP/1.1 429 Too Many Requests\r\n", 32), 0);
+    assert_non_null(strstr(bytes, "\r\nRetry-After: 1"));
+    (void)close(raw);
+    server_stop(server);
+    assert_int_equal(live_http_callers(server->http)->list[0].refused_rate, 1);
     server_free(server);
 }
 
@@ -1551,6 +1602,7 @@ int main(void)
         WITH_SERVER(whatever_is_sent_as_a_reward_is_taken),
         WITH_SERVER(long_texts_are_refused_whole),
         cmocka_unit_test(too_much_of_anything_is_refused),
+        cmocka_unit_test(a_caller_beyond_its_limits_is_told_to_wait),
         WITH_SERVER(answers_wait_until_the_round_is_durable),
         WITH_SERVER(nothing_is_acknowledged_that_is_not_durable),
         cmocka_unit_test(a_stopping_server_answers_what_it_holds),

@@ -624,6 +624,39 @@ static void unavailable_arms_are_passed_over(void **state)
     bench_close(&bench);
 }
 
+/* One caller at its limit leaves room for the others; what closes, in whatever way, makes room. */
+static void no_caller_has_more_than_its_share_open(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, some_config());
+    plan_counts(&bench, (uint64_t[ARMS]){3});
+    uint64_t opens[2] = {0, 0};
+    uint64_t ids[4] = {0};
+    struct live_decision_answer answer;
+    struct live_decision_request request = {.caller_open = &opens[0], .caller_open_max = 4};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
+        ids[i] = answer.row.id;
+    }
+    assert_int_equal(decide(&bench, &request, &answer), TACIT_MEMORY);
+    assert_int_equal(opens[0], 4);
+    request.caller_open = &opens[1];
+    assert_int_equal(decide(&bench, &request, &answer), TACIT_OK);
+    assert_int_equal(opens[1], 1);
+    struct live_decision_row row;
+    assert_int_equal(rewarded(&bench, ids[0]), LIVE_REWARD_ACCEPTED);
+    assert_int_equal(rewarded(&bench, ids[0]), LIVE_REWARD_REPEATED);
+    assert_int_equal(live_decisions_close(bench.decisions, ids[1], NOW_MS, &row), LIVE_CLOSE_DONE);
+    assert_int_equal(opens[0], 2);
+    plan_counts(&bench, (uint64_t[ARMS]){0}); /* what was planned is beside the plan: still open */
+    assert_int_equal(opens[0], 2);
+    expire_at(&bench, NOW_MS + DEADLINE_MS);
+    assert_int_equal(opens[0], 0);
+    assert_int_equal(opens[1], 0);
+    bench_close(&bench);
+}
+
 static void no_more_than_open_max_are_open(void **state)
 {
     (void)state;
@@ -1625,6 +1658,7 @@ int main(void)
         cmocka_unit_test(a_unit_keeps_its_arm_while_it_is_active),
         cmocka_unit_test(unavailable_arms_are_passed_over),
         cmocka_unit_test(no_more_than_open_max_are_open),
+        cmocka_unit_test(no_caller_has_more_than_its_share_open),
         cmocka_unit_test(failing_entropy_changes_nothing),
         cmocka_unit_test(a_new_plan_turns_what_it_does_not_cover_into_exploitation),
         cmocka_unit_test(what_contexts_chose_keeps_them_until_its_reward),

@@ -36,6 +36,10 @@ struct live_api {
     struct held **end;
     size_t held_count;
     struct live_api_counts counts;
+    uint32_t caller_open_max;
+    uint32_t caller_calls_per_s;
+    struct live_caller *caller; /* of the request at hand, or NULL */
+    unsigned pieces;            /* of work in it, beyond the first */
 };
 
 /* ---- Replies --------------------------------------------------------------------------------- */
@@ -122,12 +126,18 @@ static unsigned decide(struct live_api *api, const json_t *value, uint64_t now_m
     if (!live_api_read_decision(&api->names, value, &room, &request, error))
         return BAD_REQUEST;
     struct live_decision_answer answer;
+    if (api->caller != NULL && api->caller_open_max > 0) {
+        request.caller_open = &api->caller->open;
+        request.caller_open_max = api->caller_open_max;
+    }
     reply->promises = true;
     enum tacit_status const status =
         api->agent.decide(api->agent.context, &request, now_ms, &answer);
     if (status != TACIT_OK) {
         const char *text;
         unsigned const code = code_of(status, &text);
+        if (code == TOO_MANY && api->caller != NULL)
+            api->caller->refused_open++;
         (void)snprintf(error->text, sizeof error->text, "%s", text);
         return code;
     }
@@ -199,6 +209,7 @@ static void answer_batch(struct live_api *api, one_function *one, read_function 
         return;
     }
     uint64_t const now_ms = api->agent.now_ms(api->agent.context);
+    api->pieces = (unsigned)json_array_size(list);
     live_buffer_format(&reply->text, "{\"%s\": [", into);
     for (size_t i = 0; i < json_array_size(list); i++) {
         if (i > 0)
@@ -508,16 +519,48 @@ static void finish(struct live_request *request, struct live_api_reply *reply)
     live_buffer_free(&reply->text);
 }
 
+/* Ensures: true: the caller has had its share, and was told when to come again. */
+static bool refuse_hasty(struct live_api *api, struct live_request *request)
+{
+    static const char text[] = "{\"error\": \"this caller asks for too much a second; ask again "
+                               "later, or for less at once\"}";
+    unsigned const wait_s =
+        live_caller_wait_s(request->caller, api->caller_calls_per_s, live_now_us());
+    if (wait_s == 0)
+        return false;
+    request->caller->refused_rate++;
+    request->retry_after_s = wait_s;
+    api->counts.requests++;
+    api->counts.refusals++;
+    live_http_answer(request, TOO_MANY, type_json, text, sizeof text - 1);
+    return true;
+}
+
+/* The reply to a request, on its caller's account. */
+static void reply_to(struct live_api *api, struct live_request *request,
+                     struct live_api_reply *reply)
+{
+    api->caller = request->caller;
+    api->pieces = 0;
+    live_api_reply(api, request->method, request->path, request->body, request->size, reply);
+    api->caller = NULL;
+    request->cost = api->pieces;
+    request->retry_after_s = reply->code == TOO_MANY ? 1 : 0;
+    live_caller_charge(request->caller, api->caller_calls_per_s, 1 + api->pieces, live_now_us());
+}
+
 void live_api_handle(void *context, struct live_request *request)
 {
     struct live_api *const api = context;
+    if (refuse_hasty(api, request))
+        return;
     struct held *const held = malloc(sizeof *held); /* before anything is promised */
     if (held == NULL) {
         answer_unavailable(request, "{\"error\": \"out of memory\"}");
         return;
     }
     *held = (struct held){.request = request};
-    live_api_reply(api, request->method, request->path, request->body, request->size, &held->reply);
+    reply_to(api, request, &held->reply);
     if (held->reply.promises) {
         *api->end = held;
         api->end = &held->next;
@@ -558,6 +601,8 @@ enum tacit_status live_api_new(struct live_api **api, const struct live_api_conf
     if (opened == NULL)
         return TACIT_MEMORY;
     opened->agent = config->agent;
+    opened->caller_open_max = config->caller_open_max;
+    opened->caller_calls_per_s = config->caller_calls_per_s;
     opened->end = &opened->first;
     opened->contexts =
         calloc((size_t)config->arm_count * LIVE_API_DIMENSION_MAX, sizeof opened->contexts[0]);

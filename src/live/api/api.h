@@ -43,6 +43,10 @@ struct live_api_config {
     uint32_t arm_count;
     const char *const *arm_names; /* K texts, or NULL */
     struct live_api_agent agent;
+    /* Of one caller: decisions that are open, and pieces of work a second (a request, or each
+     * element of a batch) and at once; 0: no limit. */
+    uint32_t caller_open_max;
+    uint32_t caller_calls_per_s;
 };
 
 /* Errors: TACIT_INVALID (an empty or repeated name), TACIT_MEMORY. */
@@ -50,7 +54,8 @@ enum tacit_status live_api_new(struct live_api **api, const struct live_api_conf
 /* Answers what is still held with 503. Before live_http_close. */
 void live_api_free(struct live_api *api);
 
-/* The handler of live_http_open; its context is the API. */
+/* Beyond a caller's limits it is answered 429, with Retry-After. The handler of live_http_open; its
+ * context is the API. */
 void live_api_handle(void *api, struct live_request *request);
 
 /* Ends a round: held answers go out if what they promise is durable; if not, each becomes a 503 and

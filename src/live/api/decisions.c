@@ -17,6 +17,7 @@ struct entry {
     struct entry *after;
     struct entry *older; /* all open decisions, by number */
     struct entry *newer;
+    uint64_t *caller_open; /* where the caller's open decisions are counted; NULL: nowhere */
 };
 
 struct unit {
@@ -206,6 +207,9 @@ static void unlink_open(struct live_decisions *decisions, struct entry *entry)
     *(entry->newer == NULL ? &decisions->newest : &entry->newer->older) = entry->older;
     entry->older = NULL;
     entry->newer = NULL;
+    if (entry->caller_open != NULL)
+        --*entry->caller_open;
+    entry->caller_open = NULL;
 }
 
 /* Since when has every place been given out, with some not filled? A place that comes back does not
@@ -475,6 +479,9 @@ static enum tacit_status record(struct live_decisions *decisions,
         return TACIT_MEMORY;
     }
     add_entry(decisions, entry);
+    entry->caller_open = request->caller_open;
+    if (entry->caller_open != NULL)
+        ++*entry->caller_open;
     note_waiting(decisions, now_ms);
     *answer = (struct live_decision_answer){.row = entry->row,
                                             .is_new = true,
@@ -623,6 +630,8 @@ enum tacit_status live_decisions_decide(struct live_decisions *decisions,
         return TACIT_OK;
     }
     if ((uint64_t)decisions->open_planned + decisions->open_other >= decisions->config.open_max)
+        return TACIT_MEMORY;
+    if (request->caller_open != NULL && *request->caller_open >= request->caller_open_max)
         return TACIT_MEMORY;
     struct choice choice = {.arm = request->choice};
     enum tacit_status status = TACIT_OK;

@@ -89,6 +89,10 @@ struct live_decision_request {
         *contexts; /* one row an arm of `dimension` numbers, as the caller gave it; or NULL */
     uint32_t context_count;
     uint32_t dimension;
+    /* Decisions of the caller that are open: counted here, and no more than so many. NULL: nobody
+     * counts. It must live for as long as one is open. */
+    uint64_t *caller_open;
+    uint64_t caller_open_max;
     /* What the protocol made of the contexts: this arm, and what is kept for its reward. */
     bool is_chosen;
     uint32_t choice;
@@ -118,7 +122,8 @@ struct live_decision_answer {
 
 /* Makes a decision. The arm is drawn among the unserved pulls of available arms, each pull equally
  * likely. Its id is drawn: 63 bits. Errors: TACIT_INVALID (key or unit empty or too long, no
- * available active arm), TACIT_MEMORY (too many open), TACIT_ENTROPY; nothing changed. */
+ * available active arm), TACIT_MEMORY (too many open, also of the caller), TACIT_ENTROPY; nothing
+ * changed. */
 enum tacit_status live_decisions_decide(struct live_decisions *decisions,
                                         const struct live_decision_request *request,
                                         const struct live_fallback *fallback, uint64_t now_ms,

@@ -7,7 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define BACKLOG 128
+#define BACKLOG 1024 /* a connect beyond it fails at once on a Unix socket */
 
 static enum tacit_status fail(struct tacit_error *error, enum tacit_status status, const char *what,
                               const char *where, const char *why)
