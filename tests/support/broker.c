@@ -134,7 +134,9 @@ static void write_config(const struct broker *broker, const char *federation,
     broker_file(broker, certificate, LIVE_BROKER, ".crt");
     broker_file(broker, key, LIVE_BROKER, ".key");
     const struct passwd *const user = geteuid() == 0 ? getpwuid(0) : NULL;
-    static const char *const words[] = {"report", "order", "epoch", "presence", "n", "x"};
+    static char longest[65]; /* the longest word that is allowed */
+    memset(longest, 'x', sizeof longest - 1);
+    const char *const words[] = {"report", "order", "epoch", "n", "x", longest};
     struct live_broker_config const config = {.directory = broker->directory,
                                               .federation = federation,
                                               .sites = sites,

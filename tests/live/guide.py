@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""docs/operations.md (sections 2 to 6) and docs/peers.md are followed by a shell, block by block as they stand, in a scratch
+directory. Only what is another machine's there is this one's here: its name, its address, ports that are free; and what a
+terminal of its own would show is started in the background. See support.py."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+from support import TACIT, federation, main, require, test, wait_for
+
+BROKER_PROGRAM, free_port = federation.BROKER_PROGRAM, federation.free_port
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs"
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
+DAEMON = re.compile(r"^(tacit (?:coordinator|agent) --config .*|\S*/mosquitto .*)$", re.M)
+
+
+def is_alive(process):
+    """Or one that it started."""
+    try:
+        os.killpg(process.pid, 0)
+        return True
+    except ProcessLookupError:
+        return False
+
+
+class Guide:
+    """A page, and a shell that follows it."""
+
+    def __init__(self, page):
+        self.blocks = [(kind, text) for kind, text in BLOCK.findall((DOCS / page).read_text(encoding="utf-8"))]
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tacit-guide-"))
+        self.ports = {"8883": str(free_port()), "8080": str(free_port())}
+        self.processes = []
+        bin_folder = self.folder / "bin"
+        bin_folder.mkdir()
+        (bin_folder / "tacit").symlink_to(TACIT)
+        self.environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+
+    def block(self, kind, start):
+        """The block that begins so: the page has it once."""
+        found = [text for one, text in self.blocks if one == kind and text.startswith(start)]
+        require(len(found) == 1, f"{len(found)} blocks of {kind} begin with {start!r}")
+        return self.here(found[0])
+
+    def here(self, text):
+        for old, new in (("broker.example.org", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("/usr/sbin/mosquitto", BROKER_PROGRAM),
+                         *self.ports.items()):
+            text = text.replace(old, new)
+        return text
+
+    def follow(self, text, folder):
+        """Whatever stays in the foreground gets a terminal of its own; the rest must end well. What it says."""
+        said = ""
+        rest = DAEMON.sub("", text)
+        if rest.strip():
+            done = subprocess.run(["bash", "-e", "-c", rest], cwd=folder, env=self.environment, capture_output=True, text=True,
+                                  timeout=120, check=False)
+            require(done.returncode == 0, f"{rest}: {done.returncode} {done.stdout} {done.stderr}")
+            said = done.stdout
+        for line in DAEMON.findall(text):
+            with open(folder / f"terminal-{len(self.processes)}.log", "w", encoding="utf-8") as log:
+                self.processes.append(subprocess.Popen(["bash", "-c", "exec " + line], cwd=folder, env=self.environment,
+                                                       stdout=log, stderr=log, start_new_session=True))
+        return said
+
+    def status(self, folder, file):
+        """Exit code and what is printed."""
+        done = subprocess.run(["tacit", "status", "--config", file], cwd=folder, env=self.environment, capture_output=True, text=True,
+                              timeout=60, check=False)
+        return done.returncode, done.stdout
+
+    def close(self):
+        for process in self.processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGTERM)
+        for process in self.processes:
+            process.wait(60)
+        wait_for("all have ended", lambda: not any(map(is_alive, self.processes)), 60)
+        shutil.rmtree(self.folder)
+
+
+def follow_operations(guide):
+    hub, north, south = (guide.folder / name for name in ("hub", "north", "south"))
+    for folder in (hub, north, south):
+        folder.mkdir()
+    guide.follow(guide.block("sh", "tacit pki --directory pki --host"), hub)
+    for site, folder in (("north", north), ("south", south)):  # scp, by cp: the same files
+        files = re.search(r"^scp (.*) \S+:\S+$", guide.block("sh", "scp pki/ca.crt"), re.M)[1].replace("north", site).split()
+        for file in files:
+            shutil.copy(hub / file, folder)
+    guide.follow(guide.block("sh", "mkdir broker"), hub)
+    (hub / "coordinator.yaml").write_text(guide.block("yaml", "federation: trial\nstate: state\n"))
+    guide.follow(guide.block("sh", "tacit coordinator --config"), hub)
+    for site, folder in (("north", north), ("south", south)):
+        file = guide.block("yaml", "federation: trial\nsite: north\n").replace("north", site)
+        (folder / "agent.yaml").write_text(file.replace("port: 8883", f"port: {guide.ports['8883']}"))
+        guide.follow("tacit agent --check agent.yaml >/dev/null\n", folder)
+        guide.follow(guide.block("sh", "tacit agent --config"), folder)
+    for folder in (north, south):
+        wait_for("the site explores", lambda folder=folder: "OK: site" in guide.status(folder, "agent.yaml")[1], 60)
+    wait_for("the hub is well", lambda: guide.status(hub, "coordinator.yaml")[0] == 0, 60)
+    first_decision(guide, north)
+
+
+def first_decision(guide, folder):
+    """The id is drawn; that of the page is no other's here."""
+    lines = guide.block("sh", "curl --unix-socket agent.sock -X POST").splitlines()
+    decide = next(line for line in lines if "/v1/decisions -d" in line)
+    reward = next(line for line in lines if "/v1/rewards -d" in line)
+    answer = guide.follow(decide, folder)
+    shown = next(line for line in lines if line.startswith('# {"id"'))
+    keys = [re.findall(r'"(\w+)":', text) for text in (answer, shown)]
+    require(keys[0] == keys[1] and '"kind": "planned"' in answer, f"{answer}, not as {shown}")
+    drawn, printed = (re.search(r'"id": "(\d+)"', text)[1] for text in (answer, reward))
+    said = guide.follow(reward.replace(printed, drawn), folder)
+    require(said.strip() == '{"status": "accepted"}', said)
+    listed = next(line for line in lines if line.endswith("the oldest first"))
+    require("decisions" in guide.follow(listed, folder), "the list")
+
+
+def follow_peers(guide):
+    """One block: the daemons go into the background by themselves."""
+    folder = guide.folder / "peers"
+    folder.mkdir()
+    start, rest = guide.block("sh", "tacit pki --directory pki north east").split("sleep 3\n")
+    with open(folder / "terminal-0.log", "w", encoding="utf-8") as log:
+        shell = subprocess.Popen(["bash", "-e", "-c", start + "wait\n"], cwd=folder, env=guide.environment, stdout=log, stderr=log,
+                                 start_new_session=True)
+    guide.processes.append(shell)
+    for site in ("north", "east", "south", "west"):
+        wait_for(f"{site} explores", lambda site=site: "OK: site" in guide.status(folder, f"{site}.yaml")[1], 60)
+    wait_for("the hub is well", lambda: guide.status(folder, "coordinator.yaml")[0] == 0, 60)
+    said = guide.follow(rest, folder)
+    shown = re.findall(r'"[a-z_]+": (?:"[a-z]+"|\[[^\]]*\])', rest.split("#", 1)[1].splitlines()[0])
+    require(len(shown) == 2 and all(one in re.sub(r"\s+", " ", said).replace("[ ", "[").replace(" ]", "]") for one in shown),
+            f"{shown} in {said}")
+    require('{"status": "accepted"}' in said and '"phase": "watching"' in said, said)
+
+
+def followed(page, follow):
+    guide = Guide(page)
+    try:
+        follow(guide)
+    except Exception:
+        for log in sorted(guide.folder.rglob("terminal-*.log")):
+            print(f"-- {log}\n{log.read_text()[-800:]}")
+        raise
+    finally:
+        guide.close()
+
+
+@test
+def peers_are_followed_to_a_first_reward(_):
+    followed("peers.md", follow_peers)
+
+
+@test
+def operations_are_followed_from_nothing_to_a_first_decision(_):
+    followed("operations.md", follow_operations)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
