@@ -34,6 +34,10 @@ static const struct argp_option coordinator_options[] = {
      "Write down that a new term begins with the next start, and end: after the state was lost or "
      "put back from a backup",
      0},
+    {"end-run", 'e', NULL, 0,
+     "Write down that the run is over, as far as it came, and end: the next start may have a file "
+     "with a greater run.id",
+     0},
     {"run", 'r', "RUN", 0,
      "With --new-term: the run of a state that is lost, as `run` in the status of a site shows it",
      0},
@@ -48,6 +52,7 @@ struct coordinator_words {
     struct agent_words both;
     const char *lost_run;
     bool begins_term;
+    bool ends_run;
 };
 
 static void take_file(const struct command *command, void *into, int key, char *value)
@@ -71,6 +76,8 @@ static void take_coordinator_word(const struct command *command, void *into, int
         words->begins_term = true;
     else if (key == 'r')
         words->lost_run = value;
+    else if (key == 'e')
+        words->ends_run = true;
     else
         take_file(command, &words->both, key, value);
 }
@@ -214,6 +221,8 @@ static struct live_agent_config agent_config(const struct tacit_config_agent *co
         .remember_s = config->remember_s,
         .open_max = config->open_max,
         .units_max = config->units_max,
+        .joins_runs = config->joins_runs,
+        .rewards_per_unit_max = config->rewards_per_unit_max,
         .state_directory = config->state_directory,
         .bus = bus_config(&config->broker, config->site),
         .signing = signing_config(&config->broker, config->site),
@@ -333,6 +342,7 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         .hub = hub_config(config),
         .state_directory = config->state_directory,
         .begins_term = given->begins_term,
+        .ends_run = given->ends_run,
         .lost_run = given->lost_run,
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
         .signing = signing_config(&config->broker, LIVE_COORDINATOR),
@@ -352,7 +362,7 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
 
 static int coordinator_command(const struct command *command, int word_count, char **words)
 {
-    struct coordinator_words given = {{NULL, false}, NULL, false};
+    struct coordinator_words given = {0};
     struct tacit_config_coordinator *config;
     struct tacit_error error = {""};
     command_parse(command, &given, word_count, words);

@@ -230,10 +230,12 @@ struct tacit_config_agent {
     uint32_t remember_s;
     uint32_t open_max;
     uint32_t units_max;
-    uint32_t caller_open_max;    /* of open_max, for one caller of the API */
-    uint32_t caller_calls_per_s; /* requests, and elements of batches */
+    uint32_t caller_open_max;      /* of open_max, for one caller of the API */
+    uint32_t caller_calls_per_s;   /* requests, and elements of batches */
+    bool joins_runs;               /* runs: join; else it asks */
+    uint32_t rewards_per_unit_max; /* 0: no limit */
     bool log_is_json;
-    const char *log_file; /* NULL: stderr */
+    const char *log_file;                     /* NULL: stderr */
     const struct tacit_config_family *family; /* `protocol`; by default the first that is live */
     void *keys;                               /* what the family read; NULL: nothing */
     struct config_document *document;         /* owns the strings */
@@ -266,7 +268,7 @@ struct tacit_config_coordinator {
     struct tacit_config_topology network; /* of the sites in their order */
     struct tacit_config_listener status;
     bool log_is_json;
-    const char *log_file; /* NULL: stderr */
+    const char *log_file;                     /* NULL: stderr */
     const struct tacit_config_family *family; /* as of an agent */
     void *keys;
     struct config_document *document;

@@ -342,10 +342,11 @@ static void refuse_epsilon(struct config_reader *reader, const struct config_nod
 static void read_policy(struct config_reader *reader, const struct config_node *root,
                         struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"epsilon",   "budget",     "range", "agents_max",
-                                       "pulls_max", "rounds_max", NULL};
-    static const char *const without_rounds[] = {"epsilon",    "budget",    "range",
-                                                 "agents_max", "pulls_max", NULL};
+    static const char *const keys[] = {"epsilon",    "budget",    "range",
+                                       "agents_max", "pulls_max", "rewards_per_unit_max",
+                                       "rounds_max", NULL};
+    static const char *const without_rounds[] = {
+        "epsilon", "budget", "range", "agents_max", "pulls_max", "rewards_per_unit_max", NULL};
     bool const has_rounds = !agent->family->lacks_rounds;
     struct config_range const epsilon = {1e-6, 1e6, false, false};
     struct config_node const *const policy = config_reader_map(reader, root, "policy", true);
@@ -364,6 +365,8 @@ static void read_policy(struct config_reader *reader, const struct config_node *
         config_reader_u32(reader, policy, "policy.rounds_max", true, 1, 10000, &agent->rounds_max);
     config_reader_u64(reader, policy, "policy.pulls_max", true, 1, TACIT_HORIZON_MAX,
                       &agent->pulls_max);
+    config_reader_u32(reader, policy, "policy.rewards_per_unit_max", false, 1, 1000000,
+                      &agent->rewards_per_unit_max);
     read_range(reader, policy, "policy.range", &agent->lo, &agent->hi);
     if (reader->status == TACIT_OK && agent->budget < agent->epsilon)
         config_reader_fail(reader, config_node_member(policy, "budget"), "policy.budget",
@@ -403,6 +406,16 @@ static void read_decisions(struct config_reader *reader, const struct config_nod
                            agent->wait_s, agent->deadline_s);
 }
 
+/* Whether the next run of the same coordinator is joined without asking. */
+static void read_runs(struct config_reader *reader, const struct config_node *root,
+                      struct tacit_config_agent *agent)
+{
+    static const struct config_choice words[] = {{"ask", 0}, {"join", 1}, {NULL, 0}};
+    int word = 0;
+    config_reader_choice(reader, root, "runs", false, words, &word);
+    agent->joins_runs = word == 1;
+}
+
 /* What a reward that has not come counts as. */
 static void read_missing(struct config_reader *reader, const struct config_node *root,
                          struct tacit_config_agent *agent)
@@ -434,9 +447,9 @@ static void read_agent(struct config_reader *reader,
                        const struct tacit_config_family *const *families,
                        struct tacit_config_agent *agent)
 {
-    static const char *const keys[] = {"federation", "protocol", "site",   "state",
-                                       "broker",     "arms",     "policy", "api",
-                                       "decisions",  "missing",  "log",    NULL};
+    static const char *const keys[] = {"federation", "protocol", "site", "state", "broker",
+                                       "arms",       "policy",   "api",  "runs",  "decisions",
+                                       "missing",    "log",      NULL};
     struct config_node const *const root = config_document_root(reader->document);
     agent->family = read_protocol(reader, root, families);
     check_all_keys(reader, root, "", keys,
@@ -454,6 +467,7 @@ static void read_agent(struct config_reader *reader,
     read_decisions(reader, root, agent);
     read_missing(reader, root, agent);
     read_log(reader, root, &agent->log_is_json, &agent->log_file);
+    read_runs(reader, root, agent);
     if (reader->status == TACIT_OK && agent->family->read_policy != NULL)
         agent->family->read_policy(reader, root, agent);
 }

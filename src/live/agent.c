@@ -5,6 +5,7 @@
 #include "agent_decisions.h"
 #include "agent_hear.h"
 #include "agent_rows.h"
+#include "agent_runs.h"
 #include "agent_state.h"
 #include "agent_step.h"
 #include "agent_task.h"
@@ -26,9 +27,18 @@ static void on_task(struct agent *agent, struct live_site_event event)
     (void)agent_step(agent, event);
 }
 
+/* The owner's word (agent_control.c). */
+static bool consent(struct agent *agent, uint64_t run_id, const char **objection)
+{
+    return agent_runs_consent(agent, run_id, agent_join, objection);
+}
+
 static void prepare(void *context)
 {
-    agent_prepare_commit(context);
+    struct agent *const agent = context;
+    if (agent->core_is_dirty)
+        agent_runs_note_end(agent);
+    agent_prepare_commit(agent);
 }
 
 static void release(void *context, bool durable)
@@ -65,6 +75,7 @@ static enum tacit_status open_all(struct agent *agent, struct tacit_error *error
     if (agent->core_timer == NULL || agent->expiry_timer == NULL)
         return TACIT_MEMORY;
     agent->task.tell = on_task;
+    agent->runs.consent = consent;
     enum tacit_status status = agent_task_open(agent, error);
     if (status == TACIT_OK)
         status = live_api_new(&agent->api, &api);
@@ -103,6 +114,8 @@ static void close_all(struct agent *agent)
     free(agent->ranking);
     free(agent->active);
     free(agent->neighbours);
+    free(agent->runs.waiting);
+    live_runs_close(&agent->runs.all);
     live_voice_close(&agent->voice);
     agent->config->protocol->free(agent->site);
 }
@@ -122,7 +135,9 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
     free((void *)(uintptr_t)identity.agreed);
     if (status != TACIT_OK)
         return status;
-    status = agent_restore(&agent, error);
+    status = agent_runs_restore(&agent, error);
+    if (status == TACIT_OK)
+        status = agent_restore(&agent, error);
     if (status == TACIT_OK && agent.site != NULL)
         status = agent_open_senders(&agent);
     if (status == TACIT_OK)
@@ -131,6 +146,7 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
         status = open_all(&agent, error);
     if (status == TACIT_OK) {
         agent_on_expiry(&agent);
+        agent_runs_note_end(&agent);
         if (agent.site != NULL)
             (void)agent_step(&agent, (struct live_site_event){.kind = LIVE_SITE_START,
                                                               .as.term = agent.letters.term});

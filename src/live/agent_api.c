@@ -5,8 +5,10 @@
 #include "agent_decisions.h"
 #include "agent_result.h"
 #include "agent_rows.h"
+#include "agent_runs.h"
 #include "agent_step.h"
 #include "agent_times.h"
+#include "agent_units.h"
 #include "api/metrics.h"
 #include "daemon/entropy.h"
 #include "tacit/privacy.h"
@@ -61,7 +63,8 @@ static enum tacit_status offer(struct agent *agent, struct live_decision_request
         return TACIT_OK;
     if (agent->site == NULL)
         return TACIT_UNEXPECTED;
-    if (request->unit != NULL || request->unavailable != NULL)
+    bool const is_counted = agent->config->rewards_per_unit_max > 0;
+    if ((request->unit != NULL && !is_counted) || request->unavailable != NULL)
         return TACIT_MALFORMED;
     struct tacit_offer const made = {request->context_count, request->dimension, request->contexts};
     enum tacit_status const status = agent_offer(agent, &made, request);
@@ -74,9 +77,17 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
     struct agent *const agent = context;
     struct live_decision_request made = *asked;
     struct live_decision_request const *const request = &made;
-    enum tacit_status offered = offer(agent, &made);
+    char unit[AGENT_UNIT_BYTES];
+    enum tacit_status offered = TACIT_OK;
+    if (asked->unit != NULL)
+        offered = agent_unit_digest(agent, asked->unit, unit);
+    if (asked->unit != NULL)
+        made.unit = unit;
+    if (offered == TACIT_OK)
+        offered = offer(agent, &made);
     if (offered != TACIT_OK)
         return offered;
+    made.enters_nothing = !agent_unit_has_room(agent, made.unit);
     (void)agent_expire(agent); /* a place that is free again is served now */
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
     struct live_fallback const fallback = agent_fallback(agent);
@@ -91,6 +102,8 @@ static enum tacit_status decide(void *context, const struct live_decision_reques
     /* A pull beside the plan is a pull all the same; beyond T the core counts no more. */
     if (answer->row.kind != LIVE_DECISION_PLANNED && answer->row.kind != LIVE_DECISION_CHOSEN)
         agent_count_played(agent, 1);
+    else
+        agent_unit_reserve(agent, &answer->row);
     return keep(agent, answer);
 }
 
@@ -366,8 +379,16 @@ static json_t *status(void *context)
     if (made != NULL)
         agent_add_changes(agent, &view, made);
     if (made != NULL)
+        agent_runs_add(agent, made);
+    if (made != NULL)
         agent_add_causes(agent, &view, made);
     return made;
+}
+
+static bool runs(void *context, struct live_buffer *text)
+{
+    struct agent *const agent = context;
+    return live_runs_list(agent->daemon.store, text) == TACIT_OK;
 }
 
 static json_t *result(void *context)
@@ -376,16 +397,21 @@ static json_t *result(void *context)
 }
 
 struct ledger_list {
+    const struct live_runs *runs;
     json_t *releases;
 };
 
 static bool add_release(void *context, const struct live_release *release)
 {
     struct ledger_list *const list = context;
+    uint64_t epoch;
+    struct live_run_row const *const run =
+        live_runs_of_release(list->runs, release->number, &epoch);
     return json_array_append_new(
                list->releases,
-               json_pack("{s:I, s:f, s:I, s:b}", "epoch", (json_int_t)release->number, "epsilon",
-                         (double)release->epsilon_nano / (double)TACIT_NANO, "bytes",
+               json_pack("{s:I, s:I, s:f, s:I, s:b}", "run",
+                         (json_int_t)(run == NULL ? 0 : run->number), "epoch", (json_int_t)epoch,
+                         "epsilon", (double)release->epsilon_nano / (double)TACIT_NANO, "bytes",
                          (json_int_t)release->size, "acknowledged", release->acknowledged)) == 0;
 }
 
@@ -393,7 +419,7 @@ static json_t *ledger(void *context)
 {
     struct agent *const agent = context;
     struct live_site_view const view = look(agent);
-    struct ledger_list list = {json_array()};
+    struct ledger_list list = {&agent->runs.all, json_array()};
     if (list.releases == NULL ||
         live_store_releases(agent->daemon.store, add_release, &list) != TACIT_OK) {
         json_decref(list.releases);
@@ -441,6 +467,7 @@ static void statement(void *context, struct live_buffer *text)
     live_buffer_add(text, "\n");
     add_powers(agent, text);
     agent_state_refusals(agent, text);
+    agent_state_units(agent, text);
 }
 
 /* Of a site that judges for itself, and of one that has estimates. */
@@ -552,6 +579,7 @@ struct live_api_agent agent_api(struct agent *agent)
                                    .status = status,
                                    .result = result,
                                    .ledger = ledger,
+                                   .runs = runs,
                                    .statement = statement,
                                    .metrics = metrics,
                                    .clipped = clipped,

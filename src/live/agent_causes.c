@@ -1,5 +1,6 @@
 #include "agent_causes.h"
 #include "agent_decisions.h"
+#include "agent_runs.h"
 #include <stdio.h>
 
 #define LINE_BYTES 512u
@@ -24,6 +25,16 @@ static void add_trouble(const struct live_site_view *view, struct live_causes *c
                               "restored put the newest state back, or join the next run"
                             : "stop all processes of this site and start the one with the newest "
                               "state alone: the highest release_epoch");
+}
+
+/* It goes on as it is, until its owner says a word. */
+static void add_next_run(const struct agent *agent, struct live_causes *causes)
+{
+    char what[LINE_BYTES];
+    if (agent_runs_say(agent, what, sizeof what))
+        live_causes_add(causes, LIVE_STATE_ATTENTION, what,
+                        "look at the announced run with its operator, and say the word; or `runs: "
+                        "join` in this site's file joins the next one of the same coordinator");
 }
 
 static void add_waits(const struct agent *agent, struct live_causes *causes)
@@ -52,6 +63,7 @@ struct live_causes agent_causes(const struct agent *agent, const struct live_sit
     if (agent->refusal != NULL)
         add_refusal(agent, &causes);
     add_trouble(view, &causes);
+    add_next_run(agent, &causes);
     if (agent->site == NULL && agent->refusal == NULL && broker.is_connected)
         live_causes_add(&causes, LIVE_STATE_WAITING, "no run was announced to this site yet",
                         "is the coordinator running, and is this site in its list of sites?");

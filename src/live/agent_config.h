@@ -16,6 +16,8 @@ struct live_agent_config {
     uint32_t remember_s;
     uint32_t open_max;
     uint32_t units_max;
+    uint32_t rewards_per_unit_max; /* that enter anything, over all runs; 0: no limit */
+    bool joins_runs;               /* the next run of its coordinator is joined without asking */
     const char *state_directory;
     struct live_bus_config bus;
     struct live_signing_config signing;

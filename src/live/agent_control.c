@@ -71,7 +71,8 @@ static bool read_refusal(const struct agent *agent, const json_t *body, uint32_t
     char const *const command = json_string_value(json_object_get(body, "command"));
     char const *const name = json_string_value(json_object_get(body, "arm"));
     char const *const said = json_string_value(json_object_get(body, "because"));
-    *objection = "no such command here; allowed: refuse; all others are words for the coordinator";
+    *objection =
+        "no such command here; allowed: refuse, join; all others are words for the coordinator";
     if (command == NULL || strcmp(command, "refuse") != 0)
         return false;
     *objection = "refuse: there is no such arm in this site's file";
@@ -159,6 +160,38 @@ static void answer_log(struct agent *agent, struct live_request *request)
     live_control_answer(agent->control, request, 200, &text);
 }
 
+/* The next run, by its owner's word; twice is once. */
+static void obey_join(struct agent *agent, struct live_request *request, const json_t *body)
+{
+    json_int_t const asked = json_integer_value(json_object_get(body, "run"));
+    uint64_t const run = asked > 0 ? (uint64_t)asked : 0;
+    struct live_buffer text = {0};
+    const char *objection;
+    bool const was_waiting = agent->runs.waiting != NULL;
+    if (!agent->runs.consent(agent, run, &objection)) {
+        live_control_refuse(agent->control, request, 409, objection);
+        return;
+    }
+    live_buffer_format(&text,
+                       "{\"number\": 0, \"is_new\": %s, \"change\": \"join run %" PRIu64 "\"",
+                       was_waiting && agent->runs.waiting == NULL ? "true" : "false", run);
+    live_buffer_add(&text, ", \"privacy\": ");
+    live_buffer_add_quoted(&text, "each reward is released in one run only, so the loss per reward "
+                                  "is that of one run; that of a person adds up over runs, unless "
+                                  "policy.rewards_per_unit_max bounds it");
+    live_buffer_add(&text, ", \"guarantee\": ");
+    live_buffer_add_quoted(&text, "the run before has its result; decisions that were open in it "
+                                  "enter nothing any more");
+    live_buffer_add(&text, "}\n");
+    live_control_answer(agent->control, request, 200, &text);
+}
+
+static bool is_join(const json_t *body)
+{
+    char const *const command = json_string_value(json_object_get(body, "command"));
+    return command != NULL && strcmp(command, "join") == 0;
+}
+
 void agent_on_word(void *context, struct live_request *request)
 {
     struct agent *const agent = context;
@@ -171,6 +204,11 @@ void agent_on_word(void *context, struct live_request *request)
         return;
     }
     json_t *const body = live_api_read_body(request->body, request->size, &error);
+    if (body != NULL && is_join(body)) {
+        obey_join(agent, request, body);
+        json_decref(body);
+        return;
+    }
     bool const is_clear = body != NULL && read_refusal(agent, body, &arm, &basis, &objection);
     if (!is_clear)
         live_control_refuse(agent->control, request, 400, objection);

@@ -4,6 +4,7 @@
 #include "agent_rows.h"
 #include "agent_step.h"
 #include "agent_times.h"
+#include "agent_units.h"
 #include "daemon/log.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +30,8 @@ void agent_fill_place(struct agent *agent, const struct live_decision_row *row, 
 
 void agent_give_back(struct agent *agent, const struct live_decision_row *row)
 {
+    if (row->kind == LIVE_DECISION_PLANNED || row->kind == LIVE_DECISION_CHOSEN)
+        agent_unit_give_back(agent, row);
     if (row->kind != LIVE_DECISION_PLANNED)
         return;
     agent_keep_missed(agent, row->arm);

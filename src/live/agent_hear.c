@@ -1,6 +1,7 @@
 /* Announcements and messages. Who said it is read from the topic, and proved by the signature; what
  * is not signed changes nothing. */
 #include "agent_hear.h"
+#include "agent_runs.h"
 #include "agent_step.h"
 #include "bus/topics.h"
 #include "daemon/entropy.h"
@@ -118,14 +119,54 @@ static void say_presence(struct agent *agent)
     free(bytes);
 }
 
-static void join(struct agent *agent, const uint8_t *bytes, size_t size)
+/* From now on this is the term. It is in the batch with what the core makes of it. */
+static void take_term_of(struct agent *agent, uint64_t term)
+{
+    if (term == agent->letters.term)
+        return;
+    agent->letters.term = term;
+    if (!live_daemon_begin(&agent->daemon))
+        return;
+    enum tacit_status const status =
+        live_store_put_value(agent->daemon.store, LIVE_LETTERS_TERM, term);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "the term cannot be written");
+}
+
+static void take_term(struct agent *agent, uint64_t term)
+{
+    if (term != agent->letters.term && agent->site != NULL)
+        live_log(LIVE_LOG_WARNING, "term",
+                 "term %llu begins: a holder has lost its state; rewards that were not granted yet "
+                 "are dropped, with all decisions that are open, and are pulled anew",
+                 (unsigned long long)term);
+    take_term_of(agent, term);
+}
+
+/* The run is joined: what was before it is left, in the same batch. */
+static void enter(struct agent *agent, struct live_site *made, uint64_t term)
+{
+    bool const had_run = agent->runs.all.count > 0;
+    if (had_run)
+        agent_runs_leave(agent);
+    TACIT_ASSERT(agent->site == NULL);
+    agent->site = made;
+    live_runs_begin(&agent->runs.all, &agent->daemon,
+                    agent->config->protocol->agreement(made)->run);
+    if (had_run)
+        take_term_of(agent, term);
+}
+
+static void join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t size)
 {
     struct live_site_ops const *const protocol = agent->config->protocol;
-    TACIT_ASSERT(agent->site == NULL);
+    struct live_site *made = NULL;
     if (!live_daemon_begin(&agent->daemon))
         return;
     enum tacit_status status =
-        protocol->join(&agent->site, &agent->config->site, bytes, size, &agent->refusal);
+        protocol->join(&made, &agent->config->site, bytes, size, &agent->refusal);
+    if (status == TACIT_OK)
+        enter(agent, made, term);
     if (status == TACIT_OK)
         status = live_letters_begin(&agent->letters, protocol->agreement(agent->site));
     if (status == TACIT_OK)
@@ -167,6 +208,22 @@ static const char *objection_to(struct agent *agent, const struct tacit_wire_agr
     return NULL;
 }
 
+/* The same, of a run that follows on another: the owner changes the file, or does not take part. */
+static const char *objection_to_next(struct agent *agent,
+                                     const struct tacit_wire_agreement *announced)
+{
+    char words[TACIT_WIRE_DIFFERENCE_BYTES + 128];
+    char const *const objection = objection_to(agent, announced);
+    if (objection == NULL)
+        return NULL;
+    (void)snprintf(words, sizeof words, "%s", objection);
+    (void)snprintf(agent->difference, sizeof agent->difference,
+                   "another run is announced, run %llu, which this site's file does not fit: %s; "
+                   "change the file, and start the agent again",
+                   (unsigned long long)tacit_wire_run_id(announced->run), words);
+    return agent->difference;
+}
+
 /* What is announced is not what this state is of. The words stay in the status until the
  * announcement of this run comes again. */
 static const char *difference_to(struct agent *agent, const struct tacit_wire_agreement *announced)
@@ -176,10 +233,26 @@ static const char *difference_to(struct agent *agent, const struct tacit_wire_ag
                                       words, sizeof words))
         (void)snprintf(words, sizeof words, "this site has another place in it");
     (void)snprintf(agent->difference, sizeof agent->difference,
-                   "another run is announced than the one that this state belongs to: %s; a new "
-                   "run needs a new state directory",
+                   "another run is announced than the one that this state belongs to: %s; the next "
+                   "run of a coordinator has a greater run.id",
                    words);
     return agent->difference;
+}
+
+/* What stands against a run that is not the one of this state. */
+static const char *objection_to_run(struct agent *agent,
+                                    const struct tacit_wire_agreement *announced)
+{
+    struct live_run_row const *const now = live_runs_now(&agent->runs.all);
+    bool const is_same_run =
+        now != NULL && memcmp(now->run, announced->run, sizeof announced->run) == 0;
+    if (now == NULL)
+        return objection_to(agent, announced);
+    if (is_same_run && agent->site != NULL)
+        return difference_to(agent, announced);
+    agent_runs_heed(agent, announced);
+    char const *const objection = agent_runs_objection(agent, announced);
+    return objection != NULL ? objection : objection_to_next(agent, announced);
 }
 
 /* What the term of an announcement says against it. NULL: nothing. */
@@ -194,49 +267,30 @@ static const char *objection_to_term(const struct agent *agent, uint64_t term)
     return NULL;
 }
 
-/* From now on this is the term. It is in the batch with what the core makes of it. */
-static void take_term(struct agent *agent, uint64_t term)
-{
-    if (term == agent->letters.term)
-        return;
-    if (agent->site != NULL)
-        live_log(LIVE_LOG_WARNING, "term",
-                 "term %llu begins: a holder has lost its state; rewards that were not granted yet "
-                 "are dropped, with all decisions that are open, and are pulled anew",
-                 (unsigned long long)term);
-    agent->letters.term = term;
-    if (!live_daemon_begin(&agent->daemon))
-        return;
-    enum tacit_status const status =
-        live_store_put_value(agent->daemon.store, LIVE_LETTERS_TERM, term);
-    if (status != TACIT_OK)
-        live_daemon_fail(&agent->daemon, status, "the term cannot be written");
-}
-
 /* It comes when this site connects, and to all sites when the coordinator does: a report that got
  * lost with a crash of either is there again at once, and not when the core's patience ends. */
 static void hear_announcement(struct agent *agent, const struct tacit_wire_agreement *agreement,
                               uint64_t term, const uint8_t *bytes, size_t size)
 {
-    bool const has_joined = agent->site != NULL;
-    bool const is_ours = has_joined && agent->config->protocol->is_of(agent->site, bytes, size);
     memcpy(agent->announced, agreement->run, sizeof agent->announced);
     agent->has_announced = true;
-    agent->refusal = is_ours      ? NULL
-                     : has_joined ? difference_to(agent, agreement)
-                                  : objection_to(agent, agreement);
-    if (agent->refusal == NULL)
+    bool const has_joined = agent->site != NULL;
+    bool const is_ours = has_joined && agent->config->protocol->is_of(agent->site, bytes, size);
+    agent->refusal = is_ours ? NULL : objection_to_run(agent, agreement);
+    if (agent->refusal == NULL && (is_ours || agent->runs.all.count == 0))
         agent->refusal = objection_to_term(agent, term);
-    if (agent->refusal == NULL)
-        take_term(agent, term);
-    if (agent->refusal != NULL)
+    if (agent->refusal != NULL) {
         refuse(agent, agent->refusal);
-    else if (has_joined)
+    } else if (is_ours) {
+        take_term(agent, term);
         (void)agent_step(agent, (struct live_site_event){.kind = LIVE_SITE_CONNECTED,
                                                          .as.term = agent->letters.term});
-    else
-        join(agent, bytes, size);
-    if (agent->refusal == NULL && agent->site != NULL)
+    } else if (agent_runs_may_join(agent, agreement, term, bytes, size)) {
+        if (agent->runs.all.count == 0)
+            take_term(agent, term);
+        join(agent, term, bytes, size);
+    }
+    if (agent->refusal == NULL && agent->site != NULL && agent->runs.waiting == NULL)
         say_presence(agent);
 }
 
@@ -248,6 +302,11 @@ static bool is_of(const struct tacit_wire_envelope *envelope,
     return tacit_wire_agreement_digest(agreement, digest) == TACIT_OK &&
            memcmp(digest, envelope->agreement, sizeof digest) == 0 &&
            memcmp(agreement->run, envelope->run, sizeof agreement->run) == 0;
+}
+
+void agent_join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_t size)
+{
+    join(agent, term, bytes, size);
 }
 
 static void on_announcement(struct agent *agent, const char *topic, const uint8_t *bytes,

@@ -116,6 +116,8 @@ enum tacit_status agent_identify(const struct live_agent_config *config,
     if (config->missing_after_s > 0)
         (void)fprintf(out, "missing.after_s %u\nmissing.counts_as %.17g\n", config->missing_after_s,
                       config->missing_counts_as);
+    if (config->rewards_per_unit_max > 0)
+        (void)fprintf(out, "policy.rewards_per_unit_max %u\n", config->rewards_per_unit_max);
     for (uint32_t arm = 0; arm < site->arm_count; arm++)
         (void)fprintf(out, "arms %s\n", site->arm_names[arm]);
     if (fclose(out) != 0)
@@ -155,7 +157,9 @@ enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
     enum tacit_status status = restore_decisions(agent);
     if (status == TACIT_OK)
         status = restore_site(agent);
-    if (status != TACIT_OK)
+    if (status == TACIT_OK && agent->site != NULL && agent->runs.all.count == 0)
+        status = TACIT_MALFORMED;
+    if (status != TACIT_OK && error->text[0] == '\0')
         (void)snprintf(error->text, sizeof error->text, "%s: the state cannot be restored: %s",
                        config->state_directory, tacit_status_text(status));
     return status;

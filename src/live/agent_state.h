@@ -12,6 +12,7 @@
 #include "daemon.h"
 #include "daemon/command.h"
 #include "daemon/state_clock.h"
+#include "runs.h"
 #include "presence.h"
 #include "sender.h"
 #include "voice.h"
@@ -30,6 +31,17 @@ struct agent_task {
     char result[64]; /* name of the file that it is to leave */
     char directory[AGENT_PATH_BYTES];
     char log[AGENT_PATH_BYTES];
+};
+
+/* The runs of this state, and the one that waits for its owner's word. */
+struct agent_runs {
+    struct live_runs all;
+    bool (*consent)(struct agent *agent, uint64_t run_id, const char **objection);
+    uint8_t *waiting; /* its announcement; NULL: none waits */
+    size_t waiting_size;
+    uint64_t waiting_term;
+    uint8_t waiting_run[TACIT_WIRE_RUN_BYTES];
+    char objection[TACIT_WIRE_DIFFERENCE_BYTES + 256];
 };
 
 struct agent {
@@ -69,9 +81,12 @@ struct agent {
     uint64_t clipped_count;       /* depends on rewards: shown under /v1/clipped and nowhere else */
     const char
         *refusal; /* why this site does not take part, or what it takes no part in; or NULL */
-    char difference[TACIT_WIRE_DIFFERENCE_BYTES + 128]; /* room for its words */
+    char difference[TACIT_WIRE_DIFFERENCE_BYTES + 384]; /* room for its words */
     struct live_letters letters;
     struct live_voice voice;
     struct agent_task task;
+    struct agent_runs runs;
+    uint8_t unit_key[32]; /* of the digests of units (agent_units.c) */
+    bool has_unit_key;
 };
 #endif

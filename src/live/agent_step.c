@@ -4,6 +4,7 @@
 #include "agent_rows.h"
 #include "agent_task.h"
 #include "agent_times.h"
+#include "agent_units.h"
 #include "bus/topics.h"
 #include "daemon/crash_point.h"
 #include "daemon/entropy.h"
@@ -19,7 +20,9 @@
 /* Outbox = ledger: the bytes are kept as they go out, and go out as they are kept. */
 static void keep_release(struct agent *agent, const struct live_site_release *made)
 {
-    struct live_release const release = {.number = made->number,
+    struct live_run_row const *const run = live_runs_now(&agent->runs.all);
+    TACIT_ASSERT(run != NULL);
+    struct live_release const release = {.number = run->releases_before + made->number,
                                          .epsilon_nano = made->epsilon_nano,
                                          .bytes = made->bytes,
                                          .size = made->size,
@@ -42,7 +45,8 @@ static void keep_release(struct agent *agent, const struct live_site_release *ma
 static void acknowledge(struct agent *agent, uint64_t number)
 {
     if (live_daemon_begin(&agent->daemon))
-        (void)live_store_acknowledge(agent->daemon.store, number);
+        (void)live_store_acknowledge(agent->daemon.store,
+                                     live_runs_now(&agent->runs.all)->releases_before + number);
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
@@ -186,6 +190,7 @@ static void store_leftover(void *context, const struct live_decision_row *row)
     struct leftovers *const leftovers = context;
     leftovers->count++;
     agent_store_row(leftovers->agent, row);
+    agent_unit_give_back(leftovers->agent, row);
 }
 
 /* For people; the run does not depend on it. */

@@ -8,6 +8,7 @@
 #include "daemon/entropy.h"
 #include "daemon/files.h"
 #include "daemon/log.h"
+#include "hub_runs.h"
 #include "presence.h"
 #include "sender.h"
 #include "status_page.h"
@@ -33,6 +34,7 @@ struct coordinator {
     uint64_t refused_count;
     uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */
     uint64_t accepted_count;
+    struct live_runs runs;
     struct live_letters letters;
     struct live_voice voice;
     struct live_control *control; /* NULL until the start is done */
@@ -163,6 +165,47 @@ static void say_flagged(const struct coordinator *coordinator, uint32_t site)
              coordinator->run.sites[site]);
 }
 
+/* ---- What is known ----------------------------------------------------------------------------
+ */
+
+static struct live_status status_of(const struct coordinator *coordinator,
+                                    struct live_hub_view *view)
+{
+    struct live_bus const *const bus = coordinator->daemon.bus; /* none while a run is only ended */
+    coordinator->config->protocol->look(coordinator->hub, view);
+    return (struct live_status){.config = &coordinator->run,
+                                .hub = view,
+                                .broker = bus == NULL ? (struct live_bus_trouble){.reason = ""}
+                                                      : live_bus_why(bus),
+                                .now_us = live_now_us(),
+                                .accepted_count = coordinator->accepted_count,
+                                .refused_count = coordinator->refused_count,
+                                .unsigned_count = coordinator->unsigned_count,
+                                .senders = coordinator->senders,
+                                .presences = coordinator->presences,
+                                .heard_us = coordinator->heard_us,
+                                .strangers = &coordinator->strangers};
+}
+
+/* The run is over: what it came to is written down, in the batch of this round. */
+static void end_run(struct coordinator *coordinator)
+{
+    struct live_hub_view view;
+    struct live_buffer text = {0};
+    struct live_status const status = status_of(coordinator, &view);
+    live_status_write(&status, &text);
+    live_runs_end(&coordinator->runs, &coordinator->daemon, text.bytes,
+                  text.failed ? 0 : text.size);
+    live_buffer_free(&text);
+}
+
+static void note_end(struct coordinator *coordinator, const struct live_hub_view *view,
+                     bool has_changed)
+{
+    if (view->is_finished && (has_changed || !live_runs_is_over(&coordinator->runs)))
+        end_run(coordinator);
+}
+
 static enum tacit_status step(struct coordinator *coordinator, struct live_hub_event event)
 {
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_DECISIONS);
@@ -185,6 +228,7 @@ static enum tacit_status step(struct coordinator *coordinator, struct live_hub_e
     coordinator->config->protocol->look(coordinator->hub, &view);
     if (view.is_finished && !was_finished)
         note_winner(coordinator, &view);
+    note_end(coordinator, &view, update.persist);
     if (is_letter && !was_flagged && is_flagged(&view, event.from))
         say_flagged(coordinator, event.from);
     return status;
@@ -394,18 +438,9 @@ static void on_request(void *context, struct live_request *request)
 {
     struct coordinator *const coordinator = context;
     struct live_hub_view view;
-    coordinator->config->protocol->look(coordinator->hub, &view);
-    struct live_status const status = {.config = &coordinator->run,
-                                       .hub = &view,
-                                       .broker = live_bus_why(coordinator->daemon.bus),
-                                       .now_us = live_now_us(),
-                                       .accepted_count = coordinator->accepted_count,
-                                       .refused_count = coordinator->refused_count,
-                                       .unsigned_count = coordinator->unsigned_count,
-                                       .senders = coordinator->senders,
-                                       .presences = coordinator->presences,
-                                       .heard_us = coordinator->heard_us,
-                                       .strangers = &coordinator->strangers};
+    if (live_hub_runs_answer(coordinator->daemon.store, request))
+        return;
+    struct live_status const status = status_of(coordinator, &view);
     live_status_answer(&status, request);
 }
 
@@ -476,6 +511,7 @@ static void obey(struct coordinator *coordinator, struct live_request *request,
     protocol->look(coordinator->hub, &view);
     if (view.is_finished && !was_finished)
         note_winner(coordinator, &view);
+    note_end(coordinator, &view, update.persist);
 }
 
 static void on_word(void *context, struct live_request *request)
@@ -655,7 +691,13 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
 {
     size_t size;
     void *bytes = NULL;
-    enum tacit_status status = open_nonce(coordinator, error);
+    enum tacit_status status =
+        live_hub_runs_open(&coordinator->runs, &coordinator->daemon, coordinator->config->protocol,
+                           &coordinator->run, coordinator->config->state_directory, error);
+    if (status == TACIT_OK)
+        status = open_nonce(coordinator, error);
+    if (status == TACIT_OK)
+        live_hub_runs_enter(&coordinator->runs, &coordinator->daemon, &coordinator->run);
     if (status == TACIT_OK)
         status = begin_letters(coordinator);
     if (status == TACIT_OK)
@@ -720,6 +762,22 @@ static enum tacit_status write_term(struct coordinator *coordinator)
     return status;
 }
 
+static enum tacit_status write_end(struct coordinator *coordinator)
+{
+    bool const was_over = live_runs_is_over(&coordinator->runs);
+    if (!was_over)
+        end_run(coordinator);
+    enum tacit_status const status = coordinator->daemon.batch_is_open
+                                         ? live_store_commit(coordinator->daemon.store)
+                                         : coordinator->daemon.status;
+    coordinator->daemon.batch_is_open = false;
+    if (status == TACIT_OK)
+        live_log(LIVE_LOG_WARNING, "runs",
+                 "run %llu is over%s: a file with a greater run.id begins the next one",
+                 (unsigned long long)coordinator->run.run_id, was_over ? ", and was before" : "");
+    return status;
+}
+
 enum tacit_status live_coordinator_run(const struct live_coordinator_config *config,
                                        struct tacit_error *error)
 {
@@ -740,9 +798,11 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     status = restore(&coordinator, error);
     if (status == TACIT_OK)
         status = open_voice(&coordinator, error);
-    bool const runs = status == TACIT_OK && !config->begins_term;
+    bool const runs = status == TACIT_OK && !config->begins_term && !config->ends_run;
     if (status == TACIT_OK && config->begins_term)
         status = write_term(&coordinator);
+    else if (status == TACIT_OK && config->ends_run)
+        status = write_end(&coordinator);
     if (runs)
         status = connect_all(&coordinator, error);
     if (runs && status == TACIT_OK) {
@@ -761,6 +821,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     free(coordinator.presences);
     free(coordinator.heard_us);
     free(coordinator.by_name);
+    live_runs_close(&coordinator.runs);
     return status;
 }
 

@@ -14,6 +14,8 @@ struct live_coordinator_config {
     const char *state_directory;
     bool begins_term; /* the operator's word that what was granted may be forgotten: writes the new
                          term down, and runs nothing */
+    bool
+        ends_run; /* the operator's word that the run is over: writes that down, and runs nothing */
     const char
         *lost_run; /* with it: the run of a state that is lost, 32 hexadecimal digits; or NULL */
     struct live_bus_config bus;

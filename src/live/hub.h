@@ -111,8 +111,9 @@ struct live_hub; /* the family's own */
 
 struct live_hub_ops {
     const char *word;
-    uint32_t family; /* its number */
-    bool has_terms;  /* as the sites' */
+    uint32_t family;     /* its number */
+    const char *one_run; /* as the sites' */
+    bool has_terms;      /* the same */
 
     /* NULL: all that is said in this run fits into the payloads. Else the key that makes it too
      * large. */

@@ -240,6 +240,7 @@ struct live_site_ops {
     uint32_t family;        /* its number */
     uint32_t version;       /* of the protocol */
     bool hears_of_each;     /* the hub also says what is about one site on a topic of its own */
+    const char *one_run;    /* why a state has one run only, in words; NULL: it has any number */
     bool has_terms;         /* it can go on in a new term, with a hub that has lost its state */
     const char *epsilon_of; /* what policy.epsilon is the loss of; NULL: one reward */
 

@@ -621,6 +621,11 @@ static bool needs_attention(const struct live_status *status)
     return causes.state == LIVE_STATE_ATTENTION;
 }
 
+void live_status_write(const struct live_status *status, struct live_buffer *out)
+{
+    write_json(status, out);
+}
+
 void live_status_answer(const struct live_status *status, struct live_request *request)
 {
     TACIT_ASSERT(status->hub != NULL && status->config != NULL);
@@ -633,7 +638,7 @@ void live_status_answer(const struct live_status *status, struct live_request *r
                  {"/health", "application/json", write_json},
                  {"/metrics", "text/plain; version=0.0.4", write_metrics}};
     static const char nowhere[] =
-        "{\"error\": \"not here; allowed: GET /, /status, /health, /metrics\"}\n";
+        "{\"error\": \"not here; allowed: GET /, /status, /runs, /health, /metrics\"}\n";
     for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
         struct live_buffer text = {0};
         if (strcmp(request->method, "GET") != 0 || strcmp(request->path, pages[i].path) != 0)

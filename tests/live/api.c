@@ -242,6 +242,13 @@ static void *run_server(void *context)
     return NULL;
 }
 
+static bool fake_runs(void *context, struct live_buffer *text)
+{
+    (void)context;
+    live_buffer_add(text, "{\"runs\": []}\n");
+    return true;
+}
+
 static struct live_api_agent agent_of(struct fake *fake)
 {
     return (struct live_api_agent){
@@ -254,6 +261,7 @@ static struct live_api_agent agent_of(struct fake *fake)
         .status = fake_status,
         .result = fake_result,
         .ledger = fake_ledger,
+        .runs = fake_runs,
         .statement = fake_statement,
         .metrics = fake_metrics,
         .clipped = fake_clipped,

@@ -284,6 +284,7 @@ static void hub_look(const struct live_hub *hub, struct live_hub_view *view)
 }
 
 const struct live_hub_ops select_hub_ops = {.word = TACIT_WIRE_SELECT_WORD,
+                                            .one_run = SELECT_ONE_RUN,
                                             .family = TACIT_WIRE_SELECT_FAMILY,
                                             .too_large = hub_too_large,
                                             .describe = hub_describe,

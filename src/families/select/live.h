@@ -7,6 +7,12 @@
 #include "tacit/family.h"
 #include "tacit/wire_select.h"
 
+/* Why a state has one run only. */
+#define SELECT_ONE_RUN                                                                             \
+    "a training learns from the same data in each round, so a second run would spend on them "     \
+    "anew, which the budget of one run does not count; it needs other data and a state directory " \
+    "of its own"
+
 extern const struct live_site_ops select_site_ops;
 extern const struct live_hub_ops select_hub_ops;
 

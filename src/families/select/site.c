@@ -474,6 +474,7 @@ static const struct live_command_config *site_command(const struct live_site_con
 }
 
 const struct live_site_ops select_site_ops = {.word = TACIT_WIRE_SELECT_WORD,
+                                              .one_run = SELECT_ONE_RUN,
                                               .family = TACIT_WIRE_SELECT_FAMILY,
                                               .version = TACIT_WIRE_SELECT_VERSION,
                                               .epsilon_of = "update",

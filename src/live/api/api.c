@@ -343,6 +343,15 @@ static void on_result(struct live_api *api, const uint8_t *body, size_t size,
     answer_tree(api->agent.result(api->agent.context), reply);
 }
 
+static void on_runs(struct live_api *api, const uint8_t *body, size_t size,
+                    struct live_api_reply *reply)
+{
+    (void)body;
+    (void)size;
+    if (!api->agent.runs(api->agent.context, &reply->text))
+        reply->text.failed = true;
+}
+
 static void on_ledger(struct live_api *api, const uint8_t *body, size_t size,
                       struct live_api_reply *reply)
 {
@@ -419,6 +428,7 @@ static const struct route {
     {"/v1/status", "GET", on_status},
     {"/v1/result", "GET", on_result},
     {"/v1/ledger", "GET", on_ledger},
+    {"/v1/runs", "GET", on_runs},
     {"/v1/statement", "GET", on_statement},
     {"/v1/clipped", "GET", on_clipped},
     {"/health", "GET", on_health},
@@ -460,7 +470,8 @@ static void refuse_method(const char *path, struct live_api_reply *reply)
         refuse(reply, NOT_FOUND,
                "there is nothing under this path; there are POST /v1/decisions, "
                "/v1/decisions/batch, /v1/rewards, /v1/rewards/batch, DELETE /v1/decisions/ID and "
-               "GET /v1/decisions, /v1/status, /v1/result, /v1/ledger, /v1/statement, /v1/clipped, "
+               "GET /v1/decisions, /v1/status, /v1/result, /v1/ledger, /v1/runs, /v1/statement, "
+               "/v1/clipped, "
                "/health, "
                "/metrics");
         return;

@@ -29,9 +29,10 @@ struct live_api_agent {
                  bool (*each)(void *each_context, const struct live_decision_row *row),
                  void *each_context);
     enum live_close_answer (*close)(void *context, uint64_t id, uint64_t now_ms);
-    json_t *(*status)(void *context); /* a new reference; NULL: memory */
-    json_t *(*result)(void *context); /* the same */
-    json_t *(*ledger)(void *context); /* the same */
+    json_t *(*status)(void *context);                      /* a new reference; NULL: memory */
+    json_t *(*result)(void *context);                      /* the same */
+    json_t *(*ledger)(void *context);                      /* the same */
+    bool (*runs)(void *context, struct live_buffer *text); /* all of this state; false: trouble */
     void (*statement)(void *context, struct live_buffer *text);
     void (*metrics)(void *context, struct live_buffer *text); /* Prometheus' text format */
     uint64_t (*clipped)(void *context); /* rewards outside the range, since the start */

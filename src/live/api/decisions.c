@@ -331,7 +331,9 @@ static enum tacit_status draw_arm(const struct live_decisions *decisions,
                                   const struct live_fallback *fallback,
                                   const struct tacit_entropy *entropy, struct choice *choice)
 {
-    uint64_t const pulls = live_pull_tree_total(&decisions->unserved, request->unavailable);
+    uint64_t const pulls = request->enters_nothing
+                               ? 0
+                               : live_pull_tree_total(&decisions->unserved, request->unavailable);
     if (pulls > 0) {
         uint64_t pull;
         enum tacit_status const status = tacit_entropy_below(entropy, pulls, &pull);
@@ -364,7 +366,7 @@ static enum tacit_status choose(const struct live_decisions *decisions,
     bool const keeps_arm = unit != NULL && tacit_bits_has(fallback->active, unit->arm);
     if (keeps_arm && is_available(request, unit->arm)) {
         choice->arm = unit->arm;
-        choice->is_planned = decisions->unserved.counts[unit->arm] > 0;
+        choice->is_planned = !request->enters_nothing && decisions->unserved.counts[unit->arm] > 0;
         choice->sets_unit = false;
         return TACIT_OK;
     }
@@ -438,7 +440,7 @@ static enum live_decision_kind kind_of(const struct live_decision_request *reque
                                        const struct choice *choice,
                                        const struct live_fallback *fallback)
 {
-    if (request->is_chosen)
+    if (request->is_chosen && !request->enters_nothing)
         return LIVE_DECISION_CHOSEN;
     if (choice->is_planned)
         return LIVE_DECISION_PLANNED;
@@ -466,8 +468,8 @@ static enum tacit_status record(struct live_decisions *decisions,
         .deadline_ms = later(now_ms, decisions->wait.wait_ms),
         .key = request->key,
         .unit = request->unit,
-        .kept = request->kept,
-        .kept_size = request->kept_size,
+        .kept = request->enters_nothing ? NULL : request->kept,
+        .kept_size = request->enters_nothing ? 0 : request->kept_size,
     };
     if (!reserve(decisions))
         return TACIT_MEMORY;
@@ -614,6 +616,23 @@ void live_decisions_set_plan(struct live_decisions *decisions, const struct taci
         }
         refresh_unserved(decisions, i);
     }
+}
+
+void live_decisions_end_run(struct live_decisions *decisions,
+                            void (*changed)(void *context, const struct live_decision_row *row),
+                            void *context)
+{
+    TACIT_ASSERT(changed != NULL);
+    live_decisions_set_plan(decisions, NULL, 0, changed, context);
+    for (struct entry *entry = decisions->oldest; entry != NULL; entry = entry->newer) {
+        if (entry->row.kind != LIVE_DECISION_CHOSEN)
+            continue;
+        entry->row.kind = LIVE_DECISION_EXPLOIT;
+        changed(context, &entry->row);
+    }
+    for (uint32_t i = 0; i < decisions->config.arm_count; i++)
+        decisions->arms[i].missed = 0;
+    decisions->missed_count = 0;
 }
 
 enum tacit_status live_decisions_decide(struct live_decisions *decisions,

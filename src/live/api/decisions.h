@@ -80,6 +80,12 @@ void live_decisions_set_plan(struct live_decisions *decisions, const struct taci
                              void (*changed)(void *context, const struct live_decision_row *row),
                              void *context);
 
+/* A run is over: whatever is open enters nothing any more, and what was counted of places begins
+ * anew. */
+void live_decisions_end_run(struct live_decisions *decisions,
+                            void (*changed)(void *context, const struct live_decision_row *row),
+                            void *context);
+
 struct live_decision_request {
     const char *key;  /* idempotency key or NULL: the same key gets the same answer */
     const char *unit; /* sticky: the same unit keeps its arm while that is active, and the unit is
@@ -93,6 +99,7 @@ struct live_decision_request {
      * counts. It must live for as long as one is open. */
     uint64_t *caller_open;
     uint64_t caller_open_max;
+    bool enters_nothing; /* beside the plan, whatever is in it; what was chosen is not kept */
     /* What the protocol made of the contexts: this arm, and what is kept for its reward. */
     bool is_chosen;
     uint32_t choice;

@@ -1,0 +1,22 @@
+/* From one run of a coordinator to the next: a file with a greater run.id, over a state whose run
+ * is over, begins it. */
+#ifndef TACIT_LIVE_HUB_RUNS_H
+#define TACIT_LIVE_HUB_RUNS_H
+#include "hub.h"
+#include "runs.h"
+
+/* The rows; and if the file is another one than that of the run that is over, its state goes, in a
+ * batch that is open then. Errors: with error->text; TACIT_INVALID: this file begins no run here.
+ */
+enum tacit_status live_hub_runs_open(struct live_runs *runs, struct live_daemon *daemon,
+                                     const struct live_hub_ops *protocol,
+                                     const struct live_hub_config *run, const char *state_directory,
+                                     struct tacit_error *error);
+
+/* Once the nonce is known: a run that is new has its row. */
+void live_hub_runs_enter(struct live_runs *runs, struct live_daemon *daemon,
+                         const struct live_hub_config *run);
+
+/* GET /runs. false: the request is another one. */
+bool live_hub_runs_answer(struct live_store *store, struct live_request *request);
+#endif

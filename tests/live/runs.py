@@ -1,0 +1,402 @@
+#!/usr/bin/env python3
+"""Two runs one after the other over one state: the guide's recipe as it stands there; kills at any time; who joins what,
+and by whose word. See support.py."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+
+from support import IS_LONG, TACIT, Federation, UnixConnection, call, main, require, seeded, test, wait_for
+
+MEANS = [0.875, 0.75, 0.125]
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md"
+ENDED = ("decided", "finished")
+
+
+def small(federation_of, **options):
+    return federation_of(MEANS, **{"rounds": 2, "gap": 0.25, "horizon": 100000, **options})
+
+
+def control(federation, name, *words, code=0):
+    done = subprocess.run([TACIT, "control", str(federation.folder / f"state-{name}"), *words], capture_output=True,
+                          text=True, timeout=120, check=False)
+    require(done.returncode == code, f"{words}: {done.returncode} {done.stdout} {done.stderr}")
+    return done.stdout + done.stderr
+
+
+def run_of(federation, site):
+    """The number of the run that a site is in; 0: none."""
+    status = federation.site_status(site) or {}
+    return int(status["run"][16:], 16) if "run" in status else 0
+
+
+def end_first_run(federation, sites=None):
+    federation.apply(sites)
+    wait_for("the first run ends", federation.is_finished, 120)
+    for site in sites or federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
+
+
+def begin_second(federation, **values):
+    """The coordinator, with another file over the same state."""
+    federation.stop("coordinator")
+    federation.write_coordinator(federation.run_section(id=2, **values))
+    federation.start("coordinator")
+
+
+def in_second(federation, sites=None):
+    for site in sites or federation.sites:
+        wait_for(f"{site} is in run 2", lambda site=site: run_of(federation, site) == 2, 120)
+
+
+def check_two_runs(federation, site):
+    """Each release is of one run, its epochs begin anew, and no number comes twice."""
+    ledger = wait_for("the ledger", lambda: federation.get(site, "/v1/ledger"))["releases"]
+    epochs = {run: [one["epoch"] for one in ledger if one["run"] == run] for run in (1, 2)}
+    for run, numbers in epochs.items():
+        require(numbers and numbers == sorted(set(numbers)), f"{site}, run {run}: {numbers}")
+        require(numbers[0] == 1, f"{site}, run {run}: {numbers}")
+    runs = federation.get(site, "/v1/runs")["runs"]
+    require([one["run_id"] for one in runs] == [1, 2] and all(one["ended"] for one in runs), f"{runs}")
+    require(runs[0]["run"][:16] == runs[1]["run"][:16], f"{runs}")
+    require(all(one["result"]["winner"] for one in runs), f"{runs}")
+
+
+def open_decisions(federation, site, count):
+    application = next(one for one in federation.applications if one.site == site)
+    wait_for(f"{site} has a plan", lambda: (federation.site_status(site) or {"unserved": 0})["unserved"] >= count, 120)
+    keys = [{"key": f"open {i}"} for i in range(count)]
+    return application.ask("/v1/decisions/batch", {"requests": keys})["decisions"]
+
+
+# ---- The recipe of the guide ----
+
+class Hospitals(Federation):
+    """As the guide names it: north and south, arms letter, call, nothing."""
+
+    def __init__(self, means, sites=2, **options):
+        super().__init__(means, sites=sites, **options)
+        self.sites, self.arms = ["north", "south"], ["letter", "call", "nothing"]
+        self.make_certificates("tap")
+        self.write_broker("--persistence", self.persistence)
+        self.allow_access("tap", "read tacit/v1/#")
+        self.write_coordinator(self.run_section())
+        file = self.folder / "coordinator.yaml"
+        file.write_text(file.read_text().replace('"id"', "id"))  # as the guide writes it
+        for site in self.sites:
+            self.write_agent(site, self.policy())
+
+
+SYSTEMCTL = """#!/bin/sh
+# Beside the test: what it is asked is done by the test, which has started these processes.
+echo "$1 $2" > "$FOLDER/asked.new" && mv "$FOLDER/asked.new" "$FOLDER/asked"
+while [ -e "$FOLDER/asked" ]; do sleep 0.05; done
+"""
+
+
+def restart(federation, asked):
+    """What systemd does with our units."""
+    verb, unit = asked.split()
+    name = unit.replace("tacit-agent@", "").replace("tacit-", "")
+    if name == "broker":
+        require(verb == "reload", asked)
+        federation.allow_access("tap", "read tacit/v1/#")
+        federation.processes["broker"].send_signal(1)
+        return
+    federation.stop(name)
+    federation.start(name)
+
+
+def follow(federation, commands):
+    """A block of the guide, by a shell, in the folder of the files."""
+    folder = federation.folder
+    tools = folder / "tools"
+    tools.mkdir(exist_ok=True)
+    (tools / "systemctl").write_text(SYSTEMCTL)
+    (tools / "systemctl").chmod(0o700)
+    if not (tools / "tacit").exists():
+        (tools / "tacit").symlink_to(TACIT)
+    commands = commands.replace("--port 8883", f"--port {federation.port} --persistence {federation.persistence}")
+    path = f"{tools}:{os.environ['PATH']}"
+    shell = subprocess.Popen(["/bin/sh", "-e", "-c", commands], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             text=True, env={**os.environ, "PATH": path, "FOLDER": str(folder)})
+
+    def has_ended():
+        if (folder / "asked").exists():
+            restart(federation, (folder / "asked").read_text())
+            (folder / "asked").unlink()
+        return shell.poll() is not None
+
+    wait_for(commands, has_ended, 120)
+    require(shell.returncode == 0, f"{commands}: {shell.stdout.read()}")
+    shell.stdout.close()
+
+
+def recipe():
+    section = GUIDE.read_text(encoding="utf-8").split("\n## 12. ")[1].split("\n## ")[0]
+    blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
+    require(len(blocks) == 2, f"{len(blocks)} blocks in the recipe")
+    return blocks
+
+
+@test
+def two_runs_by_the_recipe_of_the_guide(federation_of):
+    """A site is added, an arm is added and one is retired; no state directory is touched by hand."""
+    federation = federation_of(MEANS, kind=Hospitals, rounds=2, gap=0.25, horizon=100000)
+    at_hub, at_site = recipe()
+    federation.start_all()
+    end_first_run(federation)
+    federation.end_applications()
+    federation.applications.clear()
+    follow(federation, at_hub)
+    wait_for("run 2 is announced", lambda: (federation.status() or {}).get("run_id") == 2, 120)
+    wait_for("north says what differs", lambda: "'nothing' here" in ((federation.site_status("north") or {}).get("refusal") or ""),
+             120)
+    for site in ("north", "south"):
+        follow(federation, at_site.replace("north", site))
+    federation.arms = ["letter", "call", "visit"]
+    federation.sites.append("east")
+    federation.write_agent("east", federation.policy())
+    federation.start("east")
+    federation.means = [0.125, 0.75, 0.875]  # the new arm is the best
+    in_second(federation)
+    federation.apply()
+    wait_for("the second run ends", federation.is_finished, 120)
+    require(federation.status()["winner"] == "visit", f"{federation.status()}")
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
+    federation.end_applications()
+    for site in ("north", "south"):
+        check_two_runs(federation, site)
+        first = federation.get(site, "/v1/runs")["runs"][0]["result"]
+        require(first["winner"] == "letter" and len(first["arms"]) == 3, f"{first}")
+    runs = federation.get("coordinator", "/runs")["runs"]
+    require([one["result"]["winner"] for one in runs] == ["letter", "visit"], f"{runs}")
+    require(len(federation.get("east", "/v1/runs")["runs"]) == 1, "east was in one run")
+
+
+# ---- Whose word ----
+
+@test
+def next_run_is_joined_by_itself_or_waits_for_a_word(federation_of):
+    federation = small(federation_of)
+    federation.write_agent("site-0", federation.policy(), runs="join")
+    federation.start_all()
+    end_first_run(federation)
+    begin_second(federation)
+    in_second(federation, ["site-0"])
+    for site in ("site-1", "site-2"):
+        waiting = wait_for(f"{site} waits", lambda site=site: (federation.site_status(site) or {"runs": {}})["runs"]
+                           .get("waits_for_consent"), 120)
+        require(waiting["run_id"] == 2, f"{waiting}")
+        status = federation.site_status(site)
+        require(status["state"] == "attention" and any("join 2" in one["what"] for one in status["causes"]), f"{status}")
+        require(status["winner"] == "arm 0" and status["runs"]["over"], f"it does not play on: {status}")
+    require("no such run" in control(federation, "site-1", "join", "3", code=1), "a run that nobody announced was joined")
+    require(control(federation, "site-1", "join", "2").startswith("done: join run 2"), "no consent")
+    require(control(federation, "site-1", "join", "2").startswith("so it was already"), "twice is not once")
+    federation.kill("site-1")  # in the same breath
+    federation.start("site-1")
+    in_second(federation, ["site-0", "site-1"])
+    control(federation, "site-2", "join", "2")
+    in_second(federation)
+    wait_for("the second run ends", federation.is_finished, 120)
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
+    federation.end_applications()
+    for site in federation.sites:
+        check_two_runs(federation, site)
+
+
+@test
+def file_with_the_same_number_or_a_run_under_way_is_refused_in_words(federation_of):
+    federation = small(federation_of)
+    federation.start_all()
+    wait_for("all have joined", lambda: all(federation.has_joined(site) for site in federation.sites), 120)
+    federation.stop("coordinator")
+    federation.write_coordinator(federation.run_section(id=2))
+    code, said = federation.run_to_end("coordinator", seconds=60)
+    require(code == 2 and "run of this state has ended" in said, f"{code} {said}")
+    federation.write_coordinator(federation.run_section())
+    words = [*federation.words_of("coordinator"), "--end-run"]
+    for said_before in (False, True):  # twice is once
+        code, said = federation.run_to_end("coordinator", words, seconds=60)
+        require(code == 0 and ("was before" in said) == said_before, f"{code} {said}")
+    federation.write_coordinator(federation.run_section(horizon=100001))
+    code, said = federation.run_to_end("coordinator", seconds=60)
+    require(code == 2 and "must be above 1" in said, f"{code} {said}")
+    federation.write_coordinator(federation.run_section(id=2))
+    federation.start("coordinator")
+    wait_for("site-0 is asked", lambda: "join 2" in json.dumps(federation.site_status("site-0") or {}), 120)
+    require(federation.site_status("site-0")["runs"]["over"], "the word of its coordinator ends a run")
+    control(federation, "site-0", "join", "2")
+    in_second(federation, ["site-0"])
+
+
+@test
+def two_coordinators_at_once_and_an_old_announcement(federation_of):
+    """A site joins one and names the other; what was announced for run 1, said again, moves nobody."""
+    federation = small(federation_of)
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(), runs="join")
+    federation.start_all()
+    end_first_run(federation)
+    federation.stop("coordinator")
+    topic = federation.topic("to/site-0/announce")
+    first = [payload for seen, payload in federation.tap.letters if seen == topic][-1]
+    federation.write_coordinator(federation.run_section(id=9), "coordinator-other")
+    federation.start("coordinator-other")
+    status = wait_for("the other is named", lambda: (federation.site_status("site-0") or {"runs": {}})["runs"]
+                      .get("waits_for_consent"), 120)
+    require(status["run_id"] == 9, f"{status}")
+    require("another coordinator" in json.dumps(federation.site_status("site-0")["causes"]), "who is it?")
+    federation.stop("coordinator-other")
+    federation.write_coordinator(federation.run_section(id=2))
+    federation.start("coordinator")
+    in_second(federation)
+    federation.client("coordinator").publish(topic, first)
+    wait_for("the old announcement is refused",
+             lambda: "older one" in ((federation.site_status("site-0") or {}).get("refusal") or ""), 120)
+    require(run_of(federation, "site-0") == 2, "an old announcement was followed")
+    wait_for("the second run ends", federation.is_finished, 120)
+    federation.end_applications()
+
+
+# ---- People ----
+
+def ask_about(federation, units):
+    """A decision a unit (None: without), each rewarded at once; result: what kind each was."""
+    application = next(one for one in federation.applications if one.site == "site-0")
+    requests = [{} if unit is None else {"unit": f"patient {unit}"} for unit in units]
+    decisions = application.ask("/v1/decisions/batch", {"requests": requests})["decisions"]
+    rewards = [{"id": one["id"], "reward": MEANS[one["arm"]]} for one in decisions]
+    application.ask("/v1/rewards/batch", {"rewards": rewards})
+    return [one["kind"] for one in decisions]
+
+
+@test
+def person_has_so_many_rewards_over_restarts_and_runs(federation_of):
+    federation = small(federation_of)
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(rewards_per_unit_max=2), runs="join")
+    federation.start_all()
+    federation.apply(["site-0"], allowance=0)
+    wait_for("a plan", lambda: (federation.site_status("site-0") or {"unserved": 0})["unserved"] >= 10, 120)
+    before = federation.site_status("site-0")["unserved"]
+    require(ask_about(federation, ["ann", "bob", "ann", None]) == ["planned", "planned", "planned", "exploit"], "first visits")
+    require(federation.site_status("site-0")["unserved"] == before - 3, "the plan is served otherwise")
+    federation.kill("site-0")
+    federation.start("site-0")
+    wait_for("a plan", lambda: (federation.site_status("site-0") or {"unserved": 0})["unserved"] > 0, 120)
+    require(ask_about(federation, ["ann", "bob", "bob"]) == ["exploit", "planned", "exploit"], "after a restart")
+    # A place that comes back without a reward is free again.
+    application = federation.applications[0]
+    one = application.ask("/v1/decisions", {"unit": "patient eve"})
+    two = application.ask("/v1/decisions", {"unit": "patient eve"})
+    require([one["kind"], two["kind"], *ask_about(federation, ["eve"])] == ["planned", "planned", "exploit"], "three at once")
+    connection = UnixConnection(federation.socket_of("site-0"))
+    require(call(connection, "DELETE", f"/v1/decisions/{one['id']}")[0] == 200, "it cannot be closed")
+    require(ask_about(federation, ["eve", "eve"]) == ["planned", "exploit"], "a place that came back")
+    federation.stop("coordinator")
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"], seconds=60)
+    require(code == 0, said)
+    federation.write_coordinator(federation.run_section(id=2))
+    federation.start("coordinator")
+    in_second(federation, ["site-0"])
+    wait_for("a plan", lambda: (federation.site_status("site-0") or {"unserved": 0})["unserved"] > 0, 120)
+    # eve had one reward, and a place that was open when the run ended: it came back, too.
+    kinds = ask_about(federation, ["ann", "bob", "eve", "eve", "new"])
+    require(kinds == ["exploit", "exploit", "planned", "exploit", "planned"], f"in the next run: {kinds}")
+    connection = UnixConnection(federation.socket_of("site-0"))
+    connection.request("GET", "/v1/statement")
+    require("at most 2 times epsilon" in connection.getresponse().read().decode(), "the statement says nothing of it")
+    federation.end_applications()
+    federation.stop("site-0")
+    data = (federation.folder / "state-site-0/state.db").read_bytes()
+    require(b"patient" not in data, "a name is in the state")
+
+
+# ---- Accidents ----
+
+@test
+def late_reward_of_an_old_run_enters_nothing(federation_of):
+    """The reward would show in the sums: it is not the arm's own."""
+    federation = small(federation_of)
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(), runs="join")
+    federation.start_all()
+    federation.apply(allowance=0)
+    decisions = open_decisions(federation, "site-0", 5)
+    federation.stop("coordinator")
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"], seconds=60)
+    require(code == 0, said)
+    federation.write_coordinator(federation.run_section(id=2))
+    federation.start("coordinator")
+    in_second(federation)
+    before = federation.site_status("site-0")
+    application = federation.applications[0]
+    application.ask("/v1/rewards/batch", {"rewards": [{"id": one["id"], "reward": 0.5} for one in decisions]})
+    after = federation.site_status("site-0")
+    require(after["unserved"] == before["unserved"] and after["pulls"] == before["pulls"], f"{before} {after}")
+    require(federation.get("site-0", "/v1/runs")["runs"][0]["ended"], "run 1 has no end")
+
+
+@test
+def kills_at_any_time_between_two_runs(federation_of):
+    """Sites and coordinator die while one run ends and the next begins; both runs have their results, once."""
+    federation = small(federation_of)
+    chance = seeded()
+    for site in federation.sites:
+        federation.write_agent(site, federation.policy(), runs="join")
+    federation.start_all()
+    federation.apply()
+    for run in range(1, 6 if IS_LONG else 3):
+        if run > 1:
+            federation.kill("coordinator")  # between the end of one run and the start of the next
+            federation.write_coordinator(federation.run_section(id=run))
+            federation.start("coordinator")
+        for _ in range(4):
+            name = chance.choice(["coordinator", *federation.sites])
+            federation.kill(name)
+            federation.start(name)
+        wait_for(f"run {run} ends", lambda run=run: (federation.is_finished() or {}).get("run_id") == run, 120)
+        for site in federation.sites:
+            wait_for(f"{site} ends run {run}", lambda site=site, run=run: run_of(federation, site) == run and
+                     federation.phase(site) in ENDED, 120)
+    federation.end_applications()
+    for site in federation.sites:
+        runs = federation.get(site, "/v1/runs")["runs"]
+        require(all(one["result"]["winner"] == "arm 0" for one in runs), f"{site}: {runs}")
+        ledger = federation.get(site, "/v1/ledger")["releases"]
+        numbers = [(one["run"], one["epoch"]) for one in ledger]
+        require(numbers == sorted(set(numbers)), f"{site}: {numbers}")
+
+
+@test
+def crash_at_each_point_of_joining_loses_no_run(federation_of):
+    federation = small(federation_of)
+    federation.start_all()
+    end_first_run(federation)
+    begin_second(federation)
+    for site, point in zip(federation.sites, ("before-commit", "after-commit", "before-send"), strict=True):
+        federation.write_agent(site, federation.policy(), runs="join")
+        federation.stop(site)
+        federation.start(site, TACIT_CRASH_AT=f"{point}:2")
+        wait_for(f"{site} dies {point}, or not", lambda site=site: federation.processes[site].poll() is not None or
+                 run_of(federation, site) == 2, 120)
+        if federation.processes[site].poll() is None:
+            federation.processes[site].kill()
+        federation.processes[site].wait(10)
+        federation.start(site)
+    in_second(federation)
+    wait_for("the second run ends", federation.is_finished, 120)
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
+    federation.end_applications()
+    for site in federation.sites:
+        check_two_runs(federation, site)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
