@@ -263,6 +263,66 @@ def two_coordinators_at_once_and_an_old_announcement(federation_of):
     federation.end_applications()
 
 
+# ---- Other protocols ----
+
+class Other(Federation):
+    """Of another protocol: `keys` stand in its run, `rules` in the sites' policies."""
+
+    def __init__(self, means, word, keys, rules=None, **options):
+        self.word, self.keys, self.rules = word, keys, rules or {}
+        super().__init__(means, **options)
+
+    def run_section(self, **values):
+        return {"id": 1, "horizon": self.horizon, "epsilon": self.epsilon, **self.keys, **values}
+
+    def policy(self, **values):
+        return super().policy(**{**self.rules, **values})
+
+    def write_coordinator(self, run, **more):
+        super().write_coordinator(run, protocol=self.word, **more)
+
+    def write_agent(self, site, policy, **more):
+        super().write_agent(site, policy, protocol=self.word, runs="join", **more)
+
+
+def two_runs_of(federation):
+    federation.start_all()
+    end_first_run(federation)
+    begin_second(federation)
+    in_second(federation)
+    wait_for("the second run ends", federation.is_finished, 120)
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: federation.phase(site) in ENDED, 120)
+    federation.end_applications()
+    for site in federation.sites:
+        check_two_runs(federation, site)
+
+
+@test
+def two_runs_of_play_in_phases(federation_of):
+    two_runs_of(federation_of(MEANS, "phased-index", {"quorum": 3, "rule": "index", "deadline_s": 60, "confidence": 0.95},
+                              {"rounds_max": 4000}, kind=Other, horizon=100000))
+
+
+@test
+def two_runs_of_votes(federation_of):
+    two_runs_of(federation_of(MEANS, "votes", {"accuracy": 0.02, "delta": 0.05, "votes": 2, "tick_ms": 50}, kind=Other,
+                              horizon=1000000))
+
+
+@test
+def training_has_one_run_and_says_why(federation_of):
+    federation = small(federation_of)
+    run = {"id": 1, "horizon": 10, "epsilon": 4.0, "eta": 0.2, "parameters": 6, "clip": 4.0, "users_per_round": 2, "batches": 20,
+           "deadline_s": 20, "quorum": 1}
+    federation.write_coordinator(run, protocol="select", arms=federation.sites)
+    code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"], seconds=60)
+    require(code == 0, f"{code} {said}")
+    federation.write_coordinator({**run, "id": 2}, protocol="select", arms=federation.sites)
+    code, said = federation.run_to_end("coordinator", seconds=60)
+    require(code == 2 and "a training learns from the same data in each round" in said, f"{code} {said}")
+
+
 # ---- People ----
 
 def ask_about(federation, units):
