@@ -17,6 +17,9 @@ tools/run_tests.sh build-clang --quiet
 echo "== long live tests"
 TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite live --timeout-multiplier 4
 
+echo "== floods, with nothing else beside the ordinary callers"
+TACIT_TEST_LONG=1 TACIT_TEST_ALONE=1 meson test -C build-test --quiet --print-errorlogs --timeout-multiplier 4 federation_floods
+
 echo "== the pages in a browser, with axe-core; the figures by librsvg"
 tools/install_dependencies.sh browser
 TACIT_TEST_LONG=1 TACIT_PROGRAM=build-test/tacit tests/cli/browser.py build-test

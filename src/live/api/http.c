@@ -25,10 +25,10 @@
 #define FAREWELL_BYTES_MAX (32u << 20) /* that are discarded meanwhile */
 #define CLOSING_US UINT64_C(200000)
 #define BODY_BYTES_AT_FIRST 4096u
-#define BYTES_MAX (12u << 20) /* of bodies and answers, of all lines */
-#define ACCEPTS_MAX 256u      /* in one round of the loop */
-#define TURN_COST 1000u       /* of one caller in one round of the loop */
-#define REQUEST_COST 10u      /* whatever is asked; a piece of a batch costs 1 */
+#define BYTES_MAX (6u << 20) /* of bodies and answers, of all lines */
+#define ACCEPTS_MAX 256u     /* in one round of the loop */
+#define TURN_COST 1000u      /* of one caller in one round of the loop */
+#define REQUEST_COST 10u     /* whatever is asked; a piece of a batch costs 1 */
 #define METHOD_BYTES 32u
 
 enum stage {
