@@ -545,6 +545,9 @@ static void metrics(void *context, struct live_buffer *text)
                       agent->early_count);
     live_metric_count(text, "tacit_agent_early_rewards_total", "Rewards of these.",
                       agent->early_rewards);
+    live_metric_gauge(text, "tacit_agent_remembered", "Closed decisions that are remembered.",
+                      (double)(live_store_remembered_count(agent->daemon.store) +
+                               live_decisions_closed(agent->decisions)));
     live_metric_count(text, "tacit_agent_sent_bytes_total", "Bytes said to the broker.",
                       bus.sent_bytes);
     live_metric_count(text, "tacit_agent_refused_messages_total", "Messages that were refused.",

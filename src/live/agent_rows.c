@@ -1,5 +1,6 @@
 /* What an agent keeps: the core's bytes, decisions, units. */
 #include "agent_rows.h"
+#include "agent_remember.h"
 #include "agent_times.h"
 #include "daemon/entropy.h"
 #include <stdio.h>
@@ -31,6 +32,7 @@ void agent_prepare_commit(struct agent *agent)
         status = live_store_put_core(agent->daemon.store, bytes, size);
     }
     agent_keep_times(agent);
+    agent_remember(agent);
     live_decisions_look(agent->decisions, &view);
     if (status == TACIT_OK && agent->has_forgotten)
         status = live_store_put_value(agent->daemon.store, "next_decision", view.next_number);
@@ -126,8 +128,9 @@ enum tacit_status agent_identify(const struct live_agent_config *config,
     return live_digest(text, identity->config_digest);
 }
 
-static struct live_decisions *new_decisions(const struct live_agent_config *config)
+static struct live_decisions *new_decisions(struct agent *agent)
 {
+    struct live_agent_config const *const config = agent->config;
     bool const settles = config->missing_after_s > 0;
     uint64_t const wait_s = settles ? config->missing_after_s : config->wait_s;
     struct live_decisions_config const decisions = {
@@ -139,6 +142,7 @@ static struct live_decisions *new_decisions(const struct live_agent_config *conf
         .remember_ms = (uint64_t)config->remember_s * 1000u,
         .settles = settles,
         .missing_value = config->missing_counts_as,
+        .memory = agent_memory(agent),
         .ids = live_entropy(LIVE_ENTROPY_DECISIONS)};
     return live_decisions_new(&decisions);
 }
@@ -148,7 +152,7 @@ enum tacit_status agent_restore(struct agent *agent, struct tacit_error *error)
     struct live_agent_config const *const config = agent->config;
     uint32_t const arms = config->site.arm_count;
     TACIT_ASSERT(arms > 0);
-    agent->decisions = new_decisions(config);
+    agent->decisions = new_decisions(agent);
     agent->ranking = calloc(arms, sizeof *agent->ranking);
     agent->active = calloc(TACIT_BITS_WORDS(arms), sizeof *agent->active);
     agent->ranking_is_stale = true;

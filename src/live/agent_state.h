@@ -1,7 +1,7 @@
 /* The agent daemon's inside, which its files share: agent_step.c (the core's effects), agent_rows.c
- * (what is kept), agent_times.c, agent_decisions.c (decisions in time), agent_task.c (the site's
- * own command), agent_hear.c (the broker), agent_api.c (applications), agent.c (start, timers,
- * end). */
+ * (what is kept), agent_times.c, agent_decisions.c (decisions in time), agent_remember.c (those
+ * that closed), agent_task.c (the site's own command), agent_hear.c (the broker), agent_api.c
+ * (applications), agent.c (start, timers, end). */
 #ifndef TACIT_LIVE_AGENT_STATE_H
 #define TACIT_LIVE_AGENT_STATE_H
 #include "agent_config.h"

@@ -832,6 +832,155 @@ static void restored_rows_that_contradict_are_refused(void **state)
     bench_close(&bench);
 }
 
+/* ---- Closed decisions that are kept elsewhere ------------------------------------------------ */
+
+#define ELSEWHERE_MAX 64u
+
+struct elsewhere {
+    struct live_decision_row rows[ELSEWHERE_MAX];
+    char keys[ELSEWHERE_MAX][16];
+    uint32_t count; /* handed over, the latest version last */
+    uint32_t taken; /* out of memory */
+};
+
+static void on_handed(void *context, const struct live_decision_row *row)
+{
+    struct elsewhere *const there = context;
+    assert_true(there->count < ELSEWHERE_MAX);
+    struct live_decision_row *const kept = &there->rows[there->count];
+    *kept = *row;
+    if (row->key != NULL)
+        kept->key = strcpy(there->keys[there->count], row->key);
+    there->count++;
+}
+
+static void on_taken(void *context, const struct live_decision_row *row)
+{
+    (void)row;
+    ((struct elsewhere *)context)->taken++;
+}
+
+static bool elsewhere_by_id(void *context, uint64_t id, struct live_decision_row *row)
+{
+    const struct elsewhere *const there = context;
+    for (uint32_t i = there->count; i-- > 0;)
+        if (there->rows[i].id == id) {
+            *row = there->rows[i];
+            return true;
+        }
+    return false;
+}
+
+static bool elsewhere_by_key(void *context, const char *key, struct live_decision_row *row)
+{
+    const struct elsewhere *const there = context;
+    for (uint32_t i = there->count; i-- > 0;)
+        if (there->rows[i].key != NULL && strcmp(there->rows[i].key, key) == 0)
+            return elsewhere_by_id(context, there->rows[i].id, row);
+    return false;
+}
+
+static void bench_open_with(struct bench *bench, struct elsewhere *there)
+{
+    struct live_decisions_config config = some_config();
+    config.memory = (struct live_decision_memory){there, elsewhere_by_id, elsewhere_by_key};
+    *there = (struct elsewhere){.count = 0};
+    bench_open(bench, config);
+}
+
+/* What was answered before it went is answered after it. */
+static void what_is_kept_elsewhere_is_answered_as_before(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct elsewhere there;
+    bench_open_with(&bench, &there);
+    uint64_t const rewarded_id = decided(&bench, "a", NULL).row.id;
+    uint64_t const closed_id = decided(&bench, "b", NULL).row.id;
+    uint64_t const open_id = decided(&bench, "c", NULL).row.id;
+    struct live_decision_row row;
+    assert_int_equal(rewarded(&bench, rewarded_id), LIVE_REWARD_ACCEPTED);
+    assert_int_equal(live_decisions_close(bench.decisions, closed_id, NOW_MS, &row),
+                     LIVE_CLOSE_DONE);
+    assert_int_equal(live_decisions_closed(bench.decisions), 2);
+    live_decisions_hand_over(bench.decisions, 10, on_handed, &there);
+    assert_int_equal(there.count, 2);
+    assert_int_equal(live_decisions_closed(bench.decisions), 0);
+    live_decisions_handed_over(bench.decisions, on_taken, &there);
+    assert_int_equal(there.taken, 2);
+    assert_int_equal(view_of(&bench).next_expiry_ms, NOW_MS + DEADLINE_MS); /* of the open one */
+    assert_int_equal(rewarded(&bench, rewarded_id), LIVE_REWARD_REPEATED);
+    struct live_decision_answer const again = decided(&bench, "a", NULL);
+    assert_false(again.is_new);
+    assert_int_equal(again.row.id, rewarded_id);
+    assert_int_equal(live_decisions_close(bench.decisions, rewarded_id, NOW_MS, &row),
+                     LIVE_CLOSE_REWARDED);
+    assert_int_equal(live_decisions_close(bench.decisions, closed_id, NOW_MS, &row),
+                     LIVE_CLOSE_REPEATED);
+    assert_int_equal(rewarded(&bench, open_id), LIVE_REWARD_ACCEPTED);
+    assert_int_equal(rewarded(&bench, 4711), LIVE_REWARD_UNKNOWN);
+    bench_close(&bench);
+}
+
+/* It comes back as late, once, under a new number, and goes again. */
+static void a_late_reward_brings_a_decision_back(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct elsewhere there;
+    bench_open_with(&bench, &there);
+    uint64_t const id = decided(&bench, "a", NULL).row.id;
+    struct live_decision_row row;
+    (void)live_decisions_close(bench.decisions, id, NOW_MS, &row);
+    live_decisions_hand_over(bench.decisions, 10, on_handed, &there);
+    live_decisions_handed_over(bench.decisions, on_taken, &there);
+    struct live_reward_outcome const outcome =
+        live_decisions_reward(bench.decisions, id, 1, NOW_MS + 5);
+    assert_int_equal(outcome.answer, LIVE_REWARD_LATE);
+    assert_true(outcome.is_changed);
+    assert_false(outcome.fills);
+    assert_int_equal(outcome.row.state, LIVE_DECISION_LATE);
+    assert_int_equal(outcome.row.number, 2);
+    assert_int_equal(outcome.row.deadline_ms, row.deadline_ms);
+    assert_false(live_decisions_reward(bench.decisions, id, 1, NOW_MS + 6).is_changed);
+    assert_int_equal(live_decisions_closed(bench.decisions), 1);
+    live_decisions_hand_over(bench.decisions, 10, on_handed, &there);
+    live_decisions_handed_over(bench.decisions, on_taken, &there);
+    assert_int_equal(there.taken, 2);
+    assert_int_equal(rewarded(&bench, id), LIVE_REWARD_LATE);
+    assert_int_equal(live_decisions_closed(bench.decisions), 0);
+    bench_close(&bench);
+}
+
+/* A reward comes while the row is being written, and another decision is forgotten meanwhile. */
+static void what_changes_while_it_is_handed_over_stays(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct elsewhere there;
+    bench_open_with(&bench, &there);
+    uint64_t const first = decided(&bench, NULL, NULL).row.id;
+    struct live_decision_row row;
+    (void)live_decisions_close(bench.decisions, first, NOW_MS, &row);
+    bench.now_ms = NOW_MS + 50;
+    uint64_t const second = decided(&bench, NULL, NULL).row.id;
+    uint64_t const third = decided(&bench, NULL, NULL).row.id;
+    (void)live_decisions_close(bench.decisions, second, bench.now_ms, &row);
+    (void)live_decisions_close(bench.decisions, third, bench.now_ms, &row);
+    live_decisions_hand_over(bench.decisions, 3, on_handed, &there);
+    assert_int_equal(rewarded(&bench, second), LIVE_REWARD_LATE);
+    assert_int_equal(live_decisions_closed(bench.decisions), 1);
+    expire_at(&bench, NOW_MS + REMEMBER_MS); /* the first is forgotten */
+    live_decisions_handed_over(bench.decisions, on_taken, &there);
+    assert_int_equal(there.taken, 1);
+    assert_int_equal(live_decisions_closed(bench.decisions), 1);
+    assert_int_equal(rewarded(&bench, second), LIVE_REWARD_LATE);
+    expire_at(&bench, NOW_MS + 2 * REMEMBER_MS);
+    assert_int_equal(live_decisions_closed(bench.decisions), 0);
+    assert_int_equal(view_of(&bench).next_expiry_ms, UINT64_MAX);
+    bench_close(&bench);
+}
+
 /* ---- Ids, and decisions before any run ------------------------------------------------------- */
 
 static void ids_are_drawn_and_never_taken_twice(void **state)
@@ -1664,6 +1813,9 @@ int main(void)
         cmocka_unit_test(what_contexts_chose_keeps_them_until_its_reward),
         cmocka_unit_test(restored_rows_that_contradict_are_refused),
         cmocka_unit_test(restored_rows_come_in_any_order),
+        cmocka_unit_test(what_is_kept_elsewhere_is_answered_as_before),
+        cmocka_unit_test(a_late_reward_brings_a_decision_back),
+        cmocka_unit_test(what_changes_while_it_is_handed_over_stays),
         cmocka_unit_test(ids_are_drawn_and_never_taken_twice),
         cmocka_unit_test(an_entropy_of_zeros_ends_in_an_error),
         cmocka_unit_test(early_decisions_are_uniform_and_count_nowhere),

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define SECTOR_BYTES 512u
-#define IMAGES_MAX 32u
+#define IMAGES_MAX 256u
 
 static void give_up(const char *what)
 {

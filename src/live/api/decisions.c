@@ -15,9 +15,10 @@ struct entry {
     struct live_decision_row row;  /* its texts lie behind the entry */
     struct entry *before;          /* open planned decisions of the same arm, by number */
     struct entry *after;
-    struct entry *older; /* all open decisions, by number */
+    struct entry *older; /* all open decisions, by number; or all closed ones, as they closed */
     struct entry *newer;
     uint64_t *caller_open; /* where the caller's open decisions are counted; NULL: nowhere */
+    bool is_handed_over;   /* being kept elsewhere, too */
 };
 
 struct unit {
@@ -44,8 +45,11 @@ struct live_decisions {
     struct unit *oldest_unit;
     struct unit *newest_unit;
     struct unit *forgotten_unit; /* its text is in the latest answer */
-    struct entry *oldest;
+    struct entry *oldest;        /* open */
     struct entry *newest;
+    struct entry *closed_first;
+    struct entry *closed_last;
+    uint32_t closed_count; /* not handed over */
     struct live_wait wait;
     uint64_t missed_count;   /* of all arms */
     uint64_t waits_since_ms; /* UINT64_MAX: the plan has places left, or none is open */
@@ -212,6 +216,26 @@ static void unlink_open(struct live_decisions *decisions, struct entry *entry)
     entry->caller_open = NULL;
 }
 
+static void link_closed(struct live_decisions *decisions, struct entry *entry)
+{
+    TACIT_ASSERT(!is_open(entry));
+    entry->is_handed_over = false;
+    entry->older = decisions->closed_last;
+    entry->newer = NULL;
+    *(entry->older == NULL ? &decisions->closed_first : &entry->older->newer) = entry;
+    decisions->closed_last = entry;
+    decisions->closed_count++;
+}
+
+static void unlink_closed(struct live_decisions *decisions, struct entry *entry)
+{
+    *(entry->older == NULL ? &decisions->closed_first : &entry->older->newer) = entry->newer;
+    *(entry->newer == NULL ? &decisions->closed_last : &entry->newer->older) = entry->older;
+    entry->older = NULL;
+    entry->newer = NULL;
+    decisions->closed_count -= entry->is_handed_over ? 0 : 1;
+}
+
 /* Since when has every place been given out, with some not filled? A place that comes back does not
  * end it: the round still waits for it. */
 static void note_waiting(struct live_decisions *decisions, uint64_t now_ms)
@@ -247,8 +271,25 @@ static void close_entry(struct live_decisions *decisions, struct entry *entry,
     entry->row.state = (uint8_t)state;
     entry->row.value = 0;
     entry->row.deadline_ms = later(now_ms, decisions->config.remember_ms);
+    link_closed(decisions, entry);
     live_deadlines_move(&decisions->deadlines, &entry->deadline, entry->row.deadline_ms);
     note_waiting(decisions, now_ms);
+}
+
+/* ---- What is remembered elsewhere ------------------------------------------------------------ */
+
+static bool recalls(const struct live_decisions *decisions, uint64_t id,
+                    struct live_decision_row *row)
+{
+    const struct live_decision_memory *const memory = &decisions->config.memory;
+    return memory->by_id != NULL && memory->by_id(memory->context, id, row);
+}
+
+static bool recalls_key(const struct live_decisions *decisions, const char *key,
+                        struct live_decision_row *row)
+{
+    const struct live_decision_memory *const memory = &decisions->config.memory;
+    return key != NULL && memory->by_key != NULL && memory->by_key(memory->context, key, row);
 }
 
 /* ---- Entries come and go --------------------------------------------------------------------- */
@@ -270,6 +311,8 @@ static void add_entry(struct live_decisions *decisions, struct entry *entry)
     live_deadlines_add(&decisions->deadlines, &entry->deadline);
     if (is_open(entry))
         link_open(decisions, entry);
+    else
+        link_closed(decisions, entry);
     if (is_open_planned(entry))
         open_planned(decisions, entry);
     else if (is_open(entry))
@@ -282,7 +325,9 @@ static void add_entry(struct live_decisions *decisions, struct entry *entry)
 static void forget_entry(struct live_decisions *decisions, struct entry *entry)
 {
     uint64_t const seed = decisions->seed;
+    TACIT_ASSERT(live_deadlines_first(&decisions->deadlines) == &entry->deadline);
     live_deadlines_drop_first(&decisions->deadlines);
+    unlink_closed(decisions, entry);
     live_table_remove(&decisions->ids, live_hash_u64(seed, entry->row.id), entry);
     if (entry->row.key != NULL)
         live_table_remove(&decisions->keys, live_hash_text(seed, entry->row.key), entry);
@@ -589,6 +634,7 @@ static void turn_into_exploitation(struct live_decisions *decisions, struct entr
         unlink_open(decisions, entry);
         entry->row.state = LIVE_DECISION_REWARDED;
         entry->row.value = 0;
+        link_closed(decisions, entry);
     } else {
         decisions->open_other++;
     }
@@ -648,6 +694,11 @@ enum tacit_status live_decisions_decide(struct live_decisions *decisions,
         *answer = (struct live_decision_answer){.row = known->row};
         return TACIT_OK;
     }
+    struct live_decision_row remembered;
+    if (recalls_key(decisions, request->key, &remembered)) {
+        *answer = (struct live_decision_answer){.row = remembered};
+        return TACIT_OK;
+    }
     if ((uint64_t)decisions->open_planned + decisions->open_other >= decisions->config.open_max)
         return TACIT_MEMORY;
     if (request->caller_open != NULL && *request->caller_open >= request->caller_open_max)
@@ -687,6 +738,32 @@ static void take_late_reward(struct live_decisions *decisions, struct entry *ent
         outcome->wait_grew = live_wait_note_late(&decisions->wait, delay_ms);
     entry->row.state = LIVE_DECISION_LATE;
     outcome->is_changed = true;
+    unlink_closed(decisions, entry); /* what is being handed over of it is old */
+    link_closed(decisions, entry);
+}
+
+/* Of a decision that is remembered elsewhere. Only one that closed without a reward can change: it
+ * comes back here, as late. Without memory for that the answer is the same, and is not kept. */
+static struct live_reward_outcome reward_remembered(struct live_decisions *decisions, uint64_t id,
+                                                    uint64_t now_ms)
+{
+    struct live_reward_outcome outcome = {.answer = LIVE_REWARD_UNKNOWN};
+    struct live_decision_row row;
+    if (!recalls(decisions, id, &row))
+        return outcome;
+    TACIT_ASSERT(row.state != LIVE_DECISION_OPEN && row.state != LIVE_DECISION_HELD);
+    outcome.row = row;
+    outcome.answer = row.state == LIVE_DECISION_REWARDED ? LIVE_REWARD_REPEATED : LIVE_REWARD_LATE;
+    if (row.state != LIVE_DECISION_EXPIRED)
+        return outcome;
+    row.number = decisions->next_number;
+    struct entry *const entry = reserve(decisions) ? new_entry(&row) : NULL;
+    if (entry == NULL)
+        return outcome;
+    add_entry(decisions, entry);
+    take_late_reward(decisions, entry, now_ms, &outcome);
+    outcome.row = entry->row;
+    return outcome;
 }
 
 struct live_reward_outcome live_decisions_reward(struct live_decisions *decisions, uint64_t id,
@@ -695,7 +772,7 @@ struct live_reward_outcome live_decisions_reward(struct live_decisions *decision
     struct live_reward_outcome outcome = {.answer = LIVE_REWARD_UNKNOWN};
     struct entry *const entry = find_id(decisions, id);
     if (entry == NULL)
-        return outcome;
+        return reward_remembered(decisions, id, now_ms);
     switch ((enum live_decision_state)entry->row.state) {
     case LIVE_DECISION_OPEN:
         outcome.answer = now_ms < entry->row.deadline_ms ? LIVE_REWARD_ACCEPTED : LIVE_REWARD_LATE;
@@ -722,8 +799,12 @@ enum live_close_answer live_decisions_close(struct live_decisions *decisions, ui
                                             uint64_t now_ms, struct live_decision_row *row)
 {
     struct entry *const entry = find_id(decisions, id);
-    if (entry == NULL)
+    struct live_decision_row remembered;
+    if (entry == NULL && !recalls(decisions, id, &remembered))
         return LIVE_CLOSE_UNKNOWN;
+    if (entry == NULL)
+        return remembered.state == LIVE_DECISION_REWARDED ? LIVE_CLOSE_REWARDED
+                                                          : LIVE_CLOSE_REPEATED;
     if (entry->row.state == LIVE_DECISION_REWARDED || entry->row.state == LIVE_DECISION_HELD)
         return LIVE_CLOSE_REWARDED;
     if (entry->row.state != LIVE_DECISION_OPEN)
@@ -781,6 +862,39 @@ void live_decisions_open(const struct live_decisions *decisions,
     for (const struct entry *entry = decisions->oldest; entry != NULL; entry = entry->newer)
         if (entry->row.state == LIVE_DECISION_OPEN && !each(context, &entry->row))
             return;
+}
+
+uint32_t live_decisions_closed(const struct live_decisions *decisions)
+{
+    return decisions->closed_count;
+}
+
+void live_decisions_hand_over(struct live_decisions *decisions, uint32_t count,
+                              void (*each)(void *context, const struct live_decision_row *row),
+                              void *context)
+{
+    struct entry *entry = decisions->closed_first;
+    for (uint32_t i = 0; i < count && entry != NULL; i++, entry = entry->newer) {
+        TACIT_ASSERT(!entry->is_handed_over);
+        entry->is_handed_over = true;
+        decisions->closed_count--;
+        each(context, &entry->row);
+    }
+}
+
+void live_decisions_handed_over(struct live_decisions *decisions,
+                                void (*each)(void *context, const struct live_decision_row *row),
+                                void *context)
+{
+    struct entry *entry = decisions->closed_first;
+    while (entry != NULL && entry->is_handed_over) {
+        struct entry *const next = entry->newer;
+        live_deadlines_move(&decisions->deadlines, &entry->deadline, 0);
+        forget_entry(decisions, entry);
+        each(context, &entry->row);
+        free(entry);
+        entry = next;
+    }
 }
 
 void live_decisions_look(const struct live_decisions *decisions, struct live_decisions_view *view)

@@ -38,6 +38,14 @@ enum live_decision_state {
 
 struct live_decisions;
 
+/* Closed decisions that are remembered elsewhere (live_store_recall). What is forgotten is not
+ * found; texts live until the next call. Without functions there are none. */
+struct live_decision_memory {
+    void *context;
+    bool (*by_id)(void *context, uint64_t id, struct live_decision_row *row);
+    bool (*by_key)(void *context, const char *key, struct live_decision_row *row);
+};
+
 struct live_decisions_config {
     uint32_t arm_count;
     uint32_t open_max;    /* decisions open at once */
@@ -49,6 +57,7 @@ struct live_decisions_config {
      * that has come, else with missing_value. The wait does not grow. */
     bool settles;
     double missing_value;
+    struct live_decision_memory memory;
     struct tacit_entropy ids; /* ids are drawn from it, so that they tell nothing */
 };
 
@@ -190,6 +199,18 @@ bool live_decisions_expire(struct live_decisions *decisions, uint64_t now_ms,
                            void (*changed)(void *context,
                                            const struct live_decision_change *change),
                            void *context);
+
+/* Closed decisions that are still here, and not being handed over. */
+uint32_t live_decisions_closed(const struct live_decisions *decisions);
+/* Tells the `count` that closed first, or as many as there are, to be kept elsewhere. They stay
+ * here until live_decisions_handed_over, which tells those that have not changed since and takes
+ * them out: from then on config.memory must find them. Requires: nothing is being handed over. */
+void live_decisions_hand_over(struct live_decisions *decisions, uint32_t count,
+                              void (*each)(void *context, const struct live_decision_row *row),
+                              void *context);
+void live_decisions_handed_over(struct live_decisions *decisions,
+                                void (*each)(void *context, const struct live_decision_row *row),
+                                void *context);
 
 /* Calls `each` for the decisions that wait for a reward, oldest first, until it returns false. */
 void live_decisions_open(const struct live_decisions *decisions,

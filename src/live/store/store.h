@@ -149,8 +149,9 @@ uint64_t live_store_newest_release(const struct live_store *store);
 
 /* Was the store opened with another configuration than the run that has ended had? */
 bool live_store_takes_config(const struct live_store *store);
-/* Inside a batch: takes it, and forgets what belonged to the run alone: the core's state, decisions
- * and sticky units. Releases, runs, counts and values stay. */
+/* Inside a batch: takes it, and forgets what belonged to the run alone: the core's state,
+ * decisions, what is remembered of them, and sticky units. Releases, runs, counts and values stay.
+ */
 enum tacit_status live_store_take_config(struct live_store *store);
 
 /* How many rewards a unit has places for, or had: by a digest of its key. Never dropped. */
@@ -158,6 +159,40 @@ enum tacit_status live_store_put_count(struct live_store *store, const char *uni
 /* 0: it is not known. */
 enum tacit_status live_store_get_count(struct live_store *store, const char *unit, uint64_t *count);
 
+/* ---- What is remembered of closed decisions -------------------------------------------------- *
+ *
+ * Rows of decisions that closed are handed over to files beside the database, which are looked up
+ * instead of being kept in memory: about two bytes a decision stay there. One hand-over at a time:
+ * remember each row, start; when it is WRITTEN, end it in a batch that drops the rows (of the same
+ * numbers) from the table. Until that batch is on disk the rows are where they were, and from it on
+ * in the files. A file goes when everything in it is forgotten. Texts of the row that is found live
+ * until the next call; its number is 0 and its unit is not known any more. */
+enum live_remembering {
+    LIVE_REMEMBER_IDLE,
+    LIVE_REMEMBER_BUSY, /* something is being written, on a thread of its own */
+    LIVE_REMEMBER_WRITTEN
+};
+enum live_remembering live_store_remembering(const struct live_store *store);
+/* Now, by the clock of the deadlines, and for how long is remembered. Nothing that is forgotten by
+ * then is found. */
+void live_store_remember_until(struct live_store *store, uint64_t now_ms, uint64_t keep_ms);
+/* Requires: the row is closed. Errors: TACIT_INVALID (a key of 255 bytes or more), TACIT_MEMORY. */
+enum tacit_status live_store_remember(struct live_store *store,
+                                      const struct live_decision_row *row);
+/* Requires: IDLE, and rows were handed over. */
+enum tacit_status live_store_remember_start(struct live_store *store);
+/* Requires: WRITTEN, in a batch. Errors: what went wrong when it was written. */
+enum tacit_status live_store_remember_end(struct live_store *store);
+/* Waits until nothing is being written. */
+void live_store_remember_wait(struct live_store *store);
+enum tacit_status live_store_recall(struct live_store *store, uint64_t id,
+                                    struct live_decision_row *row, bool *found);
+enum tacit_status live_store_recall_key(struct live_store *store, const char *key,
+                                        struct live_decision_row *row, bool *found);
+uint64_t live_store_remembered_count(const struct live_store *store);
+
+/* For tests: false: files are written before the call returns. */
+void live_store_use_threads(bool is_on);
 /* For tests: the SQLite VFS of stores opened from now on; NULL is SQLite's own. */
 void live_store_use_vfs(const char *name);
 #endif

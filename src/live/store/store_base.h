@@ -3,6 +3,7 @@
 #ifndef TACIT_LIVE_STORE_BASE_H
 #define TACIT_LIVE_STORE_BASE_H
 #include "store.h"
+#include "store_pile_file.h"
 #include <openssl/evp.h>
 #include <sqlite3.h>
 
@@ -45,6 +46,11 @@
     X(STORE_DECISIONS,                                                                             \
       "SELECT number, id, arm, kind, state, opened_ms, deadline_ms, value, key, unit, kept,"       \
       " sum FROM decisions ORDER BY number")                                                       \
+    X(STORE_PUT_PILE, "INSERT INTO piles(number, rows, items, newest_ms, tail, blocks,"            \
+                      " filter_words, tail_sum, sum) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")  \
+    X(STORE_DROP_PILE, "DELETE FROM piles WHERE number = ?1")                                      \
+    X(STORE_PILES, "SELECT number, rows, items, newest_ms, tail, blocks, filter_words, tail_sum,"  \
+                   " sum FROM piles ORDER BY number")                                              \
     X(STORE_PUT_UNIT, "INSERT OR REPLACE INTO units(unit, arm, sum) VALUES(?1, ?2, ?3)")           \
     X(STORE_DROP_UNIT, "DELETE FROM units WHERE unit = ?1")                                        \
     X(STORE_UNITS, "SELECT unit, arm, sum FROM units ORDER BY number")                             \
@@ -86,6 +92,24 @@ struct store_witness {
     uint64_t release; /* the newest that may have left */
 };
 
+/* Files of remembered decisions (store_piles.c). */
+struct store_piles {
+    struct store_pile_place place;
+    char *directory;
+    struct store_pile **list;
+    size_t count;
+    uint64_t rows; /* of all of them */
+    uint64_t next_number;
+    uint64_t now_ms;
+    uint64_t keep_ms;
+    struct store_job *job;     /* at work, or done; or NULL */
+    struct store_job *filling; /* what is being handed over; or NULL */
+    bool may_merge;
+    uint64_t *doomed; /* numbers of files that go when the batch is on disk */
+    size_t doomed_count;
+    uint8_t *answer; /* bytes of the row that was found last */
+};
+
 struct live_store {
     sqlite3 *database;
     sqlite3_stmt *statements[STORE_STATEMENT_COUNT];
@@ -102,6 +126,8 @@ struct live_store {
     bool is_for_looking; /* store_look.c: it is never written */
     bool is_broken;
     struct store_core core;
+    struct store_piles piles;
+    const char *vfs_name;       /* NULL: SQLite's own */
     uint32_t log_pages;         /* in the log now */
     uint32_t log_pages_max;     /* fold at so many */
     struct tacit_error trouble; /* the first thing that went wrong */

@@ -1,5 +1,6 @@
 /* Batches. */
 #include "store_batches.h"
+#include "store_piles.h"
 #include "store_witness.h"
 
 /* RESTART: the next batch writes over the old log from its beginning, and the file keeps its
@@ -35,7 +36,7 @@ enum tacit_status live_store_begin(struct live_store *store)
     if (status == TACIT_OK)
         status = store_run(store, STORE_BEGIN, "begin a batch");
     store->in_batch = status == TACIT_OK;
-    return status;
+    return status == TACIT_OK ? store_piles_begin(store) : status;
 }
 
 enum tacit_status live_store_commit(struct live_store *store)
@@ -46,6 +47,8 @@ enum tacit_status live_store_commit(struct live_store *store)
     store->in_batch = false;
     if (status == TACIT_OK)
         status = store_witness_commit(store);
+    if (status == TACIT_OK)
+        status = store_piles_commit(store);
     return status == TACIT_OK ? TACIT_OK : TACIT_IO;
 }
 

@@ -10,6 +10,7 @@
 #include "store_log.h"
 #include "store_open.h"
 #include "store_rows.h"
+#include "store_piles.h"
 #include "store_tables.h"
 #include "store_witness.h"
 #include <errno.h>
@@ -71,7 +72,7 @@ static enum tacit_status connect_to(struct live_store *store, const struct openi
     int const code = sqlite3_open_v2(path, &store->database,
                                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
                                          SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE,
-                                     vfs_name);
+                                     store->vfs_name);
     free(path);
     if (store->database == NULL)
         return store_break(store, TACIT_MEMORY, "out of memory");
@@ -267,6 +268,8 @@ static enum tacit_status read_file(struct live_store *store, const struct openin
     if (status == TACIT_OK)
         status = store_witness_releases(store);
     if (status == TACIT_OK)
+        status = store_piles_open(store, opening->real_path);
+    if (status == TACIT_OK)
         status = settle_log(store);
     if (status == TACIT_OK)
         status = store_fold_log(store);
@@ -285,6 +288,7 @@ struct live_store *store_new(const char *directory_name)
     if (store == NULL)
         return NULL;
     store->lock = -1;
+    store->vfs_name = vfs_name;
     store->directory = -1;
     store->log_pages_max = STORE_LOG_PAGES_MAX;
     store->hash = EVP_MD_CTX_new();
@@ -352,6 +356,7 @@ void live_store_close(struct live_store *store)
         return;
     if (store->is_for_looking)
         store->is_broken = true; /* leave everything as it was found */
+    store_piles_close(store);
     for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)
         (void)sqlite3_finalize(store->statements[i]);
     if (!store->is_broken)

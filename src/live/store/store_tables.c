@@ -1,6 +1,7 @@
 /* The tables: how they are made, and whether a file that we open still has them, whole. */
 #include "store_tables.h"
 #include "store_agreed.h"
+#include "store_piles.h"
 #include "store_core.h"
 #include "store_sum.h"
 #include <stdio.h>
@@ -50,6 +51,13 @@ static const struct {
                   " opened_ms INTEGER NOT NULL, deadline_ms INTEGER NOT NULL,"
                   " value INTEGER NOT NULL, key TEXT, unit TEXT, kept BLOB,"
                   " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
+    {"piles", "CREATE TABLE piles(number INTEGER PRIMARY KEY CHECK(number > 0),"
+              " rows INTEGER NOT NULL, items INTEGER NOT NULL CHECK(items > 0),"
+              " newest_ms INTEGER NOT NULL,"
+              " tail INTEGER NOT NULL CHECK(tail > 0), blocks INTEGER NOT NULL CHECK(blocks > 0),"
+              " filter_words INTEGER NOT NULL CHECK(filter_words > 0),"
+              " tail_sum BLOB NOT NULL CHECK(length(tail_sum) = 32),"
+              " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT"},
     /* A unit that is put again gets a new number: numbers go from the oldest to the newest. */
     {"units", "CREATE TABLE units(number INTEGER PRIMARY KEY,"
               " unit TEXT NOT NULL CHECK(unit <> ''),"
@@ -394,6 +402,8 @@ enum tacit_status live_store_take_config(struct live_store *store)
     TACIT_ASSERT(store->takes_config);
     for (size_t i = 0; status == TACIT_OK && i < sizeof drops / sizeof drops[0]; i++)
         status = store_run(store, drops[i], "forget a run");
+    if (status == TACIT_OK)
+        status = store_piles_forget(store);
     if (status == TACIT_OK)
         status = put_digest(store);
     if (status != TACIT_OK)

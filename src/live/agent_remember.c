@@ -1,0 +1,84 @@
+/* Closed decisions on their way to the store's files (store.h). In memory are those that are open,
+ * and some thousand that closed last. */
+#include "agent_remember.h"
+#include "agent_times.h"
+
+/* So many are written at a time: few enough that dropping them from the table is a matter of
+ * milliseconds. */
+#define HANDED_OVER 2048u
+
+/* With so many the round waits for what is being written: memory has an end. */
+#define CLOSED_MAX 65536u
+
+static bool by_id(void *context, uint64_t id, struct live_decision_row *row)
+{
+    struct agent *const agent = context;
+    bool found;
+    agent_remember_until(agent);
+    enum tacit_status const status = live_store_recall(agent->daemon.store, id, row, &found);
+    if (status != TACIT_OK) /* then nothing of this round is answered */
+        live_daemon_fail(&agent->daemon, status, "what is remembered cannot be read");
+    return found;
+}
+
+static bool by_key(void *context, const char *key, struct live_decision_row *row)
+{
+    struct agent *const agent = context;
+    bool found;
+    agent_remember_until(agent);
+    enum tacit_status const status = live_store_recall_key(agent->daemon.store, key, row, &found);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "what is remembered cannot be read");
+    return found;
+}
+
+struct live_decision_memory agent_memory(struct agent *agent)
+{
+    return (struct live_decision_memory){.context = agent, .by_id = by_id, .by_key = by_key};
+}
+
+void agent_remember_until(struct agent *agent)
+{
+    live_store_remember_until(agent->daemon.store, agent_now_ms(agent),
+                              (uint64_t)agent->config->remember_s * 1000u);
+}
+
+static void hand_over(void *context, const struct live_decision_row *row)
+{
+    struct agent *const agent = context;
+    enum tacit_status const status = live_store_remember(agent->daemon.store, row);
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "a decision cannot be remembered");
+}
+
+static void drop_row(void *context, const struct live_decision_row *row)
+{
+    struct agent *const agent = context;
+    agent->has_forgotten = true;
+    if (live_store_drop_decision(agent->daemon.store, row->number) != TACIT_OK)
+        live_daemon_fail(&agent->daemon, TACIT_IO, "a decision cannot be dropped");
+}
+
+void agent_remember(struct agent *agent)
+{
+    struct live_store *const store = agent->daemon.store;
+    TACIT_ASSERT(agent->daemon.batch_is_open);
+    if (agent->daemon.status != TACIT_OK)
+        return;
+    agent_remember_until(agent);
+    if (live_decisions_closed(agent->decisions) >= CLOSED_MAX)
+        live_store_remember_wait(store);
+    enum tacit_status status = TACIT_OK;
+    if (live_store_remembering(store) == LIVE_REMEMBER_WRITTEN) {
+        status = live_store_remember_end(store);
+        if (status == TACIT_OK)
+            live_decisions_handed_over(agent->decisions, drop_row, agent);
+    }
+    if (status == TACIT_OK && live_decisions_closed(agent->decisions) >= 2 * HANDED_OVER &&
+        live_store_remembering(store) == LIVE_REMEMBER_IDLE) {
+        live_decisions_hand_over(agent->decisions, HANDED_OVER, hand_over, agent);
+        status = live_store_remember_start(store);
+    }
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "what is remembered cannot be written");
+}
