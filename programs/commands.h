@@ -7,7 +7,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_WRONG_INPUT = 2, EXIT_STOPPED = 130 };
+enum {
+    EXIT_DONE = 0,
+    EXIT_FAILED = 1,
+    EXIT_WRONG_INPUT = 2,
+    EXIT_STATE_LOST = 3,
+    EXIT_STOPPED = 130
+};
 
 /* What `take` is given that is no option: a word, and the end of them. */
 enum { COMMAND_WORD = ARGP_KEY_ARG, COMMAND_END = ARGP_KEY_END };

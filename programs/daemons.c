@@ -39,8 +39,15 @@ static const struct argp_option coordinator_options[] = {
      "with a greater run.id",
      0},
     {"run", 'r', "RUN", 0,
-     "With --new-term: the run of a state that is lost, as `run` in the status of a site shows it",
+     "With --new-term or --recover: the run of a state that is lost, as `run` in the status of a "
+     "site shows it",
      0},
+    {"recover", 'b', NULL, 0,
+     "Before it starts, build the state from what the sites hold, if that is newer than what is "
+     "here",
+     0},
+    {"sites", 's', "N", 0,
+     "With --recover: go on when N sites have shown what they hold, instead of all", 0},
     COMMAND_LAST_OPTIONS};
 
 struct agent_words {
@@ -53,6 +60,8 @@ struct coordinator_words {
     const char *lost_run;
     bool begins_term;
     bool ends_run;
+    bool recovers;
+    uint32_t recover_sites;
 };
 
 static void take_file(const struct command *command, void *into, int key, char *value)
@@ -78,6 +87,10 @@ static void take_coordinator_word(const struct command *command, void *into, int
         words->lost_run = value;
     else if (key == 'e')
         words->ends_run = true;
+    else if (key == 'b')
+        words->recovers = true;
+    else if (key == 's')
+        words->recover_sites = command_number(command, "--sites", value, TACIT_AGENTS_MAX);
     else
         take_file(command, &words->both, key, value);
 }
@@ -109,6 +122,8 @@ static int report(enum tacit_status status, const struct tacit_error *error)
     if (status == TACIT_OK)
         return EXIT_DONE;
     (void)fprintf(stderr, "%s\n", error->text[0] == '\0' ? tacit_status_text(status) : error->text);
+    if (status == TACIT_ROLLBACK || status == TACIT_FORKED)
+        return EXIT_STATE_LOST;
     return status == TACIT_INVALID || status == TACIT_MALFORMED ? EXIT_WRONG_INPUT : EXIT_FAILED;
 }
 
@@ -344,6 +359,8 @@ static enum tacit_status run_coordinator(const struct tacit_config_coordinator *
         .begins_term = given->begins_term,
         .ends_run = given->ends_run,
         .lost_run = given->lost_run,
+        .recovers = given->recovers,
+        .recover_sites = given->recover_sites,
         .bus = bus_config(&config->broker, LIVE_COORDINATOR),
         .signing = signing_config(&config->broker, LIVE_COORDINATOR),
         .status = {.unix_path = config->status.unix_path, .port = config->status.port}};
@@ -366,6 +383,11 @@ static int coordinator_command(const struct command *command, int word_count, ch
     struct tacit_config_coordinator *config;
     struct tacit_error error = {""};
     command_parse(command, &given, word_count, words);
+    if (given.recovers && given.begins_term)
+        command_refuse(command, "--recover begins a term by itself where one is needed: allowed is "
+                                "one of --recover and --new-term");
+    if (given.recover_sites > 0 && !given.recovers)
+        command_refuse(command, "--sites says how many suffice to recover: use it with --recover");
     enum tacit_status status =
         tacit_config_coordinator_load(&config, tacit_family_files(), given.both.file, &error);
     if (status != TACIT_OK) {

@@ -7,7 +7,7 @@
 #define TACIT_WIRE_H
 #include "tacit/base.h"
 
-#define TACIT_WIRE_VERSION 2u
+#define TACIT_WIRE_VERSION 3u
 #define TACIT_WIRE_BYTES_MAX (1u << 24)
 #define TACIT_WIRE_NAME_BYTES_MAX 64u
 #define TACIT_WIRE_RUN_BYTES 16u
@@ -60,10 +60,11 @@ uint64_t tacit_wire_run_id(const uint8_t run[TACIT_WIRE_RUN_BYTES]);
 /* ---- Envelope -------------------------------------------------------------------------------- */
 
 #define TACIT_WIRE_KIND_ANNOUNCEMENT 0u
+#define TACIT_WIRE_KIND_ENTRY UINT32_MAX /* of the coordinator's chain, or shown by a site */
 
 struct tacit_wire_envelope {
     uint32_t family;
-    uint32_t kind; /* TACIT_WIRE_KIND_ANNOUNCEMENT, or the family's own */
+    uint32_t kind; /* TACIT_WIRE_KIND_ANNOUNCEMENT, _ENTRY, or the family's own */
     char federation[TACIT_WIRE_NAME_BYTES_MAX + 1];
     uint8_t run[TACIT_WIRE_RUN_BYTES];
     uint8_t agreement[TACIT_WIRE_DIGEST_BYTES];
@@ -72,6 +73,7 @@ struct tacit_wire_envelope {
     uint64_t term;                          /* from 1 */
     uint32_t epoch;
     uint64_t sequence;
+    uint64_t entry; /* of the coordinator's chain, the newest that the sender knows; 0: none */
     const uint8_t *body;
     size_t body_size;
     bool is_signed;

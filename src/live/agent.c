@@ -1,6 +1,7 @@
 /* The agent daemon: start, timers, rounds, end. */
 #include "agent.h"
 #include "agent_api.h"
+#include "agent_chain.h"
 #include "agent_control.h"
 #include "agent_decisions.h"
 #include "agent_hear.h"
@@ -117,6 +118,7 @@ static void close_all(struct agent *agent)
     free(agent->runs.waiting);
     live_runs_close(&agent->runs.all);
     live_voice_close(&agent->voice);
+    agent_close_chain(agent);
     agent->config->protocol->free(agent->site);
 }
 
@@ -140,6 +142,8 @@ enum tacit_status live_agent_run(const struct live_agent_config *config, struct 
         status = agent_restore(&agent, error);
     if (status == TACIT_OK && agent.site != NULL)
         status = agent_open_senders(&agent);
+    if (status == TACIT_OK && agent.site != NULL)
+        status = agent_open_chain(&agent);
     if (status == TACIT_OK)
         status = open_voice(&agent, error);
     if (status == TACIT_OK)

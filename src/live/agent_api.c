@@ -1,6 +1,7 @@
 /* What the decision API asks of the agent daemon. */
 #include "agent_api.h"
 #include "agent_causes.h"
+#include "agent_chain.h"
 #include "agent_control.h"
 #include "agent_decisions.h"
 #include "agent_result.h"
@@ -318,8 +319,9 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
         "oldest_s", decisions->open_planned > 0 ? seconds(waiting.oldest_ms) : json_null(),
         "since_s", waiting.waited_ms > 0 ? seconds(waiting.waited_ms) : json_null());
     (void)json_object_set_new(status, "winner", winner(agent, view));
+    char const *const trouble = view->trouble != NULL ? view->trouble : agent_chain_trouble(agent);
     (void)json_object_set_new(status, "trouble",
-                              view->trouble == NULL ? json_null() : json_string(view->trouble));
+                              trouble == NULL ? json_null() : json_string(trouble));
     (void)json_object_set_new(status, "waits_for", made);
     (void)json_object_set_new(status, "wait_s", seconds(decisions->wait.wait_ms));
     (void)json_object_set_new(status, "given_out_again",
@@ -332,6 +334,15 @@ static void add_waiting(const struct agent *agent, const struct live_site_view *
     (void)json_object_set_new(status, "radius", json_real(waiting.radius));
 }
 
+/* Two sites that compare what they hold of one number prove that the coordinator has two states. */
+static json_t *digest_text(const struct live_entry *entry)
+{
+    char text[2 * TACIT_WIRE_DIGEST_BYTES + 1];
+    for (size_t i = 0; i < TACIT_WIRE_DIGEST_BYTES; i++)
+        (void)snprintf(text + 2 * i, 3, "%02x", entry->digest[i]);
+    return entry->number == 0 ? json_null() : json_string(text);
+}
+
 /* All of it, with what no file says: an operator who has lost the coordinator's state needs it. */
 static void add_run(const struct agent *agent, json_t *status)
 {
@@ -342,6 +353,8 @@ static void add_run(const struct agent *agent, json_t *status)
         (void)snprintf(text + 2 * i, 3, "%02x", agreement->run[i]);
     (void)json_object_set_new(status, "run", json_string(text));
     (void)json_object_set_new(status, "term", json_integer((json_int_t)agent->letters.term));
+    (void)json_object_set_new(status, "entry", json_integer((json_int_t)agent->chain.head.number));
+    (void)json_object_set_new(status, "entry_digest", digest_text(&agent->chain.head));
 }
 
 static json_t *status(void *context)

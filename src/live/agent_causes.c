@@ -1,4 +1,5 @@
 #include "agent_causes.h"
+#include "agent_chain.h"
 #include "agent_decisions.h"
 #include "agent_runs.h"
 #include <stdio.h>
@@ -37,6 +38,18 @@ static void add_next_run(const struct agent *agent, struct live_causes *causes)
                         "join` in this site's file joins the next one of the same coordinator");
 }
 
+static void add_chain(const struct agent *agent, struct live_causes *causes)
+{
+    char const *const what = agent_chain_trouble(agent);
+    if (what != NULL)
+        live_causes_add(
+            causes, LIVE_STATE_ATTENTION, what,
+            agent->chain.is_forked
+                ? "tell the coordinator's operator, with entry and entry_digest of this "
+                  "status; restart this agent once one coordinator is left"
+                : "tell the coordinator's operator: tacit coordinator --recover");
+}
+
 static void add_waits(const struct agent *agent, struct live_causes *causes)
 {
     struct agent_waiting const waiting = agent_waiting(agent);
@@ -64,6 +77,7 @@ struct live_causes agent_causes(const struct agent *agent, const struct live_sit
         add_refusal(agent, &causes);
     add_trouble(view, &causes);
     add_next_run(agent, &causes);
+    add_chain(agent, &causes);
     if (agent->site == NULL && agent->refusal == NULL && broker.is_connected)
         live_causes_add(&causes, LIVE_STATE_WAITING, "no run was announced to this site yet",
                         "is the coordinator running, and is this site in its list of sites?");

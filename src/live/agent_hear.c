@@ -1,6 +1,7 @@
 /* Announcements and messages. Who said it is read from the topic, and proved by the signature; what
  * is not signed changes nothing. */
 #include "agent_hear.h"
+#include "agent_chain.h"
 #include "agent_runs.h"
 #include "agent_step.h"
 #include "bus/topics.h"
@@ -171,6 +172,10 @@ static void join(struct agent *agent, uint64_t term, const uint8_t *bytes, size_
         status = live_letters_begin(&agent->letters, protocol->agreement(agent->site));
     if (status == TACIT_OK)
         status = agent_open_senders(agent);
+    if (status == TACIT_OK) {
+        status = agent_open_chain(agent);
+        agent_ask_for_chain(agent);
+    }
     if (status == TACIT_MALFORMED)
         refuse(agent, "an announcement that does not decode");
     else if (status == TACIT_REFUSED)
@@ -342,7 +347,9 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
     struct live_site_event event = {.kind = LIVE_SITE_RECEIVE};
     if (agent->site == NULL)
         return; /* the announcement comes first */
-    char const *const objection = live_letter_open(&agent->letters, arrival, &opened);
+    char const *objection = live_letter_open(&agent->letters, arrival, &opened);
+    if (objection == NULL && from.agent == TACIT_HUB)
+        objection = agent_objection_to_entry(agent, opened.envelope.entry);
     if (open_word(agent, &from, objection, &opened) != NULL)
         return;
     event.as.message.from = from.agent;
@@ -354,6 +361,13 @@ static void on_message(struct agent *agent, struct sender from, bool is_broadcas
     enum tacit_status const status = agent_step(agent, event);
     if (status != TACIT_OK)
         refuse_word(agent, &from, tacit_status_text(status), false);
+}
+
+static void on_entry(struct agent *agent, const struct live_arrival *arrival)
+{
+    struct live_opened opened;
+    struct sender const hub = hub_of(agent);
+    (void)open_word(agent, &hub, agent_hear_entry(agent, arrival, &opened), &opened);
 }
 
 /* One of the neighbours, by its name; account NULL: it is none. */
@@ -392,7 +406,7 @@ static void on_key(struct agent *agent, const struct sender *from, const struct 
 
 /* ---- Topics ---------------------------------------------------------------------------------- */
 
-enum what { NOTHING, KEY, ANNOUNCEMENT, BROADCAST, TO_US, OF_A_PEER };
+enum what { NOTHING, KEY, ANNOUNCEMENT, ENTRY, BROADCAST, TO_US, OF_A_PEER };
 
 /* Who says it is read from the topic, and proved by the signature. */
 static enum what classify(const struct agent *agent, const char *topic, char from[65])
@@ -407,6 +421,8 @@ static enum what classify(const struct agent *agent, const char *topic, char fro
     (void)snprintf(from, 65, "%s", TACIT_WIRE_COORDINATOR);
     if (strcmp(topic, live_topic_to(federation, site, "announce").text) == 0)
         return ANNOUNCEMENT;
+    if (strcmp(topic, live_topic_down(federation, LIVE_TOPIC_CHAIN).text) == 0)
+        return ENTRY;
     if (strcmp(topic, live_topic_down(federation, word).text) == 0 ||
         live_topic_is_down_of(topic, federation, word))
         return BROADCAST;
@@ -431,6 +447,8 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         on_key(agent, &from, &arrival);
     else if (what == ANNOUNCEMENT)
         on_announcement(agent, topic, bytes, size);
+    else if (what == ENTRY)
+        on_entry(agent, &arrival);
     else if (what == OF_A_PEER)
         on_peer_message(agent, from, &arrival);
     else
@@ -449,6 +467,8 @@ static void on_connected(void *context)
     live_log(LIVE_LOG_INFO, "connected", "to the broker");
     live_voice_connected(&agent->voice, &agent->daemon, &agent->letters);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, "announce").text);
+    agent_ask_for_chain(agent);
+    agent_show_chain(agent);
     (void)live_bus_subscribe(bus, live_topic_to(federation, site, word).text);
     (void)live_bus_subscribe(bus, live_topic_down(federation, word).text);
     if (agent->config->protocol->hears_of_each)

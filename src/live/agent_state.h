@@ -4,6 +4,7 @@
  * (applications), agent.c (start, timers, end). */
 #ifndef TACIT_LIVE_AGENT_STATE_H
 #define TACIT_LIVE_AGENT_STATE_H
+#include "chain.h"
 #include "agent_config.h"
 #include "api/api.h"
 #include "api/decisions.h"
@@ -42,6 +43,16 @@ struct agent_runs {
     uint64_t waiting_term;
     uint8_t waiting_run[TACIT_WIRE_RUN_BYTES];
     char objection[TACIT_WIRE_DIFFERENCE_BYTES + 256];
+};
+
+/* What this site holds of the coordinator's chain (agent_chain.h). */
+struct agent_chain {
+    struct live_entry head; /* number 0: nothing yet */
+    uint8_t *letter;        /* as the coordinator signed it */
+    size_t size;
+    uint64_t asked_us; /* when it was asked for last */
+    bool is_forked;
+    bool is_behind; /* the coordinator has shown an older one than this */
 };
 
 struct agent {
@@ -84,6 +95,7 @@ struct agent {
     char difference[TACIT_WIRE_DIFFERENCE_BYTES + 384]; /* room for its words */
     struct live_letters letters;
     struct live_voice voice;
+    struct agent_chain chain;
     struct agent_task task;
     struct agent_runs runs;
     uint8_t unit_key[32]; /* of the digests of units (agent_units.c) */

@@ -9,6 +9,8 @@
 #include "daemon/files.h"
 #include "daemon/log.h"
 #include "hub_runs.h"
+#include "coordinator_recover.h"
+#include "hub_chain.h"
 #include "presence.h"
 #include "sender.h"
 #include "status_page.h"
@@ -19,17 +21,19 @@
 #include <time.h>
 
 #define ENTROPY_PAUSE_US 1000000u
+#define LOOK_AROUND_US 500000u /* what the broker keeps comes at once, if it has it */
 #define IS_AHEAD                                                                                   \
-    "it is ahead of this coordinator, whose state is lost or an old one: stop it, and begin a "    \
-    "new "                                                                                         \
-    "term with tacit coordinator --new-term"
+    "it is ahead of this coordinator, whose state is lost or an old one: stop it, and see "        \
+    "tacit coordinator --recover, and --new-term"
 
 struct coordinator {
     const struct live_coordinator_config *config;
     struct live_hub_config run; /* as the file says it, with the nonce of this state */
     struct live_daemon daemon;
     struct live_timer *timer;
+    struct live_timer *look_around; /* ends the wait for what sites hold, before anything is said */
     struct live_hub *hub;
+    struct live_hub_chain chain;
     bool hub_is_dirty; /* changed in this round: put it once, at the end */
     uint64_t refused_count;
     uint64_t unsigned_count; /* of the refused: not signed by whose word they claim to be */
@@ -114,11 +118,27 @@ static void keep_file(const struct coordinator *coordinator, const struct live_f
                  coordinator->config->state_directory);
 }
 
+/* The entry of what is said next goes out before it. Errors: false: nothing must be said. */
+static bool extend_chain(struct coordinator *coordinator, bool has_changed)
+{
+    if (!has_changed && coordinator->chain.head.number > 0 &&
+        coordinator->chain.head.term == coordinator->letters.term)
+        return true;
+    enum tacit_status const status =
+        live_hub_chain_advance(&coordinator->chain, &coordinator->daemon, &coordinator->letters,
+                               coordinator->config->protocol, coordinator->hub);
+    if (status != TACIT_OK)
+        live_daemon_fail(&coordinator->daemon, status, "an entry cannot be written");
+    return status == TACIT_OK;
+}
+
 /* Persist, send, set the timer. What is sent leaves after the commit of this round. */
 static void carry_out(struct coordinator *coordinator, const struct live_hub_update *update)
 {
     if (update->persist && live_daemon_begin(&coordinator->daemon))
         coordinator->hub_is_dirty = true;
+    if (!extend_chain(coordinator, update->persist))
+        return;
     for (size_t i = 0; i < update->message_count; i++)
         publish(coordinator, &update->messages[i]);
     if (update->file != NULL)
@@ -184,7 +204,8 @@ static struct live_status status_of(const struct coordinator *coordinator,
                                 .senders = coordinator->senders,
                                 .presences = coordinator->presences,
                                 .heard_us = coordinator->heard_us,
-                                .strangers = &coordinator->strangers};
+                                .strangers = &coordinator->strangers,
+                                .entry = &coordinator->chain.head};
 }
 
 /* The run is over: what it came to is written down, in the batch of this round. */
@@ -377,6 +398,29 @@ static void on_key(struct coordinator *coordinator, uint32_t site, const struct 
         refuse(coordinator, &coordinator->senders[site], shown->from, objection, true);
 }
 
+/* What a site holds of the chain; it may show that this coordinator must not go on. */
+static void on_entry(struct coordinator *coordinator, uint32_t site,
+                     const struct live_arrival *arrival)
+{
+    struct live_opened opened;
+    struct live_hub_chain *const chain = &coordinator->chain;
+    struct live_sender *const sender = &coordinator->senders[site];
+    if (arrival->size == 0)
+        return; /* it holds none */
+    char const *objection = live_letter_open_entry(&coordinator->letters, arrival, &opened);
+    if (objection == NULL)
+        objection = live_hub_chain_hear(chain, &coordinator->letters, arrival->from,
+                                        opened.envelope.body, opened.envelope.body_size);
+    if (objection != NULL)
+        refuse(coordinator, sender, arrival->from, objection, opened.is_unsigned);
+    if (opened.lacks_key)
+        live_voice_ask(&coordinator->voice, &coordinator->daemon, arrival->from);
+    if (chain->stop != LIVE_CHAIN_GOES_ON)
+        live_daemon_fail(&coordinator->daemon,
+                         chain->stop == LIVE_CHAIN_FORKED ? TACIT_FORKED : TACIT_ROLLBACK,
+                         chain->why.text);
+}
+
 /* The sender is read from the topic, and proved by the signature. */
 static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
 {
@@ -387,7 +431,8 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
     bool const is_key = live_topic_key_of(topic, federation, name);
     bool const is_presence =
         !is_key && live_topic_site(topic, federation, LIVE_TOPIC_PRESENCE, name);
-    if (!is_key && !is_presence &&
+    bool const is_entry = !is_key && live_topic_site(topic, federation, LIVE_TOPIC_CHAIN, name);
+    if (!is_key && !is_presence && !is_entry &&
         !live_topic_site(topic, federation, coordinator->config->protocol->word, name))
         return;
     if (is_key && strcmp(name, TACIT_WIRE_COORDINATOR) == 0)
@@ -404,26 +449,66 @@ static void on_received(void *context, const char *topic, const uint8_t *bytes, 
         on_key(coordinator, site, &arrival);
     else if (is_presence)
         on_presence(coordinator, site, &arrival);
+    else if (is_entry)
+        on_entry(coordinator, site, &arrival);
     else
         on_letter(coordinator, site, &arrival);
 }
 
 /* ---- The broker ------------------------------------------------------------------------------ */
 
+/* Entries that sites hold are signed with its own key. */
+static void hear_oneself(struct coordinator *coordinator)
+{
+    size_t size;
+    uint8_t const *const certificate = live_signer_certificate(coordinator->voice.signer, &size);
+    char const *const objection =
+        live_keys_take(coordinator->voice.keys, TACIT_WIRE_COORDINATOR, certificate, size);
+    if (objection != NULL)
+        live_log(LIVE_LOG_WARNING, "key", "this coordinator's own key for signing: %s", objection);
+}
+
+/* What stands; again, after each connection: retained state may be gone with the broker. */
+static void speak(struct coordinator *coordinator)
+{
+    announce(coordinator);
+    (void)live_hub_chain_sign(&coordinator->chain, &coordinator->letters);
+    live_hub_chain_publish(&coordinator->chain, &coordinator->daemon, &coordinator->letters);
+    (void)step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
+}
+
+static void listen_and_speak(struct coordinator *coordinator)
+{
+    char const *const federation = coordinator->run.federation;
+    struct live_topic const topic =
+        live_topic_all_up(federation, coordinator->config->protocol->word);
+    struct live_topic const presence = live_topic_all_up(federation, LIVE_TOPIC_PRESENCE);
+    (void)live_bus_subscribe(coordinator->daemon.bus, topic.text);
+    (void)live_bus_subscribe(coordinator->daemon.bus, presence.text);
+    speak(coordinator);
+}
+
+/* Nobody holds more than this coordinator does, as far as the broker has told. */
+static void on_looked_around(void *context)
+{
+    struct coordinator *const coordinator = context;
+    if (live_bus_is_connected(coordinator->daemon.bus)) /* else the next connection looks around */
+        listen_and_speak(coordinator);
+}
+
 static void on_connected(void *context)
 {
     struct coordinator *const coordinator = context;
-    struct live_topic const topic =
-        live_topic_all_up(coordinator->run.federation, coordinator->config->protocol->word);
+    struct live_topic const entries =
+        live_topic_all_up(coordinator->run.federation, LIVE_TOPIC_CHAIN);
     live_log(LIVE_LOG_INFO, "connected", "to the broker");
     live_voice_connected(&coordinator->voice, &coordinator->daemon, &coordinator->letters);
-    struct live_topic const presence =
-        live_topic_all_up(coordinator->run.federation, LIVE_TOPIC_PRESENCE);
-    (void)live_bus_subscribe(coordinator->daemon.bus, topic.text);
-    (void)live_bus_subscribe(coordinator->daemon.bus, presence.text);
-    announce(coordinator);
-    /* START again only says what stands again: retained state may be gone with the broker. */
-    (void)step(coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
+    hear_oneself(coordinator);
+    (void)live_bus_subscribe(coordinator->daemon.bus, entries.text);
+    if (coordinator->chain.head.number > 1)
+        listen_and_speak(coordinator);
+    else /* nothing is closed: the state may be new because it was lost */
+        live_timer_set(coordinator->look_around, live_now_us() + LOOK_AROUND_US);
 }
 
 static void on_disconnected(void *context, const char *reason)
@@ -608,32 +693,11 @@ static enum tacit_status begin_letters(struct coordinator *coordinator)
     return status;
 }
 
-/* The nonce in a run that was named. Errors: TACIT_INVALID. */
-static enum tacit_status take_lost_run(struct coordinator *coordinator, struct tacit_error *error)
-{
-    struct live_coordinator_config const *const config = coordinator->config;
-    char const *const text = config->lost_run;
-    uint64_t halves[2] = {0, 0};
-    size_t const length = text == NULL ? 0 : strlen(text);
-    bool is_run = length == 32 && strspn(text, "0123456789abcdef") == 32;
-    for (size_t i = 0; is_run && i < length; i++)
-        halves[i / 16] =
-            halves[i / 16] << 4 | (uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
-    is_run = is_run && halves[1] == config->hub.run_id;
-    if (!is_run)
-        (void)snprintf(error->text, sizeof error->text,
-                       "%s: this state knows of no run; name the one that goes on, as `run` in the "
-                       "status of a site shows it, with --run (run.id of the file is %llu)",
-                       config->state_directory, (unsigned long long)config->hub.run_id);
-    coordinator->run.run_nonce = halves[0];
-    return is_run ? TACIT_OK : TACIT_INVALID;
-}
-
 /* Drawn once a state, and kept: so words of an earlier run of the same number are of another run.
  */
 static enum tacit_status open_nonce(struct coordinator *coordinator, struct tacit_error *error)
 {
-    static const char name[] = "run_nonce";
+    static const char name[] = LIVE_RUN_NONCE;
     struct live_store *const store = coordinator->daemon.store;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_KEYS);
     bool found = false;
@@ -642,7 +706,7 @@ static enum tacit_status open_nonce(struct coordinator *coordinator, struct taci
     if (status != TACIT_OK || found)
         return status;
     status = coordinator->config->begins_term
-                 ? take_lost_run(coordinator, error)
+                 ? live_hub_take_run(coordinator->config->lost_run, &coordinator->run, error)
                  : tacit_entropy_word(&entropy, &coordinator->run.run_nonce);
     if (status == TACIT_OK && !live_daemon_begin(&coordinator->daemon))
         status = TACIT_IO;
@@ -657,7 +721,7 @@ static enum tacit_status open_voice(struct coordinator *coordinator, struct taci
     struct live_coordinator_config const *const config = coordinator->config;
     uint32_t const count = config->hub.site_count;
     enum tacit_status const status = live_voice_open(&coordinator->voice, &config->signing,
-                                                     config->hub.federation, count, error);
+                                                     config->hub.federation, count + 1, error);
     coordinator->letters.signer = coordinator->voice.signer;
     coordinator->letters.keys = coordinator->voice.keys;
     coordinator->senders = calloc(count, sizeof *coordinator->senders);
@@ -703,6 +767,9 @@ static enum tacit_status restore(struct coordinator *coordinator, struct tacit_e
     if (status == TACIT_OK)
         status = take_term(coordinator);
     if (status == TACIT_OK)
+        status = live_hub_chain_open(&coordinator->chain, coordinator->config->protocol,
+                                     coordinator->daemon.store, &coordinator->letters);
+    if (status == TACIT_OK)
         status = sort_sites(coordinator);
     if (status == TACIT_OK)
         status = live_daemon_core(&coordinator->daemon, &bytes, &size);
@@ -736,7 +803,8 @@ static enum tacit_status connect_all(struct coordinator *coordinator, struct tac
     daemon->release = release;
     daemon->reload = reload;
     coordinator->timer = live_timer_new(daemon->loop, on_timer, coordinator);
-    if (coordinator->timer == NULL)
+    coordinator->look_around = live_timer_new(daemon->loop, on_looked_around, coordinator);
+    if (coordinator->timer == NULL || coordinator->look_around == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = live_http_open(&daemon->http, daemon->loop, &config->status,
                                               on_request, coordinator, error);
@@ -789,7 +857,12 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
                        "the protocol %s does not go on in a new term", config->protocol->word);
         return TACIT_INVALID;
     }
+    bool goes_on = true;
     enum tacit_status status = identify(config, &identity);
+    if (status == TACIT_OK && config->recovers)
+        status = live_coordinator_recover(config, &identity, &goes_on, error);
+    if (status != TACIT_OK || !goes_on)
+        return status;
     if (status == TACIT_OK)
         status = live_daemon_open(&coordinator.daemon, config->state_directory, &identity, error);
     free((void *)(uintptr_t)identity.agreed);
@@ -806,17 +879,22 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     if (runs)
         status = connect_all(&coordinator, error);
     if (runs && status == TACIT_OK) {
-        (void)step(&coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
+        /* A state in which nothing was said yet may be new because it was lost: it asks first. */
+        if (coordinator.chain.head.number > 0 || coordinator.letters.term > 1)
+            (void)step(&coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
         live_log(LIVE_LOG_INFO, "started", "coordinator of %s, %u sites, %u arms",
                  config->hub.federation, config->hub.site_count, config->hub.arm_count);
         say_all_flagged(&coordinator);
         status = live_daemon_run(&coordinator.daemon);
+        if (coordinator.chain.stop != LIVE_CHAIN_GOES_ON)
+            *error = coordinator.chain.why;
     }
     coordinator.daemon.release = NULL;
     live_control_close(coordinator.control);
     live_daemon_close(&coordinator.daemon);
     config->protocol->free(coordinator.hub);
     live_voice_close(&coordinator.voice);
+    live_hub_chain_close(&coordinator.chain);
     free(coordinator.senders);
     free(coordinator.presences);
     free(coordinator.heard_us);

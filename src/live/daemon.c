@@ -27,7 +27,7 @@ struct live_outgoing {
 void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,
                       size_t size, bool retain)
 {
-    TACIT_ASSERT(size > 0 && size <= LIVE_PAYLOAD_BYTES_MAX);
+    TACIT_ASSERT(size <= LIVE_PAYLOAD_BYTES_MAX && (size > 0 || retain));
     size_t const bytes_now = daemon->outgoing_bytes + sizeof(struct live_outgoing) + size;
     struct live_outgoing *const message =
         bytes_now > LIVE_OUTGOING_BYTES_MAX ? NULL : malloc(sizeof *message + size);
@@ -37,7 +37,8 @@ void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8
     }
     *message = (struct live_outgoing){.retain = retain, .size = size};
     (void)snprintf(message->topic, sizeof message->topic, "%s", topic);
-    memcpy(message->bytes, bytes, size);
+    if (size > 0)
+        memcpy(message->bytes, bytes, size);
     *daemon->end = message;
     daemon->end = &message->next;
     daemon->outgoing_bytes = bytes_now;

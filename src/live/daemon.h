@@ -44,7 +44,8 @@ bool live_daemon_begin(struct live_daemon *daemon);
 /* Ends the loop with a status: the state cannot be trusted any more. */
 void live_daemon_fail(struct live_daemon *daemon, enum tacit_status status, const char *what);
 
-/* Sends after the commit of this round, or as soon after it as the broker keeps up. Copies the
+/* No bytes, retained: what was kept under this topic is forgotten.
+ * Sends after the commit of this round, or as soon after it as the broker keeps up. Copies the
  * bytes. Dropped, because the cores say it again until it is answered: what waits when there is no
  * connection, and what would be beyond LIVE_OUTGOING_BYTES_MAX. */
 void live_daemon_send(struct live_daemon *daemon, const char *topic, const uint8_t *bytes,

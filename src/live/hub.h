@@ -131,6 +131,15 @@ struct live_hub_ops {
     /* What is to be kept; *size = 0: nothing. */
     const void *(*bytes)(const struct live_hub *hub, size_t *size);
 
+    /* What a hub that lost its state is built again from, as the sites keep it (chain.h): the state
+     * of closed rounds, in bytes that change with it. As tacit_elim_hub_snapshot; no bytes: the
+     * hub keeps nothing. NULL, both: the hub of this protocol is not built again. */
+    size_t (*snapshot)(const struct live_hub *hub, uint8_t *bytes, size_t room);
+    /* From a snapshot; what was granted is forgotten, so that a START has to begin a term unless it
+     * is of no bytes. Errors: as of open. */
+    enum tacit_status (*rebuild)(struct live_hub **hub, const struct live_hub_config *config,
+                                 const uint8_t *bytes, size_t size);
+
     /* As of a site. Errors of RECEIVE: TACIT_STRANGER also where a message names another sender. */
     enum tacit_status (*step)(struct live_hub *hub, const struct live_hub_event *event,
                               const struct tacit_entropy *entropy, struct live_hub_update *update);

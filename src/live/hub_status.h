@@ -2,6 +2,7 @@
 #ifndef TACIT_LIVE_HUB_STATUS_H
 #define TACIT_LIVE_HUB_STATUS_H
 #include "bus/bus.h"
+#include "chain.h"
 #include "hub.h"
 #include "presence.h"
 #include "sender.h"
@@ -18,5 +19,6 @@ struct live_status {
     const struct live_presence *presences; /* by site */
     const uint64_t *heard_us;              /* by site: its last word that was signed; 0: none yet */
     const struct live_sender *strangers;   /* all other names together */
+    const struct live_entry *entry;        /* the newest of the chain */
 };
 #endif

@@ -298,11 +298,22 @@ static void add_state(const struct live_status *status, struct live_buffer *out)
     json_decref(causes.list);
 }
 
+/* Of the chain that the sites keep. */
+static void add_entry(const struct live_entry *entry, struct live_buffer *out)
+{
+    live_buffer_format(out, ", \"entry\": %" PRIu64 ", \"entry_digest\": ", entry->number);
+    live_buffer_add(out, entry->number == 0 ? "null" : "\"");
+    for (size_t i = 0; entry->number > 0 && i < TACIT_WIRE_DIGEST_BYTES; i++)
+        live_buffer_format(out, "%02x", entry->digest[i]);
+    live_buffer_add(out, entry->number == 0 ? "" : "\"");
+}
+
 static void write_json(const struct live_status *status, struct live_buffer *out)
 {
     live_buffer_add(out, "{\"federation\": ");
     live_buffer_add_quoted(out, status->config->federation);
     add_state(status, out);
+    add_entry(status->entry, out);
     live_buffer_format(out, ", \"phase\": \"%s\", \"epoch\": %" PRIu32 ", ", phase(status),
                        status->hub->epoch);
     if (status->hub->judges)

@@ -28,7 +28,8 @@ static size_t bytes_before_body(const struct tacit_wire_envelope *envelope)
     return 3 * WIRE_FIXED32 + wire_field_bytes(strlen(envelope->federation)) +
            wire_field_bytes(TACIT_WIRE_RUN_BYTES) + wire_field_bytes(TACIT_WIRE_DIGEST_BYTES) +
            wire_field_bytes(strlen(envelope->from)) + wire_field_bytes(strlen(envelope->to)) +
-           WIRE_FIXED64 + WIRE_FIXED32 + WIRE_FIXED64 + 1 + wire_varint_bytes(envelope->body_size);
+           WIRE_FIXED64 + WIRE_FIXED32 + WIRE_FIXED64 + WIRE_FIXED64 + 1 +
+           wire_varint_bytes(envelope->body_size);
 }
 
 static size_t signature_bytes(const struct tacit_wire_envelope *envelope)
@@ -69,6 +70,7 @@ void tacit_wire_envelope_encode(const struct tacit_wire_envelope *envelope, uint
     message.term = envelope->term;
     message.epoch = envelope->epoch;
     message.sequence = envelope->sequence;
+    message.entry = envelope->entry;
     message.body = binary(envelope->body, envelope->body_size);
     message.signature = binary(envelope->signature, signature_bytes(envelope));
     size_t const written = tacit__v2__envelope__pack(&message, bytes);
@@ -77,7 +79,7 @@ void tacit_wire_envelope_encode(const struct tacit_wire_envelope *envelope, uint
 
 size_t tacit_wire_envelope_signature(const uint8_t *bytes, size_t size)
 {
-    static const uint8_t head[2] = {13u << 3 | 2u, TACIT_WIRE_SIGNATURE_BYTES};
+    static const uint8_t head[2] = {14u << 3 | 2u, TACIT_WIRE_SIGNATURE_BYTES};
     if (size <= TACIT_WIRE_SIGNATURE_FIELD_BYTES)
         return 0;
     size_t const field = size - TACIT_WIRE_SIGNATURE_FIELD_BYTES;
@@ -112,6 +114,7 @@ static bool take(const Tacit__V2__Envelope *message, struct tacit_wire_envelope 
     envelope->term = message->term;
     envelope->epoch = message->epoch;
     envelope->sequence = message->sequence;
+    envelope->entry = message->entry;
     envelope->body = message->body.data;
     envelope->body_size = message->body.len;
     envelope->is_signed = message->signature.len > 0;

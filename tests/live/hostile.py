@@ -73,7 +73,7 @@ def run_of_other_arms_or_another_range_is_refused_in_words(federation_of):
     wait_for("the run is joined", lambda: federation.phase("site-0") == "exploring")
     require(federation.site_status("site-0")["refusal"] is None, "a refusal is left")
     federation.stop("coordinator")  # who has joined refuses, too, and goes on with the run that it has joined
-    federation.write_coordinator(federation.run_section(), "coordinator-9", arms=["arm 1", "arm 0", "arm 2"])
+    federation.write_coordinator(federation.run_section(id=9), "coordinator-9", arms=["arm 1", "arm 0", "arm 2"])
     federation.start("coordinator-9")
     words = "arm 1 is called 'arm 0' here and 'arm 1' there"
     wait_for("other arms are refused", lambda: words in (federation.site_status("site-0")["refusal"] or ""))

@@ -733,8 +733,8 @@ static void another_format_is_refused(void **state)
 {
     (void)state;
     make_store(2);
-    assert_int_equal(shell("PRAGMA user_version = 6"), SQLITE_OK);
-    expect_refused(TACIT_INVALID, "has format 6");
+    assert_int_equal(shell("PRAGMA user_version = 7"), SQLITE_OK);
+    expect_refused(TACIT_INVALID, "has format 7");
     assert_int_equal(shell("PRAGMA user_version = 0"), SQLITE_OK);
     expect_refused(TACIT_INVALID, "has format 0");
     assert_int_equal(shell("PRAGMA user_version = 1"), SQLITE_OK); /* before cores had parts */
@@ -745,10 +745,46 @@ static void another_format_is_refused(void **state)
     expect_refused(TACIT_INVALID, "has format 3");
     assert_int_equal(shell("PRAGMA user_version = 4"), SQLITE_OK); /* it knew one run only */
     expect_refused(TACIT_INVALID, "has format 4");
-    assert_int_equal(shell("PRAGMA user_version = 5"), SQLITE_OK);
+    assert_int_equal(shell("PRAGMA user_version = 5"), SQLITE_OK); /* it kept no entries */
+    expect_refused(TACIT_INVALID, "has format 5");
+    assert_int_equal(shell("PRAGMA user_version = 6"), SQLITE_OK);
     expect_batch(2);
     assert_int_equal(shell("PRAGMA application_id = 7"), SQLITE_OK);
     expect_refused(TACIT_MALFORMED, "another program");
+}
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+static void expect_entry(struct live_store *store, const uint8_t *run, const char *expected)
+{
+    uint8_t *bytes;
+    size_t size;
+    assert_int_equal(live_store_get_entry(store, run, &bytes, &size), TACIT_OK);
+    assert_int_equal(size, expected == NULL ? 0 : strlen(expected));
+    if (expected != NULL)
+        assert_memory_equal(bytes, expected, size);
+    free(bytes);
+}
+
+static void the_newest_entry_of_each_run_is_kept(void **state)
+{
+    static const uint8_t runs[3][LIVE_STORE_RUN_BYTES] = {{1}, {2}, {0}};
+    (void)state;
+    struct live_store *store = store_model_open(directory);
+    assert_int_equal(live_store_begin(store), TACIT_OK);
+    assert_int_equal(live_store_put_entry(store, runs[0], (const uint8_t *)"one", 3), TACIT_OK);
+    assert_int_equal(live_store_put_entry(store, runs[1], (const uint8_t *)"two", 3), TACIT_OK);
+    assert_int_equal(live_store_put_entry(store, runs[0], (const uint8_t *)"later", 5), TACIT_OK);
+    assert_int_equal(live_store_put_entry(store, runs[2], (const uint8_t *)"", 0), TACIT_INVALID);
+    assert_int_equal(live_store_commit(store), TACIT_OK);
+    live_store_close(store);
+    store = store_model_open(directory);
+    expect_entry(store, runs[0], "later");
+    expect_entry(store, runs[1], "two");
+    expect_entry(store, runs[2], NULL);
+    live_store_close(store);
+    assert_int_equal(shell("UPDATE entries SET bytes = x'00'"), SQLITE_OK);
+    expect_refused(TACIT_MALFORMED, "entries");
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
@@ -866,13 +902,13 @@ static void another_format_in_the_log_is_refused(void **state)
     temp_path(path, directory, STORE_FILE);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 6", NULL, NULL, NULL),
+    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 7", NULL, NULL, NULL),
                      SQLITE_OK);
     struct store_image image = store_image_read(directory);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
     assert_true(image.log_size > 0);
     store_image_write(directory, &image);
-    expect_refused(TACIT_INVALID, "user_version is 6");
+    expect_refused(TACIT_INVALID, "user_version is 7");
     store_image_free(&image);
 }
 
@@ -1379,6 +1415,7 @@ int main(void)
         CASE(another_identity_is_told_what_differs),
         CASE(a_coordinator_has_no_site),
         CASE(another_format_is_refused),
+        CASE(the_newest_entry_of_each_run_is_kept),
         CASE(another_format_in_the_log_is_refused),
         CASE(a_run_begins_ends_and_never_changes),
         CASE(another_configuration_is_taken_when_the_run_has_ended),

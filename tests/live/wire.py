@@ -214,10 +214,10 @@ def signer(path):
 
 def signed(payload, key, topic):
     """A letter that ends without a signature, signed under this whole topic."""
-    if not payload.endswith(b"\x6a\0"):
+    if not payload.endswith(b"\x72\0"):
         raise ValueError("no place for a signature")
     text = b"tacit word 1\0" + struct.pack(">H", len(topic)) + topic.encode() + payload[:-2]
-    return payload[:-2] + b"\x6a\x40" + signer(key).sign(text)
+    return payload[:-2] + b"\x72\x40" + signer(key).sign(text)
 
 
 # ---- Envelopes (src/wire/envelope.proto) ----
@@ -234,18 +234,18 @@ def fixed64(number, value):
     return varint(number << 3 | 1) + struct.pack("<Q", value)
 
 
-def letter(federation, sender, receiver, body, agreement, run=1, kind=None, epoch=None, family=0, term=1, sequence=1):
+def letter(federation, sender, receiver, body, agreement, run=1, kind=None, epoch=None, family=0, term=1, sequence=1, entry=0):
     """Not signed. receiver: "" is everybody. Kind and epoch are by default those of the body. run: a number, or its
-    16 bytes."""
+    16 bytes. entry: of the coordinator's chain."""
     inner = fields(body)
     if kind is None:
         kind = next((number - 15 for number in inner if 16 <= number < 32), 1)
     if epoch is None:
         epoch = inner.get(4, 0) if isinstance(inner.get(4, 0), int) else 0
-    return (fixed32(1, 2) + fixed32(2, family) + fixed32(3, kind) + field(4, federation.encode()) +
+    return (fixed32(1, 3) + fixed32(2, family) + fixed32(3, kind) + field(4, federation.encode()) +
             field(5, run if isinstance(run, bytes) else run.to_bytes(16, "big")) + field(6, agreement) + field(7, sender.encode()) +
             field(8, receiver.encode()) + fixed64(9, term) + fixed32(10, epoch) + fixed64(11, sequence) +
-            field(12, body) + field(13, b""))
+            field(12, body) + fixed64(13, entry) + field(14, b""))
 
 
 def body_of(payload):

@@ -136,7 +136,7 @@ static void write_config(const struct broker *broker, const char *federation,
     const struct passwd *const user = geteuid() == 0 ? getpwuid(0) : NULL;
     static char longest[65]; /* the longest word that is allowed */
     memset(longest, 'x', sizeof longest - 1);
-    const char *const words[] = {"report", "order", "epoch", "n", "x", longest};
+    const char *const words[] = {"report", "order", "epoch", "chain", "n", "x", longest};
     struct live_broker_config const config = {.directory = broker->directory,
                                               .federation = federation,
                                               .sites = sites,

@@ -165,6 +165,14 @@ static enum tacit_status open_core(struct live_hub *hub, const void *bytes, size
     return tacit_elim_hub_check(hub->core, size, &config);
 }
 
+/* Over what open_core made. */
+static enum tacit_status rebuild_core(struct live_hub *hub, const uint8_t *bytes, size_t size)
+{
+    struct tacit_elim_hub_config config;
+    enum tacit_status const status = core_config(hub, &config);
+    return status != TACIT_OK ? status : tacit_elim_hub_restore(hub->core, &config, bytes, size);
+}
+
 static enum tacit_status open_watch(struct live_hub *hub, size_t size)
 {
     uint32_t const sites = hub->config->site_count;
@@ -200,6 +208,31 @@ static const void *hub_bytes(const struct live_hub *hub, size_t *size)
 {
     *size = hub->core_size;
     return hub->core;
+}
+
+/* Where the sites of a graph judge for themselves there is nothing. */
+static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
+{
+    return hub->core == NULL ? 0 : tacit_elim_hub_snapshot(hub->core, bytes, room);
+}
+
+static enum tacit_status hub_rebuild(struct live_hub **hub, const struct live_hub_config *config,
+                                     const uint8_t *bytes, size_t size)
+{
+    enum tacit_status status = hub_open(hub, config, NULL, 0);
+    if (status != TACIT_OK)
+        return status;
+    if ((*hub)->core != NULL)
+        status = rebuild_core(*hub, bytes, size);
+    else if (size > 0)
+        status = TACIT_MALFORMED;
+    if (status != TACIT_OK) {
+        hub_free(*hub);
+        *hub = NULL;
+        return status;
+    }
+    note_intervals(*hub);
+    return TACIT_OK;
 }
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
@@ -496,6 +529,8 @@ const struct live_hub_ops elim_hub_ops = {.word = TACIT_WIRE_ELIM_WORD,
                                           .open = hub_open,
                                           .free = hub_free,
                                           .bytes = hub_bytes,
+                                          .snapshot = hub_snapshot,
+                                          .rebuild = hub_rebuild,
                                           .step = hub_step,
                                           .look = hub_look,
                                           .change = hub_change};

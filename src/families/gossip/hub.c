@@ -196,6 +196,21 @@ static const void *hub_bytes(const struct live_hub *hub, size_t *size)
     return NULL;
 }
 
+/* The sites know all that there is. */
+static size_t hub_snapshot(const struct live_hub *hub, uint8_t *bytes, size_t room)
+{
+    (void)hub;
+    (void)bytes;
+    (void)room;
+    return 0;
+}
+
+static enum tacit_status hub_rebuild(struct live_hub **hub, const struct live_hub_config *config,
+                                     const uint8_t *bytes, size_t size)
+{
+    return size == 0 ? hub_open(hub, config, bytes, size) : TACIT_MALFORMED;
+}
+
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
 /* What came late is no news: pulls only grow. */
@@ -289,5 +304,7 @@ const struct live_hub_ops gossip_hub_ops = {.word = TACIT_WIRE_GOSSIP_WORD,
                                             .open = hub_open,
                                             .free = hub_free,
                                             .bytes = hub_bytes,
+                                            .snapshot = hub_snapshot,
+                                            .rebuild = hub_rebuild,
                                             .step = hub_step,
                                             .look = hub_look};

@@ -26,6 +26,7 @@ uint8_t *live_letter_close(struct live_letters *letters, const struct live_lette
                                            .term = letters->term,
                                            .epoch = letter->epoch,
                                            .sequence = letters->sequence + 1,
+                                           .entry = letters->entry,
                                            .body = letter->body,
                                            .body_size = letter->size,
                                            .is_signed = true};
@@ -105,8 +106,8 @@ const char *live_letter_open(const struct live_letters *letters, const struct li
     if (memcmp(envelope->agreement, letters->agreement, sizeof envelope->agreement) != 0)
         return "a letter of somebody who was told something else of this run: arms, range, "
                "epsilon, horizon or parameters";
-    if (envelope->kind == TACIT_WIRE_KIND_ANNOUNCEMENT)
-        return "an announcement where none belongs";
+    if (envelope->kind == TACIT_WIRE_KIND_ANNOUNCEMENT || envelope->kind == TACIT_WIRE_KIND_ENTRY)
+        return "an announcement, or an entry, where none belongs";
     if (envelope->term > letters->term)
         return live_letter_is_ahead;
     if (envelope->term < letters->term)
@@ -114,16 +115,31 @@ const char *live_letter_open(const struct live_letters *letters, const struct li
     return NULL;
 }
 
+/* Of one kind, whatever the run. */
+static const char *open_kind(const struct live_letters *letters, const struct live_arrival *arrival,
+                             uint32_t kind, const char *malformed, struct live_opened *opened)
+{
+    char const *const objection = signature_objection(letters, arrival, opened);
+    if (objection != NULL)
+        return objection;
+    if (tacit_wire_envelope_decode(arrival->bytes, arrival->size, &opened->envelope) != TACIT_OK ||
+        opened->envelope.kind != kind)
+        return malformed;
+    return frame_objection(letters, arrival->from, &opened->envelope);
+}
+
 const char *live_letter_open_announcement(const struct live_letters *letters,
                                           const struct live_arrival *arrival,
                                           struct live_opened *opened)
 {
-    char const *const objection = signature_objection(letters, arrival, opened);
     TACIT_ASSERT(strcmp(arrival->from, TACIT_WIRE_COORDINATOR) == 0);
-    if (objection != NULL)
-        return objection;
-    if (tacit_wire_envelope_decode(arrival->bytes, arrival->size, &opened->envelope) != TACIT_OK ||
-        opened->envelope.kind != TACIT_WIRE_KIND_ANNOUNCEMENT)
-        return "an announcement that does not decode";
-    return frame_objection(letters, TACIT_WIRE_COORDINATOR, &opened->envelope);
+    return open_kind(letters, arrival, TACIT_WIRE_KIND_ANNOUNCEMENT,
+                     "an announcement that does not decode", opened);
+}
+
+const char *live_letter_open_entry(const struct live_letters *letters,
+                                   const struct live_arrival *arrival, struct live_opened *opened)
+{
+    return open_kind(letters, arrival, TACIT_WIRE_KIND_ENTRY,
+                     "an entry of the chain that does not decode", opened);
 }

@@ -17,6 +17,7 @@ struct live_letters {
     uint8_t agreement[TACIT_WIRE_DIGEST_BYTES];
     uint64_t term;     /* from 1: of the hub whose grants these letters ask for, or give */
     uint64_t sequence; /* letters written since the start */
+    uint64_t entry;    /* of the coordinator's chain, the newest that this daemon keeps; 0: none */
     const struct live_signer *signer;
     const struct live_keys *keys;
 };
@@ -66,9 +67,11 @@ struct live_opened {
 const char *live_letter_open(const struct live_letters *letters, const struct live_arrival *arrival,
                              struct live_opened *opened);
 
-/* As live_letter_open, before there is a run: the envelope of an announcement, by the coordinator.
- */
+/* As live_letter_open, before it is known of which run: the envelope of an announcement, by the
+ * coordinator; that of an entry of its chain, or of one that a site shows. */
 const char *live_letter_open_announcement(const struct live_letters *letters,
                                           const struct live_arrival *arrival,
                                           struct live_opened *opened);
+const char *live_letter_open_entry(const struct live_letters *letters,
+                                   const struct live_arrival *arrival, struct live_opened *opened);
 #endif

@@ -193,6 +193,16 @@ uint64_t live_store_remembered_count(const struct live_store *store);
 
 /* For tests: false: files are written before the call returns. */
 void live_store_use_threads(bool is_on);
+
+/* The newest entry of the coordinator's chain, by run. Get: a block of its own, to be given to
+ * free(); *bytes is NULL if there is none. Errors of get: TACIT_MEMORY. */
+enum tacit_status live_store_put_entry(struct live_store *store,
+                                       const uint8_t run[LIVE_STORE_RUN_BYTES],
+                                       const uint8_t *bytes, size_t size);
+enum tacit_status live_store_get_entry(struct live_store *store,
+                                       const uint8_t run[LIVE_STORE_RUN_BYTES], uint8_t **bytes,
+                                       size_t *size);
+
 /* For tests: the SQLite VFS of stores opened from now on; NULL is SQLite's own. */
 void live_store_use_vfs(const char *name);
 #endif

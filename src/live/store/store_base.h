@@ -13,7 +13,7 @@
 #define STORE_NEW STORE_FILE ".new"
 #define STORE_PAGE_BYTES 4096
 #define STORE_APPLICATION 0x54434954 /* "TCIT", in the file's header */
-#define STORE_FORMAT 5               /* of the tables; another one is refused */
+#define STORE_FORMAT 6               /* of the tables; another one is refused */
 #define STORE_SUM_BYTES 32u
 #define STORE_TEXT_BYTES_MAX 1024u
 #define STORE_BLOB_BYTES_MAX ((size_t)256 << 20)
@@ -70,7 +70,10 @@
                   " FROM runs ORDER BY number")                                                    \
     X(STORE_PUT_COUNT, "INSERT INTO unit_counts(unit, count, sum) VALUES(?1, ?2, ?3)"              \
                        " ON CONFLICT(unit) DO UPDATE SET count = ?2, sum = ?3")                    \
-    X(STORE_GET_COUNT, "SELECT unit, count, sum FROM unit_counts WHERE unit = ?1")
+    X(STORE_GET_COUNT, "SELECT unit, count, sum FROM unit_counts WHERE unit = ?1")                 \
+    X(STORE_PUT_ENTRY, "INSERT OR REPLACE INTO entries(run, bytes, sum) VALUES(?1, ?2, ?3)")       \
+    X(STORE_GET_ENTRY, "SELECT run, bytes, sum FROM entries WHERE run = ?1")                       \
+    X(STORE_ENTRIES, "SELECT run, bytes, sum FROM entries ORDER BY run")
 
 enum store_statement {
 #define X(name, sql) name,

@@ -2,6 +2,7 @@
 #include "store_rows.h"
 #include <string.h>
 #include "store_core.h"
+#include "store_entries.h"
 #include "store_sum.h"
 
 /* ---- Decisions ------------------------------------------------------------------------------- */
@@ -304,5 +305,7 @@ enum tacit_status store_rows_check(struct live_store *store)
         status = check_values(store);
     if (status == TACIT_OK)
         status = live_store_runs(store, pass_run, NULL);
+    if (status == TACIT_OK)
+        status = store_entries_check(store);
     return status;
 }

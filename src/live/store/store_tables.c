@@ -86,6 +86,10 @@ static const struct {
                     " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},
     {"unit_counts_are_kept", "CREATE TRIGGER unit_counts_are_kept BEFORE DELETE ON unit_counts"
                              " BEGIN SELECT RAISE(ABORT, 'a count is never forgotten'); END"},
+    /* The newest of each run. */
+    {"entries", "CREATE TABLE entries(run BLOB NOT NULL PRIMARY KEY CHECK(length(run) = 16),"
+                " bytes BLOB NOT NULL CHECK(length(bytes) > 0),"
+                " sum BLOB NOT NULL CHECK(length(sum) = 32)) STRICT, WITHOUT ROWID"},
 };
 
 #define SCHEMA_COUNT (sizeof schema / sizeof schema[0])

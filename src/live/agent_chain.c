@@ -1,0 +1,182 @@
+#include "agent_chain.h"
+#include "bus/topics.h"
+#include "daemon/log.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ASK_AGAIN_US UINT64_C(1000000)
+
+static const char fork_text[] =
+    "the coordinator has signed two entries of one number: it runs twice, or its state was copied; "
+    "nothing that it says is obeyed";
+static const char behind_text[] =
+    "the coordinator is behind what this site holds of it: its state is lost or an old one; "
+    "tacit coordinator --recover builds it again";
+
+/* Takes the bytes over. Errors: TACIT_MALFORMED. */
+static enum tacit_status hold(struct agent *agent, uint8_t *bytes, size_t size)
+{
+    struct agent_chain *const chain = &agent->chain;
+    free(chain->letter);
+    chain->letter = bytes;
+    chain->size = size;
+    chain->head = (struct live_entry){0};
+    if (bytes != NULL && !live_entry_read(bytes, size, &chain->head))
+        return TACIT_MALFORMED;
+    agent->letters.entry = chain->head.number;
+    return TACIT_OK;
+}
+
+enum tacit_status agent_open_chain(struct agent *agent)
+{
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    enum tacit_status const status =
+        live_store_get_entry(agent->daemon.store, agent->letters.run, &bytes, &size);
+    agent->chain.is_forked = false;
+    agent->chain.is_behind = false;
+    if (status == TACIT_OK)
+        return hold(agent, bytes, size);
+    free(bytes);
+    return status;
+}
+
+void agent_close_chain(struct agent *agent)
+{
+    free(agent->chain.letter);
+    agent->chain = (struct agent_chain){0};
+}
+
+void agent_ask_for_chain(struct agent *agent)
+{
+    agent->chain.asked_us = live_now_us();
+    (void)live_bus_subscribe(
+        agent->daemon.bus, live_topic_down(agent->config->site.federation, LIVE_TOPIC_CHAIN).text);
+}
+
+/* Entries, and behind them what rests on them: the broker keeps the newest of both. */
+static void ask_again(struct agent *agent)
+{
+    char const *const federation = agent->config->site.federation;
+    uint64_t const now_us = live_now_us();
+    if (agent->chain.asked_us != 0 && now_us - agent->chain.asked_us < ASK_AGAIN_US)
+        return;
+    agent_ask_for_chain(agent);
+    (void)live_bus_subscribe(agent->daemon.bus,
+                             live_topic_down(federation, agent->config->protocol->word).text);
+}
+
+void agent_show_chain(struct agent *agent)
+{
+    struct live_topic const topic =
+        live_topic_up(agent->config->site.federation, agent->config->site.site, LIVE_TOPIC_CHAIN);
+    struct live_letter const letter = {.topic = topic.text,
+                                       .to = TACIT_WIRE_COORDINATOR,
+                                       .kind = TACIT_WIRE_KIND_ENTRY,
+                                       .epoch = agent->chain.head.epoch,
+                                       .body = agent->chain.letter,
+                                       .size = agent->chain.size};
+    size_t size = 0;
+    if (agent->chain.letter == NULL) { /* what an earlier state showed is void */
+        live_daemon_send(&agent->daemon, topic.text, NULL, 0, true);
+        return;
+    }
+    uint8_t *const bytes = live_letter_close(&agent->letters, &letter, &size);
+    if (bytes == NULL)
+        live_log(LIVE_LOG_WARNING, "memory", "the newest entry was not shown; it will be");
+    else
+        live_daemon_send(&agent->daemon, topic.text, bytes, size, true);
+    free(bytes);
+}
+
+/* Kept before anything that rests on it is obeyed. */
+static void keep(struct agent *agent, const struct live_arrival *arrival)
+{
+    uint8_t *const copy = malloc(arrival->size);
+    TACIT_ASSERT(arrival->size > 0 && agent->site != NULL);
+    enum tacit_status status = copy == NULL ? TACIT_MEMORY : TACIT_OK;
+    if (!live_daemon_begin(&agent->daemon)) {
+        free(copy);
+        return;
+    }
+    if (status == TACIT_OK)
+        status = live_store_put_entry(agent->daemon.store, agent->letters.run, arrival->bytes,
+                                      arrival->size);
+    if (status == TACIT_OK) {
+        memcpy(copy, arrival->bytes, arrival->size);
+        status = hold(agent, copy, arrival->size);
+    } else {
+        free(copy);
+    }
+    if (status != TACIT_OK)
+        live_daemon_fail(&agent->daemon, status, "an entry of the chain cannot be written");
+    else
+        agent_show_chain(agent);
+}
+
+static void alarm_fork(struct agent *agent)
+{
+    if (!agent->chain.is_forked)
+        live_log(LIVE_LOG_ERROR, "fork", "%s", fork_text);
+    agent->chain.is_forked = true;
+}
+
+/* Is it of the run and the term of this site? A later term is announced first. */
+static bool is_of_here(const struct agent *agent, const struct live_entry *found)
+{
+    return agent->site != NULL && memcmp(found->run, agent->letters.run, sizeof found->run) == 0 &&
+           memcmp(found->agreement, agent->letters.agreement, sizeof found->agreement) == 0 &&
+           found->term <= agent->letters.term;
+}
+
+const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arrival,
+                             struct live_opened *opened)
+{
+    struct live_entry found;
+    struct agent_chain *const chain = &agent->chain;
+    char const *const objection = live_letter_open_entry(&agent->letters, arrival, opened);
+    if (objection != NULL)
+        return objection;
+    if (opened->envelope.to[0] != '\0' || !live_entry_read(arrival->bytes, arrival->size, &found))
+        return "an entry of the chain that does not decode";
+    if (!is_of_here(agent, &found))
+        return NULL; /* it is asked for again once its announcement is here */
+    switch (live_entry_compare(&chain->head, &found)) {
+    case LIVE_ENTRY_FORK:
+        alarm_fork(agent);
+        return fork_text;
+    case LIVE_ENTRY_BEFORE:
+        chain->is_behind = true;
+        agent_show_chain(agent);
+        return behind_text;
+    case LIVE_ENTRY_SAME:
+        break;
+    case LIVE_ENTRY_AFTER:
+        keep(agent, arrival);
+        break;
+    }
+    chain->is_behind = false;
+    return NULL;
+}
+
+const char *agent_objection_to_entry(struct agent *agent, uint64_t entry)
+{
+    struct agent_chain *const chain = &agent->chain;
+    TACIT_ASSERT(agent->site != NULL && agent->letters.entry == chain->head.number);
+    bool const is_late = entry > chain->head.number || chain->head.term != agent->letters.term;
+    if (chain->is_forked)
+        return fork_text;
+    if (is_late) {
+        ask_again(agent);
+        return "a word that rests on an entry of the chain which has not come yet";
+    }
+    return entry < chain->head.number ? "a word of before the newest entry of the chain" : NULL;
+}
+
+const char *agent_chain_trouble(const struct agent *agent)
+{
+    if (agent->chain.is_forked)
+        return fork_text;
+    return agent->chain.is_behind ? behind_text : NULL;
+}

@@ -1,0 +1,125 @@
+#include "chain.h"
+#include "bus/topics.h"
+#include "tacit/commit.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define HEAD_BYTES                                                                                 \
+    (TACIT_WIRE_DIGEST_BYTES + 1u) /* the digest before, and whether there is a state */
+
+static void take_number(struct tacit_sha256 *sha, uint64_t number)
+{
+    uint8_t bytes[8];
+    for (unsigned i = 0; i < 8; i++)
+        bytes[i] = (uint8_t)(number >> (8 * i));
+    tacit_sha256_update(sha, bytes, sizeof bytes);
+}
+
+/* Everything but the signature: a key that was renewed signs the same entry. */
+static void digest_of(struct live_entry *entry)
+{
+    static const char what[] = "tacit entry 1";
+    struct tacit_sha256 sha = tacit_sha256_init();
+    tacit_sha256_update(&sha, what, sizeof what);
+    tacit_sha256_update(&sha, entry->run, sizeof entry->run);
+    tacit_sha256_update(&sha, entry->agreement, sizeof entry->agreement);
+    take_number(&sha, entry->term);
+    take_number(&sha, entry->number);
+    take_number(&sha, entry->epoch);
+    tacit_sha256_update(&sha, entry->previous, sizeof entry->previous);
+    take_number(&sha, entry->has_state ? 1 : 0);
+    take_number(&sha, entry->state_size);
+    if (entry->state_size > 0)
+        tacit_sha256_update(&sha, entry->state, entry->state_size);
+    tacit_sha256_final(&sha, entry->digest);
+}
+
+uint8_t *live_entry_write(struct live_letters *letters, struct live_entry *entry, size_t *size)
+{
+    TACIT_ASSERT(entry->number > 0 && entry->state_size <= LIVE_ENTRY_STATE_BYTES_MAX);
+    TACIT_IMPLIES(!entry->has_state, entry->state_size == 0);
+    struct live_topic const topic = live_topic_down(letters->federation, LIVE_TOPIC_CHAIN);
+    struct live_letters own = *letters; /* of this entry, whatever the newest is */
+    size_t const body_size = HEAD_BYTES + entry->state_size;
+    uint8_t *const body = malloc(body_size);
+    if (body == NULL)
+        return NULL;
+    memcpy(entry->run, letters->run, sizeof entry->run);
+    memcpy(entry->agreement, letters->agreement, sizeof entry->agreement);
+    entry->term = letters->term;
+    digest_of(entry);
+    memcpy(body, entry->previous, sizeof entry->previous);
+    body[TACIT_WIRE_DIGEST_BYTES] = entry->has_state ? 1 : 0;
+    if (entry->state_size > 0)
+        memcpy(body + HEAD_BYTES, entry->state, entry->state_size);
+    own.entry = entry->number;
+    struct live_letter const letter = {.topic = topic.text,
+                                       .kind = TACIT_WIRE_KIND_ENTRY,
+                                       .epoch = entry->epoch,
+                                       .body = body,
+                                       .size = body_size};
+    uint8_t *const bytes = live_letter_close(&own, &letter, size);
+    letters->sequence = own.sequence;
+    free(body);
+    return bytes;
+}
+
+static bool take(const struct tacit_wire_envelope *envelope, struct live_entry *entry)
+{
+    uint8_t const *const body = envelope->body;
+    bool const is_possible = envelope->kind == TACIT_WIRE_KIND_ENTRY && envelope->entry > 0 &&
+                             envelope->body_size >= HEAD_BYTES &&
+                             envelope->body_size - HEAD_BYTES <= LIVE_ENTRY_STATE_BYTES_MAX &&
+                             body[TACIT_WIRE_DIGEST_BYTES] <= 1;
+    if (!is_possible)
+        return false;
+    *entry = (struct live_entry){.term = envelope->term,
+                                 .number = envelope->entry,
+                                 .epoch = envelope->epoch,
+                                 .has_state = body[TACIT_WIRE_DIGEST_BYTES] == 1,
+                                 .state = body + HEAD_BYTES,
+                                 .state_size = envelope->body_size - HEAD_BYTES};
+    memcpy(entry->run, envelope->run, sizeof entry->run);
+    memcpy(entry->agreement, envelope->agreement, sizeof entry->agreement);
+    memcpy(entry->previous, body, sizeof entry->previous);
+    digest_of(entry);
+    return entry->has_state || entry->state_size == 0;
+}
+
+bool live_entry_read(const uint8_t *bytes, size_t size, struct live_entry *entry)
+{
+    struct tacit_wire_envelope envelope;
+    return tacit_wire_envelope_decode(bytes, size, &envelope) == TACIT_OK && take(&envelope, entry);
+}
+
+const char *live_entry_open(const struct live_letters *letters, const uint8_t *bytes, size_t size,
+                            struct live_entry *entry)
+{
+    struct live_topic const topic = live_topic_down(letters->federation, LIVE_TOPIC_CHAIN);
+    struct live_arrival const arrival = {topic.text, TACIT_WIRE_COORDINATOR, bytes, size};
+    struct live_opened opened;
+    char const *const objection = live_letter_open_entry(letters, &arrival, &opened);
+    if (objection != NULL)
+        return objection;
+    if (opened.envelope.to[0] != '\0' || opened.envelope.family != letters->family)
+        return "an entry of another protocol";
+    return take(&opened.envelope, entry) ? NULL : "an entry of the chain that does not decode";
+}
+
+enum live_entry_order live_entry_compare(const struct live_entry *known,
+                                         const struct live_entry *found)
+{
+    TACIT_ASSERT(found->number > 0);
+    bool const links_on = memcmp(found->previous, known->digest, sizeof known->digest) == 0;
+    bool const links_back = memcmp(known->previous, found->digest, sizeof found->digest) == 0;
+    if (known->number == 0 || found->term > known->term)
+        return LIVE_ENTRY_AFTER;
+    if (found->term < known->term)
+        return LIVE_ENTRY_BEFORE;
+    if (found->number == known->number)
+        return memcmp(found->digest, known->digest, sizeof known->digest) == 0 ? LIVE_ENTRY_SAME
+                                                                               : LIVE_ENTRY_FORK;
+    if (found->number > known->number)
+        return found->number > known->number + 1 || links_on ? LIVE_ENTRY_AFTER : LIVE_ENTRY_FORK;
+    return found->number + 1 < known->number || links_back ? LIVE_ENTRY_BEFORE : LIVE_ENTRY_FORK;
+}

@@ -1,0 +1,471 @@
+#include "coordinator_recover.h"
+#include "api/api_json.h"
+#include "bus/letter.h"
+#include "bus/topics.h"
+#include "daemon.h"
+#include "daemon/log.h"
+#include "daemon/names.h"
+#include "hub_chain.h"
+#include "voice.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SAY_US UINT64_C(10000000) /* between two lines that say who is waited for */
+
+/* What one site has shown. */
+struct shown {
+    struct live_entry entry; /* number 0: nothing yet; without its state */
+};
+
+struct recovery {
+    struct live_coordinator_config const *config;
+    struct live_hub_config run;
+    struct live_daemon daemon;
+    struct live_letters letters;
+    struct live_voice voice;
+    struct live_timer *timer;
+    struct shown *sites;
+    uint32_t shown_count;
+    struct live_entry own; /* of the state that is there; number 0: none */
+    struct live_entry best;
+    uint8_t *letter; /* the best, as it was signed */
+    size_t size;
+    bool knows_run; /* own state, or the operator's word */
+    bool is_done;
+    struct tacit_error why; /* it cannot be done */
+    enum tacit_status status;
+};
+
+static uint32_t wanted_count(const struct recovery *recovery)
+{
+    uint32_t const all = recovery->run.site_count;
+    uint32_t const some = recovery->config->recover_sites;
+    TACIT_ASSERT(all > 0);
+    return some > 0 && some < all ? some : all;
+}
+
+static void give_up(struct recovery *recovery, enum tacit_status status, const char *text)
+{
+    TACIT_ASSERT(status != TACIT_OK && text[0] != '\0');
+    if (recovery->status != TACIT_OK)
+        return;
+    recovery->status = status;
+    (void)snprintf(recovery->why.text, sizeof recovery->why.text, "%s", text);
+    live_loop_stop(recovery->daemon.loop);
+}
+
+/* ---- Choosing -------------------------------------------------------------------------------- */
+
+static void fork_found(struct recovery *recovery, const char *site, const struct live_entry *found)
+{
+    char text[sizeof recovery->why.text];
+    (void)snprintf(
+        text, sizeof text,
+        "entry %llu of term %llu that %s holds is signed with this coordinator's key, and "
+        "is not of the chain that others hold: two coordinators spoke for this run; "
+        "nothing was written",
+        (unsigned long long)found->number, (unsigned long long)found->term, site);
+    give_up(recovery, TACIT_FORKED, text);
+}
+
+/* Of the same run. Any two that are a fork are found: each is compared with all. */
+static void compare_with_all(struct recovery *recovery, uint32_t site,
+                             const struct live_entry *found)
+{
+    for (uint32_t other = 0; other < recovery->run.site_count; other++) {
+        struct live_entry const *const known = &recovery->sites[other].entry;
+        if (known->number > 0 && live_entry_compare(known, found) == LIVE_ENTRY_FORK)
+            fork_found(recovery, recovery->run.sites[site], found);
+    }
+    if (recovery->own.number > 0 && memcmp(recovery->own.run, found->run, sizeof found->run) == 0 &&
+        live_entry_compare(&recovery->own, found) == LIVE_ENTRY_FORK)
+        fork_found(recovery, recovery->run.sites[site], found);
+}
+
+static void keep_best(struct recovery *recovery, const struct live_entry *found,
+                      const uint8_t *bytes, size_t size)
+{
+    if (recovery->best.number > 0 && live_entry_compare(&recovery->best, found) != LIVE_ENTRY_AFTER)
+        return;
+    uint8_t *const copy = malloc(size);
+    if (copy == NULL) {
+        give_up(recovery, TACIT_MEMORY, "out of memory");
+        return;
+    }
+    memcpy(copy, bytes, size);
+    free(recovery->letter);
+    recovery->letter = copy;
+    recovery->size = size;
+    TACIT_ASSERT(live_entry_read(copy, size, &recovery->best));
+}
+
+/* Which run it is about: the one that is named or known, else the one that the first site shows. */
+static const char *objection_to_run(struct recovery *recovery, const struct live_entry *found)
+{
+    bool const is_ours = memcmp(recovery->letters.run, found->run, sizeof found->run) == 0;
+    if (tacit_wire_run_id(found->run) != recovery->run.run_id)
+        return "an entry of a run with another number than run.id of the file";
+    if (is_ours)
+        return NULL;
+    if (recovery->knows_run)
+        return "an entry of another run with this number";
+    if (recovery->best.number > 0) {
+        give_up(recovery, TACIT_INVALID,
+                "the sites hold entries of two runs with this number; name the one that goes on, "
+                "as `run` in the status of a site shows it, with --run");
+        return NULL;
+    }
+    memcpy(recovery->letters.run, found->run, sizeof found->run);
+    return NULL;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+/* The file must say what was announced. */
+static enum tacit_status check_agreement(struct recovery *recovery)
+{
+    struct live_hub_config *const run = &recovery->run;
+    struct tacit_wire_announcement *announcement = NULL;
+    uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
+    size_t size;
+    run->run_nonce = 0;
+    for (unsigned i = 0; i < 8; i++)
+        run->run_nonce = run->run_nonce << 8 | recovery->best.run[i];
+    uint8_t *const body = recovery->config->protocol->announce(run, 0, &size);
+    enum tacit_status status =
+        body == NULL ? TACIT_MEMORY : tacit_wire_announcement_decode(body, size, &announcement);
+    if (status == TACIT_OK)
+        status = tacit_wire_agreement_digest(&announcement->agreement, digest);
+    bool const is_same =
+        status == TACIT_OK && memcmp(digest, recovery->best.agreement, sizeof digest) == 0;
+    free(announcement);
+    free(body);
+    if (status == TACIT_OK && !is_same) {
+        (void)snprintf(recovery->why.text, sizeof recovery->why.text,
+                       "the file of the coordinator is not the one that this run was announced "
+                       "with: sites, arms, range, epsilon, horizon or parameters differ");
+        status = TACIT_INVALID;
+    }
+    return status;
+}
+
+/* A hub that keeps nothing goes on in its term; the others have forgotten what they granted. */
+static uint64_t term_of(const struct recovery *recovery, size_t state_size)
+{
+    uint64_t const now_s = (uint64_t)time(NULL);
+    if (state_size == 0)
+        return recovery->best.term;
+    return recovery->best.term >= now_s ? recovery->best.term + 1 : now_s;
+}
+
+static enum tacit_status put_all(struct recovery *recovery, const void *bytes, size_t size)
+{
+    struct live_store *const store = recovery->daemon.store;
+    struct live_entry const *const best = &recovery->best;
+    uint64_t const term = term_of(recovery, size);
+    TACIT_ASSERT(term >= best->term && recovery->letter != NULL);
+    enum tacit_status status = live_store_begin(store);
+    if (status == TACIT_OK && size > 0)
+        status = live_store_put_core(store, bytes, size);
+    if (status == TACIT_OK)
+        status = live_store_put_value(store, LIVE_RUN_NONCE, recovery->run.run_nonce);
+    if (status == TACIT_OK)
+        status = live_store_put_value(store, LIVE_LETTERS_TERM, term);
+    if (status == TACIT_OK)
+        status = live_store_put_value(store, LIVE_CHAIN_REBUILT_TERM, best->term);
+    if (status == TACIT_OK)
+        status = live_store_put_value(store, LIVE_CHAIN_REBUILT_NUMBER, best->number);
+    if (status == TACIT_OK)
+        status = live_store_put_entry(store, best->run, recovery->letter, recovery->size);
+    return status == TACIT_OK ? live_store_commit(store) : status;
+}
+
+static enum tacit_status write_state(struct recovery *recovery)
+{
+    struct live_hub_ops const *const protocol = recovery->config->protocol;
+    struct live_entry const *const best = &recovery->best;
+    struct live_hub *hub = NULL;
+    size_t size;
+    TACIT_ASSERT(best->number > 0 && protocol->rebuild != NULL);
+    enum tacit_status status = check_agreement(recovery);
+    if (status != TACIT_OK)
+        return status;
+    if (!best->has_state) {
+        (void)snprintf(recovery->why.text, sizeof recovery->why.text,
+                       "what the sites hold of this run does not build its state again: it was too "
+                       "large for a message; the run is over, and the next one needs another "
+                       "run.id");
+        return TACIT_ROLLBACK;
+    }
+    status = protocol->rebuild(&hub, &recovery->run, best->state, best->state_size);
+    if (status == TACIT_OK) {
+        void const *const bytes = protocol->bytes(hub, &size);
+        status = put_all(recovery, bytes, size);
+    }
+    if (status == TACIT_OK)
+        live_log(LIVE_LOG_WARNING, "recovered",
+                 "entry %llu of term %llu, epoch %u, from %u of %u sites: the state is built from "
+                 "it",
+                 (unsigned long long)best->number, (unsigned long long)best->term, best->epoch,
+                 recovery->shown_count, recovery->run.site_count);
+    protocol->free(hub);
+    return status;
+}
+
+/* Enough have shown what they hold. */
+static void finish(struct recovery *recovery)
+{
+    bool const is_known = recovery->own.number > 0 && memcmp(recovery->own.run, recovery->best.run,
+                                                             sizeof recovery->own.run) == 0;
+    if (is_known && live_entry_compare(&recovery->own, &recovery->best) != LIVE_ENTRY_AFTER) {
+        live_log(LIVE_LOG_INFO, "recovered", "no site holds more than this state: it goes on");
+    } else {
+        enum tacit_status const status = write_state(recovery);
+        if (status != TACIT_OK) {
+            char text[sizeof recovery->why.text];
+            (void)snprintf(text, sizeof text, "%s",
+                           recovery->why.text[0] != '\0' ? recovery->why.text
+                                                         : tacit_status_text(status));
+            give_up(recovery, status, text);
+            return;
+        }
+    }
+    recovery->is_done = true;
+    live_loop_stop(recovery->daemon.loop);
+}
+
+/* ---- Hearing --------------------------------------------------------------------------------- */
+
+static uint32_t site_index(const struct recovery *recovery, const char *name)
+{
+    for (uint32_t site = 0; site < recovery->run.site_count; site++)
+        if (strcmp(recovery->run.sites[site], name) == 0)
+            return site;
+    return UINT32_MAX;
+}
+
+static const char *take_entry(struct recovery *recovery, uint32_t site,
+                              const struct live_opened *opened)
+{
+    struct live_entry found;
+    uint8_t const *const bytes = opened->envelope.body;
+    size_t const size = opened->envelope.body_size;
+    char const *objection = live_entry_open(&recovery->letters, bytes, size, &found);
+    if (objection == NULL)
+        objection = objection_to_run(recovery, &found);
+    if (objection != NULL || recovery->status != TACIT_OK)
+        return objection;
+    compare_with_all(recovery, site, &found);
+    if (recovery->status != TACIT_OK)
+        return NULL;
+    keep_best(recovery, &found, bytes, size);
+    recovery->shown_count += recovery->sites[site].entry.number == 0 ? 1 : 0;
+    recovery->sites[site].entry = found;
+    recovery->sites[site].entry.state = NULL;
+    if (recovery->status == TACIT_OK && recovery->shown_count >= wanted_count(recovery))
+        finish(recovery);
+    return NULL;
+}
+
+static void on_received(void *context, const char *topic, const uint8_t *bytes, size_t size)
+{
+    struct recovery *const recovery = context;
+    char name[65];
+    struct live_arrival const arrival = {topic, name, bytes, size};
+    char const *const federation = recovery->run.federation;
+    struct live_opened opened = {.lacks_key = false};
+    char const *objection = NULL;
+    bool const is_key = live_topic_key_of(topic, federation, name);
+    if (recovery->is_done ||
+        (!is_key && !live_topic_site(topic, federation, LIVE_TOPIC_CHAIN, name)))
+        return;
+    uint32_t const site = site_index(recovery, name);
+    if (site == UINT32_MAX || size == 0)
+        return;
+    if (is_key)
+        objection = live_keys_take(recovery->voice.keys, name, bytes, size);
+    else
+        objection = live_letter_open_entry(&recovery->letters, &arrival, &opened);
+    if (objection == NULL && !is_key)
+        objection = take_entry(recovery, site, &opened);
+    if (objection != NULL)
+        live_log(LIVE_LOG_WARNING, "refused", "what %s holds: %s", name, objection);
+    if (opened.lacks_key) { /* its entry comes again behind its key */
+        live_voice_ask(&recovery->voice, &recovery->daemon, name);
+        live_timer_set(recovery->timer, live_now_us() + SAY_US / 20);
+    }
+}
+
+static void ask(struct recovery *recovery)
+{
+    (void)live_bus_subscribe(recovery->daemon.bus,
+                             live_topic_all_up(recovery->run.federation, LIVE_TOPIC_CHAIN).text);
+}
+
+static void on_connected(void *context)
+{
+    struct recovery *const recovery = context;
+    size_t size;
+    live_log(LIVE_LOG_INFO, "connected", "to the broker");
+    live_voice_connected(&recovery->voice, &recovery->daemon, &recovery->letters);
+    uint8_t const *const own = live_signer_certificate(recovery->voice.signer, &size);
+    (void)live_keys_take(recovery->voice.keys, TACIT_WIRE_COORDINATOR, own, size);
+    ask(recovery);
+    live_timer_set(recovery->timer, live_now_us() + SAY_US / 10);
+}
+
+static void on_disconnected(void *context, const char *reason)
+{
+    (void)context;
+    live_log(LIVE_LOG_WARNING, "disconnected", "from the broker: %s", reason);
+}
+
+/* ---- While it waits -------------------------------------------------------------------------- */
+
+static void add_missing(const struct recovery *recovery, struct live_buffer *out, bool as_json)
+{
+    bool is_first = true;
+    for (uint32_t site = 0; site < recovery->run.site_count; site++) {
+        if (recovery->sites[site].entry.number > 0)
+            continue;
+        live_buffer_add(out, is_first ? "" : ", ");
+        if (as_json)
+            live_buffer_add_quoted(out, recovery->run.sites[site]);
+        else
+            live_buffer_add(out, recovery->run.sites[site]);
+        is_first = false;
+    }
+}
+
+static void on_timer(void *context)
+{
+    struct recovery *const recovery = context;
+    struct live_buffer names = {0};
+    add_missing(recovery, &names, false);
+    live_log(
+        LIVE_LOG_WARNING, "waiting",
+        "%u of %u sites have shown what they hold, %u are needed; not yet: %.*s (--sites N: so "
+        "many suffice)",
+        recovery->shown_count, recovery->run.site_count, wanted_count(recovery),
+        (int)(names.size < 200 ? names.size : 200), names.failed ? "" : names.bytes);
+    live_buffer_free(&names);
+    if (live_bus_is_connected(recovery->daemon.bus))
+        ask(recovery); /* the broker says again what it keeps */
+    live_timer_set(recovery->timer, live_now_us() + SAY_US);
+}
+
+static void on_request(void *context, struct live_request *request)
+{
+    struct recovery *const recovery = context;
+    struct live_buffer text = {0};
+    live_buffer_add(&text, "{\"federation\": ");
+    live_buffer_add_quoted(&text, recovery->run.federation);
+    live_buffer_format(&text,
+                       ", \"phase\": \"recovering\", \"connected\": %s, \"shown\": %u, \"needed\": "
+                       "%u, \"entry\": %llu, \"epoch\": %u, \"waits_for\": [",
+                       live_bus_is_connected(recovery->daemon.bus) ? "true" : "false",
+                       recovery->shown_count, wanted_count(recovery),
+                       (unsigned long long)recovery->best.number, recovery->best.epoch);
+    add_missing(recovery, &text, true);
+    live_buffer_add(&text, "]}\n");
+    bool const is_health = strcmp(request->path, "/health") == 0;
+    live_http_answer(request, text.failed || is_health ? 503 : 200, "application/json", text.bytes,
+                     text.size);
+    live_buffer_free(&text);
+}
+
+/* ---- Beginning and end ----------------------------------------------------------------------- */
+
+/* Is there a state, of which run, and how far? */
+static enum tacit_status look_at_own(struct recovery *recovery, struct tacit_error *error)
+{
+    struct live_store *const store = recovery->daemon.store;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    bool found = false;
+    enum tacit_status status =
+        live_store_get_value(store, LIVE_RUN_NONCE, &recovery->run.run_nonce, &found);
+    if (status == TACIT_OK && recovery->config->lost_run != NULL)
+        status = live_hub_take_run(recovery->config->lost_run, &recovery->run, error);
+    if (status == TACIT_OK) {
+        live_hub_run(&recovery->run, recovery->letters.run);
+        status = live_store_get_entry(store, recovery->letters.run, &bytes, &size);
+    }
+    if (status == TACIT_OK && bytes != NULL && !live_entry_read(bytes, size, &recovery->own))
+        status = TACIT_MALFORMED;
+    recovery->own.state = NULL;
+    free(bytes);
+    /* A state in which nothing is closed may have been begun because the one before was lost. */
+    recovery->knows_run = recovery->config->lost_run != NULL || recovery->own.number > 1;
+    if (!recovery->knows_run)
+        recovery->own = (struct live_entry){0};
+    return status;
+}
+
+static enum tacit_status open_all(struct recovery *recovery, struct tacit_error *error)
+{
+    struct live_coordinator_config const *const config = recovery->config;
+    struct live_daemon *const daemon = &recovery->daemon;
+    struct live_bus_events const events = {recovery, on_connected, on_disconnected, on_received};
+    enum tacit_status status =
+        live_voice_open(&recovery->voice, &config->signing, recovery->run.federation,
+                        recovery->run.site_count + 1, error);
+    recovery->letters.signer = recovery->voice.signer;
+    recovery->letters.keys = recovery->voice.keys;
+    recovery->sites = calloc(recovery->run.site_count, sizeof *recovery->sites);
+    recovery->timer = live_timer_new(daemon->loop, on_timer, recovery);
+    if (status == TACIT_OK && (recovery->sites == NULL || recovery->timer == NULL))
+        status = TACIT_MEMORY;
+    if (status == TACIT_OK)
+        status = look_at_own(recovery, error);
+    if (status == TACIT_OK)
+        status = live_http_open(&daemon->http, daemon->loop, &config->status, on_request, recovery,
+                                error);
+    if (status == TACIT_OK)
+        status = live_bus_open(&daemon->bus, daemon->loop, &config->bus, &events, error);
+    return status;
+}
+
+enum tacit_status live_coordinator_recover(const struct live_coordinator_config *config,
+                                           const struct live_store_identity *identity,
+                                           bool *goes_on, struct tacit_error *error)
+{
+    struct recovery recovery = {.config = config,
+                                .run = config->hub,
+                                .letters = {.federation = config->hub.federation,
+                                            .self = TACIT_WIRE_COORDINATOR,
+                                            .family = config->protocol->family,
+                                            .term = 1}};
+    *goes_on = false;
+    if (config->protocol->rebuild == NULL) {
+        (void)snprintf(
+            error->text, sizeof error->text,
+            "the protocol %s is not built again from what its sites hold: put the newest "
+            "copy of the state back, or begin a new run with another run.id",
+            config->protocol->word);
+        return TACIT_INVALID;
+    }
+    enum tacit_status status =
+        live_daemon_open(&recovery.daemon, config->state_directory, identity, error);
+    if (status != TACIT_OK)
+        return status;
+    status = open_all(&recovery, error);
+    if (status == TACIT_OK) {
+        live_log(LIVE_LOG_WARNING, "recovering",
+                 "waits until %u of %u sites have shown what they hold", wanted_count(&recovery),
+                 recovery.run.site_count);
+        status = live_daemon_run(&recovery.daemon);
+    }
+    if (status == TACIT_OK && recovery.status != TACIT_OK) {
+        status = recovery.status;
+        *error = recovery.why;
+    }
+    *goes_on = status == TACIT_OK && recovery.is_done;
+    live_daemon_close(&recovery.daemon);
+    live_voice_close(&recovery.voice);
+    free(recovery.letter);
+    free(recovery.sites);
+    return status;
+}

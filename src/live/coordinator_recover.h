@@ -1,0 +1,16 @@
+/* A coordinator that lost its state, or has an old one, is built again from what the sites hold. */
+#ifndef TACIT_LIVE_COORDINATOR_RECOVER_H
+#define TACIT_LIVE_COORDINATOR_RECOVER_H
+#include "coordinator_config.h"
+#include "store/store.h"
+
+/* Waits until enough sites have shown what they hold, and writes the newest of it into the state
+ * directory, in one batch; then the coordinator starts as always. What is there already, and as new
+ * as anything that the sites hold, stays. *goes_on: false if it was stopped before. Errors: with
+ * error->text: TACIT_FORKED (two entries that cannot both be of one chain), TACIT_INVALID (they are
+ * of another run than the file says, or of several), TACIT_ROLLBACK (the protocol is not built
+ * again), and what the store says. Nothing was written then. */
+enum tacit_status live_coordinator_recover(const struct live_coordinator_config *config,
+                                           const struct live_store_identity *identity,
+                                           bool *goes_on, struct tacit_error *error);
+#endif

@@ -1,0 +1,239 @@
+#include "hub_chain.h"
+#include "bus/topics.h"
+#include "daemon/log.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define REBUILD                                                                                    \
+    "tacit coordinator --recover builds the state from what the sites hold (docs/operations.md); " \
+    "or, if this is to be a new run, give it another run.id"
+#define RUN_IS_OVER                                                                                \
+    "The protocol %s is not built again from what its sites hold: put the newest copy of the "     \
+    "state back, or the run is over, and the next one needs another run.id"
+
+enum tacit_status live_hub_chain_open(struct live_hub_chain *chain,
+                                      const struct live_hub_ops *protocol, struct live_store *store,
+                                      struct live_letters *letters)
+{
+    bool found;
+    *chain =
+        (struct live_hub_chain){.room = malloc(LIVE_ENTRY_STATE_BYTES_MAX),
+                                .protocol = protocol->snapshot == NULL ? protocol->word : NULL};
+    if (chain->room == NULL)
+        return TACIT_MEMORY;
+    enum tacit_status status =
+        live_store_get_entry(store, letters->run, &chain->letter, &chain->size);
+    if (status == TACIT_OK)
+        status = live_store_get_value(store, LIVE_CHAIN_REBUILT_TERM, &chain->rebuilt_term, &found);
+    if (status == TACIT_OK)
+        status =
+            live_store_get_value(store, LIVE_CHAIN_REBUILT_NUMBER, &chain->rebuilt_number, &found);
+    if (status == TACIT_OK && chain->letter != NULL &&
+        !live_entry_read(chain->letter, chain->size, &chain->head))
+        status = TACIT_MALFORMED;
+    letters->entry = chain->head.number;
+    return status;
+}
+
+void live_hub_chain_close(struct live_hub_chain *chain)
+{
+    free(chain->letter);
+    free(chain->room);
+    *chain = (struct live_hub_chain){0};
+}
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+/* What a hub would be built from now, in chain->room. */
+static struct live_entry state_of(struct live_hub_chain *chain, const struct live_hub_ops *protocol,
+                                  const struct live_hub *hub)
+{
+    struct live_hub_view view;
+    struct live_entry entry = {.number = chain->head.number + 1, .state = chain->room};
+    protocol->look(hub, &view);
+    entry.epoch = view.epoch;
+    memcpy(entry.previous, chain->head.digest, sizeof entry.previous);
+    if (protocol->snapshot == NULL)
+        return entry;
+    size_t const size = protocol->snapshot(hub, chain->room, LIVE_ENTRY_STATE_BYTES_MAX);
+    entry.has_state = size <= LIVE_ENTRY_STATE_BYTES_MAX;
+    entry.state_size = entry.has_state ? size : 0;
+    if (!entry.has_state && !chain->said_too_large)
+        live_log(LIVE_LOG_WARNING, "chain",
+                 "the state of this run has %zu bytes, and %u fit into a message: it cannot be "
+                 "built again from what the sites hold; keep backups of %s",
+                 size, LIVE_ENTRY_STATE_BYTES_MAX, "the state directory");
+    chain->said_too_large = chain->said_too_large || !entry.has_state;
+    return entry;
+}
+
+static bool is_new(const struct live_entry *head, const struct live_entry *entry, uint64_t term)
+{
+    if (head->number == 0 || head->term != term || head->has_state != entry->has_state)
+        return true;
+    return entry->has_state ? head->state_size != entry->state_size ||
+                                  (entry->state_size > 0 &&
+                                   memcmp(head->state, entry->state, entry->state_size) != 0)
+                            : head->epoch != entry->epoch;
+}
+
+enum tacit_status live_hub_chain_sign(struct live_hub_chain *chain, struct live_letters *letters)
+{
+    size_t size;
+    struct live_entry entry = chain->head;
+    if (chain->letter == NULL || entry.term != letters->term)
+        return TACIT_OK;
+    uint8_t *const letter = live_entry_write(letters, &entry, &size);
+    if (letter == NULL)
+        return TACIT_MEMORY;
+    free(chain->letter);
+    chain->letter = letter;
+    chain->size = size;
+    TACIT_ASSERT(live_entry_read(letter, size, &chain->head));
+    return TACIT_OK;
+}
+
+void live_hub_chain_publish(const struct live_hub_chain *chain, struct live_daemon *daemon,
+                            const struct live_letters *letters)
+{
+    if (chain->letter != NULL)
+        live_daemon_send(daemon, live_topic_down(letters->federation, LIVE_TOPIC_CHAIN).text,
+                         chain->letter, chain->size, true);
+}
+
+enum tacit_status live_hub_chain_advance(struct live_hub_chain *chain, struct live_daemon *daemon,
+                                         struct live_letters *letters,
+                                         const struct live_hub_ops *protocol,
+                                         const struct live_hub *hub)
+{
+    struct live_entry entry = state_of(chain, protocol, hub);
+    size_t size;
+    TACIT_ASSERT(chain->head.number == letters->entry && entry.number == letters->entry + 1);
+    if (!is_new(&chain->head, &entry, letters->term))
+        return TACIT_OK;
+    uint8_t *const letter = live_entry_write(letters, &entry, &size);
+    if (letter == NULL)
+        return TACIT_MEMORY;
+    if (!live_daemon_begin(daemon) ||
+        live_store_put_entry(daemon->store, letters->run, letter, size) != TACIT_OK) {
+        free(letter);
+        return TACIT_IO;
+    }
+    free(chain->letter);
+    chain->letter = letter;
+    chain->size = size;
+    TACIT_ASSERT(live_entry_read(letter, size, &chain->head));
+    letters->entry = chain->head.number;
+    live_hub_chain_publish(chain, daemon, letters);
+    return TACIT_OK;
+}
+
+/* ---- What the sites hold --------------------------------------------------------------------- */
+
+/* What there is to be done. */
+static void advise(const struct live_hub_chain *chain, enum live_chain_stop why, char *text,
+                   size_t size)
+{
+    if (why == LIVE_CHAIN_FORKED)
+        (void)snprintf(text, size,
+                       "Two coordinators speak for this run, or its state was copied: stop both, "
+                       "and find out which one is right (docs/operations.md)");
+    else if (chain->protocol != NULL)
+        (void)snprintf(text, size, RUN_IS_OVER, chain->protocol);
+    else
+        (void)snprintf(text, size, "%s", REBUILD);
+}
+
+static void stop(struct live_hub_chain *chain, enum live_chain_stop why, const char *site,
+                 const struct live_entry *found, const char *text)
+{
+    char run[2 * TACIT_WIRE_RUN_BYTES + 1];
+    char advice[256];
+    for (size_t i = 0; i < TACIT_WIRE_RUN_BYTES; i++)
+        (void)snprintf(run + 2 * i, 3, "%02x", found->run[i]);
+    TACIT_ASSERT(why != LIVE_CHAIN_GOES_ON && chain->stop == LIVE_CHAIN_GOES_ON);
+    advise(chain, why, advice, sizeof advice);
+    chain->stop = why;
+    (void)snprintf(chain->why.text, sizeof chain->why.text,
+                   "%s holds entry %llu of term %llu of run %s, %s. %s", site,
+                   (unsigned long long)found->number, (unsigned long long)found->term, run, text,
+                   advice);
+}
+
+/* A run with our number, of which nothing is known here. If ours has closed rounds, theirs is an
+ * old one that somebody has not cleared away. */
+static void hear_of_another_run(struct live_hub_chain *chain, const struct live_letters *letters,
+                                const char *site, const struct live_entry *found)
+{
+    if (tacit_wire_run_id(found->run) != tacit_wire_run_id(letters->run))
+        return;
+    if (chain->head.number <= 1)
+        stop(chain, LIVE_CHAIN_LOST, site, found,
+             "and this coordinator has no state of it: it is lost, or another one's");
+    else if (!chain->said_other) {
+        chain->said_other = true;
+        live_log(LIVE_LOG_WARNING, "chain",
+                 "%s holds entries of another run with the number %llu: an old one", site,
+                 (unsigned long long)tacit_wire_run_id(found->run));
+    }
+}
+
+static void judge(struct live_hub_chain *chain, const char *site, const struct live_entry *found)
+{
+    bool const is_left_out = found->term == chain->rebuilt_term && chain->rebuilt_term > 0 &&
+                             found->number > chain->rebuilt_number &&
+                             chain->head.term > found->term;
+    switch (live_entry_compare(&chain->head, found)) {
+    case LIVE_ENTRY_AFTER:
+        stop(chain, LIVE_CHAIN_BEHIND, site, found,
+             "which this coordinator knows nothing of: its state is an old one");
+        break;
+    case LIVE_ENTRY_FORK:
+        stop(chain, LIVE_CHAIN_FORKED, site, found,
+             "which is signed with this coordinator's key, and is not of its chain");
+        break;
+    case LIVE_ENTRY_BEFORE:
+        if (is_left_out)
+            stop(chain, LIVE_CHAIN_BEHIND, site, found,
+                 "which was not there when this coordinator was built again");
+        break;
+    case LIVE_ENTRY_SAME:
+        break;
+    }
+}
+
+const char *live_hub_chain_hear(struct live_hub_chain *chain, const struct live_letters *letters,
+                                const char *site, const uint8_t *body, size_t size)
+{
+    struct live_entry found;
+    char const *const objection = live_entry_open(letters, body, size, &found);
+    if (objection != NULL)
+        return objection;
+    if (chain->stop != LIVE_CHAIN_GOES_ON)
+        return NULL;
+    if (memcmp(found.run, letters->run, sizeof found.run) != 0)
+        hear_of_another_run(chain, letters, site, &found);
+    else
+        judge(chain, site, &found);
+    return NULL;
+}
+
+enum tacit_status live_hub_take_run(const char *text, struct live_hub_config *run,
+                                    struct tacit_error *error)
+{
+    uint64_t halves[2] = {0, 0};
+    size_t const length = text == NULL ? 0 : strlen(text);
+    bool is_run = length == 32 && strspn(text, "0123456789abcdef") == 32;
+    for (size_t i = 0; is_run && i < length; i++)
+        halves[i / 16] =
+            halves[i / 16] << 4 | (uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
+    is_run = is_run && halves[1] == run->run_id;
+    if (!is_run)
+        (void)snprintf(error->text, sizeof error->text,
+                       "this state knows of no run; name the one that goes on, as `run` in the "
+                       "status of a site shows it, with --run (run.id of the file is %llu)",
+                       (unsigned long long)run->run_id);
+    run->run_nonce = halves[0];
+    return is_run ? TACIT_OK : TACIT_INVALID;
+}

@@ -1,0 +1,66 @@
+/* The coordinator's end of the chain: it makes entries, and hears what the sites hold. */
+#ifndef TACIT_LIVE_HUB_CHAIN_H
+#define TACIT_LIVE_HUB_CHAIN_H
+#include "chain.h"
+#include "daemon.h"
+#include "hub.h"
+
+/* Why a coordinator goes no further; NONE: it does. */
+enum live_chain_stop {
+    LIVE_CHAIN_GOES_ON,
+    LIVE_CHAIN_LOST, /* the sites are in a run with this number of which nothing is known here */
+    LIVE_CHAIN_BEHIND,
+    LIVE_CHAIN_FORKED
+};
+
+struct live_hub_chain {
+    struct live_entry head; /* number 0: none yet */
+    uint8_t *letter;        /* as it was signed; the head's state lies in it */
+    size_t size;
+    uint8_t *room;         /* for a state */
+    uint64_t rebuilt_term; /* what this hub was rebuilt from; 0: it was not */
+    uint64_t rebuilt_number;
+    const char *protocol; /* that cannot be built again from what its sites hold; NULL: it can */
+    bool said_too_large;
+    bool said_other; /* that the sites hold entries of another run with this number */
+    enum live_chain_stop stop;
+    struct tacit_error why;
+};
+
+/* As it was kept. Errors: TACIT_MALFORMED, TACIT_MEMORY, and what the store says. Ensures: the
+ * letters name the newest entry. */
+enum tacit_status live_hub_chain_open(struct live_hub_chain *chain,
+                                      const struct live_hub_ops *protocol, struct live_store *store,
+                                      struct live_letters *letters);
+/* Signs the newest entry again, with the key that counts now. Errors: TACIT_MEMORY; it stays. */
+enum tacit_status live_hub_chain_sign(struct live_hub_chain *chain, struct live_letters *letters);
+void live_hub_chain_close(struct live_hub_chain *chain);
+
+/* After a step: an entry more, in the batch of this round and to be sent behind it, if what the hub
+ * would be built from is another than before. Errors: TACIT_MEMORY, TACIT_IO; what the step had to
+ * say must then not be said. */
+enum tacit_status live_hub_chain_advance(struct live_hub_chain *chain, struct live_daemon *daemon,
+                                         struct live_letters *letters,
+                                         const struct live_hub_ops *protocol,
+                                         const struct live_hub *hub);
+
+/* To all, retained. */
+void live_hub_chain_publish(const struct live_hub_chain *chain, struct live_daemon *daemon,
+                            const struct live_letters *letters);
+
+/* What a site holds, in a letter that it signed: its body. NULL, or why it is refused; chain->stop
+ * says whether this coordinator may go on. */
+const char *live_hub_chain_hear(struct live_hub_chain *chain, const struct live_letters *letters,
+                                const char *site, const uint8_t *body, size_t size);
+
+/* A run as a site's status names it, 32 hexadecimal digits, into run->run_nonce. Errors:
+ * TACIT_INVALID, with error->text; NULL is one. */
+enum tacit_status live_hub_take_run(const char *text, struct live_hub_config *run,
+                                    struct tacit_error *error);
+
+#define LIVE_RUN_NONCE "run_nonce" /* in a store */
+
+/* Values that a store keeps of a hub that was rebuilt. */
+#define LIVE_CHAIN_REBUILT_TERM "rebuilt_term"
+#define LIVE_CHAIN_REBUILT_NUMBER "rebuilt_number"
+#endif
