@@ -282,7 +282,7 @@ def full_disk_stops_with_the_reason_and_loses_nothing(federation_of):
 @test
 def coordinator_on_a_full_disk_stops_and_goes_on(federation_of):
     federation = federation_of([0.875, 0.5, 0.825])
-    with SmallDisk(federation.folder / "state-coordinator", 60) as disk:
+    with SmallDisk(federation.folder / "state-coordinator", 100) as disk:
         federation.start_all([])
         federation.start("coordinator", disk.words(federation.words_of("coordinator")))
         for site in federation.sites:

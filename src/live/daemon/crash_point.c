@@ -1,4 +1,5 @@
-/* Test build only: TACIT_CRASH_AT=name:n kills the process at the n-th passage of a crash point. */
+/* Test build only: TACIT_CRASH_AT=name:n kills the process at the n-th passage of a crash point;
+ * first:n,then:m at the m-th passage of the second one after the n-th of the first. */
 #include "crash_point.h"
 #ifdef TACIT_TEST_HOOKS
 #include <signal.h>
@@ -7,13 +8,20 @@
 
 void live_crash_point(const char *name)
 {
+    static const char *wanted; /* what is left to be passed */
     static unsigned long passages;
-    char const *const wanted = getenv("TACIT_CRASH_AT");
     size_t const length = strlen(name);
+    if (wanted == NULL)
+        wanted = getenv("TACIT_CRASH_AT");
     if (wanted == NULL || strncmp(wanted, name, length) != 0 || wanted[length] != ':')
         return;
-    if (++passages == strtoul(wanted + length + 1, NULL, 10))
+    char *end;
+    if (++passages != strtoul(wanted + length + 1, &end, 10))
+        return;
+    if (*end != ',')
         (void)raise(SIGKILL);
+    passages = 0;
+    wanted = end + 1;
 }
 #else
 typedef int live_crash_point_is_for_tests; /* a translation unit may not be empty */
