@@ -16,7 +16,7 @@ def site_that_never_comes_is_named_and_the_quorum_goes_on(federation_of):
     federation = federation_of([0.875, 0.5, 0.125], quorum=2, deadline_s=1, rounds=4, gap=0.25)
     federation.start_all(["coordinator", "site-0", "site-1"])
     federation.apply(["site-0", "site-1"])
-    wait_for("an answer", federation.status)
+    wait_for("the run begins", lambda: (federation.status() or {}).get("epoch", 0) >= 1)
     missing = [site["name"] for site in federation.status()["sites"] if site["asked"] and not site["reported"]]
     require("site-2" in missing, f"missing: {missing}")
     status = check_end(federation)

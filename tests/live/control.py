@@ -93,7 +93,7 @@ def words_that_cannot_be_are_refused_in_words(federation_of):
     federation = federation_of(MEANS, rounds=4, gap=0.25, strangers=["forger"])
     federation.allow_access("forger", "readwrite tacit/v1/#")
     federation.start_all(["coordinator", "site-0"])
-    wait_for("the socket", lambda: (federation.folder / "state-coordinator-control.sock").exists(), 120)
+    wait_for("the run begins", lambda: (federation.status() or {}).get("epoch", 0) >= 1, 120)
     for words, code, wanted in [
             (["drop", "nobody"], 2, "no such site"), (["retire", "arm 9"], 2, "no such arm"),
             (["quorum", "4"], 2, "number from 1 to that of the sites"), (["end"], 1, "no round was closed"),
@@ -207,7 +207,7 @@ def crash_of_the_hub_at_each_point_of_a_word_loses_none_that_was_answered(federa
 def two_words_at_once_are_two_changes_in_some_order(federation_of):
     federation = federation_of(MEANS, rounds=4, gap=0.25)
     federation.start_all(["coordinator"])
-    wait_for("the socket", lambda: (federation.folder / "state-coordinator-control.sock").exists(), 120)
+    wait_for("the run begins", lambda: (federation.status() or {}).get("epoch", 0) >= 1, 120)
     words = [["drop", "site-1"], ["retire", "arm 2"], ["horizon", "500000"], ["deadline", "7"], ["drop", "site-1"]]
     running = [subprocess.Popen([TACIT, "control", str(federation.folder / "state-coordinator"), *one],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for one in words]
