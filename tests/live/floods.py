@@ -314,13 +314,9 @@ def made_up_topics(federation):
 
 def subscriptions(federation):
     client = federation.client("site-1")
-    client.socket.settimeout(0.001)
     for number in range(10 ** 9):
         client.send(0x82, b"\0\1\0" + text(f"tacit/v1/x/{number % 1000}/#") + b"\0")
-        try:
-            client.receive()
-        except TimeoutError:
-            pass
+        client.receive()  # what is not fetched, mosquitto keeps without a limit
 
 
 @test
