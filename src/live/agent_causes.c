@@ -42,12 +42,9 @@ static void add_chain(const struct agent *agent, struct live_causes *causes)
 {
     char const *const what = agent_chain_trouble(agent);
     if (what != NULL)
-        live_causes_add(
-            causes, LIVE_STATE_ATTENTION, what,
-            agent->chain.is_forked
-                ? "tell the coordinator's operator, with entry and entry_digest of this "
-                  "status; restart this agent once one coordinator is left"
-                : "tell the coordinator's operator: tacit coordinator --recover");
+        live_causes_add(causes, LIVE_STATE_ATTENTION, what,
+                        "tell the coordinator's operator, with entry and entry_digest of this "
+                        "status; restart this agent once one coordinator is left");
 }
 
 static void add_waits(const struct agent *agent, struct live_causes *causes)

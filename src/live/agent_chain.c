@@ -11,8 +11,8 @@ static const char fork_text[] =
     "the coordinator has signed two entries of one number: it runs twice, or its state was copied; "
     "nothing that it says is obeyed";
 static const char behind_text[] =
-    "the coordinator is behind what this site holds of it: its state is lost or an old one; "
-    "tacit coordinator --recover builds it again";
+    "an entry of before the newest one: it came late or again, or the coordinator's state is an "
+    "old one";
 
 /* Takes the bytes over. Errors: TACIT_MALFORMED. */
 static enum tacit_status hold(struct agent *agent, uint8_t *bytes, size_t size)
@@ -35,7 +35,6 @@ enum tacit_status agent_open_chain(struct agent *agent)
     enum tacit_status const status =
         live_store_get_entry(agent->daemon.store, agent->letters.run, &bytes, &size);
     agent->chain.is_forked = false;
-    agent->chain.is_behind = false;
     if (status == TACIT_OK)
         return hold(agent, bytes, size);
     free(bytes);
@@ -122,12 +121,11 @@ static void alarm_fork(struct agent *agent)
     agent->chain.is_forked = true;
 }
 
-/* Is it of the run and the term of this site? A later term is announced first. */
+/* Is it of the run of this site? */
 static bool is_of_here(const struct agent *agent, const struct live_entry *found)
 {
-    return agent->site != NULL && memcmp(found->run, agent->letters.run, sizeof found->run) == 0 &&
-           memcmp(found->agreement, agent->letters.agreement, sizeof found->agreement) == 0 &&
-           found->term <= agent->letters.term;
+    return memcmp(found->run, agent->letters.run, sizeof found->run) == 0 &&
+           memcmp(found->agreement, agent->letters.agreement, sizeof found->agreement) == 0;
 }
 
 const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arrival,
@@ -140,15 +138,16 @@ const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arr
         return objection;
     if (opened->envelope.to[0] != '\0' || !live_entry_read(arrival->bytes, arrival->size, &found))
         return "an entry of the chain that does not decode";
-    if (!is_of_here(agent, &found))
+    if (agent->site == NULL || (is_of_here(agent, &found) && found.term > agent->letters.term))
         return NULL; /* it is asked for again once its announcement is here */
+    if (!is_of_here(agent, &found))
+        return "an entry of another run";
     switch (live_entry_compare(&chain->head, &found)) {
     case LIVE_ENTRY_FORK:
         alarm_fork(agent);
         return fork_text;
     case LIVE_ENTRY_BEFORE:
-        chain->is_behind = true;
-        agent_show_chain(agent);
+        agent_show_chain(agent); /* a coordinator that means it stops when it hears of the newest */
         return behind_text;
     case LIVE_ENTRY_SAME:
         break;
@@ -156,7 +155,6 @@ const char *agent_hear_entry(struct agent *agent, const struct live_arrival *arr
         keep(agent, arrival);
         break;
     }
-    chain->is_behind = false;
     return NULL;
 }
 
@@ -176,7 +174,5 @@ const char *agent_objection_to_entry(struct agent *agent, uint64_t entry)
 
 const char *agent_chain_trouble(const struct agent *agent)
 {
-    if (agent->chain.is_forked)
-        return fork_text;
-    return agent->chain.is_behind ? behind_text : NULL;
+    return agent->chain.is_forked ? fork_text : NULL;
 }

@@ -52,7 +52,6 @@ struct agent_chain {
     size_t size;
     uint64_t asked_us; /* when it was asked for last */
     bool is_forked;
-    bool is_behind; /* the coordinator has shown an older one than this */
 };
 
 struct agent {

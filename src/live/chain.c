@@ -106,6 +106,18 @@ const char *live_entry_open(const struct live_letters *letters, const uint8_t *b
     return take(&opened.envelope, entry) ? NULL : "an entry of the chain that does not decode";
 }
 
+const char *live_entry_shown(const struct live_letters *letters,
+                             const struct tacit_wire_envelope *envelope, struct live_entry *entry)
+{
+    char const *const objection =
+        live_entry_open(letters, envelope->body, envelope->body_size, entry);
+    if (objection != NULL)
+        return objection;
+    return memcmp(envelope->run, entry->run, sizeof entry->run) == 0
+               ? NULL
+               : "an entry of another run than the letter that shows it";
+}
+
 enum live_entry_order live_entry_compare(const struct live_entry *known,
                                          const struct live_entry *found)
 {

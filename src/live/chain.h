@@ -40,6 +40,11 @@ bool live_entry_read(const uint8_t *bytes, size_t size, struct live_entry *entry
 const char *live_entry_open(const struct live_letters *letters, const uint8_t *bytes, size_t size,
                             struct live_entry *entry);
 
+/* The same for what a site shows: an opened letter whose body is such an entry, of the run that the
+ * letter names. */
+const char *live_entry_shown(const struct live_letters *letters,
+                             const struct tacit_wire_envelope *envelope, struct live_entry *entry);
+
 enum live_entry_order {
     LIVE_ENTRY_SAME,
     LIVE_ENTRY_BEFORE, /* found is older than known */

@@ -409,8 +409,8 @@ static void on_entry(struct coordinator *coordinator, uint32_t site,
         return; /* it holds none */
     char const *objection = live_letter_open_entry(&coordinator->letters, arrival, &opened);
     if (objection == NULL)
-        objection = live_hub_chain_hear(chain, &coordinator->letters, arrival->from,
-                                        opened.envelope.body, opened.envelope.body_size);
+        objection =
+            live_hub_chain_hear(chain, &coordinator->letters, arrival->from, &opened.envelope);
     if (objection != NULL)
         refuse(coordinator, sender, arrival->from, objection, opened.is_unsigned);
     if (opened.lacks_key)
@@ -861,12 +861,10 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     enum tacit_status status = identify(config, &identity);
     if (status == TACIT_OK && config->recovers)
         status = live_coordinator_recover(config, &identity, &goes_on, error);
-    if (status != TACIT_OK || !goes_on)
-        return status;
-    if (status == TACIT_OK)
+    if (status == TACIT_OK && goes_on)
         status = live_daemon_open(&coordinator.daemon, config->state_directory, &identity, error);
     free((void *)(uintptr_t)identity.agreed);
-    if (status != TACIT_OK)
+    if (status != TACIT_OK || !goes_on)
         return status;
     status = restore(&coordinator, error);
     if (status == TACIT_OK)
@@ -879,9 +877,7 @@ enum tacit_status live_coordinator_run(const struct live_coordinator_config *con
     if (runs)
         status = connect_all(&coordinator, error);
     if (runs && status == TACIT_OK) {
-        /* A state in which nothing was said yet may be new because it was lost: it asks first. */
-        if (coordinator.chain.head.number > 0 || coordinator.letters.term > 1)
-            (void)step(&coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
+        (void)step(&coordinator, (struct live_hub_event){.kind = LIVE_HUB_START});
         live_log(LIVE_LOG_INFO, "started", "coordinator of %s, %u sites, %u arms",
                  config->hub.federation, config->hub.site_count, config->hub.arm_count);
         say_all_flagged(&coordinator);

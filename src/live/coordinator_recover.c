@@ -252,7 +252,7 @@ static const char *take_entry(struct recovery *recovery, uint32_t site,
     struct live_entry found;
     uint8_t const *const bytes = opened->envelope.body;
     size_t const size = opened->envelope.body_size;
-    char const *objection = live_entry_open(&recovery->letters, bytes, size, &found);
+    char const *objection = live_entry_shown(&recovery->letters, &opened->envelope, &found);
     if (objection == NULL)
         objection = objection_to_run(recovery, &found);
     if (objection != NULL || recovery->status != TACIT_OK)

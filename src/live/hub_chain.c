@@ -204,10 +204,10 @@ static void judge(struct live_hub_chain *chain, const char *site, const struct l
 }
 
 const char *live_hub_chain_hear(struct live_hub_chain *chain, const struct live_letters *letters,
-                                const char *site, const uint8_t *body, size_t size)
+                                const char *site, const struct tacit_wire_envelope *envelope)
 {
     struct live_entry found;
-    char const *const objection = live_entry_open(letters, body, size, &found);
+    char const *const objection = live_entry_shown(letters, envelope, &found);
     if (objection != NULL)
         return objection;
     if (chain->stop != LIVE_CHAIN_GOES_ON)

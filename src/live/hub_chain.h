@@ -48,10 +48,10 @@ enum tacit_status live_hub_chain_advance(struct live_hub_chain *chain, struct li
 void live_hub_chain_publish(const struct live_hub_chain *chain, struct live_daemon *daemon,
                             const struct live_letters *letters);
 
-/* What a site holds, in a letter that it signed: its body. NULL, or why it is refused; chain->stop
+/* What a site holds, in a letter that it signed. NULL, or why it is refused; chain->stop
  * says whether this coordinator may go on. */
 const char *live_hub_chain_hear(struct live_hub_chain *chain, const struct live_letters *letters,
-                                const char *site, const uint8_t *body, size_t size);
+                                const char *site, const struct tacit_wire_envelope *envelope);
 
 /* A run as a site's status names it, 32 hexadecimal digits, into run->run_nonce. Errors:
  * TACIT_INVALID, with error->text; NULL is one. */

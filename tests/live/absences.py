@@ -26,7 +26,7 @@ def site_that_never_comes_is_named_and_the_quorum_goes_on(federation_of):
 
 @test
 def without_the_quorum_the_coordinator_waits_and_says_for_whom(federation_of):
-    federation = federation_of([0.875, 0.5, 0.125], deadline_s=1)
+    federation = federation_of([0.875, 0.5, 0.125], deadline_s=4)  # both must have reported by then
     federation.start_all(["coordinator", "site-0", "site-1"])
     federation.apply(["site-0", "site-1"])
     status = wait_for("it waits", lambda: federation.is_in_phase("waiting"))

@@ -75,8 +75,8 @@ def run_of_other_arms_or_another_range_is_refused_in_words(federation_of):
     federation.stop("coordinator")  # who has joined refuses, too, and goes on with the run that it has joined
     federation.write_coordinator(federation.run_section(id=9), "coordinator-9", arms=["arm 1", "arm 0", "arm 2"])
     federation.start("coordinator-9")
-    words = "arm 1 is called 'arm 0' here and 'arm 1' there"
-    wait_for("other arms are refused", lambda: words in (federation.site_status("site-0")["refusal"] or ""))
+    words = "it is of another coordinator than the run that is under way here"
+    wait_for("another run is refused", lambda: words in (federation.site_status("site-0")["refusal"] or ""))
     wait_for("its orders are refused", lambda: "a letter of another run" in federation.log("site-0"))
     federation.stop("coordinator-9")
     federation.tap.seen.clear()

@@ -179,7 +179,7 @@ class Liar(threading.Thread):
         self.deliver(peer, topic, payload)
 
     def altered(self, payload):
-        bits = bytearray(payload or b"\0")  # of no bytes: what was kept is forgotten
+        bits = bytearray(payload)
         for _ in range(self.random.choice((1, 1, 1, 3))):
             at = self.random.randrange(len(bits))
             bits[at] ^= 1 << self.random.randrange(8)
