@@ -119,7 +119,7 @@ static void announcements_survive_the_trip(void **state)
 /* Others may implement the format: these bytes do not change within version 2. */
 static void bytes_are_as_published(void **state)
 {
-    static const char golden[] = "0d02000000" /* version */
+    static const char golden[] = "0d03000000" /* version */
                                  "1264"
                                  "0a1000000000000000000123456789abcdef"
                                  "120b656c696d696e6174696f6e"
@@ -185,8 +185,8 @@ static void what_cannot_be_is_refused(void **state)
         uint64_t value;
         size_t size;
     } const wrongs[] = {
-        {VERSION_AT, 1, 4},
-        {VERSION_AT, 3, 4},
+        {VERSION_AT, 2, 4},
+        {VERSION_AT, 4, 4},
         {RUN_SIZE_AT, 15, 1},
         {SITES_AT, 0, 4},
         {SITES_AT, 2, 4}, /* with site 2 */
