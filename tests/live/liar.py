@@ -153,6 +153,9 @@ class Liar(threading.Thread):
         self.kinds[act]["key" if "/key/" in topic else wire.fields(payload).get(3, 0)] += 1
 
     def treat(self, peer, topic, payload):
+        if not payload:  # what was kept is forgotten: nobody can have signed that
+            self.deliver(peer, topic, payload)
+            return
         if self.is_honest:
             self.old[peer.name].append((topic, payload))
             self.deliver(peer, topic, payload)
@@ -217,7 +220,7 @@ class Liar(threading.Thread):
         place = {"up": 4, "peer": 4}.get(parts[3])
         if place is None:  # from the hub: between what is for all and what is for one
             site, word = peer.name, parts[-1]
-            if word == "announce":
+            if word in ("announce", "chain"):  # there is one of it only
                 return None
             other = ["to", site, word] if parts[3] == "down" else ["down", word]
             return "/".join([*parts[:3], *other])

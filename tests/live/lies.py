@@ -54,7 +54,7 @@ def check_all_refused(federation, liar):
 
 def flood(federation, liar):
     """Old words again, and lies, until there were enough of each; no faster than they are read."""
-    old = [(name, topic, payload) for name, words in liar.old.items() for topic, payload in words if "/key/" not in topic and payload]  # of no bytes: nothing can be altered
+    old = [(name, topic, payload) for name, words in liar.old.items() for topic, payload in words if "/key/" not in topic]
 
     def fill():
         for act in ("repeat", "alter", "forge"):
