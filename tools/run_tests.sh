@@ -9,8 +9,8 @@ set -u
 directory=$1
 shift
 code=0
-# Federations wait more than they work: three times as many tests at once as there are processors.
-processes=$((3 * $(getconf _NPROCESSORS_ONLN)))
+# Federations wait more than they work: twice as many tests at once as there are processors.
+processes=$((2 * $(getconf _NPROCESSORS_ONLN)))
 logs=$directory/meson-logs
 rm -f "$logs/testlog.json" # a build that fails leaves none
 meson test -C "$directory" --print-errorlogs --num-processes "$processes" "$@" || code=$?

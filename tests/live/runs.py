@@ -394,6 +394,7 @@ def late_reward_of_an_old_run_enters_nothing(federation_of):
     federation.write_coordinator(federation.run_section(id=2))
     federation.start("coordinator")
     in_second(federation)
+    wait_for("site-0 explores", lambda: federation.phase("site-0") == "exploring")
     before = federation.site_status("site-0")
     application = federation.applications[0]
     application.ask("/v1/rewards/batch", {"rewards": [{"id": one["id"], "reward": 0.5} for one in decisions]})
