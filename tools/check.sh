@@ -31,18 +31,18 @@ python3 tools/count_assertions.py .
 gate "tidy: no banned calls, no paths of one machine"
 tools/check_tidy.sh
 
+# One release build serves the purity of its archives and the Python package.
 gate "purity: the pure rooms reach nothing outside"
-tools/build.sh build-gate -Dtests=false -Dbench=true --buildtype=release
+tools/build.sh build-gate -Dtests=false -Dbench=true -Dpython=true --buildtype=release
 tools/check_purity.sh build-gate/src/libtacit.a
 tools/check_purity.sh --codecs build-gate/src/wire/libtacit_wire.a heap.c.o difference.c.o
 
-gate "clang: warnings are errors, and what it makes does the same"
-CC=clang tools/build.sh build-clang -Dtests=true
-tools/run_tests.sh build-clang --quiet --suite unit --suite kat --suite trace
+gate "the Python package: types, and its tests against the cores"
+tools/build_python.sh build-gate
 
 # A federation of slow daemons misses the deadlines that its tests wait for: a few of them, then, that
 # take every path (rounds, neighbours, a sink, stop and restart).
-gate "address and undefined-behaviour sanitizers over the tests but long ones, and some federations"
+gate "clang: warnings are errors; address and undefined-behaviour sanitizers over the tests but long ones, and some federations"
 CC=clang tools/build.sh build-asan -Dtests=true -Db_sanitize=address,undefined -Db_lundef=false
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --no-suite federation --no-suite stat --no-suite heavy
@@ -60,10 +60,6 @@ TARGETS="tacit tacit-test $(printf 'tests/%s ' $threaded)" CC=clang \
 # shellcheck disable=SC2046
 tools/run_tests.sh build-tsan --quiet --no-rebuild --timeout-multiplier 5 $(printf '%s ' $threaded | sed 's/\(sim\|cli\)_//g')
 TACIT_PROGRAM=build-tsan/tacit python3 tests/live/crashes.py sigterm_ends_cleanly_and_a_restart_goes_on
-
-gate "the Python package: types, and its tests against the cores"
-tools/build.sh build-python -Dtests=false -Dpython=true
-tools/build_python.sh build-python
 
 gate "valgrind over the cores and a whole run"
 tools/build.sh build-test -Dtests=true

@@ -12,6 +12,7 @@ TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite sta
 echo "== statistics under the sanitizers, and all tests as clang makes them"
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --suite stat
+CC=clang tools/build.sh build-clang -Dtests=true
 tools/run_tests.sh build-clang --quiet
 
 echo "== long live tests"
