@@ -279,7 +279,7 @@ static enum tacit_status play_slice(const struct tacit_experiment *experiment,
         chosen += skip[run] ? 0 : 1;
     }
     shared->skip = skip;
-    enum tacit_status const status = tacit_sim_run(&experiment->sim, &experiment->family->player,
+    enum tacit_status const status = tacit_sim_run(sim, &experiment->family->player,
                                                    experiment->plan, thread_count, results, shared);
     shared->skip = NULL;
     free(skip);

@@ -110,9 +110,16 @@ def the_same_in_json_csv_table_and_page(folder):
     assert "sites.csv" in page
 
 
+def a_call_that_keeps_its_runs_says_the_same(folder):
+    file = make(folder, "bernoulli", "{kind: index, index: uniform, sharing: none}", runs=5)
+    plain = tacit("run", file, "--json", "--quiet")
+    assert tacit("run", file, "--json", "--quiet", "--resume", folder / "kept") == plain
+
+
 TESTS = [a_site_sees_what_its_own_rewards_say, what_is_seen_is_not_the_truth, a_site_that_saw_little_has_no_opinion,
          agents_that_are_alike_are_not_told_apart, every_family_that_answers_tells_of_its_sites,
-         threads_change_nothing, the_same_in_json_csv_table_and_page]
+         threads_change_nothing, a_call_that_keeps_its_runs_says_the_same,
+         the_same_in_json_csv_table_and_page]
 
 
 def main():
