@@ -22,6 +22,9 @@ gate "headers: every public function is documented"
 python3 tools/check_headers.py include/tacit/*.h
 python3 tools/make_reference.py --check include/tacit/*.h
 
+gate "notes: what they name is there"
+python3 tools/check_notes.py .
+
 gate "function length"
 python3 tools/check_functions.py $sources
 

@@ -1,5 +1,6 @@
-/* Where the state of a hub has its parts: hub.c plays it, hub_snapshot.c writes what of it must not
- * be lost. */
+/* Where the state of a hub has its parts, and what its rooms have of each other: hub.c hears sites,
+ * hub_rounds.c opens and closes rounds, hub_changes.c leaves sites and arms out, hub_check.c looks
+ * at what lay on a disk, hub_snapshot.c writes what must not be lost. */
 #ifndef TACIT_ELIM_HUB_STATE_H
 #define TACIT_ELIM_HUB_STATE_H
 #include "internal.h"
@@ -199,4 +200,41 @@ static inline uint32_t eligible_count(struct tacit_elim_hub *hub)
         count += weights_of(hub)[agent] > 0 && !is_excused(hub, agent) ? 1 : 0;
     return count;
 }
+
+static inline bool is_retired(struct tacit_elim_hub *hub, uint32_t arm)
+{
+    return hub->config.change_max > 0 && tacit_bits_has(retired_of(hub), arm);
+}
+
+/* Releases whose noise is in the sums of so many agents. */
+static inline uint32_t releases_in(uint32_t epoch, uint32_t agents)
+{
+    TACIT_ASSERT(agents > 0);
+    uint64_t const releases = (uint64_t)epoch * agents;
+    return releases < UINT32_MAX ? (uint32_t)releases : UINT32_MAX;
+}
+
+/* ---- hub.c ---- */
+
+bool elim_hub_same_config(struct tacit_elim_hub *hub, const struct tacit_elim_hub_config *config);
+
+/* ---- hub_rounds.c ---- */
+
+uint32_t elim_hub_quorum(struct tacit_elim_hub *hub);
+void elim_hub_take_stock(struct tacit_elim_hub *hub);
+void elim_hub_send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_elim_update *update);
+void elim_hub_await_reports(struct tacit_elim_hub *hub);
+enum tacit_status elim_hub_draw_uploaders(struct tacit_elim_hub *hub,
+                                          const struct tacit_entropy *entropy);
+bool elim_hub_is_complete_with(struct tacit_elim_hub *hub, uint32_t reports, uint32_t agents);
+void elim_hub_close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *update);
+void elim_hub_set_deadline(struct tacit_elim_hub *hub, bool is_new_round);
+void elim_hub_check_invariants(const struct tacit_elim_hub *hub);
+
+/* ---- hub_changes.c ---- */
+
+enum tacit_status elim_hub_note_refused(struct tacit_elim_hub *hub,
+                                        const struct tacit_elim_message *message,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_elim_update *update);
 #endif

@@ -1,0 +1,296 @@
+/* What a run is told on its way, by sites that do not play an arm and by its operator: whoever is
+ * left out is waited for no more, and what was decided is an entry of the log. */
+#include <string.h>
+#include "hub_state.h"
+
+/* ---- Sites that are left out ---- */
+
+/* Is not asked any more in this round, unless its report is here. */
+static void excuse(struct tacit_elim_hub *hub, uint32_t agent)
+{
+    if (!tacit_bits_has(uploaders_of(hub), agent) || tacit_bits_has(received_of(hub), agent))
+        return;
+    tacit_bits_remove(uploaders_of(hub), agent);
+    hub->missing_count--;
+}
+
+/* With next_uploaders in place: goes on where the round has no report to wait for any more. Result:
+ * is there another round, or are others asked? */
+static bool settle(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
+{
+    uint32_t const agents = hub->config.agent_count;
+    size_t const set_bytes = TACIT_BITS_WORDS(agents) * sizeof(uint64_t);
+    TACIT_ASSERT(hub->phase == PHASE_COLLECTING);
+    if (hub->covered_count > 0 && elim_hub_is_complete_with(hub, 0, 0)) {
+        elim_hub_close_round(hub, update);
+        return true;
+    }
+    bool const asks_others = hub->missing_count == 0; /* all who were asked are left out */
+    if (asks_others) {
+        memcpy(uploaders_of(hub), next_uploaders_of(hub), set_bytes);
+        hub->missing_count = tacit_bits_count(uploaders_of(hub), agents);
+    }
+    memset(next_uploaders_of(hub), 0, set_bytes);
+    return asks_others;
+}
+
+/* Who abstains now, and who would report in another round. Errors: TACIT_ENTROPY; the stock is
+ * taken. */
+static enum tacit_status take_stock_and_draw(struct tacit_elim_hub *hub,
+                                             const struct tacit_entropy *entropy)
+{
+    elim_hub_take_stock(hub);
+    return hub->phase == PHASE_COLLECTING ? elim_hub_draw_uploaders(hub, entropy) : TACIT_OK;
+}
+
+/* What a site says that it does not play. Nothing of it is used that was noised after it said so; a
+ * round that waits for it goes on without it. Errors: TACIT_ENTROPY, nothing changed. */
+enum tacit_status elim_hub_note_refused(struct tacit_elim_hub *hub,
+                                        const struct tacit_elim_message *message,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_elim_update *update)
+{
+    uint64_t before[TACIT_BITS_WORDS(TACIT_ARMS_MAX)];
+    size_t const words = TACIT_BITS_WORDS(hub->config.schedule.arm_count);
+    TACIT_ASSERT(message->from < hub->config.agent_count);
+    if (message->refused == NULL || hub->config.change_max == 0)
+        return TACIT_OK;
+    uint64_t *const known = refused_of(hub, message->from);
+    if (tacit_bits_within(message->refused, known, hub->config.schedule.arm_count))
+        return TACIT_OK;
+    memcpy(before, known, words * sizeof *before);
+    for (size_t i = 0; i < words; i++)
+        known[i] |= message->refused[i];
+    enum tacit_status const status = take_stock_and_draw(hub, entropy);
+    if (status != TACIT_OK) {
+        memcpy(known, before, words * sizeof *before);
+        elim_hub_take_stock(hub);
+        return status;
+    }
+    update->persist = true;
+    if (hub->phase != PHASE_COLLECTING)
+        return TACIT_OK;
+    if (tacit_bits_has(abstaining_of(hub), message->from))
+        excuse(hub, message->from);
+    if (settle(hub, update) && !update->send)
+        elim_hub_send_order(hub, TACIT_EVERYONE, update);
+    return TACIT_OK;
+}
+
+/* ---- Changes ---- */
+
+/* The entry that said so before. 0: none. */
+static uint32_t find_change(struct tacit_elim_hub *hub, enum tacit_elim_change_kind kind,
+                            uint32_t subject)
+{
+    for (uint32_t i = 0; i < hub->change_count; i++)
+        if (changes_of(hub)[i].kind == kind && changes_of(hub)[i].subject == subject)
+            return i + 1;
+    return 0;
+}
+
+static void add_change(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
+                       struct tacit_elim_update *update, uint32_t *number)
+{
+    TACIT_ASSERT(hub->change_count < hub->config.change_max);
+    *number = hub->change_count + 1;
+    changes_of(hub)[hub->change_count] =
+        (struct tacit_elim_change){.kind = wanted->kind,
+                                   .epoch = hub->judge.epoch,
+                                   .subject = wanted->subject,
+                                   .number = *number,
+                                   .value = wanted->value,
+                                   .made_unix_s = wanted->made_unix_s};
+    hub->change_count++;
+    update->persist = true;
+}
+
+/* No round follows. */
+static void end_run(struct tacit_elim_hub *hub)
+{
+    struct elim_judge_parts const judge = judge_of(hub);
+    elim_judge_retire(&judge);
+    elim_judge_end(&judge);
+    elim_hub_await_reports(hub);
+}
+
+/* Sites that were not dropped. */
+static uint32_t site_count(struct tacit_elim_hub *hub)
+{
+    return hub->config.agent_count - tacit_bits_count(dropped_of(hub), hub->config.agent_count);
+}
+
+/* Arms that are in, and stay. */
+static uint32_t arms_left(struct tacit_elim_hub *hub)
+{
+    uint32_t count = 0;
+    for (uint32_t arm = 0; arm < hub->config.schedule.arm_count; arm++)
+        count += tacit_bits_has(active_of(hub), arm) && !is_retired(hub, arm) ? 1 : 0;
+    return count;
+}
+
+/* Sites or arms became fewer; `set` and `member` are what was added, to be taken back where no
+ * participants can be drawn. */
+static enum tacit_status leave_out(struct tacit_elim_hub *hub, uint64_t *set, uint32_t member,
+                                   const struct tacit_entropy *entropy)
+{
+    tacit_bits_add(set, member);
+    enum tacit_status const status = take_stock_and_draw(hub, entropy);
+    if (status != TACIT_OK) {
+        tacit_bits_remove(set, member);
+        elim_hub_take_stock(hub);
+    }
+    return status;
+}
+
+static enum tacit_status drop_site(struct tacit_elim_hub *hub,
+                                   const struct tacit_elim_change *wanted,
+                                   const struct tacit_entropy *entropy,
+                                   struct tacit_elim_update *update, uint32_t *number)
+{
+    uint32_t const site = wanted->subject;
+    if (site >= hub->config.agent_count || wanted->value != 0)
+        return TACIT_INVALID;
+    *number = find_change(hub, TACIT_ELIM_DROP_SITE, site);
+    if (*number > 0)
+        return TACIT_OK;
+    if (site_count(hub) == 1)
+        return TACIT_INVALID;
+    enum tacit_status const status = leave_out(hub, dropped_of(hub), site, entropy);
+    if (status != TACIT_OK)
+        return status;
+    add_change(hub, wanted, update, number);
+    excuse(hub, site);
+    (void)settle(hub, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status retire_arm(struct tacit_elim_hub *hub,
+                                    const struct tacit_elim_change *wanted,
+                                    const struct tacit_entropy *entropy,
+                                    struct tacit_elim_update *update, uint32_t *number)
+{
+    uint32_t const arm = wanted->subject;
+    if (arm >= hub->config.schedule.arm_count || wanted->value != 0)
+        return TACIT_INVALID;
+    *number = find_change(hub, TACIT_ELIM_RETIRE_ARM, arm);
+    if (*number > 0 || !tacit_bits_has(active_of(hub), arm))
+        return TACIT_OK; /* it is out */
+    if (arms_left(hub) == 1)
+        return TACIT_INVALID;
+    enum tacit_status const status = leave_out(hub, retired_of(hub), arm, entropy);
+    if (status != TACIT_OK)
+        return status;
+    add_change(hub, wanted, update, number);
+    (void)settle(hub, update);
+    if (hub->phase == PHASE_COLLECTING && arms_left(hub) == 1)
+        end_run(hub); /* there is nothing to find out any more */
+    return TACIT_OK;
+}
+
+static enum tacit_status set_patience(struct tacit_elim_hub *hub,
+                                      const struct tacit_elim_change *wanted,
+                                      const struct tacit_entropy *entropy,
+                                      struct tacit_elim_update *update, uint32_t *number)
+{
+    uint32_t const quorum = hub->quorum;
+    if (wanted->subject > hub->config.schedule.report_count ||
+        wanted->value > TACIT_ELIM_PAUSE_US_MAX)
+        return TACIT_INVALID;
+    *number = 0;
+    if (wanted->subject == quorum && wanted->value == hub->timeout_us)
+        return TACIT_OK;
+    hub->quorum = wanted->subject;
+    enum tacit_status const status = take_stock_and_draw(hub, entropy);
+    if (status != TACIT_OK) {
+        hub->quorum = quorum;
+        return status;
+    }
+    hub->timeout_us = wanted->value;
+    add_change(hub, wanted, update, number);
+    (void)settle(hub, update);
+    return TACIT_OK;
+}
+
+static enum tacit_status extend_horizon(struct tacit_elim_hub *hub,
+                                        const struct tacit_elim_change *wanted,
+                                        struct tacit_elim_update *update, uint32_t *number)
+{
+    *number = 0;
+    if (wanted->value == hub->horizon)
+        return TACIT_OK;
+    if (wanted->subject != 0 || wanted->value < hub->horizon || wanted->value > TACIT_HORIZON_MAX)
+        return TACIT_INVALID;
+    hub->horizon = wanted->value;
+    add_change(hub, wanted, update, number);
+    return TACIT_OK;
+}
+
+static enum tacit_status end_now(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
+                                 struct tacit_elim_update *update, uint32_t *number)
+{
+    if (wanted->subject != 0 || wanted->value != 0 || hub->judge.round_count == 0)
+        return TACIT_INVALID;
+    add_change(hub, wanted, update, number);
+    end_run(hub);
+    return TACIT_OK;
+}
+
+static enum tacit_status change(struct tacit_elim_hub *hub, const struct tacit_elim_change *wanted,
+                                const struct tacit_entropy *entropy,
+                                struct tacit_elim_update *update, uint32_t *number)
+{
+    if (hub->config.change_max == 0)
+        return TACIT_REFUSED;
+    if (hub->phase == PHASE_FINISHED) { /* what was said before was said */
+        *number =
+            wanted->kind == TACIT_ELIM_SET_PATIENCE || wanted->kind == TACIT_ELIM_EXTEND_HORIZON
+                ? 0
+                : find_change(hub, (enum tacit_elim_change_kind)wanted->kind, wanted->subject);
+        return *number > 0 ? TACIT_OK : TACIT_UNEXPECTED;
+    }
+    if (hub->phase == PHASE_NEW)
+        return TACIT_UNEXPECTED;
+    if (hub->change_count == hub->config.change_max)
+        return TACIT_REFUSED;
+    switch (wanted->kind) {
+    case TACIT_ELIM_DROP_SITE:
+        return drop_site(hub, wanted, entropy, update, number);
+    case TACIT_ELIM_SET_PATIENCE:
+        return set_patience(hub, wanted, entropy, update, number);
+    case TACIT_ELIM_END_RUN:
+        return end_now(hub, wanted, update, number);
+    case TACIT_ELIM_EXTEND_HORIZON:
+        return extend_horizon(hub, wanted, update, number);
+    case TACIT_ELIM_RETIRE_ARM:
+        return retire_arm(hub, wanted, entropy, update, number);
+    default: /* an operator's program may say anything */
+        return TACIT_INVALID;
+    }
+}
+
+/* ---- Public ---- */
+
+enum tacit_status tacit_elim_hub_change(struct tacit_elim_hub *hub,
+                                        const struct tacit_elim_change *wanted, uint64_t now_us,
+                                        const struct tacit_entropy *entropy,
+                                        struct tacit_elim_update *update, uint32_t *number)
+{
+    TACIT_ASSERT(now_us >= hub->now_us);
+    elim_hub_check_invariants(hub);
+    *update = (struct tacit_elim_update){.deadline_us = TACIT_NEVER};
+    *number = 0;
+    uint32_t const epoch_before = hub->judge.epoch;
+    enum tacit_status const status = change(hub, wanted, entropy, update, number);
+    if (status == TACIT_OK && update->persist) {
+        if (!update->send)
+            elim_hub_send_order(hub, TACIT_EVERYONE, update);
+        hub->now_us = now_us;
+        if (hub->judge.epoch != epoch_before || wanted->kind == TACIT_ELIM_SET_PATIENCE)
+            elim_hub_set_deadline(hub, true);
+    }
+    update->deadline_us = hub->deadline_us;
+    elim_hub_check_invariants(hub);
+    TACIT_IMPLIES(status != TACIT_OK, !update->send && !update->persist);
+    return status;
+}

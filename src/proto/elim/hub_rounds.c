@@ -1,0 +1,236 @@
+/* The rounds of the hub: who counts, what an order says, what reports add up to (Li, Song, Alg. 1
+ * l. 12), who is asked next, and how long they are waited for. */
+#include <string.h>
+#include "hub_state.h"
+
+/* ---- Who counts ---- */
+
+/* Agents that suffice once the deadline is over. */
+uint32_t elim_hub_quorum(struct tacit_elim_hub *hub)
+{
+    uint32_t const wanted = hub->quorum > 0 ? hub->quorum : hub->config.schedule.report_count;
+    if (hub->config.change_max == 0)
+        return wanted;
+    uint32_t const most = eligible_count(hub);
+    return wanted < most ? wanted : most > 0 ? most : 1;
+}
+
+/* After the arms or the sites became fewer: who abstains, and N of the paper's S(r). With exact
+ * bounds the ladder stays. */
+void elim_hub_take_stock(struct tacit_elim_hub *hub)
+{
+    TACIT_ASSERT(hub->config.change_max > 0);
+    uint32_t const arms = hub->config.schedule.arm_count;
+    for (uint32_t agent = 0; agent < hub->config.agent_count; agent++) {
+        bool abstains = false;
+        for (uint32_t arm = tacit_bits_next(refused_of(hub, agent), arms, 0); arm < arms;
+             arm = tacit_bits_next(refused_of(hub, agent), arms, arm + 1))
+            abstains = abstains || (tacit_bits_has(active_of(hub), arm) && !is_retired(hub, arm));
+        if (abstains)
+            tacit_bits_add(abstaining_of(hub), agent);
+        else
+            tacit_bits_remove(abstaining_of(hub), agent);
+    }
+    uint32_t const most = hub->config.schedule.report_count;
+    uint32_t const count = eligible_count(hub);
+    if (!elim_is_exact(&hub->config.schedule))
+        hub->schedule.report_count = count == 0 ? 1 : count < most ? count : most;
+}
+
+/* ---- Orders ---- */
+
+/* Is there nothing to choose, and nothing to say about who reports? Sinks know that they are. */
+static bool everybody_reports(const struct tacit_elim_hub *hub)
+{
+    return hub->weighted || hub->config.schedule.report_count == hub->config.agent_count;
+}
+
+/* Need the order not say who reports? */
+static bool all_are_asked(struct tacit_elim_hub *hub)
+{
+    return everybody_reports(hub) &&
+           (hub->config.change_max == 0 || eligible_count(hub) == hub->config.agent_count);
+}
+
+void elim_hub_send_order(struct tacit_elim_hub *hub, uint32_t to, struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(to == TACIT_EVERYONE || to < hub->config.agent_count);
+    TACIT_ASSERT(hub->phase != PHASE_NEW);
+    TACIT_ASSERT(!update->send);
+    struct elim_judge_parts const judge = judge_of(hub);
+    update->send = true;
+    update->message = elim_judge_order(&judge);
+    update->message.to = to;
+    update->message.run_id = hub->config.run_id;
+    update->message.term = hub->term;
+    update->message.seen = to == TACIT_EVERYONE ? 0 : seen_of(hub)[to];
+    update->message.uploaders =
+        hub->judge.finished || all_are_asked(hub) ? NULL : uploaders_of(hub);
+    update->message.change_count = hub->change_count;
+    update->message.changes = hub->change_count > 0 ? changes_of(hub) : NULL;
+}
+
+/* ---- Aggregation ---- */
+
+/* The same with exact bounds: the integers are added up as they are. */
+static void add_up(struct tacit_elim_hub *hub)
+{
+    struct elim_judge_parts const judge = judge_of(hub);
+    uint32_t const arms = hub->config.schedule.arm_count;
+    uint32_t const agents = hub->config.agent_count;
+    int64_t *const totals = elim_judge_totals(&judge);
+    memset(totals, 0, arms * sizeof *totals);
+    for (uint32_t agent = tacit_bits_next(received_of(hub), agents, 0); agent < agents;
+         agent = tacit_bits_next(received_of(hub), agents, agent + 1)) {
+        union tacit_sum const *sum = row_of(hub, agent);
+        for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
+             arm = tacit_bits_next(active_of(hub), arms, arm + 1), sum++)
+            totals[arm] += is_retired(hub, arm) ? 0 : sum->steps;
+    }
+}
+
+/* l. 12, over the agents that reported (READINGS P1.8, P1.10). A sink's report is the sum over its
+ * component: divided by S(r) alone it weighs as many agents as are in it (P1.16). */
+static void aggregate(struct tacit_elim_hub *hub)
+{
+    TACIT_ASSERT(hub->judge.pulls > 0);
+    TACIT_ASSERT(hub->covered_count > 0);
+    TACIT_ASSERT(hub->covered_count <= hub->config.agent_count);
+    uint32_t const arms = hub->config.schedule.arm_count;
+    uint32_t const agents = hub->config.agent_count;
+    struct tacit_scale const *const scale = &hub->config.mechanism.scale;
+    bool const alike = hub->config.components_alike;
+    for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
+         arm = tacit_bits_next(active_of(hub), arms, arm + 1))
+        if (!is_retired(hub, arm))
+            means_of(hub)[arm] = 0;
+    for (uint32_t agent = tacit_bits_next(received_of(hub), agents, 0); agent < agents;
+         agent = tacit_bits_next(received_of(hub), agents, agent + 1)) {
+        union tacit_sum const *sum = row_of(hub, agent);
+        uint64_t const pulls = hub->judge.pulls * (alike ? covered_of(hub)[agent] : 1);
+        for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
+             arm = tacit_bits_next(active_of(hub), arms, arm + 1), sum++)
+            if (!is_retired(hub, arm))
+                means_of(hub)[arm] += tacit_sum_mean(scale, *sum, pulls);
+    }
+    double const parts = alike ? tacit_bits_count(received_of(hub), agents) : hub->covered_count;
+    for (uint32_t arm = tacit_bits_next(active_of(hub), arms, 0); arm < arms;
+         arm = tacit_bits_next(active_of(hub), arms, arm + 1))
+        if (!is_retired(hub, arm))
+            means_of(hub)[arm] /= parts;
+}
+
+/* ---- Epochs ---- */
+
+/* Asks for the reports of the epoch that the judge has come to, or for nothing more. */
+void elim_hub_await_reports(struct tacit_elim_hub *hub)
+{
+    uint32_t const agents = hub->config.agent_count;
+    size_t const set_bytes = TACIT_BITS_WORDS(agents) * sizeof(uint64_t);
+    memcpy(uploaders_of(hub), next_uploaders_of(hub), set_bytes);
+    memset(next_uploaders_of(hub), 0, set_bytes); /* scratch stays clean */
+    memset(received_of(hub), 0, set_bytes);
+    if (hub->judge.finished)
+        memset(uploaders_of(hub), 0, set_bytes); /* nobody is asked any more */
+    hub->missing_count = tacit_bits_count(uploaders_of(hub), agents);
+    hub->covered_count = 0;
+    hub->overdue = false;
+    TACIT_ASSERT(hub->judge.finished == (hub->missing_count == 0));
+    hub->phase = hub->judge.finished ? PHASE_FINISHED : PHASE_COLLECTING;
+}
+
+/* From ranks among those that can report to their numbers; from the top, so that none is met twice.
+ */
+static void spread_ranks(struct tacit_elim_hub *hub, uint32_t count)
+{
+    uint64_t *const set = next_uploaders_of(hub);
+    uint32_t rank = count;
+    for (uint32_t agent = hub->config.agent_count; agent-- > 0;) {
+        if (is_excused(hub, agent))
+            continue;
+        bool const is_drawn = tacit_bits_has(set, --rank);
+        tacit_bits_remove(set, rank);
+        if (is_drawn)
+            tacit_bits_add(set, agent);
+    }
+    TACIT_ASSERT(rank == 0);
+}
+
+/* Sec. IV-B: N agents afresh each round. Drawn before anything else changes, so that an entropy
+ * source that fails leaves the hub as it was. */
+enum tacit_status elim_hub_draw_uploaders(struct tacit_elim_hub *hub,
+                                          const struct tacit_entropy *entropy)
+{
+    TACIT_ASSERT(tacit_bits_next(next_uploaders_of(hub), hub->config.agent_count, 0) ==
+                 hub->config.agent_count);
+    uint32_t const wanted = hub->config.schedule.report_count;
+    uint32_t const eligible = eligible_count(hub);
+    if (everybody_reports(hub) || eligible <= wanted) { /* who can; where nobody can, all wait */
+        for (uint32_t agent = 0; agent < hub->config.agent_count; agent++)
+            if (weights_of(hub)[agent] > 0 &&
+                (!is_excused(hub, agent) || (eligible == 0 && !is_dropped(hub, agent))))
+                tacit_bits_add(next_uploaders_of(hub), agent);
+        return TACIT_OK;
+    }
+    enum tacit_status const status =
+        tacit_entropy_subset(entropy, wanted, eligible, next_uploaders_of(hub));
+    if (status == TACIT_OK && eligible < hub->config.agent_count)
+        spread_ranks(hub, eligible);
+    if (status != TACIT_OK)
+        memset(next_uploaders_of(hub), 0,
+               TACIT_BITS_WORDS(hub->config.agent_count) * sizeof(uint64_t));
+    return status;
+}
+
+/* Would the round be complete with one more report, of so many agents? With none (0, 0)? */
+bool elim_hub_is_complete_with(struct tacit_elim_hub *hub, uint32_t reports, uint32_t agents)
+{
+    return hub->missing_count <= reports ||
+           (hub->overdue && hub->covered_count + agents >= elim_hub_quorum(hub));
+}
+
+/* l. 12-16, once the reports of the round are in. */
+void elim_hub_close_round(struct tacit_elim_hub *hub, struct tacit_elim_update *update)
+{
+    TACIT_ASSERT(hub->phase == PHASE_COLLECTING);
+    struct elim_judge_parts const judge = judge_of(hub);
+    if (elim_is_exact(&hub->config.schedule))
+        add_up(hub);
+    else
+        aggregate(hub);
+    elim_judge_close_round(&judge, hub->covered_count);
+    if (hub->config.change_max > 0)
+        elim_hub_take_stock(hub);
+    elim_hub_await_reports(hub);
+    elim_hub_send_order(hub, TACIT_EVERYONE, update);
+    update->persist = true;
+}
+
+/* ---- Deadline ---- */
+
+/* The full time from now on, for a new round and for a new process with a new clock. But a START
+ * does not put off a deadline that is still to come: else a hub that starts often has none. */
+void elim_hub_set_deadline(struct tacit_elim_hub *hub, bool is_new_round)
+{
+    bool const has_deadline =
+        hub->phase == PHASE_COLLECTING && !hub->overdue && hub->timeout_us > 0;
+    uint64_t const full_us = hub->now_us + hub->timeout_us;
+    bool const stands =
+        !is_new_round && hub->deadline_us > hub->now_us && hub->deadline_us < full_us;
+    if (!has_deadline)
+        hub->deadline_us = TACIT_NEVER;
+    else if (!stands)
+        hub->deadline_us = full_us;
+}
+
+void elim_hub_check_invariants(const struct tacit_elim_hub *hub)
+{
+    TACIT_ASSERT(hub->judge.active_count >= 1);
+    TACIT_ASSERT(hub->judge.active_count <= hub->config.schedule.arm_count);
+    TACIT_ASSERT(hub->covered_count <= hub->config.agent_count);
+    TACIT_ASSERT(hub->missing_count <= hub->config.agent_count);
+    TACIT_ASSERT((hub->phase == PHASE_COLLECTING) == (hub->missing_count > 0));
+    TACIT_ASSERT((hub->phase == PHASE_FINISHED) == hub->judge.finished);
+    TACIT_ASSERT((hub->phase == PHASE_NEW) == (hub->judge.epoch == 0));
+    TACIT_IMPLIES(hub->overdue, hub->phase == PHASE_COLLECTING);
+}
