@@ -1,4 +1,5 @@
-/* Text made safe for where it is put. Names come from experiment files and may hold any byte. */
+/* Text made safe for where it is put, and how wide it is there. Names come from experiment files
+ * and may hold any byte. */
 #include "internal.h"
 #include <string.h>
 
@@ -157,4 +158,49 @@ uint32_t report_width(const char *text)
     for (; *text != '\0'; width++)
         text += next_character(text).size;
     return width;
+}
+
+/* ---- How wide a text is drawn ---- */
+
+/* Advance widths of DejaVu Sans in thousandths of an em, from the blank to the tilde. Of the faces
+ * that programs take for "sans-serif" it is the widest: what fits in it fits in the others. */
+static const uint16_t advances[] = {
+    318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318, 361,  318, 337, 636, 636, 636,
+    636, 636, 636, 636, 636, 636, 636, 337, 337, 838, 838, 838, 531, 1000, 684, 686, 698, 770, 632,
+    575, 775, 752, 295, 295, 656, 557, 863, 748, 787, 603, 787, 695, 635,  611, 732, 684, 989, 685,
+    611, 685, 390, 337, 390, 838, 500, 500, 613, 635, 550, 635, 615, 352,  635, 634, 278, 278, 579,
+    278, 974, 634, 612, 635, 635, 411, 521, 392, 634, 592, 818, 592, 592,  525, 636, 337, 636, 838};
+
+#define FONT_PIXELS 13.0
+#define MARKED_EM 1.0 /* at most, of an alphabet's letter */
+#define WIDE_EM 1.3   /* at most, of an ideogram or a picture */
+#define WIDE_CODE 0x1100u
+
+static double advance(uint32_t code)
+{
+    uint32_t const shown = printable(code);
+    if (shown < 0x7F)
+        return FONT_PIXELS * advances[shown - ' '] / 1000.0;
+    return FONT_PIXELS * (shown < WIDE_CODE ? MARKED_EM : WIDE_EM);
+}
+
+double report_pixels(const char *text, uint32_t character_count)
+{
+    double width = 0;
+    for (; *text != '\0' && character_count > 0; character_count--) {
+        struct character const character = next_character(text);
+        width += advance(character.code);
+        text += character.size;
+    }
+    return *text == '\0' ? width : width + 3.0 * advance('.');
+}
+
+uint32_t report_fitting(const char *text, uint32_t most, double room)
+{
+    uint32_t count = report_width(text);
+    if (count > most)
+        count = most;
+    while (count > 0 && report_pixels(text, count) > room)
+        count--;
+    return count;
 }

@@ -6,15 +6,16 @@
 
 #define WIDTH 720.0
 #define PLOT_HEIGHT 300.0
-#define LEFT 62.0
+#define LEFT_LEAST 62.0 /* more where the numbers beside the axis need it */
 #define RIGHT 20.0
 #define BOTTOM 52.0
 #define TOP_ALONE 40.0 /* of the plot, where no legend is above it */
 #define LEGEND_TOP 16.0
 #define LEGEND_ROW 20.0
-#define SAMPLE_WIDTH 26.0   /* of the line beside a label */
-#define CHARACTER_WIDTH 7.1 /* about, at 13 pixels */
+#define SAMPLE_WIDTH 26.0 /* of the line beside a label */
 #define LABEL_CHARACTERS 60u
+#define EDGE 8.0       /* free at the left and right of texts */
+#define NAME_APART 9.0 /* of a name and its point */
 #define FEW_NAMES 4u
 #define SHORT_CHARACTERS 12u
 
@@ -30,7 +31,8 @@ struct frame {
     const struct tacit_report_figure *figure;
     struct report_axis x;
     struct report_axis y;
-    double top; /* of the plot, below the legend */
+    double left; /* of the plot, beside the numbers */
+    double top;  /* of the plot, below the legend */
     double bottom;
     FILE *out;
     uint32_t name_count;
@@ -62,6 +64,17 @@ void report_figure_rules(FILE *out)
 static void put_text(FILE *out, const char *text)
 {
     report_put_start(out, text, REPORT_HTML, LABEL_CHARACTERS);
+}
+
+/* As much of a text as there is room for. */
+static void put_fitting(FILE *out, const char *text, double room)
+{
+    report_put_start(out, text, REPORT_HTML, report_fitting(text, LABEL_CHARACTERS, room));
+}
+
+static double pixels(const char *text)
+{
+    return report_pixels(text, UINT32_MAX);
 }
 
 /* Curves and points take the styles from the first on, lines to compare with from the last. */
@@ -165,7 +178,7 @@ static void fit_axes(struct frame *frame)
 
 static double x_of(const struct frame *frame, double value)
 {
-    return LEFT + report_axis_place(&frame->x, value) * (WIDTH - LEFT - RIGHT);
+    return frame->left + report_axis_place(&frame->x, value) * (WIDTH - frame->left - RIGHT);
 }
 
 static double y_of(const struct frame *frame, double value)
@@ -183,37 +196,80 @@ static void put_line(const struct frame *frame, const char *style, enum report_c
                   style, report_colour(colour), x1, y1, x2, y2);
 }
 
-static void put_axes(const struct frame *frame)
+static struct report_number tick_text(double value)
 {
-    FILE *const out = frame->out;
+    return report_short(value, 6);
+}
+
+/* The numbers of the vertical axis stand left of the plot. */
+static void fit_left(struct frame *frame)
+{
+    frame->left = LEFT_LEAST;
+    for (uint32_t i = 0; i < frame->y.tick_count; i++)
+        frame->left = fmax(frame->left, 2 + pixels(tick_text(frame->y.ticks[i]).text) + EDGE);
+}
+
+static void put_vertical_axis(const struct frame *frame)
+{
     for (uint32_t i = 0; i < frame->y.tick_count; i++) {
         double const y = y_of(frame, frame->y.ticks[i]);
-        put_line(frame, "grid", REPORT_LINE, LEFT, y, WIDTH - RIGHT, y);
-        (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 8,
-                      y + 4.5, report_short(frame->y.ticks[i], 6).text);
+        put_line(frame, "grid", REPORT_LINE, frame->left, y, WIDTH - RIGHT, y);
+        (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
+                      frame->left - EDGE, y + 4.5, tick_text(frame->y.ticks[i]).text);
     }
-    put_line(frame, "axis", REPORT_AXIS, LEFT, frame->bottom, WIDTH - RIGHT, frame->bottom);
+}
+
+/* The last number may be wider than what is right of the plot: it moves in. */
+static void put_horizontal_axis(const struct frame *frame)
+{
+    put_line(frame, "axis", REPORT_AXIS, frame->left, frame->bottom, WIDTH - RIGHT, frame->bottom);
     for (uint32_t i = 0; i < frame->x.tick_count; i++) {
         double const x = x_of(frame, frame->x.ticks[i]);
+        struct report_number const number = tick_text(frame->x.ticks[i]);
         put_line(frame, "axis", REPORT_AXIS, x, frame->bottom, x, frame->bottom + 5);
-        (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n", x,
-                      frame->bottom + 21, report_short(frame->x.ticks[i], 6).text);
+        (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
+                      fmin(x, WIDTH - 2 - pixels(number.text) / 2), frame->bottom + 21,
+                      number.text);
     }
-    (void)fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
-                  (LEFT + WIDTH - RIGHT) / 2, frame->bottom + 44);
-    put_text(out, frame->figure->x_label);
-    (void)fprintf(out, "%s</text>\n<text x=\"8\" y=\"%.1f\">",
-                  frame->figure->x_is_log ? " (log scale)" : "", frame->top - 18);
-    put_text(out, frame->figure->y_label);
-    (void)fprintf(out, "%s</text>\n", frame->figure->y_is_log ? " (log scale)" : "");
+}
+
+static const char scale_note[] = " (log scale)";
+
+/* A label, with what its scale is. */
+static double label_pixels(const char *label, bool is_log)
+{
+    return report_pixels(label, report_fitting(label, LABEL_CHARACTERS, INFINITY)) +
+           (is_log ? pixels(scale_note) : 0);
+}
+
+static void put_label(const struct frame *frame, const char *label, bool is_log, double room)
+{
+    put_fitting(frame->out, label, room - (is_log ? pixels(scale_note) : 0));
+    (void)fputs(is_log ? scale_note : "", frame->out);
+    (void)fputs("</text>\n", frame->out);
+}
+
+static void put_axes(const struct frame *frame)
+{
+    const struct tacit_report_figure *const figure = frame->figure;
+    put_vertical_axis(frame);
+    put_horizontal_axis(frame);
+    (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">",
+                  (frame->left + WIDTH - RIGHT) / 2, frame->bottom + 44);
+    put_label(frame, figure->x_label, figure->x_is_log, WIDTH - RIGHT - frame->left);
+    (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\">", EDGE, frame->top - 18);
+    put_label(frame, figure->y_label, figure->y_is_log, WIDTH - 2 * EDGE);
 }
 
 /* ---- Legend ---- */
 
+#define SAMPLE_ROOM (SAMPLE_WIDTH + 8)
+#define LABEL_ROOM (WIDTH - SAMPLE_ROOM - 2 * EDGE)
+
 static double entry_width(const struct tacit_report_series *series)
 {
-    return SAMPLE_WIDTH + 8 +
-           CHARACTER_WIDTH * fmin(report_width(series->label), LABEL_CHARACTERS + 3.0) + 18;
+    uint32_t const count = report_fitting(series->label, LABEL_CHARACTERS, LABEL_ROOM);
+    return SAMPLE_ROOM + report_pixels(series->label, count);
 }
 
 /* What a series looks like: a piece of its line, or a point; from (x, y) to the right. */
@@ -237,23 +293,23 @@ static void put_sample(FILE *out, const struct tacit_report_figure *figure, uint
 /* Writes the entries row by row if the frame has a stream; the rows that they take. */
 static uint32_t lay_legend(const struct frame *frame)
 {
-    double x = 8;
+    double x = EDGE;
     uint32_t row = 0;
     for (uint32_t i = 0; i < frame->figure->series_count; i++) {
         const struct tacit_report_series *const series = &frame->figure->series[i];
         double const width = entry_width(series);
-        if (x > 8 && x + width > WIDTH) {
-            x = 8;
+        if (x > EDGE && x + width > WIDTH - EDGE) {
+            x = EDGE;
             row++;
         }
         double const y = LEGEND_TOP + row * LEGEND_ROW;
         if (frame->out != NULL) {
             put_sample(frame->out, frame->figure, i, x, y - 4);
-            (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\">", x + SAMPLE_WIDTH + 8, y);
-            put_text(frame->out, series->label);
+            (void)fprintf(frame->out, "<text x=\"%.1f\" y=\"%.1f\">", x + SAMPLE_ROOM, y);
+            put_fitting(frame->out, series->label, LABEL_ROOM);
             (void)fputs("</text>\n", frame->out);
         }
-        x += width;
+        x += width + 2 * EDGE;
     }
     return row + 1;
 }
@@ -335,29 +391,52 @@ static void put_curve(const struct frame *frame, const struct tacit_report_serie
     put_vertices(frame, series);
 }
 
-/* The name of a point beside it, or further down where other names are. */
-static void put_name(struct frame *frame, const char *name, double x, double y)
+/* The next line from y on, a name's height up (-1) or down (1), on which no other name lies between
+ * left and right. */
+static double free_line(const struct frame *frame, double left, double right, double y, double way)
 {
-    double const width = CHARACTER_WIDTH * fmin(report_width(name), LABEL_CHARACTERS + 3.0);
-    bool const is_left = x + 9 + width > WIDTH && x - 9 - width > 0;
-    double const left = is_left ? x - 9 - width : x + 9;
-    y -= 5;
     for (uint32_t i = 0; i < frame->name_count; i++) {
-        if (left < frame->names[i].right && left + width > frame->names[i].left &&
+        if (left < frame->names[i].right && right > frame->names[i].left &&
             fabs(y - frame->names[i].y) < NAME_HEIGHT - NAME_SLACK) {
-            y = frame->names[i].y + NAME_HEIGHT;
+            y = frame->names[i].y + way * NAME_HEIGHT;
             i = UINT32_MAX; /* look at all of them again */
         }
     }
+    return y;
+}
+
+/* Below the other names, above them where the plot ends, and on them where it is full. */
+static double name_line(const struct frame *frame, double left, double right, double y)
+{
+    double const below = free_line(frame, left, right, y, 1);
+    double const above = free_line(frame, left, right, y, -1);
+    if (below <= frame->bottom)
+        return below;
+    return above >= frame->top ? above : y;
+}
+
+/* The name of a point beside it, or further down where other names are; right of it where that has
+ * room for it, else where there is more. */
+static void put_name(struct frame *frame, const char *name, double x, double y)
+{
+    double const room_right = WIDTH - 2 - (x + NAME_APART);
+    double const room_left = x - NAME_APART - 2;
+    uint32_t const whole = report_fitting(name, LABEL_CHARACTERS, INFINITY);
+    bool const is_left = report_pixels(name, whole) > room_right && room_left > room_right;
+    uint32_t const count = report_fitting(name, LABEL_CHARACTERS, is_left ? room_left : room_right);
+    double const width = report_pixels(name, count);
+    double const left = is_left ? x - NAME_APART - width : x + NAME_APART;
+    double const line = name_line(frame, left, left + width, y - 5);
     if (frame->name_count < NAMES_MAX) {
         frame->names[frame->name_count].left = left;
         frame->names[frame->name_count].right = left + width;
-        frame->names[frame->name_count++].y = y;
+        frame->names[frame->name_count++].y = line;
     }
-    (void)fprintf(
-        frame->out, "<text stroke=\"none\" fill=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
-        report_colour(REPORT_SOFT), is_left ? x - 9 : x + 9, y, is_left ? "end" : "start");
-    put_text(frame->out, name);
+    (void)fprintf(frame->out,
+                  "<text stroke=\"none\" fill=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
+                  report_colour(REPORT_SOFT), is_left ? x - NAME_APART : x + NAME_APART, line,
+                  is_left ? "end" : "start");
+    report_put_start(frame->out, name, REPORT_HTML, count);
     (void)fputs("</text>\n", frame->out);
 }
 
@@ -438,15 +517,20 @@ static uint32_t next_reading(const struct frame *frame, const struct tacit_repor
     return series->count;
 }
 
+/* "t = 1,000:  12 ± 3" right of what the axis says. */
 static void put_reading(const struct frame *frame, const struct tacit_report_series *series,
                         uint32_t index)
 {
-    put_text(frame->out, frame->figure->x_label);
-    (void)fprintf(frame->out, " = %s:  ", report_rounded(series->x[index], 5).text);
-    put_text(frame->out, frame->figure->y_label);
-    (void)fprintf(frame->out, " %s", report_rounded(series->y[index], 5).text);
+    struct report_number const x = report_rounded(series->x[index], 5);
+    struct report_number const y = report_rounded(series->y[index], 5);
+    struct report_number const half = report_rounded(half_of(series, index), 3);
+    double const taken = label_pixels(frame->figure->y_label, frame->figure->y_is_log) +
+                         pixels(x.text) + pixels(y.text) + pixels(half.text) +
+                         pixels(" = :   \xc2\xb1 ");
+    put_fitting(frame->out, frame->figure->x_label, WIDTH - RIGHT - 2 * EDGE - taken);
+    (void)fprintf(frame->out, " = %s:  %s", x.text, y.text);
     if (half_of(series, index) > 0)
-        (void)fprintf(frame->out, " \xc2\xb1 %s", report_rounded(half_of(series, index), 3).text);
+        (void)fprintf(frame->out, " \xc2\xb1 %s", half.text);
 }
 
 /* A strip around one point: pointing at it shows the guide, the dot and the numbers. */
@@ -471,7 +555,7 @@ static void put_strip(const struct frame *frame, const struct tacit_report_serie
 
 static void put_readings(const struct frame *frame, const struct tacit_report_series *series)
 {
-    double from = LEFT;
+    double from = frame->left;
     uint32_t at = next_reading(frame, series, 0, -INFINITY);
     while (at < series->count) {
         double const x = x_of(frame, series->x[at]);
@@ -513,6 +597,7 @@ static void draw(const struct tacit_report_figure *figure, FILE *out, bool is_fi
     frame.bottom = frame.top + PLOT_HEIGHT;
     frame.out = out;
     fit_axes(&frame);
+    fit_left(&frame);
     put_head(&frame, is_file);
     if (is_file)
         (void)lay_legend(&frame);

@@ -59,6 +59,13 @@ void report_put_start(FILE *out, const char *text, enum report_syntax syntax,
 /* Characters (code points) in a text. */
 uint32_t report_width(const char *text);
 
+/* Pixels that the first `character_count` characters of a text, and "..." if there are more, take
+ * in a figure at most, whatever face draws it. */
+double report_pixels(const char *text, uint32_t character_count);
+
+/* How many characters of a text, `most` at most, can be put where there are `room` pixels. */
+uint32_t report_fitting(const char *text, uint32_t most, double room);
+
 /* ---- Colours (palette.c) --------------------------------------------------------------------- */
 
 enum report_colour {

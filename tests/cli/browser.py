@@ -9,10 +9,12 @@ Needs chromium, npm, rsvg-convert and pdfinfo (tools/install_dependencies.sh bro
 The browser is driven through the pipe of its DevTools protocol: messages of JSON that end with a zero byte.
 """
 import base64
+import collections
 import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -29,6 +31,7 @@ AXE_SHA512 = ("5e6edba515e70d25f6604d9815f064d859c5d1ea7ab661bbc4f87c88779ef0c21
 WIDTHS = (390, 1280)
 ON_TWO_SHEETS = ("log", "hybrid", "gossip", "compare")  # others are as long as what they tell
 WAIT_S = 120
+AROUND = 200  # pixels
 
 
 class Browser:
@@ -144,8 +147,8 @@ def check_paper(browser, path, pictures):
     assert fits["scrolls"] <= 0 and not fits["wide"] and cut == 0, (fits, cut)
 
 
-def png_colours(path):
-    """Colour -> pixels of a PNG with 8 bits a part and no interlacing."""
+def png_rows(path):
+    """The rows of a PNG with 8 bits a part and no interlacing: each a list of colours."""
     raw, at, packed = path.read_bytes(), 8, b""
     while at < len(raw):
         size, kind = struct.unpack(">I4s", raw[at:at + 8])
@@ -156,7 +159,7 @@ def png_colours(path):
             step = 3 if colour == 2 else 4
         packed += body if kind == b"IDAT" else b""
         at += size + 12
-    data, before, colours = zlib.decompress(packed), bytes(width * step), {}
+    data, before = zlib.decompress(packed), bytes(width * step)
     for row in range(height):
         start = row * (width * step + 1)
         line, how = bytearray(data[start + 1:start + 1 + width * step]), data[start]
@@ -166,11 +169,13 @@ def png_colours(path):
             guess = left + up - corner
             best = min((abs(guess - left), 0, left), (abs(guess - up), 1, up), (abs(guess - corner), 2, corner))[2]
             line[i] = (line[i] + (0, left, up, (left + up) // 2, best)[how]) & 255
-        for i in range(0, len(line), step):
-            key = bytes(line[i:i + 3]).hex()
-            colours[key] = colours.get(key, 0) + 1
+        yield [bytes(line[i:i + 3]).hex() for i in range(0, len(line), step)]
         before = line
-    return colours
+
+
+def png_colours(path):
+    """Colour -> pixels."""
+    return collections.Counter(colour for row in png_rows(path) for colour in row)
 
 
 def check_drawn(path, pictures):
@@ -184,6 +189,24 @@ def check_drawn(path, pictures):
     assert colours.get("0a6fb0", 0) >= 20, "the first series is not in its colour"
     saturated = sum(count for colour, count in colours.items() if max(bytes.fromhex(colour)) - min(bytes.fromhex(colour)) > 60)
     assert saturated >= 100, f"{saturated} pixels of colour"
+
+
+def check_whole(path, pictures):
+    """Nothing of a figure lies outside of it: with more room around, librsvg draws nothing there."""
+    svg = path.read_text(encoding="utf-8")
+    width, height = (int(value) for value in re.search(r' width="(\d+)" height="(\d+)"', svg).groups())
+    wide = re.sub(r' width="\d+" height="\d+" viewBox="[^"]*"', f' width="{width + 2 * AROUND}" height="{height + 2 * AROUND}" '
+                  f'viewBox="{-AROUND} {-AROUND} {width + 2 * AROUND} {height + 2 * AROUND}"', svg, count=1)
+    assert wide != svg
+    source, picture = (pictures / f"{path.parent.name}-{path.stem}-whole.{kind}" for kind in ("svg", "png"))
+    source.write_text(wide, encoding="utf-8")
+    subprocess.run(["rsvg-convert", "--background-color=white", "-o", picture, source], check=True)
+    rows = list(png_rows(picture))
+    inner = [row[AROUND:-AROUND] for row in rows[AROUND:-AROUND]]
+    beside = [row[:AROUND] + row[-AROUND:] for row in rows] + rows[:AROUND] + rows[-AROUND:]
+    assert any(colour != "ffffff" for row in inner for colour in row)
+    outside = sum(colour != "ffffff" for row in beside for colour in row)
+    assert outside == 0, f"{outside} pixels are cut"
 
 
 # ---- What is needed ----
@@ -233,7 +256,8 @@ def main(build, only=""):
             jobs += [(f"{name}_at_{width}_{scheme}", check_screen, (browser, axe, page, width, scheme, pictures))
                      for width in WIDTHS for scheme in ("light", "dark")]
             jobs.append((f"{name}_on_paper", check_paper, (browser, page, pictures)))
-            jobs += [(f"{name}_{figure.stem}_by_librsvg", check_drawn, (figure, pictures)) for figure in sorted(folder.glob("*.svg"))]
+            jobs += [(f"{name}_{figure.stem}_{how}", check, (figure, pictures)) for figure in sorted(folder.glob("*.svg"))
+                     for how, check in (("by_librsvg", check_drawn), ("is_whole", check_whole))]
         for name, check, arguments in jobs:
             if only not in name:
                 continue

@@ -207,7 +207,7 @@ def reproductions_write_their_curves(pages):
     folder = pages["reproduce"]
     rows = list(csv.DictReader(io.StringIO((folder / "curves.csv").read_text(encoding="utf-8"))))
     claims = json.loads((folder / "results.json").read_text(encoding="utf-8"))
-    assert {row["figure"] for row in rows} == {"fig1", "fig2"}
+    assert {row["figure"] for row in rows} == {"fig1", "fig2", "fig3"}
     assert {row["series"] for row in rows if row["figure"] == "fig1"} == {'noisy, "quoted"', "plain"}
     last = max((row for row in rows if row["series"] == "plain" and row["figure"] == "fig1"), key=lambda row: float(row["x"]))
     plain = next(experiment for experiment in claims["experiments"] if experiment["name"] == "plain")

@@ -51,6 +51,16 @@ figures:
     claims:
       - {id: wrong, where: Sec. 2, says: "More noise, less regret.", measure: "noisy.regret / plain.regret",
          band: [0, 0.5], verdict: does not hold, why: "It is the other way round."}
+  - id: fig3
+    title: Figure three
+    paper_shows: Points with long names.
+    plot: {x: cost, y: regret}
+    curves:
+      - {experiment: noisy, label: "WWWWWWWWWW a name that is much wider than what is left of it WWWWWWWWWWWWWWWWWWWW"}
+      - {experiment: plain, label: "WWWWWWWWWW a name that is much wider than what is right of it WWWWWWWWWWWWWWWWWWW"}
+    claims:
+      - {id: same, where: Sec. 3, says: "The order is that of figure one.", measure: "falls(noisy.regret, plain.regret)",
+         band: [1, inf], verdict: holds}
 """,
 }
 

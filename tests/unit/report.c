@@ -1267,6 +1267,96 @@ static void reference_leaves_the_figure_at_its_top(void **state)
     free(text);
 }
 
+/* ---- Texts of figures -------------------------------------------------------------------------
+ */
+
+/* What a text of these tests takes in DejaVu Sans at 13 pixels, the widest face that draws it. */
+static double drawn_width(const char *text, size_t size)
+{
+    static const char letters[] = "W.0123456789-k (logsca)M=:e+";
+    static const double widths[] = {989, 318, 636, 636, 636, 636, 636, 636, 636, 636,
+                                    636, 636, 361, 579, 318, 390, 278, 612, 635, 521,
+                                    550, 613, 390, 863, 838, 337, 615, 838};
+    double width = 0;
+    for (size_t i = 0; i < size; i++) {
+        const char *const at = strchr(letters, text[i]);
+        assert_non_null(at);
+        width += widths[at - letters] * 13 / 1000;
+    }
+    return width;
+}
+
+static double attribute(const char *element, const char *name)
+{
+    const char *const at = strstr(element, name);
+    assert_non_null(at);
+    return strtod(at + strlen(name), NULL);
+}
+
+/* Each text lies within the 720 pixels and between the top and the bottom of the picture. The
+ * number of texts. */
+static uint32_t expect_texts_fit(const char *svg)
+{
+    double const height = attribute(svg, " height=\"");
+    uint32_t count = 0;
+    for (const char *at = svg; (at = strstr(at, "<text ")) != NULL; at++, count++) {
+        const char *const content = strchr(at, '>') + 1;
+        size_t const size = (size_t)(strchr(content, '<') - content);
+        double const width = drawn_width(content, size);
+        double const x = attribute(at, " x=\"");
+        double const y = attribute(at, " y=\"");
+        const char *const anchor = strstr(at, "text-anchor=\"");
+        char const kind = anchor == NULL || anchor > content ? 's' : anchor[13];
+        double const left = kind == 'e' ? x - width : kind == 'm' ? x - width / 2 : x;
+        if (left < 0 || left + width > 720 || y < 10 || y > height - 3)
+            fail_msg("cut: %.0f to %.0f at %.0f of %.0f: %.*s", left, left + width, y, height,
+                     (int)size, content);
+    }
+    return count;
+}
+
+#define TEXT_POINTS 40u
+
+/* Points wherever they may be, with names of any length, and labels that are too long: no text of
+ * the figure is cut. */
+static void texts_of_figures_fit(void **state)
+{
+    static const double scales[] = {0.00125, 1, 1250, -0.00075, 125000};
+    struct tacit_rng rng = tacit_rng_stream(7, 0, 0, TACIT_PURPOSE_INSTANCE);
+    char many[81];
+    uint32_t count = 0;
+    (void)state;
+    memset(many, 'W', 80);
+    many[80] = '\0';
+    for (uint32_t round = 0; round < 100; round++) {
+        double x[TEXT_POINTS];
+        double y[TEXT_POINTS];
+        const char *names[TEXT_POINTS];
+        for (uint32_t i = 0; i < TEXT_POINTS; i++) {
+            x[i] = scales[round % 5] * tacit_rng_uniform(&rng);
+            y[i] = scales[round / 5 % 5] * (round % 7 == 0 ? 1e-6 : 1) * tacit_rng_uniform(&rng);
+            names[i] = many + (uint32_t)(80 * tacit_rng_uniform(&rng));
+        }
+        x[0] = scales[round % 5]; /* at the right edge */
+        struct tacit_report_series const series[] = {
+            {.label = many, .count = TEXT_POINTS, .x = x, .y = y, .names = names},
+            {.label = many + 60, .count = 2, .x = x, .y = y},
+            {.label = many + 55, .count = 2, .x = x, .y = y, .is_reference = true}};
+        struct tacit_report_figure const figure = {.id = "f",
+                                                   .title = "t",
+                                                   .x_label = many,
+                                                   .y_label = many,
+                                                   .x_is_log = round % 3 == 1,
+                                                   .y_is_log = round % 3 == 2,
+                                                   .series = series,
+                                                   .series_count = 3};
+        char *const text = drawn(&figure);
+        count += expect_texts_fit(text);
+        free(text);
+    }
+    assert_true(count > 100 * 30);
+}
+
 /* Settings in the order of the file, a value that was given with the command is marked. */
 static void page_has_every_setting(void **state)
 {
@@ -1318,6 +1408,7 @@ int main(void)
         cmocka_unit_test(share_is_within_the_interval_of_wilson),
         cmocka_unit_test(percent_is_not_rounded_to_all_or_none),
         cmocka_unit_test(reference_leaves_the_figure_at_its_top),
+        cmocka_unit_test(texts_of_figures_fit),
         cmocka_unit_test(page_has_every_setting),
         cmocka_unit_test(page_holds_copies_of_small_files_only),
         cmocka_unit_test(band_is_drawn_from_the_lowest_agent_to_the_highest),
