@@ -292,25 +292,36 @@ void config_reader_u32(struct config_reader *reader, const struct config_node *m
     *value = (uint32_t)wide;
 }
 
+/* Their names, with commas between them. */
+static void list_choices(const struct config_choice *choices, char *list, size_t size)
+{
+    size_t used = 0;
+    TACIT_ASSERT(size > 0);
+    list[0] = '\0';
+    for (const struct config_choice *choice = choices; choice->name != NULL && used < size;
+         choice++)
+        used +=
+            (size_t)snprintf(list + used, size - used, "%s%s", used == 0 ? "" : ", ", choice->name);
+}
+
 void config_reader_choice(struct config_reader *reader, const struct config_node *map,
                           const char *key, bool is_required, const struct config_choice *choices,
                           int *value)
 {
     TACIT_ASSERT(choices != NULL);
     TACIT_ASSERT(choices[0].name != NULL);
+    char list[300];
+    char one_of[320];
     struct config_node const *const node = find(reader, map, key, is_required);
-    if (node == NULL || !is_scalar(reader, node, key, "a word"))
+    list_choices(choices, list, sizeof list);
+    (void)snprintf(one_of, sizeof one_of, "one word of %s", list);
+    if (node == NULL || !is_scalar(reader, node, key, one_of))
         return;
-    char list[300] = "";
-    size_t used = 0;
     for (const struct config_choice *choice = choices; choice->name != NULL; choice++) {
         if (strcmp(choice->name, node->text) == 0) {
             *value = choice->value;
             return;
         }
-        if (used < sizeof list)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used == 0 ? "" : ", ",
-                                     choice->name);
     }
     config_reader_fail(reader, node, key, "'%.60s' is not known here; allowed: %s", node->text,
                        list);

@@ -59,6 +59,7 @@ struct wrong {
 };
 
 #define POLICY(text) "policy: {" text ", range: [0, 1],"
+#define RULES(text) "  agents_max: 10, rounds_max: 40, pulls_max: 1000000, " text "}"
 #define AGENT(words, number, instead, place, allowed)                                              \
     {                                                                                              \
         (words), false, (number), (instead), (place), (allowed)                                    \
@@ -201,6 +202,33 @@ static const struct wrong cases[] = {
           "@:7: policy.range: '.inf' ", "a number from -1000000000 to 1000000000"),
     AGENT("no agents", 8, "  agents_max: 0, rounds_max: 40, pulls_max: 1000000}",
           "@:8: policy.agents_max: '0' ", "a whole number from 1 to 1048576"),
+    AGENT("no reward of a unit", 8, RULES("rewards_per_unit_max: 0"),
+          "@:8: policy.rewards_per_unit_max: '0' is not allowed; ",
+          "a whole number from 1 to 1000000"),
+    AGENT("fewer than no rewards of a unit", 8, RULES("rewards_per_unit_max: -1"),
+          "@:8: policy.rewards_per_unit_max: '-1' is not allowed; ", "from 1 to 1000000"),
+    AGENT("half a reward of a unit", 8, RULES("rewards_per_unit_max: 1.5"),
+          "@:8: policy.rewards_per_unit_max: '1.5' is not allowed; ", "a whole number from 1"),
+    AGENT("NaN rewards of a unit", 8, RULES("rewards_per_unit_max: .nan"),
+          "@:8: policy.rewards_per_unit_max: '.nan' is not allowed; ", "a whole number from 1"),
+    AGENT("many rewards of a unit", 8, RULES("rewards_per_unit_max: 1000001"),
+          "@:8: policy.rewards_per_unit_max: '1000001' is not allowed; ", "to 1000000"),
+    AGENT("rewards of a unit in words", 8, RULES("rewards_per_unit_max: few"),
+          "@:8: policy.rewards_per_unit_max: 'few' is not allowed; ", "a whole number from 1"),
+    AGENT("rewards of a unit in a list", 8, RULES("rewards_per_unit_max: [2]"),
+          "@:8: policy.rewards_per_unit_max: ", "from 1 to 1000000 is expected"),
+    AGENT("rewards of a unit outside the policy", 11, "rewards_per_unit_max: 2",
+          "@:11: rewards_per_unit_max: ", "unknown key"),
+    AGENT("runs neither joined nor asked for", 11, "runs: never",
+          "@:11: runs: 'never' is not known here; ", "allowed: ask, join"),
+    AGENT("runs by yes", 11, "runs: true", "@:11: runs: 'true' is not known here; ", "ask, join"),
+    AGENT("runs in capitals", 11, "runs: JOIN", "@:11: runs: 'JOIN' is not known here; ",
+          "ask, join"),
+    AGENT("runs in a list", 11, "runs: [join]", "@:11: runs: a list; ", "one word of ask, join"),
+    AGENT("runs by nothing", 11, "runs:", "@:11: runs: no value; ", "one word of ask, join"),
+    COORDINATOR("runs of a coordinator", 10, "runs: join", "@:10: runs: ", "unknown key"),
+    COORDINATOR("rewards of a unit in a run", 8, "  rewards_per_unit_max: 2}",
+                "@:8: run.rewards_per_unit_max: ", "unknown key"),
     COORDINATOR("range of a run reversed", 8, "  range: [1, 0], quorum: 1}",
                 "@:8: run.range: 1 is not below 0; ", "the smaller bound first"),
     COORDINATOR("range of a run with one end", 8, "  range: [1], quorum: 1}",

@@ -123,7 +123,7 @@ static const struct wrong cases[] = {
     SPOILT("list for a map", 8, "protocol: [elimination]",
            "@:8: protocol: ", "a map of keys is expected"),
     SPOILT("list for a word", 9, "privacy: {mode: [sound], epsilon: 1}",
-           "@:9: privacy.mode: ", "a list; a word is expected"),
+           "@:9: privacy.mode: a list; ", "one word of "),
     SPOILT("text for a number", 2, "seed: seven", "@:2: seed: ",
            "'seven' is not allowed; allowed: a whole number from 0 to 18446744073709551615"),
     SPOILT("seed beyond 64 bits", 2, "seed: 18446744073709551616",
