@@ -6,9 +6,15 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 
+import support
 from support import IS_LONG, TACIT, Federation, UnixConnection, call, main, require, seeded, test, wait_for
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
+import contexts  # noqa: E402
+
+support.TESTS.clear()  # those of the module above are its own
 MEANS = [0.875, 0.75, 0.125]
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs/operations.md"
 ENDED = ("decided", "finished")
@@ -50,7 +56,7 @@ def in_second(federation, sites=None):
         wait_for(f"{site} is in run 2", lambda site=site: run_of(federation, site) == 2, 120)
 
 
-def check_two_runs(federation, site):
+def check_two_runs(federation, site, decides=True):
     """Each release is of one run, its epochs begin anew, and no number comes twice."""
     ledger = wait_for("the ledger", lambda: federation.get(site, "/v1/ledger"))["releases"]
     epochs = {run: [one["epoch"] for one in ledger if one["run"] == run] for run in (1, 2)}
@@ -60,7 +66,7 @@ def check_two_runs(federation, site):
     runs = federation.get(site, "/v1/runs")["runs"]
     require([one["run_id"] for one in runs] == [1, 2] and all(one["ended"] for one in runs), f"{runs}")
     require(runs[0]["run"][:16] == runs[1]["run"][:16], f"{runs}")
-    require(all(one["result"]["winner"] for one in runs), f"{runs}")
+    require(all(one["result"]["decided"] == decides and one["result"]["arms"] for one in runs), f"{runs}")
 
 
 def open_decisions(federation, site, count):
@@ -308,6 +314,107 @@ def two_runs_of_play_in_phases(federation_of):
 def two_runs_of_votes(federation_of):
     two_runs_of(federation_of(MEANS, "votes", {"accuracy": 0.02, "delta": 0.05, "votes": 2, "tick_ms": 50}, kind=Other,
                               horizon=1000000))
+
+
+class Gossiping(Other):
+    """On a ring: no quorum, no limit of rounds."""
+
+    def __init__(self, means, **options):
+        super().__init__(means, "gossip-ucb", {"exchange_s": 0.1}, **options)
+        self.run_tacit("broker-config", "--directory", self.folder / "broker", "--coordinator", self.folder / "coordinator.yaml",
+                       "--pki", self.pki, "--port", self.port, "--persistence", self.persistence)
+        self.allow_access("tap", "read tacit/v1/#")
+
+    def write_coordinator(self, run, **more):
+        super().write_coordinator(run, network={"kind": "ring"}, **more)
+
+    def policy(self, **values):
+        policy = super().policy(pulls_max=self.horizon + len(self.means), **values)
+        del policy["rounds_max"]
+        return policy
+
+
+@test
+def two_runs_of_gossip(federation_of):
+    """A release is a reward: those of the second run begin anew, and the estimates, too."""
+    federation = federation_of(MEANS, kind=Gossiping, horizon=60)
+    federation.start_all()
+    for run in (1, 2):
+        if run == 2:
+            begin_second(federation)
+            in_second(federation)
+        else:
+            federation.apply(batch=1)
+        wait_for(f"run {run} ends", lambda run=run: (federation.is_finished() or {}).get("run_id") == run, 120)
+        for site in federation.sites:
+            wait_for(f"{site} knows", lambda site=site, run=run: run_of(federation, site) == run and
+                     federation.phase(site) == "finished", 120)
+            wait_for(f"{site} puts the best arm first",
+                     lambda site=site: federation.site_status(site)["estimates"][0]["name"] == "arm 0", 120)
+    federation.end_applications()
+    for site in federation.sites:
+        check_two_runs(federation, site, decides=False)
+        ledger = federation.get(site, "/v1/ledger")
+        require(len(ledger["releases"]) == 2 * (federation.horizon + len(MEANS)), f"{len(ledger['releases'])} releases")
+        require(ledger["spent"] <= federation.epsilon, f"{site}: the loss of a reward is that of one run: {ledger['spent']}")
+
+
+class Contexts(contexts.Trial):
+    def __init__(self, **options):
+        super().__init__(**options)
+        self.sites = contexts.SITES
+        for site in self.sites:
+            file = self.folder / f"{site}.yaml"
+            file.write_text(file.read_text() + "runs: join\n")
+
+    def begin_second(self):
+        file = self.folder / "coordinator.yaml"
+        file.write_text(file.read_text().replace('"horizon"', '"id": 2, "horizon"', 1))
+        self.end_first()
+        self.start("coordinator")
+        self.events, self.updates = [], 0
+
+    def has_model(self, site):
+        return "model" in (self.site_status(site) or {})
+
+    def end_first(self):
+        """It does not end by itself; the file is that of the next run already."""
+        self.processes["coordinator"].terminate()
+        require(self.processes["coordinator"].wait(60) == 0, "it does not stop")
+        file = self.folder / "coordinator.yaml"
+        text = file.read_text()
+        file.write_text(text.replace('"id": 2, ', ""))
+        words = [*self.words_of("coordinator"), "--end-run"]
+        done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+        require(done.returncode == 0 and "is over" in done.stderr, f"{done}")
+        file.write_text(text)
+
+
+@test
+def two_runs_of_contexts(federation_of):
+    """The second begins with no model, and ends with that of the simulator on its own events; a decision of the first that
+    is rewarded in the second is learnt by nobody."""
+    trial = federation_of(kind=Contexts)
+    trial.start_all()
+    require(trial.play(15) >= 1, "no update")
+    first = trial.check_model()
+    contexts_of_first, late = trial.decide(0)
+    trial.begin_second()
+    for site in trial.sites:
+        wait_for(f"{site} is in run 2", lambda site=site: run_of(trial, site) == 2 and trial.has_model(site), 120)
+        require(trial.site_status(site)["model"]["observations"] == 0, f"{trial.site_status(site)['model']}")
+    answer = trial.ask(trial.sites[0], "POST", "/v1/rewards", {"id": late["id"], "reward": 1})
+    require(answer[0] == 200, f"{answer}")
+    require(trial.site_status(trial.sites[0])["model"]["observations"] == 0, "a reward of the first run was learnt")
+    require(trial.play(15) >= 1, "no update")
+    second = trial.check_model()
+    require(first["coefficients"] != second["coefficients"], "the same model")
+    for site in trial.sites:
+        runs = trial.get(site, "/v1/runs")["runs"]
+        require([one["run_id"] for one in runs] == [1, 2] and runs[0]["ended"] and not runs[1]["ended"], f"{runs}")
+        require(runs[0]["result"]["model"]["number"] == first["number"], f"{site}: what the first run came to: {runs[0]}")
+    kept = trial.get("coordinator", "/runs")["runs"]
+    require([one["run_id"] for one in kept] == [1, 2] and kept[0]["result"]["model"] == first, f"{kept}")
 
 
 @test
