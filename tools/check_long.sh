@@ -9,6 +9,11 @@ echo "== long statistics"
 tools/build.sh build-test -Dtests=true
 TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite stat --timeout-multiplier 20
 
+echo "== the twins of graphs and votes, three times as many runs"
+TACIT_TEST_LONG=1 build-test/tests/oracle_graph_oracle
+TACIT_TEST_LONG=1 build-test/tests/oracle_vote_oracle
+TACIT_TEST_LONG=1 build-test/tests/oracle_best_arm_oracle
+
 echo "== statistics under the sanitizers, and all tests as clang makes them"
 ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 \
     tools/run_tests.sh build-asan --quiet --timeout-multiplier 5 --suite stat
@@ -38,9 +43,6 @@ TACIT_TEST_LONG=1 TACIT_PROGRAM=build-test/tacit tests/oracle/select_rounds.py
 
 echo "== trainings on MNIST and CIFAR-10"
 build-test/tests/learn_long
-
-echo "== 10,000 cases of each best-arm subroutine against its twin"
-TACIT_TEST_LONG=1 build-test/tests/oracle_best_arm_oracle
 
 echo "== 100,000 schedules with backups and clones"
 SCHEDULES=100000 build-test/tests/unit_elim_grants

@@ -2,6 +2,7 @@
  * restarts; when the disk fails or the power goes at any call; when a file is damaged, missing or
  * another one. TACIT_TEST_LONG=1: ten million of them, and what they cost. */
 #include "../../src/live/store/store_base.h"
+#include "../support/effort.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
@@ -592,7 +593,7 @@ int main(int argc, char **argv)
     };
     const struct CMUnitTest long_tests[] = {CASE(ten_million_cost_little)};
     int const failed = cmocka_run_group_tests(tests, NULL, NULL);
-    if (getenv("TACIT_TEST_LONG") == NULL)
+    if (!effort_is_long())
         return failed;
     return failed + cmocka_run_group_tests(long_tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/effort.h"
 #include "tacit/best_arm.h"
 #include "best_arm_twin.h"
 
@@ -128,9 +129,7 @@ static bool play_case(enum tacit_best_arm_kind kind, uint32_t number, double fac
 static void choices_are_those_of_the_twin(void **state)
 {
     (void)state;
-    char const *const wish = getenv("TACIT_TEST_LONG"); /* 1: so many for each of the nine */
-    bool const is_long = wish != NULL && strcmp(wish, "1") == 0;
-    uint32_t const cases = is_long ? CASES * TACIT_BEST_ARM_KINDS : CASES;
+    uint32_t const cases = effort_of(CASES, CASES * TACIT_BEST_ARM_KINDS); /* in all; of each */
     for (uint32_t number = 0; number < cases; number++) {
         enum tacit_best_arm_kind const kind =
             (enum tacit_best_arm_kind)(number % TACIT_BEST_ARM_KINDS);

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/effort.h"
 #include "../support/elim_sim.h"
 #include "elim_twin.h"
 #include "graph_twin.h"
@@ -674,8 +675,13 @@ struct setting {
     bool constant_rewards;
     bool waiting_is_cut; /* by T: then how a round is counted is a convention */
     uint32_t rounds;
-    uint32_t runs;
+    uint32_t runs; /* of the long form */
 };
+
+static uint32_t runs_of(const struct setting *setting)
+{
+    return effort_of((setting->runs + 2) / 3, setting->runs);
+}
 
 static struct graph *graph_of(const struct setting *setting)
 {
@@ -760,7 +766,7 @@ static struct elim_sim sim_setting(const struct setting *setting, const struct g
         setting->sound ? TACIT_PRIVACY_SOUND : TACIT_PRIVACY_PAPER, epsilon, 0, 1};
     struct elim_sim sim = {
         .common.seed = 19,
-        .common.run_count = setting->runs,
+        .common.run_count = runs_of(setting),
         .common.agent_count = graph->agents,
         .report_count = team,
         .round_limit = setting->rounds,
@@ -808,7 +814,7 @@ static struct moments measure_twin(const struct setting *setting, const struct g
     config.checkpoints = &third;
     config.checkpoint_count = 1;
     config.regret_at = &early;
-    for (uint32_t run = 0; run < setting->runs; run++) {
+    for (uint32_t run = 0; run < runs_of(setting); run++) {
         struct graph_twin_result result = {.eliminated_epoch = NULL};
         config.seed = twin_run_seed(5, run);
         assert_true(graph_twin_run(&config, &result));
@@ -848,7 +854,7 @@ static struct moments measure_sim(const struct setting *setting, const struct gr
                                                ELIM_SCALARS,
                                                ELIM_BEST_ARM_FRACTION};
     struct moments moments = {0};
-    size_t const runs = setting->runs;
+    size_t const runs = runs_of(setting);
     uint64_t const third = setting->horizon / 3;
     struct network *const network = calloc(1, sizeof *network);
     assert_non_null(network);

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "../../src/families/vote/play.h"
+#include "../support/effort.h"
 #include "vote_twin.h"
 
 #define ARMS 10u
@@ -269,8 +270,9 @@ static void ugapec_agrees_with_the_twin(void **state)
 {
     (void)state;
     static const uint32_t players[4] = {2, 32, 64, 256};
+    uint32_t const count = effort_of(3, 4);
     for (uint32_t number = 1; number <= 3; number++)
-        for (uint32_t i = 0; i < 4; i++)
+        for (uint32_t i = 0; i < count; i++)
             compare(number, players[i], TACIT_BEST_ARM_UGAPEC, players[i] < 64 ? 16 : 6);
 }
 
@@ -284,7 +286,7 @@ static void the_others_agree_with_the_twin(void **state)
         bool const is_slow =
             kinds[i] == TACIT_BEST_ARM_MEDIAN || kinds[i] == TACIT_BEST_ARM_KL_LUCB;
         compare(1, 2, kinds[i], 8);
-        compare(2, is_slow ? 32 : 64, kinds[i], 5);
+        compare(2, is_slow ? effort_of(8, 32) : 64, kinds[i], 5);
     }
 }
 

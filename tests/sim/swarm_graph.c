@@ -7,7 +7,7 @@
  * come back besides: backups and clones. Of each site that is copied one holder is not.
  *
  * usage: swarm_graph [--seed N | --schedule N | --schedules COUNT | --seeds COUNT]
- * default: the test group with 10,000 seeds and 1,500 schedules; --schedules runs these alone */
+ * default: the test group with 4,000 seeds and 1,500 schedules; --schedules runs these alone */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #include "../support/elim_sim.h"
 #include "../support/network.h"
 
-#define SEEDS_DEFAULT 10000u
+#define SEEDS_DEFAULT 4000u
 #define SCHEDULES_DEFAULT 1500u
 #define ARMS_MAX 6u
 #define AGENTS_MAX 9u

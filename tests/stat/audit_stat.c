@@ -30,19 +30,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "../support/audit.h"
+#include "../support/effort.h"
 #include "tacit/privacy.h"
 
 #define SEED UINT64_C(20260118)
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 #define ARM_PULLS 100u
 #define ORDINARY_REWARD 0.5
-
-/* TACIT_TEST_LONG=1 asks for ten times as many releases and seeds. */
-static uint32_t effort(void)
-{
-    const char *const wish = getenv("TACIT_TEST_LONG");
-    return wish != NULL && strcmp(wish, "1") == 0 ? 10 : 1;
-}
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
@@ -133,7 +127,7 @@ static struct audit audit_of(const void *context,
     return (struct audit){.release = release,
                           .context = context,
                           .seed = SEED,
-                          .release_count = AUDIT_RELEASES * effort()};
+                          .release_count = AUDIT_RELEASES * effort_of(1, 10)};
 }
 
 static struct audit_finding audit_additive(const struct additive *additive)
@@ -210,7 +204,7 @@ static void audit_of_calibrated_laplace_is_not_refuted_for_any_seed(void **state
     (void)state;
     double lowest = INFINITY;
     double highest = 0;
-    for (uint64_t seed = 0; seed < 20 * effort(); seed++) {
+    for (uint64_t seed = 0; seed < 20 * effort_of(1, 10); seed++) {
         double const proven = proven_for_laplace(1.0, seed);
         lowest = fmin(lowest, proven);
         highest = fmax(highest, proven);
@@ -223,7 +217,7 @@ static void audit_of_calibrated_laplace_is_not_refuted_for_any_seed(void **state
 static void audit_of_laplace_8_percent_too_narrow_is_refuted_for_every_seed(void **state)
 {
     (void)state;
-    for (uint64_t seed = 0; seed < 10 * effort(); seed++)
+    for (uint64_t seed = 0; seed < 10 * effort_of(1, 10); seed++)
         assert_true(proven_for_laplace(1.08, 1000 + seed) > 1.0);
 }
 
@@ -623,7 +617,7 @@ static void mutant_in_doubles_judged_by_its_lowest_bit_is_refuted(void **state)
     (void)state;
     struct additive const additive = one_reward_in_doubles();
     struct audit audit = audit_of(&additive, release_additive);
-    audit.release_count = 2000000 * effort();
+    audit.release_count = 2000000 * effort_of(1, 10);
     struct audit_finding const finding =
         audit_by_stated_event(&audit, is_no_multiple_of_2_to_the_minus_53, 0);
     print_message("not a multiple of 2^-53: %.1f %% in world 0, %llu of %llu in world 1\n",

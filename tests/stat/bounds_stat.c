@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/effort.h"
 #include "../support/gof.h"
 #include "tacit/bounds.h"
 #include "tacit/elim.h"
@@ -25,8 +26,7 @@
 
 static uint32_t trials(void)
 {
-    const char *const wish = getenv("TACIT_TEST_LONG");
-    return wish != NULL && strcmp(wish, "1") == 0 ? TRIALS_LONG : TRIALS_SHORT;
+    return effort_of(TRIALS_SHORT, TRIALS_LONG);
 }
 
 struct setting {

@@ -23,6 +23,7 @@
 #include <cmocka.h>
 #include "../../src/families/glm/plan.h"
 #include "../oracle/glm_twin.h"
+#include "../support/effort.h"
 
 #define CLIENTS 20u
 #define SLOTS 100u
@@ -84,15 +85,9 @@ struct outcome {
     double rounds_most;
 };
 
-static bool is_long(void)
-{
-    const char *const wish = getenv("TACIT_TEST_LONG");
-    return wish != NULL && wish[0] == '1';
-}
-
 static struct glm_plan plan_of(const struct setting *setting, uint64_t seed, uint32_t runs)
 {
-    uint64_t const slots = is_long() ? SLOTS_LONG : SLOTS;
+    uint64_t const slots = effort_is_long() ? SLOTS_LONG : SLOTS;
     struct glm_plan plan = {
         .sim = {.seed = seed, .run_count = runs, .agent_count = CLIENTS, .horizon = slots},
         .model = tacit_glm_model_init(setting->variant, TACIT_LINALG_LOGISTIC, CLIENTS, DIMENSION,
@@ -264,8 +259,8 @@ static bool is_pair(const struct setting *setting, const struct outcome *simulat
 static uint32_t pair_count(const struct setting *setting)
 {
     if (setting->is_dear)
-        return is_long() ? 2 : 1;
-    return is_long() ? PAIRS_LONG : 2;
+        return effort_is_long() ? 2 : 1;
+    return effort_is_long() ? PAIRS_LONG : 2;
 }
 
 static void every_algorithm_is_its_twin_in_the_same_world(void **state)
@@ -344,7 +339,7 @@ static bool has_law(const struct glm_plan *plan, const struct twin_config *twin_
 
 static uint32_t run_count(const struct setting *setting)
 {
-    if (!is_long())
+    if (!effort_is_long())
         return RUNS;
     return setting->is_dear ? RUNS_DEAR : RUNS_LONG;
 }

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 #include "../../src/families/gossip/plan.h"
 #include "../oracle/gossip_twin.h"
+#include "../support/effort.h"
 #include "../support/network.h"
 
 #define AGENTS 3u
@@ -164,19 +165,13 @@ static void compare(const char *name, enum tacit_privacy_mode mode, double epsil
     }
 }
 
-static bool is_long(void)
-{
-    const char *const wish = getenv("TACIT_TEST_LONG");
-    return wish != NULL && strcmp(wish, "1") == 0;
-}
-
 static const uint64_t long_points[POINTS_MAX] = {1000, 10000, 100000, 1000000};
 
 static void mean_regret_without_noise_is_that_of_the_twin(void **state)
 {
     static const uint64_t points[] = {1000, 10000};
     (void)state;
-    if (is_long())
+    if (effort_is_long())
         compare("no noise", TACIT_PRIVACY_NONE, (double)INFINITY, long_points, POINTS_MAX, 12);
     else
         compare("no noise", TACIT_PRIVACY_NONE, (double)INFINITY, points, 2, RUNS_MAX);
@@ -186,7 +181,7 @@ static void mean_regret_in_paper_mode_is_that_of_the_twin(void **state)
 {
     static const uint64_t points[] = {500, 2000, 10000};
     (void)state;
-    if (is_long())
+    if (effort_is_long())
         compare("paper, epsilon 1", TACIT_PRIVACY_PAPER, 1, long_points, POINTS_MAX, RUNS_MAX);
     else
         compare("paper, epsilon 1", TACIT_PRIVACY_PAPER, 1, points, 3, RUNS_MAX);

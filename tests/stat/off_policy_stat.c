@@ -14,6 +14,7 @@
 #include <cmocka.h>
 #include "tacit/off_policy.h"
 #include "../../src/families/index/plan.h"
+#include "../support/effort.h"
 
 #define ARMS 3u
 #define SITES 2u
@@ -34,8 +35,7 @@ struct logged {
 
 static uint32_t long_or(uint32_t runs)
 {
-    const char *const wish = getenv("TACIT_TEST_LONG");
-    return wish != NULL && strcmp(wish, "1") == 0 ? 10 * runs : runs;
+    return effort_of(runs, 10 * runs);
 }
 
 /* Of an arm that is always played: half of the rows are in either context, half at either site. */

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/effort.h"
 #include "../support/gof.h"
 #include "tacit/privacy.h"
 
@@ -28,11 +29,9 @@ __extension__ typedef unsigned __int128 wide;
 
 static int checks_done;
 
-/* TACIT_TEST_LONG=1 asks for ten times as many draws. */
 static uint32_t draws(void)
 {
-    const char *const wish = getenv("TACIT_TEST_LONG");
-    return wish != NULL && strcmp(wish, "1") == 0 ? DRAWS_MAX : DRAWS_MAX / 10;
+    return effort_of(DRAWS_MAX / 10, DRAWS_MAX);
 }
 
 /* The law is as stated, as far as this check can see. */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include "../../src/families/vote/play.h"
 #include "../support/audit.h"
+#include "../support/effort.h"
 #include "tacit/bounds.h"
 
 #define ARMS 2u
@@ -24,12 +25,6 @@
 #define EPOCHS 2u
 #define FILLS_MAX 15u
 #define SEED UINT64_C(20261122)
-
-static uint32_t effort(void)
-{
-    const char *const wish = getenv("TACIT_TEST_LONG");
-    return wish != NULL && strcmp(wish, "1") == 0 ? 8 : 1;
-}
 
 /* ---- A player whose rewards are fixed -------------------------------------------------------- */
 
@@ -232,7 +227,7 @@ static struct audit_finding audit_votes(const struct votes *votes, const char *n
     struct audit const audit = {.release = release_votes,
                                 .context = votes,
                                 .seed = SEED,
-                                .release_count = 24000 * effort()};
+                                .release_count = 24000 * effort_of(1, 8)};
     struct audit_finding const finding = audit_by_events(&audit, votes_happen, 9 * (FILLS_MAX + 1));
     print_message("%-40s claimed 1  proven eps >= %.3f\n", name, finding.epsilon_lower);
     return finding;
@@ -353,7 +348,7 @@ static double audit_sums(bool is_redrawn)
     struct audit const audit = {.release = release_sums,
                                 .context = &sums,
                                 .seed = SEED,
-                                .release_count = AUDIT_RELEASES * effort()};
+                                .release_count = AUDIT_RELEASES * effort_of(1, 8)};
     struct audit_finding const finding = audit_by_score(&audit, score_sums);
     print_message("%-40s claimed 1  proven eps >= %.3f\n",
                   is_redrawn ? "mutant: sums, redrawn" : "published sums", finding.epsilon_lower);
@@ -403,7 +398,7 @@ static void published_sums_fail_with_chance_delta_at_most(void **state)
 {
     (void)state;
     double const means[3] = {0.5, 0.38, 0.38};
-    uint32_t const runs = 300 * effort();
+    uint32_t const runs = 300 * effort_of(1, 8);
     double const delta = 0.05;
     struct tacit_mechanism_config const noisy = {TACIT_PRIVACY_SOUND, 0.25, 0, 1};
     struct tacit_mechanism mechanism;
