@@ -1018,6 +1018,104 @@ static void a_caller_that_leaves_while_held_harms_nobody(void **state)
     assert_non_null(strstr(reply.text, "\ntacit_api_decisions_total 6\n"));
 }
 
+/* ---- Turns ----------------------------------------------------------------------------------- */
+
+#define TURN_LINES 20u
+#define TURN_WORK_US 2000u /* of a request: more than a caller may take of a round */
+
+struct turns {
+    struct live_loop *loop;
+    size_t wanted;
+    size_t count;
+    char letters[2 * TURN_LINES]; /* of the paths that were asked for, in order */
+};
+
+static void work_and_answer(void *context, struct live_request *request)
+{
+    struct turns *const turns = context;
+    uint64_t const end_us = live_now_us() + TURN_WORK_US;
+    while (live_now_us() < end_us) {
+    }
+    assert_true(turns->count < sizeof turns->letters);
+    turns->letters[turns->count++] = request->path[1];
+    live_http_answer(request, 200, "text/plain", "", 0);
+    if (turns->count == turns->wanted)
+        live_loop_stop(turns->loop);
+}
+
+static void turns_open(struct server *server, struct turns *turns, size_t wanted)
+{
+    *server = (struct server){.transport = transport};
+    *turns = (struct turns){.wanted = wanted};
+    temp_directory_make(server->directory);
+    temp_path(server->socket, server->directory, "api.sock");
+    http_open(server, work_and_answer, turns);
+    turns->loop = server->loop;
+}
+
+/* All that was sent is there before the server looks. Returns which request was for /b. */
+static size_t turns_play(struct server *server, struct turns *turns)
+{
+    assert_int_equal(live_loop_run(server->loop), TACIT_OK);
+    live_http_close(server->http);
+    live_loop_close(server->loop);
+    (void)close(server->wake);
+    temp_directory_remove(server->directory);
+    const char *const found = memchr(turns->letters, 'b', turns->count);
+    assert_non_null(found);
+    return (size_t)(found - turns->letters);
+}
+
+static void raw_get(int raw, char letter, size_t times)
+{
+    char text[64];
+    int const size =
+        snprintf(text, sizeof text, "GET /%c HTTP/1.1\r\nHost: localhost\r\n\r\n", letter);
+    for (size_t i = 0; i < times; i++)
+        raw_send(raw, text, (size_t)size);
+}
+
+static void a_user_with_many_requests_lets_others_go_between(void **state)
+{
+    (void)state;
+    struct server server;
+    struct turns turns;
+    int raws[TURN_LINES + 1];
+    if (transport != ON_UNIX || geteuid() != 0)
+        skip(); /* on loopback all are one caller; only root can be two users */
+    turns_open(&server, &turns, TURN_LINES + 1);
+    assert_int_equal(chmod(server.directory, 0711), 0);
+    assert_int_equal(chmod(server.socket, 0666), 0);
+    assert_int_equal(seteuid(65534), 0);
+    for (size_t i = 0; i < TURN_LINES; i++) {
+        raws[i] = raw_open(&server);
+        raw_get(raws[i], 'a', 1);
+    }
+    assert_int_equal(seteuid(0), 0);
+    raws[TURN_LINES] = raw_open(&server);
+    raw_get(raws[TURN_LINES], 'b', 1);
+    size_t const place = turns_play(&server, &turns);
+    for (size_t i = 0; i < COUNT(raws); i++)
+        (void)close(raws[i]);
+    assert_in_range(place, 0, 5); /* of 20 */
+}
+
+static void a_line_with_many_requests_lets_other_lines_go_between(void **state)
+{
+    (void)state;
+    struct server server;
+    struct turns turns;
+    turns_open(&server, &turns, TURN_LINES + 1);
+    int const busy = raw_open(&server);
+    raw_get(busy, 'a', TURN_LINES);
+    int const other = raw_open(&server);
+    raw_get(other, 'b', 1);
+    size_t const place = turns_play(&server, &turns);
+    (void)close(busy);
+    (void)close(other);
+    assert_in_range(place, 0, 5); /* of 20 */
+}
+
 /* ---- The line -------------------------------------------------------------------------------- */
 
 static void a_body_beyond_1_mib_is_refused(void **state)
@@ -1616,6 +1714,8 @@ int main(void)
         cmocka_unit_test(a_stopping_server_answers_what_it_holds),
         cmocka_unit_test(a_closing_server_answers_what_its_handler_forgot),
         WITH_SERVER(a_caller_that_leaves_while_held_harms_nobody),
+        cmocka_unit_test(a_user_with_many_requests_lets_others_go_between),
+        cmocka_unit_test(a_line_with_many_requests_lets_other_lines_go_between),
         WITH_SERVER(a_body_beyond_1_mib_is_refused),
         WITH_SERVER(what_could_be_read_in_two_ways_is_refused),
         WITH_SERVER(headers_are_limited_in_number_and_size),

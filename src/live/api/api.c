@@ -555,7 +555,6 @@ static void reply_to(struct live_api *api, struct live_request *request,
     api->pieces = 0;
     live_api_reply(api, request->method, request->path, request->body, request->size, reply);
     api->caller = NULL;
-    request->cost = api->pieces;
     request->retry_after_s = reply->code == TOO_MANY ? 1 : 0;
     live_caller_charge(request->caller, api->caller_calls_per_s, 1 + api->pieces, live_now_us());
 }

@@ -13,7 +13,8 @@ struct live_caller {
     uint32_t user;
     uint64_t lines;        /* open now */
     uint64_t bytes;        /* of bodies and answers that are under way */
-    uint64_t turn_cost;    /* of this round of the loop */
+    uint64_t turn;         /* the last round of the loop in which it was worked for, .. */
+    uint64_t turn_us;      /* .. and how long */
     uint64_t paused_us;    /* its new lines are not heard before */
     uint64_t open;         /* decisions that it asked for and that wait for a reward */
     uint64_t due_us;       /* when its allowance is whole again */

@@ -25,10 +25,11 @@
 #define FAREWELL_BYTES_MAX (32u << 20) /* that are discarded meanwhile */
 #define CLOSING_US UINT64_C(200000)
 #define BODY_BYTES_AT_FIRST 4096u
-#define BYTES_MAX (6u << 20) /* of bodies and answers, of all lines */
-#define ACCEPTS_MAX 256u     /* in one round of the loop */
-#define TURN_COST 1000u      /* of one caller in one round of the loop */
-#define REQUEST_COST 10u     /* whatever is asked; a piece of a batch costs 1 */
+#define BYTES_MAX (6u << 20)       /* of bodies and answers, of all lines */
+#define READ_BYTES_MAX (64u << 10) /* of a body at once */
+#define ACCEPTS_MAX 32u            /* in one round of the loop */
+#define ROUND_US UINT64_C(1000)    /* of a round of the loop, shared by all who have lines: .. */
+#define TURN_US_MIN UINT64_C(50)   /* .. a caller for whom so much was worked waits for the next */
 #define METHOD_BYTES 32u
 
 enum stage {
@@ -51,7 +52,8 @@ struct line {
     enum stage stage;
     int socket;
     bool is_watched;
-    bool is_quiet; /* nothing is waited for */
+    bool is_queued; /* among those that are ready */
+    bool is_quiet;  /* nothing is waited for */
     bool is_ending;
     bool is_head_only;
     bool has_head;
@@ -83,9 +85,12 @@ struct live_http {
     struct live_callers callers;
     struct line *oldest;
     struct line *newest;
-    struct line *ready; /* in order of arrival */
+    struct line *ready; /* something can be done for them; in order of arrival */
     struct line **ready_end;
     unsigned line_count;
+    unsigned caller_count;       /* who have lines */
+    struct live_caller *working; /* whom we work for, NULL: nobody, .. */
+    uint64_t working_us;         /* .. since when */
     uint64_t bytes;
     uint64_t line_us;
     time_t date_s;
@@ -131,6 +136,33 @@ static void wait_for_nothing(struct line *line)
         line->is_quiet = live_loop_change(line->http->loop, line->socket, 0) == TACIT_OK;
 }
 
+/* ---- Turns ----------------------------------------------------------------------------------- */
+
+/* From now on we work for this caller, or for none. What was done until now is charged to the one
+ * before. */
+static void work_for(struct live_http *http, struct live_caller *caller)
+{
+    uint64_t const now_us = live_now_us();
+    uint64_t const round = live_loop_round(http->loop);
+    struct live_caller *const before = http->working;
+    if (before != NULL && before->turn != round) {
+        before->turn = round;
+        before->turn_us = 0;
+    }
+    if (before != NULL)
+        before->turn_us += now_us - http->working_us;
+    http->working = caller;
+    http->working_us = now_us;
+}
+
+/* Must this caller wait for the next round? */
+static bool has_had_its_turn(const struct live_http *http, const struct live_caller *caller)
+{
+    uint64_t const share_us = ROUND_US / (http->caller_count > 0 ? http->caller_count : 1);
+    return caller->turn == live_loop_round(http->loop) &&
+           caller->turn_us >= (share_us > TURN_US_MIN ? share_us : TURN_US_MIN);
+}
+
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void count_bytes(struct line *line, size_t more, size_t less)
@@ -164,10 +196,10 @@ static void free_out(struct line *line)
 static void take_out_of_ready(struct live_http *http, const struct line *line)
 {
     struct line **at = &http->ready;
-    while (*at != NULL && *at != line)
-        at = &(*at)->next_ready;
-    if (*at == NULL)
+    if (!line->is_queued)
         return;
+    while (*at != line)
+        at = &(*at)->next_ready;
     *at = line->next_ready;
     if (*at == NULL)
         http->ready_end = at;
@@ -197,6 +229,7 @@ static void close_line(struct line *line)
     else
         http->newest = line->older;
     line->caller->lines--;
+    http->caller_count -= line->caller->lines == 0 ? 1 : 0;
     http->line_count--;
     (void)close(line->socket);
     free(line);
@@ -544,10 +577,12 @@ static bool take_first_of_body(struct line *line)
     return true;
 }
 
-static void make_ready(struct line *line)
+static void queue(struct line *line)
 {
     struct live_http *const http = line->http;
-    line->stage = STAGE_READY;
+    if (line->is_queued)
+        return;
+    line->is_queued = true;
     line->next_ready = NULL;
     *http->ready_end = line;
     http->ready_end = &line->next_ready;
@@ -563,8 +598,10 @@ static void advance(struct line *line)
         if (!take_first_of_body(line))
             return;
     }
-    if (line->body_size == line->head.length)
-        make_ready(line);
+    if (line->body_size < line->head.length)
+        return;
+    line->stage = STAGE_READY;
+    queue(line);
 }
 
 static void hand_over(struct line *line)
@@ -578,33 +615,11 @@ static void hand_over(struct line *line)
                                           .caller = line->caller,
                                           .owner = line};
     http->handle(http->context, &line->request);
-    line->caller->turn_cost += REQUEST_COST + line->request.cost;
     free_body(line);
     if (line->stage == STAGE_SENDING)
         begin_sending(line);
     else
         line->stage = STAGE_HELD;
-}
-
-/* Callers in turns. */
-static void serve(struct live_http *http)
-{
-    struct line **at = &http->ready;
-    while (*at != NULL) {
-        struct line *const line = *at;
-        if (line->caller->turn_cost >= TURN_COST) {
-            at = &line->next_ready;
-            continue;
-        }
-        *at = line->next_ready;
-        if (*at == NULL)
-            http->ready_end = at;
-        hand_over(line);
-        /* What was served may have closed others, or have put itself at the end again. */
-        at = &http->ready;
-    }
-    if (http->ready != NULL)
-        wake_by(http, live_now_us());
 }
 
 /* ---- What comes ------------------------------------------------------------------------------ */
@@ -623,6 +638,7 @@ static bool room_for_input(struct line *line, void **into, size_t *size)
         return false;
     *into = line->body + line->body_size;
     *size = line->body_capacity - line->body_size;
+    *size = *size < READ_BYTES_MAX ? *size : READ_BYTES_MAX;
     return true;
 }
 
@@ -646,9 +662,7 @@ static void receive(struct line *line)
         line->body_size += (size_t)got;
     else
         line->in_size += (size_t)got;
-    struct live_http *const http = line->http;
     advance(line);
-    serve(http);
 }
 
 static void discard(struct line *line)
@@ -662,22 +676,65 @@ static void discard(struct line *line)
         close_line(line);
 }
 
-static void on_line(void *context, uint32_t epoll_events)
+/* Ensures: the line may be gone. */
+static void move(struct line *line)
 {
-    struct line *const line = context;
-    bool const is_gone = (epoll_events & (EPOLLHUP | EPOLLERR)) != 0;
     switch (line->stage) {
     case STAGE_READING:
         receive(line);
         break;
-    case STAGE_SENDING: {
-        struct live_http *const http = line->http;
-        send_more(line);
-        serve(http);
+    case STAGE_READY:
+        hand_over(line);
         break;
-    }
+    case STAGE_SENDING:
+        send_more(line);
+        break;
     case STAGE_FAREWELL:
         discard(line);
+        break;
+    case STAGE_HANDLING:
+    case STAGE_HELD:
+    case STAGE_PAUSED:
+        break;
+    }
+}
+
+/* Callers in turns, and the lines of each as they came. */
+static void serve(struct live_http *http)
+{
+    struct line **at = &http->ready;
+    while (*at != NULL) {
+        struct line *const line = *at;
+        if (has_had_its_turn(http, line->caller)) {
+            at = &line->next_ready;
+            continue;
+        }
+        *at = line->next_ready;
+        if (*at == NULL)
+            http->ready_end = at;
+        line->is_queued = false;
+        work_for(http, line->caller);
+        move(line);
+        work_for(http, NULL);
+        /* What was served may have closed others, or have put itself at the end again. */
+        at = &http->ready;
+    }
+    if (http->ready != NULL)
+        wake_by(http, live_now_us());
+}
+
+static void on_line(void *context, uint32_t epoll_events)
+{
+    struct line *const line = context;
+    struct live_http *const http = line->http;
+    bool const is_gone = (epoll_events & (EPOLLHUP | EPOLLERR)) != 0;
+    switch (line->stage) {
+    case STAGE_READING:
+    case STAGE_SENDING:
+    case STAGE_FAREWELL:
+        queue(line);
+        if (!has_had_its_turn(http, line->caller))
+            serve(http);
         break;
     case STAGE_READY:
     case STAGE_PAUSED:
@@ -721,6 +778,7 @@ static void open_line(struct live_http *http, int accepted)
     line->http = http;
     line->socket = accepted;
     line->caller = live_callers_find(&http->callers, user_of(http, accepted));
+    http->caller_count += line->caller->lines == 0 ? 1 : 0;
     line->caller->lines++;
     line->request = (struct live_request){.caller = line->caller, .owner = line};
     line->since_us = live_now_us();
@@ -802,8 +860,6 @@ static void on_due(void *context)
     struct live_http *const http = context;
     uint64_t const now_us = live_now_us();
     http->timer_us = TACIT_NEVER;
-    for (size_t i = 0; i < LIVE_CALLERS_MAX; i++)
-        http->callers.list[i].turn_cost = 0;
     struct line *line = http->oldest;
     while (line != NULL) {
         bool const is_due = line->due_us <= now_us;

@@ -17,7 +17,6 @@ struct live_request {
     const uint8_t *body; /* until the handler returns */
     size_t size;
     struct live_caller *caller;
-    unsigned cost;          /* the handler's: pieces of work beyond the first */
     unsigned retry_after_s; /* the handler's: of an answer that says so; 0: it does not */
     void *owner;            /* of the server */
 };
@@ -33,8 +32,9 @@ struct live_http_config {
 /* Nobody can shut the others out. A request, headers and body, has line_s_max to come; then 408.
  * Where all lines are taken, a newcomer gets the place of one on which nothing is being answered:
  * of the caller who has the most, one that finished no request before one that did, the oldest
- * first. Callers are served in turns: whoever has had its share of work in a round of
- * the loop waits for the next. What bodies and answers take together is bounded.
+ * first. Callers are served in turns: for whom so long was worked in a round of the loop as is its
+ * share of a millisecond, waits for the next; within a caller the lines come in turn. What bodies
+ * and answers take together is bounded.
  *
  * Strict (http_head.h): one Content-Length and no chunks, lines that end in CR LF. Every error is
  * JSON. Only programs on this machine are answered: on loopback, requests that a browser makes for

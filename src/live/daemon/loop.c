@@ -12,7 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOP_EVENTS_MAX 64
+/* Everybody who is ready is met in each round, however many lines one caller has ready. */
+#define LOOP_EVENTS_MAX 512
 #define LOOP_WATCHES_MIN 64u
 #define US_PER_S UINT64_C(1000000)
 #define NS_PER_US 1000u
@@ -40,6 +41,7 @@ struct live_loop {
     int signals; /* -1: not caught */
     bool is_stopping;
     bool is_handled; /* something was, in this round */
+    uint64_t round;
     struct watch *watches;
     size_t watch_capacity;
     uint32_t generation;
@@ -303,6 +305,11 @@ void live_loop_set_hook(struct live_loop *loop, live_call_function *hook, void *
     loop->hook_context = context;
 }
 
+uint64_t live_loop_round(const struct live_loop *loop)
+{
+    return loop->round;
+}
+
 void live_loop_stop(struct live_loop *loop)
 {
     loop->is_stopping = true;
@@ -325,6 +332,7 @@ static enum tacit_status go_round(struct live_loop *loop)
     if (count < 0)
         return errno == EINTR ? TACIT_OK : TACIT_IO;
     loop->is_handled = false;
+    loop->round++;
     for (int i = 0; i < count; i++)
         dispatch(loop, &events[i]);
     if (loop->is_handled && loop->hook != NULL)

@@ -38,6 +38,9 @@ enum tacit_status live_loop_catch_signals(struct live_loop *loop, live_call_func
 /* SIGHUP, which does nothing without: it is caught with the others. Requires: they are caught. */
 void live_loop_on_hangup(struct live_loop *loop, live_call_function *hangup, void *context);
 
+/* The number of the round that goes on, or went last; 0: none did. */
+uint64_t live_loop_round(const struct live_loop *loop);
+
 /* Goes round until live_loop_stop, which lets the round end, hook included; stopped before, it
  * returns at once. Errors: TACIT_IO. */
 enum tacit_status live_loop_run(struct live_loop *loop);
