@@ -115,6 +115,11 @@ struct tacit_sim_row *tacit_sim_row_new(const struct tacit_sim *sim, uint32_t me
 void tacit_sim_row_clear(struct tacit_sim_row *row, const struct tacit_sim *sim,
                          uint32_t metric_count);
 
+/* The ranking of learners that are never sure. Requires: row->ranking[arm] agents hold this arm for
+ * better than every other. Ensures: the ranking is the arm that most of them hold for best, lowest
+ * index on ties; all arms if none of them knows a best one: then nothing is decided. */
+void tacit_sim_row_elect(struct tacit_sim_row *row, uint32_t arm_count);
+
 /* Puts the row of run `run` in its place. */
 void tacit_sim_results_put(const struct tacit_sim_results *results, const struct tacit_sim *sim,
                            uint32_t metric_count, uint32_t run, const struct tacit_sim_row *row);

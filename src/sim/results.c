@@ -34,6 +34,19 @@ void tacit_sim_row_clear(struct tacit_sim_row *row, const struct tacit_sim *sim,
     row->ranked_count = 0;
 }
 
+void tacit_sim_row_elect(struct tacit_sim_row *row, uint32_t arm_count)
+{
+    uint32_t winner = 0;
+    TACIT_ASSERT(arm_count > 0);
+    for (uint32_t arm = 1; arm < arm_count; arm++)
+        winner = row->ranking[arm] > row->ranking[winner] ? arm : winner;
+    bool const is_known = row->ranking[winner] > 0 || arm_count == 1;
+    row->ranked_count = is_known ? 1 : arm_count;
+    row->ranking[0] = winner;
+    for (uint32_t arm = 1; !is_known && arm < arm_count; arm++)
+        row->ranking[arm] = arm;
+}
+
 void tacit_sim_results_put(const struct tacit_sim_results *results, const struct tacit_sim *sim,
                            uint32_t metric_count, uint32_t run, const struct tacit_sim_row *row)
 {

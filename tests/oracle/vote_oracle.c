@@ -64,10 +64,13 @@ static void assert_same_run(const struct vote_world *world)
     uint64_t const points[3] = {100, 2000, 1u << 30};
     double regret[2][3];
     uint32_t winners[2][ARMS] = {{0}};
-    struct vote_trace const by_cores = {plays[0],  out[0],     each[0],  points,  3,
-                                        regret[0], winners[0], first[0], half[0], decided[0]};
-    struct vote_trace const by_direct = {plays[1],  out[1],     each[1],  points,  3,
-                                         regret[1], winners[1], first[1], half[1], decided[1]};
+    uint32_t left[2][ARMS] = {{0}};
+    struct vote_trace const by_cores = {plays[0], out[0],     each[0],    points,
+                                        3,        regret[0],  winners[0], first[0],
+                                        half[0],  decided[0], left[0]};
+    struct vote_trace const by_direct = {plays[1], out[1],     each[1],    points,
+                                         3,        regret[1],  winners[1], first[1],
+                                         half[1],  decided[1], left[1]};
     assert_int_equal(vote_play_cores(world, &cores, &by_cores), TACIT_OK);
     assert_int_equal(vote_play_direct(world, &direct, &by_direct), TACIT_OK);
     assert_memory_equal(&cores, &direct, sizeof cores);
@@ -81,6 +84,7 @@ static void assert_same_run(const struct vote_world *world)
         assert_true(first[0][arm] <= half[0][arm] || half[0][arm] == 0);
     assert_memory_equal(regret[0], regret[1], sizeof regret[0]);
     assert_memory_equal(winners[0], winners[1], sizeof winners[0]);
+    assert_memory_equal(left[0], left[1], sizeof left[0]);
 }
 
 static void draw_world(struct vote_world *world, struct tacit_rng *rng)

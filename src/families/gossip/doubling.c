@@ -254,30 +254,33 @@ static double disagreement(const struct gossip_doubling_run *run)
     return widest * (scale->hi - scale->lo);
 }
 
-/* The arm that most agents lead with, lowest index on ties. */
+/* Does the leader of the last decision lead, or is it the first of several that are alike? */
+static bool is_leading(const struct tacit_doubling_view *view, uint32_t arms)
+{
+    for (uint32_t arm = 0; view->leader != TACIT_NO_ARM && arm < arms; arm++)
+        if (arm != view->leader && view->means[arm] >= view->means[view->leader])
+            return false;
+    return view->leader != TACIT_NO_ARM;
+}
+
+/* The ranking: the arm that most agents lead with; before the first decision nobody leads. */
 static void write_results(const struct gossip_doubling_run *run, struct tacit_sim_row *row)
 {
     uint32_t const agents = run->plan->schedule.agent_count;
     uint32_t const arms = run->plan->schedule.arm_count;
     struct tacit_sim_totals const totals = tacit_sim_nodes_totals(run->nodes);
-    uint32_t *const votes = row->ranking; /* K words, free until the end */
     double forced = 0;
     double pulls = 0;
     double right = 0;
-    memset(votes, 0, arms * sizeof *votes);
     for (uint32_t i = 0; i < agents; i++) {
         struct tacit_doubling_view view;
         tacit_doubling_look(gossip_doubling_state(run, i), &view);
         forced += (double)view.forced_count;
         pulls += (double)view.pull_count;
-        votes[view.exploit_arm]++;
+        row->ranking[view.exploit_arm] += is_leading(&view, arms) ? 1 : 0;
         right += run->instance.gaps[view.exploit_arm] < 1e-12 ? 1 : 0;
     }
-    uint32_t winner = 0;
-    for (uint32_t arm = 1; arm < arms; arm++)
-        winner = votes[arm] > votes[winner] ? arm : winner;
-    row->ranking[0] = winner;
-    row->ranked_count = 1;
+    tacit_sim_row_elect(row, arms);
     row->metrics[GOSSIP_REGRET] = totals.regret;
     row->metrics[GOSSIP_REGRET_PER_AGENT] = totals.regret / agents;
     row->metrics[GOSSIP_MESSAGES] = totals.messages;

@@ -144,6 +144,14 @@ static uint32_t best_arm_of(const double *theta, uint32_t arms)
     return best;
 }
 
+static bool is_best(const double *theta, uint32_t arms, uint32_t best)
+{
+    for (uint32_t arm = 0; arm < arms; arm++)
+        if (arm != best && theta[arm] >= theta[best])
+            return false;
+    return true;
+}
+
 static double disagreement(const double *theta, uint32_t stride, uint32_t agents, uint32_t arms)
 {
     double widest = 0;
@@ -160,26 +168,21 @@ static double disagreement(const double *theta, uint32_t stride, uint32_t agents
     return widest;
 }
 
-/* The arm that most agents estimate best, lowest index on ties. */
+/* The arm that most agents estimate best, of those that have seen all. */
 static void rank(const struct run *run, const struct tacit_gossip_network_view *view,
                  struct tacit_sim_row *row)
 {
     uint32_t const agents = run->plan->rule.agent_count;
     uint32_t const arms = run->plan->rule.arm_count;
-    uint32_t *const votes = row->ranking; /* K words, free until the end */
+    bool const all_seen = run->plan->common.horizon >= arms;
     uint32_t right = 0;
-    for (uint32_t arm = 0; arm < arms; arm++)
-        votes[arm] = 0;
     for (uint32_t i = 0; i < agents; i++) {
-        uint32_t const best = best_arm_of(view->theta + (size_t)i * arms, arms);
-        votes[best]++;
+        double const *const theta = view->theta + (size_t)i * arms;
+        uint32_t const best = best_arm_of(theta, arms);
+        row->ranking[best] += all_seen && is_best(theta, arms, best) ? 1 : 0;
         right += run->instance.gaps[best] < 1e-12 ? 1 : 0;
     }
-    uint32_t winner = 0;
-    for (uint32_t arm = 1; arm < arms; arm++)
-        winner = votes[arm] > votes[winner] ? arm : winner;
-    row->ranking[0] = winner;
-    row->ranked_count = 1;
+    tacit_sim_row_elect(row, arms);
     row->metrics[GOSSIP_BEST_ARM_FRACTION] = (double)right / agents;
 }
 

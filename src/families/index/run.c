@@ -186,8 +186,16 @@ static void write_row(struct index_run *run, double regret, struct tacit_sim_row
     row->metrics[INDEX_SCALARS] = is_pooled ? pulls : 0;
     row->metrics[INDEX_BEST_ARM_FRACTION] = right / agents;
     row->metrics[INDEX_ANSWER_SHARE] = run->champions[answer] / agents;
-    row->ranking[0] = answer;
-    row->ranked_count = 1;
+    tacit_sim_row_elect(row, plan->arms.arm_count);
+}
+
+/* Has every arm had its turn, and is one of them better than every other? */
+static bool knows_best(const struct index_plan *plan, const struct tacit_arms *arms, uint32_t best)
+{
+    for (uint32_t arm = 0; arm < plan->arms.arm_count; arm++)
+        if (arm != best && tacit_arms_mean(arms, arm) >= tacit_arms_mean(arms, best))
+            return false;
+    return plan->arms.horizon >= plan->arms.arm_count;
 }
 
 enum tacit_status index_run_play(void *memory, uint32_t index, struct tacit_sim_row *row,
@@ -212,7 +220,9 @@ enum tacit_status index_run_play(void *memory, uint32_t index, struct tacit_sim_
         total += regret;
         for (uint32_t point = 0; point < plan->sim.point_count; point++)
             row->regret[point] += run->regret[point];
-        run->champions[tacit_arms_best(run->arms)] += agents / learners;
+        uint32_t const best = tacit_arms_best(run->arms);
+        run->champions[best] += agents / learners;
+        row->ranking[best] += knows_best(plan, run->arms, best) ? 1 : 0;
     }
     write_row(run, total, row);
     return TACIT_OK;

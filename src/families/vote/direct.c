@@ -486,6 +486,7 @@ static void end_track(struct track *track)
     for (uint32_t player = 0; player < track->world->player_count; player++) {
         struct racer *const racer = racer_at(track, player);
         track->arms[player] = answer_of(track, racer);
+        vote_trace_left(track->trace, &racer->remaining, track->world->subroutine.arm_count);
         single_count += (racer->remaining & (racer->remaining - 1)) == 0 ? 1u : 0u;
     }
     struct vote_end const end = {track->arms, single_count, track->trace};

@@ -310,6 +310,7 @@ static void end_stage(struct stage *stage)
         struct tacit_vote_player_view view;
         tacit_vote_player_look(player_at(stage, player), &view);
         stage->arms[player] = view.subroutine.answer;
+        vote_trace_left(stage->trace, view.subroutine.remaining, view.subroutine.arm_count);
         single_count += view.decided ? 1u : 0u;
     }
     struct vote_end const end = {stage->arms, single_count, stage->trace};
@@ -384,6 +385,7 @@ static void end_learner(struct learner *learner, uint32_t *arms)
     tacit_best_arm_look(learner->arms, &view);
     for (uint32_t player = 0; player < learner->world->player_count; player++) {
         arms[player] = view.answer;
+        vote_trace_left(trace, view.remaining, view.arm_count);
         if (view.decided)
             vote_trace_decided(trace, player, learner->outcome->samples);
     }

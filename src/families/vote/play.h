@@ -87,7 +87,18 @@ struct vote_trace {
     uint64_t *first_vote_at; /* K: the sample after which it had a vote; 0: never. Votes only */
     uint64_t *half_votes_at; /* K: after which it had half the votes needed, rounded up */
     uint64_t *decided_at; /* N: after which the player had one arm; 0: never, or from the start */
+    uint32_t *left;       /* K: players that have it left at the end */
 };
+
+/* The arms that a player has left at the end: K bits. */
+static inline void vote_trace_left(const struct vote_trace *trace, const uint64_t *arms,
+                                   uint32_t arm_count)
+{
+    if (trace == NULL || trace->left == NULL)
+        return;
+    for (uint32_t arm = 0; arm < arm_count; arm++)
+        trace->left[arm] += tacit_bits_has(arms, arm) ? 1u : 0u;
+}
 
 /* One more sample of an arm, by a player that has not ended before it, or has. */
 static inline void vote_trace_play(const struct vote_trace *trace, uint32_t player, uint32_t arm,

@@ -229,6 +229,7 @@ static void end_hall(struct hall *hall)
         struct tacit_vote_private_view view;
         tacit_vote_private_look(player_at(hall, player), &view);
         hall->arms[player] = view.exploit_arm;
+        vote_trace_left(hall->trace, view.active, hall->world->subroutine.arm_count);
     }
     for (; hall->trace != NULL && hall->next_point < hall->trace->point_count; hall->next_point++)
         hall->trace->regret[hall->next_point] = hall->outcome->regret;

@@ -8,6 +8,7 @@ struct vote_run {
     const struct vote_plan *plan;
     struct tacit_sim_instance instance;
     uint32_t *winners;     /* K */
+    uint32_t *left;        /* K: players that have it left at the end */
     uint64_t *of_arms;     /* 4 K: samples, first vote, half of the votes, out */
     uint64_t *own_samples; /* N */
     uint64_t *decided_at;  /* N */
@@ -87,6 +88,7 @@ void vote_run_free(void *run)
         return;
     tacit_sim_instance_free(&own->instance);
     free(own->winners);
+    free(own->left);
     free(own->of_arms);
     free(own->own_samples);
     free(own->decided_at);
@@ -102,6 +104,7 @@ void *vote_run_new(const void *plan, enum tacit_status *status)
         return NULL;
     run->plan = plan;
     run->winners = calloc(run->plan->common.env.arm_count, sizeof run->winners[0]);
+    run->left = calloc(run->plan->common.env.arm_count, sizeof run->left[0]);
     size_t const players = run->plan->world.player_count;
     run->of_arms =
         calloc(run->plan->common.env.arm_count, VOTE_ARM_PROFILES * sizeof run->of_arms[0]);
@@ -109,7 +112,7 @@ void *vote_run_new(const void *plan, enum tacit_status *status)
     run->decided_at = calloc(players, sizeof run->decided_at[0]);
     run->seats = calloc(players, sizeof run->seats[0]);
     *status = tacit_sim_instance_init(&run->instance, &run->plan->common);
-    if (*status == TACIT_OK && run->winners != NULL && run->of_arms != NULL &&
+    if (*status == TACIT_OK && run->winners != NULL && run->left != NULL && run->of_arms != NULL &&
         run->own_samples != NULL && run->decided_at != NULL && run->seats != NULL)
         return run;
     *status = TACIT_MEMORY;
@@ -131,6 +134,26 @@ static void rank_winners(struct vote_run *run, struct tacit_sim_row *row)
             return;
         row->ranking[row->ranked_count++] = most;
         run->winners[most] = 0;
+    }
+}
+
+/* Players that were cut short have decided nothing, whatever seems best to them: every arm that one
+ * of them has left, first what seems best to most, then what most have left, lowest index on ties.
+ */
+static void rank_left(struct vote_run *run, struct tacit_sim_row *row)
+{
+    for (;;) {
+        uint32_t most = TACIT_NO_ARM;
+        for (uint32_t arm = 0; arm < run->plan->common.env.arm_count; arm++) {
+            bool const is_more =
+                most == TACIT_NO_ARM || run->winners[arm] > run->winners[most] ||
+                (run->winners[arm] == run->winners[most] && run->left[arm] > run->left[most]);
+            most = run->left[arm] > 0 && is_more ? arm : most;
+        }
+        if (most == TACIT_NO_ARM)
+            return;
+        row->ranking[row->ranked_count++] = most;
+        run->left[most] = 0;
     }
 }
 
@@ -257,7 +280,10 @@ static void write_row(struct vote_run *run, const struct vote_outcome *outcome,
     metrics[VOTE_RESETS] = (double)outcome->reset_count;
     metrics[VOTE_SAMPLES_FIRST_OUT] = first_out(run, outcome);
     write_players(run, metrics);
-    rank_winners(run, row);
+    if (outcome->ended)
+        rank_winners(run, row);
+    else
+        rank_left(run, row);
 }
 
 static uint32_t best_of(const struct tacit_sim_instance *instance)
@@ -276,6 +302,7 @@ enum tacit_status vote_run_play(void *run, uint32_t index, struct tacit_sim_row 
     tacit_sim_instance_draw(&own->instance, sim, index);
     tacit_sim_instance_watch(&own->instance, row);
     memset(own->winners, 0, sim->env.arm_count * sizeof own->winners[0]);
+    memset(own->left, 0, sim->env.arm_count * sizeof own->left[0]);
     memset(own->of_arms, 0, VOTE_ARM_PROFILES * sim->env.arm_count * sizeof own->of_arms[0]);
     memset(own->own_samples, 0, sim->agent_count * sizeof own->own_samples[0]);
     memset(own->decided_at, 0, sim->agent_count * sizeof own->decided_at[0]);
@@ -288,6 +315,7 @@ enum tacit_status vote_run_play(void *run, uint32_t index, struct tacit_sim_row 
                                      .point_count = sim->point_count,
                                      .regret = row->regret,
                                      .winners = own->winners,
+                                     .left = own->left,
                                      .samples_of_arm = of_arms(own, 0),
                                      .first_vote_at = of_arms(own, 1),
                                      .half_votes_at = of_arms(own, 2),

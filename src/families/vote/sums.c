@@ -236,8 +236,12 @@ static void activate(struct yard *yard, uint32_t player)
 static void end_yard(struct yard *yard)
 {
     uint32_t const answer = answer_of(yard);
-    for (uint32_t player = 0; player < yard->world->player_count; player++)
+    struct tacit_vote_pool_view view;
+    tacit_vote_pool_look(yard->pool, &view);
+    for (uint32_t player = 0; player < yard->world->player_count; player++) {
         yard->arms[player] = answer;
+        vote_trace_left(yard->trace, view.active, yard->world->subroutine.arm_count);
+    }
     for (; yard->trace != NULL && yard->next_point < yard->trace->point_count; yard->next_point++)
         yard->trace->regret[yard->next_point] = yard->outcome->regret;
     struct vote_end const end = {yard->arms, yard->single_count, yard->trace};
