@@ -1,8 +1,7 @@
-/* One block: [size of the announcement, announcement, filled up to 8] [digest of the agreement in
- * it] [state] [table]. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
+#include "../../live/block.h"
 #include "../../live/bus/letter.h"
 
 #define SLOT_US 20000u /* what comes in within so long is passed on together */
@@ -10,14 +9,11 @@
 struct elim_core {
     struct tacit_wire_announcement *announcement;
     struct tacit_wire_elim_run run;
-    uint32_t *neighbours; /* indices, for the configuration */
-    unsigned char *block;
+    uint32_t *neighbours;    /* indices, for the configuration */
+    struct live_block block; /* the state, and the table of a peer */
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     uint8_t domain[TACIT_SHA256_BYTES];
-    size_t size;
-    size_t digest_at;
-    size_t state_at;
-    size_t table_at; /* == size over a star */
+    size_t state_size; /* without the table */
 };
 
 static bool is_peer(const struct elim_core *core)
@@ -27,16 +23,14 @@ static bool is_peer(const struct elim_core *core)
 
 static void *state_of(const struct elim_core *core)
 {
-    TACIT_ASSERT(core->state_at < core->size);
-    TACIT_ASSERT(core->block != NULL);
-    return core->block + core->state_at;
+    return live_block_state(&core->block);
 }
 
 static struct tacit_elim_table *table_of(const struct elim_core *core)
 {
     TACIT_ASSERT(is_peer(core));
-    TACIT_ASSERT(core->table_at < core->size);
-    return (struct tacit_elim_table *)(void *)(core->block + core->table_at);
+    TACIT_ASSERT(core->state_size < live_block_state_size(&core->block));
+    return (struct tacit_elim_table *)(void *)((unsigned char *)state_of(core) + core->state_size);
 }
 
 /* ---- Configurations ---- */
@@ -118,12 +112,7 @@ static struct tacit_elim_peer_config peer_config(const struct elim_core *core,
 
 /* ---- Beginning and end ---- */
 
-static size_t filled_up(size_t size)
-{
-    return (size + 7u) & ~(size_t)7u;
-}
-
-/* What the announcement says, and where the parts of the block are. */
+/* What the announcement says, and a block for it. */
 static enum tacit_status describe(struct elim_core *core, const struct elim_core_site *site,
                                   const uint8_t *announcement, size_t announcement_size)
 {
@@ -155,11 +144,9 @@ static enum tacit_status describe(struct elim_core *core, const struct elim_core
         struct tacit_elim_agent_config const config = agent_config(core, site);
         state_size = tacit_elim_agent_size(&config);
     }
-    core->digest_at = sizeof(uint64_t) + filled_up(announcement_size);
-    core->state_at = core->digest_at + sizeof core->digest;
-    core->table_at = core->state_at + state_size;
-    core->size = core->table_at + table_size;
-    return state_size == 0 ? TACIT_MALFORMED : TACIT_OK;
+    core->state_size = state_size;
+    return live_block_new(&core->block, announcement, announcement_size, core->digest,
+                          state_size == 0 ? 0 : state_size + table_size);
 }
 
 static enum tacit_status make(struct elim_core **made, const struct elim_core_site *site,
@@ -169,8 +156,6 @@ static enum tacit_status make(struct elim_core **made, const struct elim_core_si
     if (core == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = describe(core, site, announcement, announcement_size);
-    if (status == TACIT_OK && (core->block = calloc(1, core->size)) == NULL)
-        status = TACIT_MEMORY;
     if (status != TACIT_OK) {
         elim_core_free(core);
         return status;
@@ -183,13 +168,9 @@ enum tacit_status elim_core_new(struct elim_core **core, const struct elim_core_
                                 const uint8_t *announcement, size_t announcement_size)
 {
     struct elim_core *made;
-    uint64_t const length = announcement_size;
     enum tacit_status status = make(&made, site, announcement, announcement_size);
     if (status != TACIT_OK)
         return status;
-    memcpy(made->block, &length, sizeof length);
-    memcpy(made->block + sizeof length, announcement, announcement_size);
-    memcpy(made->block + made->digest_at, made->digest, sizeof made->digest);
     if (is_peer(made)) {
         struct tacit_elim_peer_config const config = peer_config(made, site);
         tacit_elim_peer_table_init(table_of(made), &config, false);
@@ -207,34 +188,27 @@ static enum tacit_status check(const struct elim_core *core, const struct elim_c
 {
     if (!is_peer(core)) {
         struct tacit_elim_agent_config const config = agent_config(core, site);
-        return tacit_elim_agent_check(state_of(core), core->table_at - core->state_at, &config);
+        return tacit_elim_agent_check(state_of(core), core->state_size, &config);
     }
     struct tacit_elim_peer_config const config = peer_config(core, site);
-    return tacit_elim_peer_check(state_of(core), core->table_at - core->state_at, table_of(core),
-                                 core->size - core->table_at, &config);
+    return tacit_elim_peer_check(state_of(core), core->state_size, table_of(core),
+                                 live_block_state_size(&core->block) - core->state_size, &config);
 }
 
 enum tacit_status elim_core_restore(struct elim_core **core, const struct elim_core_site *site,
                                     const void *block, size_t size)
 {
     struct elim_core *made;
-    uint64_t length;
-    if (size < sizeof length)
-        return TACIT_MALFORMED;
-    memcpy(&length, block, sizeof length);
-    if (length > size - sizeof length)
-        return TACIT_MALFORMED;
-    enum tacit_status status =
-        make(&made, site, (const uint8_t *)block + sizeof length, (size_t)length);
+    const uint8_t *announcement;
+    size_t announcement_size;
+    enum tacit_status status = live_block_read(block, size, &announcement, &announcement_size);
+    if (status == TACIT_OK)
+        status = make(&made, site, announcement, announcement_size);
     if (status != TACIT_OK)
         return status;
-    status = made->size == size ? TACIT_OK : TACIT_MALFORMED;
-    if (status == TACIT_OK) {
-        bool const is_whole = memcmp((const uint8_t *)block + made->digest_at, made->digest,
-                                     sizeof made->digest) == 0;
-        memcpy(made->block, block, size);
-        status = is_whole ? check(made, site) : TACIT_MALFORMED;
-    }
+    status = live_block_take(&made->block, block, size);
+    if (status == TACIT_OK)
+        status = check(made, site);
     if (status != TACIT_OK) {
         elim_core_free(made);
         return status;
@@ -250,7 +224,7 @@ void elim_core_free(struct elim_core *core)
     free(core->announcement);
     free((void *)(uintptr_t)core->run.network);
     free(core->neighbours);
-    free(core->block);
+    live_block_free(&core->block);
     free(core);
 }
 
@@ -258,8 +232,8 @@ void elim_core_free(struct elim_core *core)
 
 const void *elim_core_block(const struct elim_core *core, size_t *size)
 {
-    *size = core->size;
-    return core->block;
+    *size = core->block.size;
+    return core->block.bytes;
 }
 
 _Static_assert((int)LIVE_CHANGE_DROP_SITE == (int)TACIT_ELIM_DROP_SITE &&
@@ -299,9 +273,7 @@ const struct tacit_wire_agreement *elim_core_agreement(const struct elim_core *c
 
 bool elim_core_is_of(const struct elim_core *core, const uint8_t *announcement, size_t size)
 {
-    uint64_t length;
-    memcpy(&length, core->block, sizeof length);
-    return length == size && memcmp(core->block + sizeof length, announcement, size) == 0;
+    return live_block_is_of(&core->block, announcement, size);
 }
 
 enum tacit_status elim_core_step(struct elim_core *core, const struct tacit_elim_event *event,

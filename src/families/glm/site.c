@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../../live/block.h"
 #include "../../live/messages.h"
 #include "live.h"
 #include "plan.h"
@@ -21,9 +22,7 @@ struct live_site {
     struct tacit_wire_announcement *announcement;
     struct tacit_wire_glm_run *run;
     struct tacit_glm_client *core; /* in the block */
-    unsigned char *block; /* size of the announcement, announcement filled up to 8, the core */
-    size_t size;
-    size_t state_at;
+    struct live_block block;
     double lo; /* a reward is clipped to its public range */
     double hi;
     uint32_t arm_count;
@@ -41,7 +40,7 @@ static void site_free(struct live_site *site)
         return;
     free(site->announcement);
     free(site->run);
-    free(site->block);
+    live_block_free(&site->block);
     free(site->kept);
     live_messages_free(&site->out);
     free(site);
@@ -77,23 +76,17 @@ static enum tacit_status make(struct live_site **site, const struct live_site_co
         status = tacit_wire_glm_run_decode(made->announcement, &made->run);
     if (status == TACIT_OK) {
         struct tacit_glm_client_config const client = client_config(made, config);
-        size_t const core_size = tacit_glm_client_size(&client);
-        made->state_at = sizeof(uint64_t) + ((size + 7u) & ~(size_t)7u);
-        made->size = made->state_at + core_size;
-        made->block = core_size == 0 ? NULL : calloc(1, made->size);
+        status =
+            live_block_new(&made->block, announcement, size, NULL, tacit_glm_client_size(&client));
         made->kept = malloc(kept_bytes_max(client.model.dimension, config->arm_count));
-        status = core_size == 0                              ? TACIT_MALFORMED
-                 : made->block == NULL || made->kept == NULL ? TACIT_MEMORY
-                                                             : TACIT_OK;
+        if (status == TACIT_OK && made->kept == NULL)
+            status = TACIT_MEMORY;
     }
     if (status != TACIT_OK) {
         site_free(made);
         return status;
     }
-    uint64_t const length = size;
-    memcpy(made->block, &length, sizeof length);
-    memcpy(made->block + sizeof length, announcement, size);
-    made->core = (struct tacit_glm_client *)(void *)(made->block + made->state_at);
+    made->core = live_block_state(&made->block);
     *site = made;
     return TACIT_OK;
 }
@@ -134,22 +127,17 @@ static enum tacit_status site_restore(struct live_site **site,
                                       size_t size)
 {
     struct live_site *made;
-    uint64_t length;
-    if (size < sizeof length)
-        return TACIT_MALFORMED;
-    memcpy(&length, bytes, sizeof length);
-    if (length > size - sizeof length)
-        return TACIT_MALFORMED;
-    enum tacit_status status =
-        make(&made, config, (const uint8_t *)bytes + sizeof length, (size_t)length);
+    const uint8_t *announcement;
+    size_t announcement_size;
+    enum tacit_status status = live_block_read(bytes, size, &announcement, &announcement_size);
+    if (status == TACIT_OK)
+        status = make(&made, config, announcement, announcement_size);
     if (status != TACIT_OK)
         return status;
     struct tacit_glm_client_config const client = client_config(made, config);
-    status = made->size == size ? TACIT_OK : TACIT_MALFORMED;
-    if (status == TACIT_OK) {
-        memcpy(made->block, bytes, size);
-        status = tacit_glm_client_check(made->core, size - made->state_at, &client);
-    }
+    status = live_block_take(&made->block, bytes, size);
+    if (status == TACIT_OK)
+        status = tacit_glm_client_check(made->core, live_block_state_size(&made->block), &client);
     if (status == TACIT_OK)
         *site = made;
     else
@@ -159,15 +147,13 @@ static enum tacit_status site_restore(struct live_site **site,
 
 static const void *site_bytes(const struct live_site *site, size_t *size)
 {
-    *size = site->size;
-    return site->block;
+    *size = site->block.size;
+    return site->block.bytes;
 }
 
 static bool site_is_of(const struct live_site *site, const uint8_t *announcement, size_t size)
 {
-    uint64_t length;
-    memcpy(&length, site->block, sizeof length);
-    return length == size && memcmp(site->block + sizeof length, announcement, size) == 0;
+    return live_block_is_of(&site->block, announcement, size);
 }
 
 static const struct tacit_wire_agreement *site_agreement(const struct live_site *site)

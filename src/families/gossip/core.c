@@ -1,6 +1,5 @@
-/* One block: [size of the announcement, announcement, filled up to 8] [digest of the agreement in
- * it] [state]. */
 #include "core.h"
+#include "../../live/block.h"
 #include "../../live/bus/letter.h"
 #include "settings.h"
 #include <stdlib.h>
@@ -11,19 +10,14 @@ struct gossip_core {
     struct tacit_wire_gossip_run run;
     struct tacit_gossip_rule rule;
     uint32_t *neighbours; /* indices, for the configuration */
-    unsigned char *block;
+    struct live_block block;
     struct tacit_gossip_memory *memory;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
-    size_t size;
-    size_t digest_at;
-    size_t state_at;
 };
 
 static struct tacit_gossip_agent *state_of(const struct gossip_core *core)
 {
-    TACIT_ASSERT(core->block != NULL);
-    TACIT_ASSERT(core->state_at < core->size);
-    return (struct tacit_gossip_agent *)(void *)(core->block + core->state_at);
+    return live_block_state(&core->block);
 }
 
 static struct tacit_gossip_agent_config config_of(const struct gossip_core *core)
@@ -50,12 +44,7 @@ bool gossip_core_fits(uint32_t arm_count)
 
 /* ---- Beginning and end ---- */
 
-static size_t filled_up(size_t size)
-{
-    return (size + 7u) & ~(size_t)7u;
-}
-
-/* What the announcement says, and where the parts of the block are. */
+/* What the announcement says, and a block for it. */
 static enum tacit_status describe(struct gossip_core *core,
                                   const struct tacit_mechanism_config *mechanism,
                                   const uint8_t *announcement, size_t announcement_size)
@@ -79,11 +68,8 @@ static enum tacit_status describe(struct gossip_core *core,
     for (uint32_t i = 0; i < core->run.neighbour_count; i++)
         core->neighbours[i] = core->run.neighbours[i].agent;
     struct tacit_gossip_agent_config const config = config_of(core);
-    size_t const state_size = tacit_gossip_agent_size(&config);
-    core->digest_at = sizeof(uint64_t) + filled_up(announcement_size);
-    core->state_at = core->digest_at + sizeof core->digest;
-    core->size = core->state_at + state_size;
-    return state_size == 0 ? TACIT_MALFORMED : TACIT_OK;
+    return live_block_new(&core->block, announcement, announcement_size, core->digest,
+                          tacit_gossip_agent_size(&config));
 }
 
 static enum tacit_status make(struct gossip_core **made,
@@ -95,10 +81,8 @@ static enum tacit_status make(struct gossip_core **made,
         return TACIT_MEMORY;
     enum tacit_status status = describe(core, mechanism, announcement, announcement_size);
     if (status == TACIT_OK) {
-        core->block = calloc(1, core->size);
         core->memory = malloc(tacit_gossip_memory_size(&core->rule));
-        if (core->block == NULL || core->memory == NULL)
-            status = TACIT_MEMORY;
+        status = core->memory == NULL ? TACIT_MEMORY : TACIT_OK;
     }
     if (status != TACIT_OK) {
         gossip_core_free(core);
@@ -114,13 +98,9 @@ enum tacit_status gossip_core_new(struct gossip_core **core,
                                   const uint8_t *announcement, size_t size)
 {
     struct gossip_core *made;
-    uint64_t const length = size;
     enum tacit_status status = make(&made, mechanism, announcement, size);
     if (status != TACIT_OK)
         return status;
-    memcpy(made->block, &length, sizeof length);
-    memcpy(made->block + sizeof length, announcement, size);
-    memcpy(made->block + made->digest_at, made->digest, sizeof made->digest);
     struct tacit_gossip_agent_config const config = config_of(made);
     status = tacit_gossip_agent_init(state_of(made), &config);
     TACIT_ASSERT(status == TACIT_OK); /* the size above said that it is valid */
@@ -133,23 +113,18 @@ enum tacit_status gossip_core_restore(struct gossip_core **core,
                                       const void *block, size_t size)
 {
     struct gossip_core *made;
-    uint64_t length;
-    if (size < sizeof length)
-        return TACIT_MALFORMED;
-    memcpy(&length, block, sizeof length);
-    if (length > size - sizeof length)
-        return TACIT_MALFORMED;
-    enum tacit_status status =
-        make(&made, mechanism, (const uint8_t *)block + sizeof length, (size_t)length);
+    const uint8_t *announcement;
+    size_t announcement_size;
+    enum tacit_status status = live_block_read(block, size, &announcement, &announcement_size);
+    if (status == TACIT_OK)
+        status = make(&made, mechanism, announcement, announcement_size);
     if (status != TACIT_OK)
         return status;
-    status = TACIT_MALFORMED;
-    if (made->size == size &&
-        memcmp((const uint8_t *)block + made->digest_at, made->digest, sizeof made->digest) == 0) {
-        struct tacit_gossip_agent_config const config = config_of(made);
-        memcpy(made->block, block, size);
-        status = tacit_gossip_agent_check(state_of(made), size - made->state_at, &config);
-    }
+    struct tacit_gossip_agent_config const config = config_of(made);
+    status = live_block_take(&made->block, block, size);
+    if (status == TACIT_OK)
+        status =
+            tacit_gossip_agent_check(state_of(made), live_block_state_size(&made->block), &config);
     if (status != TACIT_OK) {
         gossip_core_free(made);
         return status;
@@ -165,7 +140,7 @@ void gossip_core_free(struct gossip_core *core)
     free(core->announcement);
     free((void *)(uintptr_t)core->run.neighbours);
     free(core->neighbours);
-    free(core->block);
+    live_block_free(&core->block);
     free(core->memory);
     free(core);
 }
@@ -175,8 +150,8 @@ void gossip_core_free(struct gossip_core *core)
 const void *gossip_core_block(const struct gossip_core *core, size_t *size)
 {
     TACIT_ASSERT(size != NULL);
-    *size = core->size;
-    return core->block;
+    *size = core->block.size;
+    return core->block.bytes;
 }
 
 const struct tacit_wire_gossip_run *gossip_core_run(const struct gossip_core *core)
@@ -202,9 +177,7 @@ const struct tacit_wire_agreement *gossip_core_agreement(const struct gossip_cor
 bool gossip_core_is_of(const struct gossip_core *core, const uint8_t *announcement, size_t size)
 {
     TACIT_ASSERT(announcement != NULL);
-    uint64_t length;
-    memcpy(&length, core->block, sizeof length);
-    return length == size && memcmp(core->block + sizeof length, announcement, size) == 0;
+    return live_block_is_of(&core->block, announcement, size);
 }
 
 enum tacit_status gossip_core_step(struct gossip_core *core, const struct tacit_gossip_event *event,

@@ -1,19 +1,15 @@
-/* One block: [size of the announcement, announcement, filled up to 8] [digest of the agreement in
- * it] [state]. */
 #include "core.h"
 #include <stdlib.h>
 #include <string.h>
+#include "../../live/block.h"
 #include "../../live/bus/letter.h"
 
 struct phased_core {
     struct tacit_wire_announcement *announcement;
     struct tacit_wire_phased_run run;
-    unsigned char *block;
+    struct live_block block;
     uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     uint8_t domain[TACIT_SHA256_BYTES];
-    size_t size;
-    size_t digest_at;
-    size_t state_at;
 };
 
 bool phased_core_fits(uint32_t arm_count)
@@ -49,12 +45,10 @@ static struct tacit_phased_agent_config agent_config(const struct phased_core *c
 
 struct tacit_phased_agent *phased_core_agent(const struct phased_core *core)
 {
-    TACIT_ASSERT(core->block != NULL);
-    TACIT_ASSERT(core->state_at < core->size);
-    return (struct tacit_phased_agent *)(void *)(core->block + core->state_at);
+    return live_block_state(&core->block);
 }
 
-/* What the announcement says, and where the parts of the block are. */
+/* What the announcement says, and a block for it. */
 static enum tacit_status describe(struct phased_core *core, const struct phased_core_site *site,
                                   const uint8_t *announcement, size_t announcement_size)
 {
@@ -71,10 +65,7 @@ static enum tacit_status describe(struct phased_core *core, const struct phased_
     size_t const state_size = tacit_phased_agent_size(&config);
     if (state_size == 0 || !phased_core_fits(config.arm_count))
         return TACIT_MALFORMED;
-    core->digest_at = sizeof(uint64_t) + ((announcement_size + 7u) & ~(size_t)7u);
-    core->state_at = core->digest_at + sizeof core->digest;
-    core->size = core->state_at + state_size;
-    return TACIT_OK;
+    return live_block_new(&core->block, announcement, announcement_size, core->digest, state_size);
 }
 
 static enum tacit_status make(struct phased_core **made, const struct phased_core_site *site,
@@ -84,8 +75,6 @@ static enum tacit_status make(struct phased_core **made, const struct phased_cor
     if (core == NULL)
         return TACIT_MEMORY;
     enum tacit_status status = describe(core, site, announcement, announcement_size);
-    if (status == TACIT_OK && (core->block = calloc(1, core->size)) == NULL)
-        status = TACIT_MEMORY;
     if (status != TACIT_OK) {
         phased_core_free(core);
         return status;
@@ -98,13 +87,9 @@ enum tacit_status phased_core_new(struct phased_core **core, const struct phased
                                   const uint8_t *announcement, size_t announcement_size)
 {
     struct phased_core *made;
-    uint64_t const length = announcement_size;
     enum tacit_status status = make(&made, site, announcement, announcement_size);
     if (status != TACIT_OK)
         return status;
-    memcpy(made->block, &length, sizeof length);
-    memcpy(made->block + sizeof length, announcement, announcement_size);
-    memcpy(made->block + made->digest_at, made->digest, sizeof made->digest);
     struct tacit_phased_agent_config const config = agent_config(made, site);
     status = tacit_phased_agent_init(phased_core_agent(made), &config);
     TACIT_ASSERT(status == TACIT_OK); /* the size above said that it is valid */
@@ -112,34 +97,23 @@ enum tacit_status phased_core_new(struct phased_core **core, const struct phased
     return TACIT_OK;
 }
 
-/* Requires: the block is as long as the core's. */
-static enum tacit_status take_block(struct phased_core *core, const struct phased_core_site *site,
-                                    const void *block)
-{
-    TACIT_ASSERT(block != NULL);
-    struct tacit_phased_agent_config const config = agent_config(core, site);
-    memcpy(core->block, block, core->size);
-    if (memcmp(core->block + core->digest_at, core->digest, sizeof core->digest) != 0)
-        return TACIT_MALFORMED;
-    return tacit_phased_agent_check(phased_core_agent(core), core->size - core->state_at, &config);
-}
-
 enum tacit_status phased_core_restore(struct phased_core **core,
                                       const struct phased_core_site *site, const void *block,
                                       size_t size)
 {
     struct phased_core *made;
-    uint64_t length;
-    if (size < sizeof length)
-        return TACIT_MALFORMED;
-    memcpy(&length, block, sizeof length);
-    if (length > size - sizeof length)
-        return TACIT_MALFORMED;
-    enum tacit_status status =
-        make(&made, site, (const uint8_t *)block + sizeof length, (size_t)length);
+    const uint8_t *announcement;
+    size_t announcement_size;
+    enum tacit_status status = live_block_read(block, size, &announcement, &announcement_size);
+    if (status == TACIT_OK)
+        status = make(&made, site, announcement, announcement_size);
     if (status != TACIT_OK)
         return status;
-    status = made->size == size ? take_block(made, site, block) : TACIT_MALFORMED;
+    struct tacit_phased_agent_config const config = agent_config(made, site);
+    status = live_block_take(&made->block, block, size);
+    if (status == TACIT_OK)
+        status = tacit_phased_agent_check(phased_core_agent(made),
+                                          live_block_state_size(&made->block), &config);
     if (status == TACIT_OK)
         *core = made;
     else
@@ -152,7 +126,7 @@ void phased_core_free(struct phased_core *core)
     if (core == NULL)
         return;
     free(core->announcement);
-    free(core->block);
+    live_block_free(&core->block);
     free(core);
 }
 
@@ -160,8 +134,8 @@ void phased_core_free(struct phased_core *core)
 
 const void *phased_core_block(const struct phased_core *core, size_t *size)
 {
-    *size = core->size;
-    return core->block;
+    *size = core->block.size;
+    return core->block.bytes;
 }
 
 const struct tacit_wire_phased_run *phased_core_run(const struct phased_core *core)
@@ -176,7 +150,5 @@ const struct tacit_wire_agreement *phased_core_agreement(const struct phased_cor
 
 bool phased_core_is_of(const struct phased_core *core, const uint8_t *announcement, size_t size)
 {
-    uint64_t length;
-    memcpy(&length, core->block, sizeof length);
-    return length == size && memcmp(core->block + sizeof length, announcement, size) == 0;
+    return live_block_is_of(&core->block, announcement, size);
 }

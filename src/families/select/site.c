@@ -1,5 +1,5 @@
-/* A site of a training federation: the core behind the bytes of the bus. One block is kept: [size
- * of the announcement, announcement, filled up to 8] [state]. */
+/* A site of a training federation: the core behind the bytes of the bus. */
+#include "../../live/block.h"
 #include "../../live/bus/letter.h"
 #include "../../live/messages.h"
 #include "live.h"
@@ -14,9 +14,7 @@ struct live_site {
     struct tacit_wire_announcement *announcement;
     struct tacit_wire_select_run run;
     const struct select_site_settings *settings;
-    unsigned char *block;
-    size_t size;
-    size_t state_at;
+    struct live_block block;
     struct live_messages out;
     uint8_t *release; /* encoded, of this step */
     struct live_file files[2];
@@ -27,7 +25,7 @@ struct live_site {
 
 static struct tacit_select_site *state_of(const struct live_site *site)
 {
-    return (struct tacit_select_site *)(void *)(site->block + site->state_at);
+    return live_block_state(&site->block);
 }
 
 /* ---- Beginning and end ----------------------------------------------------------------------- */
@@ -52,7 +50,7 @@ static void site_free(struct live_site *site)
         return;
     live_messages_free(&site->out);
     free(site->announcement);
-    free(site->block);
+    live_block_free(&site->block);
     free(site->release);
     free(site);
 }
@@ -80,10 +78,10 @@ static enum tacit_status core_config(const struct live_site *site,
     return status;
 }
 
-/* Around an announcement; *state_size: of the state behind it, for which there is room. */
+/* Around an announcement, with a state of zeros. */
 static enum tacit_status site_new(struct live_site **site, const struct live_site_config *config,
                                   const uint8_t *bytes, size_t size,
-                                  struct tacit_select_site_config *core, size_t *state_size)
+                                  struct tacit_select_site_config *core)
 {
     struct live_site *const made = calloc(1, sizeof *made);
     if (made == NULL)
@@ -95,21 +93,12 @@ static enum tacit_status site_new(struct live_site **site, const struct live_sit
         status = tacit_wire_select_run_decode(made->announcement, &made->run);
     if (status == TACIT_OK)
         status = core_config(made, config, core);
-    *state_size = status == TACIT_OK ? tacit_select_site_size(core) : 0;
-    if (status == TACIT_OK && *state_size == 0)
-        status = TACIT_MALFORMED;
-    made->state_at = sizeof(uint64_t) + (size + 7) / 8 * 8;
-    made->size = made->state_at + *state_size;
-    made->block = status == TACIT_OK ? calloc(1, made->size) : NULL;
-    if (status == TACIT_OK && made->block == NULL)
-        status = TACIT_MEMORY;
+    if (status == TACIT_OK)
+        status = live_block_new(&made->block, bytes, size, NULL, tacit_select_site_size(core));
     if (status != TACIT_OK) {
         site_free(made);
         return status;
     }
-    uint64_t const length = size;
-    memcpy(made->block, &length, sizeof length);
-    memcpy(made->block + sizeof length, bytes, size);
     *site = made;
     return TACIT_OK;
 }
@@ -146,14 +135,13 @@ static enum tacit_status site_join(struct live_site **site, const struct live_si
     struct tacit_wire_select_run run;
     struct tacit_select_site_config core;
     struct live_site *made = NULL;
-    size_t state_size;
     enum tacit_status status = decode_run(announcement, size, &run);
     if (status != TACIT_OK)
         return status;
     *objection = objection_to(&run, config); /* before memory is taken */
     if (*objection != NULL)
         return TACIT_REFUSED;
-    status = site_new(&made, config, announcement, size, &core, &state_size);
+    status = site_new(&made, config, announcement, size, &core);
     if (status != TACIT_OK)
         return status;
     status = tacit_select_site_init(state_of(made), &core);
@@ -168,23 +156,17 @@ static enum tacit_status site_restore(struct live_site **site,
 {
     struct tacit_select_site_config core;
     struct live_site *made = NULL;
-    size_t state_size;
-    uint64_t length;
-    if (size < sizeof length)
-        return TACIT_MALFORMED;
-    memcpy(&length, bytes, sizeof length);
-    if (length > size - sizeof length)
-        return TACIT_MALFORMED;
-    enum tacit_status status =
-        site_new(&made, config, (const uint8_t *)bytes + sizeof length, length, &core, &state_size);
+    const uint8_t *announcement;
+    size_t announcement_size;
+    enum tacit_status status = live_block_read(bytes, size, &announcement, &announcement_size);
+    if (status == TACIT_OK)
+        status = site_new(&made, config, announcement, announcement_size, &core);
     if (status != TACIT_OK)
         return status;
-    if (size == made->size) {
-        memcpy(made->block, bytes, size);
-        status = tacit_select_site_check(state_of(made), state_size, &core);
-    } else {
-        status = TACIT_MALFORMED;
-    }
+    status = live_block_take(&made->block, bytes, size);
+    if (status == TACIT_OK)
+        status =
+            tacit_select_site_check(state_of(made), live_block_state_size(&made->block), &core);
     if (status == TACIT_OK && objection_to(&made->run, config) != NULL)
         status = TACIT_MALFORMED;
     if (status == TACIT_OK)
@@ -196,15 +178,13 @@ static enum tacit_status site_restore(struct live_site **site,
 
 static const void *site_bytes(const struct live_site *site, size_t *size)
 {
-    *size = site->size;
-    return site->block;
+    *size = site->block.size;
+    return site->block.bytes;
 }
 
 static bool site_is_of(const struct live_site *site, const uint8_t *announcement, size_t size)
 {
-    uint64_t length;
-    memcpy(&length, site->block, sizeof length);
-    return length == size && memcmp(site->block + sizeof length, announcement, size) == 0;
+    return live_block_is_of(&site->block, announcement, size);
 }
 
 static const struct tacit_wire_agreement *site_agreement(const struct live_site *site)

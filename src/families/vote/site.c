@@ -1,7 +1,7 @@
-/* A site of private votes: the core behind the bytes of the bus. What is kept is one block: [size
- * of the announcement, announcement, filled up to 8] [digest of the agreement in it] [core]. */
-#include "../../live/site.h"
+/* A site of private votes: the core behind the bytes of the bus. */
+#include "../../live/block.h"
 #include "../../live/messages.h"
+#include "../../live/site.h"
 #include "live.h"
 #include "rule.h"
 #include "tacit/commit.h"
@@ -18,10 +18,7 @@ struct live_site {
     struct tacit_wire_vote_run run;
     struct tacit_vote_site_config config;
     uint64_t *committee;
-    unsigned char *block;
-    size_t size;
-    size_t digest_at;
-    size_t core_at;
+    struct live_block block;
     struct live_messages out;
     uint8_t *release; /* encoded, of this step */
     struct tacit_pull_block *plan;
@@ -30,7 +27,7 @@ struct live_site {
 
 static struct tacit_vote_site *core_of(const struct live_site *site)
 {
-    return (struct tacit_vote_site *)(void *)(site->block + site->core_at);
+    return live_block_state(&site->block);
 }
 
 static struct tacit_vote_site_view view_of(const struct live_site *site)
@@ -53,7 +50,7 @@ static void site_free(struct live_site *site)
         return;
     free(site->announcement);
     free(site->committee);
-    free(site->block);
+    live_block_free(&site->block);
     live_messages_free(&site->out);
     free(site->release);
     free(site->plan);
@@ -69,7 +66,8 @@ static enum tacit_status own_mechanism(const struct live_site_config *config,
 }
 
 /* The run, and what the site's own file says; nothing of the run enters the noise. */
-static enum tacit_status configure(struct live_site *site, const struct live_site_config *own)
+static enum tacit_status configure(struct live_site *site, const struct live_site_config *own,
+                                   const uint8_t *digest)
 {
     struct tacit_wire_vote_run const *const run = &site->run;
     struct tacit_vote_site_config *const config = &site->config;
@@ -93,50 +91,24 @@ static enum tacit_status configure(struct live_site *site, const struct live_sit
         .goes_on = run->reset_after_s > 0,
         .resend_after_us = own->resend_after_us};
     tacit_bits_fill(site->committee, run->committee);
-    tacit_commit_domain(own->federation, site->block + site->digest_at, config->domain);
+    tacit_commit_domain(own->federation, digest, config->domain);
     return own_mechanism(own, &config->player.mechanism);
 }
 
-static size_t filled_up(size_t size)
-{
-    return (size + 7u) & ~(size_t)7u;
-}
-
-/* What the announcement says, and the front of the block. */
+/* What the announcement says. */
 static enum tacit_status take_announcement(struct live_site *site, const uint8_t *bytes,
-                                           size_t size)
+                                           size_t size, uint8_t *digest)
 {
-    uint64_t const length = size;
     enum tacit_status status = tacit_wire_announcement_decode(bytes, size, &site->announcement);
     if (status == TACIT_OK)
         status = tacit_wire_vote_run_decode(site->announcement, &site->run);
     if (status != TACIT_OK)
         return status;
-    site->digest_at = sizeof length + filled_up(size);
-    site->core_at = site->digest_at + TACIT_WIRE_DIGEST_BYTES;
     site->committee = calloc(TACIT_BITS_WORDS(site->run.agent_count), sizeof *site->committee);
     site->plan = calloc(site->run.arm_count, sizeof *site->plan);
-    site->block = calloc(1, site->core_at);
-    if (site->committee == NULL || site->plan == NULL || site->block == NULL)
+    if (site->committee == NULL || site->plan == NULL)
         return TACIT_MEMORY;
-    memcpy(site->block, &length, sizeof length);
-    memcpy(site->block + sizeof length, bytes, size);
-    return tacit_wire_agreement_digest(&site->announcement->agreement,
-                                       site->block + site->digest_at);
-}
-
-static enum tacit_status make_room(struct live_site *site)
-{
-    size_t const core = tacit_vote_site_size(&site->config);
-    if (core == 0)
-        return TACIT_MALFORMED;
-    unsigned char *const grown = realloc(site->block, site->core_at + core);
-    if (grown == NULL)
-        return TACIT_MEMORY;
-    memset(grown + site->core_at, 0, core);
-    site->block = grown;
-    site->size = site->core_at + core;
-    return TACIT_OK;
+    return tacit_wire_agreement_digest(&site->announcement->agreement, digest);
 }
 
 static enum tacit_status make(struct live_site **made, const struct live_site_config *config,
@@ -145,12 +117,14 @@ static enum tacit_status make(struct live_site **made, const struct live_site_co
     struct live_site *const site = calloc(1, sizeof *site);
     if (site == NULL)
         return TACIT_MEMORY;
+    uint8_t digest[TACIT_WIRE_DIGEST_BYTES];
     site->deadline_us = TACIT_NEVER;
-    enum tacit_status status = take_announcement(site, announcement, size);
+    enum tacit_status status = take_announcement(site, announcement, size, digest);
     if (status == TACIT_OK)
-        status = configure(site, config);
+        status = configure(site, config, digest);
     if (status == TACIT_OK)
-        status = make_room(site);
+        status = live_block_new(&site->block, announcement, size, digest,
+                                tacit_vote_site_size(&site->config));
     if (status != TACIT_OK) {
         site_free(site);
         return status;
@@ -182,22 +156,17 @@ static enum tacit_status site_restore(struct live_site **site,
                                       size_t size)
 {
     struct live_site *made;
-    uint64_t length;
-    if (size < sizeof length)
-        return TACIT_MALFORMED;
-    memcpy(&length, bytes, sizeof length);
-    if (length > size - sizeof length)
-        return TACIT_MALFORMED;
-    enum tacit_status status =
-        make(&made, config, (const uint8_t *)bytes + sizeof length, (size_t)length);
+    const uint8_t *announcement;
+    size_t announcement_size;
+    enum tacit_status status = live_block_read(bytes, size, &announcement, &announcement_size);
+    if (status == TACIT_OK)
+        status = make(&made, config, announcement, announcement_size);
     if (status != TACIT_OK)
         return status;
-    if (made->size != size || memcmp(made->block, bytes, made->core_at) != 0)
-        status = TACIT_MALFORMED;
-    if (status == TACIT_OK) {
-        memcpy(core_of(made), (const uint8_t *)bytes + made->core_at, size - made->core_at);
-        status = tacit_vote_site_check(core_of(made), size - made->core_at, &made->config);
-    }
+    status = live_block_take(&made->block, bytes, size);
+    if (status == TACIT_OK)
+        status = tacit_vote_site_check(core_of(made), live_block_state_size(&made->block),
+                                       &made->config);
     if (status != TACIT_OK) {
         site_free(made);
         return status;
@@ -208,15 +177,13 @@ static enum tacit_status site_restore(struct live_site **site,
 
 static const void *site_bytes(const struct live_site *site, size_t *size)
 {
-    *size = site->size;
-    return site->block;
+    *size = site->block.size;
+    return site->block.bytes;
 }
 
 static bool site_is_of(const struct live_site *site, const uint8_t *announcement, size_t size)
 {
-    uint64_t length;
-    memcpy(&length, site->block, sizeof length);
-    return length == size && memcmp(site->block + sizeof length, announcement, size) == 0;
+    return live_block_is_of(&site->block, announcement, size);
 }
 
 static const struct tacit_wire_agreement *site_agreement(const struct live_site *site)
