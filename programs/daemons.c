@@ -39,8 +39,8 @@ static const struct argp_option coordinator_options[] = {
      "with a greater run.id",
      0},
     {"run", 'r', "RUN", 0,
-     "With --new-term or --recover: the run of a state that is lost, as `run` in the status of a "
-     "site shows it",
+     "With --new-term, --recover or --end-run: the run of a state that is lost, as `run` in the "
+     "status of a site shows it",
      0},
     {"recover", 'b', NULL, 0,
      "Before it starts, build the state from what the sites hold, if that is newer than what is "

@@ -26,6 +26,10 @@ TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite liv
 echo "== floods, with nothing else beside the ordinary callers"
 TACIT_TEST_LONG=1 TACIT_TEST_ALONE=1 meson test -C build-test --quiet --print-errorlogs --timeout-multiplier 4 federation_floods
 
+echo "== 1,000 kills over live runs of six protocols, with lost coordinators and old copies among them"
+TACIT_PROGRAM=build-test/tacit TACIT_GLM_EVENTS_PROGRAM=build-test/tests/glm_events \
+    TACIT_GOSSIP_STATE_PROGRAM=build-test/tests/gossip_state tests/long/kills.py
+
 echo "== the pages in a browser, with axe-core; the figures by librsvg"
 tools/install_dependencies.sh browser
 TACIT_TEST_LONG=1 TACIT_PROGRAM=build-test/tacit tests/cli/browser.py build-test

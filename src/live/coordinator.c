@@ -693,20 +693,41 @@ static enum tacit_status begin_letters(struct coordinator *coordinator)
     return status;
 }
 
-/* Drawn once a state, and kept: so words of an earlier run of the same number are of another run.
- */
+/* The operator's word may name a run for a state that knows none; for another one it is refused. */
+static enum tacit_status check_named_run(const struct coordinator *coordinator,
+                                         struct tacit_error *error)
+{
+    struct live_hub_config named = coordinator->run;
+    char const *const text = coordinator->config->lost_run;
+    if (!coordinator->config->ends_run || text == NULL)
+        return TACIT_OK;
+    enum tacit_status const status = live_hub_take_run(text, &named, error);
+    if (status != TACIT_OK || named.run_nonce == coordinator->run.run_nonce)
+        return status;
+    (void)snprintf(error->text, sizeof error->text,
+                   "%s: this is the state of another run than %s: move the directory away, and say "
+                   "it again",
+                   coordinator->config->state_directory, text);
+    return TACIT_INVALID;
+}
+
+/* Drawn once a state, and kept: so words of an earlier run of the same number are of another run. A
+ * run that is only to be ended, or to go on, is named where the state of it is lost. */
 static enum tacit_status open_nonce(struct coordinator *coordinator, struct tacit_error *error)
 {
     static const char name[] = LIVE_RUN_NONCE;
+    struct live_coordinator_config const *const config = coordinator->config;
     struct live_store *const store = coordinator->daemon.store;
     struct tacit_entropy const entropy = live_entropy(LIVE_ENTROPY_KEYS);
     bool found = false;
     enum tacit_status status =
         live_store_get_value(store, name, &coordinator->run.run_nonce, &found);
-    if (status != TACIT_OK || found)
+    if (status == TACIT_OK && found)
+        return check_named_run(coordinator, error);
+    if (status != TACIT_OK)
         return status;
-    status = coordinator->config->begins_term
-                 ? live_hub_take_run(coordinator->config->lost_run, &coordinator->run, error)
+    status = config->begins_term || config->ends_run
+                 ? live_hub_take_run(config->lost_run, &coordinator->run, error)
                  : tacit_entropy_word(&entropy, &coordinator->run.run_nonce);
     if (status == TACIT_OK && !live_daemon_begin(&coordinator->daemon))
         status = TACIT_IO;

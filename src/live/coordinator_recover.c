@@ -195,8 +195,8 @@ static enum tacit_status write_state(struct recovery *recovery)
     if (!best->has_state) {
         (void)snprintf(recovery->why.text, sizeof recovery->why.text,
                        "what the sites hold of this run does not build its state again: it was too "
-                       "large for a message; the run is over, and the next one needs another "
-                       "run.id");
+                       "large for a message; %s",
+                       live_hub_chain_over(protocol->one_run != NULL));
         return TACIT_ROLLBACK;
     }
     status = protocol->rebuild(&hub, &recovery->run, best->state, best->state_size);
@@ -440,11 +440,10 @@ enum tacit_status live_coordinator_recover(const struct live_coordinator_config 
                                             .term = 1}};
     *goes_on = false;
     if (config->protocol->rebuild == NULL) {
-        (void)snprintf(
-            error->text, sizeof error->text,
-            "the protocol %s is not built again from what its sites hold: put the newest "
-            "copy of the state back, or begin a new run with another run.id",
-            config->protocol->word);
+        (void)snprintf(error->text, sizeof error->text,
+                       "the protocol %s is not built again from what its sites hold: %s",
+                       config->protocol->word,
+                       live_hub_chain_over(config->protocol->one_run != NULL));
         return TACIT_INVALID;
     }
     enum tacit_status status =

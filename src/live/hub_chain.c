@@ -8,18 +8,25 @@
 #define REBUILD                                                                                    \
     "tacit coordinator --recover builds the state from what the sites hold (docs/operations.md); " \
     "or, if this is to be a new run, give it another run.id"
-#define RUN_IS_OVER                                                                                \
-    "The protocol %s is not built again from what its sites hold: put the newest copy of the "     \
-    "state back, or the run is over, and the next one needs another run.id"
+#define NEWEST_BACK "put the newest copy of the state back, or the run is over: "
+
+const char *live_hub_chain_over(bool has_one_run)
+{
+    return has_one_run ? NEWEST_BACK "another one needs other data, and new states everywhere"
+                       : NEWEST_BACK
+               "move the state away, write its end down with tacit coordinator --end-run --run "
+               "RUN, "
+               "and begin the next one with a greater run.id (docs/operations.md)";
+}
 
 enum tacit_status live_hub_chain_open(struct live_hub_chain *chain,
                                       const struct live_hub_ops *protocol, struct live_store *store,
                                       struct live_letters *letters)
 {
     bool found;
-    *chain =
-        (struct live_hub_chain){.room = malloc(LIVE_ENTRY_STATE_BYTES_MAX),
-                                .protocol = protocol->snapshot == NULL ? protocol->word : NULL};
+    *chain = (struct live_hub_chain){.room = malloc(LIVE_ENTRY_STATE_BYTES_MAX),
+                                     .protocol = protocol->snapshot == NULL ? protocol->word : NULL,
+                                     .has_one_run = protocol->one_run != NULL};
     if (chain->room == NULL)
         return TACIT_MEMORY;
     enum tacit_status status =
@@ -140,7 +147,9 @@ static void advise(const struct live_hub_chain *chain, enum live_chain_stop why,
                        "Two coordinators speak for this run, or its state was copied: stop both, "
                        "and find out which one is right (docs/operations.md)");
     else if (chain->protocol != NULL)
-        (void)snprintf(text, size, RUN_IS_OVER, chain->protocol);
+        (void)snprintf(text, size,
+                       "The protocol %s is not built again from what its sites hold: %s",
+                       chain->protocol, live_hub_chain_over(chain->has_one_run));
     else
         (void)snprintf(text, size, "%s", REBUILD);
 }
@@ -149,7 +158,7 @@ static void stop(struct live_hub_chain *chain, enum live_chain_stop why, const c
                  const struct live_entry *found, const char *text)
 {
     char run[2 * TACIT_WIRE_RUN_BYTES + 1];
-    char advice[256];
+    char advice[384];
     for (size_t i = 0; i < TACIT_WIRE_RUN_BYTES; i++)
         (void)snprintf(run + 2 * i, 3, "%02x", found->run[i]);
     TACIT_ASSERT(why != LIVE_CHAIN_GOES_ON && chain->stop == LIVE_CHAIN_GOES_ON);
@@ -230,10 +239,11 @@ enum tacit_status live_hub_take_run(const char *text, struct live_hub_config *ru
             halves[i / 16] << 4 | (uint64_t)(text[i] <= '9' ? text[i] - '0' : text[i] - 'a' + 10);
     is_run = is_run && halves[1] == run->run_id;
     if (!is_run)
-        (void)snprintf(error->text, sizeof error->text,
-                       "this state knows of no run; name the one that goes on, as `run` in the "
-                       "status of a site shows it, with --run (run.id of the file is %llu)",
-                       (unsigned long long)run->run_id);
+        (void)snprintf(
+            error->text, sizeof error->text,
+            "this state knows of no run; name it, as `run` in the status of a site shows "
+            "it, with --run (run.id of the file is %llu)",
+            (unsigned long long)run->run_id);
     run->run_nonce = halves[0];
     return is_run ? TACIT_OK : TACIT_INVALID;
 }

@@ -21,6 +21,7 @@ struct live_hub_chain {
     uint64_t rebuilt_term; /* what this hub was rebuilt from; 0: it was not */
     uint64_t rebuilt_number;
     const char *protocol; /* that cannot be built again from what its sites hold; NULL: it can */
+    bool has_one_run;     /* as live_hub_ops has it */
     bool said_too_large;
     bool said_other; /* that the sites hold entries of another run with this number */
     enum live_chain_stop stop;
@@ -52,6 +53,9 @@ void live_hub_chain_publish(const struct live_hub_chain *chain, struct live_daem
  * says whether this coordinator may go on. */
 const char *live_hub_chain_hear(struct live_hub_chain *chain, const struct live_letters *letters,
                                 const char *site, const struct tacit_wire_envelope *envelope);
+
+/* What there is to be done where a state is lost and cannot be built again. */
+const char *live_hub_chain_over(bool has_one_run);
 
 /* A run as a site's status names it, 32 hexadecimal digits, into run->run_nonce. Errors:
  * TACIT_INVALID, with error->text; NULL is one. */

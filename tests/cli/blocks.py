@@ -43,6 +43,7 @@ REASONS = {
     ("docs/operations.md", "tacit pki revoke"): "run by tests/live/certificates.py",
     ("docs/operations.md", "tacit pki --directory pki east"): "run by tests/live/runs.py",
     ("docs/operations.md", "sed -i -e"): "run by tests/live/runs.py",
+    ("docs/operations.md", "mv state state-lost"): "run by tests/live/lost.py",
     ("docs/operations.md", "sudo useradd"): OWN_MACHINE,
     ("docs/operations.md", "state: /var/lib"): OWN_MACHINE,
     ("docs/operations.md", "sudo install"): OWN_MACHINE,

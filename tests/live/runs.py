@@ -110,7 +110,8 @@ def restart(federation, asked):
         federation.allow_access("tap", "read tacit/v1/#")
         federation.processes["broker"].send_signal(1)
         return
-    federation.stop(name)
+    if verb != "start":
+        federation.stop(name)
     federation.start(name)
 
 
@@ -362,7 +363,7 @@ def two_runs_of_gossip(federation_of):
 class Contexts(contexts.Trial):
     def __init__(self, **options):
         super().__init__(**options)
-        self.sites = contexts.SITES
+        self.sites, self.persistence = contexts.SITES, self.folder / "persistence"
         for site in self.sites:
             file = self.folder / f"{site}.yaml"
             file.write_text(file.read_text() + "runs: join\n")
@@ -423,6 +424,9 @@ def training_has_one_run_and_says_why(federation_of):
     run = {"id": 1, "horizon": 10, "epsilon": 4.0, "eta": 0.2, "parameters": 6, "clip": 4.0, "users_per_round": 2, "batches": 20,
            "deadline_s": 20, "quorum": 1}
     federation.write_coordinator(run, protocol="select", arms=federation.sites)
+    federation.start("coordinator")
+    wait_for("the run has begun", federation.status, 120)
+    federation.stop("coordinator")
     code, said = federation.run_to_end("coordinator", [*federation.words_of("coordinator"), "--end-run"], seconds=60)
     require(code == 0, f"{code} {said}")
     federation.write_coordinator({**run, "id": 2}, protocol="select", arms=federation.sites)

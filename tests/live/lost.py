@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Runs whose coordinator lost its state and cannot be built again: it stops and says in words that the run is over, and the
+next one begins over the states of the sites, by the guide's recipe; gossip is built again. See support.py."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import support
+from support import IS_LONG, main, require, test, wait_for
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))  # the examples have files of these names, too
+import gossip  # noqa: E402
+import restore  # noqa: E402
+import runs  # noqa: E402
+import training  # noqa: E402
+
+support.TESTS[:] = [one for one in support.TESTS if one.__module__ == __name__]  # those of the modules are theirs
+STATE_LOST = 3  # exit code
+OVER = "put the newest copy of the state back, or the run is over: "
+
+
+def state_of(federation):
+    return federation.folder / "state-coordinator"
+
+
+def lose(federation):
+    wait_for("all sites hold an entry",
+             lambda: all((federation.site_status(site) or {}).get("entry") for site in federation.sites), 120)
+    federation.processes["coordinator"].kill()
+    federation.processes["coordinator"].wait(60)
+    shutil.rmtree(state_of(federation))
+
+
+def stops(federation, *says):
+    """It does not go on by itself, and says what to do; again and again. Result: what it said last."""
+    for _ in range(2):
+        federation.start("coordinator")
+        process = federation.processes["coordinator"]
+        wait_for("the coordinator stops", lambda process=process: process.poll() is not None, 120)
+        said = federation.log("coordinator").rsplit(" stopping: ", 1)[-1]
+        require(process.returncode == STATE_LOST, f"it ended with {process.returncode}: {said}")
+        require(all(words in said for words in says), f"{says} are not in {said}")
+    return said
+
+
+def end_with(federation, *more):
+    words = [*federation.words_of("coordinator"), *more]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, done.stderr
+
+
+def wrong_words_are_refused(federation, word, run):
+    """Nothing is written by them that the recipe would stumble over."""
+    code, said = end_with(federation, "--recover")
+    require(code == 2 and f"the protocol {word} is not built again" in said and OVER in said, f"{code} {said}")
+    code, said = end_with(federation, "--end-run", "--run", run)
+    require(code == 2 and "the state of another run than" in said and "move the directory away" in said, f"{code} {said}")
+    shutil.move(state_of(federation), federation.folder / "state-aside")
+    for more in ((), ("--run", run[:-1]), ("--run", run[:-1] + "7")):
+        code, said = end_with(federation, "--end-run", *more)
+        require(code == 2 and "this state knows of no run; name it" in said, f"{more}: {code} {said}")
+    shutil.rmtree(state_of(federation))
+    shutil.move(federation.folder / "state-aside", state_of(federation))
+
+
+def recipe():
+    section = runs.GUIDE.read_text(encoding="utf-8").split("**A coordinator that lost its state")[1].split("\n**")[0]
+    blocks = re.findall(r"```sh\n(.*?)```", section, re.S)
+    require(len(blocks) == 1, f"{len(blocks)} blocks in the recipe")
+    return blocks[0]
+
+
+def begin_next(federation, run):
+    """By the guide, literally, but for the name of the state directory; one site joins by itself, the others by a word."""
+    file = federation.folder / "coordinator.yaml"
+    file.write_text(file.read_text().replace('"id"', "id"))  # as the guide writes it
+    commands = recipe()
+    require("mv state state-lost" in commands, commands)
+    os.environ["RUN"] = run
+    runs.follow(federation, commands.replace("mv state state-lost", "mv state-coordinator state-lost"))
+    for site in federation.sites[1:]:
+        wait_for(f"{site} asks", lambda site=site: ((federation.site_status(site) or {}).get("runs") or {})
+                 .get("waits_for_consent"), 120)
+        require(runs.control(federation, site, "join", "2").startswith("done: join run 2"), "no consent")
+    runs.in_second(federation)
+
+
+def asks_its_owner(federation, site):
+    file = federation.folder / f"{site}.yaml"
+    file.write_text(file.read_text().replace('runs: "join"', 'runs: "ask"').replace("runs: join", "runs: ask"))
+
+
+def run_of(federation):
+    return wait_for("a site answers", lambda: federation.site_status(federation.sites[0]))["run"]
+
+
+def all_have_released(federation):
+    """Each may play a little more until it has: the run must not end."""
+    waiting = [one for one in federation.applications if not (federation.get(one.site, "/v1/ledger") or {}).get("releases")]
+    for one in waiting:
+        one.allowance += 20
+    return not waiting
+
+
+def lost_and_begun_again(federation, word):
+    for site in federation.sites[1:]:
+        asks_its_owner(federation, site)
+    federation.start_all()
+    federation.apply(allowance=100)
+    wait_for("all sites have released", lambda: all_have_released(federation), 120)
+    run = run_of(federation)
+    lose(federation)
+    said = stops(federation, run, f"The protocol {word} is not built again", OVER, "--end-run --run RUN")
+    require("no state of it" in said, said)
+    before = {site: federation.get(site, "/v1/ledger")["releases"] for site in federation.sites}
+    wrong_words_are_refused(federation, word, run)
+    federation.allow(10 ** 9)  # traffic does not wait
+    begin_next(federation, run)
+    wait_for("the second run ends", lambda: (federation.is_finished() or {}).get("run_id") == 2, 120)
+    for site in federation.sites:
+        wait_for(f"{site} knows", lambda site=site: runs.run_of(federation, site) == 2 and
+                 federation.phase(site) in runs.ENDED, 120)
+    require(federation.status()["winner"] == "arm 0", f"{federation.status()}")
+    federation.end_applications()
+    for site in federation.sites:
+        ledger = federation.get(site, "/v1/ledger")
+        require(ledger["spent"] <= federation.epsilon, f"{site}: spent {ledger['spent']}")
+        first = [one for one in ledger["releases"] if one["run"] == 1]
+        require([one["epoch"] for one in first] == list(range(1, len(first) + 1)), f"{site}: {first}")
+        require(first[:len(before[site])] == before[site], f"{site}: the ledger of the lost run is another one")
+        listed = federation.get(site, "/v1/runs")["runs"]
+        require([one["run_id"] for one in listed] == [1, 2] and listed[0]["run"] == run, f"{listed}")
+        require(all(one["ended"] for one in listed), f"{site}: {listed}")
+    listed = federation.get("coordinator", "/runs")["runs"]
+    require([one["run_id"] for one in listed] == [1, 2] and listed[0]["run"] == run, f"{listed}")
+
+
+@test
+def lost_play_in_phases_is_over_and_the_next_run_begins(federation_of):
+    keys = {"quorum": 3, "rule": "index", "deadline_s": 60, "confidence": 0.95}
+    lost_and_begun_again(federation_of([0.875, 0.5, 0.125], "phased-index", keys, {"rounds_max": 4000}, kind=runs.Other,
+                                       horizon=100000), "phased-index")
+
+
+@test
+def lost_votes_are_over_and_the_next_run_begins(federation_of):
+    keys = {"accuracy": 0.02, "delta": 0.05, "votes": 2, "tick_ms": 50}
+    lost_and_begun_again(federation_of([0.875, 0.5, 0.125], "votes", keys, kind=runs.Other, horizon=1000000), "votes")
+
+
+@test
+def lost_contexts_are_over_and_the_next_run_begins_without_a_model(federation_of):
+    trial = federation_of(kind=runs.Contexts)
+    for site in trial.sites[1:]:
+        asks_its_owner(trial, site)
+    trial.start_all()
+    require(trial.play(15) >= 1, "no update")
+    run = run_of(trial)
+    lose(trial)
+    stops(trial, run, "The protocol glm-ucb is not built again", OVER, "--end-run --run RUN")
+    wrong_words_are_refused(trial, "glm-ucb", run)
+    trial.step(0)  # traffic does not wait
+    file = trial.folder / "coordinator.yaml"
+    file.write_text(file.read_text().replace('"features"', '"id": 1, "features"', 1))
+    begin_next(trial, run)
+    for site in trial.sites:
+        wait_for(f"{site} has a model", lambda site=site: trial.has_model(site), 120)
+    trial.events, trial.updates = [], 0
+    require(trial.play(15) >= 1, "no update")
+    trial.check_model()
+
+
+@test
+def lost_training_says_that_it_is_over(federation_of):
+    trial = training.Training(sites=3, users=3, rounds=200)
+    federation_of.made(trial)
+    trial.start_all()
+    wait_for("the second round", lambda: trial.is_at(2), 120)
+    run = run_of(trial)
+    lose(trial)
+    stops(trial, run, "The protocol select is not built again", OVER, "other data, and new states everywhere")
+
+
+@test
+def lost_gossip_is_built_again_and_the_run_goes_on(federation_of):
+    """In the same term, because its coordinator keeps nothing but its run; sites play on meanwhile."""
+    federation = gossip.gossips(federation_of, horizon=600 if IS_LONG else 150)
+    federation.start_all()
+    federation.apply(batch=1)
+    for way in ("all", "all, and killed while it recovers", "the broker, too"):
+        pulls = {site: (federation.site_status(site) or {"pulls": 0})["pulls"] for site in federation.sites}
+        lose(federation)
+        if way == "the broker, too":
+            federation.kill("broker")
+            federation.wipe_broker()
+            federation.start("broker")
+        stops(federation, "no state of it", "--recover")
+        if way == "all, and killed while it recovers":
+            federation.start("coordinator", [*federation.words_of("coordinator"), "--recover"])
+            federation.kill("coordinator")
+        restore.recover(federation)
+        for site in federation.sites:
+            require(federation.site_status(site)["pulls"] >= pulls[site], f"{site}: pulls are gone")
+            require(federation.site_status(site)["term"] == 1, f"{site}: a new term")
+    gossip.check_run(federation)
+    require(len(restore.entries(federation)) == 1, "another entry")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
