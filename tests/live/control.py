@@ -88,6 +88,62 @@ def with_change(order, change):
     return order[:at + 2] + bytes([order[at + 2] + len(change)]) + order[at + 3:] + change
 
 
+def result_of(federation, site):
+    return wait_for(f"{site} answers", lambda: federation.get(site, "/v1/result"), 120)
+
+
+def arms_in(result):
+    """Names of those that are in, best first; what the others say of themselves."""
+    names = [one["name"] for one in result["arms"] if one["in"]]
+    require([one["rank"] for one in result["arms"]] == [*range(1, len(names) + 1), *[None] * (3 - len(names))], f"{result}")
+    require(sorted(one["name"] for one in result["arms"]) == ["arm 0", "arm 1", "arm 2"], f"{result}")
+    return names
+
+
+@test
+def result_says_what_the_operator_changed_after_a_restart_too(federation_of):
+    """Each answer follows the word that changed the run, and a site that was killed answers the same."""
+    federation = federation_of(MEANS, rounds=4, gap=0.25)
+    federation.start_all()
+    federation.apply(allowance=federation.all_to(1))
+    wait_for("the second epoch", lambda: all_at(federation, 2), 120)
+    for site in federation.sites:
+        result = result_of(federation, site)
+        require(arms_in(result) == ["arm 0", "arm 1"] and result["changes"] == [], f"{result}")  # by round 1
+        require(not result["decided"] and not result["dropped"] and result["horizon"] == 400000, f"{result}")
+    since = {site: result_of(federation, site)["since"] for site in federation.sites}
+    require(all(since.values()), "it does not say since when")
+
+    def all_say(count):
+        for site in federation.sites:
+            wait_for(f"{site} knows", lambda site=site: knows(federation, site, count), 120)
+            result = result_of(federation, site)
+            if site == federation.sites[count - 1]:
+                federation.kill(site)
+                federation.start(site)
+                again = result_of(federation, site)
+                require(again == result, f"{site}: {again} after a restart, and was {result}")
+            yield site, result
+
+    control(federation, "coordinator", "drop", "site-2")
+    for site, result in all_say(1):
+        require(result["dropped"] == (site == "site-2") and arms_in(result) == ["arm 0", "arm 1"], f"{site}: {result}")
+        said = [one["change"] for one in result["changes"]]  # a site knows the others by their numbers
+        require(said == ["drop site 2"] and result["since"] == since[site], f"{result}")
+    control(federation, "coordinator", "horizon", "500000")
+    for site, result in all_say(2):  # a site's policy.pulls_max is 400000
+        require(result["horizon"] == 400000 and result["changes"][1]["change"] == "horizon 500000", f"{site}: {result}")
+        require(not result["decided"] and result["since"] == since[site], f"{site}: {result}")
+    time.sleep(1.1)  # `since` counts whole seconds
+    control(federation, "coordinator", "retire", "arm 0")  # the best; one is left, and nobody waits for a report
+    for site, result in all_say(3):
+        require(arms_in(result) == ["arm 1"] and result["decided"] and result["winner"] == "arm 1", f"{site}: {result}")
+        require(result["since"] > since[site], f"{site}: since {result['since']}, and {since[site]} before")
+        require(result["changes"][2]["change"] == "retire arm 0", f"{site}: {result}")
+    require(federation.status()["winner"] == "arm 1", f"{federation.status()}")
+    federation.end_applications()
+
+
 @test
 def words_that_cannot_be_are_refused_in_words(federation_of):
     federation = federation_of(MEANS, rounds=4, gap=0.25, strangers=["forger"])
