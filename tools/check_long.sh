@@ -1,5 +1,5 @@
 #!/bin/bash
-# What takes too long for every change: long statistics, the full run of contexts, 300 kills, a minute without a broker, a large
+# What takes too long for every change: long statistics, the full run of contexts, 300 kills, a minute without a broker, an hour of ordinary life, a large
 # swarm, an agent on an emulated board, 30 s of each fuzz target.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -24,11 +24,14 @@ echo "== long live tests"
 TACIT_TEST_LONG=1 meson test -C build-test --quiet --print-errorlogs --suite live --timeout-multiplier 4
 
 echo "== floods, with nothing else beside the ordinary callers"
-TACIT_TEST_LONG=1 TACIT_TEST_ALONE=1 meson test -C build-test --quiet --print-errorlogs --timeout-multiplier 4 federation_floods
+TACIT_TEST_LONG=1 TACIT_TEST_ALONE=1 meson test -C build-test --quiet --print-errorlogs --timeout-multiplier 8 federation_floods
 
 echo "== 1,000 kills over live runs of six protocols, with lost coordinators and old copies among them"
 TACIT_PROGRAM=build-test/tacit TACIT_GLM_EVENTS_PROGRAM=build-test/tests/glm_events \
     TACIT_GOSSIP_STATE_PROGRAM=build-test/tests/gossip_state tests/long/kills.py
+
+echo "== an hour at 500 decisions a second (TACIT_SOAK_S: seconds)"
+TACIT_PROGRAM=build-test/tacit python3 tests/long/soak.py
 
 echo "== the pages in a browser, with axe-core; the figures by librsvg"
 tools/install_dependencies.sh browser

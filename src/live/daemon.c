@@ -3,6 +3,7 @@
 #include "daemon/crash_point.h"
 #include "daemon/entropy.h"
 #include "daemon/log.h"
+#include <malloc.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#define LARGE_BYTES (64u << 10)
 
 struct live_outgoing {
     struct live_outgoing *next;
@@ -176,6 +179,14 @@ static void on_hangup(void *context)
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
+/* What is large goes back to the system when it is freed. Otherwise glibc would keep such blocks
+ * after the first one, and callers' bodies of all sizes would leave holes that only grow. */
+static void bound_memory(void)
+{
+    (void)mallopt(M_MMAP_THRESHOLD, (int)LARGE_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, (int)LARGE_BYTES);
+}
+
 /* Nothing of ours may end up in a core file or be readable by others. */
 static void harden(void)
 {
@@ -193,6 +204,7 @@ enum tacit_status live_daemon_open(struct live_daemon *daemon, const char *state
     *daemon = (struct live_daemon){0};
     daemon->end = &daemon->first;
     harden();
+    bound_memory();
     enum tacit_status status = live_loop_open(&daemon->loop);
     if (status == TACIT_OK)
         status = live_loop_catch_signals(daemon->loop, on_stop, daemon);
