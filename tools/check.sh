@@ -57,11 +57,11 @@ python3 tests/live/crashes.py sigterm_ends_cleanly_and_a_restart_goes_on
 unset TACIT_PROGRAM TACIT_TEST_PROGRAM TACIT_SIMULATED_PROGRAM ASAN_OPTIONS UBSAN_OPTIONS
 
 gate "thread sanitizer over what has threads"
-threaded='sim_runs sim_swarm sim_swarm_graph sim_glm_runs cli_run cli_reproduce'
+threaded='sim_runs sim_glm_runs cli_run cli_reproduce cli_votes live_store_piles'
 TARGETS="tacit tacit-test $(printf 'tests/%s ' $threaded)" CC=clang \
     tools/build.sh build-tsan -Dtests=true -Db_sanitize=thread -Db_lundef=false
 # shellcheck disable=SC2046
-tools/run_tests.sh build-tsan --quiet --no-rebuild --timeout-multiplier 5 $(printf '%s ' $threaded | sed 's/\(sim\|cli\)_//g')
+tools/run_tests.sh build-tsan --quiet --no-rebuild --timeout-multiplier 5 $(printf '%s ' $threaded | sed -E 's/(sim|cli|live)_//g')
 TACIT_PROGRAM=build-tsan/tacit python3 tests/live/crashes.py sigterm_ends_cleanly_and_a_restart_goes_on
 
 gate "valgrind over the cores and a whole run"
