@@ -12,16 +12,21 @@
 
 /* ---- What it was run with -------------------------------------------------------------------- */
 
-/* "FOLDER/" and 32 hexadecimal digits of everything that the result depends on. */
-static void kept_path(const struct cell *cell, const struct tacit_experiment *experiment,
-                      const char *folder, char path[PATH_BYTES])
+static void digest_of(const struct cell *cell, const struct tacit_experiment *experiment,
+                      uint8_t digest[TACIT_SHA256_BYTES])
 {
-    uint8_t digest[TACIT_SHA256_BYTES];
     struct tacit_sha256 sha = tacit_sha256_init();
     tacit_sha256_update(&sha, TACIT_VERSION, sizeof TACIT_VERSION);
     kept_digest_experiment(&sha, experiment, cell->file, cell->settings, cell->setting_count);
     tacit_sha256_final(&sha, digest);
-    int at = snprintf(path, PATH_BYTES, "%s/", folder);
+}
+
+/* "FOLDER/" and 32 hexadecimal digits of everything that the result depends on; "" without folder.
+ */
+static void kept_path(const char *folder, const uint8_t digest[TACIT_SHA256_BYTES],
+                      char path[PATH_BYTES])
+{
+    int at = folder == NULL ? -1 : snprintf(path, PATH_BYTES, "%s/", folder);
     for (uint32_t i = 0; i < 16 && at >= 0 && (size_t)at < PATH_BYTES; i++)
         at += snprintf(path + at, PATH_BYTES - (size_t)at, "%02x", digest[i]);
     if (at >= 0 && (size_t)at < PATH_BYTES)
@@ -160,29 +165,144 @@ static enum tacit_status play(struct cell *cell, const struct tacit_experiment *
     return status;
 }
 
+/* False: what is wrong with it is its result, or *status is TACIT_MEMORY. */
+static bool load(struct cell *cell, struct tacit_experiment *experiment, enum tacit_status *status)
+{
+    struct tacit_error error = {""};
+    *status =
+        tacit_experiment_load(experiment, cell->file, cell->settings, cell->setting_count, &error);
+    if (*status != TACIT_OK) {
+        *status = set_error(cell, error.text[0] == '\0' ? tacit_status_text(*status) : error.text);
+        return false;
+    }
+    cell->family = experiment->family;
+    return true;
+}
+
+/* What came of playing it: it is kept, or what is wrong is its result. */
+static enum tacit_status end(struct cell *cell, enum tacit_status status, const char *path)
+{
+    if (status == TACIT_OK && *path != '\0')
+        keep(path, cell->json);
+    else if (status != TACIT_OK && status != TACIT_INTERRUPTED && status != TACIT_MEMORY)
+        return set_error(cell, tacit_status_text(status));
+    return status;
+}
+
+static enum tacit_status look_or_play(struct cell *cell, const char *kept, bool plays,
+                                      uint32_t thread_count, struct tacit_sim_control *control)
+{
+    struct tacit_experiment experiment;
+    uint8_t digest[TACIT_SHA256_BYTES];
+    char path[PATH_BYTES] = "";
+    enum tacit_status status;
+    if (!load(cell, &experiment, &status))
+        return status;
+    if (kept != NULL) {
+        digest_of(cell, &experiment, digest);
+        kept_path(kept, digest, path);
+    }
+    cell->json = *path == '\0' ? NULL : read_kept(path);
+    if (cell->json == NULL && plays)
+        status = end(cell, play(cell, &experiment, thread_count, control), path);
+    tacit_experiment_free(&experiment);
+    return status;
+}
+
 enum tacit_status cell_run(struct cell *cell, const char *kept, uint32_t thread_count,
                            struct tacit_sim_control *control)
 {
+    return look_or_play(cell, kept, true, thread_count, control);
+}
+
+enum tacit_status cell_look(struct cell *cell, const char *kept)
+{
+    return look_or_play(cell, kept, false, 0, NULL);
+}
+
+/* ---- A share of it --------------------------------------------------------------------------- */
+
+enum tacit_status cell_play(struct cell *cell, uint32_t index, uint32_t count,
+                            uint32_t thread_count, struct tacit_sim_control *control,
+                            struct cell_share *share)
+{
     struct tacit_experiment experiment;
-    struct tacit_error error = {""};
-    char path[PATH_BYTES] = "";
-    enum tacit_status status =
-        tacit_experiment_load(&experiment, cell->file, cell->settings, cell->setting_count, &error);
-    if (status != TACIT_OK)
-        return set_error(cell, error.text[0] == '\0' ? tacit_status_text(status) : error.text);
-    cell->family = experiment.family;
-    if (kept != NULL)
-        kept_path(cell, &experiment, kept, path);
-    cell->json = *path == '\0' ? NULL : read_kept(path);
-    if (cell->json == NULL) {
+    enum tacit_status status;
+    TACIT_ASSERT(index < count);
+    *share = (struct cell_share){.is_loaded = false};
+    if (!load(cell, &experiment, &status))
+        return status;
+    share->is_loaded = true;
+    digest_of(cell, &experiment, share->digest);
+    if (count == 1) {
         status = play(cell, &experiment, thread_count, control);
-        if (status == TACIT_OK && *path != '\0')
-            keep(path, cell->json);
-        else if (status != TACIT_OK && status != TACIT_INTERRUPTED && status != TACIT_MEMORY)
-            status = set_error(cell, tacit_status_text(status));
+    } else {
+        uint64_t const runs = experiment.sim.run_count;
+        share->part.first = (uint32_t)(runs * index / count);
+        share->part.end = (uint32_t)(runs * (index + 1) / count);
+        status = simulate_part(&share->part, &experiment, thread_count, control);
     }
+    share->status = status;
+    tacit_experiment_free(&experiment);
+    return status == TACIT_MEMORY || status == TACIT_INTERRUPTED ? status : TACIT_OK;
+}
+
+static enum tacit_status join(struct cell *cell, const struct tacit_experiment *experiment,
+                              const struct cell_share *shares, uint32_t count,
+                              uint32_t thread_count, struct tacit_sim_control *control)
+{
+    struct simulation simulation;
+    struct simulation_part *const parts = calloc(count, sizeof *parts);
+    if (parts == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < count; i++)
+        parts[i] = shares[i].part;
+    enum tacit_status status = simulate_join(&simulation, experiment, parts, count);
+    if (status == TACIT_OK)
+        status = simulate_baselines(&simulation, experiment, thread_count, control);
+    if (status == TACIT_OK)
+        status = tell(cell, experiment, &simulation);
+    simulation_free(&simulation);
+    free(parts);
+    return status;
+}
+
+enum tacit_status cell_join(struct cell *cell, const char *kept, struct cell_share *shares,
+                            uint32_t count, uint32_t thread_count,
+                            struct tacit_sim_control *control, uint32_t *other)
+{
+    struct tacit_experiment experiment;
+    uint8_t digest[TACIT_SHA256_BYTES];
+    char path[PATH_BYTES] = "";
+    enum tacit_status status;
+    *other = count;
+    if (!load(cell, &experiment, &status))
+        return status;
+    digest_of(cell, &experiment, digest);
+    kept_path(kept, digest, path);
+    for (uint32_t i = 0; i < count && *other == count; i++) {
+        bool const is_same =
+            shares[i].is_loaded && memcmp(shares[i].digest, digest, sizeof digest) == 0;
+        *other = is_same ? count : i;
+        status = status == TACIT_OK ? shares[i].status : status;
+    }
+    if (*other == count && status == TACIT_OK) {
+        cell->json = shares[0].json; /* of the whole cell, or NULL */
+        shares[0].json = NULL;
+        if (cell->json == NULL)
+            status = join(cell, &experiment, shares, count, thread_count, control);
+    }
+    if (*other == count)
+        status = end(cell, status, path);
     tacit_experiment_free(&experiment);
     return status;
+}
+
+void cell_share_free(struct cell_share *share)
+{
+    free(share->part.rows);
+    free(share->json);
+    *share = (struct cell_share){.is_loaded = false};
 }
 
 /* ---- What it says ---------------------------------------------------------------------------- */

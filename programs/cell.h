@@ -3,6 +3,8 @@
 #ifndef TACIT_PROGRAMS_CELL_H
 #define TACIT_PROGRAMS_CELL_H
 #include <jansson.h>
+#include "simulate.h"
+#include "tacit/commit.h"
 #include "tacit/family.h"
 #include "tacit/report.h"
 #include "tacit/sim.h"
@@ -27,6 +29,34 @@ struct cell {
  * its result. Ensures: json is set, or the status is TACIT_INTERRUPTED or TACIT_MEMORY. */
 enum tacit_status cell_run(struct cell *cell, const char *kept, uint32_t thread_count,
                            struct tacit_sim_control *control);
+
+/* Takes what lies there, and plays nothing: json stays NULL where nothing does. What is wrong with
+ * the cell is its result. Errors: TACIT_MEMORY. */
+enum tacit_status cell_look(struct cell *cell, const char *kept);
+
+/* What one rank played of a cell: all of it (json), or some of its runs (part). */
+struct cell_share {
+    uint8_t digest[TACIT_SHA256_BYTES]; /* of the file, the settings and the data */
+    bool is_loaded;                     /* false: it could not be, and there is no digest */
+    enum tacit_status status;           /* of the playing */
+    struct simulation_part part;
+    char *json;
+};
+
+/* Plays share `index` of `count`; the only one leaves the cell's text in cell->json. Requires:
+ * nobody else uses this control. Errors: TACIT_MEMORY, TACIT_INTERRUPTED. */
+enum tacit_status cell_play(struct cell *cell, uint32_t index, uint32_t count,
+                            uint32_t thread_count, struct tacit_sim_control *control,
+                            struct cell_share *share);
+
+/* Makes of all its shares what cell_run makes, and keeps it in the same way. *other: the first
+ * share that was played with another file, setting or data than here (then json stays NULL), or
+ * count. Errors: TACIT_MEMORY, TACIT_INTERRUPTED. */
+enum tacit_status cell_join(struct cell *cell, const char *kept, struct cell_share *shares,
+                            uint32_t count, uint32_t thread_count,
+                            struct tacit_sim_control *control, uint32_t *other);
+
+void cell_share_free(struct cell_share *share);
 
 /* Fills root and report for these metrics. Requires: it was run. Errors: TACIT_MEMORY. */
 enum tacit_status cell_read(struct cell *cell);

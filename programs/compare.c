@@ -3,7 +3,9 @@
 #include "cell.h"
 #include "commands.h"
 #include "simulate.h"
+#include "spread.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -134,6 +136,7 @@ struct grid {
     char kept[PATH_BYTES]; /* folder of finished cells; "": there is none */
     uint32_t cell_threads; /* of each */
     struct tacit_sim_control *control;
+    const struct ranks_wire *wire; /* NULL: this machine alone */
     atomic_uint next;
     atomic_uint done;
     atomic_int trouble; /* the first status that is not TACIT_OK */
@@ -215,6 +218,22 @@ static enum tacit_status run_all(struct grid *grid)
     if (!grid->request->shared.quiet && isatty(STDERR_FILENO))
         (void)fprintf(stderr, "\r\033[K");
     return (enum tacit_status)atomic_load(&grid->trouble);
+}
+
+/* The same over the ranks of mpirun; those beside rank 0 have no results. */
+static enum tacit_status run_spread(struct grid *grid, struct tacit_error *error)
+{
+    struct arguments const *const shared = &grid->request->shared;
+    struct spread const spread = {.cells = grid->cells,
+                                  .count = grid->count,
+                                  .kept = *grid->kept == '\0' ? NULL : grid->kept,
+                                  .threads = shared->thread_count,
+                                  .quiet = shared->quiet,
+                                  .control = grid->control};
+    enum tacit_status const status = spread_run(&spread, grid->wire, error);
+    if (ranks_index() == 0 && !shared->quiet && isatty(STDERR_FILENO))
+        (void)fprintf(stderr, "\r\033[K");
+    return status;
 }
 
 /* ---- The results ----------------------------------------------------------------------------- */
@@ -374,24 +393,77 @@ static bool make_kept(struct grid *grid, struct tacit_error *error)
     return false;
 }
 
+static int fail(enum tacit_status status, const struct tacit_error *error)
+{
+    (void)fprintf(stderr, "tacit compare: %s\n",
+                  error->text[0] == '\0' ? tacit_status_text(status) : error->text);
+    return status == TACIT_INVALID ? EXIT_WRONG_INPUT : EXIT_FAILED;
+}
+
+/* A rank beside rank 0 plays, and says nothing but why it could not. */
+static int help(struct grid *grid)
+{
+    struct tacit_error error = {""};
+    enum tacit_status const status = run_spread(grid, &error);
+    if (status == TACIT_OK || status == TACIT_INTERRUPTED)
+        return status == TACIT_OK ? EXIT_DONE : EXIT_STOPPED;
+    return fail(status, &error);
+}
+
 static int compare(struct grid *grid)
 {
     struct tacit_error error = {""};
-    if (!make_kept(grid, &error))
+    if (grid->wire != NULL && ranks_index() > 0)
+        return help(grid);
+    if (!make_kept(grid, &error)) {
+        grid->count = 0;
+        if (grid->wire != NULL)
+            (void)run_spread(grid, &error);
         return EXIT_FAILED;
-    for (uint32_t i = 0; i < grid->count; i++)
-        if (!fill_cell(grid, i, &grid->cells[i]))
-            return EXIT_FAILED;
-    enum tacit_status status = run_all(grid);
+    }
+    enum tacit_status status = grid->wire != NULL ? run_spread(grid, &error) : run_all(grid);
     bool const stopped = status == TACIT_INTERRUPTED || atomic_load(&grid->control->stop);
     uint32_t const count = keep_run(grid);
     if (status == TACIT_OK || stopped)
         status = count == 0 ? TACIT_OK : tell(grid, count, &error);
     if (status == TACIT_OK)
         return code_of(grid, count, stopped && count < grid->count);
-    (void)fprintf(stderr, "tacit compare: %s\n",
-                  error.text[0] == '\0' ? tacit_status_text(status) : error.text);
-    return EXIT_FAILED;
+    return fail(status, &error);
+}
+
+/* Under mpirun one rank speaks for all. */
+static void open_ranks(const struct command *command, struct grid *grid)
+{
+    const char *why;
+    if (ranks_count() == 1)
+        return;
+    grid->wire = ranks_open(&why);
+    if (grid->wire == NULL && ranks_index() == 0)
+        command_refuse(command,
+                       "%u ranks of mpirun, but there is no MPI here (%s); allowed: one rank, or a "
+                       "build with -Dmpi=enabled",
+                       ranks_count(), why);
+    if (grid->wire == NULL)
+        exit(EXIT_WRONG_INPUT);
+}
+
+/* What is wrong with the words all ranks would say. */
+static void parse(const struct command *command, struct request *request, int word_count,
+                  char **words)
+{
+    int const own = ranks_index() > 0 ? dup(STDERR_FILENO) : -1;
+    int const nothing = own >= 0 ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
+    if (nothing >= 0) {
+        (void)dup2(nothing, STDERR_FILENO);
+        (void)dup2(nothing, STDOUT_FILENO);
+    }
+    command_parse(command, request, word_count, words);
+    if (nothing >= 0) {
+        (void)dup2(own, STDERR_FILENO);
+        (void)close(nothing);
+    }
+    if (own >= 0)
+        (void)close(own);
 }
 
 static int compare_command(const struct command *command, int word_count, char **words)
@@ -404,16 +476,21 @@ static int compare_command(const struct command *command, int word_count, char *
         free(grid);
         return EXIT_FAILED;
     }
-    command_parse(command, request, word_count, words);
+    parse(command, request, word_count, words);
     grid->request = request;
+    open_ranks(command, grid);
     grid->control = simulate_control();
     grid->count = request->file_count;
     for (uint32_t i = 0; i < request->axis_count; i++)
         grid->count *= request->axes[i].count;
     grid->cells = calloc(grid->count, sizeof *grid->cells);
-    if (grid->cells != NULL)
+    uint32_t const count = grid->cells == NULL ? 0 : grid->count;
+    uint32_t filled = 0;
+    while (filled < count && fill_cell(grid, filled, &grid->cells[filled]))
+        filled++;
+    if (filled == count && count > 0)
         code = compare(grid);
-    for (uint32_t i = 0; grid->cells != NULL && i < grid->count; i++)
+    for (uint32_t i = 0; i < count; i++)
         cell_free(&grid->cells[i]);
     free(grid->cells);
     free(grid);
@@ -441,7 +518,8 @@ const struct command command_compare = {
     .options = options,
     .words = "FILE...",
     .help = "Run every FILE with every combination of the values of --over, and print the results "
-            "beside each other. Settings that cannot run say why, and the others go on.",
+            "beside each other. Settings that cannot run say why, and the others go on. Under Open "
+            "MPI's mpirun the work is spread over its ranks, with the same results.",
     .take = take,
     .run = compare_command,
 };

@@ -75,7 +75,9 @@ struct kept kept_at(const char *path, const struct tacit_experiment *experiment,
 /* ---- The arrays ------------------------------------------------------------------------------ */
 
 struct part {
-    void *bytes; /* NULL: there is none */
+    void *bytes;  /* NULL: there is none */
+    size_t width; /* bytes of a run in a line */
+    size_t lines; /* each has all runs, one after the other */
     size_t size;
 };
 
@@ -83,22 +85,67 @@ static void list_parts(const struct tacit_experiment *experiment,
                        const struct tacit_sim_results *results, struct part parts[PARTS_MAX])
 {
     struct tacit_sim const *const sim = &experiment->sim;
-    size_t const runs = sim->run_count;
     size_t const arms = sim->env.arm_count;
     size_t const points = sim->point_count;
+    size_t const seen = sim->agent_count * arms;
     struct part const all[PARTS_MAX] = {
-        {results->finished, runs * sizeof *results->finished},
-        {results->metrics,
-         experiment->family->player.metric_count * runs * sizeof *results->metrics},
-        {results->regret, runs * points * sizeof *results->regret},
-        {results->eliminated, runs * arms * sizeof *results->eliminated},
-        {results->ranking, runs * arms * sizeof *results->ranking},
-        {results->ranked_count, runs * sizeof *results->ranked_count},
-        {results->profiles, runs * sim->profile_values * sizeof *results->profiles},
-        {results->curves, runs * sim->curve_count * points * sizeof *results->curves},
-        {results->site_counts, runs * sim->agent_count * arms * sizeof *results->site_counts},
-        {results->site_sums, runs * sim->agent_count * arms * sizeof *results->site_sums}};
-    memcpy(parts, all, sizeof all);
+        {results->finished, sizeof *results->finished, 1, 0},
+        {results->metrics, sizeof *results->metrics, experiment->family->player.metric_count, 0},
+        {results->regret, points * sizeof *results->regret, 1, 0},
+        {results->eliminated, sizeof *results->eliminated, arms, 0},
+        {results->ranking, arms * sizeof *results->ranking, 1, 0},
+        {results->ranked_count, sizeof *results->ranked_count, 1, 0},
+        {results->profiles, sim->profile_values * sizeof *results->profiles, 1, 0},
+        {results->curves, points * sizeof *results->curves, sim->curve_count, 0},
+        {results->site_counts, seen * sizeof *results->site_counts, 1, 0},
+        {results->site_sums, seen * sizeof *results->site_sums, 1, 0}};
+    for (uint32_t i = 0; i < PARTS_MAX; i++) {
+        parts[i] = all[i];
+        parts[i].size = sim->run_count * all[i].width * all[i].lines;
+    }
+}
+
+/* ---- Rows of some runs ----------------------------------------------------------------------- */
+
+size_t kept_rows_bytes(const struct tacit_experiment *experiment,
+                       const struct tacit_sim_results *results, uint32_t first, uint32_t end)
+{
+    struct part parts[PARTS_MAX];
+    size_t size = 0;
+    list_parts(experiment, results, parts);
+    for (uint32_t i = 0; i < PARTS_MAX; i++)
+        size += parts[i].bytes == NULL ? 0 : parts[i].width * parts[i].lines * (end - first);
+    return size;
+}
+
+void kept_rows_get(const struct tacit_experiment *experiment,
+                   const struct tacit_sim_results *results, uint32_t first, uint32_t end,
+                   void *rows)
+{
+    struct part parts[PARTS_MAX];
+    unsigned char *to = rows;
+    list_parts(experiment, results, parts);
+    for (uint32_t i = 0; i < PARTS_MAX; i++)
+        for (size_t line = 0; parts[i].bytes != NULL && line < parts[i].lines; line++) {
+            size_t const at = (line * experiment->sim.run_count + first) * parts[i].width;
+            memcpy(to, (const unsigned char *)parts[i].bytes + at, (end - first) * parts[i].width);
+            to += (end - first) * parts[i].width;
+        }
+}
+
+void kept_rows_put(const struct tacit_experiment *experiment,
+                   const struct tacit_sim_results *results, uint32_t first, uint32_t end,
+                   const void *rows)
+{
+    struct part parts[PARTS_MAX];
+    const unsigned char *from = rows;
+    list_parts(experiment, results, parts);
+    for (uint32_t i = 0; i < PARTS_MAX; i++)
+        for (size_t line = 0; parts[i].bytes != NULL && line < parts[i].lines; line++) {
+            size_t const at = (line * experiment->sim.run_count + first) * parts[i].width;
+            memcpy((unsigned char *)parts[i].bytes + at, from, (end - first) * parts[i].width);
+            from += (end - first) * parts[i].width;
+        }
 }
 
 /* ---- The file -------------------------------------------------------------------------------- */

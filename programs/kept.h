@@ -30,4 +30,14 @@ enum tacit_status kept_read(const struct kept *kept, const struct tacit_experime
 /* Replaces the file, whole or not at all, durably. Errors: TACIT_IO with error->text. */
 enum tacit_status kept_write(const struct kept *kept, const struct tacit_experiment *experiment,
                              const struct tacit_sim_results *results, struct tacit_error *error);
+
+/* The rows of the runs first to end - 1 in memory, as they are kept: for one that joins parts. */
+size_t kept_rows_bytes(const struct tacit_experiment *experiment,
+                       const struct tacit_sim_results *results, uint32_t first, uint32_t end);
+void kept_rows_get(const struct tacit_experiment *experiment,
+                   const struct tacit_sim_results *results, uint32_t first, uint32_t end,
+                   void *rows);
+void kept_rows_put(const struct tacit_experiment *experiment,
+                   const struct tacit_sim_results *results, uint32_t first, uint32_t end,
+                   const void *rows);
 #endif

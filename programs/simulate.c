@@ -342,6 +342,71 @@ enum tacit_status simulate(struct simulation *simulation, const struct tacit_exp
     return simulate_kept(simulation, experiment, NULL, thread_count, shared, NULL);
 }
 
+/* ---- Parts of the runs ---- */
+
+static enum tacit_status play_part(struct simulation_part *part,
+                                   const struct tacit_experiment *experiment,
+                                   const struct tacit_sim_results *results, uint32_t thread_count,
+                                   struct tacit_sim_control *shared)
+{
+    struct tacit_sim sim = experiment->sim;
+    bool *const skip = calloc(sim.run_count + (size_t)1, sizeof *skip);
+    if (skip == NULL)
+        return TACIT_MEMORY;
+    for (uint32_t run = 0; run < sim.run_count; run++)
+        skip[run] = run < part->first || run >= part->end;
+    sim.watches_sites = results->site_counts != NULL;
+    shared->skip = skip;
+    enum tacit_status const status = tacit_sim_run(&sim, &experiment->family->player,
+                                                   experiment->plan, thread_count, results, shared);
+    shared->skip = NULL;
+    free(skip);
+    return status;
+}
+
+enum tacit_status simulate_part(struct simulation_part *part,
+                                const struct tacit_experiment *experiment, uint32_t thread_count,
+                                struct tacit_sim_control *shared)
+{
+    struct simulation simulation = {0};
+    TACIT_ASSERT(part->first <= part->end && part->end <= experiment->sim.run_count);
+    enum tacit_status status =
+        allocate_results(experiment, &simulation.results) ? TACIT_OK : TACIT_MEMORY;
+    if (status == TACIT_OK && part->first < part->end)
+        status = play_part(part, experiment, &simulation.results, thread_count, shared);
+    if (status == TACIT_OK) {
+        part->size = kept_rows_bytes(experiment, &simulation.results, part->first, part->end);
+        part->rows = calloc(1, part->size + 1);
+        status = part->rows == NULL ? TACIT_MEMORY : TACIT_OK;
+    }
+    if (status == TACIT_OK)
+        kept_rows_get(experiment, &simulation.results, part->first, part->end, part->rows);
+    simulation_free(&simulation);
+    return status;
+}
+
+enum tacit_status simulate_join(struct simulation *simulation,
+                                const struct tacit_experiment *experiment,
+                                const struct simulation_part *parts, uint32_t part_count)
+{
+    struct tacit_sim_results const *const results = &simulation->results;
+    *simulation = (struct simulation){0};
+    if (!allocate_results(experiment, &simulation->results))
+        return TACIT_MEMORY;
+    for (uint32_t i = 0; i < part_count; i++) {
+        struct simulation_part const *const part = &parts[i];
+        if (part->first > part->end || part->end > experiment->sim.run_count ||
+            part->size != kept_rows_bytes(experiment, results, part->first, part->end))
+            return TACIT_INVALID;
+        kept_rows_put(experiment, results, part->first, part->end, part->rows);
+    }
+    enum tacit_status const status = work_out_baselines(experiment, simulation);
+    if (status != TACIT_OK)
+        return status;
+    simulation->finished = keep_finished(experiment, simulation);
+    return simulation->finished == experiment->sim.run_count ? TACIT_OK : TACIT_INVALID;
+}
+
 void simulate_explain(const struct tacit_experiment *experiment, enum tacit_status status,
                       uint32_t thread_count, struct tacit_error *error)
 {

@@ -34,6 +34,26 @@ enum tacit_status simulate_kept(struct simulation *simulation,
                                 uint32_t thread_count, struct tacit_sim_control *control,
                                 struct tacit_error *error);
 
+/* The rows of the runs first to end - 1. */
+struct simulation_part {
+    uint32_t first;
+    uint32_t end;
+    void *rows; /* to be freed */
+    size_t size;
+};
+
+/* Plays these runs alone. Requires: nobody else uses this control. Errors: as tacit_sim_run. */
+enum tacit_status simulate_part(struct simulation_part *part,
+                                const struct tacit_experiment *experiment, uint32_t thread_count,
+                                struct tacit_sim_control *control);
+
+/* What `simulate` would have given, from parts that have all runs. Ensures: the simulation is to be
+ * given to simulation_free, whatever the status. Errors: TACIT_MEMORY; TACIT_INVALID: they do not
+ * have them. */
+enum tacit_status simulate_join(struct simulation *simulation,
+                                const struct tacit_experiment *experiment,
+                                const struct simulation_part *parts, uint32_t part_count);
+
 /* Plays the baselines that the file names. Requires: all runs of the experiment have finished.
  * Errors: as tacit_sim_run. */
 enum tacit_status simulate_baselines(struct simulation *simulation,

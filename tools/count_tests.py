@@ -24,6 +24,7 @@ REASONS = (
     r"no axe-core here: the registry does not answer",
     r"flwr .*",
     r"networkx is not installed .*",  # where there is no apt-get
+    r"no Open MPI here",  # the same, and builds with -Dmpi=disabled
 )
 LINE = re.compile(r"^(?:\[\s*(OK|FAILED|SKIPPED|ERROR)\s*\] (\w+)|skip: (.*?))\s*$", re.M)
 

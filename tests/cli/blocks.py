@@ -50,6 +50,7 @@ REASONS = {
     ("docs/operations.md", "sudo -u tacit"): OWN_MACHINE,
     ("docs/peers.md", "run: {horizon"): SLICE,
     ("docs/phased.md", "protocol: phased-index"): SLICE,
+    ("docs/ranks.md", "mpirun"): "other machines; tests/cli/ranks.py runs it with four ranks on this one",
     ("docs/training.md", "make live"): "the demo is run by tests/live/training.py",
     ("docs/training.md", "federation: wards\nprotocol: select\nstate"): SLICE,
     ("docs/training.md", "federation: wards\nprotocol: select\nsite"): SLICE,
