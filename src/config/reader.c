@@ -138,6 +138,7 @@ static const char *leaf(const char *key)
 static const struct config_node *find(struct config_reader *reader, const struct config_node *map,
                                       const char *key, bool is_required)
 {
+    TACIT_ASSERT(key != NULL);
     if (reader->status != TACIT_OK)
         return NULL;
     TACIT_ASSERT(map != NULL); /* after an error there may be none */
@@ -150,6 +151,7 @@ static const struct config_node *find(struct config_reader *reader, const struct
 static bool is_scalar(struct config_reader *reader, const struct config_node *node, const char *key,
                       const char *wanted)
 {
+    TACIT_ASSERT(node != NULL);
     TACIT_ASSERT(wanted != NULL);
     if (node->kind == CONFIG_SCALAR && (*node->text != '\0' || !node->is_plain))
         return true;
@@ -191,6 +193,7 @@ static bool is_infinity(const char *text)
 /* A decimal number and nothing else: no hexadecimal, no "infinity", no "nan", no spaces. */
 static bool parse_decimal(const char *text, double *value)
 {
+    TACIT_ASSERT(text != NULL);
     if (*text == '\0' || text[strspn(text, "+-.0123456789eE")] != '\0')
         return false;
     char *end;
@@ -211,6 +214,8 @@ static void describe_range(struct config_range range, char *text, size_t capacit
 bool config_reader_real(struct config_reader *reader, const struct config_node *node,
                         const char *key, struct config_range range, double *value)
 {
+    TACIT_ASSERT(key != NULL);
+    TACIT_ASSERT(range.min <= range.max);
     TACIT_ASSERT(value != NULL);
     char allowed[120];
     double number;
@@ -261,6 +266,8 @@ static bool parse_whole(const char *text, uint64_t *value)
 bool config_reader_whole(struct config_reader *reader, const struct config_node *node,
                          const char *key, uint64_t min, uint64_t max, uint64_t *value)
 {
+    TACIT_ASSERT(key != NULL && value != NULL);
+    TACIT_ASSERT(min <= max);
     char allowed[100];
     uint64_t number;
     (void)snprintf(allowed, sizeof allowed, "a whole number from %llu to %llu",
@@ -287,6 +294,7 @@ void config_reader_u64(struct config_reader *reader, const struct config_node *m
 void config_reader_u32(struct config_reader *reader, const struct config_node *map, const char *key,
                        bool is_required, uint32_t min, uint32_t max, uint32_t *value)
 {
+    TACIT_ASSERT(value != NULL);
     uint64_t wide = *value;
     config_reader_u64(reader, map, key, is_required, min, max, &wide);
     *value = (uint32_t)wide;

@@ -9,6 +9,7 @@
 /* A value on one line, as a file may have it. */
 static void put_value(const struct config_node *node, FILE *out)
 {
+    TACIT_ASSERT(node != NULL);
     if (node->kind == CONFIG_SCALAR) {
         (void)fputs(node->text[0] == '\0' ? "\"\"" : node->text, out);
         return;
@@ -42,6 +43,7 @@ static char *value_of(struct config_document *document, const struct config_node
 
 static char *key_of(struct config_document *document, const char *before, const char *key)
 {
+    TACIT_ASSERT(before != NULL && key != NULL);
     size_t const size = strlen(before) + strlen(key) + 2;
     char *const text = config_document_allocate(document, size);
     if (text != NULL)
@@ -56,6 +58,7 @@ static enum tacit_status walk(struct config_document *document, const struct con
                               uint32_t *count)
 {
     enum tacit_status status = TACIT_OK;
+    TACIT_ASSERT(map->kind == CONFIG_MAP);
     for (const struct config_node *node = map->first; node != NULL && status == TACIT_OK;
          node = node->next) {
         char *const key = key_of(document, before, node->key);

@@ -46,6 +46,7 @@ static struct character next_character(const char *text)
 /* Ensures: a NUL-terminated text of one character. */
 static void encode(uint32_t code, char bytes[5])
 {
+    TACIT_ASSERT(code <= 0x10FFFF);
     static const unsigned leads[4] = {0, 0xC0, 0xE0, 0xF0};
     unsigned const tail = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
     bytes[0] = (char)(leads[tail] | code >> (6 * tail));

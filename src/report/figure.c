@@ -80,6 +80,7 @@ static double pixels(const char *text)
 /* Curves and points take the styles from the first on, lines to compare with from the last. */
 static uint32_t style_of(const struct tacit_report_figure *figure, uint32_t index)
 {
+    TACIT_ASSERT(index < figure->series_count);
     uint32_t later = 0;
     for (uint32_t i = index + 1; i < figure->series_count; i++)
         later += figure->series[i].is_reference ? 1 : 0;
@@ -89,12 +90,14 @@ static uint32_t style_of(const struct tacit_report_figure *figure, uint32_t inde
 /* class="s1" and the colour that it stands for. */
 static void put_style(FILE *out, uint32_t style)
 {
+    TACIT_ASSERT(style < STYLES);
     const char *const colour = report_colour(REPORT_SERIES + style);
     (void)fprintf(out, "class=\"s%u\" stroke=\"%s\" fill=\"%s\"", style, colour, colour);
 }
 
 static void put_dashes(FILE *out, uint32_t style)
 {
+    TACIT_ASSERT(style < STYLES);
     if (dashes[style] != NULL)
         (void)fprintf(out, " stroke-dasharray=\"%s\"", dashes[style]);
 }
@@ -121,6 +124,7 @@ static void widen(struct extent *extent, double value)
 
 static struct report_axis fit_axis(struct extent extent, bool is_log, double room)
 {
+    TACIT_ASSERT(room >= 1);
     if (extent.lo > extent.hi)
         extent = (struct extent){1, 10}; /* nothing to draw */
     if (is_log)
@@ -130,16 +134,19 @@ static struct report_axis fit_axis(struct extent extent, bool is_log, double roo
 
 static double half_of(const struct tacit_report_series *series, uint32_t point)
 {
+    TACIT_ASSERT(point < series->count);
     return series->ci95 == NULL ? 0 : series->ci95[point];
 }
 
 static double top_of(const struct tacit_report_series *series, uint32_t point)
 {
+    TACIT_ASSERT(point < series->count);
     return series->hi != NULL ? series->hi[point] : series->y[point] + half_of(series, point);
 }
 
 static double bottom_of(const struct tacit_report_series *series, uint32_t point)
 {
+    TACIT_ASSERT(point < series->count);
     return series->lo != NULL ? series->lo[point] : series->y[point] - half_of(series, point);
 }
 
@@ -340,6 +347,7 @@ static void put_vertex(const struct frame *frame, double x, double y)
 static bool is_inside(const struct frame *frame, const struct tacit_report_series *series,
                       uint32_t point)
 {
+    TACIT_ASSERT(point < series->count);
     return is_drawn(frame->figure, series->x[point], series->y[point]) &&
            (!series->is_reference || series->y[point] <= frame->y.hi);
 }
@@ -348,6 +356,8 @@ static bool is_inside(const struct frame *frame, const struct tacit_report_serie
 static void put_exit(const struct frame *frame, const struct tacit_report_series *series,
                      uint32_t last)
 {
+    TACIT_ASSERT(series->is_reference);
+    TACIT_ASSERT(last + 1 < series->count);
     double const rise = series->y[last + 1] - series->y[last];
     double const part = rise > 0 ? (frame->y.hi - series->y[last]) / rise : 0;
     put_vertex(frame, series->x[last] + part * (series->x[last + 1] - series->x[last]),
@@ -395,6 +405,8 @@ static void put_curve(const struct frame *frame, const struct tacit_report_serie
  * left and right. */
 static double free_line(const struct frame *frame, double left, double right, double y, double way)
 {
+    TACIT_ASSERT(frame->name_count <= NAMES_MAX);
+    TACIT_ASSERT(way == 1 || way == -1);
     for (uint32_t i = 0; i < frame->name_count; i++) {
         if (left < frame->names[i].right && right > frame->names[i].left &&
             fabs(y - frame->names[i].y) < NAME_HEIGHT - NAME_SLACK) {
@@ -408,6 +420,7 @@ static double free_line(const struct frame *frame, double left, double right, do
 /* Below the other names, above them where the plot ends, and on them where it is full. */
 static double name_line(const struct frame *frame, double left, double right, double y)
 {
+    TACIT_ASSERT(frame->top <= frame->bottom);
     double const below = free_line(frame, left, right, y, 1);
     double const above = free_line(frame, left, right, y, -1);
     if (below <= frame->bottom)

@@ -15,6 +15,7 @@ static void put_text(FILE *out, const char *text)
 
 void report_html_top(const char *title, FILE *out)
 {
+    TACIT_ASSERT(title != NULL);
     (void)fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
                 "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                 "style-src 'unsafe-inline'; img-src data:\">\n"
@@ -29,6 +30,7 @@ void report_html_top(const char *title, FILE *out)
 
 void report_html_bottom(const char *version, FILE *out)
 {
+    TACIT_ASSERT(version != NULL);
     (void)fputs("<footer>tacit ", out);
     put_text(out, version);
     (void)fputs("</footer>\n</main></body></html>\n", out);
@@ -54,6 +56,7 @@ void report_html_header_end(FILE *out)
 
 void report_html_fact(uint64_t count, const char *one, const char *many, FILE *out)
 {
+    TACIT_ASSERT(one != NULL && many != NULL);
     (void)fprintf(out, "<span>%s %s</span>", report_grouped(count).text, count == 1 ? one : many);
 }
 
@@ -71,6 +74,7 @@ void report_html_stopped(uint64_t done, uint64_t asked, const char *what, FILE *
 
 void report_html_section(const char *id, const char *title, const char *lead, FILE *out)
 {
+    TACIT_ASSERT(id != NULL && title != NULL);
     (void)fputs("<section id=\"", out);
     put_text(out, id);
     (void)fputs("\"><h2>", out);
@@ -90,6 +94,7 @@ void report_html_section_end(FILE *out)
 
 void report_html_heads(const char *const *heads, size_t count, FILE *out)
 {
+    TACIT_ASSERT(heads != NULL || count == 0);
     for (size_t i = 0; i < count; i++) {
         bool const is_number = heads[i][0] == '#';
         (void)fprintf(out, "<th scope=\"col\"%s>", is_number ? " class=\"n\"" : "");
@@ -124,6 +129,7 @@ void report_html_row(const char *name, FILE *out)
 /* Label in words, a clause about it, and what files call it. */
 void report_html_metric(const struct tacit_metric *metric, FILE *out)
 {
+    TACIT_ASSERT(metric->label != NULL && metric->name != NULL);
     (void)fputs("<tr><th scope=\"row\" class=\"what\">", out);
     put_text(out, metric->label);
     (void)fputs(" <code>", out);
@@ -154,6 +160,7 @@ void report_html_words(const struct tacit_metric *const *metrics, size_t count, 
 
 void report_html_number(const char *text, FILE *out)
 {
+    TACIT_ASSERT(text != NULL);
     (void)fprintf(out, "<td class=\"n\">%s</td>", text);
 }
 
@@ -169,6 +176,7 @@ void report_html_summary(const struct tacit_report_summary *summary, FILE *out)
 
 void report_html_figure(const struct tacit_report_figure *figure, const char *lead, FILE *out)
 {
+    TACIT_ASSERT(figure->id != NULL && figure->title != NULL);
     report_html_section(figure->id, figure->title, lead, out);
     report_figure_draw(figure, out);
     report_html_section_end(out);
@@ -178,6 +186,7 @@ void report_html_figure(const struct tacit_report_figure *figure, const char *le
 
 static void put_base64(const unsigned char *bytes, size_t size, FILE *out)
 {
+    TACIT_ASSERT(bytes != NULL || size == 0);
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     for (size_t i = 0; i < size; i += 3) {
         size_t const left = size - i;
@@ -216,6 +225,7 @@ static enum tacit_status put_copy(const struct report_file *file, FILE *out)
 enum tacit_status report_html_data(const struct report_file *files, size_t count, FILE *out)
 {
     enum tacit_status status = TACIT_OK;
+    TACIT_ASSERT(files != NULL || count == 0);
     report_html_section("data", "Data", "Beside this page, and inside it for who has nothing else.",
                         out);
     (void)fputs("<ul class=\"files\">\n", out);

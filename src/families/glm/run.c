@@ -26,6 +26,7 @@ struct glm_run {
 
 static struct tacit_glm_client *client_of(const struct glm_run *run, uint32_t client)
 {
+    TACIT_ASSERT(client < run->plan->model.client_count);
     return (struct tacit_glm_client *)(void *)(run->clients + client * run->client_size);
 }
 
@@ -94,6 +95,7 @@ static void *new_run(const void *plan, enum tacit_status *status)
 
 static enum tacit_status set_up(struct glm_run *run, uint32_t index)
 {
+    TACIT_ASSERT(run->client_size > 0);
     struct glm_plan const *const plan = run->plan;
     uint64_t const run_id = (uint64_t)index + 1;
     struct tacit_glm_hub_config const hub = hub_config(plan, run_id);
@@ -118,6 +120,7 @@ static enum tacit_status set_up(struct glm_run *run, uint32_t index)
 /* 8 bytes a number: the vectors, and the triangles of the matrices, that the message has. */
 static double bytes_of(const struct tacit_glm_message *message, uint32_t dimension)
 {
+    TACIT_ASSERT(dimension > 0);
     double const d = dimension;
     double const triangle = 0.5 * d * (d + 1.0);
     double const vectors =
