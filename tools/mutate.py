@@ -7,10 +7,12 @@ usage: mutate.py [--count N] [--seed N] [--jobs N] [--minutes M] [--seconds S] [
 Works in a clone of what is committed, under $TMPDIR (--scratch: there, and it stays for the next run).
 Of a change, first the object is built: the same machine code is an equivalent change. Then the tests of
 the mutated room run, and only if they pass the other quick ones that link it, those first that notice
-most in least time. N changes are tried besides those that do not build and those that change nothing.
+most in least time. Every program is linked once more, to a library of all rooms and in front of it one of
+the changed file alone: so a change is a file to compile, and no program to link.
+N changes are tried besides those that do not build and those that change nothing.
 Ends with a table of the survivors and how to replay each. Exit code 1: more than one in twenty survived.
 """
-import argparse, collections, concurrent.futures, functools, json, os, pathlib, random, re, shlex, shutil, signal, subprocess, sys, tempfile, threading, time
+import argparse, collections, concurrent.futures, functools, json, os, pathlib, random, re, shlex, signal, subprocess, sys, tempfile, threading, time
 
 # What is changed, by number: pattern, replacement. A number is part of a place: add at the end.
 RULES = [(r"<=", "<"), (r">=", ">"), (r"(?<![<-])<(?![<=])(?= )", "<="), (r"(?<![->])>(?![>=])(?= )", ">="),
@@ -21,6 +23,7 @@ RULES = [(r"<=", "<"), (r">=", ">"), (r"(?<![<-])<(?![<=])(?= )", "<="), (r"(?<!
 SOURCES = ["src/proto/**/*.c", "src/privacy/*.c", "src/wire/*.c", "src/live/store/*.c"]
 QUICK = ["unit", "kat", "trace", "sim", "stat", "oracle", "cli", "live"]
 SKIP = ("//", "/*", "*", "#", "_Static_assert", "TACIT_ASSERT", "TACIT_IMPLIES")
+ROOMS = ["src/libtacit_host.a", "src/wire/libtacit_wire.a", "src/libtacit.a", "src/wire/libtacit_schema.a"]  # in the order of linking
 FIRST_SECONDS = 30  # a test that takes longer is not among the first
 
 Place = collections.namedtuple("Place", "file line column rule start end new before after")
@@ -58,19 +61,19 @@ class Scratch:
         self.git("fetch", "-q", str(origin), head.stdout.strip())
         self.git("checkout", "-q", "-f", head.stdout.strip())
         self.build = self.root / "build-mutate"
-        # Linking is most of the work of a change: nothing for debuggers, and the quick linker if there is one.
-        linker = {"CC_LD": "mold"} if shutil.which("mold") else {}
-        subprocess.run(["tools/build.sh", self.build.name, "-Dtests=true", "-Ddebug=false"], cwd=self.root, check=True,
-                       stdout=subprocess.DEVNULL, env={**os.environ, **linker})
+        subprocess.run(["tools/build.sh", self.build.name, "-Dtests=true"], cwd=self.root, check=True, stdout=subprocess.DEVNULL)
+        self.mirror = self.build / "mutate"
         told = subprocess.run(["meson", "introspect", "--tests", self.build.name], cwd=self.root, capture_output=True, text=True, check=True)
         self.tests = [t for t in json.loads(told.stdout) if self.is_quick(t)]
         for test in self.tests:
             test["id"] = test["suite"][0].split(":")[-1] + "/" + test["name"]
-        self.symbols = {t["id"]: self.linked(t) for t in self.tests}
+        self.seconds_max = seconds_max
+        self.compile_words, self.shared, self.unchanged = {}, {}, {}
         self.kills = collections.Counter()
         self.trusted = set()
+        self.share()
         self.seconds = self.measure()
-        self.seconds_max = seconds_max
+        self.symbols = {t["id"]: self.linked(t) for t in self.tests}
 
     def git(self, *words):
         subprocess.run(["git", "-C", str(self.root), *words], check=True)
@@ -96,10 +99,65 @@ class Scratch:
     def linked(self, test):
         return frozenset().union(*(self.symbols_of(p) for p in self.programs(test)))
 
+    # ---- Programs that take a changed file without being linked anew ----
+
+    def commands(self, target):
+        told = subprocess.run(["ninja", "-C", str(self.build), "-t", "commands", target], capture_output=True, text=True, check=True)
+        return told.stdout.splitlines()
+
+    def call(self, words):
+        return subprocess.run(words, cwd=self.build, capture_output=True).returncode == 0
+
+    def share(self):
+        """Makes the libraries that the tests' programs are linked to, beside what ninja made of them."""
+        self.mirror.mkdir(exist_ok=True)
+        whole = ["cc", "-shared", "-o", "mutate/librooms.so", "-Wl,-z,muldefs", "-Wl,--whole-archive", *ROOMS, "-Wl,--no-whole-archive"]
+        self.change_nothing()
+        if not self.call(whole):
+            sys.exit("the library of all rooms cannot be linked")
+
+    def link(self, program):
+        """Is there a program that takes changes? It is linked when it is first asked for."""
+        if program not in self.shared:
+            self.shared[program] = self.link_anew(program)
+        return self.shared[program]
+
+    def link_anew(self, program):
+        old, new = self.build / program, self.mirror / program
+        words = shlex.split(self.commands(program)[-1])
+        if not set(ROOMS) & set(words) or any("--wrap=" in w for w in words):
+            return False  # a symbol that is wrapped is wrapped in the program alone
+        if new.exists() and new.stat().st_mtime > old.stat().st_mtime:
+            return True
+        new.parent.mkdir(exist_ok=True)
+        words[words.index("-o") + 1] = f"mutate/{program}"
+        at = min(words.index(room) for room in ROOMS if room in words)
+        libraries = ["-Wl,--no-as-needed", "mutate/libplace.so", "mutate/librooms.so", "-Wl,--as-needed", f"-Wl,-rpath,{self.mirror}"]
+        return self.call([w for w in words[:at] if w not in ROOMS] + libraries + [w for w in words[at:] if w not in ROOMS])
+
+    def change_nothing(self):
+        self.call(["cc", "-shared", "-o", "mutate/libplace.so", "-x", "c", "/dev/null"])
+
+    def compile(self, file):
+        """Makes an object of a file of the sources as it stands. The object's path, or None."""
+        target = os.path.relpath(self.object_of(file), self.build)
+        if target not in self.compile_words:
+            self.compile_words[target] = shlex.split(next(c for c in self.commands(target) if f"-o {target} " in c))
+        words = [w for w in self.compile_words[target] if w not in ("ccache", "-g")]
+        words[words.index("-o") + 1] = "mutate/place.o"
+        words[words.index("-MF") + 1] = "mutate/place.d"
+        return self.mirror / "place.o" if self.call(words) else None
+
+    def at_mirror(self, word):
+        """A program's path, or that of the one which takes changes."""
+        relative = os.path.relpath(word, self.build) if word.startswith(str(self.build)) else None
+        return str(self.mirror / relative) if relative and os.path.isfile(word) and self.link(relative) else word
+
     def run(self, test, seconds_max):
         """(passes, seconds). A test that takes too long, or is skipped by nobody's wish, is one that does not pass."""
         begin = time.monotonic()
-        process = subprocess.Popen(test["cmd"], cwd=self.build, env={**os.environ, **test["env"]}, start_new_session=True,
+        told = {name: self.at_mirror(value) for name, value in test["env"].items()}
+        process = subprocess.Popen([*map(self.at_mirror, test["cmd"])], cwd=self.build, env={**os.environ, **told}, start_new_session=True,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             code = process.wait(timeout=seconds_max)
@@ -124,19 +182,17 @@ class Scratch:
             if not passes:
                 print(f"left out, because it fails unchanged: {test['id']}", flush=True)
         seconds.update({t["id"]: s for t, (passes, s) in zip(new, results) if passes})
-        self.tests = [t for t in self.tests if t["id"] in seconds]
+        self.tests = [t for t in self.tests if t["id"] in seconds and seconds[t["id"]] <= self.seconds_max]
         kept.write_text(json.dumps(seconds))
         return seconds
 
     # ---- One change ----
 
-    def ninja(self, targets):
-        done = subprocess.run(["ninja", "-C", str(self.build), "--quiet", f"-j{self.jobs}", *targets], capture_output=True, text=True)
-        return done.returncode == 0
-
     def object_of(self, file):
-        flat = file.removeprefix("src/").replace("/", "_")
-        return next(self.build.glob(f"src/*.p/{flat}.o"))
+        """Of a room with a meson.build of its own the folder is not in the name."""
+        inner = file.removeprefix("src/")
+        flat, (room, _, rest) = inner.replace("/", "_"), inner.partition("/")
+        return next(found for pattern in (f"src/*.p/{flat}.o", f"src/{room}/*.p/{rest.replace('/', '_')}.o") for found in self.build.glob(pattern))
 
     @staticmethod
     def code(path):
@@ -144,10 +200,6 @@ class Scratch:
         with tempfile.NamedTemporaryFile() as stripped:
             subprocess.run(["objcopy", "--strip-debug", str(path), stripped.name], check=True)
             return pathlib.Path(stripped.name).read_bytes()
-
-    def targets(self, tests):
-        """What these tests run, as ninja names it."""
-        return sorted({os.path.relpath(p, self.build) for t in tests for p in self.programs(t)})
 
     def mentions(self, test, file):
         """Is it of the mutated room, by its name or by what it includes?"""
@@ -164,12 +216,10 @@ class Scratch:
 
     def killer(self, tests):
         """The name of a test that notices the change, or None."""
-        if not self.ninja(self.targets(tests)):
-            return "build"
         found, stop = [], threading.Event()
 
         def one(test):
-            seconds_max = 20 * self.seconds[test["id"]] + 60
+            seconds_max = 20 * self.seconds[test["id"]] + 300
             # Twice: on a busy machine a test may fail by itself.
             if not stop.is_set() and not self.run(test, seconds_max)[0] and not self.run(test, 2 * seconds_max)[0]:
                 found.append(test["id"])
@@ -181,25 +231,30 @@ class Scratch:
 
     def try_change(self, place):
         """What became of it: ("killed", by whom), ("survived", None), ("equivalent", None), ("unbuilt", None)."""
-        path, target = self.root / place.file, self.object_of(place.file)
+        path = self.root / place.file
         text = path.read_text()
-        self.ninja([os.path.relpath(target, self.build)])
-        before, symbols = self.code(target), self.symbols_of(str(target))
+        if place.file not in self.unchanged:
+            self.unchanged[place.file] = self.code(self.compile(place.file))
+        symbols = self.symbols_of(str(self.object_of(place.file)))
         linked = [t for t in self.tests if symbols & self.symbols[t["id"]]]
         if not linked:
             sys.exit(f"no quick test links {place.file}: then nothing can be said")
         first = [t for t in linked if self.mentions(t, place.file) and self.seconds[t["id"]] < FIRST_SECONDS]
         try:
             path.write_text(text[:place.start] + place.new + text[place.end:])
-            if not self.ninja([os.path.relpath(target, self.build)]):
+            changed = self.compile(place.file)
+            if not changed:
                 return "unbuilt", None
-            if self.code(target) == before:
+            if self.code(changed) == self.unchanged[place.file]:
                 return "equivalent", None
-            others = [t for t in linked if t not in first and self.seconds[t["id"]] <= self.seconds_max]
+            if not self.call(["cc", "-shared", "-o", "mutate/libplace.so", str(changed)]):
+                sys.exit(f"{place.file} cannot be put before the library")
+            others = [t for t in linked if t not in first]
             at_once = self.in_order(first)[:2]
             by = self.killer(at_once) or self.killer([t for t in first if t not in at_once]) or self.killer(others)
         finally:
             path.write_text(text)
+            self.change_nothing()
         if by is None:
             return "survived", None
         if not self.is_trusted(by):
@@ -209,11 +264,10 @@ class Scratch:
 
     def is_trusted(self, name):
         """Does the test pass unchanged? Seconds are kept from run to run, and what they were measured on may be old."""
-        if name == "build" or name in self.trusted:
+        if name in self.trusted:
             return True
         test = next(t for t in self.tests if t["id"] == name)
-        self.ninja(self.targets([test]))
-        if self.run(test, 20 * self.seconds[name] + 120)[0]:
+        if self.run(test, 20 * self.seconds[name] + 600)[0]:
             self.trusted.add(name)
             return True
         print(f"left out, because it fails unchanged: {name}", flush=True)
@@ -261,7 +315,7 @@ def main():
     parser.add_argument("--log", help="where places and what became of them are kept; those that are there are not tried again")
     parser.add_argument("--scratch")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no change after this time")
-    parser.add_argument("--seconds", type=float, default=float("inf"), help="of other rooms' tests, leave out those that take longer")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="leave out tests that take longer")
     parser.add_argument("globs", nargs="*", metavar="GLOB")
     options = parser.parse_args()
     origin = pathlib.Path(__file__).resolve().parent.parent

@@ -1,4 +1,5 @@
 /* Drives the cores of epoch elimination by hand: see elim_driver.h. */
+#include "digest.h"
 #include "elim_driver.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -191,9 +192,16 @@ static enum tacit_status countdown_fill(void *context, void *bytes, size_t size)
 
 enum tacit_status driver_check(const struct driver_core *core)
 {
-    if (core->is_hub)
-        return tacit_elim_hub_check(core->state, core->size, &core->hub_config);
-    return tacit_elim_agent_check(core->state, core->size, &core->agent_config);
+    enum tacit_status const status =
+        core->is_hub ? tacit_elim_hub_check(core->state, core->size, &core->hub_config)
+                     : tacit_elim_agent_check(core->state, core->size, &core->agent_config);
+    digest_word((uint64_t)status);
+    return status;
+}
+
+static void digest_update(const struct driver_core *core, enum tacit_status status)
+{
+    digest_elim(status, &core->update, core->arm_count, core->agent_count);
 }
 
 enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event event)
@@ -204,6 +212,7 @@ enum tacit_status driver_step(struct driver_core *core, struct tacit_elim_event 
         core->is_hub ? tacit_elim_hub_step(core->state, &event, &entropy, &core->update)
                      : tacit_elim_agent_step(core->state, &event, &entropy, &core->update);
     assert_int_equal(driver_check(core), TACIT_OK);
+    digest_update(core, status);
     if (event.kind == TACIT_EVENT_TIMEOUT && status == TACIT_OK)
         assert_true(core->update.deadline_us > core->now_us);
     return status;
@@ -222,6 +231,7 @@ enum tacit_status driver_change(struct driver_core *hub, enum tacit_elim_change_
     if (!hub->update.persist) /* refused, or said before */
         assert_memory_equal(hub->state, before, hub->size);
     free(before);
+    digest_update(hub, status);
     return status;
 }
 
@@ -232,6 +242,7 @@ enum tacit_status driver_refuse(struct driver_core *agent, uint32_t arm)
     enum tacit_status const status =
         tacit_elim_agent_refuse(agent->state, arm, &now, &entropy, &agent->update);
     assert_int_equal(driver_check(agent), TACIT_OK);
+    digest_update(agent, status);
     return status;
 }
 

@@ -1,4 +1,5 @@
 /* Drives peers of epoch elimination by hand: see peer_driver.h. */
+#include "digest.h"
 #include "peer_driver.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -123,7 +124,10 @@ struct tacit_elim_peer_view peer_view(const struct peer_core *core)
 enum tacit_status peer_check(const struct peer_core *core)
 {
     struct tacit_elim_peer_config const config = peer_config(core);
-    return tacit_elim_peer_check(core->state, core->size, core->table, core->table_size, &config);
+    enum tacit_status const status =
+        tacit_elim_peer_check(core->state, core->size, core->table, core->table_size, &config);
+    digest_word((uint64_t)status);
+    return status;
 }
 
 /* ---- Steps ---- */
@@ -148,6 +152,8 @@ enum tacit_status peer_step(struct peer_core *core, struct tacit_elim_event even
         tacit_elim_peer_step(core->state, core->table, &event, &entropy, &core->update);
     if (core->table_size > 0)
         assert_int_equal(peer_check(core), TACIT_OK);
+    digest_elim(status, &core->update, core->config.agent.arm_count,
+                core->config.agent.agent_count);
     if (event.kind == TACIT_EVENT_TIMEOUT && status == TACIT_OK)
         assert_true(core->update.deadline_us > core->now_us);
     return status;

@@ -1,3 +1,4 @@
+#include "digest.h"
 #include "phased_driver.h"
 #include <stdarg.h>
 #include <stddef.h>
@@ -119,6 +120,7 @@ enum tacit_status phased_step(struct phased_core *core, struct tacit_phased_even
         core->is_hub ? tacit_phased_hub_step(core->state, &event, &core->update)
                      : tacit_phased_agent_step(core->state, &event, &entropy, &core->update);
     check_state(core);
+    digest_phased(status, &core->update);
     assert_true(core->update.deadline_us == TACIT_NEVER ||
                 core->update.deadline_us >= core->now_us || status != TACIT_OK);
     return status;

@@ -10,6 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/doubling.h"
+#include "../support/digest.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0xe38f35ce9d32beb6)
 
 #define ARMS 3u
 #define AGENTS 3u
@@ -36,10 +40,26 @@ static enum tacit_status fill(void *context, void *bytes, size_t size)
     return entropy.fill(entropy.context, bytes, size);
 }
 
+static void digest_said(const struct tacit_doubling_message *message)
+{
+    uint64_t const words[] = {message->kind, message->to,   message->life_number,
+                              message->life, message->more, message->entry_count};
+    digest_bytes(words, sizeof words);
+    if (message->known != NULL)
+        digest_bytes(message->known, CELLS);
+}
+
 static enum tacit_status step(struct bench *bench, struct tacit_doubling_event event)
 {
     struct tacit_entropy const entropy = {fill, bench};
-    return tacit_doubling_step(bench->agent, bench->memory, &event, &entropy, &bench->update);
+    struct tacit_doubling_update const *const update = &bench->update;
+    enum tacit_status const status =
+        tacit_doubling_step(bench->agent, bench->memory, &event, &entropy, &bench->update);
+    digest_step(status, update->persist | (uint64_t)update->send << 1, update->deadline_us,
+                update->plan, update->plan_count);
+    if (update->send)
+        digest_said(&update->message);
+    return status;
 }
 
 static struct tacit_doubling_view view_of(const struct bench *bench)
@@ -542,8 +562,10 @@ static void configurations_that_cannot_be_are_refused(void **state)
         assert_int_equal(tacit_doubling_size(&bad[i]), 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_double_and_hold_the_rewards_since_the_last_one),
         cmocka_unit_test(agent_catches_up_with_who_is_a_rung_ahead),
@@ -560,5 +582,5 @@ int main(void)
         cmocka_unit_test(damaged_states_are_seen_or_do_no_harm),
         cmocka_unit_test(configurations_that_cannot_be_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

@@ -9,7 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/digest.h"
 #include "../support/elim_driver.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0x9fab64423f943b3d)
 
 #define ARMS 4u
 #define AGENTS 3u
@@ -714,8 +718,10 @@ static void whatever_is_changed_whenever_no_reward_is_lost_or_released_twice(voi
     assert_true(ended > count / 2); /* where all sites refuse what is in, a run waits */
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(site_that_is_dropped_lets_the_round_close_that_waited_for_it),
         cmocka_unit_test(dropped_site_that_comes_back_plays_along_and_is_not_counted),
@@ -737,5 +743,5 @@ int main(void)
         cmocka_unit_test(log_that_is_full_takes_no_more),
         cmocka_unit_test(whatever_is_changed_whenever_no_reward_is_lost_or_released_twice),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

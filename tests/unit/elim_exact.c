@@ -9,8 +9,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../support/digest.h"
 #include "../support/elim_driver.h"
 #include "tacit/bounds.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0xa638a9d8965036b6)
 
 #define AGENTS 4u
 #define ARMS 5u
@@ -323,8 +327,10 @@ static void damaged_state_is_refused_or_goes_on(void **state)
     driver_run_close(&run);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hub_judges_by_whole_rounds_and_by_histories_of_those_who_came),
         cmocka_unit_test(agent_that_waits_plays_the_leader_of_the_last_order),
@@ -333,5 +339,5 @@ int main(void)
         cmocka_unit_test(configurations_that_exact_bounds_do_not_know_are_refused),
         cmocka_unit_test(damaged_state_is_refused_or_goes_on),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/digest.h"
 #include "../support/elim_driver.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0xc590fc2039f5ae1e)
 
 #define ARMS 3u
 
@@ -1004,8 +1008,10 @@ static void planted_faults_are_caught(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_uses_a_draw_before_its_grant),
         cmocka_unit_test(grants_change_no_result),
@@ -1027,5 +1033,5 @@ int main(void)
         cmocka_unit_test(no_reward_leaves_in_two_draws_though_the_holder_lost_all),
         cmocka_unit_test(planted_faults_are_caught),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

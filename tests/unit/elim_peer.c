@@ -11,7 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/digest.h"
 #include "../support/peer_driver.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0xed5ea428dcc8e530)
 
 #define NANO TACIT_NANO
 #define AGENTS 3u
@@ -2070,7 +2074,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(death_in_any_step_changes_no_release_and_no_decision),
 };
 
-int main(void)
+int main(int argc, char **argv)
 {
-    return cmocka_run_group_tests_name("unit/elim_peer", tests, NULL, NULL);
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
+    return digest_end(argc, cmocka_run_group_tests_name("unit/elim_peer", tests, NULL, NULL),
+                      DIGEST);
 }

@@ -10,8 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/digest.h"
 #include "../support/peer_driver.h"
 #include "../../src/proto/elim/peer_state.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0xdc883cee39710707)
 
 #define ARMS 3u
 #define PULLS 10u
@@ -1310,8 +1314,10 @@ static void planted_faults_are_caught(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(draw_is_used_when_all_neighbours_have_granted_it_the_lowest_first),
         cmocka_unit_test(second_of_two_clones_is_refused_and_names_the_holder),
@@ -1332,5 +1338,6 @@ int main(void)
         cmocka_unit_test(no_reward_leaves_in_two_draws_though_the_holders_lost_all),
         cmocka_unit_test(planted_faults_are_caught),
     };
-    return cmocka_run_group_tests_name("unit/elim_peer_grants", tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests_name("unit/elim_peer_grants", tests, NULL, NULL),
+                      DIGEST);
 }

@@ -8,6 +8,10 @@
 #include <cmocka.h>
 #include "../support/glm_driver.h"
 #include "tacit/env.h"
+#include "../support/digest.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0x5de03323568e0d91)
 
 #define N 3u
 #define D 4u
@@ -63,25 +67,41 @@ static void close_federation(struct federation *f)
     free(f->hub);
 }
 
+/* The status; the step goes to the digest: what is asked for, and words without their numbers. */
+static enum tacit_status digested(const struct federation *f, enum tacit_status status)
+{
+    struct tacit_glm_message const *const said = &f->update.message;
+    digest_step(status,
+                f->update.persist | (uint64_t)f->update.send << 1 |
+                    (uint64_t)f->update.decided << 2,
+                f->update.deadline_us, NULL, 0);
+    if (!f->update.send)
+        return status;
+    uint64_t const words[] = {said->kind,    said->from,  said->to,   said->sync,
+                              said->attempt, said->round, said->slot, said->count};
+    digest_bytes(words, sizeof words);
+    return status;
+}
+
 static enum tacit_status client_gets(struct federation *f, uint32_t i,
                                      const struct tacit_glm_message *message)
 {
     struct tacit_glm_event const event = {
         .now_us = f->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
-    return tacit_glm_client_step(f->client[i], &event, NULL, &f->update);
+    return digested(f, tacit_glm_client_step(f->client[i], &event, NULL, &f->update));
 }
 
 static enum tacit_status hub_gets(struct federation *f, const struct tacit_glm_message *message)
 {
     struct tacit_glm_event const event = {
         .now_us = f->now_us, .kind = TACIT_EVENT_RECEIVE, .as.message = message};
-    return tacit_glm_hub_step(f->hub, &event, &f->update);
+    return digested(f, tacit_glm_hub_step(f->hub, &event, &f->update));
 }
 
 static void hub_event(struct federation *f, enum tacit_event_kind kind)
 {
     struct tacit_glm_event const event = {.now_us = f->now_us, .kind = kind};
-    assert_int_equal(tacit_glm_hub_step(f->hub, &event, &f->update), TACIT_OK);
+    assert_int_equal(digested(f, tacit_glm_hub_step(f->hub, &event, &f->update)), TACIT_OK);
 }
 
 /* A random context and coin; true if an update is asked for, whose message is in f->update. */
@@ -99,7 +119,8 @@ static bool reward(struct federation *f, uint32_t i, uint64_t slot)
     tacit_linalg_sample_put(&f->samples[i], f->sample_count[i]++, x, y);
     struct tacit_glm_event const event = {
         .now_us = f->now_us, .kind = TACIT_EVENT_REWARD, .as.reward = {x, y, slot, 0}};
-    assert_int_equal(tacit_glm_client_step(f->client[i], &event, NULL, &f->update), TACIT_OK);
+    assert_int_equal(digested(f, tacit_glm_client_step(f->client[i], &event, NULL, &f->update)),
+                     TACIT_OK);
     return f->update.send;
 }
 
@@ -1024,8 +1045,10 @@ static void rewards_have_the_mean_of_the_link(void **state)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(periods_are_those_of_the_readings),
         cmocka_unit_test(constants_of_links_are_known),
@@ -1053,5 +1076,5 @@ int main(void)
         cmocka_unit_test(offers_of_a_pool_are_different_rows_of_length_root_two),
         cmocka_unit_test(rewards_have_the_mean_of_the_link),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

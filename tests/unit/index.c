@@ -10,6 +10,10 @@
 #include <string.h>
 #include "tacit/env.h"
 #include "tacit/index.h"
+#include "../support/digest.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0x5a6fa10b748685b3)
 
 #define ARMS 6u
 #define HORIZON 2000u
@@ -66,6 +70,8 @@ static enum tacit_status step(struct core *core, struct tacit_index_event event)
     enum tacit_status const status =
         tacit_index_agent_step(core->agent, &event, &core->entropy, &core->update);
     assert_int_equal(tacit_index_agent_check(core->agent, core->size, &core->config), TACIT_OK);
+    digest_step(status, core->update.persist, core->update.deadline_us, core->update.plan,
+                core->update.plan_count);
     return status;
 }
 
@@ -277,8 +283,10 @@ static void with_a_plan_there_is_no_deadline(void **state)
     free(core.agent);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(core_and_loop_without_a_core_play_the_same),
         cmocka_unit_test(rewards_that_the_plan_did_not_ask_for_are_refused_without_trace),
@@ -288,5 +296,5 @@ int main(void)
         cmocka_unit_test(with_a_plan_there_is_no_deadline),
         cmocka_unit_test(parameters_out_of_range_and_foreign_bytes_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include "../support/digest.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0x55704163d4703bf7)
 
 #define SITES 4u
 #define NUMBERS 13000u /* two pieces of a model, three of an update */
@@ -148,6 +152,7 @@ static void post(struct world *world, uint32_t from, const struct tacit_select_m
     assert_non_null(letter->bytes);
     assert_true(letter->size <= 50000);
     assert_int_equal(tacit_wire_select_encode(message, SITES, letter->bytes), TACIT_OK);
+    digest_bytes(letter->bytes, letter->size);
 }
 
 /* Persist, then send: the driver's order; death comes between. */
@@ -205,6 +210,10 @@ static enum tacit_status step(struct world *world, uint32_t node,
         follow_round(world);
         memset(world->is_counted, 0, sizeof world->is_counted);
     }
+    digest_step(status,
+                update.persist | (uint64_t)update.train << 1 | (uint64_t)update.stop << 2 |
+                    (uint64_t)update.drawn << 3 | (uint64_t)update.settled << 4,
+                update.deadline_us, NULL, 0);
     carry_out(world, node, &update);
     return status;
 }
@@ -686,8 +695,10 @@ static void only_one_form_is_taken(void **state)
     world_free(world);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_model_is_the_average_of_what_was_released),
         cmocka_unit_test(losses_and_deaths_change_nothing_but_time),
@@ -699,5 +710,5 @@ int main(void)
         cmocka_unit_test(damaged_states_are_refused),
         cmocka_unit_test(only_one_form_is_taken),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

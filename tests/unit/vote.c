@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/vote.h"
+#include "../support/digest.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0x74e15d39a43d473e)
 
 #define RUN 77u
 #define SCHEDULES 100000u
@@ -393,7 +397,13 @@ static enum tacit_status step(struct table *table, uint32_t player, struct tacit
 {
     struct tacit_entropy const entropy = tacit_rng_entropy(&table->rng);
     event.now_us = ++table->now_us;
-    return tacit_vote_player_step(table->player[player], table->board, &event, &entropy, update);
+    enum tacit_status const status =
+        tacit_vote_player_step(table->player[player], table->board, &event, &entropy, update);
+    digest_step(status,
+                update->persist | (uint64_t)update->persist_board << 1 |
+                    (uint64_t)update->send << 2 | (uint64_t)update->marks_new << 3,
+                update->deadline_us, update->plan, update->plan_count);
+    return status;
 }
 
 static const double arm_means[ARMS] = {0.1, 0.3, 0.9, 0.1, 0.5, 0.2, 0.1};
@@ -554,8 +564,10 @@ static void rewards_that_were_not_planned_are_refused(void **state)
     leave(&table);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(paper_needs_28_votes_at_its_own_numbers),
         cmocka_unit_test(whole_quotients_are_not_lost_to_rounding),
@@ -576,5 +588,5 @@ int main(void)
         cmocka_unit_test(a_reset_starts_everything_anew),
         cmocka_unit_test(rewards_that_were_not_planned_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

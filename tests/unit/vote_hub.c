@@ -9,6 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "tacit/vote_hub.h"
+#include "../support/digest.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0xe3bb8d72f254d86a)
 
 #define RUN 77u
 #define ARMS 3u
@@ -146,6 +150,16 @@ static void post(struct world *world, const struct tacit_vote_letter *letter, ui
 
 /* ---- Sites ----------------------------------------------------------------------------------- */
 
+static void digest_letter(const struct tacit_vote_letter *letter)
+{
+    uint64_t const words[] = {
+        letter->kind, letter->from,   letter->to,    letter->run_id,
+        letter->cell, letter->player, letter->reset, letter->marks == NULL ? 0 : letter->marks[0]};
+    digest_bytes(words, sizeof words);
+    digest_bytes(letter->commitment, sizeof letter->commitment);
+    digest_bytes(letter->previous, sizeof letter->previous);
+}
+
 /* Persist, send, plan. A death before the write loses the step; after it, the letters. */
 static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
                               struct tacit_vote_site_event event)
@@ -158,6 +172,12 @@ static enum tacit_status step(struct world *world, uint32_t site, uint32_t copy,
     enum tacit_status const status =
         tacit_vote_site_step(process->memory, &event, &entropy, &update);
     assert_int_equal(tacit_vote_site_check(process->memory, world->site_bytes, &config), TACIT_OK);
+    digest_step(status,
+                update.persist | (uint64_t)update.has_draw << 1 | (uint64_t)update.replan << 2 |
+                    (uint64_t)update.on_tick << 3,
+                update.deadline_us, update.plan, update.plan_count);
+    for (uint32_t i = 0; i < update.letter_count; i++)
+        digest_letter(&update.letters[i]);
     if (!update.persist)
         assert_false(update.has_draw);
     if (update.persist)
@@ -250,9 +270,12 @@ static enum tacit_status step_hub(struct world *world, struct tacit_vote_hub_eve
     enum tacit_status const status = tacit_vote_hub_step(world->hub, &event, &entropy, &update);
     assert_int_equal(tacit_vote_hub_check(world->hub, world->hub_bytes, &world->hub_config),
                      TACIT_OK);
+    digest_step(status, update.persist | (uint64_t)update.arms_out << 1, update.deadline_us, NULL,
+                0);
     if (update.persist)
         memcpy(world->hub_disk, world->hub, world->hub_bytes);
     if (update.send) {
+        digest_letter(&update.letter);
         check_said(world, &update.letter);
         post(world, &update.letter, 0);
     }
@@ -902,8 +925,10 @@ static void nothing_is_drawn_twice_whatever_happens(void **state)
                 schedules * 9); /* a granted state may be lost for good: its site is missing */
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_leaves_before_the_grant_but_the_commitment),
         cmocka_unit_test(vote_leaves_on_the_tick_and_comes_back_to_all),
@@ -924,5 +949,5 @@ int main(void)
         cmocka_unit_test(coin_of_the_hub_resets_everybody_whatever_was_voted),
         cmocka_unit_test(nothing_is_drawn_twice_whatever_happens),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

@@ -10,6 +10,10 @@
 #include "tacit/bounds.h"
 #include "tacit/vote.h"
 #include <math.h>
+#include "../support/digest.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0xd25ea7f693a6ae05)
 
 #define RUN 5u
 #define ARMS 4u
@@ -73,6 +77,13 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_event event
     event.now_us = site->now_us;
     enum tacit_status const status =
         tacit_vote_private_step(site->player, site->board, &event, &entropy, &site->last);
+    digest_step(status,
+                site->last.persist | (uint64_t)site->last.persist_board << 1 |
+                    (uint64_t)site->last.commit << 2 | (uint64_t)site->last.send << 3 |
+                    (uint64_t)site->last.replan << 4,
+                site->last.deadline_us, site->last.plan, site->last.plan_count);
+    if (site->last.send)
+        digest_word(site->last.message.marks[0]);
     if (site->last.replan)
         memset(site->left, 0, sizeof site->left);
     for (uint32_t i = 0; site->last.replan && i < site->last.plan_count; i++)
@@ -413,8 +424,10 @@ static void hostile_rewards_are_refused(void **state)
     close_site(&site);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_plan_is_the_first_rung),
         cmocka_unit_test(nothing_uses_a_draw_before_its_grant),
@@ -429,5 +442,5 @@ int main(void)
         cmocka_unit_test(after_the_draw_no_exact_sum_is_left),
         cmocka_unit_test(hostile_rewards_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

@@ -10,6 +10,10 @@
 #include <string.h>
 #include "tacit/bounds.h"
 #include "tacit/vote.h"
+#include "../support/digest.h"
+
+/* Of all steps below: digest.h. */
+#define DIGEST UINT64_C(0x5410ff3b415cac55)
 
 #define RUN 5u
 #define ARMS 5u
@@ -285,6 +289,12 @@ static enum tacit_status happen(struct site *site, struct tacit_vote_sums_event 
     event.now_us = site->now_us;
     enum tacit_status const status =
         tacit_vote_sums_step(site->player, site->pool, &event, &entropy, &site->last);
+    digest_step(status,
+                site->last.persist | (uint64_t)site->last.commit << 1 |
+                    (uint64_t)site->last.send << 2 | (uint64_t)site->last.replan << 3,
+                site->last.deadline_us, site->last.plan, site->last.plan_count);
+    if (site->last.send)
+        digest_bytes(site->last.release.sums, ARMS * sizeof(int64_t));
     if (site->last.replan)
         memset(site->left, 0, sizeof site->left);
     for (uint32_t i = 0; site->last.replan && i < site->last.plan_count; i++)
@@ -556,8 +566,10 @@ static void hostile_rewards_are_refused(void **state)
     close_site(&site);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_arm_can_be_the_one_that_is_left),
         cmocka_unit_test(a_pool_judges_as_a_naive_reading_of_all_releases),
@@ -575,5 +587,5 @@ int main(void)
         cmocka_unit_test(without_budget_nothing_is_drawn),
         cmocka_unit_test(hostile_rewards_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return digest_end(argc, cmocka_run_group_tests(tests, NULL, NULL), DIGEST);
 }

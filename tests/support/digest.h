@@ -1,0 +1,24 @@
+/* A known answer for all that a program of tests makes the cores do: each step of a driver adds its
+ * status, what it says, plans and waits for, and each check of a state its verdict. One number at
+ * the end stands for tens of thousands of steps: a deadline, a word or a refusal that is another
+ * one anywhere shows, though no test asks for it. Who adds a test or means a change puts the new
+ * number in; else it is a fault. Nothing of it depends on memory, time or how a state is laid out,
+ * where the test does not damage states bit by bit. */
+#ifndef TACIT_TESTS_DIGEST_H
+#define TACIT_TESTS_DIGEST_H
+#include "tacit/elim.h"
+#include "tacit/phased.h"
+
+void digest_word(uint64_t word);
+void digest_bytes(const void *bytes, size_t size);
+/* What the updates of most cores have in common. flags: bits that say what is asked for. */
+void digest_step(enum tacit_status status, uint64_t flags, uint64_t deadline_us,
+                 const struct tacit_pull_block *plan, uint32_t plan_count);
+void digest_elim(enum tacit_status status, const struct tacit_elim_update *update,
+                 uint32_t arm_count, uint32_t agent_count);
+void digest_phased(enum tacit_status status, const struct tacit_phased_update *update);
+
+/* For the end of main: what it returns there. failed: of the tests. Says the number and 1 if it is
+ * not the known one; a part of the tests, or their long form, has another one, and passes. */
+int digest_end(int argc, int failed, uint64_t known);
+#endif
