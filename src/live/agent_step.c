@@ -179,6 +179,16 @@ static void hold_release(struct agent *agent, const struct live_site_view *befor
         live_daemon_hold(&agent->daemon, event_us, most);
 }
 
+/* What was drawn from is gone from the core, and so are rewards of a term before: from the disk,
+ * too, before anything of it leaves. What is drawn with every reward is drawn from memory only. */
+static void erase_past(struct agent *agent, const struct live_site_view *before,
+                       const struct live_site_view *after, const struct live_site_update *update)
+{
+    bool const has_drawn = after->draw_number > before->draw_number && !after->draws_always;
+    if ((has_drawn || update->drops_open) && live_daemon_begin(&agent->daemon))
+        live_store_erase_past(agent->daemon.store);
+}
+
 /* Open decisions for which a new plan has no room any more. */
 struct leftovers {
     struct agent *agent;
@@ -265,6 +275,7 @@ static enum tacit_status step(struct agent *agent, struct live_site_event event,
         choice->kept = update.kept;
         choice->kept_size = update.kept_size;
     }
+    erase_past(agent, &before, &after, &update);
     uint64_t const leftovers = carry_out(agent, &update, event.now_us);
     if (leftovers > 0) /* they are pulls all the same, from now on beside the plan */
         agent_count_played(agent, leftovers);

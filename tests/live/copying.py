@@ -322,7 +322,8 @@ def clone_often(trial, tries):
 
 
 def lose_log_often(trial, tries):
-    """And the witness, as if the process had ended by itself: then it is the holders that find it out."""
+    """And the witness, as if the process had ended by itself. A draw is folded into the file before anything of it
+    leaves (decision 33): the file alone says the same words again, and draws nothing anew, however much it is asked."""
     federation = trial.federation
     for _ in range(tries):
         epoch = trial.epoch()
@@ -333,7 +334,15 @@ def lose_log_often(trial, tries):
         shutil.copytree(trial.folder(SITE), trial.folder(COPY))
         for name in ("state.db-wal", "state.db-witness"):
             (trial.folder(COPY) / name).unlink()
-        trial.play_copy(epoch, "log and witness deleted")
+        federation.start(COPY)
+        hasty = Application(federation, COPY, batch=20, prefix=f"copy {time.monotonic()} ")
+        hasty.start()
+        wait_for("the copy has its release", lambda epoch=epoch: one_that_was_granted(trial, epoch) == COPY, 40)
+        hasty.over = True
+        hasty.join(20)
+        federation.kill(COPY)
+        require(len(trial.commits()[epoch]) == 1, f"another draw of epoch {epoch}")
         federation.start(SITE)
         trial.end_round(epoch)
-    trial.end("log and witness deleted", tries)
+    draws = trial.end("log and witness deleted", tries)
+    require(all(count == 1 for count in draws.values()), f"{draws}")

@@ -1,7 +1,7 @@
 /* The store's contract: what is kept, what is refused, and that a refused directory stays as it
  * was. Crashes and failing disks are in store_faults.c. */
 #include "../../src/live/store/store.h"
-#include "../../src/live/store/store_batches.h"
+#include "../../src/live/store/store_erase.h"
 #include "../../src/live/store/store_files.h"
 #include "../../src/live/store/store_log.h"
 #include "../support/fault_vfs.h"
@@ -733,8 +733,8 @@ static void another_format_is_refused(void **state)
 {
     (void)state;
     make_store(2);
-    assert_int_equal(shell("PRAGMA user_version = 7"), SQLITE_OK);
-    expect_refused(TACIT_INVALID, "has format 7");
+    assert_int_equal(shell("PRAGMA user_version = 8"), SQLITE_OK);
+    expect_refused(TACIT_INVALID, "has format 8");
     assert_int_equal(shell("PRAGMA user_version = 0"), SQLITE_OK);
     expect_refused(TACIT_INVALID, "has format 0");
     assert_int_equal(shell("PRAGMA user_version = 1"), SQLITE_OK); /* before cores had parts */
@@ -747,7 +747,9 @@ static void another_format_is_refused(void **state)
     expect_refused(TACIT_INVALID, "has format 4");
     assert_int_equal(shell("PRAGMA user_version = 5"), SQLITE_OK); /* it kept no entries */
     expect_refused(TACIT_INVALID, "has format 5");
-    assert_int_equal(shell("PRAGMA user_version = 6"), SQLITE_OK);
+    assert_int_equal(shell("PRAGMA user_version = 6"), SQLITE_OK); /* its logs had no turns */
+    expect_refused(TACIT_INVALID, "has format 6");
+    assert_int_equal(shell("PRAGMA user_version = 7"), SQLITE_OK);
     expect_batch(2);
     assert_int_equal(shell("PRAGMA application_id = 7"), SQLITE_OK);
     expect_refused(TACIT_MALFORMED, "another program");
@@ -897,18 +899,18 @@ static void counts_of_units_are_kept(void **state)
 static void another_format_in_the_log_is_refused(void **state)
 {
     (void)state;
-    make_store(2);
+    make_store(2); /* two turns: the log's is 3, of format 8 */
     char path[TEMP_PATH_BYTES];
     temp_path(path, directory, STORE_FILE);
     sqlite3 *database = NULL;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 7", NULL, NULL, NULL),
+    assert_int_equal(sqlite3_exec(database, "PRAGMA user_version = 776", NULL, NULL, NULL),
                      SQLITE_OK);
     struct store_image image = store_image_read(directory);
     assert_int_equal(sqlite3_close(database), SQLITE_OK);
     assert_true(image.log_size > 0);
     store_image_write(directory, &image);
-    expect_refused(TACIT_INVALID, "user_version is 7");
+    expect_refused(TACIT_INVALID, "its log has format 8");
     store_image_free(&image);
 }
 
@@ -1284,10 +1286,11 @@ static void descriptor_0_is_a_file_like_any_other(void **state)
     assert_true(place > 0 && input > 0);
     struct tacit_error error = {.text = ""};
     (void)close(0);
+    uint32_t turn;
     enum tacit_status const header =
-        store_header_check(place, directory, (int64_t)image.size, true, &error);
+        store_header_check(place, directory, (int64_t)image.size, true, &turn, &error);
     enum tacit_status const log =
-        store_log_check(place, directory, (int64_t)image.log_size, &error);
+        store_log_check(place, directory, (int64_t)image.log_size, turn, &error);
     struct live_store *const store = store_model_open(directory);
     bool const is_free = fcntl(0, F_GETFD) == -1; /* what was opened for a look is closed */
     uint64_t const batch = store_model_check(store);

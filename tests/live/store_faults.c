@@ -1,7 +1,7 @@
 /* The store when the process is killed, the disk fails, the power goes or memory runs out: what
  * commit reported is there afterwards, and nothing is there in half. */
 #include "../../src/live/store/store.h"
-#include "../../src/live/store/store_batches.h"
+#include "../../src/live/store/store_erase.h"
 #include "../support/fault_vfs.h"
 #include "../support/store_model.h"
 #include "../support/temp.h"
@@ -301,6 +301,15 @@ static void opening_on_a_failing_disk_keeps_what_is_there(void **state)
     store_image_free(&image);
 }
 
+static void opening_an_overwritten_log_on_a_failing_disk_keeps_what_is_there(void **state)
+{
+    (void)state;
+    struct store_image image = store_image_killed(9);
+    assert_memory_equal(image.log, "overlaid", 8);
+    fail_every_call_of_open(&image, 9, EIO, false);
+    store_image_free(&image);
+}
+
 static void making_a_state_on_a_failing_disk_can_be_repeated(void **state)
 {
     (void)state;
@@ -550,6 +559,7 @@ int main(void)
 {
     fault_memory_install();
     fault_vfs_register();
+    store_model_erase_every(3); /* and each fourth batch or so folds the log */
     fault_vfs_skip_syncs(true); /* the ordinary VFS syncs; this one only says so */
 #define CASE(name) cmocka_unit_test_setup_teardown(name, make_around, remove_around)
     const struct CMUnitTest tests[] = {
@@ -561,6 +571,7 @@ int main(void)
         CASE(a_sync_that_fails_is_not_repeated),
         CASE(trouble_names_the_path_and_the_reason),
         CASE(opening_on_a_failing_disk_keeps_what_is_there),
+        CASE(opening_an_overwritten_log_on_a_failing_disk_keeps_what_is_there),
         CASE(making_a_state_on_a_failing_disk_can_be_repeated),
         CASE(a_power_failure_loses_nothing_that_was_told),
         CASE(the_power_test_notices_a_store_that_does_not_sync),

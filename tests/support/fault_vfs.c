@@ -104,6 +104,7 @@ struct image {
 static struct image images[IMAGES_MAX];
 static bool is_watching;
 static bool skips_syncs;
+static uint32_t nameless_opens;
 
 static void changes_free(struct image *image)
 {
@@ -224,6 +225,11 @@ static void image_tear(struct image *image, uint64_t *chance)
             at += part;
         }
     }
+}
+
+uint32_t fault_vfs_nameless_opens(void)
+{
+    return nameless_opens;
 }
 
 void fault_vfs_skip_syncs(bool is_on)
@@ -434,6 +440,7 @@ static int vfs_open(sqlite3_vfs *vfs, sqlite3_filename name, sqlite3_file *file,
     self->base.pMethods = NULL;
     if (fails(FAULT_OPEN))
         return code_of(SQLITE_CANTOPEN);
+    nameless_opens += name == NULL ? 1 : 0;
     self->image = is_watching && name != NULL ? image_of(name) : NULL;
     int const code = base(vfs)->xOpen(base(vfs), name, self->real, flags, out_flags);
     if (self->real->pMethods != NULL)

@@ -35,6 +35,9 @@ bool fault_vfs_has_fired(void);
 /* Calls since the fault fired, of these kinds. */
 uint32_t fault_vfs_calls_after(unsigned calls);
 
+/* Temporary files of SQLite's own that were opened so far. */
+uint32_t fault_vfs_nameless_opens(void);
+
 /* Leave the real disk alone when SQLite syncs: for tests of bytes, not of durability. */
 void fault_vfs_skip_syncs(bool is_on);
 

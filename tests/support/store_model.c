@@ -93,6 +93,13 @@ static enum tacit_status put_decisions(struct live_store *store, uint64_t batch)
     return status;
 }
 
+static uint64_t erase_every;
+
+void store_model_erase_every(uint64_t batches)
+{
+    erase_every = batches;
+}
+
 static enum tacit_status put_rows(struct live_store *store, uint64_t batch)
 {
     uint8_t bytes[BLOB_BYTES_MAX];
@@ -111,6 +118,8 @@ static enum tacit_status put_rows(struct live_store *store, uint64_t batch)
         status = live_store_put_unit(store, unit, (uint32_t)batch);
     if (status == TACIT_OK)
         status = live_store_put_value(store, "batch", batch);
+    if (status == TACIT_OK && erase_every > 0 && batch % erase_every == 0)
+        live_store_erase_past(store);
     return status;
 }
 

@@ -11,6 +11,9 @@ struct live_store_identity store_model_identity(void);
 /* Opens with that identity and expects it to work. */
 struct live_store *store_model_open(const char *directory);
 
+/* Every so many batches end with live_store_erase_past; 0, as it is before: none. */
+void store_model_erase_every(uint64_t batches);
+
 /* Begins, puts batch b, commits; the first status that is not OK. Asserts nothing. */
 enum tacit_status store_model_batch(struct live_store *store, uint64_t batch);
 

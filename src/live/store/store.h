@@ -52,6 +52,10 @@ enum tacit_status live_store_begin(struct live_store *store);
 /* Errors: TACIT_IO: the store is broken from now on; the process must stop without sending
  * anything. */
 enum tacit_status live_store_commit(struct live_store *store);
+/* Inside a batch: when its commit returns, nothing of earlier states that this batch dropped or
+ * changed can be read from the state's files any more. Errors: as of the commit, which says them.
+ * Cost: five times fsync, and what was written since the last time. */
+void live_store_erase_past(struct live_store *store);
 bool live_store_is_broken(const struct live_store *store);
 /* For the log: the path and what went wrong first; "" if nothing did. */
 const char *live_store_trouble(const struct live_store *store);

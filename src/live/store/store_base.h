@@ -13,8 +13,14 @@
 #define STORE_NEW STORE_FILE ".new"
 #define STORE_PAGE_BYTES 4096
 #define STORE_APPLICATION 0x54434954 /* "TCIT", in the file's header */
-#define STORE_FORMAT 6               /* of the tables; another one is refused */
+#define STORE_FORMAT 7               /* of the tables; another one is refused */
+/* The header's user version: the format, and above it the number of the turn (store_erase.c). */
+#define STORE_USER_VERSION_AT 60 /* in the file's header */
+#define STORE_FORMAT_BITS 8u
+#define STORE_TURN_MASK ((UINT32_C(1) << 23) - 1)
 #define STORE_SUM_BYTES 32u
+#define STORE_LOG_HEADER_BYTES 32
+#define STORE_LOG_FRAME_BYTES (24 + STORE_PAGE_BYTES)
 #define STORE_TEXT_BYTES_MAX 1024u
 #define STORE_BLOB_BYTES_MAX ((size_t)256 << 20)
 
@@ -119,6 +125,7 @@ struct live_store {
     int lock;      /* -1: not held */
     int directory; /* -1: not open */
     struct store_witness witness;
+    uint32_t turn;             /* of the file and its log (store_erase.c) */
     uint64_t put_release;      /* the newest in the state, with this batch */
     bool takes_config;         /* the run has ended, and the configuration is another one: .. */
     uint8_t wanted_digest[32]; /* .. of this digest */
@@ -126,12 +133,15 @@ struct live_store {
     EVP_MD_CTX *hash;          /* of the row at hand; SHA-256, looked up once */
     bool hash_failed;          /* since store_sum_start */
     bool in_batch;
+    bool folds;          /* when this batch is on disk: the log, .. */
+    bool erases_past;    /* .. and overwrites it */
     bool is_for_looking; /* store_look.c: it is never written */
     bool is_broken;
     struct store_core core;
     struct store_piles piles;
     const char *vfs_name;       /* NULL: SQLite's own */
     uint32_t log_pages;         /* in the log now */
+    uint32_t log_pages_used;    /* of its file: written since it was overwritten */
     uint32_t log_pages_max;     /* fold at so many */
     struct tacit_error trouble; /* the first thing that went wrong */
 };
@@ -169,6 +179,16 @@ enum tacit_status store_next(struct live_store *store, sqlite3_stmt *rows, bool 
 enum tacit_status store_execute(struct live_store *store, const char *sql, const char *what);
 /* Prepares, binds nothing, steps to the only row; the caller finalizes. */
 enum tacit_status store_query(struct live_store *store, const char *sql, sqlite3_stmt **row);
+
+static inline uint32_t store_turn_of(uint32_t user_version)
+{
+    return user_version >> STORE_FORMAT_BITS & STORE_TURN_MASK;
+}
+
+static inline uint32_t store_format_of(uint32_t user_version)
+{
+    return user_version & ((UINT32_C(1) << STORE_FORMAT_BITS) - 1);
+}
 
 static inline uint64_t store_number_at(sqlite3_stmt *row, int column)
 {

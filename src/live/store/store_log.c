@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOG_HEADER_BYTES 32
 #define FRAME_HEADER_BYTES 24
-#define FRAME_BYTES (FRAME_HEADER_BYTES + STORE_PAGE_BYTES)
 #define LOG_MAGIC UINT32_C(0x377f0682) /* the lowest bit says: checksums of big-endian words */
 #define LOG_VERSION UINT32_C(3007000)
+#define MARK_BYTES (STORE_LOG_HEADER_BYTES / 2) /* and once more, inverted: so damage shows */
+#define MARK_TURN_AT 8
 
 struct log_reader {
     int file;
@@ -23,7 +23,13 @@ struct log_reader {
     bool is_big_endian;
     uint32_t sum[2]; /* over everything up to here */
     uint8_t salts[8];
-    uint8_t frame[FRAME_BYTES];
+    bool has_commit; /* whole frames, up to the end of one */
+    bool has_turn;   /* was there a page 1 so far? */
+    bool first_has_turn;
+    uint32_t turn;       /* of the last page 1 */
+    uint32_t first_turn; /* behind the first commit */
+    uint32_t last_turn;  /* behind the last one */
+    uint8_t frame[STORE_LOG_FRAME_BYTES];
 };
 
 static uint32_t load_u32(const uint8_t *bytes)
@@ -52,7 +58,7 @@ static bool sum_is(const struct log_reader *reader, const uint8_t *bytes)
 }
 
 /* A header is synced before the first frame of its use is written. */
-static bool header_is_whole(struct log_reader *reader, const uint8_t header[LOG_HEADER_BYTES])
+static bool header_is_whole(struct log_reader *reader, const uint8_t header[STORE_LOG_HEADER_BYTES])
 {
     uint32_t const magic = load_u32(header);
     if ((magic & ~UINT32_C(1)) != LOG_MAGIC || load_u32(header + 4) != LOG_VERSION ||
@@ -60,15 +66,15 @@ static bool header_is_whole(struct log_reader *reader, const uint8_t header[LOG_
         return false;
     reader->is_big_endian = (magic & 1u) != 0;
     memcpy(reader->salts, header + 16, sizeof reader->salts);
-    sum_add(reader, header, LOG_HEADER_BYTES - 8);
-    return sum_is(reader, header + LOG_HEADER_BYTES - 8);
+    sum_add(reader, header, STORE_LOG_HEADER_BYTES - 8);
+    return sum_is(reader, header + STORE_LOG_HEADER_BYTES - 8);
 }
 
 static bool frame_read(struct log_reader *reader, int64_t index)
 {
-    ssize_t const got = pread(reader->file, reader->frame, FRAME_BYTES,
-                              (off_t)(LOG_HEADER_BYTES + index * FRAME_BYTES));
-    return got == (ssize_t)FRAME_BYTES;
+    ssize_t const got = pread(reader->file, reader->frame, STORE_LOG_FRAME_BYTES,
+                              (off_t)(STORE_LOG_HEADER_BYTES + index * STORE_LOG_FRAME_BYTES));
+    return got == (ssize_t)STORE_LOG_FRAME_BYTES;
 }
 
 /* Of this use of the log: after it was folded, the next use has other salts. */
@@ -87,6 +93,24 @@ static bool frame_is_whole(struct log_reader *reader)
     sum_add(reader, reader->frame, 8);
     sum_add(reader, reader->frame + FRAME_HEADER_BYTES, STORE_PAGE_BYTES);
     return frame_is_of_now(reader) && sum_is(reader, reader->frame + 16);
+}
+
+/* Of a frame that is whole. */
+static void note_turn(struct log_reader *reader)
+{
+    if (load_u32(reader->frame) == 1) { /* the file's header is in page 1 */
+        uint8_t const *const page = reader->frame + FRAME_HEADER_BYTES;
+        reader->turn = store_turn_of(load_u32(page + STORE_USER_VERSION_AT));
+        reader->has_turn = true;
+    }
+    if (!frame_ends_commit(reader))
+        return;
+    reader->last_turn = reader->turn;
+    if (reader->has_commit)
+        return;
+    reader->has_commit = true;
+    reader->first_has_turn = reader->has_turn;
+    reader->first_turn = reader->turn;
 }
 
 /* From the first bad frame on: a crash leaves pieces of one commit at most, because the next one
@@ -119,6 +143,7 @@ static enum tacit_status check_frames(struct log_reader *reader, const char *dir
             return live_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
         if (!frame_is_whole(reader))
             return check_rest(reader, i, directory_name, error);
+        note_turn(reader);
     }
     return TACIT_OK;
 }
@@ -171,6 +196,55 @@ static bool is_folded(struct log_reader *reader, int file)
     return is_same;
 }
 
+/* ---- The mark -------------------------------------------------------------------------------- */
+
+void store_log_mark(uint8_t mark[STORE_LOG_HEADER_BYTES], uint32_t turn)
+{
+    memset(mark, 0, MARK_BYTES);
+    memcpy(mark, "overlaid", MARK_TURN_AT);
+    for (unsigned i = 0; i < 4; i++)
+        mark[MARK_TURN_AT + i] = (uint8_t)(turn >> (24 - 8 * i));
+    for (unsigned i = 0; i < MARK_BYTES; i++)
+        mark[MARK_BYTES + i] = (uint8_t)~mark[i];
+}
+
+static bool is_mark(const uint8_t header[STORE_LOG_HEADER_BYTES], uint32_t *turn)
+{
+    uint8_t expected[STORE_LOG_HEADER_BYTES];
+    *turn = load_u32(header + MARK_TURN_AT);
+    store_log_mark(expected, *turn);
+    return memcmp(header, expected, sizeof expected) == 0;
+}
+
+/* ---- The turns ------------------------------------------------------------------------------- */
+
+/* Turns go round. */
+static bool is_ahead(uint32_t turn, uint32_t of)
+{
+    return ((turn - of) & STORE_TURN_MASK) <= STORE_TURN_MASK / 2;
+}
+
+static bool goes_on_from(const struct log_reader *reader, uint32_t file_turn)
+{
+    return !reader->has_commit ||
+           (reader->first_has_turn && is_ahead(reader->last_turn, file_turn) &&
+            is_ahead(file_turn + 1, reader->first_turn));
+}
+
+static enum tacit_status check_turns(const struct log_reader *reader, uint32_t file_turn,
+                                     const char *directory_name, struct tacit_error *error)
+{
+    if (goes_on_from(reader, file_turn))
+        return TACIT_OK;
+    return live_refuse(
+        error, TACIT_MALFORMED,
+        "%s/%s does not go on from %s: one of the two is an older one; put the newer "
+        "one back, or remove the whole directory and rejoin as a new site",
+        directory_name, STORE_LOG, STORE_FILE);
+}
+
+/* ---- The check ------------------------------------------------------------------------------- */
+
 /* The header cannot be read. A crash leaves it so when it is written over the one before, and that
  * happens only when everything behind it has been folded: then SQLite may drop the log. Otherwise
  * it is damage. */
@@ -188,25 +262,32 @@ static enum tacit_status check_without_header(struct log_reader *reader, int dir
 }
 
 enum tacit_status store_log_check(int directory, const char *directory_name, int64_t size,
-                                  struct tacit_error *error)
+                                  uint32_t file_turn, struct tacit_error *error)
 {
-    if (size <= LOG_HEADER_BYTES)
+    uint32_t mark;
+    if (size <= STORE_LOG_HEADER_BYTES)
         return TACIT_OK; /* no frames */
     struct log_reader reader = {
         .file = openat(directory, STORE_LOG, O_RDONLY | O_NOFOLLOW | O_CLOEXEC),
-        .frame_count = (size - LOG_HEADER_BYTES) / FRAME_BYTES,
+        .frame_count = (size - STORE_LOG_HEADER_BYTES) / STORE_LOG_FRAME_BYTES,
     };
     if (reader.file < 0)
         return live_refuse(error, TACIT_IO, "%s/%s: cannot open: %s", directory_name, STORE_LOG,
                            strerror(errno));
-    uint8_t header[LOG_HEADER_BYTES];
-    enum tacit_status status;
+    uint8_t header[STORE_LOG_HEADER_BYTES];
+    enum tacit_status status = TACIT_OK;
     if (pread(reader.file, header, sizeof header, 0) != (ssize_t)sizeof header)
         status = live_refuse(error, TACIT_IO, "%s/%s: cannot read", directory_name, STORE_LOG);
-    else if (!header_is_whole(&reader, header))
+    else if (is_mark(header, &mark)) { /* what the zeros have not reached is in the file */
+        reader.has_commit = reader.first_has_turn = true;
+        reader.first_turn = mark == file_turn ? mark : file_turn + 2; /* no other one goes on */
+        reader.last_turn = reader.first_turn;
+    } else if (!header_is_whole(&reader, header))
         status = check_without_header(&reader, directory, directory_name, error);
     else
         status = check_frames(&reader, directory_name, error);
+    if (status == TACIT_OK)
+        status = check_turns(&reader, file_turn, directory_name, error);
     (void)close(reader.file);
     return status;
 }

@@ -71,6 +71,7 @@ static enum tacit_status check_files(struct live_store *store, const struct plac
                                      int64_t *size, int64_t *log_size)
 {
     int const directory = place->directory;
+    uint32_t turn = 0;
     enum tacit_status status =
         live_private_file_check(directory, place->name, STORE_FILE, size, place->error);
     if (status == TACIT_OK)
@@ -80,9 +81,9 @@ static enum tacit_status check_files(struct live_store *store, const struct plac
                              "%s/%s is missing, but its log is there", place->name, STORE_FILE);
     if (status != TACIT_OK || *size < 0)
         return status;
-    status = store_header_check(directory, place->name, *size, *log_size > 0, place->error);
+    status = store_header_check(directory, place->name, *size, *log_size > 0, &turn, place->error);
     if (status == TACIT_OK)
-        status = store_log_check(directory, place->name, *log_size, place->error);
+        status = store_log_check(directory, place->name, *log_size, turn, place->error);
     if (status == TACIT_OK)
         status = store_witness_check(store, directory, place->name, *log_size, place->error);
     return status;

@@ -4,7 +4,7 @@
 #include "../daemon/private.h"
 #include "../daemon/refusal.h"
 #include "store_agreed.h"
-#include "store_batches.h"
+#include "store_erase.h"
 #include "store_core.h"
 #include "store_files.h"
 #include "store_log.h"
@@ -53,12 +53,12 @@ static enum tacit_status configure(struct live_store *store)
         (void)sqlite3_db_config(store->database, off[i], 0, NULL);
     /* EXCLUSIVE: the index of the log is in memory, not in a shared file; and nobody's shell reads
      * along. FULL: a commit is on disk when it returns. secure_delete: what is dropped is
-     * overwritten. */
+     * overwritten, pages that are free too. */
     return store_execute(store,
                          "PRAGMA busy_timeout = " BUSY_MS
                          "; PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;"
                          "PRAGMA wal_autocheckpoint = 0;"
-                         "PRAGMA secure_delete = FAST; PRAGMA cell_size_check = ON;"
+                         "PRAGMA secure_delete = ON; PRAGMA cell_size_check = ON;"
                          "PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY",
                          "configure the database");
 }
@@ -171,6 +171,7 @@ static enum tacit_status prepare(struct live_store *store, const struct opening 
     int64_t size = -1;
     int64_t log_size = -1;
     int64_t journal_size = -1;
+    uint32_t turn = 0;
     enum tacit_status status =
         live_private_file_check(directory, name, STORE_FILE, &size, opening->error);
     if (status == TACIT_OK)
@@ -190,9 +191,9 @@ static enum tacit_status prepare(struct live_store *store, const struct opening 
     if (journal_size >= 0)
         return live_refuse(opening->error, TACIT_MALFORMED, "%s/%s does not belong there", name,
                            STORE_JOURNAL);
-    status = store_header_check(directory, name, size, log_size > 0, opening->error);
+    status = store_header_check(directory, name, size, log_size > 0, &turn, opening->error);
     if (status == TACIT_OK)
-        status = store_log_check(directory, name, log_size, opening->error);
+        status = store_log_check(directory, name, log_size, turn, opening->error);
     if (status == TACIT_OK)
         status = store_witness_check(store, directory, name, log_size, opening->error);
     return status;
@@ -218,6 +219,8 @@ static int count_pages(void *context, sqlite3 *database, const char *name, int p
     (void)name;
     struct live_store *const store = context;
     store->log_pages = (uint32_t)pages;
+    if (store->log_pages > store->log_pages_used)
+        store->log_pages_used = store->log_pages;
     return SQLITE_OK;
 }
 
@@ -247,6 +250,8 @@ static enum tacit_status settle_log(struct live_store *store)
         code = log->pMethods->xFileSize(log, &size);
     if (code == SQLITE_OK && size > 0)
         code = write_again(log, size);
+    if (code == SQLITE_OK && size > STORE_LOG_HEADER_BYTES)
+        store->log_pages_used = (uint32_t)(size / STORE_LOG_FRAME_BYTES) + 1;
     return code == SQLITE_OK ? TACIT_OK
                              : store_break(store, TACIT_IO, "cannot write the log again: %s",
                                            sqlite3_errstr(code));
@@ -272,9 +277,9 @@ static enum tacit_status read_file(struct live_store *store, const struct openin
     if (status == TACIT_OK)
         status = settle_log(store);
     if (status == TACIT_OK)
-        status = store_fold_log(store);
-    if (status == TACIT_OK)
         (void)sqlite3_wal_hook(store->database, count_pages, store);
+    if (status == TACIT_OK)
+        status = store_end_log(store);
     if (status != TACIT_OK)
         *opening->error = store->trouble;
     return status;
@@ -357,6 +362,8 @@ void live_store_close(struct live_store *store)
     if (store->is_for_looking)
         store->is_broken = true; /* leave everything as it was found */
     store_piles_close(store);
+    if (!store->is_broken)
+        (void)store_end_log(store); /* its blocks are free soon, and not overwritten then */
     for (size_t i = 0; i < STORE_STATEMENT_COUNT; i++)
         (void)sqlite3_finalize(store->statements[i]);
     if (!store->is_broken)

@@ -244,12 +244,26 @@ static enum tacit_status check_schema(struct live_store *store)
                         TACIT_MALFORMED);
 }
 
+/* The same; and takes the turn. */
+static enum tacit_status check_format(struct live_store *store)
+{
+    int64_t found;
+    enum tacit_status const status = read_number(store, "PRAGMA user_version", &found);
+    if (status != TACIT_OK)
+        return status;
+    store->turn = store_turn_of((uint32_t)found);
+    if (store_format_of((uint32_t)found) == STORE_FORMAT)
+        return TACIT_OK;
+    return store_break(store, TACIT_INVALID, "its log has format %lu; this program reads %d only",
+                       (unsigned long)store_format_of((uint32_t)found), STORE_FORMAT);
+}
+
 enum tacit_status store_tables_check(struct live_store *store)
 {
     enum tacit_status status =
         check_number(store, "PRAGMA application_id", STORE_APPLICATION, TACIT_MALFORMED);
     if (status == TACIT_OK)
-        status = check_number(store, "PRAGMA user_version", STORE_FORMAT, TACIT_INVALID);
+        status = check_format(store);
     if (status == TACIT_OK)
         status = check_schema(store);
     if (status == TACIT_OK)
@@ -414,5 +428,6 @@ enum tacit_status live_store_take_config(struct live_store *store)
         return status;
     store_core_free(&store->core);
     store->takes_config = false;
+    live_store_erase_past(store);
     return TACIT_OK;
 }
