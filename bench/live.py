@@ -25,7 +25,8 @@ def set_up(federation):
     federation.write_coordinator({"horizon": HORIZON, "epsilon": 1.0, "rounds": 1, "gap": 0.001})
     for site in SITES:
         federation.write_agent(site, {"epsilon": 1.0, "budget": 1.0, "range": [0, 1], "agents_max": 10,
-                                      "rounds_max": 40, "pulls_max": HORIZON})
+                                      "rounds_max": 40, "pulls_max": HORIZON},
+                               decisions={"caller_calls_per_s": 10**6})  # all callers are one user
     for name in ("broker", "coordinator", *SITES):
         federation.start(name)
 

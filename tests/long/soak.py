@@ -24,7 +24,7 @@ RATE = 500  # decisions a second, each site
 APPLICATIONS = 4  # of each site, with a line each
 BATCH = {"site-0": 20, "site-1": 50}
 SINGLES = 10  # of as many batches, one is asked for decision by decision
-BROKER_LIFE_S = max(SECONDS / 12, 240)  # sooner, daemons suspect that their session was taken over
+BROKER_LIFE_S = max(SECONDS / 12, 120)  # long enough that nobody suspects a quarrel over his session
 PATIENCE_S = 60
 MIB = 1 << 20
 # What a quantity may have more at its highest in the last third than in the one before: a part of it, and so much besides.
@@ -84,7 +84,7 @@ class Series:
 
 def check_the_checker():
     """A leak of 4 KiB a second is found in half an hour, a saw is none."""
-    for leak, is_found in ((4096, True), (0, False)):
+    for leak, is_found in ((4096, True), (0, False)):  # a decision that is never forgotten takes 20 bytes: 10 KiB a second
         series = Series()
         for second in range(1800):
             series.add(second, "made up", "memory", 20 * MIB + second % 60 * 10000 + second * leak)
@@ -189,6 +189,8 @@ def live_through(federation, lives, series):
         time.sleep(min(1.0, SECONDS / 600))
         require(all(life.trouble is None for life in lives), f"{[life.trouble for life in lives]}")
         if seconds - restarted >= BROKER_LIFE_S:
+            require(federation.status()["connected"] and all(federation.site_status(site)["connected"] for site in
+                                                             federation.sites), f"after {BROKER_LIFE_S} s not everybody is back")
             federation.stop("broker")
             federation.start("broker")
             restarted = seconds

@@ -305,10 +305,14 @@ static uint64_t jittered(uint64_t pause_us)
 
 /* Two machines with one certificate throw each other out with every connect, so each has to come
  * back more and more seldom. A connection that lasted only while the other one paused is no sign
- * that they have stopped; one that lasted longer than any pause is. */
+ * that they have stopped; one that lasted longer is. The other one was thrown out about as often as
+ * we were: it pauses at most one doubling longer, and then has to come in. */
 static void forget_quarrel(struct live_bus *bus, uint64_t lasted_us)
 {
-    if (lasted_us <= (uint64_t)bus->config.reconnect_us_max << TAKEOVER_DOUBLINGS_MAX)
+    unsigned const doublings = bus->takeovers_in_row < TAKEOVER_DOUBLINGS_MAX
+                                   ? bus->takeovers_in_row + 1
+                                   : TAKEOVER_DOUBLINGS_MAX;
+    if (lasted_us <= ((uint64_t)bus->config.reconnect_us_max << doublings) + HANDSHAKE_US_MAX)
         return;
     bus->takeovers_in_row = 0;
     bus->wordless_in_row = 0;
